@@ -9,7 +9,7 @@ FAST = accumulated adapters averages bad_input errors estimate estimates feature
   seeds
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test check coverage house wheel lowest matrix r torch lint docs calibration acceptance torture mutants bench study format clean
+.PHONY: demo test test-all check coverage house wheel lowest matrix r torch lint docs calibration acceptance torture mutants bench study format clean
 
 demo: $(VENV)/.base
 	$(BIN)/python vignettes/demo.py demo_output
@@ -17,13 +17,17 @@ demo: $(VENV)/.base
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
+# Fuzzed inputs, naive oracles, studies, interrupts and R besides.
+test-all: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests
+
 # What to run before a commit: rules, types, and the tests that take seconds.
 check: $(VENV)/.dev lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q tests/mutants $(FAST:%=tests/unit/test_%.py)
 
-# Lines of the package that the whole suite runs, with the floor of pyproject.toml. Takes longer than `make test`.
+# Lines of the package that the whole suite runs, with the floor of pyproject.toml. Takes longer than `make test-all`.
 coverage: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q --cov --cov-report=term:skip-covered tests
 
 # The wheel, in an empty environment, without the source tree.
 wheel: $(VENV)/.test

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyinterp import datasets, distributions, estimators, r_style, samplers, simulation
     from pyinterp.estimands.effects.grids import RGrid
-    from pyinterp.estimands.estimand import Estimand, Estimate, Terms
+    from pyinterp.estimands.estimand import Estimand, Parameter, Terms, Words
+    from pyinterp.estimands.estimate import Estimate
     from pyinterp.estimands.mean_over_rows import mean_over_rows
     from pyinterp.inference import register_variance
     from pyinterp.learner.compare import compare
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from pyinterp.results.together import CausalResults, CurveResults, ImportanceResults
     from pyinterp.results.uncertainty_results import UncertaintyResults
     from pyinterp.simulation.certify import certify
+    from pyinterp.whatif import ExactWhatIf, register_engine
 
 __version__ = "0.1.0.dev0"
 
@@ -50,6 +52,7 @@ __all__ = [
     "Estimand",
     "EstimandResults",
     "Estimate",
+    "ExactWhatIf",
     "FittedModel",
     "FreshDraws",
     "HalfSampling",
@@ -61,11 +64,13 @@ __all__ = [
     "Metric",
     "NestedBootstrap",
     "NestedCrossValidation",
+    "Parameter",
     "RGrid",
     "Splits",
     "Subsampling",
     "Terms",
     "UncertaintyResults",
+    "Words",
     "certify",
     "compare",
     "datasets",
@@ -74,6 +79,7 @@ __all__ = [
     "mean_over_rows",
     "plot",
     "r_style",
+    "register_engine",
     "register_variance",
     "report",
     "samplers",
@@ -91,7 +97,8 @@ _HOME = {
     "Distributional": "models.distributional",
     "Estimand": "estimands.estimand",
     "EstimandResults": "results.results",
-    "Estimate": "estimands.estimand",
+    "Estimate": "estimands.estimate",
+    "ExactWhatIf": "whatif",
     "FittedModel": "learner.fitted_model",
     "FreshDraws": "resampling",
     "HalfSampling": "resampling",
@@ -103,15 +110,18 @@ _HOME = {
     "Metric": "losses.metrics",
     "NestedBootstrap": "resampling",
     "NestedCrossValidation": "resampling",
+    "Parameter": "estimands.estimand",
     "RGrid": "estimands.effects.grids",
     "Splits": "resampling",
     "Subsampling": "resampling",
     "Terms": "estimands.estimand",
     "UncertaintyResults": "results.uncertainty_results",
+    "Words": "estimands.estimand",
     "certify": "simulation.certify",
     "compare": "learner.compare",
     "mean_over_rows": "estimands.mean_over_rows",
     "plot": "results.side_by_side",
+    "register_engine": "whatif",
     "register_variance": "inference",
     "report": "report_page",
     "statsmodels_learner": "models.adapters",

@@ -177,7 +177,7 @@ def compare(
             f"got {results.__class__.__name__}."
         )
     check_choice("what", what, QUESTIONS)
-    if missing := count_missing(results.analysis.problem.population.variables):
+    if missing := count_missing(results.analysis.problem.population.variables.isna()):
         raise OptionError(
             "R's functions leave rows with missing values out, each in its own way, so that there "
             f'is nothing to compare (missing: {missing}); use `missing="drop"`.'

@@ -16,7 +16,7 @@ from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.scales import rescale
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.models.column_names import select
+from pyinterp.models.model_reader import select
 from pyinterp.r_style import classes_in_order
 from r_bridge.conversion import frame_from_r, level_texts
 from r_bridge.names import Translation, columns_by_name

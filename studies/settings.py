@@ -28,8 +28,8 @@ from xgboost import XGBRegressor
 import pyinterp as pi
 from pyinterp import simulation
 from pyinterp.data.features import Features
-from pyinterp.estimands.estimand import Estimate, Measurement, ModelOnRows
-from pyinterp.estimands.importance.marginal_losses import some_pairs
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.importance.losses import some_pairs
 from pyinterp.estimands.importance.permutation import permutation_importance
 from pyinterp.inference import CovType
 from pyinterp.losses.rowwise import LOSSES
@@ -65,7 +65,7 @@ def independent(case: ModelOnRows, *, features: Features, loss: pi.Loss) -> Meas
         index = np.column_stack([rng.permutation(len(losses)) for _ in range(5)])
         pairs.append(some_pairs(whatif, case.y, losses, loss, index))
     switched, original = zip(*pairs, strict=True)
-    return {"switched": Estimate.stack(switched), "original": Estimate.stack(original)}
+    return {"changed": Estimate.stack(switched), "original": Estimate.stack(original)}
 
 
 def by_permutations(

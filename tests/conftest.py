@@ -68,7 +68,7 @@ def run_and_kill() -> Callable[..., int]:
 
     def run(module: str, file: Path, *, blocks: int, **options: object) -> int:
         """Kill it once so many blocks are there, before the next, and return their number."""
-        path = [str(Path(__file__).parent / "unit"), *sys.path]
+        path = [str(Path(__file__).parent / "studies"), *sys.path]
         code = STOPPING.format(
             path=path, module=module, options=options, file=str(file), blocks=blocks
         )

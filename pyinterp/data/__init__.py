@@ -10,7 +10,7 @@ Module          What is in it
 ==============  ===============================================================================
 `frames`        Frames, columns and arrays of any library as pandas objects
 `formula`       The grammar of formulas, and what is refused
-`columns`       Columns as numbers, levels and dates, which estimands read
+`columns`       Columns as numbers, levels and dates, which estimands read; typical values
 `form`          Container, names and types of the user's rows, in which models see them
 `design`        Designs: variables to columns, and columns of rows with replaced values
 `readers`       The two ways in: a formula with a frame, or a response with variables
@@ -18,10 +18,8 @@ Module          What is in it
 `row_data`      The user's rows, read once, with weights, offset and the rows analyzed
 `sample`        Samples and responses
 `missing`       Missing values: which rows are analyzed, and what tables say
-`weights`       Weights of rows: frequencies, or inverse probabilities of sampling
-`offset`        Offsets and exposures of rows
+`weights`       Weights of rows (frequencies, or inverse probabilities of sampling), and offsets
 `features`      Features, and names that are looked up among them
-`typical`       Medians and most frequent levels
 ==============  ===============================================================================
 
 patsy builds the columns. A new kind of input is a new reader; nothing further up knows which.

@@ -12,7 +12,16 @@ import pandas as pd
 
 from pyinterp.errors import DataError, list_of, short
 
-__all__ = ["is_category", "is_date", "is_exotic", "native", "read_column", "read_variables"]
+__all__ = [
+    "is_category",
+    "is_date",
+    "is_exotic",
+    "native",
+    "read_column",
+    "read_variables",
+    "typical_rows",
+    "typical_value",
+]
 
 TEXT = pd.StringDtype("python", na_value=np.nan)
 
@@ -143,3 +152,26 @@ def _arrow_numbers(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
     if dtype.kind in "iu" and not column.isna().any():
         return column.astype(np.uint64 if dtype.kind == "u" else np.int64)
     return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan), index=column.index)
+
+
+def typical_value(column: pd.Series[Any]) -> Any:
+    """Return the median of a number, or the most frequent level, of equally frequent the first.
+
+    The median of whole numbers is truncated to a whole number, as in R's pdp.
+    """
+    if is_category(column):
+        return column.mode().iloc[0]
+    median = float(column.median())
+    return float(np.trunc(median)) if pd.api.types.is_integer_dtype(column) else median
+
+
+def typical_rows(variables: pd.DataFrame, n: int) -> pd.DataFrame:
+    """Return n equal rows with the typical value of every variable, numbers as floats."""
+    return pd.DataFrame(
+        {
+            name: pd.Series(
+                [typical_value(column)] * n, dtype=column.dtype if is_category(column) else None
+            )
+            for name, column in variables.items()
+        }
+    )

@@ -7,27 +7,17 @@ column built from `x`, with the state (levels, knots, means) that the design has
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import IntArray, Matrix
+from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.form import Form
-from pyinterp.data.formula import (
-    Coding,
-    Factor,
-    Scope,
-    Terms,
-    learn,
-    namespace,
-    parse_terms,
-    reason_of,
-)
+from pyinterp.data.formula.coding import Factor, Scope, Terms, learn, reason_of
 from pyinterp.errors import DesignError, FormulaError, list_of, short
 from pyinterp.representation import about
 
@@ -49,14 +39,21 @@ class Categories(NamedTuple):
     codes: IntArray
     levels: tuple[Any, ...]
 
+    def take(self, rows: IntArray) -> Categories:
+        """Return the levels of the rows at these positions."""
+        return Categories(self.codes[rows], self.levels)
+
 
 class Swap(ABC):
-    """What-if copies of rows: some variables take a donor's values, the others stay."""
+    """What-if copies of rows: some variables take a donor's values, the others stay.
 
-    @property
-    def by_donor(self) -> tuple[IntArray, npt.NDArray[np.float64]] | None:
-        """Columns that change and their values by donor; None if they use other variables too."""
-        return None
+    Attributes
+    ----------
+    by_donor : pair of ndarray, or None
+        Columns that change and their values by donor; None if they use other variables too.
+    """
+
+    by_donor: tuple[IntArray, FloatArray] | None = None
 
     @abstractmethod
     def matrix(self, rows: IntArray, donors: IntArray) -> Matrix:
@@ -75,14 +72,19 @@ class Design(ABC):
     discrete : frozenset of str
         Variables that the design treats as categories, numbers among them (``C(year)``): only
         their observed values can be encoded.
-    single : bool
-        Whether all columns are numbers in single precision.
+    singles : frozenset of str
+        Variables that are numbers in single precision.
     """
 
     variables: tuple[str, ...]
     columns: tuple[str, ...]
     discrete: frozenset[str] = frozenset()
-    single: bool = False
+    singles: frozenset[str] = frozenset()
+
+    @property
+    def single(self) -> bool:
+        """Whether all variables are numbers in single precision."""
+        return len(self.variables) > 0 and self.singles.issuperset(self.variables)
 
     @abstractmethod
     def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> Matrix:
@@ -109,9 +111,9 @@ class Design(ABC):
     def without(self, names: Sequence[str]) -> Design | None:
         """Return the design without the variables `names`; None if no column is left."""
 
-    def in_precision(self, name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def in_precision(self, name: str, values: FloatArray) -> FloatArray:
         """Return numbers of a variable as rows of this design hold them: rounded in single ones."""
-        return values
+        return values.astype(np.float32).astype(np.float64) if name in self.singles else values
 
     def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
         """Return the categorical factors that this design itself turns into columns."""
@@ -119,15 +121,6 @@ class Design(ABC):
 
     def __repr__(self) -> str:
         return about(self, f"{list_of(self.variables)} as {len(self.columns)} columns")
-
-
-def _is_single(dtype: Any) -> bool:
-    """Whether a column of a user's frame holds numbers in single precision."""
-    return str(dtype).lower() in ("float32", "float[pyarrow]")
-
-
-def _in_single(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    return values.astype(np.float32).astype(np.float64)
 
 
 class _VariablesDesign(Design):
@@ -160,9 +153,10 @@ class ArrayDesign(_VariablesDesign):
     def __init__(self, variables: Sequence[str], dtype: Any = np.float64) -> None:
         super().__init__(variables)
         self._dtype = np.dtype(dtype)
-        self.single = self._dtype == np.float32
+        if self._dtype == np.float32:
+            self.singles = frozenset(variables)
 
-    def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> npt.NDArray[np.float64]:
+    def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> FloatArray:
         """Return the variables as an array."""
         return self._array(frame[list(self.variables)])
 
@@ -175,13 +169,9 @@ class ArrayDesign(_VariablesDesign):
     ) -> Swap:
         """Overwrite the variables' columns."""
         values = self._array(donors[list(names)])
-        return _ColumnSwap(lambda: self.encode(frame), self.driven(names), values)
+        return _ColumnSwap(self, frame, self.driven(names), values)
 
-    def in_precision(self, name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return numbers in the precision of the array."""
-        return _in_single(values) if self.single else values
-
-    def _array(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
+    def _array(self, frame: pd.DataFrame) -> FloatArray:
         if self._dtype.kind == "f":
             return np.asarray(frame.to_numpy(dtype=self._dtype))
         values: Any = frame.to_numpy(dtype=np.float64)
@@ -204,16 +194,12 @@ class FrameDesign(_VariablesDesign):
     def __init__(self, variables: Sequence[str], form: Form | None = None) -> None:
         super().__init__(variables)
         self._form = form or Form()
-        types = [self._form.types.get(name) for name in variables]
-        self.single = all(map(_is_single, types))
+        types = ((name, str(self._form.types.get(name)).lower()) for name in variables)
+        self.singles = frozenset(n for n, t in types if t in ("float32", "float[pyarrow]"))
 
     def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> Matrix:
         """Return the variables in the user's form."""
         return self._form.write(self.plain(frame), index)
-
-    def in_precision(self, name: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return numbers in the precision of the variable's column."""
-        return _in_single(values) if _is_single(self._form.types.get(name)) else values
 
     def plain(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the variables in plain types, as estimands read them."""
@@ -235,7 +221,7 @@ class FormulaDesign(Design):
 
     Parameters
     ----------
-    terms : str or Terms
+    terms : Terms
         Right-hand side of the formula.
     frame : pandas.DataFrame
         Rows from which levels, knots and means are learned.
@@ -246,59 +232,55 @@ class FormulaDesign(Design):
     """
 
     def __init__(
-        self,
-        terms: str | Terms,
-        frame: pd.DataFrame,
-        scope: Mapping[str, Any],
-        *,
-        intercept: bool,
+        self, terms: Terms, frame: pd.DataFrame, scope: Mapping[str, Any], *, intercept: bool
     ) -> None:
-        columns = [str(c) for c in frame.columns]
-        if isinstance(terms, str):
-            terms = parse_terms(terms, columns, scope)
         self._learned, self._frame, self._intercept = terms, frame, intercept
-        self._scope = Scope(terms.names - set(columns), scope)
-        self._whole = self._learn()
-        coded = enumerate(self._whole.terms)
-        self._take(terms, [t for t, term in coded if intercept or term.factors])
-
-    def _learn(self) -> Coding:
-        names = self._learned.names - set(self._frame.columns)
-        return learn(self._learned, self._frame, namespace(names, self._scope))
+        self._scope = Scope(terms.names, scope)
+        self._coding = learn(terms, frame, self._scope)
+        terms_of_coding = enumerate(self._coding.terms)
+        self._take(terms, [t for t, factors in terms_of_coding if intercept or factors])
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what patsy has learned, which can't be pickled but learned again."""
-        return {name: v for name, v in vars(self).items() if name not in ("_whole", "_coded")}
+        return {name: value for name, value in vars(self).items() if name != "_coding"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._whole = self._learn()
-        self._coded = self._whole.subset(self._positions)
+        self._coding = learn(self._learned, self._frame, self._scope)
 
     def _take(self, terms: Terms, positions: Sequence[int]) -> None:
         """Use those terms only that are at `positions` among the learned ones."""
+        coding = self._coding
+        columns: list[str] = []
         self._terms, self._positions = terms, list(positions)
-        self._coded = coded = self._whole.subset(positions)
-        self.columns, self.discrete = coded.columns, coded.discrete
         self.has_intercept = terms.intercept
         self._terms_of: dict[str, list[int]] = {}
-        for position, used in enumerate(coded.uses):
-            for name in used:
-                self._terms_of.setdefault(name, []).append(position)
+        self._places: dict[int, range] = {}
+        for t in positions:
+            self._places[t] = range(len(columns), len(columns) + len(coding.columns[t]))
+            columns += coding.columns[t]
+            for name in dict.fromkeys(name for f in coding.terms[t] for name in f.variables):
+                self._terms_of.setdefault(name, []).append(t)
+        self.columns = tuple(columns)
         self.variables = tuple(str(c) for c in self._frame.columns if str(c) in self._terms_of)
+        used = {factor for t in positions for factor in coding.terms[t]}
+        self._categorical = used - coding.numbers
+        self.discrete = frozenset(name for f in self._categorical for name in f.variables)
 
     def relearn(self, frame: pd.DataFrame) -> FormulaDesign:
         """Return the same design with its state learned from the rows of `frame`."""
         return FormulaDesign(self._terms, frame, self._scope, intercept=self._intercept)
 
-    def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> npt.NDArray[np.float64]:
+    def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> FloatArray:
         """Return the design matrix of the rows of `frame`."""
-        return self._coded.build(frame)
+        return self._coding.build(frame, self._positions)
 
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns of all terms that use one of `names`."""
-        slices = [self._coded.slices[t] for t in self._terms_with(names)]
-        return np.array([j for s in slices for j in range(s.start, s.stop)], dtype=np.intp)
+        places: list[int] = []
+        for t in self._terms_with(names):
+            places.extend(self._places[t])
+        return np.array(places, dtype=np.intp)
 
     def swap(
         self,
@@ -308,13 +290,17 @@ class FormulaDesign(Design):
         index: pd.Index | None = None,
     ) -> Swap:
         """Rebuild every column built from `names`."""
-        terms = self._terms_with(names)
-        coded, driven = self._coded.subset(terms), self.driven(names)
-        others = tuple({n for t in terms for n in self._coded.uses[t]} - set(names))
+        terms, driven = self._terms_with(names), self.driven(names)
+        others = {name for t in terms for f in self._coding.terms[t] for name in f.variables}
+        others.difference_update(names)
         if not others:
-            return _ColumnSwap(lambda: self.encode(frame), driven, coded.build(donors))
+            return _ColumnSwap(self, frame, driven, self._coding.build(donors, terms))
         return _RebuildSwap(
-            self.encode(frame), driven, coded, frame[list(others)], donors[list(names)]
+            self.encode(frame),
+            driven,
+            lambda mixed: self._coding.build(mixed, terms),
+            frame[list(others)],
+            donors[list(names)],
         )
 
     def without(self, names: Sequence[str]) -> FormulaDesign | None:
@@ -323,23 +309,20 @@ class FormulaDesign(Design):
         Its state is learned from the same rows. Terms that stay are coded anew: of ``0 + g + h``
         without g, h gets a column for its first level too.
         """
-        dropped = set(self._terms_with(names))
-        others = [t for t in range(len(self._coded.terms)) if t not in dropped]
-        terms = Terms(
-            self._terms.intercept,
-            tuple(p for p in self._terms.products if not _uses_any(p, names)),
-        )
-        if self._coded.is_coded_apart(others, dropped):
+        dropped = self._terms_with(names)
+        kept = [t for t in self._positions if t not in dropped]
+        terms = self._terms.without(names)
+        if self._coding.is_coded_apart(kept, dropped):
             design = copy(self)
-            design._take(terms, [self._positions[t] for t in others])
+            design._take(terms, kept)
         else:
             design = FormulaDesign(terms, self._frame, self._scope, intercept=self._intercept)
         return design if design.columns else None
 
     def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
         """Return the levels of the categorical factors, by factor name."""
-        coded = self._coded.categories(frame)
-        return {name: Categories(*factor) for name, factor in coded.items()}
+        coded = self._coding.categories(frame)
+        return {f.name(): Categories(*coded[f]) for f in coded if f in self._categorical}
 
     def check_rows(self) -> None:
         """Raise if a row can't be encoded, or its encoding depends on the rows beside it.
@@ -347,23 +330,22 @@ class FormulaDesign(Design):
         What-if rows stand beside other rows than those of the data: a column such as
         ``I(x - np.mean(x))`` would mean something else in each of them.
         """
+        by_row = "What is computed of a row must depend on that row alone"
         every_other = slice(None, None, -2)
         try:
             whole = self.encode(self._frame)
-            if self._coded.is_plain:
-                return
             part = self.encode(self._frame[every_other].reset_index(drop=True))
         except DesignError as error:
             if error.__cause__ is None:  # encoded, but not finite
                 raise
             reason = reason_of(error.__cause__)
-            raise FormulaError(f"{_BY_ROW}, and be one value: {reason}") from error
+            raise FormulaError(f"{by_row}, and be one value: {reason}") from error
         size = np.abs(np.nan_to_num(whole)).max(axis=0, initial=1.0)
         apart = (np.abs(whole[every_other] - part) > SAME * size).any(axis=0)
         if apart.any():
             name = short(self.columns[int(np.flatnonzero(apart)[0])])
             raise FormulaError(
-                f"{_BY_ROW}, but `{name}` changes with the rows beside it. Use `center(x)`, "
+                f"{by_row}, but `{name}` changes with the rows beside it. Use `center(x)`, "
                 "`standardize(x)` or `scale(x)`, which remember what they learn, or make the "
                 "column before."
             )
@@ -374,63 +356,48 @@ class FormulaDesign(Design):
         R codes h in ``g:h`` by contrasts if an earlier term has g, even beside a number as in
         ``x:g``, which does not make up for what contrasts leave out.
         """
-        numbers = self._coded.numbers
-        terms = [{f.key: f.code for f in product} for product in self._terms.products]
-        margins = {frozenset(term) for term in terms}
-        for term in terms:
-            for key in term.keys() - numbers:
-                margin = term.keys() - {key}
-                if margin and margin not in margins:
-                    _check_margin(term, margin, numbers, terms)
+        numbers = self._coding.numbers
+        margins = set(map(frozenset, self._terms.products))
+        for term in self._terms.products:
+            for factor in set(term) - numbers:
+                margin = frozenset(term) - {factor}
+                if not margin or margin in margins:
+                    continue
+                for other in self._terms.products:
+                    over = margin <= set(other) and len(other) <= len(term) and other != term
+                    if over and numbers & set(other) != numbers & margin:
+                        lacking = _code(f for f in term if f in margin)
+                        raise FormulaError(
+                            f"R would leave out columns of `{_code(term)}`, because it takes "
+                            f"`{_code(other)}` for `{lacking}`; add the term `{lacking}`, so that "
+                            "both mean the same."
+                        )
 
     def _terms_with(self, names: Sequence[str]) -> list[int]:
-        return sorted({t for name in names for t in self._terms_of.get(name, ())})
+        if len(names) == 1:
+            return self._terms_of.get(names[0], [])
+        return sorted({t for name in names for t in self._terms_of.get(name, [])})
 
 
-_BY_ROW = "What is computed of a row must depend on that row alone"
-
-
-def _check_margin(
-    term: Mapping[str, str], margin: Set[str], numbers: Set[str], terms: Sequence[Mapping[str, str]]
-) -> None:
-    for other in terms:
-        over = other.keys() >= margin and len(other) <= len(term) and other is not term
-        if over and other.keys() & numbers != margin & numbers:
-            lacking, whole, beside = (
-                short(":".join(codes))
-                for codes in ((term[k] for k in term if k in margin), term.values(), other.values())
-            )
-            raise FormulaError(
-                f"R would leave out columns of `{whole}`, because it takes `{beside}` for "
-                f"`{lacking}`; add the term `{lacking}`, so that both mean the same."
-            )
-
-
-def _uses_any(product: tuple[Factor, ...], names: Sequence[str]) -> bool:
-    return any(not set(names).isdisjoint(factor.variables) for factor in product)
+def _code(factors: Iterable[Factor]) -> str:
+    return short(":".join(factor.code for factor in factors))
 
 
 class _ColumnSwap(Swap):
     """The driven columns depend on the replaced variables only: computed once per donor."""
 
     def __init__(
-        self,
-        encode: Callable[[], npt.NDArray[np.float64]],
-        driven: IntArray,
-        values: npt.NDArray[np.float64],
+        self, design: Design, frame: pd.DataFrame, driven: IntArray, values: FloatArray
     ) -> None:
-        self._encode, self._driven, self._values = encode, driven, values
+        self._design, self._frame = design, frame
+        self._driven, self._values = self.by_donor = driven, values
 
     @cached_property
-    def _base(self) -> npt.NDArray[np.float64]:
+    def _base(self) -> FloatArray:
         """The design of the rows as observed, which exact engines do not need."""
-        return self._encode()
+        return np.asarray(self._design.encode(self._frame))
 
-    @property
-    def by_donor(self) -> tuple[IntArray, npt.NDArray[np.float64]]:
-        return self._driven, self._values
-
-    def matrix(self, rows: IntArray, donors: IntArray) -> npt.NDArray[np.float64]:
+    def matrix(self, rows: IntArray, donors: IntArray) -> FloatArray:
         dtype = np.result_type(self._base, self._values)
         copies = self._base[rows].astype(dtype, copy=False)
         copies[:, self._driven] = self._values[donors]
@@ -442,16 +409,16 @@ class _RebuildSwap(Swap):
 
     def __init__(
         self,
-        base: npt.NDArray[np.float64],
+        base: FloatArray,
         driven: IntArray,
-        coded: Coding,
+        build: Callable[[pd.DataFrame], FloatArray],
         others: pd.DataFrame,
         donors: pd.DataFrame,
     ) -> None:
-        self._base, self._driven, self._coded = base, driven, coded
+        self._base, self._driven, self._build = base, driven, build
         self._others, self._donors = others, donors
 
-    def matrix(self, rows: IntArray, donors: IntArray) -> npt.NDArray[np.float64]:
+    def matrix(self, rows: IntArray, donors: IntArray) -> FloatArray:
         copies = self._base[rows]
         mixed = pd.concat(
             [
@@ -460,7 +427,7 @@ class _RebuildSwap(Swap):
             ],
             axis=1,
         )
-        copies[:, self._driven] = self._coded.build(mixed)
+        copies[:, self._driven] = self._build(mixed)
         return copies
 
 

@@ -44,7 +44,7 @@ def as_frame(data: object, what: str = "data") -> pd.DataFrame:
     elif isinstance(data, pd.DataFrame):
         frame = data.set_axis([str(c) for c in data.columns], axis=1).reset_index(drop=True)
     elif isinstance(data, pd.Series):
-        frame = data.rename(_series_name(data, "x1")).reset_index(drop=True).to_frame()
+        frame = data.to_frame("x1" if data.name is None else str(data.name)).reset_index(drop=True)
     elif isinstance(data, np.ndarray) and data.dtype.names:
         frame = _of_fields(data, what)
     elif isinstance(data, np.ndarray | list | tuple) or _is_like_array(data):
@@ -139,7 +139,9 @@ def index_of(*data: object) -> pd.Index | None:
     return next((d.index for d in labeled), None)
 
 
-def as_column(values: object, rows: int, what: str, other: str) -> pd.Series[Any]:
+def as_column(
+    values: object, rows: int, what: str, other: str, index: pd.Index | None = None
+) -> pd.Series[Any]:
     """Return one value per row as a Series with a RangeIndex; masked values are missing.
 
     Parameters
@@ -150,24 +152,25 @@ def as_column(values: object, rows: int, what: str, other: str) -> pd.Series[Any
         How many rows there are.
     what, other : str
         What the values, and what the rows are called in messages.
+    index : pandas.Index, optional
+        The user's index, to which a Series must be aligned.
 
     Raises
     ------
     DataError
-        If there is not one value per row.
+        If there is not one value per row, or a Series has another index.
     """
+    check_aligned(values, index, what, other)
     column = one_column(values)
-    if column is None:
+    if column is None or len(column) != rows:
         fields = isinstance(values, np.ndarray) and values.dtype.names
         survival = '; for times with events see the page "Survival"' if fields else ""
+        shape = getattr(values, "shape", None)
+        if not isinstance(shape, tuple):
+            shape = (len(values),) if isinstance(values, list | tuple) else ()
         raise DataError(
             f"`{what}` must be one column with one value per row of `{other}`; it has shape "
-            f"{_shape(values)} for {rows} rows{_conversion(values)}{survival}."
-        )
-    if len(column) != rows:
-        raise DataError(
-            f"`{what}` must be one column with one value per row of `{other}`; it has shape "
-            f"({len(column)},) for {rows} rows."
+            f"{shape} for {rows} rows{_conversion(values)}{survival}."
         )
     return column
 
@@ -180,29 +183,15 @@ def column_of(
     rows: pd.Index | None = None,
     data: str = "data",
 ) -> pd.Series[Any]:
-    """Return the column of `frame` with this name, or an array as a column.
-
-    Parameters
-    ----------
-    values : str, or array of shape (n,)
-    frame : pandas.DataFrame, n rows
-    argument : str
-        What the caller calls it.
-    rows : pandas.Index, optional
-        The user's index, to which a Series must be aligned.
-    data : str
-        What the rows are called in messages.
+    """Return the column of `frame` with this name, or an array as a column: see `as_column`.
 
     Raises
     ------
     OptionError
         If no column has the name.
-    DataError
-        If there is not one value per row, or a Series has another index.
     """
     if not isinstance(values, str):
-        check_aligned(values, rows, argument, data)
-        return as_column(values, len(frame), argument, data)
+        return as_column(values, len(frame), argument, data, rows)
     if values not in frame:
         raise OptionError(
             f"`{argument}` names column {quote(values)}, which is not in `{data}`."
@@ -296,17 +285,6 @@ def _of_vector(values: Any) -> pd.Series[Any] | None:
         return None
     # A list keeps what it holds: NumPy would make strings of numbers beside strings.
     return pd.Series(values if listed else array)
-
-
-def _series_name(column: pd.Series[Any], default: str) -> str:
-    return default if column.name is None else str(column.name)
-
-
-def _shape(values: object) -> tuple[int, ...]:
-    shape = getattr(values, "shape", None)
-    if isinstance(shape, tuple):
-        return shape
-    return (len(values),) if isinstance(values, list | tuple) else ()
 
 
 def _conversion(data: object) -> str:

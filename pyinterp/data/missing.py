@@ -74,52 +74,47 @@ class MissingValues:
         DataError
             If values are missing that `option` does not allow, or too few rows are left.
         """
-        absent = {str(name): column.isna().to_numpy(bool) for name, column in variables.items()}
+        absent, needs = variables.isna().rename(columns=str), needs or {}
         keeps = self.option == "keep" or (self.option == "auto" and self.takes is True)
-        needs = needs or {}
-        if self.option == "keep":
-            self._check_needs(absent, needs)
-        needed = {n: isna for n, isna in absent.items() if not keeps or n in needs}
-        needed |= {str(part.name): part.isna().to_numpy(bool) for part in others}
-        out = np.zeros(len(variables), dtype=bool)
-        for isna in needed.values():
-            out |= isna
-        self._check(out, needed, needs if keeps else {})
-        empty = [n for n, isna in absent.items() if n not in needed and isna[~out].all()]
-        if empty:
+        why = next((why for name, why in needs.items() if absent[name].any()), "") if keeps else ""
+        if self.option == "keep" and why:
+            name = next(name for name in needs if absent[name].any())
+            raise DataError(
+                f"Missing values of `{short(name)}` can't be kept: {why}. Use "
+                '`missing="auto"` or "drop" to leave those rows out.'
+            )
+        kept = absent.drop(columns=[n for n in absent if not keeps or n in needs])
+        needed = absent.drop(columns=kept.columns)
+        needed = needed.assign(**{str(part.name): part.isna() for part in others})
+        out = needed.any(axis=1).to_numpy(bool)
+        self._check(out, count_missing(needed), why)
+        empty = kept.columns[kept[~out].all()]
+        if len(empty):
             raise DataError(
                 f"Variable `{short(empty[0])}` is missing in every row that is analyzed; leave it "
                 "out."
             )
-        kept = {n: isna & ~out for n, isna in absent.items() if n not in needed}
-        return ~out, _note(out, needed, kept)
+        note = ""
+        if (n := int(out.sum())) > 0:
+            rows = f"{n} row{' is' if n == 1 else 's are'}"
+            note = f"{rows} left out for missing values: {count_missing(needed)}."
+        if (n := int(kept[~out].any(axis=1).sum())) > 0:
+            rows = f"{n} analyzed row{' has' if n == 1 else 's have'}"
+            taken = count_missing(kept[~out])
+            note += f" {rows} missing values, which the learner takes: {taken}."
+        return ~out, note.strip()
 
-    def _check_needs(
-        self, absent: Mapping[str, npt.NDArray[np.bool_]], needs: Mapping[str, str]
-    ) -> None:
-        for name, why in needs.items():
-            if absent[name].any():
-                raise DataError(
-                    f"Missing values of `{short(name)}` can't be kept: {why}. Use "
-                    '`missing="auto"` or "drop" to leave those rows out.'
-                )
-
-    def _check(
-        self,
-        out: npt.NDArray[np.bool_],
-        needed: Mapping[str, npt.NDArray[np.bool_]],
-        needs: Mapping[str, str],
-    ) -> None:
-        where = _counts(needed)
+    def _check(self, out: npt.NDArray[np.bool_], where: str, why: str) -> None:
+        """Raise if rows can't be left out, or too few are left."""
         if self.option == "raise" and out.any():
             raise DataError(
                 f"{int(out.sum())} rows have missing values (in {where}); fill them in, or use "
                 '`missing="drop"`.'
             )
-        why = next((f": {why}" for n, why in needs.items() if needed[n].any()), "")
         if out.all():
+            because = f": {why}" if why else ""
             raise DataError(
-                f"All {len(out)} rows have a missing value (in {where}), so none is left{why}."
+                f"All {len(out)} rows have a missing value (in {where}), so none is left{because}."
             )
         if (left := int((~out).sum())) < self.least:
             raise DataError(
@@ -127,34 +122,7 @@ class MissingValues:
             )
 
 
-def count_missing(frame: pd.DataFrame) -> str:
-    """Return the variables with missing values, with counts; empty if none has any."""
-    return _counts({str(name): column.isna().to_numpy(bool) for name, column in frame.items()})
-
-
-def _counts(absent: Mapping[str, npt.NDArray[np.bool_]]) -> str:
-    """Return names with counts, the largest first."""
-    counts = {name: int(isna.sum()) for name, isna in absent.items() if isna.any()}
-    ordered = sorted(counts.items(), key=lambda item: -item[1])
-    return list_of((f"{name} {count}" for name, count in ordered), MOST_NAMES)
-
-
-def _note(
-    out: npt.NDArray[np.bool_],
-    needed: Mapping[str, npt.NDArray[np.bool_]],
-    kept: Mapping[str, npt.NDArray[np.bool_]],
-) -> str:
-    parts = []
-    if out.any():
-        rows = int(out.sum())
-        parts.append(
-            f"{rows} {'row is' if rows == 1 else 'rows are'} left out for missing values: "
-            f"{_counts(needed)}."
-        )
-    if any(isna.any() for isna in kept.values()):
-        rows = int(np.any(list(kept.values()), axis=0).sum())
-        parts.append(
-            f"{rows} analyzed {'row has' if rows == 1 else 'rows have'} missing values, which the "
-            f"learner takes: {_counts(kept)}."
-        )
-    return " ".join(parts)
+def count_missing(absent: pd.DataFrame) -> str:
+    """Return the columns with missing values, with counts, the largest first."""
+    counts = absent.sum().sort_values(ascending=False, kind="stable")
+    return list_of((f"{name} {n}" for name, n in counts[counts > 0].items()), MOST_NAMES)

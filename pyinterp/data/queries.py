@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -13,40 +13,22 @@ from typing import Any
 import pandas as pd
 
 from pyinterp.data.columns import native
-from pyinterp.data.formula.columns import Columns
-from pyinterp.data.formula.scope import double
-from pyinterp.data.formula.syntax import is_quote, name_in_quotes, tree_of
+from pyinterp.data.formula.coding import double
+from pyinterp.data.formula.columns import Columns, bare_name
 from pyinterp.data.formula.tokens import STRING, column_code
 from pyinterp.errors import OptionError, PyinterpError, quote, reason, short
 
 __all__ = ["evaluate"]
 
-_Operators = Mapping[type[ast.AST], Callable[[Any, Any], Any]]
-
 _TEXT_OR_NAME = re.compile(rf"(?P<text>{STRING})|`(?P<quoted>[^`]*)`|(?P<name>[^\W\d]\w*)")
-_CONDITIONS: _Operators = {
-    ast.And: operator.and_,
-    ast.BitAnd: operator.and_,
-    ast.Or: operator.or_,
-    ast.BitOr: operator.or_,
-}
-_COMPARISONS: _Operators = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
-_ARITHMETIC: _Operators = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-}
+_COMPARISONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
+_ARITHMETIC: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
+}  # fmt: skip
 
 
 def evaluate(query: str, frame: pd.DataFrame, argument: str) -> pd.Series[Any]:
@@ -69,7 +51,7 @@ def evaluate(query: str, frame: pd.DataFrame, argument: str) -> pd.Series[Any]:
     """
     columns = Columns(map(str, frame.columns))
     try:
-        tree = tree_of(_without_backticks(query.strip(), columns), columns)
+        tree = columns.tree(_without_backticks(query.strip(), columns))
         values = _Query(frame, columns).values(tree)
     except Exception as error:
         raise _refusal(
@@ -112,40 +94,36 @@ class _Query:
         match node:
             case ast.Constant(value=bool() | int() | float() | str() as value):
                 return value
-            case ast.Name(id=name):
+            case ast.Name() | ast.Call() if (name := bare_name(node)) is not None:
                 return self._column(name)
-            case ast.Call() if is_quote(node):
-                return self._column(name_in_quotes(node))
-            case ast.Compare():
-                sides = pairwise((node.left, *node.comparators))
-                parts = (self._compare(op, *two) for op, two in zip(node.ops, sides, strict=True))
-                return reduce(operator.and_, parts)
-            case ast.BoolOp() | ast.BinOp() | ast.UnaryOp():
-                return self._operation(node)
-        raise _not_in_the_grammar(node)
-
-    def _operation(self, node: ast.BoolOp | ast.BinOp | ast.UnaryOp) -> Any:
-        match node:
-            case ast.BoolOp():
-                return self._join(node.op, node.values)
-            case ast.BinOp(op=ast.BitAnd() | ast.BitOr()):
-                return self._join(node.op, (node.left, node.right))
-            case ast.UnaryOp(op=ast.Not() | ast.Invert()):
-                return ~self._condition(node.operand)
             case ast.UnaryOp(op=ast.USub()):
                 return -self._number(node.operand)
             case ast.BinOp() if type(node.op) in _ARITHMETIC:
                 left, right = self._number(node.left), self._number(node.right)
                 return _ARITHMETIC[type(node.op)](left, right)
+        return self._truth(node)
+
+    def _truth(self, node: ast.expr) -> Any:
+        """Return what comparisons and conditions give for every row."""
+        match node:
+            case ast.Compare():
+                sides = pairwise((node.left, *node.comparators))
+                parts = (self._compare(op, *two) for op, two in zip(node.ops, sides, strict=True))
+                return reduce(operator.and_, parts)
+            case ast.UnaryOp(op=ast.Not() | ast.Invert()):
+                return ~self._condition(node.operand)
+            case ast.BoolOp():
+                both = operator.and_ if isinstance(node.op, ast.And) else operator.or_
+                return reduce(both, map(self._condition, node.values))
+            case ast.BinOp(op=ast.BitAnd() | ast.BitOr()):
+                both = operator.and_ if isinstance(node.op, ast.BitAnd) else operator.or_
+                return both(self._condition(node.left), self._condition(node.right))
         raise _not_in_the_grammar(node)
 
     def _column(self, name: str) -> pd.Series[Any]:
         if name not in self._columns:
             raise self._columns.unknown_name(name)
         return native(self._frame[name])
-
-    def _join(self, op: ast.AST, parts: Iterable[ast.expr]) -> Any:
-        return reduce(_CONDITIONS[type(op)], map(self._condition, parts))
 
     def _condition(self, node: ast.expr) -> Any:
         """Return True or False per row."""
@@ -172,14 +150,11 @@ class _Query:
         column, members = self.values(left), getattr(right, "elts", None)
         if not isinstance(column, pd.Series) or members is None:
             raise OptionError("`in` takes a column and a list, as in `sex in ['f', 'm']`.")
-        within = column.isin([_constant(self.values(member), member) for member in members])
-        return ~within if isinstance(op, ast.NotIn) else within
-
-
-def _constant(value: Any, node: ast.expr) -> Any:
-    if isinstance(value, pd.Series):
-        raise _not_in_the_grammar(node)
-    return value
+        values = [self.values(member) for member in members]
+        for member, value in zip(members, values, strict=True):
+            if isinstance(value, pd.Series):
+                raise _not_in_the_grammar(member)
+        return ~column.isin(values) if isinstance(op, ast.NotIn) else column.isin(values)
 
 
 def _not_in_the_grammar(node: ast.AST) -> OptionError:

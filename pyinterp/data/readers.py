@@ -12,24 +12,16 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.data.columns import is_category, is_date, native
-from pyinterp.data.design import ArrayDesign, Design, FormulaDesign
-from pyinterp.data.formula import (
-    Factor,
-    Scope,
-    Terms,
-    column_code,
-    column_factor,
-    evaluate,
-    learns,
-    names_in,
-    namespace,
-    parse,
-)
+from pyinterp.data.design import Design, FormulaDesign
+from pyinterp.data.formula import names_in, parse
+from pyinterp.data.formula.coding import Factor, Scope, Terms
+from pyinterp.data.formula.factors import column_factor
+from pyinterp.data.formula.tokens import column_code
 from pyinterp.data.frames import check_frame, one_column
-from pyinterp.data.row_data import RowData, Source, read_rows
+from pyinterp.data.row_data import RowData, read_rows
 from pyinterp.errors import DataError, FormulaError, short
 
-__all__ = ["ArrayReader", "FormulaReader", "Reader", "RowReader"]
+__all__ = ["ArrayReader", "FormulaReader", "Reader"]
 
 MOST_LEVELS = 0.8  # of the number of rows: a column with more names its rows
 FEW_LEVELS = 20  # in so few rows as this, levels may be distinct by chance
@@ -45,8 +37,14 @@ class Reader(ABC):
         """Read fresh rows in the form of the first ones."""
 
     @abstractmethod
-    def read(self, data: RowData) -> Source:
+    def read(self, data: RowData) -> RowData:
         """Pick variables and response."""
+
+    def reread(self, rows: pd.DataFrame) -> RowData:
+        """Read rows as `read` returns them: the variables, and the response as last column."""
+        data = replace(read_rows(rows), user_index=None)
+        variables = data.frame.iloc[:, :-1]
+        return data.pick(variables, data.frame.iloc[:, -1], self.needs(variables))
 
     def needs(self, variables: pd.DataFrame) -> dict[str, str]:
         """Return why variables must have a value in every row, by variable; none by default."""
@@ -76,6 +74,11 @@ class FormulaReader(Reader):
         Hand the variables over as a DataFrame instead of a matrix.
     trusted : bool
         Whether the formula may use names of the caller and any function.
+
+    Attributes
+    ----------
+    variables : list of str
+        The variables of the right side, in the order of the data.
     """
 
     def __init__(
@@ -87,42 +90,37 @@ class FormulaReader(Reader):
         as_frame: bool,
         trusted: bool = True,
     ) -> None:
-        frame = data.frame
         self.formula = formula
         self._data = data if as_frame else None
-        self._numeric = None if trusted else [str(c) for c in frame if _is_number(frame[c])]
-        self._expand(_without(formula, [str(c) for c in frame], data.besides), scope)
+        types = data.frame.dtypes.items()
+        numeric = [str(name) for name, t in types if pd.api.types.is_numeric_dtype(t)]
+        self._numeric = None if trusted else numeric
+        self._expand(_without(formula, [str(c) for c in data.frame], data.besides), scope)
 
     def _expand(self, columns: Sequence[str], scope: Mapping[str, Any]) -> None:
         """Read the formula, in which `.` stands for these columns."""
-        formula, self._columns = self.formula, columns
-        self._parsed = parse(formula, columns, scope, numeric=self._numeric)
-        names = self._parsed.terms.names.union(self._parsed.response.names)
-        self._scope = Scope(names, scope)
-        used = {v for product in self._parsed.terms.products for f in product for v in f.variables}
-        if used.issuperset(self._parsed.response.variables):
+        self._columns = columns
+        self._response, self._terms = parse(self.formula, columns, scope, numeric=self._numeric)
+        self._scope = Scope(self._terms.names.union(self._response.names), scope)
+        used = self._terms.variables
+        if used.issuperset(self._response.variables):
             raise FormulaError(
-                f"The response `{short(self._parsed.response.code)}` can't be on the right side "
-                f"too, where it would predict itself; got {short(formula)!r}."
+                f"The response `{short(self._response.code)}` can't be on the right side "
+                f"too, where it would predict itself; got {short(self.formula)!r}."
             )
-        self._variables = [c for c in columns if c in used]
-        if not self._variables:
+        self.variables = [c for c in columns if c in used]
+        if not self.variables:
             raise FormulaError(
                 "The formula must have at least one variable on its right side; got "
-                f"{short(formula)!r}."
+                f"{short(self.formula)!r}."
             )
         if self._data is not None:
-            _check_selects(self._parsed.terms)
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The variables of the right side, in the order of the data."""
-        return tuple(self._variables)
+            _check_selects(self._terms)
 
     def without(self, column: str) -> Self:
         """Return the reader for whose `.` a column does not stand; itself if that is no change."""
         columns = _without(self.formula, list(self._columns), [column])
-        if column not in self._variables or column in columns:
+        if column not in self.variables or column in columns:
             return self
         new = copy(self)
         new._expand(columns, self._scope)
@@ -133,25 +131,23 @@ class FormulaReader(Reader):
         check_frame(data)
         return read_rows(data)
 
-    def read(self, data: RowData) -> Source:
+    def read(self, data: RowData) -> RowData:
         """Evaluate the response and pick the variables."""
-        frame = data.frame
-        absent = [v for v in self._variables if v not in frame]
-        if absent:
-            raise DataError(f"Variable `{short(absent[0])}` of the formula is not in the data.")
-        variables, response = frame[self._variables], self._response(frame)
-        return Source(data.beside(variables), response, self.needs(variables))
+        frame, response = data.frame, self._response
+        for name in (*self.variables, *response.variables):
+            if name not in frame:
+                raise DataError(f"Variable `{short(name)}` of the formula is not in the data.")
+        variables = frame[self.variables]
+        return data.pick(variables, _response(response, frame, self._scope), self.needs(variables))
 
     def needs(self, variables: pd.DataFrame) -> dict[str, str]:
         """Return why columns of a matrix can't be missing where a variable is."""
         if self._data is not None:
             return {}
-        terms = self._parsed.terms
-        names = namespace(terms.names - set(self._variables), self._scope)
         needs: dict[str, str] = {}
-        for factor in dict.fromkeys(f for product in terms.products for f in product):
+        for factor in self._terms.factors:
             lacking = [v for v in factor.variables if variables[v].isna().any()]
-            if why := _need(factor, variables, names) if lacking else "":
+            if why := _need(factor, variables, self._scope) if lacking else "":
                 needs |= dict.fromkeys(lacking, why)
         return needs
 
@@ -159,57 +155,15 @@ class FormulaReader(Reader):
         """Return the formula's design matrix, or the variables as a frame."""
         if self._data is not None:
             return self._data.frame_design(variables)
-        _check_dates(self._parsed.terms, variables)
-        _check_levels(self._parsed.terms, variables)
+        for factor in self._terms.factors:
+            _check_factor(factor, variables)
         # An offset is the last column, whatever the formula has.
-        offset = [name for name in map(str, variables.columns) if name not in self._variables]
-        terms = self._parsed.terms
-        terms = terms._replace(
-            products=(*terms.products, *((column_factor(name),) for name in offset))
-        )
+        offset = [(column_factor(str(c)),) for c in variables if c not in self.variables]
+        terms = Terms(self._terms.intercept, (*self._terms.products, *offset))
         design = FormulaDesign(terms, variables, self._scope, intercept=intercept)
         design.check_rows()
         design.check_coding()
         return design
-
-    def _response(self, frame: pd.DataFrame) -> pd.Series[Any]:
-        factor = self._parsed.response
-        absent = [v for v in factor.variables if v not in frame]
-        if absent:
-            raise DataError(f"Variable `{short(absent[0])}` of the formula is not in the data.")
-        value = frame[factor.column] if factor.column else self._evaluate(frame)
-        if type(value).__name__ == "_CategoricalBox":  # patsy's C(...)
-            value = pd.Categorical(value.data, categories=value.levels)
-        values = one_column(value)
-        if values is None or len(values) != len(frame):
-            raise FormulaError(
-                f"The response `{short(factor.code)}` must be one column with a value for each of "
-                f"the {len(frame)} rows of the data; it has shape {np.shape(value)}."
-            )
-        self._check_defined(values, frame)
-        return values.rename(factor.column or factor.code)
-
-    def _evaluate(self, frame: pd.DataFrame) -> Any:
-        factor = self._parsed.response
-        columns = {name: native(frame[name]) for name in factor.variables}
-        names = namespace(set(factor.names) - columns.keys(), self._scope)
-        try:
-            return evaluate(factor.code_to_run, names | {"Q": _Quote(frame)}, columns)
-        except Exception as error:
-            raise FormulaError(
-                f"Can't evaluate the response `{short(factor.code)}`: {short(error, 120)}."
-            ) from error
-
-    def _check_defined(self, values: pd.Series[Any], frame: pd.DataFrame) -> None:
-        factor = self._parsed.response
-        missing = frame[list(factor.variables)].isna().any(axis=1)
-        undefined = (values.isna() & ~missing).to_numpy(dtype=bool)
-        if undefined.any():
-            raise DataError(
-                f"The response `{short(factor.code)}` is not defined in {int(undefined.sum())} of "
-                f"{len(frame)} rows (the first is row {int(np.flatnonzero(undefined)[0])}); change "
-                "the transformation or drop those rows."
-            )
 
 
 class ArrayReader(Reader):
@@ -234,12 +188,12 @@ class ArrayReader(Reader):
             )
         return read_rows(data[1], data[0], what="exog")
 
-    def read(self, data: RowData) -> Source:
+    def read(self, data: RowData) -> RowData:
         """Return exog as variables, endog as response."""
         variables = data.frame.drop(columns=[c for c in data.frame if c in self._besides])
         if variables.shape[1] == 0:
             raise DataError("`exog` must have a variable beside the columns of weights and offset.")
-        return Source(data.beside(variables), data.endog)
+        return data.pick(variables, data.endog)
 
     def without(self, column: str) -> Self:
         """Return the reader for which a column of exog is no variable."""
@@ -247,7 +201,6 @@ class ArrayReader(Reader):
 
     def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
         """Return the variables as a frame or as an array."""
-        names = list(variables.columns)
         if self._data.is_frame:
             return self._data.frame_design(variables)
         for name, column in variables.items():
@@ -256,62 +209,43 @@ class ArrayReader(Reader):
                     f"An array given as `exog` must hold numbers, but `{short(name)}` has dtype "
                     f"{column.dtype}; pass a DataFrame, or use Learner.from_formula."
                 )
-        return ArrayDesign(names, self._data.array_type)
+        return self._data.array_design(variables)
 
 
-class RowReader(Reader):
-    """Reads rows in the form in which another reader returns them.
-
-    Parameters
-    ----------
-    reader : Reader
-        It has read the first data, and makes designs. Rows are the variables that it returns, with
-        its response as the last column.
-    """
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader, self.formula = reader, reader.formula
-
-    def rows(self, data: Any) -> RowData:
-        """Read a frame."""
-        return replace(read_rows(data), user_index=None)
-
-    def read(self, data: RowData) -> Source:
-        """Return all columns but the last as variables, the last as response."""
-        variables, response = data.frame.iloc[:, :-1], data.frame.iloc[:, -1]
-        return Source(variables, response, self._reader.needs(variables))
-
-    def without(self, column: str) -> Self:
-        """Return the reader of rows that another reader returns without a column."""
-        return type(self)(self._reader.without(column))
-
-    def needs(self, variables: pd.DataFrame) -> dict[str, str]:
-        """Return why variables must have a value in every row, by variable."""
-        return self._reader.needs(variables)
-
-    def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
-        """Return the reader's design, its state learned from `variables`."""
-        return self._reader.design(variables, intercept=intercept)
-
-
-class _Quote:
-    """patsy's Q for the response: a column whose name is not a Python name."""
-
-    def __init__(self, frame: pd.DataFrame) -> None:
-        self._frame = frame
-
-    def __call__(self, name: str) -> pd.Series[Any]:
-        return self._frame[name]
+def _response(factor: Factor, frame: pd.DataFrame, scope: Mapping[str, Any]) -> pd.Series[Any]:
+    """Return the response of a formula, which must be defined where its variables are."""
+    value: Any = frame[factor.column] if factor.column else None
+    if value is None:
+        columns = {name: native(frame[name]) for name in factor.variables}
+        try:
+            value = factor.values(columns, scope)
+        except Exception as error:
+            raise FormulaError(
+                f"Can't evaluate the response `{short(factor.code)}`: {short(error, 120)}."
+            ) from error
+    if type(value).__name__ == "_CategoricalBox":  # patsy's C(...)
+        value = pd.Categorical(value.data, categories=value.levels)
+    values = one_column(value)
+    if values is None or len(values) != len(frame):
+        raise FormulaError(
+            f"The response `{short(factor.code)}` must be one column with a value for each of "
+            f"the {len(frame)} rows of the data; it has shape {np.shape(value)}."
+        )
+    missing = frame[list(factor.variables)].isna().any(axis=1)
+    undefined = (values.isna() & ~missing).to_numpy(dtype=bool)
+    if undefined.any():
+        raise DataError(
+            f"The response `{short(factor.code)}` is not defined in {int(undefined.sum())} of "
+            f"{len(frame)} rows (the first is row {int(np.flatnonzero(undefined)[0])}); change "
+            "the transformation or drop those rows."
+        )
+    return values.rename(factor.column or factor.code)
 
 
 def _without(formula: str, columns: list[str], besides: Collection[str]) -> list[str]:
     """Return the columns that `.` stands for: weights are no variable unless they are named."""
     named = names_in(formula, besides) if besides else ()
     return [name for name in columns if name not in besides or name in named]
-
-
-def _is_number(column: pd.Series[Any]) -> bool:
-    return bool(pd.api.types.is_numeric_dtype(column.dtype))
 
 
 def _check_selects(terms: Terms) -> None:
@@ -325,7 +259,7 @@ def _check_selects(terms: Terms) -> None:
         )
 
 
-def _need(factor: Factor, variables: pd.DataFrame, names: dict[str, Any]) -> str:
+def _need(factor: Factor, variables: pd.DataFrame, scope: Mapping[str, Any]) -> str:
     """Return why a factor needs its variables in every row; empty if it is missing with them."""
     if factor.column is not None and not is_category(variables[factor.column]):
         return ""
@@ -334,12 +268,12 @@ def _need(factor: Factor, variables: pd.DataFrame, names: dict[str, Any]) -> str
             f"the columns of the levels of `{short(factor.code)}` have no place for a missing one, "
             'which `design="frame"` hands over'
         )
-    if learns(factor, names):
+    if factor.learns(scope):
         return f"`{short(factor.code)}` learns from all rows"
     rows = variables.isna()[list(factor.variables)].any(axis=1).to_numpy(dtype=bool)
     columns = {name: variables.loc[rows, name] for name in factor.variables}
     try:
-        values = one_column(evaluate(factor.code_to_run, names, columns))
+        values = one_column(factor.values(columns, scope))
     except Exception:  # noqa: BLE001 - whatever a user's function raises
         values = None
     if values is None or not values.isna().all():
@@ -347,27 +281,24 @@ def _need(factor: Factor, variables: pd.DataFrame, names: dict[str, Any]) -> str
     return ""
 
 
-def _check_dates(terms: Terms, variables: pd.DataFrame) -> None:
-    """Raise if a matrix would need a date as a number."""
-    for factor in dict.fromkeys(f for product in terms.products for f in product):
-        if factor.column is not None and is_date(variables[factor.column].dtype):
-            raise DataError(
-                f"A formula's matrix needs numbers and levels, but `{short(factor.column)}` holds "
-                "dates: write what of them counts as a function that is defined in your script, "
-                f'such as `month({short(factor.code)})`, or use `design="frame"`.'
-            )
-
-
-def _check_levels(terms: Terms, variables: pd.DataFrame) -> None:
-    """Raise if a categorical factor has a level for nearly every row."""
-    for factor in dict.fromkeys(f for product in terms.products for f in product):
-        name = factor.levels_of
-        if name is None or (factor.column is not None and not is_category(variables[name])):
-            continue
-        distinct = variables[name].nunique()
-        if distinct > MOST_LEVELS * len(variables) and distinct >= FEW_LEVELS:
-            raise DataError(
-                f"Column `{short(name)}` has {distinct} levels in {len(variables)} rows and looks "
-                f"like an identifier, from which nothing can be learned about other rows. Leave "
-                f"it out, as in `y ~ . - {short(column_code(name))}`."
-            )
+def _check_factor(factor: Factor, variables: pd.DataFrame) -> None:
+    """Raise if a matrix needed a date as a number, or a level for nearly every row."""
+    name = factor.levels_of
+    if name is None:
+        return
+    column = variables[name]
+    if factor.column is not None and is_date(column.dtype):
+        raise DataError(
+            f"A formula's matrix needs numbers and levels, but `{short(name)}` holds "
+            "dates: write what of them counts as a function that is defined in your script, "
+            f'such as `month({short(factor.code)})`, or use `design="frame"`.'
+        )
+    if factor.column is not None and not is_category(column):
+        return
+    distinct = column.nunique()
+    if distinct > MOST_LEVELS * len(variables) and distinct >= FEW_LEVELS:
+        raise DataError(
+            f"Column `{short(name)}` has {distinct} levels in {len(variables)} rows and looks "
+            f"like an identifier, from which nothing can be learned about other rows. Leave "
+            f"it out, as in `y ~ . - {short(column_code(name))}`."
+        )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -11,57 +13,32 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_exotic, read_variables
-from pyinterp.data.design import FrameDesign
+from pyinterp.data.design import ArrayDesign, FrameDesign
 from pyinterp.data.form import Form, form_of
 from pyinterp.data.frames import (
     as_column,
     as_frame,
-    check_aligned,
     column_of,
     index_of,
     is_frame,
 )
 from pyinterp.data.missing import MissingValues
-from pyinterp.data.offset import Offset, read_offset
 from pyinterp.data.queries import evaluate
 from pyinterp.data.sample import Response, Sample
-from pyinterp.data.weights import Weights, WeightsType, read_weights
+from pyinterp.data.weights import (
+    Offset,
+    Weights,
+    WeightsType,
+    read_offset,
+    read_weights,
+)
 from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.representation import about
 
-__all__ = ["RowData", "Rows", "Source", "read_rows"]
+__all__ = ["RowData", "Rows", "read_rows"]
 
 Rows: TypeAlias = str | npt.ArrayLike | None
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Source:
-    """Variables and response that a reader has picked from rows.
-
-    Attributes
-    ----------
-    variables : pandas.DataFrame, N rows
-        In the order of the design, the offset last.
-    response : pandas.Series or None, N rows
-        With the response's name.
-    needs : mapping of str to str
-        Why a variable must have a value in every row, whatever the learner takes, by variable.
-    note : str
-        Footnote on how columns were picked; empty if there is none.
-    """
-
-    variables: pd.DataFrame
-    response: pd.Series[Any] | None
-    needs: dict[str, str] = field(default_factory=dict)
-    note: str = ""
-
-    @property
-    def endog(self) -> pd.Series[Any]:
-        """The response, which learners need."""
-        if self.response is None:
-            raise DataError("A learner needs a response.")
-        return self.response
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +50,7 @@ class RowData:
     frame : pandas.DataFrame, N rows
         All columns in the user's types, with a RangeIndex.
     endog : pandas.Series or None, N rows
-        The response, if it was given beside the frame.
+        The response that was given beside the frame, then that of the reader, with its name.
     endog_name : str
         The user's name of the response; empty if it has none.
     is_frame : bool
@@ -87,9 +64,15 @@ class RowData:
     note : str
         Footnote: missing values behind rows that are left out, and those that are kept.
     weights : Weights or None
+    repeats : ndarray of int, shape (N,), or None
+        Position in the user's data of every row, if weights repeat them.
     offset : Offset or None
     what : str
         What the data are called in messages.
+    variables : pandas.DataFrame, N rows
+        Those that a reader has picked, in the order of the design, the offset last.
+    needs : mapping of str to str
+        Why a variable must have a value in every row, whatever the learner takes, by variable.
     """
 
     frame: pd.DataFrame
@@ -101,13 +84,18 @@ class RowData:
     complete: BoolArray
     note: str = ""
     weights: Weights | None = None
+    repeats: IntArray | None = None
     offset: Offset | None = None
     what: str = "data"
+    variables: pd.DataFrame = field(default_factory=pd.DataFrame)
+    needs: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def repeats(self) -> IntArray | None:
-        """Position in the user's data of every row, if weights repeat them."""
-        return None if self.weights is None else self.weights.repeats
+    def response(self) -> pd.Series[Any]:
+        """The response, which learners need."""
+        if self.endog is None:
+            raise DataError("A learner needs a response.")
+        return self.endog
 
     @property
     def index(self) -> pd.Index | None:
@@ -121,13 +109,12 @@ class RowData:
         names = [str(name) for name in variables.columns]
         return FrameDesign(names, self.form.of_columns(self.frame, names))
 
-    @property
-    def array_type(self) -> Any:
-        """The type of an array that holds the user's rows: double if columns have several."""
+    def array_design(self, variables: pd.DataFrame) -> ArrayDesign:
+        """Return the design that hands variables over as an array of the type of the user's."""
         types = set(self.frame.dtypes)
         plain = next(iter(types))
         mixed = len(types) > 1 or not isinstance(plain, np.dtype) or is_exotic(plain)
-        return np.float64 if mixed else plain
+        return ArrayDesign([str(name) for name in variables], np.float64 if mixed else plain)
 
     @property
     def besides(self) -> list[str]:
@@ -143,22 +130,33 @@ class RowData:
         weights: FloatArray = self.weights.values  # noqa: PD011 - no frame
         return weights > 0
 
-    @property
+    @cached_property
     def weighting(self) -> str:
         """Column and type of weights, and what they make of the rows; empty without."""
         if self.weights is None:
             return ""
-        return self.weights.in_words(np.flatnonzero(self.complete))
+        return self.weights.in_words(np.flatnonzero(self.complete), self.repeats)
 
-    def with_endog(self, response: pd.Series[Any] | None) -> Self:
-        """Return the same rows with the response as a column, under its name, if it is none yet."""
-        if response is None or str(response.name) in self.frame:
-            return self
-        return replace(self, frame=self.frame.assign(**{str(response.name): response}))
+    def pick(
+        self,
+        variables: pd.DataFrame,
+        endog: pd.Series[Any] | None,
+        needs: Mapping[str, str] | None = None,
+        note: str = "",
+    ) -> Self:
+        """Return the same rows with what a reader has picked: variables and response.
 
-    def beside(self, variables: pd.DataFrame) -> pd.DataFrame:
-        """Return variables of all rows with the offset, if there is one, as the last of them."""
-        return variables if self.offset is None else self.offset.beside(variables, self.repeats)
+        The offset, if there is one, is the last variable, and the response is a column of the
+        frame under its name.
+        """
+        if self.offset is not None:
+            variables = self.offset.beside(variables, self.repeats)
+        frame = self.frame
+        if endog is not None and str(endog.name) not in frame:
+            frame = frame.assign(**{str(endog.name): endog})
+        return replace(
+            self, frame=frame, variables=variables, endog=endog, needs=needs or {}, note=note
+        )
 
     def column(self, by: str | npt.ArrayLike, what: str) -> pd.Series[Any]:
         """Return a column by its name, or an array, for all N rows.
@@ -180,11 +178,9 @@ class RowData:
         """Return a column by its name, or an array, for all N rows; values may be missing."""
         if isinstance(by, str):
             return column_of(by, self.frame, what, data=self.what)
-        check_aligned(by, self.user_index, what, self.what)
-        if self.repeats is None:
-            return as_column(by, len(self.frame), what, self.what)
-        column = as_column(by, len(self.weights.values), what, self.what)  # type: ignore[union-attr]  # they repeat rows
-        return column.take(self.repeats).reset_index(drop=True)
+        rows = len(self.frame) if self.weights is None else len(self.weights.values)
+        column = as_column(by, rows, what, self.what, self.user_index)
+        return column if self.repeats is None else column.take(self.repeats).reset_index(drop=True)
 
     def mask(self, rows: Rows, argument: str = "rows") -> BoolArray:
         """Return which of all N rows a mask, or a query of columns, names; None names all.
@@ -204,7 +200,6 @@ class RowData:
 
     def choose(
         self,
-        source: Source,
         missing: MissingValues,
         subset: BoolArray | None = None,
         others: tuple[pd.Series[Any], ...] = (),
@@ -213,7 +208,6 @@ class RowData:
 
         Parameters
         ----------
-        source : Source
         missing : MissingValues
             What becomes of rows with missing values.
         subset : ndarray of bool, shape (N,), optional
@@ -221,20 +215,20 @@ class RowData:
             Columns other than variables and response that must have a value in every row.
         """
         part = self.positive if subset is None else self.positive & subset
-        must = [column[part] for column in (source.response, *others) if column is not None]
-        needs = source.needs
+        must = [column[part] for column in (self.endog, *others) if column is not None]
+        needs = dict(self.needs)
         if self.offset is not None:
-            needs = needs | {self.offset.name: "an offset is a known part of every prediction"}
-        mask, note = missing.rows(source.variables[part], must, needs)
+            needs[self.offset.name] = "an offset is a known part of every prediction"
+        mask, note = missing.rows(self.variables[part], must, needs)
         complete = np.zeros(len(part), dtype=bool)
         complete[part] = mask
-        return replace(self, complete=complete, note=" ".join(filter(None, (note, source.note))))
+        return replace(self, complete=complete, note=" ".join(filter(None, (note, self.note))))
 
-    def sample(self, source: Source, y: FloatArray | None, response: Response | None) -> Sample:
+    def sample(self, y: FloatArray | None, response: Response | None) -> Sample:
         """Return the analyzed rows, for which `y` is the response as numbers."""
         rows = np.flatnonzero(self.complete)
         return Sample(
-            variables=read_variables(source.variables[self.complete]).reset_index(drop=True),
+            variables=read_variables(self.variables[self.complete]).reset_index(drop=True),
             y=y,
             response=response,
             rows=rows,
@@ -270,18 +264,22 @@ def read_rows(
     weights, weights_type, offset, exposure
         As in `Learner`.
     """
-    frame = as_frame(data, what)
-    index = index_of(data, endog)
+    frame, index = as_frame(data, what), index_of(data, endog)
+
+    def column(values: Any, argument: str) -> pd.Series[Any]:
+        return column_of(values, frame, argument, rows=index, data=what)
+
     response = None
     if endog is not None:
-        check_aligned(endog, index, endog_name, what)
-        response = as_column(endog, len(frame), endog_name, what).rename(_name_of(endog) or "y")
-    read = read_weights(weights, weights_type, frame, rows=index, data=what)
-    apart = read_offset(offset, exposure, frame, rows=index, data=what)
+        response = as_column(endog, len(frame), endog_name, what, index)
+        response = response.rename(_name_of(endog) or "y")
+    row_weights = read_weights(weights, weights_type, column)
+    row_offset = read_offset(offset, exposure, column)
     form = form_of(data, frame)
-    if read is not None and read.repeats is not None:
-        frame = frame.take(read.repeats).reset_index(drop=True)
-        response = None if response is None else response.take(read.repeats).reset_index(drop=True)
+    repeats = None if row_weights is None else row_weights.repeats()
+    if repeats is not None:
+        frame = frame.take(repeats).reset_index(drop=True)
+        response = None if response is None else response.take(repeats).reset_index(drop=True)
     return RowData(
         frame=frame,
         endog=response,
@@ -290,8 +288,9 @@ def read_rows(
         form=form,
         user_index=index,
         complete=np.ones(len(frame), dtype=bool),
-        weights=read,
-        offset=apart,
+        weights=row_weights,
+        repeats=repeats,
+        offset=row_offset,
         what=what,
     )
 
@@ -306,16 +305,13 @@ def _name_of(endog: Any) -> str:
 
 def _booleans(values: Any, argument: str) -> BoolArray:
     """Return values as booleans, if they are; missing ones are not."""
-    column = pd.Series(values)
+    column = pd.Series(values).infer_objects()
     if column.isna().any():
         raise DataError(
             f"`{argument}` must be True or False in every row, but it is missing in "
             f"{int(column.isna().sum())} rows."
         )
-    if (
-        not pd.api.types.is_bool_dtype(column)
-        and not column.map(lambda v: v is True or v is False).all()
-    ):
+    if not pd.api.types.is_bool_dtype(column):
         raise OptionError(
             f'`{argument}` must be a boolean per row, or a query such as "age > 50", not values '
             f"such as {quote(column.iloc[0])}; positions become a mask by "

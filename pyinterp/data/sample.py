@@ -105,10 +105,6 @@ class Sample:
             weights=None if self.weights is None else self.weights[rows],
         )
 
-    def with_clusters(self, clusters: IntArray) -> Sample:
-        """Return the same rows with the cluster of each."""
-        return replace(self, clusters=clusters)
-
     def __repr__(self) -> str:
         return about(self, f"{self.nobs} rows", f"{self.variables.shape[1]} variables")
 

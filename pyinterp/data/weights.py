@@ -1,7 +1,8 @@
-"""Weights of rows: how often each was observed, or how many of a population it stands for."""
+"""Weights and offsets: numbers of every row that are of no feature."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -12,18 +13,19 @@ import pandas as pd
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice
 from pyinterp.data.frames import column_of
-from pyinterp.errors import DataError, OptionError
+from pyinterp.errors import DataError, OptionError, quote
 
-__all__ = ["Weights", "WeightsType", "read_weights"]
+__all__ = ["Offset", "Weights", "WeightsType", "read_offset", "read_weights"]
 
 WeightsType: TypeAlias = Literal["frequency", "sampling"]
+ColumnOf: TypeAlias = Callable[[Any, str], "pd.Series[Any]"]
 
 MOST_ROWS = 10_000_000  # repeated rows are kept as rows
 
 
 @dataclass(frozen=True, kw_only=True)
 class Weights:
-    """Weights of the user's rows, checked.
+    """How often each of the user's rows was observed, or how many of a population it stands for.
 
     Attributes
     ----------
@@ -39,7 +41,6 @@ class Weights:
     values: FloatArray
     column: str | None = None
 
-    @property
     def repeats(self) -> IntArray | None:
         """Position of the user's row that every analyzed row is; None if each is itself."""
         if self.kind == "sampling":
@@ -53,10 +54,10 @@ class Weights:
         chosen = self.values[rows]
         return None if np.ptp(chosen) == 0 else chosen / chosen.mean()
 
-    def in_words(self, analyzed: IntArray) -> str:
+    def in_words(self, analyzed: IntArray, repeats: IntArray | None) -> str:
         """Return column, type, and the number of distinct rows or Kish's effective one."""
-        if self.repeats is not None:
-            size = f"{len(np.unique(self.repeats[analyzed]))} distinct rows"
+        if repeats is not None:
+            size = f"{len(np.unique(repeats[analyzed]))} distinct rows"
         else:
             chosen = self.values[analyzed]
             effective = chosen.sum() ** 2 / np.square(chosen).sum()
@@ -66,41 +67,82 @@ class Weights:
         return f"{'given' if self.column is None else self.column} ({self.kind}), {size}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Offset:
+    """A known part of every row's linear predictor.
+
+    Attributes
+    ----------
+    name : str
+        Of the column that holds it beside the variables.
+    values : ndarray of shape (n,)
+        On the scale of the linear predictor, in the order of the user's rows.
+    exposure : bool
+        Whether these are logarithms of exposures, for models with a logarithmic link alone.
+    column : str or None
+        The column of the data that it was read from, if it was named.
+    """
+
+    name: str
+    values: FloatArray
+    exposure: bool
+    column: str | None = None
+
+    def beside(self, variables: pd.DataFrame, repeats: IntArray | None) -> pd.DataFrame:
+        """Return the variables of all of the user's rows, maybe repeated, with the offset last."""
+        if self.name in variables:
+            raise DataError(
+                f"A variable is called `{self.name}`, as the column of the offset would be; rename "
+                "the variable."
+            )
+        return variables.assign(
+            **{self.name: self.values if repeats is None else self.values[repeats]}
+        )
+
+    def of(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return new rows with the offset as a column beside theirs."""
+        source = self.name if self.column is None else self.column
+        if source not in frame:
+            raise DataError(f"New rows must have the offset as column `{source}`.")
+        numbers = _numbers(column_of(source, frame, "offset"), "offset", missing=True)
+        if self.exposure and self.column is not None:
+            numbers = _logarithms(numbers)
+        return frame.assign(**{self.name: numbers})
+
+    def check_last(self, positions: IntArray, columns: int) -> None:
+        """Raise `DataError` unless the offset is the last of a design's columns."""
+        if list(positions) != [columns - 1]:
+            raise DataError(
+                f"The offset `{self.name}` must be one column, the last of the design; rename it."
+            )
+
+    def check_apart(self, variables: Collection[str]) -> None:
+        """Raise `OptionError` if the offset's column is a variable too."""
+        if self.column is not None and self.column in variables:
+            raise OptionError(
+                f"Column {quote(self.column)} is the {'exposure' if self.exposure else 'offset'} "
+                "and can't be a variable too: replacing the variable would leave "
+                "the offset behind. Copy the column under another name if both are meant."
+            )
+
+
 def read_weights(
-    weights: str | npt.ArrayLike | None,
-    weights_type: object,
-    frame: pd.DataFrame,
-    *,
-    rows: pd.Index | None = None,
-    data: str = "data",
+    weights: str | npt.ArrayLike | None, weights_type: WeightsType | None, column_of: ColumnOf
 ) -> Weights | None:
     """Return checked weights; None without.
 
     Parameters
     ----------
     weights : str or array of shape (n,), or None
-        Name of a column of `frame`, or one number per row.
+        Name of a column, or one number per row.
     weights_type : {"frequency", "sampling"}
         There is no default: the two give different standard errors.
-    frame : pandas.DataFrame
-        All columns of the user's rows.
-    rows : pandas.Index, optional
-        The user's index, to which a Series must be aligned.
-    data : str
-        What the rows are called in messages.
-
-    Raises
-    ------
-    OptionError
-        If the kind of weights is not said, or the column does not exist.
-    DataError
-        If there is not one weight of the kind per row.
+    column_of : callable
+        ``column_of(values, argument)`` returns a column by its name, or an array as a column.
     """
     if weights is None:
         if weights_type is not None:
-            raise OptionError(
-                f"`weights_type` is of weights: pass `weights`, a column of `{data}`."
-            )
+            raise OptionError("`weights_type` is of weights: pass `weights` too.")
         return None
     if weights_type is None:
         raise OptionError(
@@ -110,54 +152,77 @@ def read_weights(
             "standard errors differ."
         )
     check_choice("weights_type", weights_type, ("frequency", "sampling"))
-    column = column_of(weights, frame, "weights", rows=rows, data=data)
-    kind: WeightsType = "frequency" if weights_type == "frequency" else "sampling"
-    numbers = _numbers(column)
-    _check_sign(numbers)
-    if kind == "frequency":
-        _check_counts(numbers)
-    return Weights(kind=kind, values=numbers, column=weights if isinstance(weights, str) else None)
+    numbers = _numbers(column_of(weights, "weights"), "weights", missing=False)
+    _check_all(numbers >= 0, numbers, "`weights` must be 0 or more")
+    if not numbers.any():
+        raise DataError("All weights are 0, so no row is left; give some a positive weight.")
+    if weights_type == "frequency":
+        _check_all(
+            numbers % 1 == 0,
+            numbers,
+            'Weights of type "frequency" are numbers of observations and must be whole',
+            '; for inverse probabilities of sampling use `weights_type="sampling"`',
+        )
+        if (total := numbers.sum()) > MOST_ROWS:
+            raise DataError(
+                f'Weights of type "frequency" must add up to at most {MOST_ROWS:,} rows, which are '
+                f"kept as rows, but add up to {total:,.0f}; if they count a population, they are "
+                '`weights_type="sampling"`.'
+            )
+    named = weights if isinstance(weights, str) else None
+    return Weights(kind=weights_type, values=numbers, column=named)
 
 
-def _numbers(column: pd.Series[Any]) -> FloatArray:
+def read_offset(
+    offset: str | npt.ArrayLike | None, exposure: str | npt.ArrayLike | None, column_of: ColumnOf
+) -> Offset | None:
+    """Return the checked offset; None without. Missing numbers are missing values of the row.
+
+    Parameters
+    ----------
+    offset : str or array of shape (n,), or None
+        Name of a column, or one number per row.
+    exposure : str or array of shape (n,), or None
+        The same, as positive numbers whose logarithms are the offset.
+    column_of : callable
+        As in `read_weights`.
+    """
+    if offset is not None and exposure is not None:
+        raise OptionError(
+            "Pass `offset` or `exposure`, not both: the offset of an exposure is its logarithm."
+        )
+    values, what = (offset, "offset") if exposure is None else (exposure, "exposure")
+    if values is None:
+        return None
+    numbers = _numbers(column_of(values, what), what, missing=True)
+    column = values if isinstance(values, str) else None
+    name = column or what
+    if what == "exposure":
+        name, numbers = f"log({name})", _logarithms(numbers)
+    return Offset(name=name, values=numbers, exposure=what == "exposure", column=column)
+
+
+def _numbers(column: pd.Series[Any], what: str, *, missing: bool) -> FloatArray:
+    """Return a column as finite numbers, of which some may be `missing`."""
     dtype = column.dtype
     if not pd.api.types.is_numeric_dtype(dtype) or pd.api.types.is_complex_dtype(dtype):
-        raise DataError(f"`weights` must be numbers, but they have dtype {dtype}; convert them.")
-    numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    wrong = np.flatnonzero(~np.isfinite(numbers))
-    if len(wrong):
-        raise DataError(
-            f"`weights` must be finite, but {len(wrong)} are missing or infinite (the first in row "
-            f"{int(wrong[0])}); fill them in, or drop those rows."
-        )
+        raise DataError(f"`{what}` must be numbers, not of dtype {dtype}; convert them.")
+    numbers: FloatArray = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    finite = np.isfinite(numbers) | (np.isnan(numbers) & missing)
+    _check_all(finite, numbers, f"`{what}` must be finite", "; fill it in, or drop the row")
     return numbers
 
 
-def _check_sign(numbers: FloatArray) -> None:
-    wrong = np.flatnonzero(numbers < 0)
-    if len(wrong):
-        row = int(wrong[0])
-        raise DataError(
-            f"`weights` must be 0 or more, but the one of row {row} is {numbers[row]:g}."
-        )
-    if not numbers.any():
-        raise DataError("All weights are 0, so no row is left; give some a positive weight.")
+def _logarithms(exposures: FloatArray) -> FloatArray:
+    positive = np.isnan(exposures) | (exposures > 0)
+    _check_all(positive, exposures, "`exposure` must be positive", "; drop rows without exposure")
+    return np.log(exposures)
 
 
-def _check_counts(numbers: FloatArray) -> None:
-    """Raise `DataError` unless these are numbers of observations that can be kept as rows."""
-    fractional = np.flatnonzero(numbers % 1)
-    if len(fractional):
-        row = int(fractional[0])
-        raise DataError(
-            'Weights of type "frequency" are numbers of observations and must be whole, but that '
-            f"of row {row} is {numbers[row]:g}; for inverse probabilities of sampling use "
-            '`weights_type="sampling"`.'
-        )
-    total = numbers.sum()
-    if total > MOST_ROWS:
-        raise DataError(
-            f'Weights of type "frequency" must add up to at most {MOST_ROWS:,} rows, which are '
-            f"kept as rows, but add up to {total:,.0f}; if they count a population, they are "
-            '`weights_type="sampling"`.'
-        )
+def _check_all(
+    holds: npt.NDArray[np.bool_], numbers: FloatArray, rule: str, remedy: str = ""
+) -> None:
+    """Raise `DataError` with the first row for which a rule does not hold."""
+    if not holds.all():
+        row = int(np.flatnonzero(~holds)[0])
+        raise DataError(f"{rule}, but that of row {row} is {numbers[row]:g}{remedy}.")

@@ -7,11 +7,12 @@ tables and plots are written once for all estimands; none is named there.
 ================  =============================================================================
 Where             What is in it
 ================  =============================================================================
-`estimand`        The types: an estimand, the problem it is defined for, and its estimates
+`estimand`        The types: an estimand, the problem it is defined for, and its words
+`estimate`        One fitted model on its rows, and values with every row's contribution
 `effects`         Partial dependence, accumulated effects, and their grids, scales and averages
 `importance`      Importances: permutation, conditional, adjusted, LOCO, flatness, native
 `interaction`     H statistics and vint
-`uncertainty`     Likelihood- and entropy-PFI, and redundancy
+`uncertainty`     Likelihood- and entropy-PFI
 `risk`            Expected loss, and the share of it that the features explain
 `metric`          A metric of all rows together, such as an area under a curve
 `positivity`      Share of a feature's variance that the other variables explain

@@ -14,22 +14,20 @@ from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.effects.accumulated_effects import NO_TEST, without_rounding
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Problem,
-    Terms,
-    no_remarks,
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.importance.losses import (
+    Permutations,
+    marginal_losses,
+    mean_over_draws,
+    one_term,
 )
-from pyinterp.estimands.importance.conditional_losses import number_of_draws, predicted_draws
-from pyinterp.estimands.importance.marginal_losses import Permutations, marginal_losses, one_term
+from pyinterp.estimands.importance.permutation import NO_USE
 from pyinterp.estimands.importance.variable_importance import cvim, mvim
 from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.ranges import POSITIVE
-from pyinterp.samplers import Sampler, SamplerLike
+from pyinterp.samplers import Draws, Sampler, SamplerLike
 
 __all__ = ["causal_effects", "causal_importance", "causal_share"]
 
@@ -58,18 +56,23 @@ def causal_effects(
         )
     return replace(
         effects,
-        label="effect",
-        title=f"average effects of {feature}",
-        quantity="effect",
-        of=f"{feature}, plug-in",
-        details=(),
-        meaning=(
-            f"Mean difference of predictions with {feature} set to the value and to the first one; "
-            "every row's own, its CATE, is in `row_frame()`."
+        words=replace(
+            effects.words,
+            label="effect",
+            title=f"average effects of {feature}",
+            quantity="effect",
+            of=f"{feature}, plug-in",
+            details=(),
+            meaning=(
+                f"Mean difference of predictions with {feature} set to the value and to the first "
+                "one; every row's own, its CATE, is in `row_frame()`."
+            ),
+            zero_variance=(
+                "the value that others are compared with, or a feature that no refit uses"
+            ),
         ),
-        zero_variance="the value that others are compared with, or a feature that no refit uses",
         curves=True,
-        loss=problem.squared_loss,
+        score=problem.squared_loss,
     )
 
 
@@ -87,7 +90,13 @@ def causal_importance(
 
     (Khan, Saarela and Kustra 2025, Theorems 1 to 5, the fourth without its factor 2.)
     """
-    _check(problem, feature)
+    if not isinstance(feature, str):
+        raise OptionError(f"`causal` is about one feature; got {quote(feature)}.")
+    if len(problem.choose(feature)[feature]) > 1:
+        raise OptionError(
+            f"`causal` is about one variable, but {quote(feature)} is a group; make a learner "
+            "without that group."
+        )
     both = (
         mvim(problem, feature, permutations=permutations),
         cvim(problem, feature, permutations=permutations, sampler=sampler),
@@ -97,11 +106,15 @@ def causal_importance(
         terms=Terms.plain(MEASURES),
         measure=partial(_measure_by_permutation, estimands=both),
         read=itemgetter("both"),
-        label="permuted",
-        title=f"importance of {feature} by permutation",
-        unit=both[0].unit,
-        loss=problem.squared_loss,
-        meaning="The increase of squared error that exchanging or redrawing the feature causes.",
+        words=Words(
+            label="permuted",
+            title=f"importance of {feature} by permutation",
+            unit=both[0].words.unit,
+            meaning=(
+                "The increase of squared error that exchanging or redrawing the feature causes."
+            ),
+        ),
+        score=problem.squared_loss,
     )
     return Estimand(
         key=("causal", feature, permutations, *(one.key for one in both)),
@@ -113,26 +126,26 @@ def causal_importance(
             permutations=permutations,
         ),
         read=_read,
-        label="importance",
-        title=f"importance of {feature} as mean squared effects",
-        quantity="MVIM and CVIM",
-        coverage=("plug-in importance",),
-        of=feature,
-        # Noise makes effects vary: mean squares are above 0 whatever the truth, and have no test.
-        null=None,
-        range=POSITIVE,
-        varies_as_square=True,
-        unit=both[0].unit,
-        loss=problem.squared_loss,
-        meaning=(
-            "Mean squared difference of predictions with the feature exchanged between rows (MVIM; "
-            "Theorems 1 and 2 of Khan, Saarela and Kustra 2025) or redrawn given the others (CVIM; "
-            "Theorems 3 to 5), by plug-in. If the learner has found E(Y | X), they agree with "
-            "those by permutation."
+        words=Words(
+            label="importance",
+            title=f"importance of {feature} as mean squared effects",
+            quantity="MVIM and CVIM",
+            of=feature,
+            unit=both[0].words.unit,
+            meaning=(
+                "Mean squared difference of predictions with the feature exchanged between rows "
+                "(MVIM; Theorems 1 and 2 of Khan, Saarela and Kustra 2025) or redrawn given the "
+                "others (CVIM; Theorems 3 to 5), by plug-in. If the learner has found E(Y | X), "
+                "they agree with those by permutation."
+            ),
+            notes=(NO_TEST,),
+            zero_variance=NO_USE,
         ),
-        notes=(NO_TEST,),
-        zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+        # Noise makes effects vary: mean squares are above 0 whatever the truth, and have no test.
+        parameter=Parameter(range=POSITIVE, no_effect=0.0),
+        coverage=("plug-in importance",),
         diagnostic=beside,
+        score=problem.squared_loss,
     )
 
 
@@ -149,38 +162,28 @@ def causal_share(
     and Kustra 2025, eq. 23), by plug-in.
     """
     importance = causal_importance(problem, feature, permutations=permutations, sampler=sampler)
+    overlap = positivity(problem, feature, sampler=sampler)
+    share = Terms.plain(["CVIM / 2 V(Y)"])
     return replace(
         importance,
-        terms=Terms.plain(["CVIM / 2 V(Y)"]),
+        terms=share,
         read=_read_share,
-        label="share of V(Y)",
-        title=f"share of variance explained by {feature}",
-        quantity="CVIM / 2 V(Y)",
-        coverage=(),
-        unit="",
-        meaning=(
-            "CVIM / 2 V(Y), the share of V(Y) that the feature explains causally, given the others "
-            f"(Chen et al. 2020); plug-in. {ASSUMPTIONS}"
+        words=replace(
+            importance.words,
+            label="share of V(Y)",
+            title=f"share of variance explained by {feature}",
+            quantity="CVIM / 2 V(Y)",
+            unit="",
+            meaning=(
+                "CVIM / 2 V(Y), the share of V(Y) that the feature explains causally, given the "
+                f"others (Chen et al. 2020); plug-in. {ASSUMPTIONS}"
+            ),
+            remarks=None,
         ),
-        remarks=no_remarks,
-        diagnostic=_rename(positivity(problem, feature, sampler=sampler), "CVIM / 2 V(Y)"),
+        coverage=(),
+        # Under the name of the share, beside which it stands.
+        diagnostic=replace(overlap, terms=share, key=(overlap.key, "share")),
     )
-
-
-def _rename(estimand: Estimand, name: str) -> Estimand:
-    """Return an estimand of one term under another name."""
-    return replace(estimand, terms=Terms.plain([name]), key=(estimand.key, name))
-
-
-def _check(problem: Problem, feature: str) -> None:
-    """Raise `OptionError` unless `feature` is one variable."""
-    if not isinstance(feature, str):
-        raise OptionError(f"`causal` is about one feature; got {quote(feature)}.")
-    if len(problem.choose(feature)[feature]) > 1:
-        raise OptionError(
-            f"`causal` is about one variable, but {quote(feature)} is a group; make a learner "
-            "without that group."
-        )
 
 
 def _measure(
@@ -195,41 +198,40 @@ def _measure(
     loss = SECOND if two_classes else LOSSES["squared"]
     # Plug-in: the model's predictions take the place of the response.
     factual = predictions[:, 1] if two_classes else predictions
-    n = len(factual)
     marginal, _ = marginal_losses(
         whatif,
         factual,
-        np.zeros(n),
-        loss=loss,
-        permutations=permutations,
-        draw=partial(case.draw, feature),
+        np.zeros(len(factual)),
+        loss,
+        permutations,
+        partial(case.draw, feature),
     )
-    distribution = case.conditional(sampler, (feature,))
-    k = number_of_draws(whatif, distribution, permutations)
-    as_row, as_donor, by_draw = np.empty(n), np.zeros(n), np.zeros(k or 0)
-    for block, outputs in predicted_draws(whatif, distribution, k, case.draw(feature)):
+
+    def squared_effects(block: Draws, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return squared differences of two draws, whose mean is twice the draws' variance."""
         values = outputs[..., 1] if two_classes else outputs
-        # The mean squared difference of two draws is twice their variance.
-        if block.weights is None:  # the feature's own value is a draw as well
-            m = values.shape[1] + 1
-            observed = factual[block.rows]
-            mean = (values.sum(axis=1) + observed) / m
-            apart = 2 * np.square(without_rounding(values - mean[:, None], values))
-            own = without_rounding(observed - mean, values)
-            as_row[block.rows] = (apart.sum(axis=1) + 2 * np.square(own)) / (m - 1)
-        else:
-            apart = 2 * np.square(without_rounding(values - block.mean(values)[:, None], values))
-            as_row[block.rows] = block.mean(apart)
-        as_donor += block.by_donor(apart, n)
-        if k is not None and values.shape[1] == k:
-            by_draw += apart.sum(axis=0) / n
-    between = 0.0
-    if k is not None:
-        between = float(np.var(by_draw, ddof=1)) / k * max(1 - k / distribution.size, 0.0)
+        if block.weights is not None:
+            mean = block.mean(values)[:, None]
+            apart = 2 * np.square(without_rounding(values - mean, values))
+            return apart, block.mean(apart)
+        m = values.shape[1] + 1  # the feature's own value is a draw as well
+        observed = factual[block.rows]
+        mean = (values.sum(axis=1) + observed) / m
+        apart = 2 * np.square(without_rounding(values - mean[:, None], values))
+        own = 2 * np.square(without_rounding(observed - mean, values))
+        return apart, (apart.sum(axis=1) + own) / (m - 1)
+
+    conditional = mean_over_draws(
+        whatif,
+        case.conditional(sampler, (feature,)),
+        permutations,
+        case.draw(feature),
+        squared_effects,
+    )
     return {
         "marginal": marginal,
-        "conditional": one_term(as_row, distribution.deviations(as_donor), between),
-        "variance": one_term(2 * np.square(case.y - case.y.mean()), np.zeros(n)),
+        "conditional": conditional,
+        "variance": one_term(2 * np.square(case.y - case.y.mean()), 0 * factual),
     }
 
 

@@ -82,15 +82,20 @@ def by_group(estimand: Estimand, groups: RowGroups) -> Estimand:
     return replace(
         estimand,
         terms=_terms(terms, groups),
-        missing={
-            _name(term, level): why for level in levels for term, why in estimand.missing.items()
-        },
-        details=(*estimand.details, f"by {groups.name}"),
-        notes=(
-            *estimand.notes,
-            "Rows and donors of a group are those of the group; nothing is fitted anew.",
+        words=replace(
+            estimand.words,
+            missing={
+                _name(term, level): why
+                for level in levels
+                for term, why in estimand.words.missing.items()
+            },
+            details=(*estimand.words.details, f"by {groups.name}"),
+            notes=(
+                *estimand.words.notes,
+                "Rows and donors of a group are those of the group; nothing is fitted anew.",
+            ),
+            remarks=partial(_remarks, estimand, levels),
         ),
-        remarks=partial(_remarks, estimand, levels),
         diagnostic=None if estimand.diagnostic is None else by_group(estimand.diagnostic, groups),
     )
 
@@ -127,7 +132,7 @@ def _remarks(
     """Return the footnotes on every group's estimates, each with its group."""
     names, notes = list(estimand.terms.names), []
     for level, values in zip(levels, np.split(np.asarray(estimates), len(levels)), strict=True):
-        remarks = estimand.remarks(pd.Series(values, index=names))
+        remarks = estimand.words.on(pd.Series(values, index=names))
         notes += [f"{level}: {note}" for note in remarks]
     return notes
 

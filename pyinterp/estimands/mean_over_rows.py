@@ -13,7 +13,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import FINITE, check_callable, check_number, check_text
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError, quote, reason
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Terms
+from pyinterp.estimands.estimand import Estimand, Parameter, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.models.prediction_checks import real_numbers
 from pyinterp.ranges import REAL, Range
 
@@ -79,14 +80,15 @@ def mean_over_rows(
         terms=Terms.plain(terms),
         measure=partial(_measure, function=function, count=len(terms)),
         read=itemgetter("mean"),
-        label=label,
-        title=title or f"mean {label}",
-        quantity=title or f"mean {label}",
-        null=null,
-        range=range,
-        unit=unit,
-        no_weights="",
-        meaning=note or "Mean over evaluation rows.",
+        words=Words(
+            label=label,
+            title=title or f"mean {label}",
+            quantity=title or f"mean {label}",
+            unit=unit,
+            meaning=note or "Mean over evaluation rows.",
+        ),
+        parameter=Parameter(null=null, range=range),
+        no_weights=None,
     )
 
 

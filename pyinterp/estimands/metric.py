@@ -8,7 +8,8 @@ from typing import Literal
 
 import numpy as np
 
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.losses.influences import NOT_SMOOTH
 from pyinterp.losses.metric_functions import MetricFunction, MetricLike, choose_metric
 from pyinterp.losses.metrics import Metric, evaluate
@@ -26,21 +27,22 @@ def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:
         terms=Terms.plain([score.name]),
         measure=partial(_measure, metric=score),
         read=itemgetter("metric"),
-        label=score.name,
-        title="metric of predictions",
-        range=score.range,
-        quantity="metric",
+        words=Words(
+            label=score.name,
+            title="metric of predictions",
+            quantity="metric",
+            details=(score.name,),
+            unit=score.unit.format(y=problem.response.name),
+            meaning=f"Metric of all evaluation rows together{_direction(better, unclear=unclear)}.",
+            notes=(score.note,) if score.note else (),
+            exact="No Monte Carlo error.",
+            unknown_error=NOT_SMOOTH,
+            zero_variance="the metric is the same in every refit",
+        ),
+        parameter=Parameter(range=score.range, better=None if unclear else better),
         coverage=(score.name,),
-        details=(score.name,),
-        unit=score.unit.format(y=problem.response.name),
-        meaning=f"Metric of all evaluation rows together{_direction(better, unclear=unclear)}.",
-        notes=(score.note,) if score.note else (),
-        exact="No Monte Carlo error.",
-        metric=score,
-        better="" if unclear else better,
-        no_weights="" if score.takes_weights else "it is of a function that takes no weights",
-        unknown_error=NOT_SMOOTH,
-        zero_variance="the metric is the same in every refit",
+        no_weights=None if score.takes_weights else "it is of a function that takes no weights",
+        score=score,
     )
 
 
@@ -49,6 +51,6 @@ def _direction(better: str, *, unclear: bool) -> str:
 
 
 def _measure(case: ModelOnRows, *, metric: Metric) -> Measurement:
-    value, influence = evaluate(metric, case.y, case.serving(metric).factual, case.weights)
+    value, influence = evaluate(metric, case.y, case.of_kind(metric.needs).factual, case.weights)
     rows = (value + influence)[:, None]
     return {"metric": Estimate(value=np.array([value]), rows=rows, mc_variance=np.zeros(1))}

@@ -1,18 +1,22 @@
-"""The positivity diagnostic: the share of a feature's variance that the others explain."""
+"""Shares of a feature's variance that the others explain: positivity, and redundancy."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from pyinterp.data.features import Features
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.samplers import Sampler, SamplerLike, Target, check_names, choose_sampler
 
-__all__ = ["NEAR", "positivity", "samplers_of", "variance_parts"]
+__all__ = ["NEAR", "NO_WEIGHTS", "positivity", "redundancy", "samplers_of", "variance_parts"]
+
+NO_WEIGHTS = "its samplers learn from rows that weigh the same"
 
 # Above it a feature hardly varies given the others: its importance rests on few rows.
 NEAR = 0.9
@@ -37,25 +41,60 @@ def positivity(
     return Estimand(
         key=("positivity", tuple(chosen.items()), tuple(samplers.items())),
         terms=Terms.plain(list(chosen)),
-        measure=partial(_measure, features=chosen, samplers=samplers),
+        measure=partial(variance_parts, features=chosen, samplers=samplers),
         read=_read,
-        no_weights="its samplers learn from rows that weigh the same",
-        label="R²_j",
-        title="positivity diagnostic",
-        quantity="R² of a feature on the others",
-        null=None,
-        range=(-np.inf, 1.0),
-        unit="",
-        meaning=(
-            "Share of the feature's variance that the other variables explain, out of sample; at 1 "
-            "positivity is violated: given the others, the feature does not vary."
+        words=Words(
+            label="R²_j",
+            title="positivity diagnostic",
+            quantity="R² of a feature on the others",
+            meaning=(
+                "Share of the feature's variance that the other variables explain, out of "
+                "sample; at 1 positivity is violated: given the others, the feature does not "
+                "vary."
+            ),
+            zero_variance="the feature is predicted equally well in all refits",
+            missing={
+                name: "a group"
+                if len(variables) > 1
+                else "constant in the evaluation rows of a refit"
+                for name, variables in chosen.items()
+            },
+            remarks=_remarks,
         ),
-        zero_variance="the feature is predicted equally well in all refits",
-        missing={
-            name: "a group" if len(variables) > 1 else "constant in the evaluation rows of a refit"
-            for name, variables in chosen.items()
-        },
-        remarks=_remarks,
+        parameter=Parameter(range=(-np.inf, 1.0)),
+        no_weights=NO_WEIGHTS,
+    )
+
+
+def redundancy(
+    problem: Problem,
+    features: str | Sequence[str] | None = None,
+    *,
+    sampler: SamplerLike = "conditional",
+) -> Estimand:
+    r"""R² of each feature on the other features and the response, out of sample.
+
+    (Wood et al. 2024, Figure 7, on the right). Without the response it is `positivity`.
+    """
+    without = positivity(problem, features, sampler=sampler)
+    chosen = problem.choose(features)
+    samplers = samplers_of(problem, chosen, sampler)
+    name = problem.response.name
+    return replace(
+        without,
+        key=("redundancy", without.key),
+        measure=partial(variance_parts, features=chosen, samplers=samplers, with_response=True),
+        words=replace(
+            without.words,
+            label="R²_j, y",
+            title="redundancy",
+            quantity=f"R² of a feature on the others and {name}",
+            meaning=(
+                f"Share of the feature's variance that the other variables and {name} explain, "
+                "out of sample."
+            ),
+            remarks=None,
+        ),
     )
 
 
@@ -79,7 +118,7 @@ def variance_parts(
     samplers: Mapping[str, Sampler],
     *,
     with_response: bool = False,
-) -> Mapping[str, Estimate]:
+) -> Measurement:
     """Return the variance of every feature, and its variance given the others: unexplained."""
     distributions = [
         case.conditional(samplers[name], variables, with_response=with_response)
@@ -93,12 +132,6 @@ def variance_parts(
             ("variance", [d.squared_deviations for d in distributions]),
         )
     }
-
-
-def _measure(
-    case: ModelOnRows, *, features: Features, samplers: Mapping[str, Sampler]
-) -> Measurement:
-    return variance_parts(case, features, samplers)
 
 
 def _read(measurement: Measurement) -> Estimate:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -10,7 +12,8 @@ import numpy as np
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.errors import LossError
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 
 __all__ = ["RiskRelation", "best_constant", "risk"]
@@ -31,36 +34,50 @@ def risk(
     """
     check_choice("relation", relation, ("loss", "explained"))
     row_loss = choose(loss, problem.predictor, problem.response)
-    if relation == "loss":
-        label, note = "loss", "Mean loss over evaluation rows."
-    else:
-        label = "R²" if row_loss == LOSSES["squared"] else "D²"
-        note = (
-            "One minus the ratio of the mean loss to that of the best constant prediction, learned "
-            "from the rows that trained, if they are known."
-        )
-        if row_loss.constant is None:
-            raise LossError(
-                f"The loss `{row_loss.name}` states no best constant prediction, so the share that "
-                "is explained is not defined; use Loss(..., constant=...)."
-            )
-    return Estimand(
-        key=("risk", row_loss),
-        terms=Terms.plain([label]),
-        measure=partial(_measure, loss=row_loss),
-        read=_loss if relation == "loss" else _explained_share,
-        label=label,
-        title="expected loss" if relation == "loss" else "explained share of expected loss",
+    words = Words(
+        label="loss",
+        title="expected loss",
         details=(row_loss.name,),
-        coverage=("loss",) if relation == "loss" else (),
-        null=None if relation == "loss" else 0.0,
-        range=row_loss.range if relation == "loss" else (-np.inf, 1.0),
-        unit=row_loss.unit.format(y=problem.response.name) if relation == "loss" else "",
-        no_weights="" if relation == "loss" else NO_WEIGHTS,
-        meaning=note,
+        unit=row_loss.unit.format(y=problem.response.name),
+        meaning="Mean loss over evaluation rows.",
         exact="No Monte Carlo error.",
-        loss=row_loss,
-        better="smaller" if relation == "loss" else "larger",
+    )
+    risk_of_rows = Estimand(
+        key=("risk", row_loss),
+        terms=Terms.plain(["loss"]),
+        measure=partial(_measure, loss=row_loss),
+        read=itemgetter("loss"),
+        words=words,
+        parameter=Parameter(range=row_loss.range, better="smaller"),
+        coverage=("loss",),
+        no_weights=None,
+        score=row_loss,
+    )
+    if relation == "loss":
+        return risk_of_rows
+    if row_loss.constant is None:
+        raise LossError(
+            f"The loss `{row_loss.name}` states no best constant prediction, so the share that "
+            "is explained is not defined; use Loss(..., constant=...)."
+        )
+    label = "R²" if row_loss == LOSSES["squared"] else "D²"
+    return replace(
+        risk_of_rows,
+        terms=Terms.plain([label]),
+        read=_explained_share,
+        words=replace(
+            words,
+            label=label,
+            title="explained share of expected loss",
+            unit="",
+            meaning=(
+                "One minus the ratio of the mean loss to that of the best constant prediction, "
+                "learned from the rows that trained, if they are known."
+            ),
+        ),
+        parameter=Parameter(null=0.0, range=(-np.inf, 1.0), better="larger"),
+        coverage=(),
+        no_weights=NO_WEIGHTS,
     )
 
 
@@ -73,23 +90,19 @@ def best_constant(case: ModelOnRows, loss: Loss) -> FloatArray | None:
     best = loss.best_constant(case.y if trained is None else trained)
     if best is None:
         return None
-    factual = case.serving(loss).factual
+    factual = case.of_kind(loss.needs).factual
     if factual.ndim == 2 and len(best) < factual.shape[1]:  # last classes absent in training
         best = np.pad(best, (0, factual.shape[1] - len(best)))
     return np.asarray(np.broadcast_to(best, factual.shape))
 
 
 def _measure(case: ModelOnRows, *, loss: Loss) -> Measurement:
-    losses = loss(case.y, case.serving(loss).factual)[:, None]
+    losses = loss(case.y, case.of_kind(loss.needs).factual)[:, None]
     measured = {"loss": Estimate.of_rows(losses, case.weights)}
     constant = best_constant(case, loss) if case.weights is None else None
     if constant is not None:
         measured["constant"] = Estimate.of_rows(loss(case.y, constant)[:, None])
     return measured
-
-
-def _loss(measurement: Measurement) -> Estimate:
-    return measurement["loss"]
 
 
 def _explained_share(measurement: Measurement) -> Estimate:

@@ -9,7 +9,7 @@ from scipy.linalg import block_diag
 
 from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.replicates import Replicates
 from pyinterp.inference.variance import Variance
 

@@ -7,7 +7,7 @@ from scipy.linalg import block_diag
 
 from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.cov_types import register_variance
 from pyinterp.inference.replicates import Replicates, contributions
 from pyinterp.inference.variance import Variance, covariance

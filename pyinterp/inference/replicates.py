@@ -11,7 +11,7 @@ import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.half_sample.half_fits import HalfFits
 from pyinterp.representation import about
 from pyinterp.resampling import Group

@@ -10,18 +10,12 @@ Module            What is in it
 `learner`         `Learner`, its ``fit``, and the results of fits
 `fitted_model`    `FittedModel`
 `fitted_models`   ``estimate``, which makes results of any estimand
-`effects`         ``pd``, ``firm``, ``vint``, ``h_statistic``
-`local_effects`   ``ale``, ``m_plot``, ``slopes``, ``ame``
-`importances`     ``pfi``, ``mvim``, ``cvim``, ``amvim``, ``loco``, ``native_importance``
-`measures`        The measures of which ``importance`` puts several into one table
+`effects`         ``pd``, ``ale``, ``slopes``, ``ame`` and the like; ``firm``, ``vint``
+`importances`     ``pfi``, ``mvim``, ``cvim``, ``amvim``, ``loco``, ``uncertainty`` and the like
 `default_table`   ``params``, ``bse``, ``summary`` and the like of a fit, taken from its ``pfi()``
-`conditions`      ``positivity``, ``plot_positivity``, ``causal``
-`uncertainties`   ``likelihood_pfi``, ``entropy_pfi``, ``redundancy``, ``uncertainty``
-`interpretable`   `Interpretable`, with all these methods, ``loss``, ``metric`` and ``importance``
-`delta`           How estimates of one model change with its coefficients
-`analysis`        Fitted models with their measurements, by estimand
+`interpretable`   `Interpretable`, with all these methods, ``loss``, ``positivity``, ``causal``
+`analysis`        Fitted models with their measurements, on all rows or on some
 `row_order`       A footnote on rows that look ordered in time
-`subgroups`       Some of the evaluation rows, or every level of a column
 `compare`         ``compare``: tests of learners, and of results, against each other
 `independence`    Checks and headers of results of independent data sets
 ================  =============================================================================

@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import check_memory
-from pyinterp.data.row_data import RowData
-from pyinterp.errors import (
-    DataError,
-    InferenceError,
-    OptionError,
-    PredictionError,
-)
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Measurement,
-    ModelOnRows,
-    Problem,
-    check_estimate,
-    check_in_range,
-    check_weights,
-)
+from pyinterp.data.row_data import RowData, Rows
+from pyinterp.errors import DataError, InferenceError, OptionError, PredictionError, quote
+from pyinterp.estimands.estimand import Estimand, Problem, check_estimate, check_weights
+from pyinterp.estimands.estimate import Measurement, ModelOnRows
+from pyinterp.estimands.groups import RowGroups
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
 from pyinterp.inference.half_sample.half_fits import HalfFits, mean_share, signal_and_spread
+from pyinterp.inference.replicates import CoefficientErrors
 from pyinterp.learner.row_order import order_note
 from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import Loss, choose
-from pyinterp.models.adapters import one_thread
 from pyinterp.models.coefficients import Coefficients, coefficients_of
 from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Kind, Predictor
@@ -60,6 +46,10 @@ from pyinterp.whatif import (
 __all__ = ["Analysis"]
 
 LEAST_ROWS = 2  # of a refit: a donor is another row
+# Step of coefficients, in standard errors: differences of fourth order then err by about 1e-9 of
+# the derivative, as much by their order as by rounding of slopes, which are differences themselves.
+STEP = 0.005
+WEIGHTS = {1: 8 / 12, -1: -8 / 12, 2: -1 / 12, -2: 1 / 12}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,9 +73,9 @@ class Analysis:
     data : RowData or None
         The user's data, in which subgroups are named; None if every refit draws rows of its own.
     whole : Analysis or None
-        That of all rows, if this is one of some of them.
-    within : mapping of int to ndarray of int
-        By refit, the evaluation rows of `whole` that it keeps.
+        The analysis of all rows, if this is one of some of them.
+    positions : tuple of ndarray of int
+        By refit, its rows among the evaluation rows of `whole`.
     memory_mb : float
         Bound on the memory of one predict call's copies.
     n_jobs : int or None
@@ -106,48 +96,91 @@ class Analysis:
     progress: ProgressOption = True
     data: RowData | None = None
     whole: Analysis | None = None
-    within: Mapping[int, IntArray] = field(default_factory=dict)
+    positions: tuple[IntArray, ...] = ()
     _measurements_by_key: dict[Any, tuple[Measurement, ...]] = field(
         default_factory=dict, init=False
     )
     _fits: dict[Loss | Metric, GoodnessOfFit] = field(default_factory=dict, init=False)
     _among: dict[tuple[bytes, str], Analysis] = field(default_factory=dict, init=False)
 
-    def __post_init__(self) -> None:
-        check_memory(self.memory_mb)
-
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is computed again when it is needed."""
-        computed = {
-            "cases",
-            "engine_in_use",
-            "half_fits",
-            "_measurements_by_key",
-            "_fits",
-            "_among",
-            "mean_share",
-            "plan_note",
-            "coefficients",
-        }
-        state = {name: v for name, v in vars(self).items() if name not in computed}
+        state = {part.name: getattr(self, part.name) for part in fields(self) if part.init}
         return {**state, "_measurements_by_key": {}, "_fits": {}, "_among": {}}
 
     @cached_property
     def cases(self) -> tuple[ModelOnRows, ...]:
         """One case per refit; each keeps its predictions on the rows as they are."""
-        return tuple(
-            ModelOnRows(
-                whatif=self._whatif(r),
-                train=r.train,
-                population=self.problem.population,
-                draw=_Draws(self.seeds, r.number),
-                serve=partial(self._serve, r.number),
-                without=partial(self._without, r.number),
-            )
-            for r in self.refits
+        if self.whole is None:
+            return tuple([self._case(refit) for refit in self.refits])
+        return tuple(map(_on_rows, self.whole.cases, self.positions))
+
+    def _case(self, refit: Refit) -> ModelOnRows:
+        whatif = dispatch(
+            refit.predictor,
+            refit.design,
+            refit.evaluation,
+            engine=self.engine,
+            memory_mb=self.memory_mb,
+        )
+        return ModelOnRows(
+            whatif=whatif,
+            train=refit.train,
+            population=self.problem.population,
+            draw=partial(self.seeds.stream, "draws", refit.number),
+            serve=partial(self._serve, refit, whatif),
+            without=partial(self._without, refit.number),
         )
 
-    def among(self, rows: npt.NDArray[np.bool_], name: str) -> Analysis:
+    def _serve(self, refit: Refit, whatif: WhatIf, kind: Kind) -> WhatIf:
+        """Return what-if predictions of a refit that are not the ones it makes by default."""
+        if kind == "label":
+            return dispatch_labels(whatif, engine=self.engine)
+        predictor = refit.predictor
+        if kind == "distribution":
+            if predictor.kind == "probability":
+                return whatif
+            predictor = predictive(predictor, refit.design.encode(refit.evaluation.variables[:1]))
+            family = self.problem.predictive.distribution
+            if predictor.distribution != family:
+                raise PredictionError(
+                    "All refits must state the same family of distributions, but that of refit "
+                    f"{refit.number} is {predictor.distribution}, and of the first {family}; fix "
+                    "what makes them differ, such as the number of components."
+                )
+        else:
+            predictor = predictor.as_kind("answers")
+        return dispatch(predictor, refit.design, refit.evaluation, memory_mb=self.memory_mb)
+
+    def _without(self, refit: int, variables: tuple[str, ...], kind: Kind) -> FloatArray | None:
+        return self.need_trainer().predictions(refit, variables, kind)
+
+    def user_data(self, argument: str) -> RowData:
+        """Return the user's data; raise `OptionError` if every refit draws rows of its own."""
+        if self.data is None:
+            raise OptionError(
+                f"`{argument}` can't be with fresh draws: every refit is evaluated on rows of its "
+                "own, which a mask or a column of the data does not name."
+            )
+        return self.data
+
+    def among(self, rows: Rows) -> Analysis:
+        """Return the analysis of the evaluation rows that a mask or a query names."""
+        data = self.user_data("rows")
+        mask = data.mask(rows)
+        if not (mask & data.complete).any():
+            name = quote(rows) if isinstance(rows, str) else "the mask"
+            raise DataError(f"`rows` must keep some of the analyzed rows, but {name} keeps none.")
+        return self.on(mask, rows if isinstance(rows, str) else "by a mask")
+
+    def groups(self, by: str | npt.ArrayLike) -> RowGroups:
+        """Return the groups of rows that are the levels of a column, by its name or as an array."""
+        data = self.user_data("by")
+        name = by if isinstance(by, str) else getattr(by, "name", None)
+        column = data.column(by, "by")
+        return RowGroups.of(column, data.complete, "group" if name is None else str(name))
+
+    def on(self, rows: npt.NDArray[np.bool_], name: str) -> Analysis:
         """Return the analysis of the same fitted models on some of their evaluation rows.
 
         Parameters
@@ -163,46 +196,47 @@ class Analysis:
             If a refit keeps fewer than 2 evaluation rows.
         """
         key = rows.tobytes(), name
-        if key not in self._among:
-            self._among[key] = self._on(rows, name)
-        return self._among[key]
-
-    def _on(self, rows: npt.NDArray[np.bool_], name: str) -> Analysis:
-        within = {r.number: np.flatnonzero(rows[r.evaluation.rows]) for r in self.refits}
-        counts = [len(kept) for kept in within.values()]
+        if key in self._among:
+            return self._among[key]
+        kept = tuple([np.flatnonzero(rows[refit.evaluation.rows]) for refit in self.refits])
+        counts = [len(each) for each in kept]
         if min(counts) < LEAST_ROWS:
             few = sum(count < LEAST_ROWS for count in counts)
-            total, least = int(rows.sum()), list(within)[int(np.argmin(counts))]
+            total, least = int(rows.sum()), self.refits[int(np.argmin(counts))].number
             raise DataError(
                 f"Every refit needs at least {LEAST_ROWS} evaluation rows of a subgroup, but "
                 f"{few} of {len(counts)} have fewer: the subgroup ({name}) has {total} "
                 f"row{'' if total == 1 else 's'}, of which refit {least} has {min(counts)}. Merge "
                 "groups, or draw within them (`strata=`)."
             )
-        refits = tuple(_keep(refit, within[refit.number]) for refit in self.refits)
-        kept = estimating(refits)
-        population = self.problem.population
+        refits = tuple(map(_keep, self.refits, kept))
+        sizes = [refit.n_evaluation for refit in estimating(refits)]
         context = replace(
             self.context,
             study_name="",  # of all rows
-            n_evaluation=float(np.mean([r.n_evaluation for r in kept])),
+            n_evaluation=float(np.mean(sizes)),
             resamples=fingerprints(refits),
-            subgroup=f"{int(rows[population.rows].sum())}, {name}",
+            subgroup=f"{int(rows[self.problem.population.rows].sum())}, {name}",
         )
         data = self.data and replace(self.data, complete=self.data.complete & rows)
-        return replace(self, refits=refits, context=context, data=data, whole=self, within=within)
+        self._among[key] = replace(
+            self, refits=refits, context=context, data=data, whole=self, positions=kept
+        )
+        return self._among[key]
+
+    @property
+    def all_rows(self) -> Analysis:
+        """The analysis of all rows: itself, unless it is one of some of them."""
+        return self if self.whole is None else self.whole.all_rows
 
     def engine_of(self, estimand: Estimand) -> Engine:
         """Return the engine that computed the estimand, for headers."""
         if estimand.leave_out:
             return Engine("refits without features")
-        if estimand.engine:
-            return Engine(estimand.engine)
-        score = estimand.metric or estimand.loss
-        if score is None and not estimand.distributional:
-            return self.engine_in_use
-        kind = "distribution" if score is None else score.needs
-        if kind == self.problem.predictor.kind:
+        if estimand.basis == "model":
+            return Engine("the fitted model")
+        kind = estimand.kind if estimand.score is None else estimand.score.needs
+        if kind in (None, self.problem.predictor.kind):
             return self.engine_in_use
         return Engine.of_all([case.of_kind(kind).engine for case in self.cases])
 
@@ -216,33 +250,25 @@ class Analysis:
         check_weights(estimand, self.problem.population)
         # A key that is used again for another function, as in a notebook, is another measurement.
         key = estimand.key, getattr(estimand.measure, "func", estimand.measure)
-        if key not in self._measurements_by_key:
-            if estimand.leave_out:
-                self.need_trainer().train(estimand.leave_out, estimand.label)
-            self._measurements_by_key[key] = self._measurements(estimand)
-        return self._measurements_by_key[key]
-
-    def _measurements(self, estimand: Estimand) -> tuple[Measurement, ...]:
-        cases = self.cases
+        if key in self._measurements_by_key:
+            return self._measurements_by_key[key]
+        if estimand.leave_out:
+            self.need_trainer().train(estimand.leave_out, estimand.words.label)
+        jobs = [partial(estimand.measure, case) for case in self.cases]
         estimators = [refit.predictor.estimator for refit in self.refits]
         with (
-            shared_cores(estimators, workers(self._threads)),
+            shared_cores(estimators, workers(self.n_jobs)),
             outcomes(
-                [partial(estimand.measure, case) for case in cases],
-                len(cases),
-                n_jobs=self._threads,
-                label=estimand.label,
+                jobs,
+                len(jobs),
+                n_jobs=self.n_jobs,
+                label=estimand.words.label,
                 progress=self.progress,
                 in_memory=True,  # models and measurements do not travel
             ) as measured,
         ):
-            return tuple(measured)
-
-    @cached_property
-    def _threads(self) -> int | None:
-        """Threads over refits: one if a learner says that it predicts in one thread only."""
-        single = any(one_thread(refit.predictor.estimator) for refit in self.refits)
-        return 1 if single else self.n_jobs
+            self._measurements_by_key[key] = tuple(measured)
+        return self._measurements_by_key[key]
 
     def need_trainer(self) -> LeaveOut:
         """Return `leave_out`; raise `OptionError` if there is no learner to train again."""
@@ -260,11 +286,6 @@ class Analysis:
         return estimating(self.refits)
 
     @cached_property
-    def labels(self) -> tuple[pd.Index, ...]:
-        """The index of the evaluation rows of each of those refits."""
-        return tuple(refit.evaluation.labels for refit in self.estimating)
-
-    @cached_property
     def coefficients(self) -> Coefficients | None:
         """Those of one fitted model that states their covariance, and predicts by them."""
         if self.context.level != "model":
@@ -279,39 +300,52 @@ class Analysis:
     def case_of(self, predictor: Predictor) -> ModelOnRows:
         """Return the case of the one model with other coefficients, on the same rows."""
         (case,) = self.cases
-        whatif = with_coefficients(case.whatif, predictor, memory_mb=self.memory_mb)
+        whatif = with_coefficients(case.whatif, predictor)
         return replace(case, whatif=whatif, serve=lambda _: whatif, _by_kind={})
+
+    def coefficient_errors(self, estimand: Estimand) -> CoefficientErrors | None:
+        """Return derivatives of the estimates along the directions in which coefficients vary.
+
+        By central differences of the estimand itself, measured with the coefficients moved: any
+        estimand, and any formula. None without coefficients.
+        """
+        if self.coefficients is None:
+            return None
+        changes = []
+        for direction in self.coefficients.directions().T:
+            values = []
+            for steps, weight in WEIGHTS.items():
+                by = steps * STEP * direction
+                case = self.case_of(self.coefficients.shift(self.refits[0].predictor, by))
+                values.append(weight * estimand.read(estimand.measure(case)).value)
+            changes.append(np.sum(values, axis=0) / STEP)
+        return CoefficientErrors(
+            np.array(changes), self.coefficients.df, self.coefficients.cov_type
+        )
 
     def replicates(self, estimand: Estimand, *, checked: bool = True) -> Replicates:
         """Return the estimates of every refit; `checked` for the shapes that the terms ask for."""
-        estimates = [estimand.read(m) for m in self.measure(estimand)]
-        if checked:
-            for refit, estimate in zip(self.refits, estimates, strict=True):
-                check_estimate(estimate, estimand.terms, refit.evaluation.nobs)
-                check_in_range(estimate, estimand)
+        estimates = []
+        for refit, measurement in zip(self.refits, self.measure(estimand), strict=True):
+            estimate, rows = estimand.read(measurement), refit.evaluation
+            if checked:
+                check_estimate(estimate, estimand, rows.nobs)
+            estimates.append(
+                RefitEstimate(estimate, rows.rows, refit.group, rows.clusters, rows.weights)
+            )
+        half_fits = self.all_rows.half_fits
+        if half_fits is not None and estimand.parameter.no_effect is not None:
+            half_fits = replace(half_fits, mean_share=self.all_rows.mean_share)
         return gather(
-            [
-                RefitEstimate(
-                    e, r.evaluation.rows, r.group, r.evaluation.clusters, r.evaluation.weights
-                )
-                for r, e in zip(self.refits, estimates, strict=True)
-            ],
+            estimates,
             correction=self.correction,
-            no_effect=estimand.no_effect,
-            half_fits=self._half_fits(estimand),
+            no_effect=estimand.parameter.no_effect,
+            half_fits=half_fits,
         )
-
-    def _half_fits(self, estimand: Estimand) -> HalfFits | None:
-        fits = self.half_fits
-        if fits is None or not estimand.varies_as_square:
-            return fits
-        return replace(fits, mean_share=self.mean_share)
 
     @cached_property
     def mean_share(self) -> float:
         """The share of their training variance that means of predictions over refits keep."""
-        if self.whole is not None:
-            return self.whole.mean_share
         return mean_share(self.refits, self.problem.population.variables, self.seeds)
 
     @cached_property
@@ -320,8 +354,6 @@ class Analysis:
 
         Rows of clusters, repeated rows and rows of one's model have none.
         """
-        if self.whole is not None:
-            return self.whole.plan_note
         context, single = self.context, self.data is not None and self.data.repeats is None
         look = single and context.unit == "rows" and self.leave_out is not None
         return " ".join(filter(None, [context.plan_note, order_note(self.cases) if look else ""]))
@@ -329,8 +361,6 @@ class Analysis:
     @cached_property
     def half_fits(self) -> HalfFits | None:
         """What refits on halves and refits of the estimate find; None without halves."""
-        if self.whole is not None:
-            return self.whole.half_fits
         halves = np.array([r.group is not None and r.group.kind == "pair" for r in self.refits])
         if self.problem.population.y is None or not halves.any():
             return None
@@ -345,90 +375,34 @@ class Analysis:
         problem = self.problem
         if problem.population.y is None:
             return None
-        if estimand.metric is not None:
-            if estimand.metric not in self._fits:
-                self._fits[estimand.metric] = self._fit_by_metric(estimand.metric)
-            return self._fits[estimand.metric]
-        loss = estimand.loss
-        row_loss = choose(loss, problem.predictor, problem.response)
-        if row_loss not in self._fits:
-            self._fits[row_loss] = self._fit(row_loss)
-        return self._fits[row_loss]
+        score = estimand.score
+        if not isinstance(score, Metric):
+            score = choose(score, problem.predictor, problem.response)
+        if score not in self._fits:
+            self._fits[score] = self._fit(score)
+        return self._fits[score]
 
-    def _fit_by_metric(self, metric: Metric) -> GoodnessOfFit:
-        values = self.replicates(metric_of_rows(self.problem, metric))
-        return GoodnessOfFit(
-            name=metric.name,
-            loss=float(values.per_refit.mean()),
-            bse=_standard_error(values),
-            share_name="",
-            explained_share=float("nan"),
-            kind="Metric",
-        )
-
-    def _fit(self, row_loss: Loss) -> GoodnessOfFit:
-        problem = self.problem
-        expected = self.replicates(risk(problem, loss=row_loss))
-        spread = _standard_error(expected)
-        label, explained_share = "", float("nan")
-        if row_loss.constant is not None and problem.population.weights is None:
-            share = risk(problem, loss=row_loss, relation="explained")
-            label, explained_share = share.label, float(self.replicates(share).per_refit.mean())
-        return GoodnessOfFit(
-            name=row_loss.name,
-            loss=float(expected.per_refit.mean()),
-            bse=spread,
-            share_name=label,
-            explained_share=explained_share,
-        )
-
-    def _without(self, refit: int, variables: tuple[str, ...], kind: Kind) -> FloatArray | None:
-        if self.whole is None:
-            return self.need_trainer().predictions(refit, variables, kind)
-        predictions = self.whole._without(refit, variables, kind)
-        return None if predictions is None else predictions[self.within[refit]]
-
-    def _serve(self, number: int, kind: Kind) -> WhatIf:
-        """Return what-if predictions of a refit that are not those that it makes by default."""
-        if self.whole is not None:
-            _, same = self.whole._refit_and_rows(number)
-            return same.of_kind(kind).take(self.within[number])
-        refit, case = self._refit_and_rows(number)
-        if kind == "label":
-            return dispatch_labels(case.whatif, engine=self.engine, memory_mb=self.memory_mb)
-        if kind == "distribution":
-            if refit.predictor.kind == "probability":
-                return case.whatif
-            predictor = self._distribution_of(refit)
+    def _fit(self, score: Loss | Metric) -> GoodnessOfFit:
+        problem, share_name, share = self.problem, "", float("nan")
+        if isinstance(score, Metric):
+            values = self.replicates(metric_of_rows(problem, score))
         else:
-            predictor = refit.predictor.as_kind("answers")
-        return dispatch(predictor, refit.design, refit.evaluation, memory_mb=self.memory_mb)
-
-    def _distribution_of(self, refit: Refit) -> Predictor:
-        row = refit.design.encode(refit.evaluation.variables[:1])
-        predictor, family = predictive(refit.predictor, row), self.problem.predictive.distribution
-        if predictor.distribution != family:
-            raise PredictionError(
-                "All refits must state the same family of distributions, but that of refit "
-                f"{refit.number} is {predictor.distribution}, and of the first {family}; fix what "
-                "makes them differ, such as the number of components."
-            )
-        return predictor
-
-    def _refit_and_rows(self, number: int) -> tuple[Refit, ModelOnRows]:
-        pairs = zip(self.refits, self.cases, strict=True)
-        return next(pair for pair in pairs if pair[0].number == number)
-
-    def _whatif(self, refit: Refit) -> WhatIf:
-        if self.whole is not None:
-            _, same = self.whole._refit_and_rows(refit.number)
-            return same.whatif.take(self.within[refit.number])
-        return dispatch(
-            refit.predictor,
-            refit.design,
-            refit.evaluation,
-            engine=self.engine,
-            memory_mb=self.memory_mb,
+            values = self.replicates(risk(problem, loss=score))
+            if score.constant is not None and problem.population.weights is None:
+                explained = risk(problem, loss=score, relation="explained")
+                share_name = explained.words.label
+                share = float(self.replicates(explained).per_refit.mean())
+        try:
+            bse = float(np.sqrt(variance(values, None).cov[0, 0]))
+        except InferenceError:  # one refit of one cluster
+            bse = float("nan")
+        return GoodnessOfFit(
+            name=score.name,
+            loss=float(values.per_refit.mean()),
+            bse=bse,
+            share_name=share_name,
+            explained_share=share,
+            kind="Metric" if isinstance(score, Metric) else "Loss",
         )
 
     def __repr__(self) -> str:
@@ -444,18 +418,21 @@ def _keep(refit: Refit, rows: IntArray) -> Refit:
     return replace(refit, evaluation=evaluation, n_evaluation=len(np.unique(units)))
 
 
-def _standard_error(replicates: Replicates) -> float:
-    """Return the standard error of one value; missing if there is none to show."""
-    try:
-        return float(np.sqrt(variance(replicates, None).cov[0, 0]))
-    except InferenceError:  # one refit of one cluster
-        return float("nan")
+def _on_rows(case: ModelOnRows, rows: IntArray) -> ModelOnRows:
+    """Return the case of the same model on some of its evaluation rows."""
 
+    def serve(kind: Kind) -> WhatIf:
+        return case.of_kind(kind).take(rows)
 
-@dataclass(frozen=True)
-class _Draws:
-    seeds: Seeds
-    refit: int
+    def without(variables: tuple[str, ...], kind: Kind) -> FloatArray | None:
+        predictions = case.without(variables, kind)
+        return None if predictions is None else predictions[rows]
 
-    def __call__(self, name: str) -> np.random.Generator:
-        return self.seeds.stream("draws", self.refit, name)
+    return replace(
+        case,
+        whatif=case.whatif.take(rows),
+        serve=serve,
+        without=without,
+        _by_kind={},
+        _distributions={},
+    )

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import combinations
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
 
-from pyinterp.checks import (
-    check_choice,
-    check_count,
-    check_flag,
-    check_mapping,
-    is_list,
-)
+from pyinterp.checks import check_choice, check_count, check_flag, check_mapping, is_list
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
-from pyinterp.estimands.estimand import Estimand, Estimate, Terms
+from pyinterp.estimands.estimand import Estimand, Terms
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import (
     Alternative,
     CovType,
@@ -129,6 +123,8 @@ def compare(
     )
     check_choice("pairs", pairs, get_args(Pairs))
     check_flag("paired", paired)
+    if loss is not None and metric is not None:
+        raise OptionError("Give `loss` or `metric`, not both.")
     every, names = _listed_results(first, others, names)
     results = [_as_results(r, loss, metric, cov_type) for r in every]
     labels = learner_names([r.context.learner for r in results], names)
@@ -136,26 +132,28 @@ def compare(
     for one, other in places:
         _check_comparable(results[one], results[other], paired=paired)
     contrasts = [f"{labels[one]} - {labels[other]}" for one, other in places]
-    base = results[places[0][0]]
-    replicates = (_paired_differences if paired else _independent_differences)(results, places)
-    spread = (
-        variance(replicates, options.cov_type)
-        if paired
-        else independent_variance([r.variance for r in results], places)
-    )
+    base, contexts = results[places[0][0]], [r.context for r in results]
     learners = labels if pairs == "all" else [labels[places[0][0]], *(labels[j] for _, j in places)]
+    engine = Engine.of_all([context.engine for context in contexts])
+    context = replace(
+        base.context if paired else context_of_all(contexts, labels),
+        learner=_learners(learners, pairs),
+        specification="",
+        formula=base.context.formula if len({c.formula for c in contexts}) == 1 else "",
+        engine=engine._replace(name=" / ".join(dict.fromkeys(c.engine.name for c in contexts))),
+    )
+    if paired:
+        replicates = _paired_differences(results, places)
+        spread = variance(replicates, options.cov_type)
+    else:
+        replicates = independent_difference([r.replicates for r in results], places)
+        spread = independent_variance([r.variance for r in results], places)
     differences = replace(
         base,
         estimand=_difference(base.estimand, contrasts, places, paired=paired),
         replicates=replicates,
         variance=spread,
-        context=replace(
-            base.context if paired else context_of_all([r.context for r in results], labels),
-            learner=_learners(learners, pairs),
-            specification="",
-            formula=_common([r.context.formula for r in results]),
-            engine=_engines(results),
-        ),
+        context=context,
         fit=None,
         corrected_params=None,
         diagnostic=_of_both([r.diagnostic for r in results]) if paired else None,
@@ -167,11 +165,6 @@ def compare(
     )
     compared = ComparisonResults.of(differences, tuple(labels), tuple(places), base)
     return compared if rope is None else _with_rope(compared, rope)
-
-
-def _common(formulas: Sequence[str]) -> str:
-    """Return the formula of all results; empty if they have different ones."""
-    return formulas[0] if len(set(formulas)) == 1 else ""
 
 
 def _listed_results(
@@ -225,12 +218,6 @@ def _paired_differences(
     return combine(lambda *parts: Estimate.stack(parts), differences)
 
 
-def _independent_differences(
-    results: Sequence[EstimandResults], places: Sequence[tuple[int, int]]
-) -> Replicates:
-    return independent_difference([r.replicates for r in results], places)
-
-
 def _of_both(diagnostics: Sequence[EstimandResults | None]) -> EstimandResults | None:
     """Return what stands beside two results, if it is the same: it is not of the learner then."""
     first, *others = diagnostics
@@ -248,18 +235,9 @@ def _with_rope(compared: ComparisonResults, rope: float) -> ComparisonResults:
         f"P(within {rope:g} of 0) = {within:.3f}, P(above {rope:g}) = {above:.3f}."
         for term, (below, within, above) in zip(frame.index, frame.to_numpy(), strict=True)
     ]
-    estimand = compared.estimand
-    return replace(
-        compared, estimand=replace(estimand, remarks=partial(_with_notes, estimand.remarks, notes))
-    )
-
-
-def _with_notes(
-    remarks: Callable[[pd.Series[float]], Sequence[str]],
-    notes: Sequence[str],
-    estimates: pd.Series[float],
-) -> Sequence[str]:
-    return [*remarks(estimates), *notes]
+    words = compared.estimand.words
+    words = replace(words, always=(*words.always, *notes))
+    return replace(compared, estimand=replace(compared.estimand, words=words))
 
 
 def _difference(
@@ -273,49 +251,41 @@ def _difference(
     return replace(
         estimand,
         terms=_terms(estimand.terms, contrasts, single=len(estimand.terms.names) == 1),
-        label="difference",
-        title=f"difference in {estimand.title}",
+        words=replace(
+            estimand.words,
+            label="difference",
+            title=f"difference in {estimand.words.title}",
+            quantity=f"difference in {estimand.words.quantity or estimand.words.label}",
+            meaning=_meaning(estimand, contrasts, places, paired=paired),
+            notes=(),
+            exact=None,
+            zero_variance="the two agree exactly in every refit",
+        ),
+        parameter=replace(estimand.parameter, null=0.0, no_effect=None, range=REAL, better=None),
         coverage=tuple(f"difference in {name}" for name in estimand.coverage),
-        quantity=f"difference in {estimand.quantity or estimand.label}",
-        null=0.0,
-        varies_as_square=False,
-        range=REAL,
-        meaning=_meaning(estimand, contrasts, places, paired=paired),
-        notes=(),
         correction=None,
-        better="",
-        exact="",
-        zero_variance="the two agree exactly in every refit",
     )
-
-
-def _engines(results: Sequence[EstimandResults]) -> Engine:
-    """Return the engines of all learners as one."""
-    engines = [r.context.engine for r in results]
-    return Engine.of_all(engines)._replace(name=" / ".join(dict.fromkeys(e.name for e in engines)))
 
 
 def _as_results(
     result: Any, loss: LossLike | None, metric: MetricLike | None, cov_type: CovType | None
 ) -> EstimandResults:
     """Return results as they are, and the expected loss, or the metric, of a learner."""
-    if loss is not None and metric is not None:
-        raise OptionError("Give `loss` or `metric`, not both.")
-    if isinstance(result, EstimandResults):
-        if loss is not None or metric is not None:
-            which = "loss" if metric is None else "metric"
-            raise OptionError(f"`{which}` is for comparing learners; results have their own.")
-        if cov_type is None or cov_type == result.cov_type:
-            return result
-        return replace(result, variance=variance(result.replicates, cov_type))
     if isinstance(result, Interpretable):
-        if metric is not None:
-            return result.metric(metric, cov_type=cov_type)
-        return result.loss(loss, cov_type=cov_type)
-    raise OptionError(
-        "Only results of Learner.fit, FittedModel or one of their estimands can be compared, not "
-        f"{type(result).__name__}."
-    )
+        if metric is None:
+            return result.loss(loss, cov_type=cov_type)
+        return result.metric(metric, cov_type=cov_type)
+    if not isinstance(result, EstimandResults):
+        raise OptionError(
+            "Only results of Learner.fit, FittedModel or one of their estimands can be compared, "
+            f"not {type(result).__name__}."
+        )
+    if loss is not None or metric is not None:
+        which = "loss" if metric is None else "metric"
+        raise OptionError(f"`{which}` is for comparing learners; results have their own.")
+    if cov_type is None or cov_type == result.cov_type:
+        return result
+    return replace(result, variance=variance(result.replicates, cov_type))
 
 
 def _check_comparable(one: EstimandResults, other: EstimandResults, *, paired: bool) -> None:
@@ -336,21 +306,17 @@ def _check_comparable(one: EstimandResults, other: EstimandResults, *, paired: b
     if not paired:
         check_independent(one, other)
     elif one.context.resamples != other.context.resamples:
+        remedy = "fit both with the same plan and seed"
+        if one.context.missing_note != other.context.missing_note:
+            remedy = (
+                "one learner was given rows with missing values that the other was not: make both "
+                'with `missing="drop"`'
+            )
         raise InferenceError(
             "A paired comparison needs the same resamples of the same data, but these results have "
-            f"different ones; {_remedy(one, other)}, or, if they are of different, independent "
-            "data sets, use `paired=False`."
+            f"different ones; {remedy}, or, if they are of different, independent data sets, use "
+            "`paired=False`."
         )
-
-
-def _remedy(one: EstimandResults, other: EstimandResults) -> str:
-    """Return how to have two results on the same rows."""
-    if one.context.missing_note != other.context.missing_note:
-        return (
-            "one learner was given rows with missing values that the other was not: make both "
-            'with `missing="drop"`'
-        )
-    return "fit both with the same plan and seed"
 
 
 def _terms(terms: Terms, contrasts: Sequence[str], *, single: bool) -> Terms:
@@ -388,7 +354,7 @@ def _meaning(
         several = "the reference minus each of the others"
     listed = contrasts[0] if len(contrasts) == 1 else several
     how = "paired by resample" if paired else "of independent estimates"
-    sign = {"smaller": "Negative", "larger": "Positive"}.get(estimand.better, "")
+    sign = {"smaller": "Negative", "larger": "Positive"}.get(estimand.parameter.better or "", "")
     first = "first" if len(contrasts) == 1 or (to_one and not places[0][0]) else "first of the two"
     direction = f" {sign}: the {first} predicts better." if sign else ""
     return f"{estimand.description}: {listed}, {how}.{direction}"

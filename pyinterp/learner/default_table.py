@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable
+from functools import cached_property, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pandas as pd
 
-from pyinterp.inference.contrasts import Contrasts
-from pyinterp.inference.joint_tests import JointTest
 from pyinterp.learner.importances import Importances
-from pyinterp.parameters import takes
-from pyinterp.results.footnotes import NotesOption
-from pyinterp.results.results import EstimandResults, Hypothesis
-from pyinterp.results.table import Table
-
-if TYPE_CHECKING:
-    from plotnine import ggplot
-
-    from pyinterp.results.plots.style import Style
+from pyinterp.results.results import EstimandResults
 
 __all__ = ["DefaultTable"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _of_pfi(
+    method: Callable[Concatenate[EstimandResults, P], R], first_line: str
+) -> Callable[Concatenate[DefaultTable, P], R]:
+    """Return the method of a fit that is a method of its ``pfi()``, with the same parameters."""
+
+    @wraps(method)
+    def of_fit(self: DefaultTable, /, *args: P.args, **options: P.kwargs) -> R:
+        return method(self._pfi, *args, **options)
+
+    of_fit.__doc__ = "\n\n".join([first_line, *(method.__doc__ or "").split("\n\n")[1:]])
+    return of_fit
 
 
 class DefaultTable(Importances):
@@ -60,119 +66,16 @@ class DefaultTable(Importances):
         """p-values of the hypothesis PFI = 0, as ``pfi()`` has them."""
         return self._pfi.pvalues
 
-    @takes()
-    def conf_int(
-        self, alpha: float = 0.05, cols: Sequence[int] | Sequence[str] | None = None
-    ) -> pd.DataFrame:
-        """Return 1 - alpha intervals of PFI, as ``pfi()`` has them.
-
-        Parameters
-        ----------
-        alpha : float
-            Significance level; 0.05 gives 95% intervals.
-        cols : sequence of int or str, optional
-            Positions or names of the features to return; by default all.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns 0 and 1, as in statsmodels.
-        """
-        return self._pfi.conf_int(alpha, cols)
-
-    @takes()
-    def t_test(self, hypotheses: Hypothesis) -> Contrasts:
-        """Test linear hypotheses about PFI, such as ``"alcohol = sulphates"``, by ``pfi()``.
-
-        Parameters
-        ----------
-        hypotheses : str, sequence of str, mapping, array of shape (k, q), or pair of arrays
-            As for `EstimandResults.t_test`.
-
-        Returns
-        -------
-        statsmodels.stats.contrast.ContrastResults
-        """
-        return self._pfi.t_test(hypotheses)
-
-    @takes()
-    def wald_test(self, hypotheses: Hypothesis) -> JointTest:
-        """Test linear hypotheses about PFI together, by ``pfi()``.
-
-        Parameters
-        ----------
-        hypotheses : str, sequence of str, mapping, array of shape (k, q), or pair of arrays
-            As for `EstimandResults.wald_test`.
-        """
-        return self._pfi.wald_test(hypotheses)
-
-    @takes()
-    def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Return PFI with its inference, one row per feature, the frame of ``pfi()``."""
-        return self._pfi.summary_frame(alpha)
-
-    @takes()
-    def tidy(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Return `summary_frame` with the features as a column, as R's broom does."""
-        return self._pfi.tidy(alpha)
-
-    @takes()
-    def summary(
-        self,
-        alpha: float = 0.05,
-        *,
-        sort: bool = True,
-        top: int | None = None,
-        title: str | None = None,
-        notes: NotesOption = "short",
-        decimals: int | None = None,
-        date: bool = True,
-    ) -> Table:
-        """Return the table of PFI, the summary of ``pfi()``.
-
-        Parameters
-        ----------
-        alpha : float
-            Significance level of the intervals.
-        sort : bool
-            Print features in decreasing order of their estimates.
-        {top}
-        {table}
-        {date}
-        """
-        return self._pfi.summary(
-            alpha,
-            sort=sort,
-            top=top,
-            title=title,
-            notes=notes,
-            decimals=decimals,
-            date=date,
-        )
-
-    @takes()
-    def plot(
-        self,
-        alpha: float = 0.05,
-        *,
-        kind: Literal["auto", "dots", "bars", "forest"] = "auto",
-        sort: bool = True,
-        top: int | None = None,
-        style: Style = "light",
-    ) -> ggplot:
-        """Plot PFI with its intervals, the plot of ``pfi()``.
-
-        Parameters
-        ----------
-        alpha : float
-            Significance level of the intervals.
-        kind : {"auto", "dots", "bars", "forest"}
-            "auto" draws dots; "forest" has the numbers beside them.
-        sort : bool
-            Draw features in decreasing order of their estimates, or else as in the data.
-        top : int, optional
-            How many features are drawn, the first in that order; by default all.
-        style : {"light", "dark"}
-            The ground on which marks are drawn.
-        """
-        return self._pfi.plot(alpha, kind=kind, sort=sort, top=top, style=style)
+    conf_int = _of_pfi(
+        EstimandResults.conf_int, "Return 1 - alpha intervals of PFI, as ``pfi()`` has them."
+    )
+    t_test = _of_pfi(EstimandResults.t_test, "Test linear hypotheses about PFI, by ``pfi()``.")
+    wald_test = _of_pfi(
+        EstimandResults.wald_test, "Test linear hypotheses about PFI together, by ``pfi()``."
+    )
+    summary_frame = _of_pfi(
+        EstimandResults.summary_frame, "Return PFI with its inference, one row per feature."
+    )
+    tidy = _of_pfi(EstimandResults.tidy, "Return `summary_frame` with the features as a column.")
+    summary = _of_pfi(EstimandResults.summary, "Return the table of PFI, which ``pfi()`` prints.")
+    plot = _of_pfi(EstimandResults.plot, "Plot PFI with its intervals, the plot of ``pfi()``.")

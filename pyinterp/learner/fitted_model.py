@@ -21,10 +21,9 @@ from pyinterp.errors import DataError
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.models.column_names import formula_of, is_statsmodels
 from pyinterp.models.fitted_predictor import check_classes, predictor_of
 from pyinterp.models.missing_values import takes_missing
-from pyinterp.models.model_reader import ModelReader
+from pyinterp.models.model_reader import ModelReader, formula_of, is_statsmodels
 from pyinterp.models.native_boosters import as_function
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import Predictor, check_instance, learner_name
@@ -33,7 +32,7 @@ from pyinterp.models.specification import specification
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit
 from pyinterp.results.header import clusters_in_words, context_of
-from pyinterp.whatif import ENGINES, EngineName
+from pyinterp.whatif import EngineName, engine_names
 
 __all__ = ["FittedModel"]
 
@@ -149,18 +148,17 @@ class FittedModel(Interpretable):
             endog=y if isinstance(y, str) else None,
             besides=[cluster] if isinstance(cluster, str) else [],
         )
-        source = reader.read(rows)
         units = () if cluster is None else (rows.values(cluster, "cluster").rename("cluster"),)
         choice = MissingValues(
             option=missing, takes=takes_missing(fitted), learner=learner_name(fitted), least=1
         )
-        data = rows.with_endog(source.response).choose(source, choice, others=units)
+        data = reader.read(rows).choose(choice, others=units)
         if data.offset is not None:
-            data.offset.check_apart([str(name) for name in source.variables][:-1])
+            data.offset.check_apart([str(name) for name in data.variables][:-1])
             check_takes_offset(fitted, exposure=data.offset.exposure)
             fitted = OffsetModel(fitted, data.offset.name, fitted=True)
             data = replace(data, note=" ".join(filter(None, (data.note, fitted.note))))
-        response = source.response
+        response = data.endog
         predictor, about, numbers = predictor_of(
             fitted,
             classes,
@@ -168,24 +166,24 @@ class FittedModel(Interpretable):
             "" if response is None else str(response.name),
             weighted=data.weights is not None,
         )
-        sample = data.sample(source, numbers, about)
+        sample = data.sample(numbers, about)
         design = reader.design(sample.variables)
         if units:
-            sample = sample.with_clusters(_cluster_numbers(units[0][data.complete]))
+            sample = replace(sample, clusters=_cluster_numbers(units[0][data.complete]))
         self._assemble(
             predictor,
             design,
             sample,
             data,
             groups=groups,
-            plan="none (one fitted model)",
-            where="evaluation rows",
-            formula=formula_of(fitted) or "",
-            settings=specification(fitted),
-            clusters=clusters_in_words(cluster, sample.clusters),
             seed=seed,
             engine=engine,
             memory_mb=memory_mb,
+            where="evaluation rows",
+            dropped_rows=int((data.positive & ~data.complete).sum()),
+            formula=formula_of(fitted) or "",
+            specification=specification(fitted),
+            clusters=clusters_in_words(cluster, sample.clusters),
         )
 
     @classmethod
@@ -205,20 +203,15 @@ class FittedModel(Interpretable):
         data: RowData,
         *,
         groups: Mapping[str, Sequence[str]] | None,
-        dropped_rows: int | None = None,
-        plan: str,
-        where: str,
-        clusters: str = "",
         seed: int | np.random.Generator | None,
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
-        formula: str = "",
-        settings: str = "",
+        **words: Any,
     ) -> None:
-        check_choice("engine", engine, ENGINES)
+        """Set the analysis; `words` are other fields of its context."""
+        check_choice("engine", engine, engine_names())
         seeds = Seeds.start(seed)
         offset = None if data.offset is None else data.offset.name
-        left_out = int((data.positive & ~data.complete).sum())
         refit = Refit(
             number=1,
             predictor=predictor,
@@ -228,34 +221,32 @@ class FittedModel(Interpretable):
             n_train=0,
             n_evaluation=sample.nobs,
         )
+        problem = Problem(
+            population=sample,
+            features=features_of(design.variables, groups, offset),
+            discrete=design.discrete,
+            predictor=predictor,
+            design=design,
+        )
+        context = context_of(
+            (refit,),
+            level="model",
+            endog_name=sample.response.name if sample.response is not None else "",
+            learner=learner_name(predictor.estimator),
+            nobs=sample.nobs,
+            missing_note=data.note,
+            plan="none (one fitted model)",
+            failed_refits=0,
+            weighting=data.weighting,
+            offset=offset or "",
+            seed=seeds.entropy,
+            **{"clusters": "", **words},
+        )
         self.analysis = Analysis(
-            problem=Problem(
-                population=sample,
-                features=features_of(design.variables, groups, offset),
-                discrete=design.discrete,
-                predictor=predictor,
-                design=design,
-            ),
+            problem=problem,
             refits=(refit,),
             correction=0.0,
-            context=context_of(
-                (refit,),
-                level="model",
-                endog_name=sample.response.name if sample.response is not None else "",
-                learner=learner_name(predictor.estimator),
-                formula=formula,
-                specification=settings,
-                nobs=sample.nobs,
-                dropped_rows=left_out if dropped_rows is None else dropped_rows,
-                missing_note=data.note,
-                plan=plan,
-                where=where,
-                failed_refits=0,
-                weighting=data.weighting,
-                clusters=clusters,
-                offset=offset or "",
-                seed=seeds.entropy,
-            ),
+            context=context,
             seeds=seeds,
             engine=engine,
             memory_mb=memory_mb,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypedDict
+from typing import TypeAlias, TypedDict
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray
 from pyinterp.data.row_data import Rows
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, quote, short
@@ -25,12 +25,16 @@ from pyinterp.inference import (
 )
 from pyinterp.inference.cov_types import needs_coefficients
 from pyinterp.learner.analysis import Analysis
-from pyinterp.learner.delta import coefficient_errors
-from pyinterp.learner.subgroups import By, among, apart, groups_of
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 
-__all__ = ["FittedModels", "Inference"]
+__all__ = ["ONE_GROUP", "By", "FittedModels", "Inference"]
+
+By: TypeAlias = str | npt.ArrayLike | None
+ONE_GROUP = (
+    "it puts several estimands side by side; ask for one estimand by groups, such as "
+    '`pfi(by="sex")`, or for one group with `rows=`.'
+)
 
 
 class Inference(TypedDict, total=False):
@@ -104,29 +108,36 @@ class FittedModels:
                 "`estimand` must be an Estimand, such as that of `pi.mean_over_rows`, not "
                 f"{quote(estimand)}."
             )
-        analysis = self.analysis if rows is None else among(self.analysis, rows)
-        groups = None if by is None else groups_of(analysis, by)
-        if estimand.rowless and (rows is not None or by is not None):
+        if estimand.basis == "model" and (rows is not None or by is not None):
             raise OptionError(
-                f"`{'by' if rows is None else 'rows'}` would change nothing: {estimand.rowless}."
+                f"`{'by' if rows is None else 'rows'}` would change nothing: "
+                f"{estimand.words.title} is what the fitted model reports, whatever the "
+                "evaluation rows."
             )
-        parts = [analysis] if groups is None else apart(analysis, groups)
+        analysis = self.analysis if rows is None else self.analysis.among(rows)
         context = replace(
-            analysis.context, engine=analysis.engine_of(estimand), plan_note=analysis.plan_note
+            analysis.context,
+            engine=analysis.engine_of(estimand),
+            plan_note=analysis.all_rows.plan_note,
         )
-        each = [_replicates(part, estimand, options.cov_type) for part in parts]
-        replicates = each[0] if groups is None else side_by_side(each)
-        corrected = [_corrected_params(part, estimand, options.cov_type) for part in parts]
-        beside = estimand.diagnostic
-        terms = estimand if groups is None else by_group(estimand, groups)
+        if by is None:
+            parts, terms = [analysis], estimand
+            replicates = _replicates(analysis, estimand, cov_type)
+        else:
+            groups = analysis.groups(by)
+            parts = [
+                analysis.on(groups.of_row == k, f"{groups.name} = {level}")
+                for k, level in enumerate(groups.levels)
+            ]
+            terms = by_group(estimand, groups)
+            replicates = side_by_side([_replicates(part, estimand, cov_type) for part in parts])
+            context = replace(context, study_name="", groups=groups.counts)  # no study is of groups
+        diagnostic = estimand.diagnostic
         return EstimandResults(
             estimand=terms,
             replicates=replicates,
-            variance=variance(replicates, options.cov_type),
-            # No study is of groups.
-            context=context
-            if groups is None
-            else replace(context, study_name="", groups=groups.counts),
+            variance=variance(replicates, cov_type),
+            context=context,
             fit=analysis.fit(estimand),
             rows=replicates.rows,
             labels=_labels(parts),
@@ -134,47 +145,34 @@ class FittedModels:
             p_adjust=options.p_adjust,
             simultaneous=options.simultaneous,
             data=_with_response(analysis.problem.population),
-            diagnostic=None if beside is None else self.estimate(beside, rows=rows, by=by),
-            corrected_params=_by_term(corrected, terms),
+            diagnostic=None if diagnostic is None else self.estimate(diagnostic, rows=rows, by=by),
+            corrected_params=_corrected_params(parts, estimand, terms, cov_type),
         )
 
 
 def _replicates(
     analysis: Analysis, estimand: Estimand, cov_type: CovType | None, *, checked: bool = True
 ) -> Replicates:
-    """Return replicates, with the errors of coefficients where the delta method needs them."""
-    replicates = analysis.replicates(estimand, checked=checked)
-    coefficients = analysis.coefficients if _takes_delta(estimand, cov_type) else None
-    if coefficients is None:
-        return replicates
-    errors = coefficient_errors(analysis, estimand, coefficients)
-    return replace(replicates, coefficient_errors=errors)
+    """Return replicates, with the errors of coefficients where the delta method needs them.
 
-
-def _takes_delta(estimand: Estimand, cov_type: CovType | None) -> bool:
-    """Whether the delta method is asked for, or is the default of the estimand.
-
-    Distributions are predicted by more than coefficients.
+    It is asked for, or the default of the estimand. Distributions are predicted by more than
+    coefficients.
     """
-    wanted = estimand.effect if cov_type is None else needs_coefficients(cov_type)
-    return wanted and not estimand.distributional
+    replicates = analysis.replicates(estimand, checked=checked)
+    effect = estimand.parameter.effect
+    wanted = effect if cov_type is None else needs_coefficients(cov_type)
+    if not wanted or estimand.kind == "distribution":
+        return replicates
+    return replace(replicates, coefficient_errors=analysis.coefficient_errors(estimand))
 
 
 def _labels(parts: Sequence[Analysis]) -> tuple[pd.Index, ...]:
     """Return the users' names of the evaluation rows of each refit, one group after the other."""
-    return tuple(
-        same[0].append(list(same[1:])) if len(same) > 1 else same[0]
-        for same in zip(*(part.labels for part in parts), strict=True)
-    )
-
-
-def _by_term(parts: Sequence[FloatArray | None], estimand: Estimand) -> pd.Series[float] | None:
-    """Return corrected estimates by term; None without correction."""
-    values = [part for part in parts if part is not None]
-    if not values:
-        return None
-    index = pd.Index(estimand.terms.names, name="term")
-    return pd.Series(np.concatenate(values), index=index, name="corrected")
+    labels = [refit.evaluation.labels for refit in parts[0].estimating]
+    for part in parts[1:]:
+        for k, refit in enumerate(part.estimating):
+            labels[k] = labels[k].append(refit.evaluation.labels)
+    return tuple(labels)
 
 
 def _with_response(population: Sample) -> pd.DataFrame:
@@ -186,14 +184,22 @@ def _with_response(population: Sample) -> pd.DataFrame:
 
 
 def _corrected_params(
-    analysis: Analysis, estimand: Estimand, cov_type: CovType | None
-) -> FloatArray | None:
+    parts: Sequence[Analysis], estimand: Estimand, terms: Estimand, cov_type: CovType | None
+) -> pd.Series[float] | None:
     """Return estimates corrected for the bias due to sampling variance; None without correction."""
     correction = estimand.correction
     if correction is None:
         return None
     underlying = replace(
-        estimand, read=correction.underlying, varies_as_square=False, correction=None
+        estimand,
+        read=correction.underlying,
+        parameter=replace(estimand.parameter, no_effect=None),
+        correction=None,
     )
-    means = _replicates(analysis, underlying, cov_type, checked=False)
-    return correction.correct(means.per_refit.mean(axis=0), variance(means, cov_type).cov)
+    values = []
+    for part in parts:
+        means = _replicates(part, underlying, cov_type, checked=False)
+        covariance = variance(means, cov_type).cov
+        values.append(correction.correct(means.per_refit.mean(axis=0), covariance))
+    index = pd.Index(terms.terms.names, name="term")
+    return pd.Series(np.concatenate(values), index=index, name="corrected")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import IntArray
 from pyinterp.errors import InferenceError
 from pyinterp.results.header import Context
 from pyinterp.results.results import EstimandResults
@@ -55,13 +54,11 @@ def _same_data(one: EstimandResults, other: EstimandResults) -> bool:
 
 def _fitted_elsewhere(one: EstimandResults, other: EstimandResults) -> bool:
     """Whether these are models that were not trained on the rows, and evaluated on others each."""
-    trained = one.context.n_train > 0 or other.context.n_train > 0
-    return not trained and not len(np.intersect1d(_rows(one), _rows(other)))
-
-
-def _rows(results: EstimandResults) -> IntArray:
-    """Return the positions of all evaluation rows."""
-    return np.concatenate([np.empty(0, dtype=np.intp), *results.rows])
+    if one.context.n_train > 0 or other.context.n_train > 0:
+        return False
+    nothing = np.empty(0, dtype=np.intp)
+    rows, others = (np.concatenate([nothing, *results.rows]) for results in (one, other))
+    return not len(np.intersect1d(rows, others))
 
 
 def context_of_all(contexts: Sequence[Context], labels: Sequence[str]) -> Context:
@@ -75,8 +72,8 @@ def context_of_all(contexts: Sequence[Context], labels: Sequence[str]) -> Contex
         offset="",
         dropped_rows=sum(context.dropped_rows for context in contexts),
         failed_refits=0,
-        plan=_join(context.plan for context in contexts),
-        seed=_join(str(context.seed) for context in contexts),
+        plan=" / ".join(dict.fromkeys(context.plan for context in contexts)),
+        seed=" / ".join(dict.fromkeys(str(context.seed) for context in contexts)),
         n_train=0.0,
         resamples=tuple(part for context in contexts for part in context.resamples),
         subgroup="",
@@ -85,11 +82,6 @@ def context_of_all(contexts: Sequence[Context], labels: Sequence[str]) -> Contex
         )
         + ".",
     )
-
-
-def _join(parts: Iterable[str]) -> str:
-    """Return different texts in a row."""
-    return " / ".join(dict.fromkeys(parts))
 
 
 def _side(context: Context) -> str:

@@ -3,31 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Unpack
+from typing import TYPE_CHECKING, Any, Unpack
+
+import pandas as pd
+from sklearn.metrics import get_scorer_names
 
 from pyinterp.data.features import names_of
+from pyinterp.data.row_data import Rows
+from pyinterp.errors import OptionError, did_you_mean, list_of, quote
+from pyinterp.estimands.causal import causal_effects, causal_importance, causal_share
+from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.importance.permutation import Permutations
 from pyinterp.estimands.metric import metric_of_rows
+from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.estimands.risk import RiskRelation, risk
-from pyinterp.learner.conditions import Conditions
 from pyinterp.learner.default_table import DefaultTable
 from pyinterp.learner.effects import Effects
-from pyinterp.learner.fitted_models import Inference
-from pyinterp.learner.local_effects import LocalEffects
-from pyinterp.learner.measures import measures_of
-from pyinterp.learner.subgroups import ONE_GROUP
-from pyinterp.learner.uncertainties import Uncertainties
+from pyinterp.learner.fitted_models import ONE_GROUP, Inference
 from pyinterp.losses.metric_functions import MetricLike
+from pyinterp.losses.metrics import METRICS
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.together import ImportanceResults
+from pyinterp.results.together import CausalResults, ImportanceResults
 from pyinterp.samplers import SamplerLike, check_names, check_sampler
 
-__all__ = ["Interpretable"]
+if TYPE_CHECKING:
+    from plotnine import ggplot
+
+__all__ = ["MEASURES", "Interpretable"]
+
+# Measures with one value per feature: their methods, and which options of `importance` they take.
+BY_PERMUTATION = ("features", "permutations")
+MEASURES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "pfi": ("pfi", BY_PERMUTATION),
+    "mvim": ("mvim", BY_PERMUTATION),
+    "cvim": ("cvim", (*BY_PERMUTATION, "sampler")),
+    "amvim": ("amvim", (*BY_PERMUTATION, "sampler")),
+    "loco": ("loco", ("features",)),
+    "firm": ("firm", ("features",)),
+    "likelihood_pfi": ("likelihood_pfi", BY_PERMUTATION),
+    "entropy_pfi": ("entropy_pfi", BY_PERMUTATION),
+    "native": ("native_importance", ()),
+}
 
 
-class Interpretable(Effects, LocalEffects, DefaultTable, Conditions, Uncertainties):
+class Interpretable(Effects, DefaultTable):
     """Methods common to a fitted learner and a single fitted model: one per estimand."""
 
     @takes()
@@ -127,10 +148,150 @@ class Interpretable(Effects, LocalEffects, DefaultTable, Conditions, Uncertainti
             If there is no such measure, or the fit can't have it: a `FittedModel` no LOCO, and not
             every model reports an importance.
         """
-        chosen = measures_of(names_of(measures, "measures"))
+        names = names_of(measures, "measures")
+        if not names:
+            raise OptionError("`measures` must name at least one measure.")
+        metrics = [*METRICS, *get_scorer_names()]
+        for name in names:
+            if name not in MEASURES and name not in metrics:
+                raise OptionError(
+                    f"`measures` must be among {list_of(MEASURES, most=20)}, or metrics: "
+                    f"{list_of(METRICS, most=20, limit=300)} or the name of a scorer of "
+                    f"scikit-learn; got {quote(name)}." + did_you_mean(name, [*MEASURES, *metrics])
+                )
         check_sampler(sampler)
         check_names(sampler, self.analysis.problem.choose(features))
         options = {"features": features, "permutations": permutations, "sampler": sampler}
-        return ImportanceResults(
-            {name: measure.of(self, options, **inference) for name, measure in chosen.items()}
+        results = {}
+        for name in names:
+            method, taken = MEASURES.get(name, ("pfi", BY_PERMUTATION))
+            chosen: dict[str, Any] = {option: options[option] for option in taken}
+            if name not in MEASURES:
+                chosen["metric"] = name
+            results[name] = getattr(self, method)(**chosen, **inference)
+        return ImportanceResults(results)
+
+    @takes()
+    def positivity(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        sampler: SamplerLike = "conditional",
+        **inference: Unpack[Inference],
+    ) -> EstimandResults:
+        r"""Positivity diagnostic: the share of a feature's variance that the others explain.
+
+        .. math:: R^2_j = 1 - V(X_j \mid X_{-j}) / V(X_j)
+
+        (Khan, Saarela and Kustra 2025, eq. 17), out of sample. Above 0.9 tables warn: the feature
+        hardly varies given the others.
+
+        Parameters
+        ----------
+        {features}
+        {sampler}
+        {rows}
+        {by}
+        {inference}
+
+        Returns
+        -------
+        EstimandResults
+            Between 0 and 1, or negative where the features are predicted worse than by their mean.
+        """
+        estimand = positivity(self.analysis.problem, features, sampler=sampler)
+        return self.estimate(estimand, **inference)
+
+    @takes()
+    def plot_positivity(
+        self, feature: str, *, sampler: SamplerLike = "conditional", rows: Rows = None
+    ) -> ggplot:
+        """Plot a feature against its prediction from all other variables, out of sample.
+
+        Rows near the line leave a conditional importance little to work with; a number that is
+        fixed by the others lies on it. For a category, the probabilities of its levels by the
+        observed level.
+
+        Parameters
+        ----------
+        feature : str
+            One variable.
+        {sampler}
+        {rows}
+        """
+        from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+
+        if not isinstance(feature, str):
+            raise OptionError(
+                f"`plot_positivity` is about one variable; `feature` must be its name, not "
+                f"{quote(feature)}."
+            )
+        analysis = self.analysis if rows is None else self.analysis.among(rows)
+        variables = analysis.problem.choose(feature)
+        (feature_sampler,) = samplers_of(analysis.problem, variables, sampler).values()
+        estimating = {refit.number for refit in analysis.estimating}
+        observed, predicted = [], []
+        for case, refit in zip(analysis.cases, analysis.refits, strict=True):
+            if refit.number not in estimating:
+                continue
+            distribution = case.conditional(feature_sampler, variables[feature])
+            if distribution.prediction is None:
+                raise OptionError(
+                    f"The sampler of {quote(feature)} makes no prediction that can be plotted "
+                    f"({feature_sampler.label}); use another, or plot one variable of a group."
+                )
+            rows = pd.Index(case.sample.rows)
+            observed.append(case.sample.variables[feature].set_axis(rows))
+            levels = distribution.levels or None
+            predicted.append(pd.DataFrame(distribution.prediction, columns=levels, index=rows))
+        values, predictions = pd.concat(observed), pd.concat(predicted)
+        context = analysis.context
+        caption = f"Out of sample; {context.refits} refits ({context.plan})"
+        # A row that several refits evaluate is shown once.
+        once = values[~values.index.duplicated()].sort_index()
+        return plots.agreement(once, predictions.groupby(predictions.index).mean(), caption)
+
+    @takes(refused={"by": ONE_GROUP})
+    def causal(
+        self,
+        feature: str,
+        *,
+        grid: Grid = "quantile",
+        points: int | None = None,
+        permutations: Permutations = "auto",
+        sampler: SamplerLike = "conditional",
+        **inference: Unpack[Inference],
+    ) -> CausalResults:
+        r"""Causal effects, importance and share of variance of one feature, by plug-in.
+
+        With f in the place of :math:`E(Y_x \mid Z)`, :math:`CATE(x, x^*, z) = f(x, z) - f(x^*, z)`:
+        its mean over rows; MVIM and CVIM as mean squares of it (Khan, Saarela and Kustra 2025,
+        Theorems 1 to 5) beside their permutation estimates; and CVIM / (2 V(Y)), the share of
+        variance that the feature explains causally (Chen et al. 2020). Causal only under the
+        assumptions that the table states.
+
+        Parameters
+        ----------
+        feature : str
+            One variable.
+        grid, points
+            As for `pd`; effects are against the first level or the smallest value.
+        {permutations}
+        {sampler}
+        {rows}
+        {inference}
+
+        Returns
+        -------
+        CausalResults
+        """
+        problem = self.analysis.problem
+        options: dict[str, Any] = {"permutations": permutations, "sampler": sampler}
+        importance = causal_importance(problem, feature, **options)
+        share = causal_share(problem, feature, **options)
+        effects = causal_effects(problem, feature, grid=grid, points=points)
+        return CausalResults(
+            effects=self.estimate(effects, **inference),
+            importance=self.estimate(importance, **inference),
+            share=self.estimate(share, **inference),
         )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice, check_flag, check_memory
 from pyinterp.data.columns import read_variables
 from pyinterp.data.design import Design, FormulaDesign
@@ -19,8 +19,8 @@ from pyinterp.data.features import features_of
 from pyinterp.data.formula import callers_names
 from pyinterp.data.frames import as_frame, check_frame
 from pyinterp.data.missing import Missing, MissingValues
-from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, RowReader
-from pyinterp.data.row_data import RowData, Rows, Source, read_rows
+from pyinterp.data.readers import ArrayReader, FormulaReader, Reader
+from pyinterp.data.row_data import RowData, Rows, read_rows
 from pyinterp.data.sample import Sample, read_response
 from pyinterp.data.weights import WeightsType
 from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, quote, short
@@ -28,15 +28,20 @@ from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.models.adapters import fits_intercept, needs_intercept, suit, wants_frames
+from pyinterp.models.adapters import (
+    fits_intercept,
+    needs_intercept,
+    one_thread,
+    suit,
+    wants_frames,
+)
 from pyinterp.models.copies import fresh
-from pyinterp.models.families import family_of
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.sample_weight import check_takes_weights
-from pyinterp.models.specification import specification
+from pyinterp.models.specification import family_of, specification
 from pyinterp.parallel.progress import ProgressOption, check_progress
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
@@ -52,7 +57,7 @@ from pyinterp.resampling.refits import (
     refit,
 )
 from pyinterp.results.header import Context, clusters_in_words, context_of
-from pyinterp.whatif import ENGINES, EngineName
+from pyinterp.whatif import EngineName, engine_names
 
 __all__ = ["Learner", "LearnerResults"]
 
@@ -108,6 +113,8 @@ class Learner:
         How variables are encoded for the estimator.
     features : dict of str to tuple of str
         The variables of every feature.
+    endog_names : str
+        Name of the response.
     dropped_rows : int
         Rows left out because of missing values; of those in `subset`, if it is given.
     missing_note : str
@@ -117,6 +124,8 @@ class Learner:
     --------
     Learner.from_formula : The usual way to make one.
     """
+
+    _rereads = False  # fresh data are rows as a reader returns them
 
     def __init__(
         self,
@@ -141,9 +150,9 @@ class Learner:
             offset=offset,
             exposure=exposure,
         )
-        self._setup(
-            ArrayReader(data), data, estimator, groups=groups, missing=missing, subset=subset
-        )
+        reader = ArrayReader(data)
+        data = reader.read(data)
+        self._setup(reader, data, estimator, groups=groups, missing=missing, subset=subset)
 
     @classmethod
     def from_formula(
@@ -239,6 +248,7 @@ class Learner:
             rows.offset.check_apart(reader.variables)
         options = RefitOptions(design_state=design_state, unseen_levels=unseen_levels)
         new = cls.__new__(cls)
+        rows = reader.read(rows)
         new._setup(
             reader, rows, estimator, groups=groups, missing=missing, subset=subset, options=options
         )
@@ -257,13 +267,13 @@ class Learner:
     ) -> None:
         check_estimator(estimator)
         self._reader, self._options, self.groups = reader, options or RefitOptions(), groups
-        source = reader.read(data)
-        data = data.with_endog(source.response)
-        estimator = suit(estimator, source.endog)
+        estimator = suit(estimator, data.response)
         self._missing = MissingValues(
             option=missing, takes=takes_missing(estimator), learner=learner_name(estimator)
         )
-        self._intercept = needs_intercept(estimator)
+        self._intercept, self._one_thread = needs_intercept(estimator), one_thread(estimator)
+        self._offset = None if data.offset is None else data.offset.name
+        self.endog_names = str(data.response.name)
         if data.offset is not None:
             check_takes_offset(estimator, exposure=data.offset.exposure)
             estimator = OffsetModel(estimator, data.offset.name)
@@ -274,7 +284,7 @@ class Learner:
         if not part.any():
             which = quote(subset) if isinstance(subset, str) else "the mask"
             raise DataError(f"`subset` must keep some of the rows, but {which} keeps none.")
-        self.data, self.population = self._choose(data, source, part)
+        self.data, self.population = self._choose(data, part)
         self.dropped_rows = int((part & data.positive & ~self.data.complete).sum())
         self.missing_note = self.data.note
         sizes = {len(data.frame), self.population.nobs}
@@ -282,32 +292,37 @@ class Learner:
         self._encode()
 
     def _choose(
-        self, data: RowData, source: Source, part: npt.NDArray[np.bool_] | None = None
+        self, data: RowData, part: npt.NDArray[np.bool_] | None = None
     ) -> tuple[RowData, Sample]:
         """Return rows that say which of them are analyzed, and these."""
-        data = data.choose(source, self._missing, part)
+        data = data.choose(self._missing, part)
         y, response = read_response(
-            source.endog[data.complete],
-            str(source.endog.name),
+            data.response[data.complete],
+            str(data.response.name),
             classifier=is_classifier(self.estimator),
             learner=learner_name(self.estimator),
         )
-        return data, data.sample(source, y, response)
+        return data, data.sample(y, response)
 
     def _fresh(self, data: Any) -> Sample:
         """Return the analyzed rows of new data in the form of the first."""
-        rows = self._reader.rows(data)
-        return self._choose(rows, self._reader.read(rows))[1]
+        reader = self._reader
+        rows = reader.reread(data) if self._rereads else reader.read(reader.rows(data))
+        return self._choose(rows)[1]
 
     def _encode(self) -> None:
         """Set the design and the features of the variables at hand."""
-        self.design: Design = self._reader.design(
-            self.population.variables, intercept=self._intercept
-        )
+        design: Design = self._reader.design(self.population.variables, intercept=self._intercept)
         if (offset := self.data.offset) is not None:
-            offset.check_last(self.design.driven([offset.name]), len(self.design.columns))
-        self.features = dict(features_of(self.design.variables, self.groups, self._besides))
-        self._check_intercept()
+            offset.check_last(design.driven([offset.name]), len(design.columns))
+        no_intercept = isinstance(design, FormulaDesign) and not design.has_intercept
+        if no_intercept and fits_intercept(self.estimator):
+            raise FormulaError(
+                f"The formula has no intercept, but {learner_name(self.estimator)} fits one; pass "
+                "`fit_intercept=False`, or leave `- 1` out of the formula."
+            )
+        self.design = design
+        self.features = dict(features_of(design.variables, self.groups, self._offset))
 
     def __repr__(self) -> str:
         name = self._reader.formula or f"{self.endog_names} ~ {len(self.design.variables)} columns"
@@ -367,20 +382,21 @@ class Learner:
         RefitError
             If a refit fails; it names the refit and its cause.
         """
-        plan = _plan(resampling)
+        plan = HalfSampling() if resampling is None else plan_of(resampling)
+        if not isinstance(plan, Resampling):
+            raise OptionError(
+                "`resampling` must be a plan such as pi.HalfSampling(), a splitter of scikit-learn "
+                f"or a list of (train, test) rows, not {quote(plan)}."
+            )
         check_flag("reseed", reseed)
         check_progress(progress)
         check_memory(memory_mb)
-        check_choice("engine", engine, ENGINES)
-        if self.data.weights is not None and not plan.shares_data:
+        check_choice("engine", engine, engine_names())
+        by_row = self.data.weights is not None or self.data.offset is not None
+        if by_row and not plan.shares_data:
             raise OptionError(
-                "Weights are of the data at hand, but this plan draws new data for every refit; "
-                "leave `weights` out, or draw rows as often as they weigh."
-            )
-        if self.data.offset is not None and not plan.shares_data:
-            raise OptionError(
-                "Offsets are of the data at hand, but this plan draws new data for every refit; "
-                "use a plan that resamples."
+                "Weights and offsets are of the data at hand, but this plan draws new data for "
+                "every refit; leave them out, or use a plan that resamples."
             )
         options = RefitOptions(
             reseed=reseed,
@@ -391,9 +407,15 @@ class Learner:
             progress=progress,
         )
         seeds = Seeds.start(seed)
-        units = self._units(plan)
-        model = self._without_clusters(plan)
-        population = model._with_clusters(plan, units)
+        units = Units.make(
+            self.population.nobs,
+            self._levels(plan.cluster, "cluster"),
+            self._levels(plan.strata, "strata"),
+        )
+        model = self._without_clusters(plan.cluster)
+        population = model.population
+        if plan.cluster is not None:
+            population = replace(population, clusters=units.of_row)
         if isinstance(plan, Splits) and plan.of_positions:
             self._check_positions()
         plan = plan.on(population, units, seeds.stream("splits"))
@@ -426,7 +448,7 @@ class Learner:
             ),
             engine=engine,
             memory_mb=memory_mb,
-            n_jobs=n_jobs,
+            n_jobs=1 if self._one_thread else n_jobs,
             progress=progress,
             data=None if isinstance(plan, FreshDraws) else self.data,
         )
@@ -436,6 +458,8 @@ class Learner:
         self, plan: Resampling, population: Sample, refits: tuple[Refit, ...], seeds: Seeds
     ) -> Context:
         """Return the names and numbers of a fit that headers of tables show."""
+        # Studies are of rows that count alike.
+        alike = self.data.repeats is None and self.population.weights is None
         return context_of(
             refits,
             level="learner" if plan.number > 1 else "model",
@@ -449,20 +473,15 @@ class Learner:
             missing_note=self.missing_note,
             plan=plan.label,
             where=plan.where,
-            # Studies are of rows that count alike.
-            study_name=plan.study_name if self._rows_count_alike else "",
+            study_name=plan.study_name if alike else "",
             unit="rows" if plan.cluster is None else "clusters",
             failed_refits=plan.number - len(refits),
             weighting=self.data.weighting,
             clusters=clusters_in_words(plan.cluster, population.clusters),
-            offset=self._besides or "",
+            offset=self._offset or "",
             seed=seeds.entropy,
             plan_note=plan.note,
         )
-
-    @property
-    def _rows_count_alike(self) -> bool:
-        return self.data.repeats is None and self.population.weights is None
 
     @takes()
     def fit_model(self, *, seed: int | np.random.Generator | None = None) -> FittedModel:
@@ -505,12 +524,11 @@ class Learner:
             population,
             self.data,
             groups=self.groups,
-            dropped_rows=self.dropped_rows,
-            plan="none (one fitted model)",
-            where="in sample",
             seed=seeds.entropy,
+            where="in sample",
+            dropped_rows=self.dropped_rows,
             formula=self._reader.formula,
-            settings=specification(self.estimator),
+            specification=specification(self.estimator),
         )
 
     def variables_of(self, data: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
@@ -526,19 +544,9 @@ class Learner:
         return read_variables(frame[list(self.design.variables)])
 
     @property
-    def endog_names(self) -> str:
-        """Name of the response."""
-        return self.population.response.name if self.population.response is not None else ""
-
-    @property
     def exog_names(self) -> list[str]:
         """Names of the columns that the estimator takes."""
         return list(self.design.columns)
-
-    @property
-    def _besides(self) -> str | None:
-        """The variable that is no feature: an offset."""
-        return None if self.data.offset is None else self.data.offset.name
 
     def _with_rows(self, rows: pd.DataFrame) -> Learner:
         """Return the learner with the same specification for other rows.
@@ -561,10 +569,10 @@ class Learner:
                 "without."
             )
         new = Learner.__new__(Learner)
-        reader = RowReader(self._reader)
+        new._rereads = True
         new._setup(
-            reader,
-            reader.rows(rows),
+            self._reader,
+            self._reader.reread(rows),
             self.estimator,
             groups=self.groups,
             missing=self._missing.option,
@@ -572,41 +580,30 @@ class Learner:
         )
         return new
 
-    def _units(self, plan: Resampling) -> Units:
-        return Units.make(
-            self.population.nobs,
-            self._labels(plan.cluster, "cluster"),
-            self._labels(plan.strata, "strata"),
-        )
-
     def _check_positions(self) -> None:
         """Raise `OptionError` if positions in the data are not those of the analyzed rows."""
-        if self.data.repeats is not None:
-            raise OptionError(
-                "These splits name rows by position, but frequency weights repeat rows, which "
-                "shifts positions: use a splitter such as KFold, or repeat the rows of the data."
-            )
         left_out = int((~self.data.complete).sum())
-        if left_out:
+        why = f"{left_out} rows are left out (missing values, or `subset`)" if left_out else ""
+        if self.data.repeats is not None:
+            why = "frequency weights repeat rows"
+        if why:
             raise OptionError(
-                f"These splits name rows by position, but {left_out} rows are left out "
-                "(missing values, or `subset`), which shifts positions: filter the data first, "
-                "or use a splitter."
+                f"These splits name rows by position, but {why}, which shifts positions: make them "
+                "of the rows that are analyzed, or use a splitter such as KFold."
             )
 
-    def _without_clusters(self, plan: Resampling) -> Learner:
+    def _without_clusters(self, column: object) -> Learner:
         """Return the learner for which the column of clusters is no variable by `.` alone.
 
         Clusters are known with the plan, after the formula was read. The rows are the same.
         """
-        column = plan.cluster
         if not isinstance(column, str) or column not in self.population.variables:
             return self
         reader = self._reader.without(column)
         if reader is self._reader:
             return self
         variables = self.population.variables.drop(columns=column)
-        if variables.columns.isin([self._besides]).all():
+        if variables.columns.isin([self._offset]).all():
             raise DataError(
                 f"There must be a variable beside the column of clusters, {quote(column)}, but it "
                 "is the only one. For clusters that are a variable too, give `cluster` an array."
@@ -616,42 +613,14 @@ class Learner:
         new._encode()
         return new
 
-    def _with_clusters(self, plan: Resampling, units: Units) -> Sample:
-        if plan.cluster is None:
-            return self.population
-        return self.population.with_clusters(units.of_row)
-
-    def _labels(self, by: str | npt.ArrayLike | None, what: str) -> npt.NDArray[np.intp] | None:
+    def _levels(self, by: str | npt.ArrayLike | None, what: str) -> IntArray | None:
         """Return the level of every analyzed row for a column name or an array."""
         if by is None:
             return None
-        levels = self.data.column(by, what)[self.data.complete]
-        return pd.factorize(levels)[0].astype(np.intp)
-
-    def _check_intercept(self) -> None:
-        if (
-            isinstance(self.design, FormulaDesign)
-            and not self.design.has_intercept
-            and fits_intercept(self.estimator)
-        ):
-            raise FormulaError(
-                "The formula has no intercept, but "
-                f"{learner_name(self.estimator)} fits one; pass `fit_intercept=False`, or leave "
-                "`- 1` out of the formula."
-            )
+        return pd.factorize(self.data.column(by, what)[self.data.complete])[0].astype(np.intp)
 
 
-def _plan(resampling: object) -> Resampling:
-    """Return a plan of resampling, by default half-sampling; raise `OptionError` for no plan."""
-    plan = HalfSampling() if resampling is None else plan_of(resampling)
-    if not isinstance(plan, Resampling):
-        raise OptionError(
-            "`resampling` must be a plan such as pi.HalfSampling(), a splitter of scikit-learn or "
-            f"a list of (train, test) rows, not {quote(plan)}."
-        )
-    return plan
-
-
+@dataclass(eq=False, repr=False)
 class LearnerResults(Interpretable):
     """Refits of a learner, with one method per estimand.
 
@@ -663,13 +632,13 @@ class LearnerResults(Interpretable):
         The specification; without the column that names the plan's clusters.
     resampling : Resampling
         The plan.
-    refits : tuple of Refit
-        The fitted models with their rows.
+    analysis : Analysis
+        The fitted models with their rows, seeds and measurements.
     """
 
-    def __init__(self, model: Learner, resampling: Resampling, analysis: Analysis) -> None:
-        self.model, self.resampling = model, resampling
-        self.analysis = analysis
+    model: Learner
+    resampling: Resampling
+    analysis: Analysis
 
     @property
     def refits(self) -> tuple[Refit, ...]:

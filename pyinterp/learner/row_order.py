@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray
 from pyinterp.data.sample import Sample
-from pyinterp.estimands.estimand import ModelOnRows
+from pyinterp.estimands.estimate import ModelOnRows
 
 __all__ = ["order_note"]
 
@@ -23,7 +22,7 @@ def order_note(cases: Sequence[ModelOnRows]) -> str:
 
     Splits into blocks of rows know the order: no training row lies between two evaluation rows.
     """
-    if not any(_mixes(case) for case in cases):
+    if not _mix(cases):
         return ""
     population = cases[0].population
     if isinstance(population.index, pd.DatetimeIndex | pd.PeriodIndex):
@@ -31,7 +30,7 @@ def order_note(cases: Sequence[ModelOnRows]) -> str:
     elif _is_sorted(population):  # as tables sorted by the response are
         return ""
     else:
-        alike, n = _autocorrelation(_mean_residuals(cases))
+        alike, n = _autocorrelation(cases)
         if alike <= max(STANDARD_ERRORS / np.sqrt(n), LEAST):
             return ""
         sign = f"Residuals of rows next to each other are alike (autocorrelation {alike:.2f})."
@@ -41,12 +40,14 @@ def order_note(cases: Sequence[ModelOnRows]) -> str:
     )
 
 
-def _mixes(case: ModelOnRows) -> bool:
-    """Whether a training row lies between two evaluation rows."""
-    if case.train is None:
-        return False
-    train, rows = case.train.rows, case.sample.rows
-    return bool(((train > rows.min()) & (train < rows.max())).any())
+def _mix(cases: Sequence[ModelOnRows]) -> bool:
+    """Whether a training row of some case lies between two of its evaluation rows."""
+    for case in cases:
+        if case.train is not None:
+            train, rows = case.train.rows, case.sample.rows
+            if ((train > rows.min()) & (train < rows.max())).any():
+                return True
+    return False
 
 
 def _is_sorted(population: Sample) -> bool:
@@ -60,10 +61,10 @@ def _is_sorted(population: Sample) -> bool:
     return bool((steps >= 0).all() or (steps <= 0).all())
 
 
-def _mean_residuals(cases: Sequence[ModelOnRows]) -> FloatArray:
-    """Return every row's residual, the mean over refits, in the order of the data.
+def _autocorrelation(cases: Sequence[ModelOnRows]) -> tuple[float, int]:
+    """Return the correlation of residuals, means over refits, with the next row's; and the rows.
 
-    Shape (1, rows that evaluate), or (classes, rows).
+    Of classes, over the residuals of all of them.
     """
     last, outputs = cases[0].population.rows.max(), cases[0].whatif.factual.shape[1:] or (1,)
     total, count = np.zeros((*outputs, last + 1)), np.zeros(last + 1)
@@ -72,11 +73,7 @@ def _mean_residuals(cases: Sequence[ModelOnRows]) -> FloatArray:
         predicted, rows = case.whatif.factual.T, case.sample.rows
         total[:, rows] += (case.y if predicted.ndim == 1 else case.y == classes) - predicted
         count[rows] += 1
-    return total[:, count > 0] / count[count > 0]
-
-
-def _autocorrelation(residuals: FloatArray) -> tuple[float, int]:
-    """Return the correlation of each row's residuals with the next row's, and the rows."""
+    residuals = total[:, count > 0] / count[count > 0]
     around = residuals - residuals.mean(axis=1, keepdims=True)
     squares = np.square(around).sum()
     alike = (around[:, 1:] * around[:, :-1]).sum() / squares if squares else 0.0

@@ -22,8 +22,7 @@ from pyinterp.errors import LossError, OptionError, did_you_mean, list_of, quote
 from pyinterp.losses.influences import add_up
 from pyinterp.losses.metrics import METRICS, Metric, MetricName, check_metric
 from pyinterp.losses.sklearn_metrics import metric_by_formula
-from pyinterp.models.answers import most_probable
-from pyinterp.models.predictor import Kind, Predictor
+from pyinterp.models.predictor import Kind, Predictor, most_probable
 
 __all__ = ["MetricFunction", "MetricLike", "choose_metric"]
 

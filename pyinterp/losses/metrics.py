@@ -17,9 +17,8 @@ from pyinterp.checks import is_hashable
 from pyinterp.data.sample import Response
 from pyinterp.errors import LossError, quote, reason
 from pyinterp.losses.rowwise import LOSSES, Loss
-from pyinterp.models.answers import most_probable
 from pyinterp.models.prediction_checks import read_only, real_numbers
-from pyinterp.models.predictor import Kind, Predictor, learner_name
+from pyinterp.models.predictor import Kind, Predictor, learner_name, most_probable
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.representation import about
 

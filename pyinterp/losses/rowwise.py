@@ -13,9 +13,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_range, check_text, is_hashable
 from pyinterp.data.sample import Response
 from pyinterp.errors import LossError, quote, reason, short
-from pyinterp.models.answers import most_probable
 from pyinterp.models.prediction_checks import read_only, real_numbers
-from pyinterp.models.predictor import Kind, Predictor, learner_name
+from pyinterp.models.predictor import Kind, Predictor, learner_name, most_probable
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.representation import about
 

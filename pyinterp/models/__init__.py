@@ -8,19 +8,15 @@ twice. What differs between libraries is here and nowhere else.
 Module                What is in it
 ====================  =========================================================================
 `predictor`           Predictions of an estimator: means, probabilities or labels
-`answers`             Labels, decision functions and orders of classes
 `prediction_checks`   What predictions must be
-`families`            Kinds of learners, of which simulations speak
 `final_step`          The model inside pipelines, searches and other wrappers
 `predictive`          The distribution that a fitted regressor states
 `distributional`      A regressor of the user's own with its distribution
 `coefficients`        Coefficients with their covariance, and the model with others
-`shares`              Binomial models of successes among trials
 `copies`              Unfitted copies of estimators, and their seeds
-`specification`       A learner with its settings, for headers
+`specification`       Settings and kind of a learner, for headers
 `fitted_predictor`    What a model that was fitted elsewhere predicts, and its response
-`model_reader`        Evaluation rows of a model that was fitted elsewhere
-`column_names`        Columns matched by name, whichever library the model comes from
+`model_reader`        Evaluation rows of such a model, their columns matched by name
 `adapters`            What estimators say about themselves, and statsmodels models as learners
 `native_boosters`     Boosters trained without their scikit-learn classes
 `sample_weight`       Sampling weights in the fit of learners

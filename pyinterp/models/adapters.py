@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -35,17 +36,10 @@ __all__ = [
 ]
 
 # Parameters of scikit-learn, XGBoost, LightGBM and CatBoost that may hold positions of columns.
-_BY_COLUMN = {
-    "cat_features",
-    "categorical_features",
-    "embedding_features",
-    "feature_weights",
-    "interaction_constraints",
-    "interaction_cst",
-    "monotone_constraints",
-    "monotonic_cst",
-    "text_features",
-}
+_BY_COLUMN = re.compile(
+    r"(cat|categorical|embedding|text)_features|feature_weights|interaction_(constraints|cst)|"
+    r"monotone_constraints|monotonic_cst"
+)
 
 
 class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -264,7 +258,7 @@ def column_positions(estimator: Any) -> str:
             by_position = any(_holds_numbers(columns) for _, _, columns in parts)
         else:
             as_text = isinstance(value, str) and value[:1] in ("(", "[")  # XGBoost's "(1, -1)"
-            by_position = last in _BY_COLUMN and (as_text or _holds_numbers(value))
+            by_position = bool(_BY_COLUMN.fullmatch(last)) and (as_text or _holds_numbers(value))
         if by_position:
             return str(name)
     return ""
@@ -277,17 +271,15 @@ def without_columns(estimator: Any, left_out: Collection[str]) -> Any:
     """
     changed: dict[str, Any] = {}
     for name, value in estimator.get_params(deep=True).items():
-        if name.split("__")[-1] not in _BY_COLUMN:
+        if not _BY_COLUMN.fullmatch(name.split("__")[-1]):
             continue
         if isinstance(value, Mapping) and not value.keys().isdisjoint(left_out):
             changed[name] = {key: part for key, part in value.items() if key not in left_out}
-        elif isinstance(value, list | tuple) and any(_is_in(part, left_out) for part in value):
-            changed[name] = type(value)(part for part in value if not _is_in(part, left_out))
+        elif isinstance(value, list | tuple):
+            rest = [part for part in value if not (isinstance(part, str) and part in left_out)]
+            if len(rest) < len(value):
+                changed[name] = type(value)(rest)
     return fresh(estimator).set_params(**changed) if changed else estimator
-
-
-def _is_in(part: Any, names: Collection[str]) -> bool:
-    return isinstance(part, str) and part in names
 
 
 def _holds_numbers(value: Any) -> bool:

@@ -28,8 +28,12 @@ def fresh(estimator: Any) -> Any:
     try:
         copied = clone(estimator)
     except (RuntimeError, TypeError):
-        copied = deepcopy(estimator, {id(m): _like(m) for m in _of_catboost(estimator)})
-    for model in _of_catboost(copied):
+        likes = {
+            id(model): type(model)().set_params(**deepcopy(model.get_params()))
+            for model in _parts(estimator, "catboost")
+        }
+        copied = deepcopy(estimator, likes)
+    for model in _parts(copied, "catboost"):
         if model.get_params().keys().isdisjoint(SEEDS) and not model.is_fitted():
             model.set_params(random_seed=CATBOOST_SEED)
     return copied
@@ -47,10 +51,11 @@ def reseed(model: Any, rng: np.random.Generator, *, keep_set: bool = False) -> N
         Change only seeds that are None.
     """
     params = model.get_params(deep=True)
-    names = sorted(name for name in params if name.split("__")[-1] in SEEDS)
+    names = [name for name in sorted(params) if name.split("__")[-1] in SEEDS]
     seeds = rng.integers(LARGEST_SEED, size=len(names)).tolist()
-    chosen = dict(zip(names, seeds, strict=True))
-    model.set_params(**{n: s for n, s in chosen.items() if params[n] is None or not keep_set})
+    for name, seed in zip(names, seeds, strict=True):
+        if params[name] is None or not keep_set:
+            model.set_params(**{name: seed})
 
 
 @contextmanager
@@ -60,8 +65,7 @@ def seed_networks(model: Any, rng: np.random.Generator | None) -> Iterator[None]
     PyTorch's random numbers then go on as before. Nothing is done for other models, or without
     `rng`.
     """
-    bases = (base.__module__ for part in _parts(model) for base in type(part).__mro__)
-    if rng is None or not any(module.partition(".")[0] == "skorch" for module in bases):
+    if rng is None or not _parts(model, "skorch"):
         yield
         return
     import torch  # noqa: PLC0415 - what skorch needs, and nothing else here
@@ -71,20 +75,15 @@ def seed_networks(model: Any, rng: np.random.Generator | None) -> Iterator[None]
         yield
 
 
-def _like(model: Any) -> Any:
-    """Return an unfitted model of CatBoost with the same parameters."""
-    return type(model)().set_params(**deepcopy(model.get_params()))
-
-
-def _of_catboost(estimator: Any) -> Iterator[Any]:
-    """Yield the models of CatBoost among an estimator and those inside of it."""
-    for model in _parts(estimator):
-        if type(model).__module__.partition(".")[0] == "catboost":
-            yield model
-
-
-def _parts(estimator: Any) -> Iterator[Any]:
-    """Yield an estimator and the parameters of it and of those inside of it."""
-    yield estimator
+def _parts(estimator: Any, package: str) -> list[Any]:
+    """Return an estimator and those inside of it whose class, or a base of it, is of a package."""
+    parts = [estimator]
     if hasattr(estimator, "get_params"):
-        yield from estimator.get_params(deep=True).values()
+        parts += estimator.get_params(deep=True).values()
+    chosen = []
+    for part in parts:
+        for kind in type(part).__mro__:
+            if kind.__module__.partition(".")[0] == package:
+                chosen.append(part)
+                break
+    return chosen

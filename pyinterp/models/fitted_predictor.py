@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,10 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import is_list
 from pyinterp.data.sample import Response, read_response
 from pyinterp.errors import DataError, OptionError, list_of, quote, short
-from pyinterp.models.answers import plain
-from pyinterp.models.column_names import is_statsmodels
+from pyinterp.models.model_reader import is_statsmodels
 from pyinterp.models.native_boosters import Booster
 from pyinterp.models.offset_model import OffsetModel
-from pyinterp.models.predictor import Predictor, learner_name
-from pyinterp.models.shares import check_shares, predicts_shares
+from pyinterp.models.predictor import Predictor, learner_name, plain
 
 __all__ = ["check_classes", "predictor_of"]
 
@@ -32,23 +31,29 @@ def predictor_of(
 ) -> tuple[Predictor, Response | None, FloatArray | None]:
     """Return the predictor, and name, classes and numbers of the response if there is one."""
     results = fitted.inside if isinstance(fitted, OffsetModel) else fitted
-    if is_statsmodels(results) and type(results.model).__name__ == "PHReg":
+    kind = type(results.model).__name__ if is_statsmodels(results) else ""
+    if kind == "PHReg":
         raise OptionError(
             "Results of PHReg predict hazards of several kinds: pass a function of the rows that "
             'returns one number, such as the log hazard; the page "Survival" has one.'
         )
-    binomial = is_statsmodels(results) and _predicts_probability(results)
-    shares = binomial and predicts_shares(results)
-    ordered = _is_ordered(response) or getattr(fitted, "ordered_", False)
+    family = type(getattr(results.model, "family", None)).__name__ if kind else ""
+    binomial = kind in {"Logit", "Probit", "MNLogit", "OrderedModel"} or family == "Binomial"
+    shares = binomial and _predicts_shares(results)
+    dtype = None if response is None else response.dtype
+    levels = list(dtype.categories) if isinstance(dtype, pd.CategoricalDtype) else []
+    ordered = isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered)
     if binomial and not shares:
         predictor = _of_probabilities(results, fitted, classes, response)
-        ordered = ordered or _is_ordinal(results)
     else:
         if classes is None and isinstance(fitted, Booster):
             classes = _as_booleans(fitted.classes, response)
-        elif classes is None and _is_ordered(response):
-            classes = _in_order(getattr(fitted, "classes_", ()), response)
+        elif classes is None and ordered:  # a classifier's own, in the order of the response
+            labels = [plain(label) for label in getattr(fitted, "classes_", ())]
+            if labels and set(labels) <= set(levels):
+                classes = [level for level in levels if level in labels]
         predictor = Predictor.of(fitted, classes)
+    ordered = ordered or kind == "OrderedModel" or getattr(fitted, "ordered_", False)
     predictor = replace(predictor, ordinal=ordered and predictor.classes is not None)
     if response is None:
         return predictor, None, None
@@ -57,7 +62,7 @@ def predictor_of(
             response, name, classifier=False, learner=learner_name(fitted), constant_ok=True
         )
         if shares:
-            check_shares(results, numbers, name, weighted=weighted)
+            _check_shares(results, numbers, name, weighted=weighted)
         return predictor, replace(about, shares=shares), numbers
     codes = response.map({c: k for k, c in enumerate(predictor.classes)}).astype(np.float64)
     if codes.isna().any():
@@ -81,30 +86,6 @@ def check_classes(classes: object) -> None:
         )
 
 
-def _predicts_probability(fitted: Any) -> bool:
-    family = getattr(fitted.model, "family", None)
-    return type(fitted.model).__name__ in {"Logit", "Probit", "MNLogit", "OrderedModel"} or (
-        family is not None and type(family).__name__ == "Binomial"
-    )
-
-
-def _is_ordinal(results: Any) -> bool:
-    return type(results.model).__name__ == "OrderedModel"
-
-
-def _is_ordered(response: pd.Series[Any] | None) -> bool:
-    """Whether a response is an ordered category."""
-    dtype = None if response is None else response.dtype
-    return isinstance(dtype, pd.CategoricalDtype) and bool(dtype.ordered)
-
-
-def _in_order(own: Any, response: pd.Series[Any] | None) -> list[Any] | None:
-    """Return a classifier's classes in the order of the response; None if they are others."""
-    levels = [] if response is None else list(response.cat.categories)
-    classes = [plain(label) for label in own]
-    return [c for c in levels if c in classes] if classes and set(classes) <= set(levels) else None
-
-
 def _of_probabilities(
     fitted: Any,
     estimator: Any,
@@ -119,36 +100,30 @@ def _of_probabilities(
     response with two levels into two columns, it predicts that of the first.
     """
     levels = [] if response is None else sorted(response.unique().tolist(), key=str)
-    if _is_ordinal(fitted):
-        labels = tuple(classes or (plain(label) for label in fitted.model.labels))
-        return replace(Predictor.of(_Probabilities(fitted), labels), estimator=estimator)
-    if type(fitted.model).__name__ == "MNLogit":
-        labels = tuple(classes or _classes_of_mnlogit(fitted, levels))
-        return replace(Predictor.of(estimator.predict, labels), estimator=estimator)
+    label_of = {str(level): level for level in levels}
+    kind, predict = type(fitted.model).__name__, estimator.predict
     names = getattr(fitted.model, "endog_names", "the response")  # gone if data were removed
-    if classes is None and not isinstance(names, str):
+    if kind == "OrderedModel":
+        predict = partial(_probabilities, fitted)
+        classes = classes or [plain(label) for label in fitted.model.labels]
+    elif kind == "MNLogit":
+        classes = classes or _classes_of_mnlogit(fitted, label_of)
+    elif classes is None and not isinstance(names, str):
         texts = [str(n)[str(n).rfind("[") + 1 : -1] for n in names]
-        label_of = {str(level): level for level in levels}
         classes = [label_of.get(text, text) for text in reversed(texts)]  # the first is the event
-        return replace(Predictor.of(estimator.predict, classes), estimator=estimator)
-    if classes is None:
+    elif classes is None:
         if not set(levels) <= {0, 1}:
             raise OptionError(
                 f"The model predicts the probability that `{names}` is 1, but the response has "
                 f"{list_of(levels)}; pass the 0/1 response, or `classes=(label of 0, label of 1)`."
             )
         classes = _as_booleans((0, 1), response)
-    return replace(Predictor.of(estimator.predict, classes), estimator=estimator)
+    return replace(Predictor.of(predict, classes), estimator=estimator)
 
 
-@dataclass(frozen=True)
-class _Probabilities:
-    """Predictions of an ordinal model as an array, its own or those of a copy of it."""
-
-    results: Any
-
-    def __call__(self, rows: Any) -> FloatArray:
-        return np.asarray(self.results.predict(rows), dtype=np.float64)
+def _probabilities(results: Any, rows: Any) -> FloatArray:
+    """Return the predictions of an ordinal model, its own or a copy's, as an array."""
+    return np.asarray(results.predict(rows), dtype=np.float64)
 
 
 def _as_booleans(
@@ -159,20 +134,52 @@ def _as_booleans(
     return (False, True) if booleans else classes
 
 
-def _classes_of_mnlogit(fitted: Any, levels: Sequence[Any]) -> list[Any]:
+def _classes_of_mnlogit(fitted: Any, label_of: Mapping[str, Any]) -> list[Any]:
     """Return the classes that a multinomial model was fitted to, as the response writes them.
 
     statsmodels keeps their names; evaluation rows need not have all of them.
     """
     names = [str(name) for _, name in sorted(fitted.model._ynames_map.items())]
-    written = {str(level): level for level in levels}
-    if all(isinstance(level, int | float) for level in levels):
-        return [written.get(name, _number(name)) for name in names]
-    return [written.get(name, name) for name in names]
+    numbers = all(isinstance(level, int | float) for level in label_of.values())
+    return [
+        label_of.get(name, int(name) if numbers and name.lstrip("-").isdigit() else name)
+        for name in names
+    ]
 
 
-def _number(name: str) -> Any:
-    try:
-        return int(name)
-    except ValueError:
-        return name
+def _predicts_shares(results: Any) -> bool:
+    """Whether results of a binomial model are of shares: of two columns of counts, or of numbers.
+
+    A response with two levels is also two columns, of 0 and 1, named after the levels.
+    """
+    model = results.model
+    if type(model).__name__ in ("MNLogit", "OrderedModel"):
+        return False
+    endog = getattr(model, "endog", None)  # a share once the model is made; gone with its data
+    fractions = endog is not None and not np.isin(endog, (0, 1)).all()
+    return fractions or _counts_trials(model)
+
+
+def _check_shares(results: Any, y: FloatArray, name: str, *, weighted: bool) -> None:
+    """Raise unless a response is shares, weighted by trials where the model counts these."""
+    if (y < 0).any() or (y > 1).any():
+        wrong = float(y[(y < 0) | (y > 1)][0])
+        raise DataError(
+            "The model predicts shares of successes, so the response must be between 0 and 1, but "
+            f"`{short(name)}` is {wrong:g} in some row; pass successes / trials."
+        )
+    if _counts_trials(results.model) and not weighted:
+        raise OptionError(
+            "The model was fitted to counts of successes and failures, so losses must weigh rows "
+            'by trials; pass `weights=` successes + failures, and `weights_type="sampling"`.'
+        )
+
+
+def _counts_trials(model: Any) -> bool:
+    """Whether a model was fitted to two columns, successes and failures."""
+    names = getattr(model, "endog_names", None)
+    trials = getattr(model, "n_trials", None)
+    if trials is not None and np.any(np.asarray(trials) != 1):
+        return True
+    # Levels are named "sex[female]" and so on, by either version of statsmodels.
+    return isinstance(names, list) and not all(str(name).endswith("]") for name in names)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, TypeAlias
 
 from sklearn.utils import get_tags
 
-from pyinterp.models.column_names import is_statsmodels
+from pyinterp.models.model_reader import is_statsmodels
 
 __all__ = ["takes_missing"]
 
@@ -16,17 +17,10 @@ Fate: TypeAlias = Literal["refuses", "fills", "passes", "mixed", ""]
 # Transformers of scikit-learn that take missing values and give none.
 FILLING = {"OneHotEncoder", "TargetEncoder", "SimpleImputer", "KNNImputer", "IterativeImputer"}
 # Estimators around another that hand rows on as they are, which their tags do not say.
-WRAPPERS = {
-    "CalibratedClassifierCV",
-    "FixedThresholdClassifier",
-    "FrozenEstimator",
-    "GridSearchCV",
-    "HalvingGridSearchCV",
-    "HalvingRandomSearchCV",
-    "RandomizedSearchCV",
-    "TransformedTargetRegressor",
-    "TunedThresholdClassifierCV",
-}
+WRAPPERS = re.compile(
+    r"(Halving)?GridSearchCV|(HalvingRandom|Randomized)SearchCV|CalibratedClassifierCV|"
+    r"(FixedThreshold|TunedThreshold)Classifier(CV)?|FrozenEstimator|TransformedTargetRegressor"
+)
 # Libraries whose tags are right where they say that missing values are refused.
 LIBRARIES = ("sklearn", "xgboost", "lightgbm", "pyinterp", "r_bridge")
 
@@ -50,7 +44,7 @@ def _fate(step: Any) -> Fate:
         return _one_after_the_other([part for _, part in steps])
     if isinstance(parts := getattr(step, "transformers", None), list):
         return _side_by_side([part[1] for part in parts] + [step.remainder])
-    if type(step).__name__ in WRAPPERS:
+    if WRAPPERS.fullmatch(type(step).__name__):
         inside = getattr(step, "estimator", None)
         return _fate(getattr(step, "regressor", None) if inside is None else inside)
     return _of_tags(step)

@@ -10,16 +10,11 @@ from pyinterp.errors import OptionError
 
 __all__ = ["Booster", "as_function", "check_not_native", "check_scores"]
 
-# Losses of CatBoost whose `predict` is on another scale than the response, and the kind of
+# Losses of CatBoost whose `predict` is on another scale than the response, by the kind of
 # prediction that is not.
 SCORES = {
-    "CrossEntropy": "Probability",
-    "Focal": "Probability",
-    "Logloss": "Probability",
-    "MultiClass": "Probability",
-    "MultiClassOneVsAll": "Probability",
-    "Poisson": "Exponent",
-    "Tweedie": "Exponent",
+    "Probability": {"CrossEntropy", "Focal", "Logloss", "MultiClass", "MultiClassOneVsAll"},
+    "Exponent": {"Poisson", "Tweedie"},
 }
 PROBABILITIES = {"binary:logistic", "binary", "multi:softprob", "multiclass"}
 
@@ -98,16 +93,15 @@ def check_scores(model: Any) -> None:
     # Read from a file, it has no parameters of its own.
     params = model.get_all_params() if model.is_fitted() else model.get_params()
     loss = str(params.get("loss_function", params.get("objective", "RMSE")))
-    kind = SCORES.get(loss.partition(":")[0])
-    if kind is None:
-        return
-    instead = "CatBoostClassifier" if kind == "Probability" else "CatBoostRegressor"
-    classes = ", with `classes=`" if kind == "Probability" else ""
-    raise OptionError(
-        f"Predictions must be on the scale of the response, but CatBoost with the loss {loss} "
-        f"predicts scores; use {instead}, or give pi.FittedModel the function "
-        f'`lambda X: model.predict(X, prediction_type="{kind}")`{classes}.'
-    )
+    for kind, losses in SCORES.items():
+        if loss.partition(":")[0] in losses:
+            classes = ", with `classes=`" if kind == "Probability" else ""
+            raise OptionError(
+                f"Predictions must be on the scale of the response, but CatBoost with the loss "
+                f"{loss} predicts scores; use CatBoostClassifier or CatBoostRegressor, or give "
+                "pi.FittedModel the function "
+                f'`lambda X: model.predict(X, prediction_type="{kind}")`{classes}.'
+            )
 
 
 def _objective(booster: Any) -> tuple[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from typing import Any, TypeAlias
 
@@ -21,6 +21,8 @@ __all__ = ["predictive"]
 
 # From a model's inputs to parameters of distributions, shape (n, P).
 Parameters: TypeAlias = Callable[[Any], FloatArray]
+# A family, and the function that gives its parameters.
+Statement: TypeAlias = tuple[Distribution, Parameters]
 
 WHAT_TO_USE = (
     "use a learner that states one: a regressor with `predict(X, return_std=True)`, such as "
@@ -34,25 +36,6 @@ JITTER = 1e-10
 # Of squared responses: a variance below it is rounding, or has no three digits.
 VARIANCE = 1e4 * float(np.finfo(np.float64).eps)
 QUANTILES = ("quantile", "reg:quantileerror", "Quantile")
-
-
-@dataclass(frozen=True)
-class _Statement:
-    """A family, and the function that gives its parameters."""
-
-    distribution: Distribution
-    parameters: Parameters
-
-
-@dataclass(frozen=True)
-class _After:
-    """Parameters of rows that the earlier steps of a pipeline transform."""
-
-    before: Callable[[Matrix], Any]
-    parameters: Parameters
-
-    def __call__(self, matrix: Matrix) -> FloatArray:
-        return self.parameters(self.before(matrix))
 
 
 def predictive(predictor: Predictor, row: Matrix) -> Predictor:
@@ -85,18 +68,23 @@ def predictive(predictor: Predictor, row: Matrix) -> Predictor:
             f"{predictor.name} predicts a mean but no distribution, so its uncertainty is not "
             f"defined; {WHAT_TO_USE}."
         )
-    parameters = stated.parameters
+    family, parameters = stated
     if last.before is not None:
-        parameters = _After(last.before, parameters)
-    read = Predictor(predictor.estimator, "distribution", None, parameters, stated.distribution)
+        parameters = partial(_after, last.before, parameters)
+    read = Predictor(predictor.estimator, "distribution", None, parameters, family)
     if not isinstance(getattr(last.model, "predictive_distribution", None), Distribution):
-        _check_mean(predictor, read, row)
+        _check_mean(predictor, read, family, row)
     return read
 
 
-def _check_mean(predictor: Predictor, read: Predictor, row: Matrix) -> None:
+def _after(before: Callable[[Matrix], Any], parameters: Parameters, rows: Matrix) -> FloatArray:
+    """Return parameters of rows that the earlier steps of a pipeline transform."""
+    return parameters(before(rows))
+
+
+def _check_mean(predictor: Predictor, read: Predictor, family: Distribution, row: Matrix) -> None:
     """Raise unless the distribution has the mean that is predicted: it is the model's then."""
-    predicted, mean = predictor(row), stated_mean(read, row)
+    predicted, mean = predictor(row), family.mean(read(row))
     if not np.allclose(predicted, mean, rtol=SAME, atol=SAME * float(np.abs(predicted).max())):
         raise PredictionError(
             f"The distribution that was read from {predictor.name} has mean {mean[0]:.6g}, but "
@@ -105,14 +93,7 @@ def _check_mean(predictor: Predictor, read: Predictor, row: Matrix) -> None:
         )
 
 
-def stated_mean(read: Predictor, row: Matrix) -> FloatArray:
-    """Return the means of predicted distributions."""
-    if read.distribution is None:
-        raise PredictionError(f"{read.name} predicts no distribution.")
-    return read.distribution.mean(read(row))
-
-
-def _statement(model: Any, row: Any) -> _Statement | None:
+def _statement(model: Any, row: Any) -> Statement | None:
     """Return the distribution that a model states, by the first convention that it follows."""
     _refuse_quantiles(model)
     conventions = (
@@ -143,59 +124,32 @@ def _refuse_quantiles(model: Any) -> None:
         )
 
 
-def _of_parameters(model: Any, _: Any) -> _Statement | None:
+def _of_parameters(model: Any, _: Any) -> Statement | None:
     """Read `pi.Distributional`, and any estimator that states a family and its parameters."""
     family = getattr(model, "predictive_distribution", None)
-    return (
-        _Statement(family, model.predict_parameters) if isinstance(family, Distribution) else None
-    )
+    return (family, model.predict_parameters) if isinstance(family, Distribution) else None
 
 
-@dataclass(frozen=True)
-class _Components:
-    model: Any
-
-    def __call__(self, inputs: Any) -> FloatArray:
-        components = self.model.predict_components(inputs)
-        shapes = [np.shape(part) for part in components]
-        if len(shapes) != 2 or len(shapes[0]) != 2 or shapes[0] != shapes[1]:
-            raise PredictionError(
-                "`predict_components` must return means and standard deviations, both of shape "
-                f"(rows, components), but that of {learner_name(self.model)} returned shapes "
-                f"{list_of(shapes)}."
-            )
-        return np.concatenate([np.asarray(part) for part in components], axis=1)
-
-
-def _of_components(model: Any, row: Any) -> _Statement | None:
+def _of_components(model: Any, row: Any) -> Statement | None:
     """Read equal-weight mixtures of Normals: draws of a posterior, ensembles."""
     if not callable(getattr(model, "predict_components", None)):
         return None
-    return _Statement(NormalMixture(_Components(model)(row).shape[1] // 2), _Components(model))
+    return NormalMixture(_components(model, row).shape[1] // 2), partial(_components, model)
 
 
-@dataclass(frozen=True)
-class _StandardDeviation:
-    model: Any
-
-    def __call__(self, inputs: Any) -> FloatArray:
-        mean, sd = self.model.predict(inputs, return_std=True)
-        return np.column_stack([mean, sd])
-
-
-@dataclass(frozen=True)
-class _GaussianProcess:
-    """Mean and standard deviation of a process, with the noise that its `alpha` states."""
-
-    model: GaussianProcessRegressor
-    noise: float
-
-    def __call__(self, inputs: Any) -> FloatArray:
-        mean, sd = self.model.predict(inputs, return_std=True)
-        return np.column_stack([mean, np.hypot(sd, self.noise)])
+def _components(model: Any, inputs: Any) -> FloatArray:
+    components = model.predict_components(inputs)
+    shapes = [np.shape(part) for part in components]
+    if len(shapes) != 2 or len(shapes[0]) != 2 or shapes[0] != shapes[1]:
+        raise PredictionError(
+            "`predict_components` must return means and standard deviations, both of shape "
+            f"(rows, components), but that of {learner_name(model)} returned shapes "
+            f"{list_of(shapes)}."
+        )
+    return np.concatenate([np.asarray(part) for part in components], axis=1)
 
 
-def _of_gaussian_process(model: Any, _: Any) -> _Statement | None:
+def _of_gaussian_process(model: Any, _: Any) -> Statement | None:
     """Read a process whose noise is its `alpha`, which `return_std=True` leaves out."""
     if not isinstance(model, GaussianProcessRegressor) or not np.any(model.alpha > JITTER):
         return None
@@ -206,50 +160,24 @@ def _of_gaussian_process(model: Any, _: Any) -> _Statement | None:
         )
     # `normalize_y` divides the response by its standard deviation, and the noise too.
     scale = float(np.mean(model._y_train_std))
-    return _Statement(Normal(), _GaussianProcess(model, scale * np.sqrt(np.max(model.alpha))))
+    return Normal(), partial(_with_sd, model, noise=scale * np.sqrt(np.max(model.alpha)))
 
 
-def _of_standard_deviation(model: Any, _: Any) -> _Statement | None:
+def _of_standard_deviation(model: Any, _: Any) -> Statement | None:
     """Read what ``predict(X, return_std=True)`` returns as Normal."""
     try:
         states = "return_std" in signature(model.predict).parameters
     except (AttributeError, TypeError, ValueError):
         return None
-    return _Statement(Normal(), _StandardDeviation(model)) if states else None
+    return (Normal(), partial(_with_sd, model)) if states else None
 
 
-@dataclass(frozen=True)
-class _Statsmodels:
-    """Normal around the mean, with the residual variance and that of the estimated mean."""
-
-    results: Any
-
-    def __call__(self, inputs: Any) -> FloatArray:
-        prediction = self.results.get_prediction(inputs)
-        if hasattr(prediction, "var_resid"):
-            mean, of_mean = prediction.predicted_mean, prediction.var_pred_mean
-            variance = prediction.var_resid + of_mean
-        else:
-            mean, of_mean = prediction.predicted, np.square(prediction.se)
-            variance = self.results.scale + of_mean
-        return np.column_stack([mean, np.sqrt(variance)])
+def _with_sd(model: Any, inputs: Any, noise: float = 0.0) -> FloatArray:
+    mean, sd = model.predict(inputs, return_std=True)
+    return np.column_stack([mean, np.hypot(sd, noise) if noise else sd])
 
 
-@dataclass(frozen=True)
-class _Mean:
-    """Parameters that are functions of the predicted mean: of counts, or of gamma responses."""
-
-    results: Any
-    scale: float | None = None
-
-    def __call__(self, inputs: Any) -> FloatArray:
-        mean = np.asarray(self.results.predict(inputs), dtype=np.float64)
-        if self.scale is None:
-            return mean[:, None]
-        return np.column_stack([np.full(len(mean), 1 / self.scale), mean * self.scale])
-
-
-def _of_statsmodels(model: Any, _: Any) -> _Statement | None:
+def _of_statsmodels(model: Any, _: Any) -> Statement | None:
     """Read linear models and generalized linear models of Gaussian, Poisson and gamma families."""
     results = getattr(model, "results_", model)
     kind = type(getattr(results, "model", None)).__name__
@@ -259,12 +187,33 @@ def _of_statsmodels(model: Any, _: Any) -> _Statement | None:
     if kind in ("WLS", "GLM"):
         _check_variance(results, kind, family)
     if kind == "OLS" or (kind, family) == ("GLM", "Gaussian"):
-        return _Statement(Normal(), _Statsmodels(results))
+        return Normal(), partial(_of_new_responses, results)
     if kind == "Poisson" or (kind, family) == ("GLM", "Poisson"):
-        return _Statement(Poisson(), _Mean(results))
+        return Poisson(), partial(_of_counts, results)
     if (kind, family) == ("GLM", "Gamma"):
-        return _Statement(Gamma(), _Mean(results, float(results.scale)))
+        return Gamma(), partial(_shape_and_scale, results)
     return None
+
+
+def _of_new_responses(results: Any, inputs: Any) -> FloatArray:
+    """Return mean and standard deviation, with the residual variance and the estimated mean's."""
+    prediction = results.get_prediction(inputs)
+    if hasattr(prediction, "var_resid"):
+        mean, of_mean = prediction.predicted_mean, prediction.var_pred_mean
+        variance = prediction.var_resid + of_mean
+    else:
+        mean, of_mean = prediction.predicted, np.square(prediction.se)
+        variance = results.scale + of_mean
+    return np.column_stack([mean, np.sqrt(variance)])
+
+
+def _of_counts(results: Any, inputs: Any) -> FloatArray:
+    return np.asarray(results.predict(inputs), dtype=np.float64)[:, None]
+
+
+def _shape_and_scale(results: Any, inputs: Any) -> FloatArray:
+    mean, scale = np.asarray(results.predict(inputs), dtype=np.float64), float(results.scale)
+    return np.column_stack([np.full(len(mean), 1 / scale), mean * scale])
 
 
 def _check_variance(results: Any, kind: str, family: str) -> None:
@@ -297,39 +246,22 @@ SKPRO: dict[str, tuple[Distribution, tuple[str, ...]]] = {
 }
 
 
-@dataclass(frozen=True)
-class _NGBoost:
-    model: Any
-    name: str
-
-    def __call__(self, inputs: Any) -> FloatArray:
-        parameters = NGBOOST[self.name][1](self.model.pred_dist(inputs).params)
-        return np.column_stack([np.asarray(p, dtype=np.float64) for p in parameters])
-
-
-def _of_ngboost(model: Any, row: Any) -> _Statement | None:
+def _of_ngboost(model: Any, row: Any) -> Statement | None:
     """Read ``pred_dist(X).params``."""
     if not callable(getattr(model, "pred_dist", None)):
         return None
     kinds = [kind.__name__ for kind in type(model.pred_dist(row)).__mro__]
     name = next((kind for kind in kinds if kind in NGBOOST), kinds[0])  # of survival: a subclass
     _check_family(model, name, NGBOOST)
-    return _Statement(NGBOOST[name][0], _NGBoost(model, name))
+    return NGBOOST[name][0], partial(_params_of_ngboost, model, name)
 
 
-@dataclass(frozen=True)
-class _Skpro:
-    model: Any
-    name: str
-
-    def __call__(self, inputs: Any) -> FloatArray:
-        stated = self.model.predict_proba(inputs)
-        n = len(inputs)
-        parameters = [getattr(stated, name) for name in SKPRO[self.name][1]]
-        return np.column_stack([np.broadcast_to(np.ravel(p), n) for p in parameters])
+def _params_of_ngboost(model: Any, name: str, inputs: Any) -> FloatArray:
+    parameters = NGBOOST[name][1](model.pred_dist(inputs).params)
+    return np.column_stack([np.asarray(p, dtype=np.float64) for p in parameters])
 
 
-def _of_skpro(model: Any, row: Any) -> _Statement | None:
+def _of_skpro(model: Any, row: Any) -> Statement | None:
     """Read the distribution that ``predict_proba(X)`` of a regressor returns."""
     if not callable(getattr(model, "predict_proba", None)):
         return None
@@ -341,7 +273,14 @@ def _of_skpro(model: Any, row: Any) -> _Statement | None:
             f"{reason(error)}"
         ) from error
     _check_family(model, name, SKPRO)
-    return _Statement(SKPRO[name][0], _Skpro(model, name))
+    family, names = SKPRO[name]
+    return family, partial(_params_of_skpro, model, names)
+
+
+def _params_of_skpro(model: Any, names: tuple[str, ...], inputs: Any) -> FloatArray:
+    stated = model.predict_proba(inputs)
+    parameters = [np.ravel(getattr(stated, name)) for name in names]
+    return np.column_stack([np.broadcast_to(p, len(inputs)) for p in parameters])
 
 
 def _check_family(model: Any, name: str, families: dict[str, Any]) -> None:
@@ -352,35 +291,13 @@ def _check_family(model: Any, name: str, families: dict[str, Any]) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Leaves:
-    """Every tree's Normal: mean and variance of the training responses in the row's leaf."""
-
-    forest: Any
-
-    def __call__(self, inputs: Any) -> FloatArray:
-        leaves = self.forest.apply(inputs)
-        trees = [tree.tree_ for tree in self.forest.estimators_]
-        means = [tree.value[leaves[:, t], 0, 0] for t, tree in enumerate(trees)]
-        sds = [np.sqrt(tree.impurity[leaves[:, t]]) for t, tree in enumerate(trees)]
-        return np.column_stack(means + sds)
-
-
-def _is_certain(tree: Any) -> bool:
-    """Whether some leaf has no variance: trees keep mean square minus squared mean."""
-    leaves = tree.children_left < 0
-    mean = tree.value[leaves, 0, 0]
-    return not bool((tree.impurity[leaves] > VARIANCE * np.square(mean)).all())
-
-
-def _of_forest(model: Any, _: Any) -> _Statement | None:
+def _of_forest(model: Any, _: Any) -> Statement | None:
     """Read a forest as the mixture of its leaves."""
     if not isinstance(model, RandomForestRegressor | ExtraTreesRegressor):
         return None
-    trees = [tree.tree_ for tree in model.estimators_]
     if model.criterion not in ("squared_error", "friedman_mse"):
         return None
-    if any(_is_certain(tree) for tree in trees):
+    if any(_is_certain(tree.tree_) for tree in model.estimators_):
         least = model.min_samples_leaf
         more = "`min_samples_leaf=5` or more" if least in (1, 2, 3, 4) else "larger leaves"
         raise PredictionError(
@@ -389,4 +306,20 @@ def _of_forest(model: Any, _: Any) -> _Statement | None:
             f"so variance 0; use {more} (`min_samples_leaf` is {least}), and subtract a constant "
             "from responses that are far from 0."
         )
-    return _Statement(NormalMixture(len(trees)), _Leaves(model))
+    return NormalMixture(len(model.estimators_)), partial(_of_leaves, model)
+
+
+def _of_leaves(forest: Any, inputs: Any) -> FloatArray:
+    """Return every tree's Normal: mean and deviation of the training responses in the leaf."""
+    leaves = forest.apply(inputs)
+    trees = [tree.tree_ for tree in forest.estimators_]
+    means = [tree.value[leaves[:, t], 0, 0] for t, tree in enumerate(trees)]
+    sds = [np.sqrt(tree.impurity[leaves[:, t]]) for t, tree in enumerate(trees)]
+    return np.column_stack(means + sds)
+
+
+def _is_certain(tree: Any) -> bool:
+    """Whether some leaf has no variance: trees keep mean square minus squared mean."""
+    leaves = tree.children_left < 0
+    mean = tree.value[leaves, 0, 0]
+    return not bool((tree.impurity[leaves] > VARIANCE * np.square(mean)).all())

@@ -7,19 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 from sklearn.base import is_classifier as sklearn_is_classifier
 
-from pyinterp._typing import FloatArray, Matrix
+from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.distributions import Distribution
-from pyinterp.errors import OptionError, PredictionError
-from pyinterp.models.answers import (
-    Answers,
-    ClassOrder,
-    DecisionFunction,
-    Indicator,
-    plain,
-    position,
-)
+from pyinterp.errors import OptionError, PredictionError, list_of, quote
 from pyinterp.models.final_step import innermost
 from pyinterp.models.native_boosters import check_not_native
 from pyinterp.models.prediction_checks import (
@@ -33,20 +27,54 @@ from pyinterp.models.remedies import explanation
 from pyinterp.representation import about
 
 __all__ = [
+    "ClassOrder",
     "Kind",
     "Predictor",
     "check_estimator",
     "check_instance",
     "is_classifier",
     "learner_name",
+    "most_probable",
+    "plain",
 ]
 
 Kind: TypeAlias = Literal["mean", "probability", "label", "distribution", "answers"]
+# Decimals of probabilities that the order of a sum does not change.
+DECIMALS = 12
+
+
+@dataclass(frozen=True)
+class ClassOrder:
+    """From an estimator's columns of classes to those that are reported.
+
+    Attributes
+    ----------
+    place : tuple of int
+        The class of each of the estimator's columns.
+    k : int
+        How many classes are reported.
+    """
+
+    place: tuple[int, ...]
+    k: int
+
+    @property
+    def same(self) -> bool:
+        """Whether the columns are the classes, in order."""
+        return self.place == tuple(range(self.k))
+
+    def __call__(self, values: FloatArray) -> FloatArray:
+        """Return values of all classes on the last axis; 0 for those the estimator lacks."""
+        if self.same:
+            return values
+        full = np.zeros((*values.shape[:-1], self.k))
+        full[..., list(self.place)] = values
+        return full
 
 
 @dataclass(frozen=True)
 class Predictor:
-    """A fitted estimator as a function of design rows.
+    """A fitted estimator as a function of design rows: the only place where a model is asked.
 
     Attributes
     ----------
@@ -55,15 +83,17 @@ class Predictor:
     kind : {"mean", "probability", "label", "distribution", "answers"}
         What is predicted. "label" is 1 for the class that ``predict`` says and 0 for the others:
         of a classifier without ``predict_proba``, or if labels are asked for. "distribution"
-        stands for the parameters of `distribution`, "answers" for all that scorers may ask for.
+        stands for the parameters of `distribution`. "answers" are all that scorers may ask for,
+        side by side: the number of the predicted class, the probabilities if there are some, and
+        the decision function if there is one.
     classes : tuple or None
         The classes, in the order of the prediction's columns.
     distribution : Distribution or None
         The family whose parameters are predicted, if they are.
     order : ClassOrder or None
-        How the estimator's own columns of classes are ordered, if it is a classifier.
-    indicator : Indicator or None
-        The labels that the estimator itself predicts, if it is a classifier.
+        How the estimator's own columns of classes are ordered, if it predicts some.
+    labels : tuple or None
+        What the ``predict`` of a classifier says for each of the classes.
     ordinal : bool
         Whether the classes have an order.
     """
@@ -74,7 +104,7 @@ class Predictor:
     _call: Callable[[Matrix], Any]
     distribution: Distribution | None = None
     order: ClassOrder | None = None
-    indicator: Indicator | None = None
+    labels: tuple[Any, ...] | None = None
     ordinal: bool = False
 
     @classmethod
@@ -95,50 +125,72 @@ class Predictor:
         """
         check_kind(estimator, learner_name(estimator))
         if is_classifier(estimator):
-            own = _classes_of(estimator, needed=classes is None)
-            names = tuple(classes) if classes is not None else tuple(plain(c) for c in own)
-            place = [int(c) for c in own] if coded else [position(c, names) for c in own]
-            order = ClassOrder(tuple(place), len(names))
-            outputs = tuple(range(len(names))) if coded else names
-            indicator = Indicator(estimator.predict, outputs, learner_name(estimator))
-            labels = cls(estimator, "label", names, indicator, order=order, indicator=indicator)
-            proba = getattr(estimator, "predict_proba", None)
-            if proba is None:
-                return labels
-            call = _InOrder(estimator, proba, order, one_column=False)
-            return replace(labels, kind="probability", _call=call)
-        if callable(getattr(estimator, "predict", None)):
+            return cls._of_classifier(estimator, classes, coded=coded)
+        predict = getattr(estimator, "predict", None)
+        if callable(predict):
             if classes is not None:
                 raise OptionError(
                     "`classes` is for a function that returns class probabilities, but "
                     f"{learner_name(estimator)} predicts numbers; leave it out."
                 )
-            return cls(estimator, "mean", None, estimator.predict)
-        if callable(estimator) and not isinstance(estimator, type):
-            if classes is None:
-                return cls(estimator, "mean", None, estimator)
-            order = ClassOrder(tuple(range(len(classes))), len(classes))
-            call = _InOrder(estimator, estimator, order, one_column=True)
-            return cls(estimator, "probability", tuple(classes), call)
-        raise PredictionError(
-            f"An estimator must have a `predict` method; {learner_name(estimator)} has none. Pass "
-            "a function of rows that returns what it predicts."
+            return cls(estimator, "mean", None, predict)
+        if not callable(estimator) or isinstance(estimator, type):
+            raise PredictionError(
+                f"An estimator must have a `predict` method; {learner_name(estimator)} has none. "
+                "Pass a function of rows that returns what it predicts."
+            )
+        if classes is None:
+            return cls(estimator, "mean", None, estimator)
+        order = ClassOrder(tuple(range(len(classes))), len(classes))
+        return cls(estimator, "probability", tuple(classes), estimator, order=order)
+
+    @classmethod
+    def _of_classifier(
+        cls, estimator: Any, classes: Sequence[Any] | None, *, coded: bool
+    ) -> Predictor:
+        seen = [plain(label) for label in getattr(estimator, "classes_", ())]
+        if classes is None and not seen:
+            raise PredictionError(
+                f"A classifier must know its classes, `classes_`, but {learner_name(estimator)} "
+                "has none; fit it first."
+            )
+        if seen and np.ndim(seen[0]):
+            raise PredictionError(
+                f"A classifier must predict one response, but {learner_name(estimator)} was fitted "
+                f"to {len(seen)} at once; fit one to each."
+            )
+        names = tuple(seen if classes is None else classes)
+        codes = tuple(range(len(names)))
+        labels = codes if coded else names
+        for label in seen:
+            if label not in labels:
+                raise PredictionError(
+                    f"The estimator predicts class {quote(label)}, which is not among "
+                    f"{list_of(names)}."
+                )
+        order = ClassOrder(tuple(labels.index(label) for label in seen), len(names))
+        proba = getattr(estimator, "predict_proba", None)
+        return cls(
+            estimator,
+            "label" if proba is None else "probability",
+            names,
+            estimator.predict if proba is None else proba,
+            order=order,
+            labels=labels,
         )
 
     def __call__(self, matrix: Matrix) -> FloatArray:
         """Return predictions of shape (n,) for means, (n, `width`) otherwise."""
-        try:
-            output = self._call(matrix)
-        except PredictionError:
-            raise
-        except Exception as error:
-            raise PredictionError(
-                f"{self.name} can't predict {len(matrix)} rows: "
-                f"{explanation(error, self.estimator)}"
-            ) from error
-        predicted = as_numbers(output, self.name)
-        if self.kind == "mean" and predicted.ndim == 2 and predicted.shape[1] == 1:
-            predicted = predicted[:, 0]
+        if self.kind == "answers":
+            predicted = self._answers(matrix)
+        elif self.kind == "label":
+            predicted = self._indicators(np.asarray(self._ask(self.estimator.predict, matrix)))
+        else:
+            predicted = as_numbers(self._ask(self._call, matrix), self.name)
+            if self.kind == "probability":
+                predicted = self._in_order(predicted)
+            elif self.kind == "mean" and predicted.ndim == 2 and predicted.shape[1] == 1:
+                predicted = predicted[:, 0]
         expected = (len(matrix), self.width) if self.width else (len(matrix),)
         if predicted.shape != expected:
             several = self.kind == "mean" and predicted.ndim == 2
@@ -154,6 +206,67 @@ class Predictor:
         if self.distribution is not None:
             self.distribution.check(predicted, self.name)
         return predicted
+
+    def _ask(self, function: Callable[[Matrix], Any], matrix: Matrix) -> Any:
+        """Return the answer of a function or method of the model."""
+        try:
+            return function(matrix)
+        except PredictionError:
+            raise
+        except Exception as error:
+            raise PredictionError(
+                f"{self.name} can't predict {len(matrix)} rows: "
+                f"{explanation(error, self.estimator)}"
+            ) from error
+
+    def _in_order(self, predicted: FloatArray) -> FloatArray:
+        """Return probabilities in the order of the classes; others as they are, to be refused."""
+        order = self.order
+        if order is None:
+            return predicted
+        if self.labels is None and predicted.ndim == 1 and order.k == 2:
+            return np.column_stack([1 - predicted, predicted])  # a function may give the second's
+        fits = predicted.ndim == 2 and predicted.shape[1] == len(order.place)
+        return order(predicted) if fits else predicted
+
+    def _indicators(self, predicted: npt.NDArray[Any]) -> FloatArray:
+        """Return 1 for the class of each label and 0 for the others."""
+        said = predicted[:, 0] if predicted.shape[1:] == (1,) else predicted
+        if said.ndim != 1:
+            return np.asarray(said, dtype=np.float64)  # refused for its shape
+        labels = pd.Index(list(self.labels or ()), dtype=object)
+        codes = labels.get_indexer(pd.Index(said, dtype=object))
+        if (codes < 0).any():
+            raise PredictionError(
+                f"{self.name} must predict its classes, {list_of(labels)}, but it predicted "
+                f"{quote(plain(said[codes < 0][0]))}."
+            )
+        return np.asarray(codes[:, None] == np.arange(len(labels)), dtype=np.float64)
+
+    def _answers(self, matrix: Matrix) -> FloatArray:
+        parts = [most_probable(self.as_kind("label")(matrix))[:, None].astype(np.float64)]
+        if self._states_probabilities:
+            parts.append(replace(self, kind="probability")(matrix))
+        if self.decision_function is not None:
+            parts.append(self._scores(matrix))
+        return np.hstack(parts)
+
+    def _scores(self, matrix: Matrix) -> FloatArray:
+        """Return the decision function: one column for two classes, else one for each class."""
+        order, function = self.order, self.decision_function
+        if order is None or function is None:
+            raise PredictionError(f"{self.name} has no `decision_function`.")
+        values = as_numbers(self._ask(function, matrix), self.name).reshape(len(matrix), -1)
+        if values.shape[1] != (1 if order.k == 2 else order.k) or len(order.place) != order.k:
+            raise PredictionError(
+                "`decision_function` must give one column for two classes, else one for each of "
+                f"the {order.k} classes; that of {self.name} gives {values.shape[1]} for "
+                f"{len(order.place)} classes in its training rows. Use a scorer of "
+                "probabilities or labels."
+            )
+        if order.k > 2:
+            return order(values)
+        return values if order.same else -values
 
     def check(self, matrix: Matrix) -> FloatArray:
         """Return predictions after all checks, one of which predicts some rows in another batch.
@@ -171,34 +284,27 @@ class Predictor:
         Itself, for labels, if it has no `predict` that says some: then the largest probability
         decides.
         """
-        if kind == "label":
-            if self.indicator is None:
-                return self
-            return replace(self, kind="label", _call=self.indicator)
-        answers = Answers(
-            self.as_kind("label"),
-            self if self.kind == "probability" else None,
-            self.decision_function,
-            len(self.classes or ()),
-        )
-        return replace(self, kind="answers", _call=answers)
+        if kind == "label" and self.labels is None:
+            return replace(self, kind="probability") if self.kind == "answers" else self
+        return replace(self, kind=kind)
 
     @property
-    def decision_function(self) -> DecisionFunction | None:
+    def decision_function(self) -> Callable[[Matrix], Any] | None:
         """The decision function of a classifier, if it has one."""
-        function = getattr(self.estimator, "decision_function", None)
-        if self.order is None or function is None:
-            return None
-        return DecisionFunction(function, self.order, self.name)
+        return None if self.labels is None else getattr(self.estimator, "decision_function", None)
+
+    @property
+    def _states_probabilities(self) -> bool:
+        return self.labels is None or hasattr(self.estimator, "predict_proba")
 
     @property
     def width(self) -> int:
         """How many numbers a prediction has: classes, parameters or answers; 0 for a mean."""
-        if isinstance(self._call, Answers):
-            return self._call.width
-        if self.distribution is not None:
-            return len(self.distribution.parameters)
-        return len(self.classes or ())
+        k = len(self.classes or ())
+        if self.kind == "answers":
+            scores = 0 if self.decision_function is None else 1 if k == 2 else k
+            return 1 + (k if self._states_probabilities else 0) + scores
+        return k if self.distribution is None else len(self.distribution.parameters)
 
     @property
     def name(self) -> str:
@@ -209,20 +315,14 @@ class Predictor:
         return about(self, f"{self.kind} of {learner_name(self.estimator)}")
 
 
-def _classes_of(estimator: Any, *, needed: bool) -> list[Any]:
-    """Return the classes of a fitted classifier; raise if they are of several responses."""
-    labels = list(getattr(estimator, "classes_", ()))
-    if needed and not labels:
-        raise PredictionError(
-            f"A classifier must know its classes, `classes_`, but {learner_name(estimator)} has "
-            "none; fit it first."
-        )
-    if labels and np.ndim(labels[0]):
-        raise PredictionError(
-            f"A classifier must predict one response, but {learner_name(estimator)} was fitted to "
-            f"{len(labels)} at once; fit one to each."
-        )
-    return labels
+def most_probable(probabilities: FloatArray) -> IntArray:
+    """Return the class with the largest probability; the first of those equal but for rounding."""
+    return np.asarray(np.round(probabilities, DECIMALS).argmax(axis=-1))
+
+
+def plain(value: Any) -> Any:
+    """Return a number or text of numpy as Python's."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def check_estimator(estimator: Any) -> None:
@@ -273,24 +373,3 @@ def learner_name(estimator: Any) -> str:
     if hasattr(estimator, "__name__"):
         return str(estimator.__name__)
     return type(estimator).__name__
-
-
-@dataclass(frozen=True)
-class _InOrder:
-    """A function of design rows that gives probabilities in the order of the k classes.
-
-    With `one_column`, a single column is the probability of the second of two classes.
-    """
-
-    estimator: Any
-    proba: Callable[[Matrix], Any]
-    order: ClassOrder
-    one_column: bool
-
-    def __call__(self, matrix: Matrix) -> FloatArray:
-        predicted = as_numbers(self.proba(matrix), learner_name(self.estimator))
-        if self.one_column and predicted.ndim == 1 and self.order.k == 2:
-            return np.column_stack([1 - predicted, predicted])
-        if predicted.ndim != 2 or predicted.shape[1] != len(self.order.place):
-            return predicted
-        return self.order(predicted)

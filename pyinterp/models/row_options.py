@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -14,44 +15,15 @@ from pyinterp.errors import OptionError
 __all__ = ["check_offset", "check_row_options", "is_per_row"]
 
 # Options of statsmodels, scikit-learn, XGBoost and LightGBM that hold one value per row.
-PER_ROW = {
-    "base_margin",
-    "dep_data",
-    "endog",
-    "entry",
-    "exog",
-    "exog_infl",
-    "exog_precision",
-    "exog_re",
-    "exog_smooth",
-    "exog_vc",
-    "exposure",
-    "freq_weights",
-    "groups",
-    "init_score",
-    "offset",
-    "sample_weight",
-    "sigma",
-    "status",
-    "strata",
-    "subset",
-    "time",
-    "var_weights",
-    "weights",
-}
+PER_ROW = re.compile(
+    "base_margin|dep_data|endog|entry|exog(_infl|_precision|_re|_smooth|_vc)?|exposure|groups|"
+    "init_score|offset|sample_weight|sigma|status|strata|subset|time|(freq_|var_)?weights"
+)
 # Options whose values are candidates, or one per column, whatever their number.
-OTHERS = {
-    "Cs",
-    "alphas",
-    "class_weight",
-    "knots",
-    "param_distributions",
-    "param_grid",
-    "priors",
-    "quantiles",
-    "search_spaces",
-    "start_params",
-}
+OTHERS = re.compile(
+    "Cs|alphas|class_weight|knots|param_distributions|param_grid|priors|quantiles|search_spaces|"
+    "start_params"
+)
 
 
 def check_row_options(
@@ -72,7 +44,7 @@ def check_row_options(
         Whether a text is the name of a column.
     """
     for name, value in _all(options):
-        column = columns and name in PER_ROW and isinstance(value, str)
+        column = columns and PER_ROW.fullmatch(name) and isinstance(value, str)
         if column or is_per_row(name, value, lengths):
             raise OptionError(
                 f"`{name}` of {who} has one value per row, which would not follow the rows into "
@@ -87,7 +59,7 @@ def is_per_row(name: str, value: Any, lengths: Collection[int] = ()) -> bool:
         plan = value is None or isinstance(value, int) or hasattr(value, "split")
         return not plan or isinstance(value, PredefinedSplit)
     array = isinstance(value, np.ndarray | pd.Series | pd.DataFrame | pd.Index)
-    if name in PER_ROW and (array or isinstance(value, list | tuple)):
+    if PER_ROW.fullmatch(name) and (array or isinstance(value, list | tuple)):
         return np.size(value) > 1
     return array and any(size in lengths for size in np.shape(value))
 
@@ -98,7 +70,13 @@ def check_offset(results: Any, *, given: bool) -> None:
     Their ``predict`` takes an offset of 0 for new rows.
     """
     model = results.model
-    needs = [name for name in ("offset", "exposure") if _has(model, name)]
+    needs = []
+    for name in ("offset", "exposure"):
+        # Without them statsmodels keeps None, or zeros; the flag stays when data are removed.
+        flag = getattr(model, f"_{name}_name", None) or getattr(model, f"_has_{name}", False)
+        values = getattr(model, name, None)
+        if flag or (values is not None and np.any(np.asarray(values, dtype=np.float64))):
+            needs.append(name)
     if needs and not given:
         raise OptionError(
             f"The model was fitted with an {needs[0]}, which its `predict` leaves out for new "
@@ -112,22 +90,11 @@ def check_offset(results: Any, *, given: bool) -> None:
         )
 
 
-def _has(model: Any, name: str) -> bool:
-    """Whether a model was fitted with an offset or exposure other than 0."""
-    # Without them statsmodels keeps None, or zeros; the flag stays when data are removed.
-    flagged = getattr(model, f"_{name}_name", None) or getattr(model, f"_has_{name}", False)
-    return bool(flagged or np.any(_numbers(getattr(model, name, None))))
-
-
-def _numbers(values: Any) -> Any:
-    return False if values is None else np.asarray(values, dtype=np.float64) != 0
-
-
 def _all(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield options by their last name, those of mappings inside too."""
     for name, value in options.items():
         last = str(name).split("__")[-1]
-        if last in OTHERS:
+        if OTHERS.fullmatch(last):
             continue
         if isinstance(value, Mapping):
             yield from _all(value)

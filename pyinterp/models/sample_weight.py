@@ -5,18 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import numpy as np
 from sklearn import get_config
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.exceptions import UnsetMetadataPassedError
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    get_routing_for_object,
-    process_routing,
-)
+from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-from pyinterp.errors import OptionError, reason, short
+from pyinterp.errors import OptionError
 from pyinterp.models.final_step import innermost
 from pyinterp.models.predictor import learner_name
 
@@ -25,14 +19,9 @@ __all__ = ["check_takes_weights", "weight_option"]
 WEIGHT = "sample_weight"
 ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
 # What hands all keywords of `fit` on to the estimator inside.
-HANDS_ON = {
-    "GridSearchCV",
-    "HalvingGridSearchCV",
-    "HalvingRandomSearchCV",
-    "RFE",
-    "RandomizedSearchCV",
-    "TransformedTargetRegressor",
-}
+HANDS_ON = re.compile(
+    r"((Halving)?(Grid|Random)|Randomized)SearchCV|RFE|TransformedTargetRegressor"
+)
 
 
 def weight_option(estimator: Any) -> str | None:
@@ -50,7 +39,7 @@ def weight_option(estimator: Any) -> str | None:
         name, last = steps[-1]
         inside = weight_option(last)
         return None if inside is None else f"{name}__{inside}"
-    if type(estimator).__name__ in HANDS_ON:
+    if HANDS_ON.fullmatch(type(estimator).__name__):
         learner = getattr(estimator, "estimator", None) or getattr(estimator, "regressor", None)
         return WEIGHT if learner is None else weight_option(learner)
     return WEIGHT if _all_take(estimator) else None
@@ -58,50 +47,32 @@ def weight_option(estimator: Any) -> str | None:
 
 def check_takes_weights(estimator: Any) -> None:
     """Raise `OptionError` unless an estimator can be fitted with weights."""
-    name, routing = learner_name(estimator), get_config()["enable_metadata_routing"]
-    if routing:
-        _check_requests(estimator, name)
     if weight_option(estimator) is not None:
         return
     say = f"say who takes it, by `.set_fit_request({WEIGHT}=True)`, or False, of every part"
-    wraps = innermost(estimator) is not estimator or hasattr(estimator, "estimators")
-    also = ("" if routing else f"switch on `{ROUTING}` and ") + say + ", " if wraps else ""
+    on = get_config()["enable_metadata_routing"]
+    also = ("" if on else f"switch on `{ROUTING}` and ") + say + ", " if _wraps(estimator) else ""
     raise OptionError(
-        f"{name} takes no `{WEIGHT}` in `fit`, so that it would learn from the sample as if it "
-        f"were the population; use a learner that takes it, {also}or fit the model yourself and "
-        'weight its evaluation rows by `pi.FittedModel(..., weights=..., weights_type="sampling")`.'
+        f"{learner_name(estimator)} takes no `{WEIGHT}` in `fit`, so that it would learn from the "
+        f"sample as if it were the population; use a learner that takes it, {also}or fit the model "
+        "yourself and weight its evaluation rows by "
+        '`pi.FittedModel(..., weights=..., weights_type="sampling")`.'
     )
+
+
+def _wraps(estimator: Any) -> bool:
+    return innermost(estimator) is not estimator or hasattr(estimator, "estimators")
 
 
 def _is_requested(estimator: Any) -> bool:
     """Whether weights reach what learns in an estimator, by the requests of its parts."""
-    routing = get_routing_for_object(estimator)
-    wraps = innermost(estimator) is not estimator or hasattr(estimator, "estimators")
-    if wraps and isinstance(routing, MetadataRouter):
+    try:
+        routing = get_routing_for_object(estimator)
+    except NotImplementedError:  # a wrapper of scikit-learn that can't route
+        return False
+    if _wraps(estimator) and isinstance(routing, MetadataRouter):
         return WEIGHT in routing.consumes("fit", [WEIGHT])
     return bool(has_fit_parameter(estimator, WEIGHT))
-
-
-def _check_requests(estimator: Any, name: str) -> None:
-    """Raise `OptionError` if `fit` could not route weights, as some part says nothing of them."""
-    try:
-        if isinstance(get_routing_for_object(estimator), MetadataRouter):
-            process_routing(estimator, "fit", **{WEIGHT: np.ones(1)})
-    except UnsetMetadataPassedError as error:
-        where = re.search(r"requested for (.+)\.(\w+), which", str(error))
-        part, method = where.groups() if where else (name, "fit")
-        raise OptionError(
-            f"With metadata routing on, every part of an estimator must say whether it takes "
-            f"`{WEIGHT}`, but `{method}` of {short(part)}, in {name}, does not; call "
-            f"`.set_{method.partition('_')[0]}_request({WEIGHT}=True)` of it, or False."
-        ) from error
-    except TypeError:  # nobody asks for them
-        return
-    except NotImplementedError as error:
-        raise OptionError(
-            f"With metadata routing on, an estimator must route `{WEIGHT}`, but {name} can't: "
-            f"{reason(error).rstrip('.')}; switch it off, or use another learner."
-        ) from error
 
 
 def _all_take(estimator: Any) -> bool:

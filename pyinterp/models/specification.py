@@ -1,17 +1,29 @@
-"""A learner with its settings that are not defaults, in one line."""
+"""What headers say of a learner: its settings that are not defaults, in one line, and its kind."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from inspect import Parameter, signature
 from typing import Any
 
-import numpy as np
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.utils._pprint import _changed_params
 
 from pyinterp.errors import NO_VALUE, short
 from pyinterp.models.predictor import learner_name
 
-__all__ = ["specification"]
+__all__ = ["family_of", "specification"]
+
+# Kinds of learners of which simulations say how often intervals cover: the first that matches
+# package and name of a class.
+FAMILIES = {
+    "single trees": r".*\.(DecisionTree|ExtraTree)(Regressor|Classifier)",
+    "forests": r".*\.(RandomForest|ExtraTrees)(Regressor|Classifier)",
+    "boosting": r"(lightgbm|xgboost|catboost)\..*|.*\.(Hist)?GradientBoosting\w+",
+    "lassos": r".*\.((MultiTask)?(Lasso|ElasticNet)|(Lasso|LassoLars|ElasticNet)CV|LassoLars(IC)?)",
+    "linear models": r".*\.Statsmodels(Regressor|Classifier)|sklearn\.linear_model\..*",
+    "nearest neighbors": r"sklearn\.neighbors\..*",
+}
 
 LONGEST = 100  # characters of a learner with its settings
 LONGEST_VALUE = 30
@@ -33,38 +45,17 @@ def _whole(estimator: Any) -> str:
         parts = [_whole(step) for _, step in steps if step not in (None, "passthrough")]
         return f"{type(estimator).__name__}({', '.join(parts)})"
     name = learner_name(estimator)
-    if hasattr(estimator, "learner_name") or not _is_estimator(estimator):
+    if hasattr(estimator, "learner_name") or not hasattr(estimator, "get_params"):
         return name  # it says itself what matters
-    settings = ", ".join(f"{key}={_value(value)}" for key, value in _settings(estimator).items())
-    return f"{name}({settings})" if settings else name
+    settings = []
+    for key, value in _changed_params(estimator).items():
+        if key not in LEFT_OUT:
+            settings.append(f"{key}={_value(value)}")
+    return f"{name}({', '.join(settings)})" if settings else name
 
 
 def _is_estimator(value: object) -> bool:
     return callable(getattr(value, "get_params", None)) and not isinstance(value, type)
-
-
-def _settings(estimator: Any) -> dict[str, Any]:
-    """Return the parameters whose values are not those of the signature."""
-    defaults = {
-        name: parameter.default for name, parameter in signature(type(estimator)).parameters.items()
-    }
-    return {
-        name: value
-        for name, value in estimator.get_params(deep=False).items()
-        if name not in LEFT_OUT and not _is_default(value, defaults.get(name))
-    }
-
-
-def _is_default(value: object, default: object) -> bool:
-    if default is Parameter.empty:
-        return False
-    if value is default:
-        return True
-    if isinstance(value, np.ndarray) or isinstance(default, np.ndarray):
-        return False
-    if isinstance(value, float) and isinstance(default, float) and value != value:  # noqa: PLR0124 - NaN
-        return default != default  # noqa: PLR0124 - NaN
-    return type(value) is type(default) and bool(value == default)
 
 
 def _value(value: object) -> str:
@@ -78,3 +69,20 @@ def _value(value: object) -> str:
         return getattr(value, "__name__", type(value).__name__)
     text = short(value, LONGEST_VALUE)
     return type(value).__name__ if NO_VALUE.search(text) else text
+
+
+def family_of(estimator: Any) -> str:
+    """Return the kind of a learner, of the last step of pipelines; empty for all others.
+
+    A search is what it searches among; a bag of trees that is not called a forest is no forest.
+    """
+    steps = getattr(estimator, "steps", None)
+    if isinstance(steps, list) and steps:
+        return family_of(steps[-1][1])
+    if isinstance(estimator, BaseSearchCV):
+        return family_of(estimator.estimator)
+    for kind in type(estimator).__mro__:
+        for family, pattern in FAMILIES.items():
+            if re.fullmatch(pattern, f"{kind.__module__}.{kind.__name__}"):
+                return family
+    return ""

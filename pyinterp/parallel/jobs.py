@@ -6,20 +6,16 @@ a job that runs in one is told to stop and does so where it asks, by `go_on`.
 
 from __future__ import annotations
 
-import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from multiprocessing import resource_tracker
+from contextlib import closing, contextmanager, suppress
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 from sklearn import config_context, get_config
 
-from pyinterp.parallel.progress import ProgressOption, count_jobs
-from pyinterp.parallel.threads import workers
+from pyinterp.parallel.progress import ProgressOption, with_progress
 
 __all__ = ["EndOfCall", "go_on", "outcomes"]
 
@@ -71,7 +67,10 @@ def outcomes(
     ordered : bool
         Whether outcomes come in the order of the jobs, not as they are done.
     """
-    _await_former_calls()
+    # Jobs of calls that are over: not every model can predict in two threads at once.
+    while any(call.is_over for call in _jobs.copy().values()):
+        go_on()  # or a job would wait for itself
+        time.sleep(TICK)
     call = _Call()
     parallel = Parallel(
         n_jobs=n_jobs,
@@ -79,14 +78,12 @@ def outcomes(
         return_as="generator" if ordered else "generator_unordered",
     )
     results: Generator[T, None, None] | None = None
-    with _manager_may_fail():
-        try:
-            with _workers_without_sigint(processes=not in_memory and workers(n_jobs) > 1):
-                results = parallel(delayed(call.do)(job) for job in jobs)
-            with count_jobs(total, label, unit, progress) as advance:
-                yield _with_count(results, advance)
-        finally:
-            call.end(results)
+    try:
+        results = parallel(map(delayed(call.do), jobs))
+        with closing(with_progress(results, total, label, unit, progress)) as counted:
+            yield counted
+    finally:
+        call.end(results)
 
 
 def go_on() -> None:
@@ -118,19 +115,16 @@ class _Call:
 
     def do(self, job: Callable[[], T]) -> T:
         """Do a job."""
-        with config_context(**self._config):
-            return self._do(job)
-
-    def _do(self, job: Callable[[], T]) -> T:
         thread = threading.get_ident()
-        if thread == self._caller:  # which Ctrl-C stops by itself
-            return job()
-        _jobs[thread] = self
-        try:
-            go_on()
-            return job()
-        finally:
-            del _jobs[thread]
+        with config_context(**self._config):
+            if thread == self._caller:  # which Ctrl-C stops by itself
+                return job()
+            _jobs[thread] = self
+            try:
+                go_on()
+                return job()
+            finally:
+                del _jobs[thread]
 
     def end(self, results: Generator[Any, None, None] | None) -> None:
         """Stop the jobs, and wait for those under way for a while."""
@@ -145,61 +139,3 @@ class _Call:
 
 # The calls that other threads than the callers' do jobs for, by thread.
 _jobs: dict[int, _Call] = {}
-
-
-def _await_former_calls() -> None:
-    """Wait for jobs of calls that are over: not every model can predict in two threads at once."""
-    while any(call.is_over for call in _jobs.copy().values()):
-        go_on()  # or a job would wait for itself
-        time.sleep(TICK)
-
-
-@contextmanager
-def _workers_without_sigint(*, processes: bool) -> Iterator[None]:
-    """Start processes that ignore Ctrl-C in a terminal: joblib kills them.
-
-    They would print tracebacks otherwise, those that are still importing above all, as would one
-    whose start is cut short. Threads of BLAS take the signal that the main thread blocks: Ctrl-C
-    is put off until all processes have been started.
-    """
-    if not processes or sys.platform == "win32":
-        yield
-        return
-    resource_tracker.ensure_running()  # or Python unblocks the signal when it starts that process
-    late: list[int] = []
-    handler = signal.getsignal(signal.SIGINT)
-    main = threading.current_thread() is threading.main_thread() and handler is not None
-    if main:
-        signal.signal(signal.SIGINT, lambda number, _: late.append(number))
-    former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # processes inherit it
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, former)
-        if main:
-            signal.signal(signal.SIGINT, handler)
-        if late:
-            signal.raise_signal(signal.SIGINT)
-
-
-@contextmanager
-def _manager_may_fail() -> Iterator[None]:
-    """Print no traceback of joblib's manager of processes, which looks for jobs just canceled."""
-    former = threading.excepthook
-
-    def hook(error: threading.ExceptHookArgs) -> None:
-        if error.thread is None or error.thread.name != "ExecutorManagerThread":
-            former(error)
-
-    threading.excepthook = hook
-    try:
-        yield
-    finally:
-        threading.excepthook = former
-
-
-def _with_count(results: Iterable[T], advance: Callable[[], object]) -> Iterator[T]:
-    """Yield outcomes and count them; tqdm's own loop would close `results`, with a warning."""
-    for outcome in results:
-        yield outcome
-        advance()

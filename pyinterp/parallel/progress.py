@@ -6,14 +6,14 @@ import logging
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Literal, TypeAlias
+from collections.abc import Generator, Iterable
+from typing import Literal, TypeAlias, TypeVar
 
 from pyinterp.errors import OptionError, quote
 
-__all__ = ["ProgressOption", "check_progress", "clock", "count_jobs", "tell"]
+__all__ = ["ProgressOption", "check_progress", "clock", "tell", "with_progress"]
 
+T = TypeVar("T")
 ProgressOption: TypeAlias = bool | Literal["log"]
 
 LOG = logging.getLogger("pyinterp")
@@ -27,14 +27,14 @@ def check_progress(progress: object) -> None:
         raise OptionError(f'`progress` must be True, False or "log", not {quote(progress)}.')
 
 
-@contextmanager
-def count_jobs(
-    total: int, label: str, unit: str, progress: ProgressOption
-) -> Iterator[Callable[[], object]]:
-    """Yield a function to call after each job.
+def with_progress(
+    outcomes: Iterable[T], total: int, label: str, unit: str, progress: ProgressOption
+) -> Generator[T, None, None]:
+    """Yield the outcomes of jobs, and show after each how many there are.
 
     Parameters
     ----------
+    outcomes : iterable
     total : int
         How many jobs there are.
     label : str
@@ -46,16 +46,29 @@ def count_jobs(
         with the time left to the logger "pyinterp", at level INFO.
     """
     if progress is False:
-        yield lambda: None
+        for outcome in outcomes:  # `yield from` would close them, with a warning
+            yield outcome
     elif progress == "log":
-        yield _Lines(total, label, unit).advance
+        start = last = time.monotonic()
+        for done, outcome in enumerate(outcomes, start=1):
+            yield outcome
+            now = time.monotonic()
+            if done == total or now - last >= PERIOD:
+                last = now
+                left = (now - start) / done * (total - done)
+                rest = f", {clock(left)} left" if done < total else ""
+                LOG.info(
+                    "%s: %d of %d %ss in %s%s", label, done, total, unit, clock(now - start), rest
+                )
     else:
         with _bar()(total=total, desc=label, unit=unit, disable=_no_bars()) as bar:
-            yield bar.update
+            for outcome in outcomes:  # tqdm's loop would close them too
+                yield outcome
+                bar.update()
 
 
 def tell(text: str, progress: ProgressOption) -> None:
-    """Write a line of text where `count_jobs` shows its progress."""
+    """Write a line of text where `with_progress` shows its progress."""
     if progress == "log":
         LOG.info("%s", text)
     elif progress:
@@ -84,30 +97,6 @@ def _no_bars() -> bool | None:
     except NameError:
         return None
     return False if "IPKernelApp" in shell.config else None
-
-
-class _Lines:
-    """Lines of a log, one in ten seconds at most, and one at the end."""
-
-    def __init__(self, total: int, label: str, unit: str) -> None:
-        self.total, self.label, self.unit = total, label, unit
-        self.done = 0
-        self.start = self.last = time.monotonic()
-
-    def advance(self) -> None:
-        """Count one job."""
-        self.done += 1
-        now = time.monotonic()
-        if self.done < self.total and now - self.last < PERIOD:
-            return
-        self.last = now
-        spent = now - self.start
-        left = spent / self.done * (self.total - self.done)
-        rest = f", {clock(left)} left" if self.done < self.total else ""
-        LOG.info(
-            "%s: %d of %d %s in %s%s",
-            self.label, self.done, self.total, f"{self.unit}s", clock(spent), rest,
-        )  # fmt: skip
 
 
 def clock(seconds: float) -> str:

@@ -38,54 +38,38 @@ def shared_cores(estimators: Sequence[Any], n: int) -> Iterator[None]:
     share = max(1, cpu_count() // n)
     with ExitStack() as restored:
         for estimator in estimators:
-            settings = _threads_beyond(share, estimator)
-            if settings:
-                restored.callback(_restore, estimator, settings)
-                estimator.set_params(**dict.fromkeys(settings, share))
+            former = {
+                path: value
+                for path, (value, threads) in _threads(estimator).items()
+                if isinstance(threads, int) and not 0 < threads <= share
+            }
+            if former:
+                restored.callback(_restore, estimator, former)
+                estimator.set_params(**dict.fromkeys(former, share))
         restored.enter_context(threadpool_limits(share))
         yield
 
 
-def _threads_beyond(share: int, estimator: Any) -> dict[str, Any]:
-    """Return an estimator's settings that allow it more threads than its share."""
-    params = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
-    unset = [f"{name}__" for name, model in params.items() if _is_catboost(model)]
-    if _is_catboost(estimator):
-        unset.append("")
-    # CatBoost lists only the parameters that were given.
-    params = dict.fromkeys([f"{prefix}thread_count" for prefix in unset], -1) | params
-    return {
-        name: value
-        for name, value in params.items()
-        if name.split("__")[-1] in _NAMES and _more(value, share, _owner(estimator, name))
-    }
+def _threads(estimator: Any) -> dict[str, tuple[Any, Any]]:
+    """Return the numbers of threads, as set and as meant, that can be changed in an estimator."""
+    if not hasattr(estimator, "get_params"):
+        return {}
+    settings = {}
+    for path, part in {"": estimator, **estimator.get_params(deep=True)}.items():
+        if isinstance(part, type) or not hasattr(part, "get_params"):
+            continue
+        package = type(part).__module__.partition(".")[0]
+        params = part.get_params(deep=False)
+        if package == "catboost":  # it lists only what is given, and changes nothing once fitted
+            params = {} if part.is_fitted() else {"thread_count": -1, **params}
+        for name in set(_NAMES).intersection(params):
+            value = params[name]
+            everything = package == "lightgbm" and value is None  # one thread for scikit-learn
+            settings[f"{path}__{name}".removeprefix("__")] = value, -1 if everything else value
+    return settings
 
 
-def _restore(estimator: Any, settings: dict[str, Any]) -> None:
-    settings = {n: v for n, v in settings.items() if not _is_fixed(_owner(estimator, n))}
-    if settings:
-        estimator.set_params(**settings)
-
-
-def _is_catboost(model: Any) -> bool:
-    return type(model).__module__.partition(".")[0] == "catboost"
-
-
-def _is_fixed(owner: Any) -> bool:
-    """Whether a model is fitted and then lets no parameter be changed."""
-    return _is_catboost(owner) and bool(owner.is_fitted())
-
-
-def _owner(estimator: Any, name: str) -> Any:
-    """Return the estimator, maybe inside of others, whose parameter `name` is."""
-    for step in name.split("__")[:-1]:
-        estimator = estimator.get_params(deep=True).get(step, estimator)
-    return estimator
-
-
-def _more(threads: Any, share: int, owner: Any) -> bool:
-    if _is_fixed(owner):
-        return False
-    if threads is None:  # one thread for scikit-learn, all cores for these
-        return type(owner).__module__.partition(".")[0] == "lightgbm"
-    return isinstance(threads, int) and not 0 < threads <= share
+def _restore(estimator: Any, former: dict[str, Any]) -> None:
+    kept = _threads(estimator).keys() & former.keys()
+    if kept:
+        estimator.set_params(**{path: former[path] for path in kept})

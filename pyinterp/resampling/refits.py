@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -12,7 +12,7 @@ import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.checks import check_choice, check_jobs
-from pyinterp.data.design import Design, FormulaDesign
+from pyinterp.data.design import Categories, Design, FormulaDesign
 from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import (
     DesignError,
@@ -133,6 +133,8 @@ def refit(
         and chains the cause.
     """
     parts = list(plan.parts(population, units, seeds.stream("splits"), read))
+    # Levels of the data at hand are coded once, those of fresh draws in every part.
+    coded = design.categories(population.variables) if plan.shares_data else None
     designs: list[Design] = []
 
     def jobs() -> Iterator[Callable[[], Predictor | Exception]]:
@@ -141,7 +143,7 @@ def refit(
             train, rng = part.train, seeds.stream("refits", k) if options.reseed else None
             designs.append(design)
             try:
-                designs[-1] = _design_for(design, part, plan, options)
+                designs[-1] = _design_for(design, part, plan, options, population, coded)
                 matrix = designs[-1].encode(train.variables, train.index)
             except PyinterpError as error:  # such as levels or values that were never seen
                 yield partial(_failure, error)
@@ -250,26 +252,50 @@ def _failure(error: Exception) -> Exception:
     return error
 
 
-def _design_for(design: Design, part: Part, plan: Resampling, options: RefitOptions) -> Design:
+def _design_for(
+    design: Design,
+    part: Part,
+    plan: Resampling,
+    options: RefitOptions,
+    population: Sample,
+    coded: Mapping[str, Categories] | None,
+) -> Design:
     """Return the design for a refit; raise if it has evaluation rows that it can't encode."""
     if options.unseen_levels == "raise":
-        trained = design.categories(part.train.variables)
-        for name, evaluated in design.categories(part.evaluation.variables).items():
-            unseen = np.setdiff1d(evaluated.codes, trained[name].codes)
-            if len(unseen):
-                level = evaluated.levels[int(unseen[0])]
-                strata = "draw within levels (`strata=`), " if plan.stratifies else ""
-                raise DesignError(
-                    f"Level {level!r} of `{name}` is in the evaluation rows but not in the "
-                    f"training rows: merge rare levels, {strata}or accept that it is treated as "
-                    'the reference level (`unseen_levels="allow"`).'
-                )
+        _check_levels(design, part, plan, population, coded)
     if not isinstance(design, FormulaDesign):
         return design
     if options.design_state == "refit":
         design = design.relearn(part.train.variables)
-    design.encode(part.evaluation.variables)  # rows outside the knots or levels fail here
+    if options.design_state == "refit" or not plan.shares_data:
+        design.encode(part.evaluation.variables)  # rows outside the knots or levels fail here
     return design
+
+
+def _check_levels(
+    design: Design,
+    part: Part,
+    plan: Resampling,
+    population: Sample,
+    coded: Mapping[str, Categories] | None,
+) -> None:
+    if coded is None:
+        trained = design.categories(part.train.variables)
+        evaluated = design.categories(part.evaluation.variables)
+    else:
+        where = np.searchsorted(population.rows, part.train.rows)
+        trained = {name: factor.take(where) for name, factor in coded.items()}
+        where = np.searchsorted(population.rows, part.evaluation.rows)
+        evaluated = {name: factor.take(where) for name, factor in coded.items()}
+    for name, (codes, levels) in evaluated.items():
+        unseen = np.setdiff1d(codes, trained[name].codes)
+        if len(unseen):
+            strata = "draw within levels (`strata=`), " if plan.stratifies else ""
+            raise DesignError(
+                f"Level {levels[int(unseen[0])]!r} of `{name}` is in the evaluation rows but not "
+                f"in the training rows: merge rare levels, {strata}or accept that it is treated "
+                'as the reference level (`unseen_levels="allow"`).'
+            )
 
 
 def estimating(refits: Sequence[Refit]) -> tuple[Refit, ...]:

@@ -25,7 +25,7 @@ class ComparisonResults(EstimandResults):
         Names of what is compared.
     places : tuple of (int, int)
         Positions in `learners` of the two of every difference.
-    better : {"smaller", "larger", ""}
+    better : {"smaller", "larger"} or None
         Which values of what is compared are better.
     quantity : str
         What is compared.
@@ -33,7 +33,7 @@ class ComparisonResults(EstimandResults):
 
     learners: tuple[str, ...]
     places: tuple[tuple[int, int], ...]
-    better: Literal["smaller", "larger", ""]
+    better: Literal["smaller", "larger"] | None
     quantity: str
 
     @classmethod
@@ -46,7 +46,7 @@ class ComparisonResults(EstimandResults):
     ) -> ComparisonResults:
         """Return differences as results of a comparison."""
         parts = {field.name: getattr(results, field.name) for field in fields(EstimandResults)}
-        better, quantity = base.estimand.better, base.estimand.description
+        better, quantity = base.estimand.parameter.better, base.estimand.description
         return cls(**parts, learners=learners, places=places, better=better, quantity=quantity)
 
     def ranks(

@@ -10,6 +10,7 @@ import pandas as pd
 
 from pyinterp.inference.coverage import coverage_of
 from pyinterp.inference.half_sample.constants import LARGEST_IDLE_SHARE, LARGEST_SKEWNESS
+from pyinterp.losses.rowwise import Loss
 
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["Footnote", "NotesOption", "headings_of", "legend_of", "notes_of"]
 
 NotesOption: TypeAlias = Literal["short", "full", "none"]
+NO_MEAN = {
+    "one row": "the prediction of one made-up row is no mean over rows",
+    "model": "a number that the model reports is not a mean over rows; only refits of the learner "
+    "show its sampling error",
+}
 NO_VALUE = "not defined in some refit"
 NO_SIMULATION = " No simulations say how often such intervals cover."
 MANY_TESTS = 20
@@ -95,7 +101,7 @@ def notes_of(
         *(_always(text) for text in (first.plan_note, first.missing_note) if text),
     ]
     for beside in dict.fromkeys(r.diagnostic for r in several if r.diagnostic is not None):
-        notes += [_always(text) for text in beside.estimand.remarks(beside.params)]
+        notes += [_always(text) for text in beside.estimand.words.on(beside.params)]
     return list(dict.fromkeys(_texts(notes, option)))
 
 
@@ -131,22 +137,24 @@ def _with_labels(
 def _about(results: EstimandResults, alpha: float, *, alone: bool) -> list[Footnote]:
     """Say what the values are, what is wrong with them, and which are missing."""
     estimand, null, engine = results.estimand, results.null, results.context.engine
+    words = estimand.words
     random = bool((results.mcse > 0).any())
     harm = ""
-    if null is not None and estimand.varies_as_square and (results.conf_int(alpha)[1] < null).any():
+    squares = estimand.parameter.no_effect is not None
+    if null is not None and squares and (results.conf_int(alpha)[1] < null).any():
         harm = f"{f'Below {null:g}' if null else 'Negative'}: predictions are better that way."
     if alone:
-        meaning = f"{estimand.meaning} {harm}".rstrip()
-        exact = f" {estimand.exact}" if estimand.exact and not random else ""
+        meaning = f"{words.meaning} {harm}".rstrip()
+        exact = f" {words.exact}" if words.exact and not random else ""
         notes = [Footnote(f"{meaning}{exact}", meaning)]
     else:
         notes = [_always(harm)]
-    notes += [Footnote(text) for text in estimand.notes]
+    notes += [Footnote(text) for text in words.notes]
     if estimand.correction is not None and results.corrected_params is not None:
         notes.append(Footnote(estimand.correction.note))
     if random:
         error = f"Monte Carlo standard error of the estimates: at most {results.mcse.max():.2g}"
-        notes.append(_always(f"{error}, {estimand.inexact}."))
+        notes.append(_always(f"{error}, {words.inexact}."))
     if engine.reason:
         notes.append(Footnote(f"Engine: {engine.name} ({engine.reason})."))
     return notes + [_always(text) for text in _absent(results)]
@@ -154,19 +162,19 @@ def _about(results: EstimandResults, alpha: float, *, alone: bool) -> list[Footn
 
 def _absent(results: EstimandResults) -> list[str]:
     """List the notes on terms without estimate or interval, and on values of estimates."""
-    estimand, params, bse = results.estimand, results.params, results.bse
+    words, params, bse = results.estimand.words, results.params, results.bse
     reasons: dict[str, list[str]] = {}
     for term in params.index[params.isna()]:
-        reasons.setdefault(estimand.missing.get(term, NO_VALUE), []).append(term)
+        reasons.setdefault(words.missing.get(term, NO_VALUE), []).append(term)
     notes = [f"No estimate for {_enumerate(terms)}: {why}." for why, terms in reasons.items()]
     constant, unknown = bse.index[bse == 0], bse.index[params.notna() & bse.isna()]
     if results.without_error:
-        notes.append(f"No standard error: {estimand.no_model_error}.")
+        notes.append(f"No standard error: {NO_MEAN[results.estimand.basis]}.")
     elif len(unknown) and not results.variance.reason:
-        notes.append(f"No standard error for {_enumerate(unknown)}: {estimand.unknown_error}.")
+        notes.append(f"No standard error for {_enumerate(unknown)}: {words.unknown_error}.")
     if len(constant):
         notes.append(f"No interval for {_enumerate(constant)}: {results.zero_variance}.")
-    return [*notes, *estimand.remarks(params)]
+    return [*notes, *words.on(params)]
 
 
 def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
@@ -284,7 +292,7 @@ def _coverage(results: EstimandResults) -> str:
         return ""
     covered = coverage_of(
         tuple(estimand.coverage),
-        loss="" if estimand.loss is None else estimand.loss.name,
+        loss=estimand.score.name if isinstance(estimand.score, Loss) else "",
         learners=context.family,
         cov_type=variance.cov_type,
         plan=context.study_name,
@@ -300,17 +308,17 @@ def _coverage(results: EstimandResults) -> str:
 def headings_of(several: Sequence[EstimandResults]) -> list[str]:
     """Return headings of the estimates: labels, or descriptions if one label has two meanings."""
     estimands = [results.estimand for results in several]
-    meanings = {(e.label, e.meaning) for e in estimands}
+    meanings = {(e.words.label, e.words.meaning) for e in estimands}
     labels = [label for label, _ in meanings]
-    return [e.label if labels.count(e.label) == 1 else e.description for e in estimands]
+    return [e.words.label if labels.count(e.words.label) == 1 else e.description for e in estimands]
 
 
 def legend_of(several: Sequence[EstimandResults]) -> list[tuple[str, str]]:
     """Return headings of columns with what they mean, if no footnote says so."""
     headings = headings_of(several) if len(several) > 1 else []
-    meanings = {h: r.estimand.meaning for h, r in zip(headings, several, strict=False)}
+    meanings = {h: r.estimand.words.meaning for h, r in zip(headings, several, strict=False)}
     for results in several:
         if results.diagnostic is not None:
-            estimand = results.diagnostic.estimand
-            meanings[estimand.label] = estimand.meaning
+            words = results.diagnostic.estimand.words
+            meanings[words.label] = words.meaning
     return [(f"{heading}:", meaning) for heading, meaning in meanings.items()]

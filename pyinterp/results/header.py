@@ -265,7 +265,7 @@ def facts_of(results: EstimandResults, estimand: str, *, date: bool) -> list[Fac
     ]
     # Nothing was drawn: one model that was fitted elsewhere, and no draws of values.
     elsewhere = context.level == "model" and context.where == "evaluation rows"
-    exact = bool(results.estimand.exact) and results.diagnostic is None
+    exact = bool(results.estimand.words.exact) and results.diagnostic is None
     if not (elsewhere and exact and not (results.mcse > 0).any()):
         facts.append(("Seed:", "none" if context.seed is None else str(context.seed)))
         facts += [("Date:", context.date)] if date else []

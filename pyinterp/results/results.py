@@ -160,7 +160,8 @@ class EstimandResults(TableOfEstimands):
     @cached_property
     def inference(self) -> TermInference:
         """Tests and intervals of the terms under the options of these results."""
-        null = np.nan if self.estimand.null is None else self.estimand.null
+        parameter = self.estimand.parameter
+        null = np.nan if parameter.null is None else parameter.null
         return TermInference(
             estimate=np.asarray(self.params, dtype=np.float64),
             bse=np.asarray(self.bse, dtype=np.float64),
@@ -169,33 +170,33 @@ class EstimandResults(TableOfEstimands):
             alternative=self.alternative,
             p_adjust=self.p_adjust,
             simultaneous=self.simultaneous,
-            scale=IntervalScale(self.estimand.range),
+            scale=IntervalScale(parameter.range),
             # A null value, and no effect, is an end of the range, where the scale ends too.
-            symmetric=self.estimand.null is None and not self.variance.varies_as_square,
+            symmetric=parameter.null is None and not self.variance.varies_as_square,
             has_test=self.has_test,
         )
 
     @property
     def null(self) -> float | None:
         """Value under the null hypothesis of `tvalues`, if there is one that they test."""
-        return self.estimand.null if self.has_test else None
+        return self.estimand.parameter.null if self.has_test else None
 
     @property
     def has_test(self) -> bool:
         """Whether hypotheses are tested: not of effects of a model that is taken as it is."""
-        return not (self.estimand.effect and self.variance.rows_only)
+        return not (self.estimand.parameter.effect and self.variance.rows_only)
 
     @property
     def without_error(self) -> bool:
         """Whether there is no standard error at all: of no mean over rows, if only rows vary."""
-        no_mean = bool(self.estimand.no_model_error) and self.context.level == "model"
+        no_mean = self.estimand.basis != "rows" and self.context.level == "model"
         return no_mean and self.variance.rows_only
 
     @property
     def zero_variance(self) -> str:
         """Why a term has no variance if it has none."""
         if self.context.level != "model":
-            return self.estimand.zero_variance
+            return self.estimand.words.zero_variance
         return "every row contributes the same" if self.variance.rows_only else NO_COEFFICIENT
 
     @property
@@ -463,8 +464,8 @@ class EstimandResults(TableOfEstimands):
         terms = self.estimand.terms
         if not terms.axes:
             raise OptionError(
-                f"`flat_test` is of curves and surfaces, such as `pd`; {self.estimand.label} has "
-                "one value per feature: use `wald_test`."
+                "`flat_test` is of curves and surfaces, such as `pd`; "
+                f"{self.estimand.words.label} has one value per feature: use `wald_test`."
             )
         if self.variance.reason:
             raise InferenceError(f"Flatness can't be tested: {self.variance.reason}.")
@@ -516,9 +517,9 @@ class EstimandResults(TableOfEstimands):
         """Raise `InferenceError` if nothing can be tested."""
         if not self.has_test:
             raise InferenceError(
-                f"A test of {self.estimand.label} must allow for the training of the model, but "
-                "this one is taken as it is, and its intervals are over rows; use a model that "
-                "states the covariance of its coefficients, as statsmodels does, or fit a "
+                f"A test of {self.estimand.words.label} must allow for the training of the model, "
+                "but this one is taken as it is, and its intervals are over rows; use a model "
+                "that states the covariance of its coefficients, as statsmodels does, or fit a "
                 "`pi.Learner`."
             )
 
@@ -527,7 +528,7 @@ class EstimandResults(TableOfEstimands):
             hypotheses,
             self.inference,
             size=ROUNDING * np.abs(self.replicates.per_refit).max(axis=0),
-            missing=self.estimand.missing,
+            missing=self.estimand.words.missing,
             zero_variance=self.zero_variance,
         )
 

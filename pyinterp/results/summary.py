@@ -107,7 +107,7 @@ def summarize(
     headings = footnotes.headings_of(several)
     notes = footnotes.notes_of(several, options.alpha, options.notes, before=notes)
     frames = _frames(several, options)
-    diagnostics = [r.diagnostic and r.diagnostic.estimand.label for r in several]
+    diagnostics = [r.diagnostic and r.diagnostic.estimand.words.label for r in several]
     blocks: list[_Block] = []
     for k, (results, heading, frame) in enumerate(zip(several, headings, frames, strict=True)):
         columns = _columns(results, heading, frame, options)
@@ -211,9 +211,9 @@ def _stubs(heading: str, frame: pd.DataFrame, notes: Sequence[footnotes.Footnote
 
 def _beside(diagnostic: EstimandResults, terms: pd.Index, options: TableOptions) -> _Block:
     values = diagnostic.params.reindex(terms)
-    fmt = options.number(diagnostic.summary_frame()) if diagnostic.estimand.unit else "%.3f"
+    fmt = options.number(diagnostic.summary_frame()) if diagnostic.estimand.words.unit else "%.3f"
     cells = [cell(value, fmt) for value in values]
-    return _Block({diagnostic.estimand.label: cells}, list(map(str, terms)))
+    return _Block({diagnostic.estimand.words.label: cells}, list(map(str, terms)))
 
 
 def _columns(
@@ -226,7 +226,7 @@ def _columns(
     tail = options.alpha / 2 if two_sided else options.alpha
     columns = [(heading, "estimate", number)]
     if estimand.correction is not None and "corrected" in frame:
-        columns.append((estimand.correction.heading, "corrected", number))
+        columns.append(("corrected", "corrected", number))
     columns.append(("std err", "std_error", number))
     if results.alternative != "less":
         columns.append((f"[{tail:.3g}", "conf_low", number))

@@ -157,7 +157,7 @@ class TableOfEstimands(Tabular):
         """
         alpha = self.alpha if alpha is None else alpha
         options = tables.TableOptions(alpha, sort, top, title, notes, decimals, date)
-        heading = self.title or self.parts[0].estimand.heading
+        heading = self.title or self.parts[0].estimand.words.heading
         return tables.summarize(self.parts, options, heading, self._legend(), self._notes())
 
     def _legend(self) -> list[tuple[str, str]]:

@@ -122,7 +122,7 @@ class ImportanceResults(SeveralResults):
         check_flag("sort", sort)
         if top is not None:
             check_count("top", top)
-        panels = len({part.estimand.unit for part in self.parts}) > 1
+        panels = len({part.estimand.words.unit for part in self.parts}) > 1
         return plots.together(
             self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=panels
         )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias, TypeGuard
 
+import numpy as np
 import pandas as pd
 
 from pyinterp.checks import check_choice, is_hashable
 from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.samplers.categorical import Categorical
-from pyinterp.samplers.covariates import few_whole_numbers
 from pyinterp.samplers.knockoff import Knockoff
 from pyinterp.samplers.residual import Residual
 from pyinterp.samplers.sampler import Sampler, Target
@@ -30,6 +30,8 @@ __all__ = [
 SamplerName: TypeAlias = Literal["conditional", "residual", "categorical", "subgroup", "knockoff"]
 SamplerLike: TypeAlias = SamplerName | Sampler | Mapping[str, "SamplerName | Sampler"]
 
+MOST_CODES = 10  # whole numbers that may be codes of categories
+
 SAMPLERS: Mapping[str, Callable[[], Sampler]] = {
     "residual": Residual,
     "categorical": Categorical,
@@ -45,20 +47,10 @@ def choose_sampler(choice: SamplerLike, target: Target, population: pd.DataFrame
     for at most ten whole numbers, which may be codes, "subgroup" for all other groups.
     """
     check_sampler(choice)
-    if isinstance(choice, Mapping):
-        return choose_sampler(choice.get(target.name, "conditional"), target, population)
-    if isinstance(choice, Sampler):
-        sampler = choice
-    else:
-        name = _suitable(target, population) if choice == "conditional" else choice
+    sampler = choice.get(target.name, "conditional") if isinstance(choice, Mapping) else choice
+    if isinstance(sampler, str):
+        name = _suitable(target, population) if sampler == "conditional" else sampler
         sampler = SAMPLERS[name]()
-    _check_observed(target, population)
-    sampler.check(target, population)
-    return sampler
-
-
-def _check_observed(target: Target, population: pd.DataFrame) -> None:
-    """Raise `OptionError` if a variable of the feature is missing in some rows."""
     for name in target.variables:
         if missing := int(population[name].isna().sum()):
             raise OptionError(
@@ -66,6 +58,8 @@ def _check_observed(target: Target, population: pd.DataFrame) -> None:
                 f"{missing} of {len(population)} rows; name other features, or leave those rows "
                 'out by `missing="drop"`.'
             )
+    sampler.check(target, population)
+    return sampler
 
 
 def is_conditional(sampler: object) -> TypeGuard[SamplerLike]:
@@ -75,50 +69,46 @@ def is_conditional(sampler: object) -> TypeGuard[SamplerLike]:
 
 def check_sampler(sampler: object) -> None:
     """Raise `OptionError` unless `sampler` is a sampler, its name, or a mapping to these."""
-    if isinstance(sampler, Mapping):
-        if not sampler:
+    each = list(sampler.values()) if isinstance(sampler, Mapping) else [sampler]
+    if not each:
+        raise OptionError(
+            "`sampler` must name the sampler of at least one feature, as in {'age': "
+            "'subgroup'}; got an empty mapping. Leave it out for the default."
+        )
+    for one in each:
+        if isinstance(one, str):
+            check_choice("sampler", one, ("conditional", *SAMPLERS))
+        elif not isinstance(one, Sampler):
             raise OptionError(
-                "`sampler` must name the sampler of at least one feature, as in {'age': "
-                "'subgroup'}; got an empty mapping. Leave it out for the default."
+                "`sampler` must be a name, a sampler such as `pi.samplers.Residual()`, or a "
+                f"mapping from features to these; got {quote(one)}."
             )
-        for one in sampler.values():
-            _check_one(one)
-    else:
-        _check_one(sampler)
-
-
-def _check_one(sampler: object) -> None:
-    """Raise `OptionError` unless `sampler` is a sampler that can be hashed, or its name."""
-    if isinstance(sampler, str):
-        check_choice("sampler", sampler, ("conditional", *SAMPLERS))
-    elif not isinstance(sampler, Sampler):
-        raise OptionError(
-            "`sampler` must be a name, a sampler such as `pi.samplers.Residual()`, or a mapping "
-            f"from features to these; got {quote(sampler)}."
-        )
-    elif not is_hashable(sampler):
-        raise OptionError(
-            "A sampler must be hashable, as laws are kept by sampler: make its class a dataclass "
-            f"with `frozen=True`; {type(sampler).__name__} is not."
-        )
+        elif not is_hashable(one):
+            raise OptionError(
+                "A sampler must be hashable, as laws are kept by sampler: make its class a "
+                f"dataclass with `frozen=True`; {type(one).__name__} is not."
+            )
 
 
 def _suitable(target: Target, population: pd.DataFrame) -> str:
     """Return the name of the sampler that "conditional" stands for."""
     columns = [population[name] for name in target.variables]
-    numbers = not target.discrete and not any(is_category(column) for column in columns)
+    if target.discrete or any(map(is_category, columns)):
+        return "subgroup" if len(columns) > 1 else "categorical"
     if len(columns) > 1:
-        return "residual" if numbers else "subgroup"
-    few = numbers and (columns[0].nunique() <= 2 or few_whole_numbers(columns[0]))
-    return "residual" if numbers and not few else "categorical"
+        return "residual"
+    values = columns[0].dropna().unique()
+    whole = bool((values.astype(np.float64) % 1 == 0).all())
+    few = len(values) <= 2 or (len(values) <= MOST_CODES and whole)
+    return "categorical" if few else "residual"
 
 
 def check_names(sampler: SamplerLike, features: Mapping[str, object]) -> None:
     """Raise `OptionError` if a mapping of samplers names a feature that is not there."""
-    if isinstance(sampler, Mapping):
-        unknown = [name for name in sampler if name not in features]
-        if unknown:
-            raise OptionError(
-                f"`sampler` names {quote(unknown[0])}, which is not a feature asked for. Features: "
-                f"{list_of(features)}."
-            )
+    names = sampler if isinstance(sampler, Mapping) else ()
+    unknown = [name for name in names if name not in features]
+    if unknown:
+        raise OptionError(
+            f"`sampler` names {quote(unknown[0])}, which is not a feature asked for. Features: "
+            f"{list_of(features)}."
+        )

@@ -12,9 +12,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_category
 from pyinterp.errors import DataError
 
-__all__ = ["codes_of", "encode", "few_whole_numbers", "levels_of"]
-
-FEW = 10
+__all__ = ["codes_of", "encode", "levels_of"]
 
 
 def levels_of(column: pd.Series[Any]) -> list[Any]:
@@ -34,12 +32,6 @@ def encode(frame: pd.DataFrame, population: pd.DataFrame) -> FloatArray:
         else:
             parts.append(column.to_numpy(dtype=np.float64)[:, None])
     return np.concatenate(parts, axis=1)
-
-
-def few_whole_numbers(column: pd.Series[Any]) -> bool:
-    """Whether a variable is of at most ten whole numbers, which may be codes of categories."""
-    values = column.dropna().unique()
-    return len(values) <= FEW and bool((values.astype(np.float64) % 1 == 0).all())
 
 
 def codes_of(column: pd.Series[Any], levels: Sequence[Any]) -> IntArray:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from pyinterp._typing import FloatArray
 
@@ -108,6 +110,15 @@ def _trees(X: FloatArray, y: FloatArray, seed: int | None) -> HistGradientBoosti
         return trees.fit(X, y)
 
 
-def _few_threads(X: FloatArray) -> threadpool_limits:
+def _few_threads(X: FloatArray) -> AbstractContextManager[Any]:
     """Limit OpenMP to one thread for few rows, where several would wait for each other."""
-    return threadpool_limits(1 if len(X) < MANY else None, user_api="openmp")
+    limits: AbstractContextManager[Any] = _libraries().limit(
+        limits=1 if len(X) < MANY else None, user_api="openmp"
+    )
+    return limits
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Return the libraries with threads of this process, a search for which takes 10 ms."""
+    return ThreadpoolController()

@@ -56,8 +56,10 @@ def distinct(donors: pd.DataFrame, variables: Sequence[str]) -> Distinct:
     counts = np.bincount(of_row)
     first = np.empty(len(counts), np.intp)
     first[of_row[::-1]] = np.arange(len(donors))[::-1]
-    frame = pd.DataFrame({name: donors[name].array.take(first) for name in variables})
-    return Distinct(frame, of_row.astype(np.intp), counts.astype(np.intp))
+    columns = {}
+    for name in variables:
+        columns[name] = donors[name].array.take(first)
+    return Distinct(pd.DataFrame(columns), of_row.astype(np.intp), counts.astype(np.intp))
 
 
 def balanced_permutations(n: int, k: int, rng: np.random.Generator) -> IntArray:

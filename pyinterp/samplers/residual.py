@@ -72,32 +72,30 @@ class Residual(Sampler):
 
     def learn(self, data: LearningRows) -> ConditionalDistribution:
         """Learn the conditional mean of every variable."""
-        estimator = LinearThenTrees() if self.estimator is None else self.estimator
-        return _ResidualDistribution(
-            data, self._fit_with(estimator, data.seed), within=self.within_range
-        )
+        return _ResidualDistribution(data, self)
 
-    def _fit_with(self, estimator: Any, seed: int) -> Any:
+
+class _ResidualDistribution(ConditionalDistribution):
+    def __init__(self, data: LearningRows, sampler: Residual) -> None:
+        estimator = LinearThenTrees() if sampler.estimator is None else sampler.estimator
+
         def fit(others: FloatArray, target: pd.DataFrame) -> Any:
             values = target.to_numpy(dtype=np.float64)
             if not others.shape[1]:
                 return lambda rows: np.broadcast_to(
                     values.mean(axis=0), (len(rows), values.shape[1])
                 )
-            models = [train_estimator(estimator, others, column, seed) for column in values.T]
+            models = [train_estimator(estimator, others, column, data.seed) for column in values.T]
             return lambda rows: np.column_stack([predict(rows) for predict in models])
 
-        return fit
-
-
-class _ResidualDistribution(ConditionalDistribution):
-    def __init__(self, data: LearningRows, fit: Any, *, within: bool) -> None:
         values = data.target.to_numpy(dtype=np.float64)
         self._names = list(data.target.columns)
         self._center = np.asarray(data.out_of_sample(fit), dtype=np.float64)
         self._residuals = values - self._center
         every = data.population.to_numpy(dtype=np.float64)
-        self._range = (np.nanmin(every, axis=0), np.nanmax(every, axis=0)) if within else None
+        self._range: tuple[FloatArray, FloatArray] | None = None
+        if sampler.within_range:
+            self._range = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
         self.size = len(values) - 1
         if len(self._names) == 1:
             self.prediction = self._center[:, 0]

@@ -168,27 +168,21 @@ class LearningRows:
         if self.training is not None:
             target, others = self.training
             return fit(others, target)(self.others)
-        parts: list[tuple[IntArray, FloatArray]] = []
-        for learn, rest in self._folds():
-            predict = fit(self.others[learn], self.target.iloc[learn])
-            parts.append((rest, predict(self.others[rest])))
-        order = np.argsort(np.concatenate([rest for rest, _ in parts]))
-        return np.asarray(np.concatenate([predictions for _, predictions in parts])[order])
-
-    def _folds(self) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield the training and the test rows of every fold, whole clusters if there are."""
-        n = len(self.target)
-        units = n if self.clusters is None else len(np.unique(self.clusters))
-        if units < 2:
+        units = np.arange(len(self.target)) if self.clusters is None else self.clusters
+        folds = min(FOLDS, len(np.unique(units)))
+        if folds < 2:
             raise OptionError(
                 "A conditional sampler learns from other rows or clusters; there is only one."
             )
-        if self.clusters is None:
-            folds = KFold(min(FOLDS, units), shuffle=True, random_state=self.seed)
-            yield from folds.split(self.others)
-        else:
-            grouped = GroupKFold(min(FOLDS, units))
-            yield from grouped.split(self.others, groups=self.clusters)
+        plan = KFold(folds, shuffle=True, random_state=self.seed)
+        if self.clusters is not None:  # whole ones
+            plan = GroupKFold(folds)
+        rests, parts = [], []
+        for learn, rest in plan.split(self.others, groups=self.clusters):
+            predict = fit(self.others[learn], self.target.iloc[learn])
+            parts.append(predict(self.others[rest]))
+            rests.append(rest)
+        return np.asarray(np.concatenate(parts)[np.argsort(np.concatenate(rests))])
 
     def __repr__(self) -> str:
         return about(self, list_of(self.target.columns), f"{len(self.target)} rows")

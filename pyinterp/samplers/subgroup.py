@@ -18,12 +18,12 @@ from pyinterp.representation import call_form
 from pyinterp.samplers.covariates import encode
 from pyinterp.samplers.marginal import balanced_permutations
 from pyinterp.samplers.sampler import (
-    BLOCK,
     ConditionalDistribution,
     Draws,
     LearningRows,
     Sampler,
     Target,
+    blocks,
 )
 
 __all__ = ["Subgroup"]
@@ -76,15 +76,13 @@ class _SubgroupDistribution(ConditionalDistribution):
         trees = count()
 
         def fit(others: FloatArray, target: pd.DataFrame) -> Any:
-            values = encode(target, data.population) / scale
-            rest = others if others.shape[1] else np.zeros((len(others), 1))
             tree = DecisionTreeRegressor(
                 min_samples_leaf=sampler.leaf, max_depth=sampler.depth, random_state=data.seed
-            ).fit(rest, values)
+            ).fit(_not_empty(others), encode(target, data.population) / scale)
             number = next(trees)
 
             def leaves(rows: FloatArray) -> FloatArray:
-                rest = rows if rows.shape[1] else np.zeros((len(rows), 1))
+                rest = _not_empty(rows)
                 means = tree.predict(rest).reshape(len(rows), -1)
                 group = _groups(tree, tree.apply(rest))
                 return np.column_stack([np.full(len(rows), number), group, means])
@@ -115,7 +113,7 @@ class _SubgroupDistribution(ConditionalDistribution):
         for members in self._members:
             m = len(members)
             cycle = np.arange(m)
-            for rows in _pieces(m):
+            for rows in blocks(m, m):
                 shifts = (rows[:, None] + np.arange(1, m)) % m
                 yield self._draws(members, cycle[rows], shifts)
 
@@ -130,6 +128,11 @@ class _SubgroupDistribution(ConditionalDistribution):
         return Draws(members[rows], values, index, donors=members[index])
 
 
+def _not_empty(others: FloatArray) -> FloatArray:
+    """Return the other variables; a constant if there are none."""
+    return others if others.shape[1] else np.zeros((len(others), 1))
+
+
 def _groups(tree: DecisionTreeRegressor, leaf: IntArray) -> IntArray:
     """Return the group of every row: its leaf, joined with others below `LEAST` rows.
 
@@ -141,34 +144,14 @@ def _groups(tree: DecisionTreeRegressor, leaf: IntArray) -> IntArray:
     """
     left, right = tree.tree_.children_left, tree.tree_.children_right
     group = leaf.astype(np.intp)
-    rows = np.bincount(leaf, minlength=len(left))
-    smallest = rows.copy()  # of the groups below a node
+    end = np.arange(len(left)) + 1  # of the nodes below a node, which follow it
+    smallest = np.bincount(leaf, minlength=len(left))  # of the groups below a node
     for node in range(len(left) - 1, -1, -1):  # children come after their parents
-        if left[node] < 0:
-            continue
-        below = (left[node], right[node])
-        rows[node] = rows[below[0]] + rows[below[1]]
-        smallest[node] = min(smallest[below[0]], smallest[below[1]])
-        if smallest[node] < LEAST:
-            inside = np.isin(group, _descendants(node, left, right))
-            group[inside] = node
-            smallest[node] = rows[node]
+        if left[node] >= 0:
+            end[node] = end[right[node]]
+            smallest[node] = min(smallest[left[node]], smallest[right[node]])
+            if smallest[node] < LEAST:
+                inside = (leaf >= node) & (leaf < end[node])
+                group[inside] = node
+                smallest[node] = inside.sum()
     return group
-
-
-def _descendants(node: int, left: IntArray, right: IntArray) -> list[int]:
-    """Return a node and all nodes below it."""
-    nodes, open_nodes = [], [node]
-    while open_nodes:
-        at = open_nodes.pop()
-        nodes.append(at)
-        if left[at] >= 0:
-            open_nodes += [int(left[at]), int(right[at])]
-    return nodes
-
-
-def _pieces(m: int) -> Iterator[IntArray]:
-    """Yield the m rows of a leaf so that a piece has at most `BLOCK` draws, or one row."""
-    step = max(1, BLOCK // m)
-    for start in range(0, m, step):
-        yield np.arange(start, min(start + step, m))

@@ -274,7 +274,9 @@ def certify(
         dgps=[copy],
         learners={context.learner: results.model.estimator},
         estimands={
-            table.estimand.label: partial(LearnerResults.estimate, estimand=estimand, **options)
+            table.estimand.words.label: partial(
+                LearnerResults.estimate, estimand=estimand, **options
+            )
         },
         n=[results.nobs],
         resamplings={context.plan: results.resampling},

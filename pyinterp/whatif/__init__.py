@@ -6,45 +6,53 @@ replaced.
 =========================  ========================================================================
 Module                     What is in it
 =========================  ========================================================================
-`whatif`                   `WhatIf` of a model, `FeatureWhatIf` of a feature; engines extend them
+`whatif`                   Any model: copies of rows, predicted many at a time; what exact engines
+                           share
 `dispatch`                 The choice: an exact engine is first proven on the model's predictions
-`batches`                  Any model: copies of rows, predicted many at a time
 `trees`                    Ensembles of trees, exactly
 `forest`                   Trees as arrays
-`nodes`                    Nodes of trees, collected in the order of these arrays
 `read_forest`              Trees of scikit-learn, XGBoost and LightGBM as such arrays
 `read_histogram_boosting`  Those of scikit-learn's histogram boosting, with its categories
 `read_xgboost`             XGBoost's models, with the categories that they store
 `walks`                    Walks down trees, compiled
 `linear`                   Linear and generalized linear models, exactly
+`links`                    From sums and linear predictors to predictions
 `calibration`              Calibrated classifiers of trees or linear models, exactly
 `inputs`                   Inputs of a pipeline's last step, and the columns that donors replace
 =========================  ========================================================================
 
-A new engine is a subclass of `WhatIf` with its `FeatureWhatIf`, and a line in `dispatch`; no
-estimand depends on which engine it is.
+A new engine is a subclass of `ExactWhatIf` with its `read` and its `table`, and a call of
+`register_engine`, from wherever it is; no estimand depends on which engine it is.
 """
 
-from pyinterp.whatif.batches import BatchedWhatIf
 from pyinterp.whatif.dispatch import (
-    ENGINES,
     EngineName,
     dispatch,
     dispatch_labels,
+    engine_names,
+    register_engine,
     with_coefficients,
 )
-from pyinterp.whatif.whatif import PREDICTIONS, Block, Engine, FeatureWhatIf, WhatIf
+from pyinterp.whatif.whatif import (
+    PREDICTIONS,
+    Block,
+    Engine,
+    ExactWhatIf,
+    FeatureWhatIf,
+    WhatIf,
+)
 
 __all__ = [
-    "ENGINES",
     "PREDICTIONS",
-    "BatchedWhatIf",
     "Block",
     "Engine",
     "EngineName",
+    "ExactWhatIf",
     "FeatureWhatIf",
     "WhatIf",
     "dispatch",
     "dispatch_labels",
+    "engine_names",
+    "register_engine",
     "with_coefficients",
 ]

@@ -2,56 +2,98 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
+from sklearn.calibration import CalibratedClassifierCV
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_choice
 from pyinterp.data.design import Design
 from pyinterp.data.sample import Sample
-from pyinterp.errors import DesignError, OptionError, PredictionError
-from pyinterp.models.answers import ClassOrder, most_probable
+from pyinterp.errors import DesignError, OptionError, PredictionError, list_of, quote
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.prediction_checks import spread
-from pyinterp.models.predictor import Kind, Predictor, learner_name
-from pyinterp.whatif.batches import BatchedWhatIf
-from pyinterp.whatif.calibration import Before, calibrated_forest, calibrated_linear, final_steps
-from pyinterp.whatif.forest import Forest
-from pyinterp.whatif.inputs import Inputs
+from pyinterp.models.predictor import (
+    Predictor,
+    learner_name,
+    most_probable,
+)
+from pyinterp.whatif.calibration import (
+    members,
+)
 from pyinterp.whatif.linear import (
-    LinearModel,
     LinearWhatIf,
-    contiguous,
-    library_terms,
     read_linear,
 )
-from pyinterp.whatif.read_forest import levels_of, read_forest
 from pyinterp.whatif.trees import TreesWhatIf
-from pyinterp.whatif.whatif import WhatIf
+from pyinterp.whatif.whatif import ExactWhatIf, WhatIf
 
-__all__ = ["ENGINES", "EngineName", "dispatch", "dispatch_labels", "with_coefficients"]
+__all__ = [
+    "EngineName",
+    "dispatch",
+    "dispatch_labels",
+    "engine_names",
+    "register_engine",
+    "with_coefficients",
+]
 
 EngineName: TypeAlias = Literal["auto", "trees", "linear", "batched"]
-# Whether some input depends on variables and on others of all.
-Mixes: TypeAlias = Callable[[Sequence[str], Sequence[str]], bool]
-ENGINES = ("auto", "trees", "linear", "batched")
-_KINDS = {"trees": "a tree ensemble", "linear": "a linear model"}
+_Engine = TypeVar("_Engine", bound=type[ExactWhatIf])
+
+ENGINES: dict[str, type[ExactWhatIf]] = {"trees": TreesWhatIf, "linear": LinearWhatIf}
+KINDS = {"trees": "a tree ensemble", "linear": "a linear model"}
 
 # Libraries whose models predict other rows by the same rule as the rows that are checked.
 LIBRARIES = {"sklearn", "xgboost", "lightgbm", "statsmodels", "pyinterp"}
 
 HARMLESS = {"fit", "get_params", "set_params", "_get_tags", "_more_tags", "_abc_impl"}
 SHUFFLED_ROWS = 256
-
-# The largest deviation from the model's own predictions, in units of their spread: rounding of sums
-# in another order, in double or in single precision. What deviates more is predicted in batches.
-DOUBLE, SINGLE = 1e-10, 1e-5
 LEAST = 1e-300  # predictions that are all 0 have no spread
+
+
+def register_engine(engine: _Engine) -> _Engine:
+    """Add an exact engine, which then serves the models that it reads.
+
+    Of a model on its rows, its predictions are first compared with those of the model's own
+    ``predict``; a model that it does not reproduce is predicted in batches.
+
+    Parameters
+    ----------
+    engine : subclass of ExactWhatIf
+        An engine of the same name, registered before, is replaced.
+
+    Returns
+    -------
+    type
+        The engine itself, so that this is a decorator too.
+
+    Raises
+    ------
+    OptionError
+        If it is not a subclass with all methods and a name that no other engine has.
+    """
+    kind = isinstance(engine, type) and issubclass(engine, ExactWhatIf)
+    if not kind or inspect.isabstract(engine):
+        raise OptionError(
+            "`engine` must be a subclass of `pi.ExactWhatIf` with the methods `read` and `table`, "
+            f"the class itself, not {quote(engine)}."
+        )
+    name, others = getattr(engine, "name", None), ("auto", "batched", *KINDS)
+    if not isinstance(name, str) or not name or name in others:
+        raise OptionError(
+            f"`name` of an engine must be a string other than {list_of(others)}; "
+            f"{engine.__name__} has {quote(name)}."
+        )
+    ENGINES[name] = engine
+    return engine
+
+
+def engine_names() -> tuple[str, ...]:
+    """Return what the option `engine` takes."""
+    return "auto", *ENGINES, "batched"
 
 
 def dispatch(
@@ -59,7 +101,7 @@ def dispatch(
     design: Design,
     sample: Sample,
     *,
-    engine: EngineName = "auto",
+    engine: str = "auto",
     memory_mb: float = 256.0,
 ) -> WhatIf:
     """Return what-if predictions by an engine, after the model's own predictions were checked.
@@ -68,181 +110,101 @@ def dispatch(
     rows and on what-if rows equal the model's own; else it predicts copies of rows in batches, and
     the engine's `reason` says why.
     """
-    check_choice("engine", engine, ENGINES)
-    batched = BatchedWhatIf(predictor, design, sample, memory_mb=memory_mb)
-    if engine == "batched":
-        return batched.check()
-    reasons: dict[str, str] = {}
-    engines = () if predictor.kind in ("distribution", "answers") else _exact_engines(batched)
-    for name, exact, tolerance in engines:
-        if engine in ("auto", name):
-            try:
-                return _proven(exact, name, tolerance)
-            except _UnsuitedError as error:
-                reasons[name] = str(error)
-    if engine != "auto":
-        reason = reasons.get(engine, f"it is not {_KINDS[engine]} that can be read")
+    batched = WhatIf(predictor, design, sample, memory_mb=memory_mb)
+    last, reasons = final_step(predictor.estimator), []
+    readable = engine != "batched" and predictor.kind not in ("distribution", "answers")
+    names = [*ENGINES] if engine == "auto" else [engine]
+    for name in names if readable else ():
+        kind = ENGINES[name]
+        model = kind.read(last.model, predictor.kind)
+        if model is not None:
+            exact = kind(batched, model, before=last.before)
+            reason = _refusal(exact, last)
+            if not reason:
+                return exact
+            reasons.append(reason)
+    if engine not in ("auto", "batched"):
+        what = KINDS.get(engine, "a model")
+        reason = reasons[0] if reasons else f"it is not {what} that can be read"
         raise OptionError(
             f'`engine="{engine}"` can\'t serve {learner_name(predictor.estimator)}: {reason}; use '
             '`engine="auto"`.'
         )
     if reasons:
-        batched.engine = batched.engine._replace(reason=next(iter(reasons.values())))
-    return batched.check()
+        batched.engine = batched.engine._replace(reason=reasons[0])
+    batched.factual = predictor.check(design.encode(sample.variables, sample.index))
+    return batched
 
 
-def with_coefficients(whatif: WhatIf, predictor: Predictor, *, memory_mb: float = 256.0) -> WhatIf:
+def with_coefficients(whatif: WhatIf, predictor: Predictor) -> WhatIf:
     """Return what-if predictions of the same model with other coefficients, by the same engine.
 
     It was proven to reproduce the model's predictions, whatever the coefficients.
     """
-    batched = BatchedWhatIf(predictor, whatif.design, whatif.sample, memory_mb=memory_mb)
-    if isinstance(whatif, LinearWhatIf) and (terms := _linear_terms(predictor)) is not None:
-        return LinearWhatIf(batched, model=terms[0], inputs=whatif.inputs)
+    batched = WhatIf(predictor, whatif.design, whatif.sample, memory_mb=whatif.memory_mb)
+    if isinstance(whatif, LinearWhatIf):
+        model = read_linear(final_step(predictor.estimator).model, predictor.kind)
+        if model is not None:
+            return LinearWhatIf(batched, model, inputs=whatif.inputs)
     return batched
 
 
-def dispatch_labels(
-    whatif: WhatIf, *, engine: EngineName = "auto", memory_mb: float = 256.0
-) -> WhatIf:
+def dispatch_labels(whatif: WhatIf, *, engine: str = "auto") -> WhatIf:
     """Return what-if predictions of the labels that a model's own ``predict`` says.
 
     Probabilities serve where the most probable class is that label: of models without a
     ``predict`` that says labels, and where an exact engine computes them and `predict` agrees on
     the sample's rows and on what-if rows.
     """
-    predictor = whatif.predictor.as_kind("label")
-    if predictor is whatif.predictor or _largest_decides(whatif, predictor):
+    predictor, design, sample = whatif.predictor.as_kind("label"), whatif.design, whatif.sample
+    if predictor is whatif.predictor:
         return whatif
-    return dispatch(
-        predictor,
-        whatif.design,
-        whatif.sample,
-        engine="batched" if engine == "batched" else "auto",
-        memory_mb=memory_mb,
-    )
+    # Rows alone would prove it for no other models: the rules of these are known.
+    if isinstance(whatif, TreesWhatIf | LinearWhatIf):
+        others = _whatif_rows(whatif)
+        labels = predictor(design.encode(pd.concat([sample.variables, others], ignore_index=True)))
+        probabilities, _ = whatif.compute(whatif.inputs.of(others))
+        order = whatif.predictor.order
+        ordered = probabilities if order is None else order(probabilities)
+        if np.array_equal(most_probable(ordered), labels.argmax(axis=-1)):
+            return whatif
+    engine = "batched" if engine == "batched" else "auto"
+    return dispatch(predictor, design, sample, engine=engine, memory_mb=whatif.memory_mb)
 
 
-def _largest_decides(whatif: WhatIf, labels: Predictor) -> bool:
-    """Whether an exact engine's most probable classes are the model's own labels.
-
-    Models that have such an engine are those whose rule is known; rows alone would prove it for
-    no others.
-    """
-    if not isinstance(whatif, TreesWhatIf | LinearWhatIf):
-        return False
-    others = _whatif_rows(whatif)
-    both = pd.concat([whatif.sample.variables, others], ignore_index=True)
-    said = labels(whatif.design.encode(both)).argmax(axis=-1)
-    return bool(np.array_equal(most_probable(whatif.compute(others)[0]), said))
-
-
-class _UnsuitedError(Exception):
-    """An exact engine can't serve a model; the message says why."""
-
-
-def _exact_engines(
-    batched: BatchedWhatIf,
-) -> Iterator[tuple[str, TreesWhatIf | LinearWhatIf, float]]:
-    """Yield the exact engines for this kind of model, each with its name and tolerance."""
-    predictor, design, sample = batched.predictor, batched.design, batched.sample
-    last = final_step(predictor.estimator)
-    inside = next(iter(final_steps(last)), last).model
-    double = SINGLE if design.single else DOUBLE
-
-    trees = _trees(last) if predictor.kind != "label" else None
-    if trees is not None:
-        forest, before = trees
-        if (link := _in_order(forest.link, predictor.order)) is not forest.link:
-            forest = replace(forest, link=link)
-        inputs = Inputs(design, sample, before=before, levels=levels_of(inside), cast=forest.cast)
-        tolerance = SINGLE if type(inside).__module__.startswith("xgboost") else double
-        yield "trees", TreesWhatIf(batched, forest=forest, inputs=inputs), tolerance
-    terms = _linear_terms(predictor)
-    if terms is not None:
-        model, encode, mixes = terms
-        inputs = Inputs(design, sample, before=encode, mixes=mixes, cast=contiguous)
-        yield "linear", LinearWhatIf(batched, model=model, inputs=inputs), double
-
-
-@dataclass(frozen=True)
-class _LinkInOrder:
-    """A link, its classes in the order that is reported."""
-
-    link: Callable[[FloatArray], FloatArray]
-    order: ClassOrder
-
-    def __call__(self, sums: FloatArray) -> FloatArray:
-        return self.order(self.link(sums))
-
-
-def _in_order(
-    link: Callable[[FloatArray], FloatArray], order: ClassOrder | None
-) -> Callable[[FloatArray], FloatArray]:
-    """Return a link whose classes are ordered as the predictions are."""
-    return link if order is None or order.same else _LinkInOrder(link, order)
-
-
-def _trees(last: FinalStep) -> tuple[Forest, Before | None] | None:
-    """Return the trees of a model and what makes their inputs; None if it has none."""
-    forest = read_forest(last.model)
-    return calibrated_forest(last) if forest is None else (forest, last.before)
-
-
-def _linear_terms(
-    predictor: Predictor,
-) -> tuple[LinearModel, Before | None, Mixes | None] | None:
-    """Return coefficients, what makes their inputs and which these mix; None if there are none."""
-    terms = _terms(final_step(predictor.estimator), predictor.kind)
-    if terms is None:
-        return None
-    model, before, mixes = terms
-    if (inverse := _in_order(model.inverse, predictor.order)) is not model.inverse:
-        model = replace(model, inverse=inverse)
-    return model, before, mixes
-
-
-def _terms(last: FinalStep, kind: Kind) -> tuple[LinearModel, Before | None, Mixes | None] | None:
-    model = read_linear(last.model, kind)
-    if model is not None:
-        return model, *(library_terms(last.model) or (last.before, None))
-    calibrated = calibrated_linear(last) if kind == "probability" else None
-    return None if calibrated is None else (*calibrated, None)
-
-
-def _proven(
-    exact: TreesWhatIf | LinearWhatIf, what: str, tolerance: float
-) -> TreesWhatIf | LinearWhatIf:
-    """Return an exact engine if its predictions equal the model's own; else raise.
+def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
+    """Return why an engine's predictions do not equal the model's own; "" if they do.
 
     They are compared on the rows as they are and on what-if rows. The model predicts all rows at
     once, the engine each row alone: a model whose predictions depend on the other rows, as on their
-    mean, differs. The engine then keeps its own predictions of the rows as they are, so that
-    factual and what-if predictions have the same rounding errors.
+    mean, differs. The engine then keeps its predictions of the rows as they are, so that factual
+    and what-if predictions have the same rounding errors.
     """
-    if _predicts_in_its_own_way(exact.predictor.estimator):
-        raise _UnsuitedError("its `predict` is its own")  # what it does elsewhere can't be seen
+    if exact.name in KINDS and _predicts_in_its_own_way(last):
+        return "its `predict` is its own"  # what it does elsewhere can't be seen
     try:
         rows, whatif = exact.sample.variables, _whatif_rows(exact)
         both = pd.concat([rows, whatif], ignore_index=True)
         model = exact.predictor(exact.design.encode(both))
-    except (DesignError, PredictionError) as error:
-        raise _UnsuitedError("some what-if rows can't be predicted") from error
+    except (DesignError, PredictionError):
+        return "some what-if rows can't be predicted"
     try:
-        computed, rounding = exact.compute(whatif)
-    except (DesignError, ValueError, TypeError, IndexError, KeyError) as error:
-        raise _UnsuitedError(
-            f"the {what} engine can't tell the model's inputs from the design"
-        ) from error
-    if computed.shape != model.shape:
-        raise _UnsuitedError(f"the {what} engine does not reproduce its predictions")
-    hidden, apart = _largest(rounding, model), _largest(computed - model, model)
-    if not hidden <= tolerance:
-        raise _UnsuitedError("rounding of its terms is not small beside its predictions' spread")
-    if not apart <= tolerance:
-        raise _UnsuitedError(f"the {what} engine does not reproduce its predictions")
-    exact.keep(computed[: len(rows)], max(apart, hidden))
-    return exact
+        computed, rounding = exact.compute(exact.inputs.of(whatif))
+    except (DesignError, ValueError, TypeError, IndexError, KeyError):
+        return f"the {exact.name} engine can't tell the model's inputs from the design"
+    order = exact.predictor.order
+    if order is not None:
+        computed, rounding = order(computed), order(rounding)
+    same = computed.shape == model.shape
+    hidden = _largest(rounding, model) if same else np.inf
+    apart = _largest(computed - model, model) if same else np.inf
+    if same and not hidden <= exact.tolerance:
+        return "rounding of its terms is not small beside its predictions' spread"
+    if not apart <= exact.tolerance:
+        return f"the {exact.name} engine does not reproduce its predictions"
+    exact.factual = computed[: len(rows)]
+    exact.engine = exact.engine._replace(error=max(apart, hidden))
+    return ""
 
 
 def _largest(deviation: FloatArray, predictions: FloatArray) -> float:
@@ -260,37 +222,30 @@ def _largest(deviation: FloatArray, predictions: FloatArray) -> float:
     return float((np.abs(deviation) / unit).max())
 
 
-def _whatif_rows(exact: TreesWhatIf | LinearWhatIf) -> pd.DataFrame:
-    """Return what-if rows: shuffled rows, and rows with levels that no row has."""
-    rows = exact.sample.variables
-    unused = _unused_levels(rows)
-    if unused.empty:
-        return _shuffle(rows)
+def _whatif_rows(exact: ExactWhatIf) -> pd.DataFrame:
+    """Return rows in which every variable is another row's, and rows with levels that none has."""
+    rows, rng = exact.sample.variables, np.random.default_rng(0)
+    # Half of the rows, so that their means are others.
+    n = min(-(-len(rows) // 2), SHUFFLED_ROWS)
+    columns = {}
+    for name, column in rows.items():
+        columns[name] = column.array.take(rng.permutation(len(rows))[:n])
+    shuffled, categories = pd.DataFrame(columns), rows.select_dtypes("category")
+    if categories.empty:
+        return shuffled
+    unused = _unused_levels(rows, categories)
     try:
         with warnings.catch_warnings(action="error"):
             exact.predictor(exact.design.encode(unused))
     except (DesignError, PredictionError, Warning):  # a level that the model does not know
-        unused = unused[:0]
-    return pd.concat([_shuffle(rows), unused], ignore_index=True)
+        return shuffled
+    return pd.concat([shuffled, unused], ignore_index=True)
 
 
-def _shuffle(variables: pd.DataFrame) -> pd.DataFrame:
-    """Return some rows in which every variable comes from another row, as in what-if rows."""
-    rng = np.random.default_rng(0)
-    # Half of the rows, so that their means are others.
-    n = min(-(-len(variables) // 2), SHUFFLED_ROWS)
-    return pd.DataFrame(
-        {
-            name: column.array.take(rng.permutation(len(variables))[:n])
-            for name, column in variables.items()
-        }
-    )
-
-
-def _unused_levels(variables: pd.DataFrame) -> pd.DataFrame:
+def _unused_levels(variables: pd.DataFrame, categories: pd.DataFrame) -> pd.DataFrame:
     """Return a row for every level that no row has, as grids may have it."""
     unused: dict[str, pd.Index] = {}
-    for name, column in variables.select_dtypes("category").items():
+    for name, column in categories.items():
         used = np.bincount(column.cat.codes + 1, minlength=len(column.cat.categories) + 1)[1:]
         unused[str(name)] = column.cat.categories[used == 0]
     rows = variables.iloc[np.zeros(sum(map(len, unused.values())), np.intp)].reset_index(drop=True)
@@ -303,12 +258,13 @@ def _unused_levels(variables: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def _predicts_in_its_own_way(estimator: Any) -> bool:
+def _predicts_in_its_own_way(last: FinalStep) -> bool:
     """Whether a class outside the known libraries overrides more than training."""
-    last = final_step(estimator)
-    inside = final_steps(last)
-    wrappers = [wrapper for each in (last, *inside) for wrapper in each.wrappers]
-    for part in (*wrappers, last.model, *(each.model for each in inside)):
+    parts = [*last.wrappers, last.model]
+    if isinstance(last.model, CalibratedClassifierCV):
+        for member in members(last.model):
+            parts += [*member.last.wrappers, member.last.model]
+    for part in parts:
         for kind in type(part).__mro__:
             if kind.__module__.partition(".")[0] in LIBRARIES:
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -13,8 +14,21 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.design import Design, FrameDesign, Swap
 from pyinterp.data.sample import Sample
 
-__all__ = ["ColumnValues", "Inputs", "Levels", "numbers"]
+__all__ = [
+    "PROBES",
+    "Before",
+    "ColumnValues",
+    "Inputs",
+    "Levels",
+    "Mixes",
+    "in_turn",
+    "numbers",
+]
 
+# From design rows to the inputs of a model.
+Before: TypeAlias = Callable[[Matrix], Any]
+# Whether some input depends on variables and on others of all.
+Mixes: TypeAlias = Callable[[Sequence[str], Sequence[str]], bool]
 # Columns and their values.
 ColumnValues: TypeAlias = tuple[IntArray, FloatArray]
 
@@ -23,15 +37,24 @@ ColumnValues: TypeAlias = tuple[IntArray, FloatArray]
 Levels: TypeAlias = Sequence[Sequence[Any]] | Mapping[int, Sequence[Any] | None]
 ByName: TypeAlias = Mapping[Any, Sequence[Any] | None]
 
+# Rows that are tried with all donors, and times that all rows are tried with a donor each.
 PROBES, MEETINGS = 4, 3
 # Pairs that earlier steps transform at a time.
 SLICE = 2**15
 
 
+def in_turn(first: Before | None, second: Before | None) -> Before | None:
+    """Return what two functions of rows do, one after the other; None if there is none."""
+    if first is None or second is None:
+        return second if first is None else first
+    return lambda rows: second(first(rows))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Inputs:
     """The numbers that a sample's rows are for the last step of a fitted model.
 
-    Parameters
+    Attributes
     ----------
     design : Design
         How variables are encoded.
@@ -39,93 +62,63 @@ class Inputs:
         The rows.
     before : callable or None
         From design rows to inputs: earlier steps of a pipeline, or a model's own formula.
-    mixes : callable, optional
+    mixes : callable or None
         ``mixes(variables, all)`` says whether some input depends both on these and on others of
-        all variables; by default this is tried out.
+        all variables; without it, this is tried out.
     levels : Levels
         The model's own levels.
-    cast : callable
+    cast : callable or None
         ``cast(inputs, columns)`` returns inputs of some columns in the precision of the model.
-
-    Attributes
-    ----------
-    columnwise : bool
-        Whether inputs are columns of the design, so that those of donors need no rows.
     """
 
-    def __init__(
-        self,
-        design: Design,
-        sample: Sample,
-        *,
-        before: Callable[[Matrix], Any] | None,
-        mixes: Callable[[Sequence[str], Sequence[str]], bool] | None = None,
-        levels: Levels = (),
-        cast: Callable[[FloatArray, IntArray], FloatArray],
-    ) -> None:
-        self._design, self._sample, self._cast = design, sample, cast
-        self._before, self._mixes, self._levels = before, mixes, levels
-        self.columnwise = before is None
-
-    def on(self, sample: Sample) -> Inputs:
-        """Return the inputs of other rows, encoded alike."""
-        return Inputs(
-            self._design,
-            sample,
-            before=self._before,
-            mixes=self._mixes,
-            levels=self._levels,
-            cast=self._cast,
-        )
+    design: Design
+    sample: Sample
+    before: Before | None = None
+    mixes: Mixes | None = None
+    levels: Levels = ()
+    cast: Callable[[FloatArray, IntArray], FloatArray] | None = None
 
     @cached_property
     def rows(self) -> FloatArray:
         """The sample's inputs, shape (n, columns)."""
-        return self.of(self._sample.variables)
+        return self.of(self.sample.variables)
 
-    @cached_property
-    def _levels_by_name(self) -> ByName:
-        """The model's own levels by the name of the column, for models that take frames."""
-        none, design = self._sample.variables.iloc[:0], self._design
-        if isinstance(design, FrameDesign):
-            return _by_name(design.plain(none), self._levels)
-        return _by_name(pd.DataFrame(np.asarray(design.encode(none))), self._levels)
+    def of(self, variables: pd.DataFrame) -> FloatArray:
+        """Return the inputs of other rows."""
+        design = self.design
+        if self.before is None and isinstance(design, FrameDesign):  # whatever library's it is
+            return self._of(design.plain(variables))
+        return self._of(design.encode(variables))
 
     def by_donor(self, variables: Sequence[str], donors: pd.DataFrame) -> ColumnValues | None:
         """Return the columns that the variables determine, and their values by donor.
 
         None if a column depends on the row's other variables too.
         """
-        names = list(self._sample.variables.columns)
-        if self._mixes is not None and self._mixes(variables, names):
+        design, own = self.design, self.sample.variables
+        if self.mixes is not None and self.mixes(variables, list(own.columns)):
             return None
-        if self.columnwise and isinstance(self._design, FrameDesign):
-            return self._columns_of_frame(self._design, variables, donors)
-        swap = self._design.swap(self._sample.variables, variables, donors)
-        if self.columnwise:
+        if self.before is None and isinstance(design, FrameDesign):
+            columns, levels = design.driven(variables), _by_name(design.plain(own), self.levels)
+            values = _codes(donors[list(variables)], levels)
+        else:
+            swap = design.swap(own, variables, donors)
+            if self.before is not None:
+                return self._by_donor_of_steps(swap, len(donors))
             if swap.by_donor is None:
                 return None
             columns, values = swap.by_donor
-            return columns, self._cast(values, columns)
-        return self._by_donor_of_steps(swap, len(donors))
-
-    def prefers_donors(self, donors: int, pairs: int) -> bool:
-        """Whether `by_donor` needs less work than `by_pair`, which makes the inputs of all pairs.
-
-        Earlier steps take whole rows: `by_donor` makes `PROBES` of every donor, `by_pair` one of
-        every pair.
-        """
-        return self.columnwise or PROBES * donors < pairs
+        return columns, values if self.cast is None else self.cast(values, columns)
 
     def by_pair(
         self, rows: IntArray, variables: Sequence[str], donors: pd.DataFrame, index: IntArray
     ) -> ColumnValues | None:
         """Return the column in which rows ``rows[a]`` change with donors ``index[a]``, and values.
 
-        Values have shape (b, k); there may be no column. None if several columns change. The
+        Values have shape (b, k, 1), or (b, k, 0) if no column changes. None if several do. The
         inputs of all pairs are compared, not some at random.
         """
-        swap = self._design.swap(self._sample.variables, variables, donors)
+        swap = self.design.swap(self.sample.variables, variables, donors)
         targets, sources = np.repeat(rows, index.shape[1]), index.ravel()
         columns, values = np.empty(0, np.intp), np.zeros(len(targets))
         for start in range(0, len(targets), SLICE):
@@ -139,15 +132,7 @@ class Inputs:
                 return None
             if len(columns):
                 values[part] = inputs[:, columns[0]]
-        return columns, values.reshape(index.shape)
-
-    def _columns_of_frame(
-        self, design: FrameDesign, variables: Sequence[str], donors: pd.DataFrame
-    ) -> ColumnValues:
-        """Return `by_donor` for a model that takes a frame, whose columns are the variables."""
-        columns = design.driven(variables)
-        names = list(variables)
-        return columns, self._cast(_codes(donors[names], self._levels_by_name), columns)
+        return columns, values.reshape(*index.shape, 1)[..., : len(columns)]
 
     def _by_donor_of_steps(self, swap: Swap, donors: int) -> ColumnValues | None:
         """Return `by_donor` from the results of earlier steps, for some rows with every donor."""
@@ -172,18 +157,10 @@ class Inputs:
                 return None
         return columns, values
 
-    def of(self, variables: pd.DataFrame) -> FloatArray:
-        """Return the inputs of other rows."""
-        design = self._design
-        if self.columnwise and isinstance(design, FrameDesign):  # whatever library's it is
-            values = numbers(design.plain(variables), self._levels)
-            return self._cast(values, np.arange(values.shape[1]))
-        return self._of(design.encode(variables))
-
     def _of(self, matrix: Matrix) -> FloatArray:
-        inputs = matrix if self._before is None else self._before(matrix)
-        values = numbers(inputs, self._levels)
-        return self._cast(values, np.arange(values.shape[1]))
+        inputs = matrix if self.before is None else self.before(matrix)
+        values = numbers(inputs, self.levels)
+        return values if self.cast is None else self.cast(values, np.arange(values.shape[1]))
 
 
 def numbers(inputs: Any, levels: Levels = ()) -> FloatArray:
@@ -206,7 +183,9 @@ def numbers(inputs: Any, levels: Levels = ()) -> FloatArray:
 def _by_name(frame: pd.DataFrame, levels: Levels) -> ByName:
     """Return a model's levels by the name of the column."""
     if isinstance(levels, Mapping):
-        return {frame.columns[j]: of for j, of in levels.items()}
+        return {frame.columns[j]: names for j, names in levels.items()}
+    if not levels:
+        return {}
     return dict(zip(frame.select_dtypes("category").columns, levels, strict=False))
 
 

@@ -3,133 +3,123 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import treelite
 from sklearn.base import is_classifier
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+from sklearn.ensemble._forest import BaseForest
+from sklearn.tree import BaseDecisionTree
 
 from pyinterp._typing import FloatArray
-from pyinterp.whatif.forest import LEAF, Forest, first, identity, link_of
+from pyinterp.models.predictor import Kind
+from pyinterp.whatif.calibration import calibration_link, mean_link, members, side_by_side
+from pyinterp.whatif.forest import Categories, Forest, Nodes, alike, joint_forest
 from pyinterp.whatif.inputs import Levels
-from pyinterp.whatif.nodes import Nodes
-from pyinterp.whatif.read_histogram_boosting import histogram_forest, levels_by_column
+from pyinterp.whatif.links import Link, exponential, first, identity, logistic, softmax
+from pyinterp.whatif.read_histogram_boosting import histogram_forest
 from pyinterp.whatif.read_xgboost import stored_levels, xgboost_model
 
-__all__ = ["levels_of", "read_forest"]
+__all__ = ["read_forest"]
 
 LARGEST = 2**24  # category; treelite reads a missing one as a huge number
 _CATEGORICAL = 2  # treelite's node types: 0 leaf, 1 numerical, 2 categorical
 _LESS = 2  # treelite's comparisons: 2 is <, 3 is <=
+# Treelite's postprocessors, for one output and for several.
+_OF_ONE: dict[str, Link] = {"identity": first, "sigmoid": logistic, "exponential": exponential}
+_OF_SEVERAL: dict[str, Link] = {"identity": identity, "softmax": softmax}
 
 
-def read_forest(estimator: Any) -> Forest | None:
-    """Return the trees of a fitted ensemble; None for other models.
+def read_forest(estimator: Any, kind: Kind) -> Forest | None:
+    """Return the trees of a fitted ensemble; None for other models, and for labels.
 
     Reads scikit-learn's trees, random and extra forests, gradient boosting and histogram gradient
-    boosting, XGBoost and LightGBM.
+    boosting, XGBoost and LightGBM, and calibrated ones.
     """
-    single = isinstance(estimator, DecisionTreeClassifier | DecisionTreeRegressor)
-    if single or isinstance(estimator, ForestClassifier | ForestRegressor):
-        fitted = [estimator] if single else getattr(estimator, "estimators_", [])
-        trees = [member.tree_ for member in fitted if hasattr(member, "tree_")]
-        return _of_trees(trees, classifier=is_classifier(estimator)) if trees else None
+    if kind == "label":
+        return None
+    if isinstance(estimator, CalibratedClassifierCV):
+        return _calibrated_forest(estimator)
+    if isinstance(estimator, BaseDecisionTree | BaseForest):
+        return _of_trees(estimator)
     if isinstance(estimator, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
         return histogram_forest(estimator)
-    model = _treelite(estimator)
+    model, package = None, type(estimator).__module__.partition(".")[0]
+    try:
+        if isinstance(estimator, GradientBoostingClassifier | GradientBoostingRegressor):
+            model = treelite.sklearn.import_model(estimator)
+        elif package == "xgboost" and estimator.get_params().get("booster") != "gblinear":
+            model = xgboost_model(estimator)
+        elif package == "lightgbm" and not estimator.get_params().get("zero_as_missing"):
+            model = treelite.frontend.from_lightgbm(estimator.booster_)
+    except (treelite.TreeliteError, NotImplementedError, AttributeError, TypeError, ValueError):
+        return None
     return None if model is None else _of_treelite(model, estimator)
 
 
-def levels_of(estimator: Any) -> Levels:
-    """Return the levels by which an ensemble codes categories.
-
-    LightGBM codes columns of the type category, in order; the others those that they name.
-    """
-    if isinstance(estimator, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
-        return levels_by_column(estimator)
-    if type(estimator).__module__.startswith("xgboost"):
-        return stored_levels(estimator)
-    return getattr(getattr(estimator, "booster_", None), "pandas_categorical", None) or ()
-
-
-def _treelite(estimator: Any) -> Any:
-    """Return an ensemble as a model of treelite; None if treelite can't read it."""
-    package = type(estimator).__module__.partition(".")[0]
-    try:
-        if package == "sklearn":
-            return treelite.sklearn.import_model(estimator)
-        if package == "xgboost" and estimator.get_params().get("booster") != "gblinear":
-            return xgboost_model(estimator)
-        if package == "lightgbm" and not estimator.get_params().get("zero_as_missing"):
-            return treelite.frontend.from_lightgbm(estimator.booster_)
-    except (treelite.TreeliteError, NotImplementedError, AttributeError, TypeError, ValueError):
+def _calibrated_forest(estimator: Any) -> Forest | None:
+    """Return the trees of all models in a calibrated classifier; None if they can't be joined."""
+    inside, forests, links = members(estimator), [], []
+    for member in inside:
+        forest = read_forest(member.last.model, "probability")
+        if forest is None:
+            return None
+        links.append(calibration_link(forest.link, member))
+        if len(member.calibrators) == 1 and forest.link is identity and not member.scores:
+            # Of two classes the calibrator is given the second only.
+            leaves = np.ascontiguousarray(forest.trees.leaves[:, -1:])
+            trees = forest.trees._replace(leaves=leaves)
+            forest = replace(forest, trees=trees, base=forest.base[-1:])
+        forests.append(forest)
+    if not forests or not alike(forests):
         return None
-    return None
+    levels = [forest.levels for forest in forests]
+    codes = [{c: x.tolist() for c, x in forest.categories.items()} for forest in forests]
+    same = levels == levels[:1] * len(levels) and codes == codes[:1] * len(codes)
+    if same and all(member.last.before is None for member in inside):
+        return joint_forest(forests, [0] * len(forests), mean_link(links))
+    widths = [int(member.last.model.n_features_in_) for member in inside]
+    joint = joint_forest(forests, np.cumsum([0, *widths[:-1]]).tolist(), mean_link(links))
+    return replace(joint, before=side_by_side(inside, levels))
 
 
-def _of_trees(trees: list[Any], *, classifier: bool) -> Forest | None:
-    """Return the forest of scikit-learn's trees, which are averaged; most are in preorder."""
-    values = np.concatenate([np.asarray(tree.value, dtype=np.float64) for tree in trees])
-    if values.shape[1] != 1:  # several responses
-        return None
-    if any(
-        (t.children_left[t.feature >= 0] != np.flatnonzero(t.feature >= 0) + 1).any() for t in trees
-    ):  # grown best first
-        return _reorder(trees, classifier=classifier)
-    sizes = [tree.node_count for tree in trees]
-    roots = np.cumsum([0, *sizes[:-1]]).astype(np.int32)
-    column = np.concatenate([tree.feature for tree in trees]).astype(np.int32)
-    is_leaf = column < 0
-    right = np.concatenate([tree.children_right for tree in trees]).astype(np.int32)
-    right += np.repeat(roots, sizes)
-    right[is_leaf] = np.arange(int(is_leaf.sum()), dtype=np.int32)
-    column[is_leaf] = LEAF
-    leaves = _shares(values[is_leaf, 0, :], classifier=classifier)
-    return Forest(
-        column=column,
-        threshold=np.concatenate([tree.threshold for tree in trees]),
-        right=right,
-        missing_left=np.concatenate([tree.missing_go_to_left for tree in trees]).astype(bool),
-        category=np.full(len(column), -1, np.int32),
-        left_categories=np.zeros((1, 1), dtype=bool),
-        roots=roots,
-        leaves=np.ascontiguousarray(leaves),
-        base=np.zeros(leaves.shape[1]),
-        scale=1.0 / len(trees),
-        link=identity if classifier else first,
-        single=True,
-    )
-
-
-def _reorder(trees: list[Any], *, classifier: bool) -> Forest:
-    nodes = Nodes()
-    for tree in trees:
-        leaves = _shares(np.asarray(tree.value, dtype=np.float64)[:, 0, :], classifier=classifier)
+def _of_trees(estimator: Any) -> Forest | None:
+    """Return the forest of scikit-learn's trees, which are averaged."""
+    nodes, classifier = Nodes(), is_classifier(estimator)
+    fitted = getattr(estimator, "estimators_", [estimator])
+    for tree in [member.tree_ for member in fitted if hasattr(member, "tree_")]:
+        if tree.value.shape[1] != 1:  # several responses
+            return None
+        leaves = np.asarray(tree.value[:, 0, :], dtype=np.float64)
+        if classifier:  # as shares: older trees have counts
+            leaves = leaves / leaves.sum(axis=1, keepdims=True)
         nodes.add(
             left=tree.children_left,
             right=tree.children_right,
             column=tree.feature,
             threshold=tree.threshold,
             missing_left=tree.missing_go_to_left,
-            categories={},
             leaves=leaves,
         )
-    outputs = nodes.leaves[0].shape[1]
-    return nodes.forest(
-        base=np.zeros(outputs),
-        scale=1.0 / len(trees),
+    if len(nodes) == 0:
+        return None
+    trees = nodes.trees()
+    return Forest(
+        trees=trees,
+        base=np.zeros(trees.leaves.shape[1]),
+        scale=1.0 / len(trees.roots),
         link=identity if classifier else first,
         single=True,
     )
-
-
-def _shares(leaves: FloatArray, *, classifier: bool) -> FloatArray:
-    """Return leaf values; of classes as shares, since older trees have counts."""
-    return leaves / leaves.sum(axis=1, keepdims=True) if classifier else leaves
 
 
 def _of_treelite(model: Any, estimator: Any) -> Forest | None:
@@ -140,14 +130,14 @@ def _of_treelite(model: Any, estimator: Any) -> Forest | None:
     outputs = int(header.get_field("num_class")[0])
     classes = header.get_field("class_id")
     vectors = int(np.prod(header.get_field("leaf_vector_shape"))) > 1
-    link = link_of(str(header.get_field("postprocessor")), outputs)
+    links = _OF_ONE if outputs == 1 else _OF_SEVERAL
+    link = links.get(str(header.get_field("postprocessor")))
     if link is None:
         return None
     nodes = Nodes()
     for t in range(model.num_tree):
         get = model.get_tree_accessor(t).get_field
         left = get("cleft")
-        leaves = _leaves(get, left, outputs, None if vectors else int(classes[t]))
         threshold = np.asarray(get("threshold"))
         strict = get("cmp") == _LESS
         # x < t is x <= the number before t, in the precision in which the model compares.
@@ -159,17 +149,25 @@ def _of_treelite(model: Any, estimator: Any) -> Forest | None:
             threshold=np.where(strict, below, threshold),
             missing_left=get("default_left"),
             categories=_left_categories(get),
-            leaves=leaves,
+            leaves=_leaves(get, left, outputs, None if vectors else int(classes[t])),
         )
     averaged = bool(header.get_field("average_tree_output")[0])
     package = type(estimator).__module__.partition(".")[0]
-    return nodes.forest(
+    levels: Levels = ()
+    if package == "xgboost":
+        levels = stored_levels(estimator)
+    elif package == "lightgbm":  # of columns of the type category, in order
+        levels = estimator.booster_.pandas_categorical or ()
+    return Forest(
+        trees=nodes.trees(),
         # A copy: treelite gives views of memory that goes with its model.
         base=np.array(header.get_field("base_scores"), dtype=np.float64),
         scale=1.0 / model.num_tree if averaged else 1.0,
         link=link,
         single=package in ("xgboost", "sklearn"),
+        single_sums=package == "xgboost",
         missing=float(estimator.get_params()["missing"]) if package == "xgboost" else np.nan,
+        levels=levels,
     )
 
 
@@ -186,19 +184,15 @@ def _leaves(
     return values
 
 
-def _left_categories(get: Callable[[str], Any]) -> dict[int, tuple[npt.NDArray[Any], bool]]:
-    """Return, by categorical node, its list of categories and whether they go to the left."""
+def _left_categories(get: Callable[[str], Any]) -> Categories:
+    """Return the categories of nodes, without the codes that stand for missing values."""
     if not int(get("has_categorical_split")[0]):
         return {}
     listed, begin, end = (get(f"category_list{part}") for part in ("", "_begin", "_end"))
     to_right = get("category_list_right_child")
-    return {
-        int(q): (_in_use(listed[int(begin[q]) : int(end[q])]), not to_right[q])
-        for q in np.flatnonzero(get("node_type") == _CATEGORICAL)
-    }
-
-
-def _in_use(categories: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Return categories without the codes that stand for missing values."""
-    codes = categories.astype(np.int64)
-    return codes[(codes >= 0) & (codes < LARGEST)]
+    categories = {}
+    for q in np.flatnonzero(get("node_type") == _CATEGORICAL):
+        codes = listed[int(begin[q]) : int(end[q])].astype(np.int64)
+        in_use = codes[(codes >= 0) & (codes < LARGEST)]
+        categories[int(q)] = in_use, not to_right[q]
+    return categories

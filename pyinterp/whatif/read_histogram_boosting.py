@@ -6,7 +6,7 @@ training did not have is missing to it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,16 +14,16 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray
-from pyinterp.whatif.forest import Forest, link_of
-from pyinterp.whatif.nodes import Nodes
+from pyinterp.whatif.forest import Forest, Nodes
+from pyinterp.whatif.links import Link, exponential, first, logistic, softmax
 
-__all__ = ["histogram_forest", "levels_by_column"]
+__all__ = ["histogram_forest"]
 
-LINKS = {
-    "IdentityLink": "identity",
-    "LogLink": "exponential",
-    "LogitLink": "sigmoid",
-    "MultinomialLogit": "softmax",
+LINKS: Mapping[str, Link] = {
+    "IdentityLink": first,
+    "LogLink": exponential,
+    "LogitLink": logistic,
+    "MultinomialLogit": softmax,
 }
 BITS = 32  # of a word of the sets of categories that go to the left
 
@@ -31,41 +31,42 @@ BITS = 32  # of a word of the sets of categories that go to the left
 def histogram_forest(estimator: Any) -> Forest | None:
     """Return the trees of a fitted model; None for an unknown link."""
     base = np.ravel(estimator._baseline_prediction).astype(np.float64)
-    link = link_of(LINKS.get(type(estimator._loss.link).__name__, ""), len(base))
+    link = LINKS.get(type(estimator._loss.link).__name__)
     if link is None:
         return None
     place, nodes = _places(estimator), Nodes()
     for stage in estimator._predictors:
         for output, tree in enumerate(stage):
-            _add(nodes, tree, place, output, len(base))
-    return nodes.forest(
-        base=base, scale=1.0, link=link, single=False, categories=_numeric_categories(estimator)
+            values = np.zeros((len(tree.nodes), len(base)))
+            values[:, output] = tree.nodes["value"]
+            _add(nodes, tree, place, values)
+    every = _categories(estimator)
+    numbers = {j for j, c in every.items() if c.dtype.kind in "biuf"}
+    return Forest(
+        trees=nodes.trees(),
+        base=base,
+        scale=1.0,
+        link=link,
+        single=False,
+        levels={j: None if j in numbers else c.tolist() for j, c in every.items()},
+        categories={j: every[j].astype(np.float64) for j in numbers},
     )
 
 
-def levels_by_column(estimator: Any) -> Mapping[int, Sequence[Any] | None]:
-    """Return the levels of columns of categories, by column, in order; None for numbers."""
-    every = _categories(estimator)
-    return {j: None if _are_numbers(c) else c.tolist() for j, c in every.items()}
-
-
-def _add(nodes: Nodes, tree: Any, place: npt.NDArray[np.intp], output: int, outputs: int) -> None:
+def _add(nodes: Nodes, tree: Any, place: npt.NDArray[np.intp], leaves: FloatArray) -> None:
     """Add one tree, whose columns are those of the encoder's output."""
-    of, is_leaf = tree.nodes, tree.nodes["is_leaf"].astype(bool)
-    categorical = np.flatnonzero(of["is_categorical"].astype(bool) & ~is_leaf)
-    leaves = np.zeros((len(of), outputs))
-    leaves[:, output] = of["value"]
+    fields, is_leaf = tree.nodes, tree.nodes["is_leaf"].astype(bool)
+    categories = {}
+    for q in np.flatnonzero(fields["is_categorical"].astype(bool) & ~is_leaf):
+        categories[int(q)] = _members(tree.raw_left_cat_bitsets[fields["bitset_idx"][q]]), True
     nodes.add(
-        left=np.where(is_leaf, -1, of["left"].astype(np.int64)),
-        right=np.where(is_leaf, -1, of["right"].astype(np.int64)),
-        column=place[np.where(is_leaf, 0, of["feature_idx"])],
-        threshold=of["num_threshold"],
-        missing_left=of["missing_go_to_left"],
-        categories={
-            int(q): (_members(tree.raw_left_cat_bitsets[of["bitset_idx"][q]]), True)
-            for q in categorical
-        },
+        left=np.where(is_leaf, -1, fields["left"].astype(np.int64)),
+        right=np.where(is_leaf, -1, fields["right"].astype(np.int64)),
+        column=place[np.where(is_leaf, 0, fields["feature_idx"])],
+        threshold=fields["num_threshold"],
+        missing_left=fields["missing_go_to_left"],
         leaves=leaves,
+        categories=categories,
     )
 
 
@@ -91,13 +92,3 @@ def _categories(estimator: Any) -> dict[int, npt.NDArray[Any]]:
     columns = np.flatnonzero(estimator.is_categorical_).tolist()
     observed = (np.asarray(c)[~pd.isna(np.asarray(c))] for c in encoder.categories_)
     return dict(zip(columns, observed, strict=True))
-
-
-def _are_numbers(categories: npt.NDArray[Any]) -> bool:
-    return categories.dtype.kind in "biuf"
-
-
-def _numeric_categories(estimator: Any) -> dict[int, FloatArray]:
-    """Return the categories that are numbers, by column: their codes are their positions."""
-    every = _categories(estimator)
-    return {j: c.astype(np.float64) for j, c in every.items() if _are_numbers(c)}

@@ -3,29 +3,58 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.data.design import Design
+from pyinterp.data.design import Design, Swap
 from pyinterp.data.features import check_names, names_of
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, list_of
-from pyinterp.losses.rowwise import Loss
-from pyinterp.models.predictor import Predictor
+from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.models.prediction_checks import check_finite
+from pyinterp.models.predictor import Kind, Predictor
+from pyinterp.parallel import go_on
+from pyinterp.representation import about
 from pyinterp.samplers import Distinct, distinct
+from pyinterp.whatif.inputs import PROBES, Before, ColumnValues, Inputs
 
-__all__ = ["PAIRS", "PREDICTIONS", "Block", "Engine", "FeatureWhatIf", "WhatIf"]
+__all__ = [
+    "NO_COLUMNS",
+    "NO_VALUES",
+    "PAIRS",
+    "PREDICTIONS",
+    "SINGLE",
+    "Block",
+    "Engine",
+    "ExactFeature",
+    "ExactWhatIf",
+    "FeatureWhatIf",
+    "WhatIf",
+]
 
 # Predictions of copies of rows that are worth making per feature and model.
 PREDICTIONS = 250_000
 # Pairs of a row and a donor that are worth an exact mean where a pair costs little more than its
 # loss.
 PAIRS = 1e8
+# A copy costs its design row, the estimator's own copy of it (often float32 plus checks), and
+# its predictions; measured peaks of scikit-learn estimators stay below this many bytes a value.
+BYTES_PER_VALUE = 24
+# Rows of one predict call at most: Ctrl-C has to wait for its end, k neighbors of many rows long.
+MOST_ROWS = 2**14
+# The largest deviation from the model's own predictions, in units of their spread: rounding of sums
+# in another order, in double or in single precision. What deviates more is predicted in batches.
+DOUBLE, SINGLE = 1e-10, 1e-5
+# Rows of one table, whose making may take more memory than the table.
+MOST_TABLE_ROWS = 2**10
+# One donor that replaces nothing.
+NO_COLUMNS, NO_VALUES = np.zeros(0, np.intp), np.zeros((1, 0))
 
 
 class Engine(NamedTuple):
@@ -49,11 +78,8 @@ class Engine(NamedTuple):
     @classmethod
     def of_all(cls, engines: Sequence[Engine]) -> Engine:
         """Return one engine for several models: all names and reasons, the largest error."""
-        return cls(
-            name="; ".join(dict.fromkeys(e.name for e in engines)),
-            error=max(e.error for e in engines),
-            reason="; ".join(dict.fromkeys(e.reason for e in engines if e.reason)),
-        )
+        names, errors, reasons = map(dict.fromkeys, zip(*engines, strict=True))
+        return cls("; ".join(names), max(errors), "; ".join(filter(None, reasons)))
 
 
 class Block(NamedTuple):
@@ -70,8 +96,8 @@ class Block(NamedTuple):
     predictions: FloatArray
 
 
-class WhatIf(ABC):
-    """What-if predictions of one fitted model on one sample.
+class WhatIf:
+    """What-if predictions of one fitted model on one sample, by predicting copies of the rows.
 
     Parameters
     ----------
@@ -81,72 +107,72 @@ class WhatIf(ABC):
         How its variables are encoded.
     sample : Sample
         The evaluation rows, n of them.
+    memory_mb : float
+        Upper bound on the memory of one predict call's copies.
+
+    Attributes
+    ----------
     engine : Engine
         What computes the predictions.
-    factual : ndarray, optional
-        Predictions on the rows as they are; by default computed when first used.
+    batch : int
+        Rows of a predict call.
     """
 
     def __init__(
-        self,
-        predictor: Predictor,
-        design: Design,
-        sample: Sample,
-        engine: Engine,
-        factual: FloatArray | None = None,
+        self, predictor: Predictor, design: Design, sample: Sample, *, memory_mb: float = 256.0
     ) -> None:
         self.predictor, self.design, self.sample = predictor, design, sample
-        self.engine = engine
-        self._factual = factual
+        self.engine, self.memory_mb = Engine("batched"), memory_mb
+        values = len(design.columns) + max(predictor.width, 1)
+        bound = int(memory_mb * 2**20 / (BYTES_PER_VALUE * values))
+        self.batch = min(max(1, bound), MOST_ROWS)
 
-    @property
+    @cached_property
     def factual(self) -> FloatArray:
         """Predictions on the rows as they are, shape (n,) or (n, classes)."""
-        if self._factual is None:
-            matrix = self.design.encode(self.sample.variables, self.sample.index)
-            self._factual = self.predictor(matrix)
-        return self._factual
+        return self.predictor(self.design.encode(self.sample.variables, self.sample.index))
 
-    def keep(self, factual: FloatArray, error: float) -> None:
-        """Keep the engine's predictions of the rows, and their deviation from the model's own."""
-        self._factual, self.engine = factual, self.engine._replace(error=error)
-
-    def of_all(self, features: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, FeatureWhatIf]]:
-        """Yield the name and the what-if predictions of every feature."""
-        for name, variables in features.items():
-            yield name, self.of(variables)
-
-    @abstractmethod
     def of(self, variables: Sequence[str]) -> FeatureWhatIf:
         """Return what-if predictions with some variables replaced together."""
+        return FeatureWhatIf(self, variables)
 
-    @abstractmethod
     def take(self, rows: IntArray) -> WhatIf:
         """Return what-if predictions of the same model on some of the rows."""
+        sample = self.sample.take(rows)
+        some = WhatIf(self.predictor, self.design, sample, memory_mb=self.memory_mb)
+        some.factual = self.factual[rows]
+        return some
+
+    def donors(self, variables: Sequence[str]) -> Distinct:
+        """Return the distinct values of the sample's rows; values that predict alike may be one."""
+        return distinct(self.sample.variables, variables)
+
+    def __repr__(self) -> str:
+        return about(self, self.predictor.name, self.engine.name, f"{self.sample.nobs} rows")
 
 
-class FeatureWhatIf(ABC):
+class FeatureWhatIf:
     """What-if predictions of one feature: its variables replaced together by those of donors.
 
     Donors are the sample's own rows, unless others are given.
 
     Parameters
     ----------
-    sample : Sample
-        The rows that are predicted, n of them.
+    whatif : WhatIf
+        The model and the rows that are predicted, n of them.
     variables : sequence of str
         The variables of the feature.
     """
 
-    def __init__(self, sample: Sample, variables: Sequence[str]) -> None:
+    def __init__(self, whatif: WhatIf, variables: Sequence[str]) -> None:
         names = names_of(variables, "variables")
-        check_names(names, sample.variables.columns, kind="variable", argument="variables")
-        self.sample, self.variables = sample, tuple(names)
+        check_names(names, whatif.sample.variables.columns, kind="variable", argument="variables")
+        self._whatif, self.sample, self.variables = whatif, whatif.sample, tuple(names)
 
     @cached_property
     def donors(self) -> Distinct:
         """The m distinct values of the sample's rows; values that predict alike may be one."""
-        return distinct(self.sample.variables, self.variables)
+        return self._whatif.donors(self.variables)
 
     def most_pairs(self, loss: Loss) -> float:
         """Return how many pairs of rows and distinct donors are worth an exact mean of a loss."""
@@ -161,11 +187,18 @@ class FeatureWhatIf(ABC):
         """
         return PREDICTIONS
 
-    @abstractmethod
     def cross(self, donors: pd.DataFrame | None = None) -> Iterator[Block]:
         """Predict every row with the variables of every donor, in blocks of rows."""
+        donors = self._frame(donors)
+        swap = self._swap(donors)
+        n, k = self.sample.nobs, len(donors)
+        step = max(1, self._whatif.batch // k)
+        every = np.arange(k)
+        for start in range(0, n, step):
+            rows = np.arange(start, min(start + step, n))
+            flat = self._predict(swap, np.repeat(rows, k), np.tile(every, len(rows)))
+            yield Block(rows, flat.reshape(len(rows), k, *flat.shape[1:]))
 
-    @abstractmethod
     def pairs(
         self, rows: IntArray, index: IntArray, donors: pd.DataFrame | None = None
     ) -> FloatArray:
@@ -187,6 +220,15 @@ class FeatureWhatIf(ABC):
         -------
         ndarray of shape (b, k) or (b, k, classes)
         """
+        donors = self._frame(donors)
+        swap = self._swap(donors)
+        targets, sources = np.repeat(rows, index.shape[1]), index.ravel()
+        if len(donors) >= min(self.sample.nobs, index.size):
+            flat = self._predict(swap, targets, sources)
+        else:  # few distinct donors: a row may meet the same one again
+            pairs, which = np.unique(targets * len(donors) + sources, return_inverse=True)
+            flat = self._predict(swap, *np.divmod(pairs, len(donors)))[which]
+        return flat.reshape(*index.shape, *flat.shape[1:])
 
     def summed_losses(self, y: FloatArray, loss: Loss) -> tuple[FloatArray, FloatArray]:
         """Sum the losses of all pairs of a row, which keeps y, and a donor of the sample.
@@ -222,3 +264,253 @@ class FeatureWhatIf(ABC):
                 f"among their columns {list_of(donors)}."
             )
         return donors
+
+    def _swap(self, donors: pd.DataFrame) -> Swap:
+        sample = self.sample
+        return self._whatif.design.swap(sample.variables, self.variables, donors, sample.index)
+
+    def _predict(self, swap: Swap, rows: IntArray, donors: IntArray) -> FloatArray:
+        """Predict rows with the variables of one donor each, in batches."""
+        parts, batch = [], self._whatif.batch
+        for i in range(0, len(rows), batch):
+            go_on()
+            part = slice(i, i + batch)
+            parts.append(self._whatif.predictor(swap.matrix(rows[part], donors[part])))
+        return np.concatenate(parts)
+
+
+class ExactWhatIf(WhatIf, ABC):
+    """What-if predictions of one kind of model, without predicting copies of rows.
+
+    An engine is a subclass with a `name`, the methods `read` and `table`, and
+    :func:`register_engine`. Rows and donors come as the numbers that the model is given: as columns
+    of the design, or as the results of earlier steps of a pipeline. An engine serves a model if
+    its predictions equal those of the model's own ``predict``; others are predicted in batches, as
+    are features whose replacement changes columns that depend on other variables too.
+
+    Parameters
+    ----------
+    batched : WhatIf
+        The model and its rows.
+    model : object
+        What `read` returned.
+    before : callable or None
+        Earlier steps of a pipeline.
+    inputs : Inputs, optional
+        The rows as the model is given them, if they are known.
+
+    Attributes
+    ----------
+    name : str
+        What the option `engine` calls it; tables add "exact".
+    block_bytes : int
+        Memory of one table.
+    """
+
+    name: ClassVar[str]
+    block_bytes: ClassVar[int] = 2**27
+
+    def __init__(
+        self,
+        batched: WhatIf,
+        model: Any,
+        *,
+        before: Before | None = None,
+        inputs: Inputs | None = None,
+    ) -> None:
+        super().__init__(
+            batched.predictor, batched.design, batched.sample, memory_mb=batched.memory_mb
+        )
+        self.engine = Engine(f"{self.name}, exact")
+        self.model = model
+        self.inputs = self.encode(before) if inputs is None else inputs
+
+    @staticmethod
+    @abstractmethod
+    def read(model: Any, kind: Kind, /) -> Any:
+        """Return what predictions are computed from, such as the model; None for other models.
+
+        Parameters
+        ----------
+        model : object
+            The fitted model, or the last step of a pipeline.
+        kind : {"mean", "probability", "label"}
+            What is predicted: see `table`.
+        """
+
+    @abstractmethod
+    def table(self, rows: FloatArray, columns: IntArray, values: FloatArray) -> FloatArray:
+        """Predict every row with the values of every donor in some columns.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, p)
+            What the model is given, categories as codes.
+        columns : ndarray of int, shape (c,)
+            The columns that are replaced, from none to all.
+        values : ndarray of shape (m, c)
+            The donors' values in these columns.
+
+        Returns
+        -------
+        ndarray of shape (n, m) or (n, m, classes)
+            Means, or probabilities of the model's classes in its order; of the kind "label" 1 for
+            the class that ``predict`` says and 0 for the others.
+        """
+
+    def encode(self, before: Before | None) -> Inputs:
+        """Return the rows as the model is given them, after the earlier steps of a pipeline."""
+        return Inputs(design=self.design, sample=self.sample, before=before)
+
+    @property
+    def tolerance(self) -> float:
+        """The largest deviation from the model's own predictions, in units of their spread."""
+        return SINGLE if self.design.single else DOUBLE
+
+    def take(self, rows: IntArray) -> Self:
+        """Return what-if predictions of the same model on some of the rows."""
+        batched = super().take(rows)
+        inputs = replace(self.inputs, sample=batched.sample)
+        some = type(self)(batched, self.model, inputs=inputs)
+        some.factual = batched.factual
+        return some
+
+    def of(self, variables: Sequence[str]) -> ExactFeature:
+        """Return what-if predictions with some variables replaced together."""
+        return ExactFeature(self, variables)
+
+    def compute(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the engine's predictions of its rows, then of what-if rows, and their rounding.
+
+        Of every what-if row some columns are replaced, by its values there, in a row that has
+        others: each column alone, then half of all.
+        """
+        rows, (m, p) = self.inputs.rows, whatif.shape
+        columns = [*np.array_split(np.arange(p), min(p, m)), np.arange(0, p, 2)]
+        parts = [table[:, 0] for _, table in self.blocks(NO_COLUMNS, NO_VALUES)]
+        for replaced, some in zip(columns, np.array_split(np.arange(m), len(columns)), strict=True):
+            changed = whatif[some]
+            changed[:, replaced] = rows[np.arange(len(some)) % len(rows)][:, replaced]
+            table = self.table(changed, replaced, whatif[some][:, replaced])
+            parts.append(table[np.arange(len(some)), np.arange(len(some))])
+        predictions = np.concatenate(parts)
+        return predictions, np.zeros_like(predictions)
+
+    def blocks(
+        self, columns: IntArray, values: FloatArray
+    ) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Yield positions of rows, and their predictions with the values of every donor."""
+        n, width = len(self.inputs.rows), max(self.predictor.width, 1)
+        bound = min(self.block_bytes, int(self.memory_mb * 2**20)) // (8 * len(values) * width)
+        step = min(max(1, bound), MOST_TABLE_ROWS)
+        for start in range(0, n, step):
+            go_on()
+            rows = np.arange(start, min(start + step, n))
+            yield rows, self.table(self.inputs.rows[rows], columns, values)
+
+    def pairs(self, rows: IntArray, columns: IntArray, values: FloatArray) -> FloatArray | None:
+        """Predict rows each with values of its own, shape (b, k, columns).
+
+        None for columns where the model predicts copies of rows in less time.
+        """
+        (b, k), n = values.shape[:2], len(columns)
+        copies = np.repeat(self.inputs.rows[rows], k, axis=0)
+        copies[:, columns] = values.reshape(b * k, n)
+        slices = np.split(copies, np.arange(MOST_TABLE_ROWS, b * k, MOST_TABLE_ROWS))
+        flat = np.concatenate([self.table(part, NO_COLUMNS, NO_VALUES)[:, 0] for part in slices])
+        return flat.reshape(b, k, *flat.shape[1:])
+
+    def most_pairs(self, loss: Loss, columns: IntArray, values: FloatArray) -> float:
+        """Return how many pairs are worth an exact mean: no bound for sums without predictions."""
+        return PAIRS
+
+    def most_draws(self, columns: IntArray, values: FloatArray) -> float:
+        """Many where inputs are columns; else earlier steps would have to encode every pair."""
+        return PAIRS if self.inputs.before is None else PREDICTIONS
+
+    def summed_squares(
+        self, y: FloatArray, columns: IntArray, values: FloatArray, counts: IntArray
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Sum squared errors over donors, each of which stands for `counts`, and over rows.
+
+        None if they must be added up one by one.
+        """
+        return None
+
+    def finish(self, predictions: FloatArray) -> FloatArray:
+        """Return predictions with classes in the order of the predictor, after a check."""
+        order = self.predictor.order
+        predictions = predictions if order is None else order(predictions)
+        check_finite(predictions, self.predictor.name)
+        return predictions
+
+
+class ExactFeature(FeatureWhatIf):
+    """What-if predictions of a feature by an exact engine, in batches where it can't serve.
+
+    Parameters
+    ----------
+    whatif : ExactWhatIf
+        The model and its rows.
+    variables : sequence of str
+        The variables that are replaced together.
+    """
+
+    _whatif: ExactWhatIf
+
+    @cached_property
+    def _of_donors(self) -> ColumnValues | None:
+        """The columns that the feature determines, and values by donor; None if rows matter."""
+        return self._whatif.inputs.by_donor(self.variables, self.donors.frame)
+
+    def _values(self, donors: pd.DataFrame | None) -> ColumnValues | None:
+        if donors is None:
+            return self._of_donors
+        return self._whatif.inputs.by_donor(self.variables, self._frame(donors))
+
+    def most_pairs(self, loss: Loss) -> float:
+        """Return how many pairs of rows and distinct donors are worth an exact mean of a loss."""
+        if self._of_donors is None:
+            return PREDICTIONS
+        return self._whatif.most_pairs(loss, *self._of_donors)
+
+    @property
+    def most_draws(self) -> float:
+        """How many draws, each for one row only, are worth predicting per model."""
+        if self._of_donors is None:
+            return PREDICTIONS
+        return self._whatif.most_draws(*self._of_donors)
+
+    def cross(self, donors: pd.DataFrame | None = None) -> Iterator[Block]:
+        """Predict every row with the variables of every donor, in blocks of rows."""
+        replaced = self._values(donors)
+        if replaced is None:
+            yield from super().cross(donors)
+            return
+        for rows, predictions in self._whatif.blocks(*replaced):
+            yield Block(rows, self._whatif.finish(predictions))
+
+    def pairs(
+        self, rows: IntArray, index: IntArray, donors: pd.DataFrame | None = None
+    ) -> FloatArray:
+        """Predict row ``rows[a]`` with the variables of donors ``index[a]``."""
+        frame, inputs = self._frame(donors), self._whatif.inputs
+        # Earlier steps take whole rows: some of every donor, or one of every pair.
+        if inputs.before is None or PROBES * len(frame) < index.size:
+            changed = self._values(donors)
+            if changed is not None:
+                changed = changed[0], changed[1][index]
+        else:
+            changed = inputs.by_pair(rows, self.variables, frame, index)
+        predictions = None if changed is None else self._whatif.pairs(rows, *changed)
+        if predictions is None:
+            return super().pairs(rows, index, frame)
+        return self._whatif.finish(predictions)
+
+    def summed_losses(self, y: FloatArray, loss: Loss) -> tuple[FloatArray, FloatArray]:
+        """Return losses summed over donors, and over rows."""
+        if loss == LOSSES["squared"] and self._of_donors is not None:
+            sums = self._whatif.summed_squares(y, *self._of_donors, self.donors.counts)
+            if sums is not None:
+                return sums
+        return super().summed_losses(y, loss)

@@ -33,7 +33,7 @@ from sklearn.model_selection import KFold, TimeSeriesSplit
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.simulation.studies.coverage_results import CoverageResults
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -71,10 +71,10 @@ def test_the_citation_is_one_of_the_format_and_of_this_package() -> None:
 
 
 def test_every_command_that_is_described_is_one_of_make_and_the_other_way_round() -> None:
-    described = re.findall(r"^\| `make (\w+)` \|", text_of("CONTRIBUTING.md"), re.MULTILINE)
+    described = re.findall(r"^\| `make ([\w-]+)` \|", text_of("CONTRIBUTING.md"), re.MULTILINE)
     (phony,) = re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE)
     assert sorted(described) == sorted(phony.split())
-    assert set(described) <= set(re.findall(r"^(\w+):", MAKEFILE, re.MULTILINE))
+    assert set(described) <= set(re.findall(r"^([\w-]+):", MAKEFILE, re.MULTILINE))
 
 
 def test_the_quick_tests_are_files_of_their_folder() -> None:

@@ -107,7 +107,7 @@ def _explained(value: EstimandResults, frame: pd.DataFrame) -> str:
     if np.isinf(estimate).any():
         return "an infinite estimate"
     lost = value.params.index[np.isnan(estimate)]
-    silent = [term for term in lost if term not in value.estimand.missing]
+    silent = [term for term in lost if term not in value.estimand.words.missing]
     return f"no estimate for {silent[0]!r} and no reason" if silent else ""
 
 

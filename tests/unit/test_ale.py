@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression
 import pyinterp as pi
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.accumulation import accumulate, accumulate_pairs, interval_of
-from pyinterp.estimands.effects.level_order import similarity_order
+from pyinterp.estimands.effects.ale import similarity_order
 
 EXACT, NUMERICAL = 1e-10, 1e-5
 
@@ -179,8 +179,11 @@ def test_contributions_are_influences() -> None:
     first, second = interval_of(x, edges), interval_of(z, np.array([0, 0.5, 1.0]))
 
     def pair(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        both = (edges, np.array([0, 0.5, 1.0]))
-        return accumulate_pairs(steps[index], first[index], second[index], both)
+        at = np.full((n, 4), np.nan)
+        at[np.arange(n), first] = steps
+        return accumulate_pairs(
+            at[index], first[index], second[index], np.array([0, 0.5, 1.0]), first_edges=edges
+        )
 
     def single(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         at, reference = np.full((n, 4), np.nan), np.zeros((n, 5))

@@ -12,8 +12,7 @@ from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.estimands.effects.accumulation import interval_of
-from pyinterp.estimands.effects.accumulation_by_level import accumulate_by_level
+from pyinterp.estimands.effects.accumulation import accumulate_pairs, interval_of
 
 EXACT = 1e-9
 EDGES = np.array([-4.0, -0.5, 0.5, 4.0])
@@ -111,7 +110,7 @@ def test_contributions_are_influences() -> None:
     level[:2] = -1
 
     def of(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return accumulate_by_level(steps[index], level[index], interval[index], edges)
+        return accumulate_pairs(steps[index], level[index], interval[index], edges)
 
     value, rows = of(np.arange(n))
     np.testing.assert_allclose(rows.mean(axis=0), value, atol=EXACT)
@@ -122,7 +121,9 @@ def test_contributions_are_influences() -> None:
         np.testing.assert_allclose(moved, rows[row] - value, atol=0.01)
     weights = rng.integers(1, 4, n)
     repeated = of(np.repeat(np.arange(n), weights))[0]
-    weighted = accumulate_by_level(steps, level, interval, edges, weights / weights.mean())[0]
+    weighted = accumulate_pairs(
+        steps, level, interval, edges, row_weights=weights / weights.mean()
+    )[0]
     np.testing.assert_allclose(weighted, repeated, atol=EXACT)
 
 
@@ -135,7 +136,7 @@ def test_learners_groups_and_levels_that_are_missing() -> None:
     assert len(by_group.params) == 18
     steps = np.full((4, 2), np.nan)
     steps[:, 0] = 1.0
-    value, _ = accumulate_by_level(steps, np.zeros(4, int), np.zeros(4, int), np.array([0.0, 1.0]))
+    value, _ = accumulate_pairs(steps, np.zeros(4, int), np.zeros(4, int), np.array([0.0, 1.0]))
     assert np.isnan(value).all()
 
 

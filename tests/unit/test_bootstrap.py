@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import COV_TYPES, BootstrapVariance, Replicates, variance
 from pyinterp.inference.bootstrap import _limit, _p_value
 from pyinterp.resampling import Units

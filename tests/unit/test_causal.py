@@ -202,7 +202,7 @@ class TestTogether:
         rows = [line for line in text.splitlines() if line.startswith(("x ", "z "))]
         assert len(rows) == 2 * (len(heads) + 1)  # and that of the diagnostic
         assert sum(len(row.split()) - 1 for row in rows) == 2 * (3 * 6 + 1)
-        assert found["cvim"].estimand.label == "CVIM"
+        assert found["cvim"].estimand.words.label == "CVIM"
 
     def test_samplers_and_permutations_are_passed_on(self, binary: pi.LearnerResults) -> None:
         options = {"permutations": 5, "sampler": {"z": "subgroup"}}

@@ -485,8 +485,8 @@ class TestOptions:
         assert others
         assert mixed.params["x1"] == conditional.params["x1"]
         np.testing.assert_array_equal(mixed.params[others], marginal.params[others])
-        assert "partly conditional" in mixed.estimand.title
-        assert "(x1), or an independent draw (the others)" in mixed.estimand.meaning
+        assert "partly conditional" in mixed.estimand.words.title
+        assert "(x1), or an independent draw (the others)" in mixed.estimand.words.meaning
         assert mixed.diagnostic.params.index.tolist() == ["x1"]
         assert mixed.summary_frame()["diagnostic"].notna().tolist() == [True] + [False] * len(
             others

@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeRegressor, ExtraTreeClassifier
 
 from pyinterp.inference import coverage
 from pyinterp.inference.coverage import Coverage, coverage_of, coverages
-from pyinterp.models.families import family_of
+from pyinterp.models.specification import family_of
 
 HALVES = ("half-sample", "halves")
 TABLE = (

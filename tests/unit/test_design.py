@@ -16,13 +16,22 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp._typing import Matrix
 from pyinterp.data.design import ArrayDesign, Design, FormulaDesign, FrameDesign
-from pyinterp.data.formula import names_in
+from pyinterp.data.formula import names_in, parse
 from pyinterp.errors import DesignError, FormulaError, RefitError
 
 # Both sides evaluate the same patsy code on the same values: equal but for the last bits of BLAS.
 SAME = 1e-12
 
 ENV = {"np": np}
+
+
+def formula_design(
+    terms: str, frame: pd.DataFrame, scope: dict[str, Any], *, intercept: bool
+) -> FormulaDesign:
+    formula = parse(f"response ~ {terms}", [*frame.columns, "response"], scope)
+    return FormulaDesign(formula.terms, frame, scope, intercept=intercept)
+
+
 TERMS = [
     "x + z + g + h + b + k",
     "x*z",
@@ -91,7 +100,7 @@ def assert_swap_re_encodes(
 def test_formula_swap_equals_encoding_the_replaced_frame(
     terms: str, frame: pd.DataFrame, seed: int, data: st.DataObject
 ) -> None:
-    design = FormulaDesign(terms, frame, ENV, intercept=data.draw(st.booleans()))
+    design = formula_design(terms, frame, ENV, intercept=data.draw(st.booleans()))
     for name in design.variables:
         assert_swap_re_encodes(design, frame, [name], seed)
     group = data.draw(st.lists(st.sampled_from(design.variables), min_size=2, unique=True))
@@ -118,7 +127,7 @@ def test_frame_and_array_swap_equal_encoding_the_replaced_frame(
 def test_driven_columns_are_those_that_can_change(
     terms: str, frame: pd.DataFrame, seed: int
 ) -> None:
-    design = FormulaDesign(terms, frame, ENV, intercept=True)
+    design = formula_design(terms, frame, ENV, intercept=True)
     base = design.encode(frame)
     for name in design.variables:
         other = frame.assign(**{name: frame[name].sample(frac=1, random_state=seed).array})
@@ -128,7 +137,7 @@ def test_driven_columns_are_those_that_can_change(
 
 def test_driven_names_the_columns_of_every_term_that_uses_the_variable() -> None:
     frame = pd.DataFrame({"x": np.arange(9.0), "z": np.arange(9.0) ** 2, "g": list("abcabcabc")})
-    design = FormulaDesign("x + I(x**2) + x:z + C(g) + z", frame, ENV, intercept=False)
+    design = formula_design("x + I(x**2) + x:z + C(g) + z", frame, ENV, intercept=False)
     named = {n: [design.columns[i] for i in design.driven([n])] for n in design.variables}
     assert named == {
         "x": ["x", "I(x ** 2)", "x:z"],
@@ -163,12 +172,12 @@ def test_without_is_the_design_of_the_other_terms(frame: pd.DataFrame, data: st.
     gone = data.draw(st.sampled_from(["x", "z", "g", "h", "b", "k"]))
     kept = [part for part in chosen if gone not in names_in(part, frame.columns)]
     intercept = data.draw(st.booleans())
-    whole = FormulaDesign(" + ".join([start, *chosen]), frame, ENV, intercept=intercept)
+    whole = formula_design(" + ".join([start, *chosen]), frame, ENV, intercept=intercept)
     found = whole.without([gone])
     if not kept:
         assert found is None or found.columns == ("Intercept",)
         return
-    expected = FormulaDesign(" + ".join([start, *kept]), frame, ENV, intercept=intercept)
+    expected = formula_design(" + ".join([start, *kept]), frame, ENV, intercept=intercept)
     assert found is not None
     assert set(found.columns) == set(expected.columns)
     order = [found.columns.index(c) for c in expected.columns]
@@ -201,8 +210,8 @@ def test_a_formula_without_a_variable_is_that_without_its_terms(
         g=np.tile(["a", "b", "c"], 8), h=np.tile(["u", "v"], 12)
     )
     for intercept in (True, False):
-        whole = FormulaDesign(terms, frame, ENV, intercept=intercept)
-        expected = FormulaDesign(left, frame, ENV, intercept=intercept)
+        whole = formula_design(terms, frame, ENV, intercept=intercept)
+        expected = formula_design(left, frame, ENV, intercept=intercept)
         found = whole.without(names)
         assert found is not None
         assert set(found.columns) == set(expected.columns)
@@ -214,10 +223,10 @@ def test_a_formula_without_a_variable_is_that_without_its_terms(
 
 def test_without_all_variables_nothing_is_left_but_an_intercept() -> None:
     frame = pd.DataFrame({"x": np.arange(6.0), "z": np.ones(6), "g": list("ababab")})
-    assert FormulaDesign("x + g", frame, ENV, intercept=False).without(["x", "g"]) is None
-    assert FormulaDesign("g + g:x", frame, ENV, intercept=False).without(["g"]) is None
-    assert FormulaDesign("0 + x", frame, ENV, intercept=True).without(["x"]) is None
-    constant = FormulaDesign("x*g", frame, ENV, intercept=True).without(["x", "g"])
+    assert formula_design("x + g", frame, ENV, intercept=False).without(["x", "g"]) is None
+    assert formula_design("g + g:x", frame, ENV, intercept=False).without(["g"]) is None
+    assert formula_design("0 + x", frame, ENV, intercept=True).without(["x"]) is None
+    constant = formula_design("x*g", frame, ENV, intercept=True).without(["x", "g"])
     assert constant is not None
     assert constant.columns == ("Intercept",)
     np.testing.assert_array_equal(constant.encode(frame[:4]), np.ones((4, 1)))
@@ -233,7 +242,7 @@ def test_swap_leaves_its_inputs_alone() -> None:
     frame = pd.DataFrame({"x": np.arange(6.0), "z": np.arange(6.0), "g": list("ababab")})
     before = frame.copy()
     rows, donors = np.arange(6), np.arange(6)[::-1].copy()
-    for design in (FormulaDesign("x*z + g", frame, ENV, intercept=False), FrameDesign(["x", "g"])):
+    for design in (formula_design("x*z + g", frame, ENV, intercept=False), FrameDesign(["x", "g"])):
         swap = design.swap(frame, ["x"], frame)
         first, second = values_of(swap.matrix(rows, donors)), values_of(swap.matrix(rows, donors))
         np.testing.assert_array_equal(first, second)
@@ -242,7 +251,7 @@ def test_swap_leaves_its_inputs_alone() -> None:
 
 def test_a_factor_with_one_level_has_no_columns() -> None:
     frame = pd.DataFrame({"x": np.arange(6.0), "g": ["a"] * 6})
-    design = FormulaDesign("x + g", frame, ENV, intercept=False)
+    design = formula_design("x + g", frame, ENV, intercept=False)
     assert design.columns == ("x",)
     assert len(design.driven(["g"])) == 0
     assert_swap_re_encodes(design, frame, ["g"], 0)
@@ -250,7 +259,7 @@ def test_a_factor_with_one_level_has_no_columns() -> None:
 
 def test_categories_are_the_levels_of_factors() -> None:
     frame = pd.DataFrame({"g": list("aabbcc"), "b": [True, False] * 3, "x": np.arange(6.0)})
-    found = FormulaDesign("C(g):x + b", frame, ENV, intercept=False).categories(frame)
+    found = formula_design("C(g):x + b", frame, ENV, intercept=False).categories(frame)
     assert {name: c.levels for name, c in found.items()} == {
         "C(g)": ("a", "b", "c"),
         "b": (False, True),
@@ -261,7 +270,7 @@ def test_categories_are_the_levels_of_factors() -> None:
 
 def test_rows_that_cannot_be_encoded_are_a_clear_error() -> None:
     frame = pd.DataFrame({"x": np.arange(9.0), "g": list("abcabcabc")})
-    design = FormulaDesign("bs(x, df=4) + g", frame, ENV, intercept=False)
+    design = formula_design("bs(x, df=4) + g", frame, ENV, intercept=False)
     with pytest.raises(DesignError, match=r"levels and knots.*outside the outermost knots"):
         design.encode(frame.assign(x=99.0))
     with pytest.raises(DesignError, match=r"levels and knots.*'d'"):
@@ -356,7 +365,7 @@ def test_columns_are_those_of_patsy(terms: str, intercept: bool) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=30), "z": rng.integers(9, size=30)})
     frame = frame.assign(g=rng.permutation(["a", "b", "c"] * 10), b=frame["x"] > 0)
-    design = FormulaDesign(terms, frame, {}, intercept=intercept)
+    design = formula_design(terms, frame, {}, intercept=intercept)
     expected = patsy.dmatrix(terms, frame, return_type="dataframe")
     if not intercept and "Intercept" in expected:
         expected = expected.drop(columns="Intercept")

@@ -13,7 +13,7 @@ from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.whatif import BatchedWhatIf
+from pyinterp.whatif import WhatIf
 
 # Trees give the same bits in batches of any size; matrix products may round differently.
 ROUNDING = 1e-12
@@ -26,14 +26,14 @@ CASES = {
 }
 
 
-def whatif(data: pd.DataFrame, case: str, memory_mb: float = 256.0) -> BatchedWhatIf:
+def whatif(data: pd.DataFrame, case: str, memory_mb: float = 256.0) -> WhatIf:
     formula, estimator, design = CASES[case]
     learner = pi.Learner.from_formula(formula, data, estimator, design=design)  # type: ignore[arg-type]
     refit = learner.fit(pi.Holdout(0.6), seed=1).refits[0]
-    return BatchedWhatIf(refit.predictor, refit.design, refit.evaluation, memory_mb=memory_mb)
+    return WhatIf(refit.predictor, refit.design, refit.evaluation, memory_mb=memory_mb)
 
 
-def crossed(engine: BatchedWhatIf, variables: Sequence[str], donors: pd.DataFrame) -> np.ndarray:
+def crossed(engine: WhatIf, variables: Sequence[str], donors: pd.DataFrame) -> np.ndarray:
     blocks = list(engine.of(variables).cross(donors))
     positions = np.concatenate([np.arange(engine.sample.nobs)[b.rows] for b in blocks])
     np.testing.assert_array_equal(positions, np.arange(engine.sample.nobs))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -134,9 +135,7 @@ class TestTheDoorIsGuarded:
             "terms": pi.Terms.plain(["a"]),
             "measure": measure,
             "read": itemgetter("a"),
-            "label": "a",
-            "title": "a",
-            "meaning": "A.",
+            "words": pi.Words(label="a", title="a", meaning="A."),
         }
         return pi.Estimand(**(given | options))
 
@@ -182,19 +181,21 @@ class TestTheDoorIsGuarded:
             fitted.estimate(own)
 
     @pytest.mark.parametrize(
-        ("options", "sentence"),
+        ("make", "options", "sentence"),
         [
-            ({"key": ["a"]}, "must be hashable"),
-            ({"title": ""}, "`title` must be a text"),
-            ({"null": "0"}, "`null` must be a number"),
-            ({"null": float("nan")}, "`null` must be a number"),
+            (pi.Estimand, {"key": ["a"]}, "must be hashable"),
+            (pi.Words, {"title": ""}, "`title` must be a text"),
+            (pi.Parameter, {"null": "0"}, "`null` must be a number"),
+            (pi.Parameter, {"null": float("nan")}, "`null` must be a number"),
         ],
     )
     def test_an_estimand_is_checked_when_it_is_made(
-        self, options: dict[str, Any], sentence: str
+        self, make: Any, options: dict[str, Any], sentence: str
     ) -> None:
+        estimand = self.own(len)
+        whole = {pi.Estimand: estimand, pi.Words: estimand.words, pi.Parameter: estimand.parameter}
         with pytest.raises(OptionError, match=sentence):
-            self.own(len, **options)
+            replace(whole[make], **options)
 
     def test_names_of_terms_are_different(self) -> None:
         with pytest.raises(OptionError, match="'a' is repeated"):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pyinterp.errors import InferenceError
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.estimands.importance.relation import ROUNDING, difference, ratio, without_rounding
 
 # Central differences with a step of 1e-5 err by its square, of numbers of order one.
@@ -165,7 +165,7 @@ def test_rounding_is_a_share_of_the_original_loss(change: float, is_zero: bool) 
     """Powers of 2, so that sums and differences are exact; 2**-40 is 0.9e-12."""
     loss = np.full((4, 1), 2.0**20)
     changed = loss + change * np.array([[1.0], [1.0], [0.0], [0.0]])
-    found = difference(Estimate.of_rows(changed), Estimate.of_rows(loss))
+    found = difference({"changed": Estimate.of_rows(changed), "original": Estimate.of_rows(loss)})
     assert found.value[0] == (0.0 if is_zero else change / 2)
 
 
@@ -173,6 +173,7 @@ def test_a_ratio_needs_a_positive_loss() -> None:
     one = Estimate.of_rows(np.ones((3, 2)))
     for values in ([1.0, 0.0], [1.0, -1.0]):
         with pytest.raises(InferenceError, match="needs a positive loss"):
-            ratio(one, Estimate.of_rows(np.tile(values, (3, 1))))
-    found = ratio(Estimate.of_rows(np.full((3, 2), 3.0)), Estimate.of_rows(np.full((3, 2), 2.0)))
+            ratio({"changed": one, "original": Estimate.of_rows(np.tile(values, (3, 1)))})
+    three, two = (Estimate.of_rows(np.full((3, 2), value)) for value in (3.0, 2.0))
+    found = ratio({"changed": three, "original": two})
     np.testing.assert_array_equal(found.value, [1.5, 1.5])

@@ -7,7 +7,7 @@ import pytest
 
 from pyinterp.data.features import check_names, features_of, names_of
 from pyinterp.errors import OptionError
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import COV_TYPES, Fold, RefitEstimate, Replicates, default
 
 VARIABLES = ("a", "b", "c")

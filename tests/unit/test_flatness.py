@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.estimands.importance.flatness import spread_of
 from pyinterp.simulation import friedman1, molnar_linear
 

@@ -296,8 +296,8 @@ def test_readings_share_a_measurement(normal: pd.DataFrame) -> None:
     roots = model.h_statistic(squared=False)
     assert len(asked) == before
     np.testing.assert_allclose(roots.params**2, squares.params, rtol=EXACT)
-    assert roots.estimand.label == "H"
-    assert squares.estimand.label == "H²"
+    assert roots.estimand.words.label == "H"
+    assert squares.estimand.words.label == "H²"
 
 
 def test_jobs_change_nothing(data: pd.DataFrame) -> None:

@@ -15,7 +15,7 @@ from test_square import reference
 
 import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError, RefitError
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import (
     COV_TYPES,
     RefitEstimate,
@@ -543,7 +543,7 @@ class TestPlan:
         first, second = self.fit(), self.fit(formula="y ~ x")
         found = pi.compare(first, second)
         assert found.cov_type == "half-sample"
-        assert found.estimand.no_effect is None
+        assert found.estimand.parameter.no_effect is None
         assert type(found.variance) is Variance
         T = np.array([[h.estimate.value for h in pair] for pair in found.replicates.pairs])
         mine, other = (r.loss().replicates.pairs for r in (first, second))

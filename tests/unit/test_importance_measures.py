@@ -13,7 +13,7 @@ from sklearn.linear_model import BayesianRidge, LogisticRegression
 
 import pyinterp as pi
 from pyinterp.errors import LossError, OptionError
-from pyinterp.learner.measures import MEASURES
+from pyinterp.learner.interpretable import MEASURES
 
 ALONE: dict[str, Callable[[Any], Any]] = {
     "pfi": lambda r: r.pfi(),

@@ -155,7 +155,7 @@ def test_no_interval_of_an_estimand_leaves_its_range(
     for name, ask in asks.items():
         for options in ({}, {"simultaneous": True}, {"alternative": "less"}):
             answer = ask(**options)
-            low, high = answer.estimand.range
+            low, high = answer.estimand.parameter.range
             assert np.isfinite([low, high]).any(), name
             limits = answer.conf_int().dropna().to_numpy()
             assert (limits >= low).all(), name

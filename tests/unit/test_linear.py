@@ -40,7 +40,7 @@ import pyinterp as pi
 from pyinterp.errors import OptionError
 from pyinterp.losses.rowwise import LOSSES as NAMED
 from pyinterp.samplers import Distinct
-from pyinterp.whatif import BatchedWhatIf
+from pyinterp.whatif import WhatIf
 from pyinterp.whatif.linear import LinearModel, read_linear
 
 PREDICTIONS = 1e-12  # the bar, relative to the largest prediction: sums in another order
@@ -147,7 +147,7 @@ def in_order(whatif: Any, variables: Sequence[str], donors: pd.DataFrame) -> np.
 
 def compare(whatif: Any, variables: Sequence[str], donors: pd.DataFrame) -> None:
     """The engine's predictions for rows and donors equal those of predicted copies."""
-    batched = BatchedWhatIf(whatif.predictor, whatif.design, whatif.sample)
+    batched = WhatIf(whatif.predictor, whatif.design, whatif.sample)
     found, expected = (in_order(w, variables, donors) for w in (whatif, batched))
     assert found.shape == expected.shape
     bound = PREDICTIONS * np.abs(expected).max()
@@ -396,7 +396,8 @@ class TestFormulas:
             return predict(matrix)
 
         recorded.estimator, recorded.name = predict.estimator, predict.name
-        whatif.batched.predictor = recorded
+        recorded.order, recorded.width = predict.order, predict.width
+        whatif.predictor = recorded
         for variable, copies in (("a", N * N), ("b", N * N), ("s", N * N), ("k", 0)):
             asked.clear()
             found = in_order(whatif, [variable], whatif.sample.variables)
@@ -414,7 +415,8 @@ class TestFormulas:
             return predict(matrix)
 
         recorded.estimator, recorded.name = predict.estimator, predict.name
-        whatif.batched.predictor = recorded
+        recorded.order, recorded.width = predict.order, predict.width
+        whatif.predictor = recorded
         donors, index = whatif.sample.variables, np.arange(N).reshape(10, 7)
         for variable, draws in (("k", 1e8), ("a", 250_000)):
             copied.clear()
@@ -602,7 +604,7 @@ class TestModelsThatAreNotLinear:
             first = np.arange(len(model.intercept)) == 0  # softmax is blind to all alike
             return replace(model, intercept=model.intercept + wrong * first)
 
-        monkeypatch.setattr(import_module("pyinterp.whatif.dispatch"), "read_linear", read)
+        monkeypatch.setattr(import_module("pyinterp.whatif.linear").LinearWhatIf, "read", read)
         assert "does not reproduce" in whatif_of(pi.FittedModel(*self.far(name, by))).engine.reason
 
     def test_altered_predictions(self) -> None:

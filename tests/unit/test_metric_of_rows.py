@@ -145,7 +145,7 @@ def test_options_of_a_function_are_not_lost() -> None:
     assert result.metric(sk.make_scorer(r2_score)).params.iloc[0] == 0.25
     with_option = sk.make_scorer(sk.r2_score, force_finite=False)
     assert isinstance(
-        result.metric(with_option).estimand.metric, MetricFunction
+        result.metric(with_option).estimand.score, MetricFunction
     )  # which knows no formula
 
 
@@ -164,8 +164,8 @@ def test_weights_that_a_function_ignores_do_not_make_errors_0() -> None:
         assert result.metric(ignoring).bse.iloc[0] == pytest.approx(exact, rel=1e-9)
     plain = sk.make_scorer(lambda y, p: -np.mean(np.abs(y - p)))  # hands no weights on
     assert result.metric(plain).bse.iloc[0] == pytest.approx(exact, rel=1e-9)
-    assert "infinitesimal" not in result.metric(plain).estimand.notes[0]
-    assert "rows are left out if nothing changes" in result.metric(scorer).estimand.notes[0]
+    assert "infinitesimal" not in result.metric(plain).estimand.words.notes[0]
+    assert "rows are left out if nothing changes" in result.metric(scorer).estimand.words.notes[0]
 
 
 def median_of_errors(y: FloatArray, prediction: FloatArray) -> float:
@@ -270,7 +270,7 @@ def test_errors_without_a_formula_are_those_by_formula() -> None:
     assert result.metric(by_leaving_out).bse.iloc[0] == pytest.approx(exact, rel=1e-9)
     squared = result.metric("rsq_trad").bse.iloc[0]
     assert result.metric("explained_variance").bse.iloc[0] == pytest.approx(squared, rel=1e-3)
-    notes = [result.metric(m).estimand.notes[0] for m in (weighted_mae, by_leaving_out)]
+    notes = [result.metric(m).estimand.words.notes[0] for m in (weighted_mae, by_leaving_out)]
     assert "infinitesimal jackknife" in notes[0]
     assert "left out" in notes[1]
 
@@ -345,7 +345,7 @@ def test_what_is_no_metric_is_refused(classes: Any, metric: Any, said: str) -> N
 def test_importance_needs_a_direction(numbers: Any) -> None:
     with pytest.raises(LossError, match="whether a smaller"):
         numbers.pfi(metric=no_direction)
-    assert numbers.metric(no_direction).estimand.better == ""
+    assert numbers.metric(no_direction).estimand.parameter.better == ""
 
 
 def test_results_survive_pickle(classes: Any) -> None:

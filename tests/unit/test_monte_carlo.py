@@ -46,7 +46,7 @@ def test_squared_errors_are_unbiased(monkeypatch, name: str, k: int) -> None:
     values, squares = [], []
     for shifts in combinations(range(1, N), k):
         index = (np.arange(N)[:, None] + np.array(shifts)) % N
-        for module in ("estimands.importance.marginal_losses", "samplers.residual"):
+        for module in ("estimands.importance.losses", "samplers.residual"):
             monkeypatch.setattr(
                 f"pyinterp.{module}.balanced_permutations", lambda *_, index=index: index
             )

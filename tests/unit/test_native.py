@@ -63,7 +63,7 @@ def test_t_and_coefficients_of_lm_equal_vip() -> None:
     friedman = pd.read_csv(DATA / "inputs/friedman1.csv")
     model = pi.FittedModel(smf.ols(LM_FRIEDMAN, friedman).fit(), friedman)
     stat = model.native_importance()
-    assert stat.estimand.label == "t"
+    assert stat.estimand.words.label == "t"
     assert_equal_vip(stat, "model_lmf_stat", 1e-8)  # QR against SVD with collinear squares
     assert_equal_vip(model.native_importance("raw"), "model_lmf_raw")
 
@@ -89,7 +89,7 @@ def test_z_of_a_binomial_glm_equals_vip(mixed: pd.DataFrame) -> None:
     fitted = smf.glm(GLM_MIXED, mixed, family=sm.families.Binomial()).fit(**options)
     model = pi.FittedModel(fitted, mixed)
     stat = model.native_importance()
-    assert stat.estimand.label == "z"
+    assert stat.estimand.words.label == "z"
     assert_equal_vip(stat, "model_glm_stat")
     assert_equal_vip(model.native_importance("raw"), "model_glm_raw")
 
@@ -279,4 +279,4 @@ def test_statistics_of_a_pipelines_last_step_are_named_by_it() -> None:
         expected_label = "t"
         expected = sm.OLS(data["y"], sm.add_constant(data[["a", "b"]])).fit().tvalues[1:]
         np.testing.assert_allclose(found.params, expected, rtol=1e-9)
-        assert found.estimand.label == expected_label
+        assert found.estimand.words.label == expected_label

@@ -10,10 +10,10 @@ from sklearn.inspection import permutation_importance as sklearn_pfi
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.samplers import balanced_permutations, distinct
-from pyinterp.whatif.batches import BatchedFeature
+from pyinterp.whatif import FeatureWhatIf
 
 EXACT = 1e-10  # the issue's bar for closed forms; measured differences are near 1e-14
 
@@ -169,8 +169,8 @@ def test_auto_takes_all_pairs_while_few_rows_are_predicted(monkeypatch) -> None:
     fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1, engine="batched")
     assert (fitted.pfi().mcse == 0).all()
     # b has few distinct values, a and c have 40: only b stays under this bound.
-    monkeypatch.setattr(BatchedFeature, "most_pairs", lambda *_: 40 * X["b"].nunique())
-    monkeypatch.setattr("pyinterp.estimands.importance.marginal_losses.PREDICTIONS", 0)
+    monkeypatch.setattr(FeatureWhatIf, "most_pairs", lambda *_: 40 * X["b"].nunique())
+    monkeypatch.setattr("pyinterp.estimands.importance.losses.PREDICTIONS", 0)
     mcse = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1, engine="batched").pfi().mcse
     assert mcse["b"] == 0
     assert mcse["a"] > 0
@@ -208,7 +208,7 @@ def test_ratio_is_switched_over_original_loss() -> None:
     assert ratio.null == 1.0
     # Both sides' contributions, by the delta method from those of the two losses.
     (case,), (measured,) = fitted.analysis.cases, fitted.analysis.measure(ratio.estimand)
-    switched, original = measured["switched"], measured["original"]
+    switched, original = measured["changed"], measured["original"]
     (estimate,) = ratio.replicates.estimates
     r = switched.value / original.value
     np.testing.assert_allclose(

@@ -503,7 +503,7 @@ def test_nats_are_on_the_axis_of_a_classifiers_likelihood() -> None:
     frame = pd.DataFrame({"a": rng.normal(size=60), "y": rng.choice(list("uv"), 60)})
     res = pi.Learner.from_formula("y ~ a", frame, LogisticRegression()).fit(pi.Holdout(), seed=1)
     assert res.likelihood_pfi().plot().labels.x.endswith("[nats]")
-    assert res.likelihood_pfi(relation="ratio").estimand.unit == ""
+    assert res.likelihood_pfi(relation="ratio").estimand.words.unit == ""
 
 
 def test_points_without_an_estimate_are_counted_not_drawn() -> None:

@@ -71,7 +71,7 @@ def test_rows_recompute_from_what_is_printed(tables: range) -> None:
             table = random_table(seed)
         assert table.null is not None
         assert isinstance(table.variance, SquareVariance)
-        frame, least = table.summary_frame(), table.estimand.range[0]
+        frame, least = table.summary_frame(), table.estimand.parameter.range[0]
         wide = {alpha: table.conf_int(alpha) for alpha in LEVELS}
         for name, row in frame.iterrows():
             if not row["std_error"] > 0:
@@ -146,7 +146,7 @@ def test_tests_and_intervals_of_a_table_are_dual(
         np.testing.assert_array_equal(rejected, outside)
         for name in pfi.params.index:
             nulls = pfi.params[name] + pfi.bse[name] * rng.normal(scale=3, size=4)
-            nulls = np.maximum(nulls, pfi.estimand.range[0] + 0.01)  # no ratio is below 0
+            nulls = np.maximum(nulls, pfi.estimand.parameter.range[0] + 0.01)  # no ratio is below 0
             tested = pfi.t_test(", ".join(f"{name} = {h!r}" for h in nulls.tolist()))
             low, high = limits.loc[name]
             inside = (low <= nulls) & (nulls <= high)

@@ -31,12 +31,8 @@ def test_lines_of_a_log_say_what_is_left(monkeypatch, caplog) -> None:
     """A clock of 7 seconds a job: lines after 14, 28, ... seconds, and at the end."""
     clock = iter(range(0, 7000, 7))
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    with (
-        caplog.at_level(logging.INFO, "pyinterp"),
-        progress.count_jobs(5, "Refits", "fit", "log") as advance,
-    ):
-        for _ in range(5):
-            advance()
+    with caplog.at_level(logging.INFO, "pyinterp"):
+        assert list(progress.with_progress("abcde", 5, "Refits", "fit", "log")) == list("abcde")
     assert [record.getMessage() for record in caplog.records] == [
         "Refits: 2 of 5 fits in 0:14, 0:21 left",
         "Refits: 4 of 5 fits in 0:28, 0:07 left",

@@ -36,12 +36,20 @@ def asked(results: pi.LearnerResults, name: str, relation: Any) -> pi.EstimandRe
 @pytest.mark.parametrize("name", ASKED)
 def test_no_importance_is_0_or_1(results: pi.LearnerResults, name: str) -> None:
     difference, ratio = (asked(results, name, r) for r in ("difference", "ratio"))
-    assert (difference.null, difference.estimand.no_effect, difference.estimand.unit) == (
+    assert (
+        difference.null,
+        difference.estimand.parameter.no_effect,
+        difference.estimand.words.unit,
+    ) == (
         0.0,
         0.0,
         "y",
     )
-    assert (ratio.null, ratio.estimand.no_effect, ratio.estimand.unit) == (1.0, 1.0, "")
+    assert (ratio.null, ratio.estimand.parameter.no_effect, ratio.estimand.words.unit) == (
+        1.0,
+        1.0,
+        "",
+    )
     assert difference.params["x"] > 0
     assert ratio.params["x"] > 1
     assert "ratio" in ratio.estimand.description

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import RefitEstimate, Replicates, combine, gather
 from pyinterp.inference.replicates import contributions, row_effects
 from pyinterp.resampling import Group

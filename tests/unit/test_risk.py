@@ -34,7 +34,7 @@ def test_the_loss_is_a_mean_without_a_test(results, data: pd.DataFrame) -> None:
     ]
     np.testing.assert_allclose(found.refit_frame().iloc[:, 0], expected, rtol=1e-12)
     assert found.null is None
-    assert found.estimand.unit == "y²"
+    assert found.estimand.words.unit == "y²"
     assert found.pvalues.isna().all()
     assert list(found.params.index) == ["loss"]
 
@@ -44,7 +44,7 @@ def test_the_share_compares_with_the_mean_of_the_training_rows(results, data) ->
     assert list(found.params.index) == ["R²"]
     assert found.null == 0.0
     assert found.pvalues.notna().all()
-    assert found.estimand.unit == ""
+    assert found.estimand.words.unit == ""
     for refit, estimate in zip(results.refits, found.replicates.estimates, strict=True):
         y = refit.evaluation.y
         own = (y - refit.predictor(refit.design.encode(refit.evaluation.variables))) ** 2

@@ -55,7 +55,7 @@ def names(tree: ast.Module) -> Iterator[str]:
 
 def test_a_participle_is_told_from_other_words() -> None:
     things = ("shown", "own_terms", "_listed", "KnownRows", "UNDEFINED")
-    others = ("seed", "BatchedWhatIf", "is_called", "fitted_model", "quote")
+    others = ("seed", "FeatureWhatIf", "is_called", "fitted_model", "quote")
     assert all(map(participle, things))
     assert not any(map(participle, others))
 

@@ -59,7 +59,7 @@ def test_slopes_are_those_of_the_rows_at_the_grid(data: pd.DataFrame) -> None:
     np.testing.assert_allclose(result.bse, rows.std(ddof=1) / np.sqrt(200), rtol=MARGEFF)
     ame = fitted.ame("x")
     np.testing.assert_allclose(ame.bse, rows.std(ddof=1) / np.sqrt(200), rtol=MARGEFF)
-    assert result.estimand.null == 0
+    assert result.estimand.parameter.null == 0
     assert result.null is None
 
 

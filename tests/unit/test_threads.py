@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info
 
 import pyinterp as pi
-from pyinterp.parallel import jobs, threads
+from pyinterp.parallel import threads
 
 
 class Recorder(RegressorMixin, BaseEstimator):
@@ -113,24 +111,3 @@ def test_lightgbm_takes_all_cores_unless_it_is_told() -> None:
     with threads.shared_cores([alone, inside], 2):
         assert alone.n_jobs == inside.steps[-1][1].n_jobs == 2
     assert alone.n_jobs is inside.steps[-1][1].n_jobs is None
-
-
-@pytest.mark.parametrize(("name", "printed"), [("ExecutorManagerThread", 0), ("mine", 1)])
-def test_the_end_of_joblib_s_manager_prints_nothing(monkeypatch, name, printed) -> None:
-    """It may look up a job that has been canceled a moment ago, and fails; others may not."""
-    seen: list[Any] = []
-    monkeypatch.setattr(threading, "excepthook", seen.append)
-
-    def results(*_: Any) -> Iterator[int]:
-        try:
-            yield 1
-        finally:
-            thread = threading.Thread(target={}.__getitem__, args=(3,), name=name)
-            thread.start()
-            thread.join()
-
-    monkeypatch.setattr(jobs, "Parallel", lambda **_: results)
-    with jobs.outcomes([], 2, n_jobs=1, label="", progress=False) as outcomes:
-        assert next(outcomes) == 1
-    assert len(seen) == printed
-    assert threading.excepthook == seen.append

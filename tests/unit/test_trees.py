@@ -42,7 +42,7 @@ from xgboost import XGBClassifier, XGBRegressor
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.whatif import PREDICTIONS, BatchedWhatIf
+from pyinterp.whatif import PREDICTIONS, WhatIf
 
 DOUBLE = 1e-12  # the bar; rounding of sums in another order
 ROUNDING = 1e-13  # steps are sums from the left, over those asked for
@@ -95,7 +95,7 @@ def in_order(whatif, variables: list[str], donors: pd.DataFrame) -> np.ndarray:
 
 def compare(whatif, variables: list[str], donors: pd.DataFrame, tolerance: float) -> None:
     """The engine's predictions for rows and donors equal those of predicted copies."""
-    batched = BatchedWhatIf(whatif.predictor, whatif.design, whatif.sample)
+    batched = WhatIf(whatif.predictor, whatif.design, whatif.sample)
     exact, slow = (in_order(w, variables, donors) for w in (whatif, batched))
     assert exact.shape == slow.shape
     bound = tolerance * np.abs(slow).max()
@@ -115,6 +115,7 @@ class Refusal:
 
     def __init__(self, predictor) -> None:
         self.estimator, self.name = predictor.estimator, predictor.name
+        self.order, self.width = predictor.order, predictor.width
 
     def __call__(self, matrix) -> np.ndarray:
         raise AssertionError("rows were copied")
@@ -123,13 +124,13 @@ class Refusal:
 def is_walked(whatif, name: str) -> bool:
     """Whether rows with donors of their own are predicted without copies."""
     donors, predictor = whatif.sample.variables[[name]], whatif.predictor
-    whatif.batched.predictor = Refusal(predictor)
+    whatif.predictor = Refusal(predictor)
     try:
         whatif.of([name]).pairs(np.arange(5), np.arange(15).reshape(5, 3), donors[:15])
     except AssertionError:
         return False
     finally:
-        whatif.batched.predictor = predictor
+        whatif.predictor = predictor
     return True
 
 
@@ -378,7 +379,7 @@ def test_small_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
         return np.concatenate([fitted.pfi(loss=loss).params for loss in ("squared", "absolute")])
 
     whole = asked()
-    monkeypatch.setattr(trees, "BLOCK_BYTES", 1)  # 64 rows at a time
+    monkeypatch.setattr(trees.TreesWhatIf, "block_bytes", 1)  # 64 rows at a time
     np.testing.assert_allclose(asked(), whole, atol=1e-12)
     monkeypatch.setattr(trees, "BITS_BYTES", 0)  # and every split answered again
     np.testing.assert_allclose(asked(), whole, atol=1e-12)
@@ -401,7 +402,7 @@ def test_pairs_in_small_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> 
         model = make_pipeline(*steps, RandomForestRegressor(10, random_state=0)).fit(X, y)
         with monkeypatch.context() as small:
             whole = asked()
-            small.setattr(trees, "BLOCK_BYTES", 1)  # one row at a time
+            small.setattr(trees.TreesWhatIf, "block_bytes", 1)  # one row at a time
             small.setattr(inputs, "SLICE", 100)
             np.testing.assert_array_equal(asked(), whole)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import time
 from typing import Any
 
 import hypothesis.strategies as st
@@ -14,7 +13,6 @@ from hypothesis import example, given, settings
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from pyinterp.data.formula.trust import FUNCTIONS_OF_NUMPY
 from pyinterp.errors import FormulaError, OptionError, PyinterpError
 
 DATA = pd.DataFrame(
@@ -181,10 +179,8 @@ def test_anything_else_is_refused_before_it_is_evaluated(
         raise AssertionError("evaluated")
 
     monkeypatch.setattr("patsy.EvalEnvironment.eval", evaluated)
-    start = time.process_time()
     with pytest.raises(FormulaError) as caught:
         learner(side.format(attack))
-    assert time.process_time() - start < 2
     assert len(str(caught.value)) <= 400
 
 
@@ -213,11 +209,6 @@ def test_columns_named_like_functions_are_columns() -> None:
     assert set(found.features) == {"eval", "__class__"}
     with pytest.raises(FormulaError):
         pi.Learner.from_formula("y ~ eval('1')", named, LinearRegression(), trusted=False)
-
-
-def test_listed_functions_are_elementwise() -> None:
-    for name in FUNCTIONS_OF_NUMPY:
-        assert isinstance(getattr(np, name), np.ufunc), name
 
 
 @pytest.mark.parametrize("value", [None, 0, 1, "no", np.ones(3)])
@@ -282,6 +273,6 @@ def test_expressions_that_are_accepted_hold_listed_nodes_only(code: str) -> None
         if isinstance(node, ast.Attribute):
             assert isinstance(node.value, ast.Name)
             assert node.value.id == "np"
-            assert node.attr in FUNCTIONS_OF_NUMPY
+            assert isinstance(getattr(np, node.attr), np.ufunc)
         if isinstance(node, ast.Name):
             assert node.id not in ("POWER", "open", "eval")

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from pyinterp.data.typical import typical_rows, typical_value
+from pyinterp.data.columns import typical_rows, typical_value
 
 
 @pytest.mark.parametrize(

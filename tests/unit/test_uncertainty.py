@@ -169,7 +169,7 @@ class TestNormal:
             expected = expected - expected[:, :1]
         np.testing.assert_allclose(result.row_frame(), expected, atol=1e-12)
         np.testing.assert_allclose(result.params, expected.mean(axis=0), atol=1e-12)
-        assert result.estimand.unit == "nats"
+        assert result.estimand.words.unit == "nats"
 
     def test_no_response_is_needed_for_entropy_but_for_the_likelihood(self) -> None:
         fitted = pi.FittedModel(BayesianRidge().fit(X, Y), X)

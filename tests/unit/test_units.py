@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.over_rows import rows, units_of
 from pyinterp.inference.replicates import RefitEstimate, gather
 

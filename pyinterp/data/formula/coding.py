@@ -1,11 +1,14 @@
-"""Columns from the terms of a formula, coded by patsy: the one module that imports it."""
+"""Factors, what their names stand for, and columns from terms: the module that imports patsy."""
 
 from __future__ import annotations
 
+import importlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,21 +17,21 @@ import patsy
 import patsy.builtins
 from patsy.constraint import linear_constraint
 from patsy.state import Standardize
+from patsy.tokens import normalize_token_spacing
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.errors import DesignError, FormulaError, short
 
-if TYPE_CHECKING:
-    from pyinterp.data.formula.algebra import Terms
-    from pyinterp.data.formula.expressions import Factor
-
 __all__ = [
-    "FUNCTIONS",
+    "DOUBLE",
+    "LANGUAGE",
     "Coding",
+    "Factor",
+    "Scope",
+    "Terms",
     "callers_names",
-    "evaluate",
+    "double",
     "learn",
-    "learns",
     "library_coding",
     "linear_hypotheses",
     "reason_of",
@@ -47,23 +50,159 @@ class RScale(Standardize):  # type: ignore[misc]  # patsy has no types
         return super().transform(x, ddof=1)
 
 
-# What formulas may call without an import.
-FUNCTIONS: Mapping[str, Any] = {
+# What formulas may use without an import.
+LANGUAGE: Mapping[str, Any] = {
     **{name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__},
     "scale": patsy.stateful_transform(RScale),
+    "np": np,
 }
+DOUBLE = "_double"
+
+
+def double(values: Any) -> Any:
+    """Return numbers and truth values in double precision, as R computes; others as they are.
+
+    Whole numbers of NumPy overflow, and its truth values have no sum, in silence.
+    """
+    dtype = getattr(values, "dtype", None)
+    if getattr(dtype, "kind", "O") in "biuf":
+        if isinstance(values, pd.Series) and not isinstance(dtype, np.dtype):
+            numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+            return pd.Series(numbers, index=values.index)
+        return values.astype(np.float64)
+    return float(values) if isinstance(values, bool) else values
+
+
+class Scope(Mapping[str, Any]):
+    """Names of the caller that a formula uses, which can be pickled: modules by their names."""
+
+    def __init__(self, names: Iterable[str], scope: Mapping[str, Any]) -> None:
+        self._values = {name: scope[name] for name in names if name in scope}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getstate__(self) -> dict[str, tuple[bool, Any]]:
+        values = self._values.items()
+        modules = {name: value.__name__ for name, value in values if isinstance(value, ModuleType)}
+        return {name: (name in modules, modules.get(name, value)) for name, value in values}
+
+    def __setstate__(self, state: dict[str, tuple[bool, Any]]) -> None:
+        self._values = {
+            name: importlib.import_module(value) if module else value
+            for name, (module, value) in state.items()
+        }
+
+
+def _environment(names: Iterable[str], scope: Mapping[str, Any]) -> patsy.EvalEnvironment:
+    """Return what `names` that are no columns stand for: the language's before the caller's."""
+    values = {**scope, **LANGUAGE}
+    used = {name: values[name] for name in names if name in values}
+    return patsy.EvalEnvironment([used | {DOUBLE: double}])
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A variable, or code that is evaluated for every row; terms are products of factors.
+
+    The methods are patsy's interface. Columns are looked up, and code is evaluated in doubles.
+
+    Attributes
+    ----------
+    key : str
+        What makes it the same factor as another, however it is written.
+    code : str
+        As written.
+    column : str or None
+        The column that it merely names, if it does.
+    variables : tuple of str
+        The columns that it uses.
+    names : tuple of str
+        Other names: of functions, and of the caller.
+    code_to_run : str
+        The code that is evaluated: operands of arithmetic are double numbers.
+    levels_of : str or None
+        The column whose values are its levels, if it has levels: itself, or x of ``C(x)``.
+    """
+
+    key: str
+    code: str = field(compare=False)
+    column: str | None = field(compare=False, default=None)
+    variables: tuple[str, ...] = field(compare=False, default=())
+    names: tuple[str, ...] = field(compare=False, default=())
+    code_to_run: str = field(compare=False, default="")
+    levels_of: str | None = field(compare=False, default=None)
+    origin = None  # patsy's place in a text
+
+    def name(self) -> str:
+        """Return the name in names of columns: the code in patsy's spacing."""
+        return self.code if self.column is not None else str(normalize_token_spacing(self.code))
+
+    def memorize_passes_needed(self, state: dict[str, Any], env: patsy.EvalEnvironment) -> int:
+        """Return how often the factor must see the rows to learn from them."""
+        if self.column is not None:
+            return 0
+        return int(patsy.EvalFactor(self.code_to_run).memorize_passes_needed(state, env))
+
+    def eval(self, state: dict[str, Any], data: pd.DataFrame) -> Any:
+        """Return the values of some rows."""
+        if self.column is not None:
+            return data[self.column]
+        return patsy.EvalFactor.eval(self, state, data)
+
+    memorize_chunk = patsy.EvalFactor.memorize_chunk
+    memorize_finish = patsy.EvalFactor.memorize_finish
+    _eval = patsy.EvalFactor._eval
+
+    def learns(self, scope: Mapping[str, Any]) -> bool:
+        """Whether it learns from the rows, as splines and ``center(x)`` do."""
+        return self.memorize_passes_needed({}, _environment(self.names, scope)) > 0
+
+    def values(self, columns: Mapping[str, Any], scope: Mapping[str, Any]) -> Any:
+        """Return the value of the code, which learns nothing from the rows."""
+        with np.errstate(all="ignore"):  # infinite and missing values are reported as such
+            environment = _environment(self.names, scope)
+            return environment.eval(self.code_to_run, inner_namespace=columns)
+
+
+class Terms(NamedTuple):
+    """The right side of a formula: products of factors, and whether there is an intercept."""
+
+    intercept: bool
+    products: tuple[tuple[Factor, ...], ...]
+
+    @property
+    def factors(self) -> dict[Factor, None]:
+        """The factors of all products, once each."""
+        return dict.fromkeys(factor for product in self.products for factor in product)
+
+    @property
+    def variables(self) -> set[str]:
+        """The columns that are used."""
+        return {name for factor in self.factors for name in factor.variables}
+
+    def without(self, names: Iterable[str]) -> Terms:
+        """Return the products that use none of these columns."""
+        gone = set(names)
+        kept = (p for p in self.products if not any(gone.intersection(f.variables) for f in p))
+        return Terms(self.intercept, tuple(kept))
+
+    @property
+    def names(self) -> set[str]:
+        """Names that are used besides the variables."""
+        return {name for factor in self.factors for name in factor.names}
 
 
 def callers_names(depth: int) -> Mapping[str, Any]:
     """Return the names that the code around a call sees; 0 is the code that calls this."""
     names: Mapping[str, Any] = patsy.EvalEnvironment.capture(depth + 1).namespace
     return names
-
-
-def evaluate(code: str, names: dict[str, Any], columns: Mapping[str, Any]) -> Any:
-    """Return the value of a factor's code; names of columns come first."""
-    with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-        return patsy.EvalEnvironment([names]).eval(code, inner_namespace=columns)
 
 
 def linear_hypotheses(hypotheses: object, terms: Sequence[str]) -> tuple[FloatArray, FloatArray]:
@@ -74,274 +213,154 @@ def linear_hypotheses(hypotheses: object, terms: Sequence[str]) -> tuple[FloatAr
 
 
 def library_coding(
-    info: object,
+    info: Any,
 ) -> tuple[Callable[[Matrix], FloatArray], Iterable[Iterable[str]]] | None:
     """Return how the formula of another library's model encodes rows, and its terms' code.
 
     None if it was not read by patsy or formulaic.
     """
     if isinstance(info, patsy.DesignInfo):
-        return _Patsys(info), [[f.code for f in term.factors] for term in info.terms]
+        return partial(_build, info), [[f.code for f in term.factors] for term in info.terms]
     if type(info).__module__.startswith("formulaic.") and hasattr(info, "get_model_matrix"):
-        return _Formulaics(info), [[str(f) for f in term.factors] for term in info.terms]  # type: ignore[attr-defined]  # a ModelSpec
+        terms = [[str(factor) for factor in term.factors] for term in info.terms]
+        return lambda rows: np.asarray(info.get_model_matrix(rows), dtype=np.float64), terms
     return None
 
 
-class _Patsys:
-    """Encodes rows by a design of patsy."""
-
-    def __init__(self, info: patsy.DesignInfo) -> None:
-        self.info = info
-
-    def __call__(self, frame: Matrix) -> FloatArray:
-        return _build(self.info, frame)
-
-
-class _Formulaics:
-    """Encodes rows by a model specification of formulaic."""
-
-    def __init__(self, spec: Any) -> None:
-        self.spec = spec
-
-    def __call__(self, frame: Matrix) -> FloatArray:
-        return np.asarray(self.spec.get_model_matrix(frame), dtype=np.float64)
-
-
-class _ColumnFactor:
-    """patsy's interface to a column of the data: looked up, never evaluated as code."""
-
-    origin = None
-
-    def __init__(self, factor: Factor) -> None:
-        self.key, self.code, self.column = factor.key, factor.code, str(factor.column)
-        self.variables = factor.variables
-
-    def name(self) -> str:
-        return self.code
-
-    def memorize_passes_needed(self, state: object, env: object) -> int:
-        return 0
-
-    def eval(self, state: object, data: pd.DataFrame) -> pd.Series[Any]:
-        return data[self.column]
-
-
-class _CodeFactor(patsy.EvalFactor):  # type: ignore[misc]  # patsy has no types
-    """patsy's interface to code: named as it is written, evaluated with double numbers."""
-
-    def __init__(self, factor: Factor) -> None:
-        super().__init__(factor.code)
-        self.key, self.column, self.variables = factor.key, None, factor.variables
-        self._evaluated = factor.code_to_run
-
-    def memorize_passes_needed(self, state: dict[str, Any], env: patsy.EvalEnvironment) -> int:
-        passes: int = patsy.EvalFactor(self._evaluated).memorize_passes_needed(state, env)
-        return passes
-
-
 class Coding:
-    """The columns of some terms, coded by patsy; those that are variables are copied.
+    """Terms that are coded by patsy.
 
     Attributes
     ----------
-    info : patsy.DesignInfo
-    terms : list of patsy.Term
-    uses : list of dict from str
-        The variables of every term.
-    slices : list of slice
+    terms : list of tuple of Factor
+        The intercept is the one without factors.
+    columns : list of list of str
         The columns of every term.
-    columns : tuple of str
+    numbers : frozenset of Factor
+        The factors that are numbers; the others are categories.
     """
 
     def __init__(self, info: patsy.DesignInfo) -> None:
-        self.info = info
-        self.terms = list(info.term_codings)
-        self.uses = [
-            dict.fromkeys(name for factor in term.factors for name in factor.variables)
-            for term in self.terms
-        ]
-        self.slices: list[slice] = list(info.term_slices.values())
-        self.columns = tuple(info.column_names)
+        self._info = info
+        self._terms = list(info.term_codings)
+        self.terms = [term.factors for term in self._terms]
+        self.columns = [info.column_names[part] for part in info.term_slices.values()]
+        kinds = info.factor_infos.items()
+        self.numbers = frozenset(factor for factor, kind in kinds if kind.type == "numerical")
+        self._infos: dict[tuple[int, ...], patsy.DesignInfo] = {}
 
-    @property
-    def discrete(self) -> frozenset[str]:
-        """The variables that are coded as categories."""
-        infos = self.info.factor_infos.items()
-        return frozenset(
-            name
-            for factor, info in infos
-            if info.type == "categorical"
-            for name in factor.variables
-        )
-
-    @property
-    def numbers(self) -> set[str]:
-        """The keys of the factors that are numbers."""
-        infos = self.info.factor_infos.items()
-        return {factor.key for factor, info in infos if info.type == "numerical"}
-
-    def categories(self, frame: pd.DataFrame) -> dict[str, tuple[IntArray, tuple[Any, ...]]]:
+    def categories(self, frame: pd.DataFrame) -> dict[Factor, tuple[IntArray, tuple[Any, ...]]]:
         """Return codes and levels of the rows of `frame`, by categorical factor."""
         coded = {}
-        for factor, info in self.info.factor_infos.items():
-            if info.type != "categorical":
-                continue
-            try:
-                values = factor.eval(info.state, frame)
-                codes = patsy.categorical.categorical_to_int(
-                    values, info.categories, patsy.NAAction(), origin=factor
-                )
-            except Exception as error:
-                raise _cannot_encode(error) from error
-            coded[factor.name()] = np.asarray(codes, np.intp), tuple(info.categories)
+        for factor, info in self._info.factor_infos.items():
+            if info.type == "categorical":
+                try:
+                    values = factor.eval(info.state, frame)
+                    codes = patsy.categorical.categorical_to_int(
+                        values, info.categories, patsy.NAAction(), origin=factor
+                    )
+                except Exception as error:
+                    raise _cannot_encode(error) from error
+                coded[factor] = np.asarray(codes, np.intp), tuple(info.categories)
         return coded
 
-    def subset(self, positions: Sequence[int]) -> Coding:
-        """Return the coding of the terms at `positions`, unchanged."""
-        terms = [self.terms[t] for t in positions]
-        factors = dict.fromkeys(factor for term in terms for factor in term.factors)
-        return Coding(
-            patsy.DesignInfo(
-                [name for t in positions for name in self.columns[self.slices[t]]],
-                {factor: self.info.factor_infos[factor] for factor in factors},
-                OrderedDict((term, self.info.term_codings[term]) for term in terms),
-            )
-        )
-
-    def is_coded_apart(self, others: Sequence[int], dropped: set[int]) -> bool:
-        """Whether the other terms are coded alike without the `dropped` ones.
+    def is_coded_apart(self, kept: Iterable[int], dropped: Iterable[int]) -> bool:
+        """Whether the terms at `kept` are coded alike without those at `dropped`.
 
         patsy codes terms together that share their numeric factors, and only categories.
         """
-        touched = {self._numeric(t) for t in dropped}
+        touched = {self.numbers.intersection(self.terms[t]) for t in dropped}
         return not any(
-            len(numeric) < len(self.terms[t].factors) and numeric in touched
-            for t, numeric in ((t, self._numeric(t)) for t in others)
+            len(numeric) < len(self.terms[t]) and numeric in touched
+            for t, numeric in ((t, self.numbers.intersection(self.terms[t])) for t in kept)
         )
 
     @cached_property
-    def is_plain(self) -> bool:
-        """Whether every column is a numeric variable, or the intercept."""
-        return self._mixed_columns is None
+    def plain(self) -> list[str | None]:
+        """The numeric variable that every term is; None of other terms."""
+        return [
+            factors[0].column if len(factors) == 1 and factors[0] in self.numbers else None
+            for factors in self.terms
+        ]
 
-    def build(self, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
-        """Return the design of the rows of `frame`.
+    def build(self, frame: pd.DataFrame, positions: Sequence[int]) -> FloatArray:
+        """Return the columns that the terms at `positions` have for the rows of `frame`.
 
         Numeric variables are copied; patsy, which is slow, builds the other columns.
         """
-        numbers = {place: frame[name].to_numpy() for place, name in self._variables.items()}
-        if all(values.dtype.kind in "biuf" for values in numbers.values()):
-            matrix = np.ones((len(frame), len(self.columns)))
-            for place, values in numbers.items():
-                matrix[:, place] = values
-            if self._mixed_columns is not None:
-                places, info = self._mixed_columns
-                matrix[:, places] = _encode(info, frame)
-        else:
-            matrix = _encode(self.info, frame)
+        stops = np.cumsum([len(self.columns[t]) for t in positions], dtype=np.intp)
+        matrix = np.ones((len(frame), stops[-1] if len(stops) else 0))
+        mixed: list[int] = []
+        places: list[int] = []
+        for position, stop in zip(positions, stops, strict=True):
+            name = self.plain[position]
+            values = None if name is None else frame[name].to_numpy()
+            if values is not None and values.dtype.kind in "biuf":
+                matrix[:, stop - 1] = values
+            elif self.terms[position]:
+                mixed.append(position)
+                places.extend(range(stop - len(self.columns[position]), stop))
+        if mixed:
+            try:
+                with np.errstate(all="ignore"):  # infinite and missing values are reported as such
+                    matrix[:, places] = _build(self._info_of(tuple(mixed)), frame)
+            except Exception as error:
+                raise _cannot_encode(error) from error
         if not np.isfinite(matrix).all():
-            check_finite(matrix, self.columns, self._missing(frame))
+            self._check_finite(matrix, frame, positions)
         return matrix
 
-    def _missing(self, frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
-        """Return where a variable of a column is missing, shape (rows, columns)."""
-        missing = np.zeros((len(frame), len(self.columns)), dtype=bool)
-        for used, columns in zip(self.uses, self.slices, strict=True):
-            missing[:, columns] = frame[list(used)].isna().any(axis=1).to_numpy(bool)[:, None]
-        return missing
+    def _info_of(self, positions: tuple[int, ...]) -> patsy.DesignInfo:
+        """Return patsy's design of some terms, coded as among all of them."""
+        if positions not in self._infos:
+            terms = [self._terms[t] for t in positions]
+            factors = dict.fromkeys(factor for term in terms for factor in term.factors)
+            self._infos[positions] = patsy.DesignInfo(
+                [name for t in positions for name in self.columns[t]],
+                {factor: self._info.factor_infos[factor] for factor in factors},
+                OrderedDict((term, self._info.term_codings[term]) for term in terms),
+            )
+        return self._infos[positions]
 
-    @cached_property
-    def _variables(self) -> dict[int, str]:
-        """The numeric variable that a column is, by the column's position."""
-        return {
-            self.slices[t].start: term.factors[0].column
-            for t, term in enumerate(self.terms)
-            if len(term.factors) == 1 and self._is_variable(term.factors[0])
-        }
-
-    @cached_property
-    def _mixed_columns(self) -> tuple[IntArray, patsy.DesignInfo] | None:
-        """The columns that are neither variables nor the intercept, and patsy's design of them."""
-        positions = [
-            t
-            for t, term in enumerate(self.terms)
-            if term.factors and self.slices[t].start not in self._variables
-        ]
-        if not positions:
-            return None
-        places = [j for t in positions for j in range(self.slices[t].start, self.slices[t].stop)]
-        info = self.info if len(positions) == len(self.terms) else self.subset(positions).info
-        return np.array(places, dtype=np.intp), info
-
-    def _is_variable(self, factor: _ColumnFactor | _CodeFactor) -> bool:
-        return factor.column is not None and self.info.factor_infos[factor].type == "numerical"
-
-    def _numeric(self, position: int) -> frozenset[Any]:
-        factors = self.terms[position].factors
-        return frozenset(f for f in factors if self.info.factor_infos[f].type == "numerical")
+    def _check_finite(
+        self, matrix: FloatArray, frame: pd.DataFrame, positions: Sequence[int]
+    ) -> None:
+        """Raise `DesignError` for numbers that are not finite, unless a variable is missing."""
+        bad, start = ~np.isfinite(matrix), 0
+        for position in positions:
+            columns = self.columns[position]
+            part = slice(start, start + len(columns))
+            used = {name for factor in self.terms[position] for name in factor.variables}
+            missing = frame[list(used)].isna().any(axis=1).to_numpy(bool)
+            wrong = bad[:, part] & ~(np.isnan(matrix[:, part]) & missing[:, None])
+            if wrong.any():
+                column = int(np.flatnonzero(wrong.any(axis=0))[0])
+                raise DesignError(
+                    f"Every design column must be finite, but `{short(columns[column])}` is not in "
+                    f"{int(wrong[:, column].sum())} of {len(matrix)} rows; change the "
+                    "transformation or drop those rows."
+                )
+            start += len(columns)
 
 
-def learn(terms: Terms, frame: pd.DataFrame, names: dict[str, Any]) -> Coding:
-    """Return the coded terms, their state learned from `frame`.
-
-    Parameters
-    ----------
-    terms : Terms
-    frame : pandas.DataFrame
-    names : dict from str
-        What names that are no columns stand for.
-    """
-    factors = {factor: _factor(factor) for product in terms.products for factor in product}
-    described = [patsy.Term([factors[f] for f in product]) for product in terms.products]
+def learn(terms: Terms, frame: pd.DataFrame, scope: Mapping[str, Any]) -> Coding:
+    """Return the coded terms, their state learned from `frame`; `scope` has the caller's names."""
+    described = [patsy.INTERCEPT] * terms.intercept + list(map(patsy.Term, terms.products))
     try:
         with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-            info = patsy.incr_dbuilder(
-                patsy.ModelDesc([], [patsy.INTERCEPT] * terms.intercept + described),
-                lambda: iter([frame]),
-                patsy.EvalEnvironment([names]),
+            return Coding(
+                patsy.incr_dbuilder(
+                    patsy.ModelDesc([], described),
+                    lambda: iter([frame]),
+                    _environment(terms.names, scope),
+                )
             )
     except Exception as error:
         written = short(" + ".join(":".join(f.code for f in p) for p in terms.products[:9]))
         raise FormulaError(f"Can't build the terms `{written}`: {reason_of(error)}") from error
-    return Coding(info)
 
 
-def _factor(factor: Factor) -> _ColumnFactor | _CodeFactor:
-    return _CodeFactor(factor) if factor.column is None else _ColumnFactor(factor)
-
-
-def learns(factor: Factor, names: dict[str, Any]) -> bool:
-    """Whether a factor is code that learns from the rows, as splines and ``center(x)`` do."""
-    if factor.column is not None:
-        return False
-    state: dict[str, Any] = {}
-    passes: int = _CodeFactor(factor).memorize_passes_needed(state, patsy.EvalEnvironment([names]))
-    return passes > 0
-
-
-def check_finite(
-    matrix: npt.NDArray[np.float64], columns: Sequence[str], missing: npt.NDArray[np.bool_]
-) -> None:
-    """Raise `DesignError` for numbers that are not finite, unless they are missing in the data."""
-    bad = ~np.isfinite(matrix) & ~(np.isnan(matrix) & missing)
-    if bad.any():
-        column = int(np.flatnonzero(bad.any(axis=0))[0])
-        raise DesignError(
-            f"Every design column must be finite, but `{short(columns[column])}` is not in "
-            f"{int(bad[:, column].sum())} of {len(matrix)} rows; change the transformation or drop "
-            "those rows."
-        )
-
-
-def _encode(info: patsy.DesignInfo, frame: pd.DataFrame) -> npt.NDArray[np.float64]:
-    try:
-        with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-            return _build(info, frame)
-    except Exception as error:
-        raise _cannot_encode(error) from error
-
-
-def _build(info: patsy.DesignInfo, frame: Matrix) -> FloatArray:
+def _build(info: patsy.DesignInfo, frame: Matrix) -> npt.NDArray[np.float64]:
     keep_missing = patsy.NAAction(NA_types=[])  # no variable has any; transformations may
     (matrix,) = patsy.build_design_matrices([info], frame, NA_action=keep_missing)
     return np.asarray(matrix, dtype=np.float64)

@@ -1,7 +1,8 @@
-"""The columns of the data, as formulas name them."""
+"""The columns of the data, as code of formulas and queries names them."""
 
 from __future__ import annotations
 
+import ast
 import unicodedata
 from collections.abc import Iterable
 from functools import cached_property
@@ -9,7 +10,9 @@ from functools import cached_property
 from pyinterp.data.formula.tokens import column_code
 from pyinterp.errors import FormulaError, did_you_mean, list_of, short
 
-__all__ = ["Columns"]
+__all__ = ["Columns", "bare_name"]
+
+DEEPEST = 100  # deeper code makes Python's own reader fail
 
 
 class Columns:
@@ -46,6 +49,30 @@ class Columns:
             columns.setdefault(unicodedata.normalize("NFKC", name), []).append(name)
         return columns
 
+    def tree(self, code: str) -> ast.expr:
+        """Return the syntax tree of an expression."""
+        try:
+            tree = ast.parse(code, mode="eval").body
+        except SyntaxError as error:
+            raise self.unreadable(code, error.msg) from error
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise self.unreadable(
+                code, "it is too deep, or has characters of no meaning"
+            ) from error
+        level: list[ast.AST] = [tree]
+        for _ in range(DEEPEST):
+            level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if level:
+            raise self.unreadable(code, "it is too deep; compute the column before the formula")
+        return tree
+
+    def used_by(self, tree: ast.expr) -> tuple[str, ...]:
+        """Return the columns that code uses, ``Q("...")`` included."""
+        functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        nodes = (node for node in ast.walk(tree) if id(node) not in functions)
+        names = dict.fromkeys(map(bare_name, nodes))
+        return tuple(name for name in names if name is not None and name in self)
+
     def unknown_name(self, name: str) -> FormulaError:
         """Return the error that says that no column has this name."""
         longer = (f"{name}.", f"{name} ")
@@ -64,3 +91,13 @@ class Columns:
         odd = next((c for c in self.names if column_code(c) != c and c.strip() and c in code), None)
         hint = f" Write the column `{short(odd)}` as {short(column_code(odd))}." if odd else ""
         return FormulaError(f"Can't read `{short(code)}` as formula code: {short(reason)}.{hint}")
+
+
+def bare_name(node: ast.AST) -> str | None:
+    """Return the name that code consists of, bare or as ``Q("name")``; None of other code."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Call(func=ast.Name(id="Q"), args=[ast.Constant(value=str(name))], keywords=[]):
+            return name
+    return None

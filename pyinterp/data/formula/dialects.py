@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyinterp.errors import FormulaError, short
 
-__all__ = ["FUNCTIONS", "VALUES", "refuse_among_terms", "refuse_inside_a_call"]
+__all__ = ["AMONG_TERMS", "FUNCTIONS", "INSIDE_A_CALL", "VALUES", "refuse"]
 
 _CLUSTER = (
     "random effects are no terms here; leave them out, and tell the plan which rows belong "
@@ -29,15 +31,15 @@ _EVERYWHERE = {
     "~": "a formula has one `~`, between the response and the terms",
 }  # fmt: skip
 
-_AMONG_TERMS = _EVERYWHERE | dict.fromkeys(("==", "!=", "<", ">", "<=", ">="), _COMPARE)
-_AMONG_TERMS |= dict.fromkeys(("//", "%", "<<", ">>"), _INSIDE)
-_AMONG_TERMS |= {
+AMONG_TERMS = _EVERYWHERE | dict.fromkeys(("==", "!=", "<", ">", "<=", ">="), _COMPARE)
+AMONG_TERMS |= dict.fromkeys(("//", "%", "<<", ">>"), _INSIDE)
+AMONG_TERMS |= {
     "|": _CLUSTER, "||": _CLUSTER, "[": _BRACKET, "{": _BRACKET,
     "%in%": "nested factors are written as their product, `a:b`",
     ",": "terms are joined by `+`",
 }  # fmt: skip
 
-_INSIDE_A_CALL = _EVERYWHERE | {
+INSIDE_A_CALL = _EVERYWHERE | {
     "^": "the power is Python's `**`, as in `I(x**2)`",
     "|": _EITHER,
     "||": _EITHER,
@@ -50,15 +52,13 @@ FUNCTIONS = {
     "offset": "the offset is an argument, `offset=` or `exposure=`, beside the formula",
     "strata": 'strata belong to the plan, as in `pi.Bootstrap(15, strata="g")`',
     "cluster": 'clusters belong to the plan, as in `pi.HalfSampling(cluster="id")`',
-    "frailty": _CLUSTER, "Error": _CLUSTER, "random": _CLUSTER, "re": _CLUSTER,
+    **dict.fromkeys(("frailty", "Error", "random", "re"), _CLUSTER),
     "Surv": "a response is one column; for censored times see the page \"Survival\"",
     "cbind": "a response is one column; for counts give one row per trial, or model the share",
     "Hist": "a response is one column; for censored times see the page \"Survival\"",
-    "s": _SMOOTH, "ti": _SMOOTH, "t2": _SMOOTH, "lo": _SMOOTH, "pspline": _SMOOTH,
-    "gp": _SMOOTH, "rcs": "write a natural cubic spline as `cr(x, df=4)`",
-    "ns": "write a natural cubic spline as `cr(x, df=4)`",
-    "poly": "write `x + I(x**2)`; least squares then fits the same curve",
-    "pol": "write `x + I(x**2)`",
+    **dict.fromkeys(("s", "ti", "t2", "lo", "pspline", "gp"), _SMOOTH),
+    **dict.fromkeys(("ns", "rcs"), "write a natural cubic spline as `cr(x, df=4)`"),
+    **dict.fromkeys(("poly", "pol"), "write `x + I(x**2)`, which fits the same curve"),
     "factor": "write `C(g)`", "as.factor": "write `C(g)`", "ordered": "write `C(g, Poly)`",
     "as.ordered": "write `C(g, Poly)`", "relevel": 'write `C(g, Treatment("b"))`',
     "interaction": "write the product, `a:b`",
@@ -67,8 +67,7 @@ FUNCTIONS = {
     "cut": "make the classes before, by `pandas.cut`",
     "pmin": "write `np.minimum(a, b)`", "pmax": "write `np.maximum(a, b)`",
     "lag": "shift the column before: rows do not know their neighbors here",
-    "as.numeric": "turn the column into numbers before",
-    "as.integer": "turn the column into numbers before",
+    **dict.fromkeys(("as.numeric", "as.integer"), "turn the column into numbers before"),
     "as.character": "turn the column into strings before",
     "is.na": "write `np.isnan(x)`, or make the column before",
 }  # fmt: skip
@@ -80,19 +79,10 @@ VALUES = {
 }  # fmt: skip
 
 
-def refuse_among_terms(text: str, code: str) -> None:
-    """Raise if `text` is an operator that terms can't be joined by."""
-    _refuse(text, code, _AMONG_TERMS)
-
-
-def refuse_inside_a_call(text: str, code: str) -> None:
-    """Raise if `text` is an operator that R reads differently inside a function call."""
-    _refuse(text, code, _INSIDE_A_CALL)
-
-
-def _refuse(text: str, code: str, remedies: dict[str, str]) -> None:
-    remedy = remedies.get(text)
-    if remedy is None and len(text) > 1 and text[0] == text[-1] == "%":
+def refuse(operator: str, code: str, remedies: Mapping[str, str]) -> None:
+    """Raise if an operator is one that has a remedy, `AMONG_TERMS` or `INSIDE_A_CALL`."""
+    remedy = remedies.get(operator)
+    if remedy is None and len(operator) > 1 and operator[0] == operator[-1] == "%":
         remedy = "operators of R's packages are not known; compute the column before"
     if remedy is not None:
-        raise FormulaError(f"Can't use `{text}` in `{short(code)}`: {remedy}.")
+        raise FormulaError(f"Can't use `{operator}` in `{short(code)}`: {remedy}.")

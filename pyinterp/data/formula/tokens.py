@@ -5,18 +5,24 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pyinterp.errors import FormulaError, short
 
-__all__ = ["STRING", "Token", "code_of", "column_code", "read_tokens"]
+__all__ = ["STRING", "Token", "atom_end", "code_of", "column_code", "read_tokens"]
 
 INTERCEPT = "Intercept"  # patsy's name for the column of ones
 
 STRING = r"[rRbBuUfF]{0,2}(?:'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\")"
+_NAME = r"[^\W\d](?:\w|[^\x00-\x7f\s])*"  # letters may have marks that combine with them
 _NUMBER = r"(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _OPERATOR = r"%[A-Za-z]*%|%[^\w\s%()]+%|<-|->|:=|:::?|\|\||&&|\*\*|//|==|!=|<=|>=|<<|>>|\.\.\.|."
-_TOKEN = re.compile(rf"(?P<string>{STRING})|(?P<number>{_NUMBER})|(?P<operator>{_OPERATOR})")
+_TOKEN = re.compile(
+    rf"(?P<space>\s*)(?:(?P<string>{STRING})|(?P<name>{_NAME})|(?P<number>{_NUMBER})"
+    rf"|(?P<operator>{_OPERATOR}))"
+)
+_OPEN, _CLOSE = ("(", "[", "{"), (")", "]", "}")
 
 
 class Token(NamedTuple):
@@ -27,26 +33,16 @@ class Token(NamedTuple):
     space_before: bool
 
 
-END = Token("end", "", False)
-
-
 def read_tokens(code: str) -> list[Token]:
     """Return the tokens of `code`, and one that marks the end."""
-    tokens: list[Token] = []
-    at = 0
-    while at < len(code):
-        start = at
-        while at < len(code) and code[at].isspace():
-            at += 1
-        if at == len(code):
-            break
-        token = _token_at(code, at, space_before=at > start)
-        tokens.append(token)
-        at += len(token.text)
-    return [*tokens, END]
+    matches = _TOKEN.finditer(code.strip())
+    tokens = [Token(str(m.lastgroup), m[str(m.lastgroup)], m["space"] != "") for m in matches]
+    if any(token.text in ("'", '"') for token in tokens):
+        raise _bracket_error(code)
+    return [*tokens, Token("end", "", False)]
 
 
-def code_of(tokens: list[Token]) -> str:
+def code_of(tokens: Iterable[Token]) -> str:
     """Return the code of some tokens."""
     return "".join(" " * token.space_before + token.text for token in tokens).strip()
 
@@ -61,21 +57,22 @@ def column_code(name: str) -> str:
     return f"Q({name!r})"
 
 
-def _token_at(code: str, at: int, *, space_before: bool) -> Token:
-    match = _TOKEN.match(code, at)
-    if match is not None and match.lastgroup == "string":
-        return Token("string", match.group(), space_before)
-    if code[at].isidentifier():
-        return Token("name", _name_at(code, at), space_before)
-    if match is None or match.group() in ("'", '"'):
-        raise FormulaError(
-            f"Can't read `{short(code)}` as formula code: its brackets or quotes do not match."
-        )
-    return Token(str(match.lastgroup), match.group(), space_before)
+def atom_end(tokens: Sequence[Token], start: int) -> int:
+    """Return where the code that begins with a name ends: behind its brackets and attributes."""
+    at, depth = start + 1, 0
+    while tokens[at].kind != "end":
+        text, after = tokens[at].text, tokens[at + 1]
+        attribute = text == "." and after.kind == "name" and not tokens[at].space_before
+        if depth == 0 and not attribute and text not in ("(", "["):
+            return at
+        depth += (text in _OPEN) - (text in _CLOSE)
+        at += 2 if attribute else 1
+    if depth:
+        raise _bracket_error(code_of(tokens))
+    return at
 
 
-def _name_at(code: str, at: int) -> str:
-    end = at + 1
-    while end < len(code) and f"a{code[end]}".isidentifier():
-        end += 1
-    return code[at:end]
+def _bracket_error(code: str) -> FormulaError:
+    return FormulaError(
+        f"Can't read `{short(code)}` as formula code: its brackets or quotes do not match."
+    )

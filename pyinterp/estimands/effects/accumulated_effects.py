@@ -14,7 +14,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.data.columns import is_category
 from pyinterp.errors import LossError
 from pyinterp.estimands.effects.grids import grid_values
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.models.predictor import learner_name
 from pyinterp.ranges import POSITIVE
@@ -83,22 +84,23 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
         terms=Terms.plain(list(chosen)),
         measure=partial(_measure, axes=[axes.get(name) for name in chosen]),
         read=itemgetter("effect"),
-        label="AMVIM",
-        title="adjusted marginal variable importance",
-        coverage=("additive AMVIM",),
-        details=(problem.squared_loss.name, "additive"),
-        null=None,  # noise makes effects vary, whatever the truth
-        range=POSITIVE,
-        varies_as_square=True,
-        unit=unit,
-        loss=problem.squared_loss,
-        meaning=(
-            "2 V(f_j(X_j)), f_j the accumulated local effect of the feature: its MVIM if it enters "
-            "additively, in whatever form. Interactions are averaged over."
+        words=Words(
+            label="AMVIM",
+            title="adjusted marginal variable importance",
+            details=(problem.squared_loss.name, "additive"),
+            unit=unit,
+            meaning=(
+                "2 V(f_j(X_j)), f_j the accumulated local effect of the feature: its MVIM if it "
+                "enters additively, in whatever form. Interactions are averaged over."
+            ),
+            notes=(NO_TEST, *_of_levels(levels)),
+            missing=absent,
+            zero_variance="never used by the learner in any refit, which does not mean certainly 0",
         ),
-        notes=(NO_TEST, *_of_levels(levels)),
-        missing=absent,
-        zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+        # Noise makes effects vary, whatever the truth: there is no value to test.
+        parameter=Parameter(range=POSITIVE, no_effect=0.0),
+        coverage=("additive AMVIM",),
+        score=problem.squared_loss,
     )
 
 

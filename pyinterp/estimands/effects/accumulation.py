@@ -83,130 +83,177 @@ def accumulate_pairs(
     steps: FloatArray,
     first: IntArray,
     second: IntArray,
-    edges: tuple[FloatArray, FloatArray],
+    edges: FloatArray,
+    *,
+    first_edges: FloatArray | None = None,
     row_weights: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Add up mean second differences over two grids, without the effects of each variable.
 
+    A row tells of the step of the first variable over its own interval, or as in R's ``ALEPlot``
+    of the steps from its level to the next one and to it from the one before.
+
     Parameters
     ----------
-    steps : ndarray of shape (n,)
-        Every row's second difference over the corners of its cell.
-    first, second : ndarray of int, shape (n,)
-        The row's interval of either variable; -1 outside.
-    edges : tuple of two ndarrays
+    steps : ndarray of shape (n, J)
+        By step of the first variable, a row's second difference over its interval of the second;
+        missing for steps that it does not tell of.
+    first : ndarray of int, shape (n,)
+        The row's interval, or level, of the first variable; -1 outside.
+    second : ndarray of int, shape (n,)
+        The row's interval of the second variable; -1 outside.
+    edges : ndarray of shape (m + 1,)
+        Of the second variable.
+    first_edges : ndarray of shape (J + 1,), optional
+        Of the first variable; None for levels.
     row_weights : ndarray of shape (n,), optional
         Sampling weights with mean 1.
 
     Returns
     -------
-    value : ndarray of shape (q,)
-        By point, the first variable varying fastest.
-    rows : ndarray of shape (n, q)
+    value : ndarray of shape ((J + 1) (m + 1),)
+        By point of the first variable, then of the second; missing without rows, or if a step
+        between levels has none.
+    rows : ndarray of shape (n, (J + 1) (m + 1))
     """
-    k, m = (len(e) - 1 for e in edges)
+    n, j, m = len(steps), steps.shape[1], len(edges) - 1
+    q = (j + 1) * (m + 1)
     inside = (first >= 0) & (second >= 0)
-    q = (k + 1) * (m + 1)
-    if not inside.any():
-        return np.full(q, np.nan), np.full((len(steps), q), np.nan)
-    cell = np.where(inside, first * m + second, 0)
-    measure = inside * (np.ones(len(steps)) if row_weights is None else row_weights)
-    count = np.bincount(cell, weights=measure, minlength=k * m)
-    mean = np.bincount(cell, weights=measure * steps, minlength=k * m)
-    mean = np.divide(mean, count, out=np.zeros(k * m), where=count > 0)
-    running = np.kron(np.tri(k + 1, k, -1), np.tri(m + 1, m, -1)) @ _nearest(count > 0, edges)
-    removal = _Removal(count.reshape(k, m) / count.sum())
-    raw = (running @ mean).reshape(k + 1, m + 1)
-    value, moves_of_cells = removal(raw), removal.influence(raw)
-    linear = np.array([removal(column.reshape(k + 1, m + 1)) for column in running.T])
-    share = measure.mean()
-    per_row = np.divide(1.0, count, out=np.zeros(k * m), where=count > 0) * len(steps)
-    of_steps = ((steps - mean[cell]) * per_row[cell])[:, None] * linear[cell].reshape(-1, q)
-    rows = measure[:, None] * (of_steps + moves_of_cells[cell].reshape(-1, q) / share)
-    order = np.arange(q).reshape(k + 1, m + 1).T.ravel()
-    flat = value.ravel()[order]
-    return flat, flat + rows[:, order]
+    measure = inside * (np.ones(n) if row_weights is None else row_weights)
+    place, interval = np.where(inside, first, 0), np.where(inside, second, 0)
+    there = np.isfinite(steps) * measure[:, None]
+    count, mean = np.zeros((j, m)), np.zeros((j, m))
+    np.add.at(count.T, interval, there)
+    np.add.at(mean.T, interval, there * np.nan_to_num(steps))
+    filled = count.sum(axis=1) > 0
+    if not (filled.any() if first_edges is not None else filled.all()):
+        return np.full(q, np.nan), np.full((n, q), np.nan)
+    per_row = np.divide(n, count, out=np.zeros((j, m)), where=count > 0)
+    mean *= per_row / n
+    shares = np.zeros((j if first_edges is not None else j + 1, m))
+    np.add.at(shares, (place, interval), measure)
+    removal = _Removal(shares / shares.sum(), levels=first_edges is None)
+    running = np.kron(np.tri(j + 1, j, -1), np.tri(m + 1, m, -1))
+    running = running @ _nearest(count > 0, edges, first_edges)
+    raw = (running @ mean.ravel()).reshape(j + 1, m + 1)
+    linear = np.array([removal(column.reshape(j + 1, m + 1)) for column in running.T])
+    value, moves = removal(raw), removal.influence(raw)
+    rows = (measure / measure.mean())[:, None, None] * moves[place, interval]
+    for step in range(j):
+        (tells,) = np.nonzero(there[:, step])
+        at = interval[tells]
+        influence = (steps[tells, step] - mean[step, at]) * per_row[step, at]
+        influence *= there[tells, step]
+        rows[tells] += influence[:, None, None] * linear[step * m + at]
+    return value.ravel(), value.ravel() + rows.reshape(n, q)
 
 
-def _nearest(there: np.ndarray, edges: tuple[FloatArray, FloatArray]) -> FloatArray:
-    """Return the matrix that gives a cell without rows the nearest cell's step per area."""
-    middles = [(e[1:] + e[:-1]) / 2 / (e[-1] - e[0]) for e in edges]
-    x, z = (a.ravel() for a in np.meshgrid(*middles, indexing="ij"))
-    areas = np.outer(np.diff(edges[0]), np.diff(edges[1])).ravel()
+def _nearest(there: np.ndarray, edges: FloatArray, first_edges: FloatArray | None) -> FloatArray:
+    """Return the matrix that gives a cell without rows the nearest cell's step per area.
+
+    The nearest cell of a step between levels is of the same step.
+    """
+    j, m = there.shape
+    step, interval = (a.ravel() for a in np.indices((j, m)))
     full = np.flatnonzero(there)
-    apart = (x[:, None] - x[full]) ** 2 + (z[:, None] - z[full]) ** 2
+    widths, middles = np.diff(edges), (edges[1:] + edges[:-1]) / 2
+    apart = np.abs(middles[interval][:, None] - middles[interval][full])
+    areas = widths[interval]
+    if first_edges is None:
+        apart[step[:, None] != step[full]] = np.inf
+    else:
+        across = (first_edges[1:] + first_edges[:-1]) / 2 / np.ptp(first_edges)
+        along = middles / np.ptp(edges)
+        apart = (across[step][:, None] - across[step][full]) ** 2
+        apart += (along[interval][:, None] - along[interval][full]) ** 2
+        areas = areas * np.diff(first_edges)[step]
     source = full[np.argmin(apart, axis=1)]
-    matrix = np.zeros((len(there), len(there)))
-    matrix[np.arange(len(there)), source] = areas / areas[source]
+    matrix = np.zeros((j * m, j * m))
+    matrix[np.arange(j * m), source] = areas / areas[source]
     return matrix
 
 
 class _Removal:
-    """Takes the effects of each variable, and the mean, out of a surface.
+    """Takes the effects of each variable, and the mean, out of a surface of two.
 
     Parameters
     ----------
     shares : ndarray of shape (k, m)
-        Shares of the rows in the cells.
+        Shares of the rows by interval, or level, of the first variable and interval of the second.
+    levels : bool
+        Whether the first variable has levels.
+
+    Attributes
+    ----------
+    at : ndarray of shape (k, points)
+        Weights of the first variable's points at which the rows of an interval, or level, are.
+    tells : ndarray of shape (k, steps)
+        Shares of the first variable's steps that they tell of.
     """
 
-    def __init__(self, shares: FloatArray) -> None:
+    def __init__(self, shares: FloatArray, *, levels: bool) -> None:
+        k = len(shares)
         self.shares = shares
+        if levels:
+            self.at, self.tells = np.eye(k), (np.eye(k, k - 1) + np.eye(k, k - 1, -1)) / 2
+        else:
+            self.at, self.tells = (np.eye(k, k + 1) + np.eye(k, k + 1, 1)) / 2, np.eye(k)
 
     def __call__(self, surface: FloatArray) -> FloatArray:
-        """Return the surface, shape (k + 1, m + 1), without them."""
-        first, second = self._slopes(surface)
-        rest = surface - _running(first)[:, None] - _running(second)[None, :]
-        return np.asarray(rest - (self.shares * _corners(rest)).sum())
+        """Return the surface, shape (points, m + 1), without them."""
+        rest = self._rest(surface)
+        return np.asarray(rest - (self.shares * self._cells(rest)).sum())
 
     def influence(self, surface: FloatArray) -> FloatArray:
         """Return what a row in every cell does to the result by way of the shares.
 
-        Shape (cells, k + 1, m + 1).
+        Shape (k, m, points, m + 1).
         """
-        k, m = self.shares.shape
-        across, along = _differences(surface)
+        across, along = self._steps(surface)
         first, second = self._slopes(surface)
-        rest = surface - _running(first)[:, None] - _running(second)[None, :]
-        corners = _corners(rest)
-        level = (self.shares * corners).sum()
-        moves = np.zeros((k, m, k + 1, m + 1))
-        for a in range(k):
-            for b in range(m):
-                if self.shares[a, b] == 0:
-                    continue
-                one = np.zeros((k + 1, m + 1))
-                one[a + 1 :] -= (across[a, b] - first[a]) / self.shares[a].sum()
-                one[:, b + 1 :] -= (along[a, b] - second[b]) / self.shares[:, b].sum()
-                one -= (self.shares * _corners(one)).sum() + corners[a, b] - level
-                moves[a, b] = one
-        return moves.reshape(k * m, k + 1, m + 1)
+        cells = self._cells(self._rest(surface))
+        level = (self.shares * cells).sum()
+        of_steps, of_intervals = (self.tells.T @ self.shares).sum(axis=1), self.shares.sum(axis=0)
+        moves = np.zeros((*self.shares.shape, *surface.shape))
+        for a, b in np.argwhere(self.shares > 0):
+            one = np.zeros(surface.shape)
+            for step in np.flatnonzero(self.tells[a]):
+                away = (across[step, b] - first[step]) * self.tells[a, step]
+                one[step + 1 :] -= away / of_steps[step]
+            one[:, b + 1 :] -= (along[a, b] - second[b]) / of_intervals[b]
+            one -= (self.shares * self._cells(one)).sum() + cells[a, b] - level
+            moves[a, b] = one
+        return moves
+
+    def _rest(self, surface: FloatArray) -> FloatArray:
+        """Return the surface without the effects of each variable."""
+        first, second = self._slopes(surface)
+        return np.asarray(
+            surface
+            - np.concatenate([[0.0], np.cumsum(first)])[:, None]
+            - np.concatenate([[0.0], np.cumsum(second)])
+        )
 
     def _slopes(self, surface: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the mean steps of the surface along each variable."""
-        across, along = _differences(surface)
-        return _weighted_means(across, self.shares, 1), _weighted_means(along, self.shares, 0)
+        """Return the mean steps of the surface along each variable, plain ones without rows."""
+        across, along = self._steps(surface)
+        weights = self.tells.T @ self.shares
+        first, second = np.asarray(across.mean(axis=1)), np.asarray(along.mean(axis=0))
+        sums, totals = (weights * across).sum(axis=1), weights.sum(axis=1)
+        np.divide(sums, totals, out=first, where=totals > 0)
+        sums, totals = (self.shares * along).sum(axis=0), self.shares.sum(axis=0)
+        np.divide(sums, totals, out=second, where=totals > 0)
+        return first, second
+
+    def _steps(self, surface: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the surface's steps along each variable, where rows are along the other."""
+        return _middles(np.diff(surface, axis=0)), self.at @ np.diff(surface, axis=1)
+
+    def _cells(self, surface: FloatArray) -> FloatArray:
+        """Return the surface in every cell, shape (k, m)."""
+        return np.asarray(self.at @ _middles(surface))
 
 
-def _differences(surface: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return steps along the first and the second variable, means over a cell's two sides."""
-    across, along = np.diff(surface, axis=0), np.diff(surface, axis=1)
-    return (across[:, 1:] + across[:, :-1]) / 2, (along[1:] + along[:-1]) / 2
-
-
-def _weighted_means(steps: FloatArray, shares: FloatArray, axis: int) -> FloatArray:
-    """Return weighted means along an axis, plain ones where there is no row."""
-    total = shares.sum(axis=axis)
-    mean = np.asarray(steps.mean(axis=axis))
-    return np.asarray(np.divide((shares * steps).sum(axis=axis), total, out=mean, where=total > 0))
-
-
-def _running(steps: FloatArray) -> FloatArray:
-    return np.concatenate([[0.0], np.cumsum(steps)])
-
-
-def _corners(surface: FloatArray) -> FloatArray:
-    """Return the means of every cell's four corners."""
-    return np.asarray(
-        (surface[1:, 1:] + surface[:-1, 1:] + surface[1:, :-1] + surface[:-1, :-1]) / 4
-    )
+def _middles(surface: FloatArray) -> FloatArray:
+    """Return the means of neighboring edges."""
+    return np.asarray((surface[:, 1:] + surface[:, :-1]) / 2)

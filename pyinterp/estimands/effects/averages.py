@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 
 from pyinterp._typing import FloatArray
-from pyinterp.estimands.estimand import Estimate
+from pyinterp.estimands.estimate import Estimate
 
 __all__ = ["AVERAGES", "Average", "average_curve"]
 

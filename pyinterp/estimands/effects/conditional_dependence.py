@@ -1,4 +1,4 @@
-"""Conditional partial dependence: the other variables as they go with the value."""
+"""Partial dependence given the variable: the other variables as they go with the value."""
 
 from __future__ import annotations
 
@@ -12,26 +12,39 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.errors import OptionError, list_of
-from pyinterp.estimands.effects.grids import Grid, Points, points_of
-from pyinterp.estimands.effects.outputs import Outputs
-from pyinterp.estimands.effects.partial_dependence import (
-    details_of,
-    terms_of,
-    unit_of,
-    variables_of,
-    words_of,
-)
-from pyinterp.estimands.effects.scales import Scale, range_of
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
-from pyinterp.samplers import SamplerLike
+from pyinterp.estimands.effects.grids import Grid, points_of, variables_of
+from pyinterp.estimands.effects.partial_dependence import partial_dependence
+from pyinterp.estimands.effects.scales import Outputs, Scale
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.samplers import SamplerLike, is_conditional
 from pyinterp.samplers.categorical import Categorical
 from pyinterp.samplers.choice import check_names, choose_sampler
 from pyinterp.samplers.residual import Residual
 from pyinterp.samplers.sampler import ConditionalDistribution, Sampler, Target
 
-__all__ = ["conditional_dependence"]
+__all__ = ["conditional_dependence", "dependence"]
 
 POINTS = 1024  # at which the density of residuals is evaluated
+
+
+# What only the marginal partial dependence has.
+MARGINAL_ONLY = {"of": "prediction", "kind": "pd", "average": "mean"}
+
+
+def dependence(
+    problem: Problem, features: str | Sequence[str], *, sampler: Any, **options: Any
+) -> Estimand:
+    """Return partial dependence, or conditional partial dependence if a sampler is named."""
+    if not is_conditional(sampler):
+        return partial_dependence(problem, features, **options)
+    for option, default in MARGINAL_ONLY.items():
+        if options.pop(option) != default:
+            raise OptionError(
+                f"Conditional partial dependence is a weighted mean of predictions: leave "
+                f'`{option}` out, or `sampler="marginal"`.'
+            )
+    return conditional_dependence(problem, features, sampler=sampler, **options)
 
 
 def conditional_dependence(
@@ -66,58 +79,52 @@ def conditional_dependence(
     data = problem.population.variables
     rule = "unique" if by_level and isinstance(grid, str) else grid
     at = points_of(data, names, rule, points, problem.discrete)
-    if by_level:
-        _check_observed(at, data[name])
-    outputs = Outputs.of(problem.predictor, scale, which_class)
-    terms = terms_of(at, outputs.labels)
+    if by_level and (
+        strange := [value for (value,) in at.cells if not (data[name] == value).any()]
+    ):
+        raise OptionError(
+            f"`{name}` is drawn by levels, so its grid must be observed values; "
+            f'{list_of(strange)} are not. Use `grid="unique"`, or `sampler="residual"`.'
+        )
+    outputs = Outputs.of(problem, scale, which_class)
+    terms = at.terms(outputs.labels)
+    how_likely = "probabilities of levels" if by_level else "density of residuals"
     return Estimand(
-        key=("conditional pd", names, at.cells, law, outputs),
+        key=("conditional pd", at, law, outputs),
         terms=terms,
         measure=partial(_measure, donors=at.frame(data), law=law, outputs=outputs),
         read=itemgetter("curve"),
-        label="PD",
-        title="conditional partial dependence",
-        quantity="conditional PD",
-        of=name,
-        details=details_of(outputs.scale, outputs.labels, "mean"),
-        effect=True,
-        range=range_of(outputs.scale),
-        unit=unit_of(problem, "pd", outputs.scale),
-        meaning=(
-            f"Mean {words_of(problem, outputs.scale, outputs.labels)} when `{name}` is set to the "
-            "value shown, over rows weighted by how likely the value is given their other "
-            f"variables ({'probabilities of levels' if by_level else 'density of residuals'})."
+        words=Words(
+            label="PD",
+            title="conditional partial dependence",
+            quantity="conditional PD",
+            of=name,
+            details=outputs.details,
+            unit=outputs.unit,
+            meaning=(
+                f"Mean {outputs.phrase} when `{name}` is set to the value shown, over rows "
+                "weighted by how likely the value is given their other variables "
+                f"({how_likely})."
+            ),
+            notes=(
+                f"Nothing is drawn, so mcse is 0, but what the sampler learns of `{name}` depends "
+                "on the seed (its learner's, and that of 5 folds where training rows are not "
+                "known), which mcse leaves out: other seeds show by how much.",
+            ),
+            missing=dict.fromkeys(
+                terms.names, "a value that no evaluation row of a refit makes likely"
+            ),
         ),
-        notes=(
-            f"Nothing is drawn, so mcse is 0, but what the sampler learns of `{name}` depends on "
-            "the seed (its learner's, and that of 5 folds where training rows are not known), "
-            "which mcse leaves out: other seeds show by how much.",
-        ),
-        missing=dict.fromkeys(
-            terms.names, "a value that no evaluation row of a refit makes likely"
-        ),
+        parameter=Parameter(effect=True, range=outputs.range),
     )
-
-
-def _check_observed(at: Points, column: pd.Series[Any]) -> None:
-    """Raise `OptionError` unless all grid values occur, as levels do."""
-    strange = [cell[0] for cell in at.cells if not (column == cell[0]).any()]
-    if strange:
-        raise OptionError(
-            f"`{column.name}` is drawn by levels, so its grid must be observed values; "
-            f'{list_of(strange)} are not. Use `grid="unique"`, or `sampler="residual"`.'
-        )
 
 
 def _measure(
     case: ModelOnRows, *, donors: pd.DataFrame, law: Sampler, outputs: Outputs
 ) -> Measurement:
     (name,) = donors.columns
-    n, g = case.sample.nobs, len(donors)
-    curves = np.empty((len(outputs.labels), n, g))
-    for rows, predictions in case.whatif.of([name]).cross(donors):
-        curves[:, rows] = outputs.values(predictions)
     density = _densities(case.conditional(law, (name,)), case.sample.variables[name], donors[name])
+    curves = outputs.curves(case.whatif, donors)
     return {"curve": Estimate.stack([_weighted_mean(one, density) for one in curves])}
 
 

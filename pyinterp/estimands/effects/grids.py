@@ -25,8 +25,10 @@ from pyinterp.checks import (
     is_list,
 )
 from pyinterp.data.columns import is_category
+from pyinterp.data.features import names_of
 from pyinterp.data.frames import fill_masks
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote, short
+from pyinterp.estimands.estimand import Problem, Terms
 from pyinterp.representation import call_form
 
 __all__ = [
@@ -36,9 +38,12 @@ __all__ = [
     "as_floats",
     "check_levels",
     "grid_values",
+    "grids_of",
+    "has_levels",
     "in_hull",
     "points_of",
     "values_of",
+    "variables_of",
     "without_missing",
 ]
 
@@ -142,12 +147,52 @@ class Points:
 
     def frame(self, like: pd.DataFrame) -> pd.DataFrame:
         """Return the points as columns of the variables' types; numbers become floats."""
-        return pd.DataFrame(
-            {
-                name: _like([c[j] for c in self.cells], like[name])
-                for j, name in enumerate(self.names)
-            }
+        columns: dict[str, pd.Series[Any]] = {}
+        for j, name in enumerate(self.names):
+            values, column = [cell[j] for cell in self.cells], like[name]
+            if isinstance(column.dtype, pd.CategoricalDtype):
+                columns[name] = pd.Series(pd.Categorical(values, dtype=column.dtype))
+            elif is_category(column):
+                columns[name] = pd.Series(values, dtype=column.dtype)
+            else:
+                columns[name] = pd.Series(np.asarray(values, dtype=np.float64))
+        return pd.DataFrame(columns)
+
+    def terms(self, labels: Sequence[Any]) -> Terms:
+        """Return one term per point and class, class by class."""
+        names, several = self._texts(), len(labels) > 1
+        axes = ("value", "value2", "value3")[: len(self.names)]
+        columns = {
+            axis: [cell[j] for cell in self.cells] * len(labels) for j, axis in enumerate(axes)
+        }
+        if labels[0] is not None:
+            columns["class"] = [label for label in labels for _ in names]
+        return Terms(
+            names=tuple(f"{c}: {name}" if several else name for c in labels for name in names),
+            layout=pd.DataFrame(columns),
+            axes=axes,
+            axis_names=self.names,
+            facet="class" if several else None,
         )
+
+    def _texts(self) -> list[str]:
+        """Return unique names of the points, as short as they can be."""
+        for exact in (False, True):
+            texts = []
+            for cell in self.cells:
+                values = [
+                    repr(v) if exact else f"{v:.6g}" if isinstance(v, float) else str(v)
+                    for v in cell
+                ]
+                pairs = zip(self.names, values, strict=True)
+                texts.append(", ".join(f"{name}[{value}]" for name, value in pairs))
+            if len(set(texts)) == len(set(self.cells)):
+                break
+        counts: dict[str, int] = {}
+        for k, text in enumerate(texts):  # quantiles of few values repeat
+            counts[text] = counts.get(text, 0) + 1
+            texts[k] = text if counts[text] == 1 else f"{text} ({counts[text]})"
+        return texts
 
 
 Grid: TypeAlias = (
@@ -190,11 +235,74 @@ def points_of(
                 raise OptionError(
                     f"`cats` names {quote(name)}, which is no variable." + did_you_mean(name, data)
                 )
-    axes = _axes(data, names, grid, points, discrete)
-    cells = [cell[::-1] for cell in product(*reversed(list(axes.values())))]
-    if isinstance(grid, RGrid) and grid.chull:
-        return in_hull(data, Points(names, tuple(cells)))
-    return Points(names, tuple(cells))
+    number = POINTS[len(names)] if points is None else points
+    check_count("points", number, 2)
+    if points is not None and (isinstance(grid, RGrid) or (isinstance(grid, str) and grid == "r")):
+        raise OptionError(
+            "The grid of R's pdp takes the number of points from `pi.RGrid(grid_resolution=...)`, "
+            "not from `points`."
+        )
+    axes = []
+    for name, one in grids_of(names, grid).items():
+        if isinstance(one, str):
+            check_choice("grid", one, RULES)
+        by_rule = isinstance(one, str | RGrid) and not (isinstance(grid, Mapping) and name in grid)
+        # Numbers that the design treats as categories have no values between.
+        coded = by_rule and name in discrete and not is_category(data[name])
+        axes.append(grid_values(data[name], "unique" if coded else one, number))
+    chosen = Points(names, tuple(cell[::-1] for cell in product(*reversed(axes))))
+    return in_hull(data, chosen) if isinstance(grid, RGrid) and grid.chull else chosen
+
+
+def grids_of(names: Sequence[str], grid: Grid) -> dict[str, Grid]:
+    """Return the grid of every variable; raise `OptionError` if it is of others, or of one."""
+    if not names:
+        raise OptionError("`features` must name at least one variable.")
+    if isinstance(grid, Mapping):
+        check_mapping("grid", grid, "{'x': [0, 1]}")
+        extra = [name for name in grid if name not in names]
+        if extra:
+            raise OptionError(
+                f"`grid` names {quote(extra[0])}, which is not among {list_of(names)}."
+                + did_you_mean(extra[0], names)
+            )
+        return {name: grid.get(name, "quantile") for name in names}
+    if len(names) > 1 and not isinstance(grid, str | RGrid):
+        raise OptionError(
+            "A grid for several variables must be a mapping such as {'a': [0, 1], 'b': [2, 3]}, "
+            f"or a rule, not {quote(grid)}."
+        )
+    return dict.fromkeys(names, grid)
+
+
+def variables_of(
+    problem: Problem,
+    features: str | Sequence[str],
+    *,
+    most: int = 3,
+    what: str = "Partial dependence",
+) -> tuple[str, ...]:
+    """Return the names of one variable or of several different ones, checked."""
+    names = tuple(names_of(features))
+    variables = problem.population.variables.columns
+    for name in names:
+        if name not in variables:
+            group = " (a group of variables; name one of them)" if name in problem.features else ""
+            raise OptionError(
+                f"Can't find variable `{short(name)}`{group}. Variables: {list_of(variables)}."
+                + did_you_mean(name, variables)
+            )
+    if not 1 <= len(names) <= most or len(set(names)) < len(names):
+        raise OptionError(f"{what} is of one variable{HOW_MANY[most]}, not of {quote(names)}.")
+    return names
+
+
+HOW_MANY = {1: "", 2: " or of two different ones", 3: " or of two or three different ones"}
+
+
+def has_levels(problem: Problem, name: str) -> bool:
+    """Whether the values of a variable are levels: it is a category, or coded as one."""
+    return name in problem.discrete or is_category(problem.population.variables[name])
 
 
 def grid_values(
@@ -307,47 +415,6 @@ def as_floats(values: npt.NDArray[Any], name: str) -> FloatArray:
     return values.astype(np.float64)
 
 
-def _axes(
-    data: pd.DataFrame,
-    names: tuple[str, ...],
-    grid: Grid,
-    points: int | None,
-    discrete: frozenset[str],
-) -> dict[str, tuple[Any, ...]]:
-    """Return the grid of every variable, of which the points are all combinations."""
-    number = POINTS[len(names)] if points is None else points
-    check_count("points", number, 2)
-    if points is not None and (isinstance(grid, RGrid) or (isinstance(grid, str) and grid == "r")):
-        raise OptionError(
-            "The grid of R's pdp takes the number of points from `pi.RGrid(grid_resolution=...)`, "
-            "not from `points`."
-        )
-
-    def rule(name: str, one: Grid) -> Grid:
-        """Return "unique" for numbers that the design treats as categories."""
-        by_rule = isinstance(one, str | RGrid)
-        if isinstance(one, str):
-            check_choice("grid", one, RULES)
-        coded = name in discrete and not is_category(data[name])
-        return "unique" if by_rule and coded else one
-
-    if isinstance(grid, Mapping):
-        check_mapping("grid", grid, "{'x': [0, 1]}")
-        extra = [n for n in grid if n not in names]
-        if extra:
-            raise OptionError(
-                f"`grid` names {quote(extra[0])}, which is not among {list_of(names)}."
-            )
-        grids = {n: grid.get(n, rule(n, "quantile")) for n in names}
-    else:
-        if not isinstance(grid, str | RGrid) and len(names) > 1:
-            raise OptionError(
-                "A grid for several variables must be a mapping such as {'a': [0, 1], 'b': [2, 3]}."
-            )
-        grids = {n: rule(n, grid) for n in names}
-    return {n: grid_values(data[n], grids[n], number) for n in names}
-
-
 def _frame_points(data: pd.DataFrame, names: tuple[str, ...], grid: pd.DataFrame) -> Points:
     """Return the points that the rows of a user's frame are, checked and sorted."""
     absent = [n for n in names if n not in grid]
@@ -397,12 +464,3 @@ def _without_outliers(data: FloatArray) -> FloatArray:
     reach = 1.5 * (high - low)
     inside: FloatArray = data[(data >= low - reach) & (data <= high + reach)]
     return inside
-
-
-def _like(values: Sequence[Any], column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return grid values as a column of the variable's type; numbers become floats."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return pd.Series(pd.Categorical(values, dtype=column.dtype))
-    if not is_category(column):
-        return pd.Series(np.asarray(values, dtype=np.float64))
-    return pd.Series(list(values), dtype=column.dtype)

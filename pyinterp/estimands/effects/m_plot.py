@@ -12,26 +12,17 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import Interval, check_number
-from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
-from pyinterp.estimands.effects.grids import Grid, Points, points_of
-from pyinterp.estimands.effects.outputs import Outputs
-from pyinterp.estimands.effects.partial_dependence import (
-    details_of,
-    terms_of,
-    unit_of,
+from pyinterp.estimands.effects.grids import (
+    Grid,
+    Points,
+    has_levels,
+    points_of,
     variables_of,
-    words_of,
 )
-from pyinterp.estimands.effects.scales import Scale
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Problem,
-    remarks_of,
-)
+from pyinterp.estimands.effects.scales import Outputs, Scale
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 
 __all__ = ["m_plot"]
 
@@ -56,48 +47,43 @@ def m_plot(
     """
     check_number("span", span, Interval(0, 1, "high"))
     names = variables_of(problem, features, most=1, what="An M-plot")
+    (name,) = names
     data = problem.population.variables
     at = points_of(data, names, grid, points, problem.discrete)
-    column, values = data[names[0]], [cell[0] for cell in at.cells]
-    grouped = is_category(column) or names[0] in problem.discrete
-    grouped = grouped or (
-        column.nunique() <= FEW_VALUES and bool(pd.Series(values).isin(column).all())
-    )
-    widths = (
-        None if grouped else _widths(column.dropna().to_numpy(np.float64), values, span, names[0])
-    )
-    outputs = Outputs.of(problem.predictor, scale, which_class)
-    terms = terms_of(at, outputs.labels)
-    predicted = words_of(problem, outputs.scale, outputs.labels)
-    near = (
-        f"of the rows with the value of `{names[0]}` shown"
-        if grouped
-        else f"near the value of `{names[0]}` shown: a local line through the nearest "
-        f"{100 * span:g}% of the rows"
-    )
+    column, values = data[name], [value for (value,) in at.cells]
+    few = column.nunique() <= FEW_VALUES and bool(pd.Series(values).isin(column).all())
+    widths, near = None, f"of the rows with the value of `{name}` shown"
+    if not (has_levels(problem, name) or few):
+        widths = _widths(column.dropna().to_numpy(np.float64), values, span, name)
+        near = (
+            f"near the value of `{name}` shown: a local line through the nearest {100 * span:g}% "
+            "of the rows"
+        )
+    missing = int(column.isna().sum())
+    lacking = f"{missing} of {len(column)} rows lack `{name}`, and are near no value."
+    outputs = Outputs.of(problem, scale, which_class)
+    terms = at.terms(outputs.labels)
     return Estimand(
-        key=("m-plot", names, at.cells, outputs, None if grouped else span),
+        key=("m-plot", at, outputs, None if widths is None else span),
         terms=terms,
         measure=partial(_measure, at=at, widths=widths, outputs=outputs),
         read=itemgetter("curve"),
-        label="M-plot",
-        title="mean prediction by value",
-        quantity="M-plot",
-        of=names[0],
-        details=details_of(outputs.scale, outputs.labels, "mean"),
-        effect=True,
-        no_weights="",
-        unit=unit_of(problem, "pd", outputs.scale),
-        meaning=f"Mean {predicted} {near}. What goes with the variable counts as its effect.",
-        remarks=remarks_of(_lacking(column)),
-        missing=dict.fromkeys(terms.names, "no evaluation row near the value in a refit"),
+        words=Words(
+            label="M-plot",
+            title="mean prediction by value",
+            quantity="M-plot",
+            of=name,
+            details=outputs.details,
+            unit=outputs.unit,
+            meaning=(
+                f"Mean {outputs.phrase} {near}. What goes with the variable counts as its effect."
+            ),
+            always=(lacking,) if missing else (),
+            missing=dict.fromkeys(terms.names, "no evaluation row near the value in a refit"),
+        ),
+        parameter=Parameter(effect=True),
+        no_weights=None,
     )
-
-
-def _lacking(column: pd.Series[Any]) -> tuple[str, ...]:
-    if not (missing := int(column.isna().sum())):
-        return ()
-    return (f"{missing} of {len(column)} rows lack `{column.name}`, and are near no value.",)
 
 
 def _widths(x: FloatArray, values: list[float], span: float, name: str) -> FloatArray:
@@ -123,18 +109,13 @@ def _measure(
     else:
         x = column.to_numpy(np.float64)[:, None]
         away = np.where(np.isnan(x), np.inf, x) - np.array(values, dtype=np.float64)
-        weights = _tricube(away, widths)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = np.where(away == 0, 0.0, np.abs(away) / widths)
+        weights = np.clip(1 - share**3, 0.0, None) ** 3  # tricube
         away[np.isinf(away)] = 0.0  # no row near, with weight 0
     if case.weights is not None:
         weights = weights * case.weights[:, None]
     return {"curve": Estimate.stack([_local_line(one, away, weights) for one in predictions])}
-
-
-def _tricube(away: FloatArray, widths: FloatArray) -> FloatArray:
-    """Return weights that fall from 1 to 0 at the width; of width 0 only at 0 is one."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where(away == 0, 0.0, np.abs(away) / widths)
-    return np.asarray(np.clip(1 - share**3, 0.0, None) ** 3)
 
 
 def _local_line(values: FloatArray, away: FloatArray, weights: FloatArray) -> Estimate:

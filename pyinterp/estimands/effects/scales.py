@@ -1,10 +1,10 @@
-"""Scales on which predictions are analyzed, and the classes that they are of."""
+"""What is analyzed of predictions: a scale, and one class or several."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -12,21 +12,13 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.checks import FINITE, check_choice, check_number, is_list
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote, reason
+from pyinterp.estimands.estimand import Problem
 from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Predictor
 from pyinterp.ranges import REAL, SHARES, Range
+from pyinterp.whatif import WhatIf
 
-__all__ = [
-    "Scale",
-    "Scores",
-    "UsedScale",
-    "classes_of",
-    "name_of",
-    "position_of",
-    "range_of",
-    "rescale",
-    "scale_of",
-]
+__all__ = ["Outputs", "Scale", "Scores", "UsedScale", "position_of", "rescale"]
 
 ScaleName: TypeAlias = Literal["probability", "logit", "centered-logit", "cumulative"]
 Scale: TypeAlias = (
@@ -34,6 +26,14 @@ Scale: TypeAlias = (
 )
 
 SCALES = ("probability", "logit", "centered-logit", "cumulative", "score", "rate")
+PHRASES = {
+    "mean": "prediction",
+    "probability": "predicted probability",
+    "logit": "predicted logit",
+    "centered-logit": "predicted centered logit (log p minus its mean over the classes)",
+    "cumulative": "predicted probability",
+    "rate": "predicted rate",
+}
 # What R's pdp takes for a probability of 0.
 EPSILON = float(np.finfo(np.float64).eps)
 
@@ -60,30 +60,122 @@ UsedScale: TypeAlias = (
 )
 
 
-def classes_of(predictor: Predictor, which: Any, scale: UsedScale) -> list[tuple[Any, int]]:
-    """Return label and position of the classes `which`; by default the second of two, or all.
+class Outputs(NamedTuple):
+    """The numbers per prediction that a curve is about, and the words for them.
+
+    Attributes
+    ----------
+    labels : tuple
+        The classes; (None,) for means.
+    positions : tuple of int
+        Their positions in the predictions; (-1,) for means.
+    scale : Scale or "mean"
+    phrase : str
+        What is predicted, such as "prediction of `y`".
+    details : tuple of str
+        What headers say in parentheses: scale and class, unless they are the default.
+    unit : str
+        The response's name, which stands for its unit; empty on another scale.
+    range : tuple of float
+        The least and the largest value of their means.
+    """
+
+    labels: tuple[Any, ...]
+    positions: tuple[int, ...]
+    scale: UsedScale
+    phrase: str
+    details: tuple[str, ...]
+    unit: str
+    range: Range
+
+    @classmethod
+    def of(
+        cls, problem: Problem, scale: Scale | None, which_class: Any, *, rates: bool = False
+    ) -> Outputs:
+        """Return what options ask for, checked against the kind of predictions.
+
+        Only estimands that set the offset have `rates`.
+        """
+        used = _scale_of(problem.predictor, scale)
+        if used == "rate" and not rates:
+            raise OptionError('`scale="rate"` is an option of `pd` alone.')
+        labels, positions = _classes_of(problem.predictor, which_class, used)
+        response, name = problem.population.response, _name_of(used)
+        details = [] if used == "mean" else [name]
+        if len(labels) == 1 and labels[0] is not None:
+            details.append(f"class {labels[0]}")
+        span = SHARES if used in ("probability", "cumulative") else REAL
+        if isinstance(used, Scores):
+            span = min(used.values), max(used.values)
+        return cls(
+            labels=labels,
+            positions=positions,
+            scale=used,
+            phrase=_in_words(None if response is None else response.name, used, labels),
+            details=tuple(details),
+            unit=response.name if used == "mean" and response is not None else "",
+            range=span,
+        )
+
+    def values(self, predictions: FloatArray) -> FloatArray:
+        """Return predictions, shape (n, ...) or (n, ..., classes), as shape (outputs, n, ...)."""
+        return np.asarray(rescale(predictions, self.positions, self.scale))
+
+    def curves(self, whatif: WhatIf, points: pd.DataFrame) -> FloatArray:
+        """Return predictions of all rows at some points, shape (outputs, rows, points)."""
+        curves = np.empty((len(self.labels), whatif.sample.nobs, len(points)))
+        for rows, predictions in whatif.of(list(points.columns)).cross(points):
+            curves[:, rows] = self.values(predictions)
+        return curves
+
+
+def _in_words(response: str | None, scale: UsedScale, labels: tuple[Any, ...]) -> str:
+    """Return what is predicted, on its scale and of its class, in words."""
+    name = "the response" if response is None else f"`{response}`"
+    if isinstance(scale, Scores):
+        return f"expected score of {name} ({scale})"
+    of_class, several = labels[0] is not None, len(labels) > 1
+    if callable(scale):
+        what = "predicted probability" if of_class else "prediction"
+        predicted = f"`{_name_of(scale)}` of the {what}"
+    else:
+        predicted = PHRASES[scale]
+    if of_class and scale == "cumulative" and several:
+        return f"{predicted} that {name} is at most the class shown"
+    if of_class:
+        return f"{predicted} that {name} is {'the class shown' if several else labels[0]}"
+    return predicted if response is None else f"{predicted} of {name}"
+
+
+def _classes_of(
+    predictor: Predictor, which: Any, scale: UsedScale
+) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    """Return labels and positions of the classes `which`; by default the second of two, or all.
 
     Of cumulative probabilities, all but the last.
     """
-    if isinstance(scale, Scores):
+    if isinstance(scale, Scores) or predictor.classes is None:
         if which is not None:
-            raise OptionError("`which_class` is no option of the expected score, which is of all.")
-        return [(None, -1)]
-    if predictor.classes is None:
-        if which is not None:
-            raise OptionError("`which_class` is for classifiers; this learner predicts a mean.")
-        return [(None, -1)]
+            raise OptionError(
+                "`which_class` is no option of the expected score, which is of all."
+                if isinstance(scale, Scores)
+                else "`which_class` is for classifiers; this learner predicts a mean."
+            )
+        return (None,), (-1,)
     classes = list(predictor.classes)
     if which is None:
         labels = classes[1:] if len(classes) == 2 else classes
         labels = classes[:-1] if scale == "cumulative" else labels
     else:
-        labels = list(dict.fromkeys(which)) if _several(which) else [which]
+        several = is_list(which) and all(isinstance(label, Hashable) for label in which)
+        labels = list(dict.fromkeys(which)) if several else [which]
     if not labels:
         raise OptionError(f"`which_class` must name at least one class of {list_of(classes)}.")
-    places = [_place(label, classes) for label in labels]
-    least = "≤ " if scale == "cumulative" else ""
-    return [(f"{least}{classes[k]}" if least else classes[k], k) for k in places]
+    places = tuple(_place(label, classes) for label in labels)
+    chosen = [classes[k] for k in places]
+    if scale == "cumulative":
+        chosen = [f"≤ {label}" for label in chosen]
+    return tuple(chosen), places
 
 
 def position_of(predictor: Predictor, which: Any) -> int | None:
@@ -93,18 +185,6 @@ def position_of(predictor: Predictor, which: Any) -> int | None:
     if predictor.classes is None:
         raise OptionError("`which_class` is for classifiers; this learner predicts numbers.")
     return _place(which, list(predictor.classes))
-
-
-def range_of(scale: UsedScale) -> Range:
-    """Return the range of means of predictions on a scale."""
-    if isinstance(scale, Scores):
-        return min(scale.values), max(scale.values)
-    return SHARES if scale in ("probability", "cumulative") else REAL
-
-
-def _several(which: object) -> bool:
-    """Whether `which_class` is a list of labels, not one label."""
-    return is_list(which) and all(isinstance(label, Hashable) for label in which)
 
 
 def _place(label: object, classes: list[Any]) -> int:
@@ -118,7 +198,7 @@ def _place(label: object, classes: list[Any]) -> int:
     )
 
 
-def scale_of(predictor: Predictor, scale: Scale | None) -> UsedScale:
+def _scale_of(predictor: Predictor, scale: Scale | None) -> UsedScale:
     """Return the scale, checked against the predictions: by default the mean or the probability."""
     if callable(scale) and not isinstance(scale, type):
         return scale
@@ -136,12 +216,12 @@ def scale_of(predictor: Predictor, scale: Scale | None) -> UsedScale:
                 f"predictions, such as np.exp, not {quote(scale)}."
             )
         return "mean"
-    name: Any = "probability" if scale is None else scale
-    check_choice("scale", name, SCALES)
-    if name != "probability" and predictor.kind == "label":
-        raise OptionError(f'`scale="{name}"` needs a classifier with `predict_proba`.')
-    used: UsedScale = name
-    return used
+    used: Any = "probability" if scale is None else scale
+    check_choice("scale", used, SCALES)
+    if used != "probability" and predictor.kind == "label":
+        raise OptionError(f'`scale="{used}"` needs a classifier with `predict_proba`.')
+    name: ScaleName = used
+    return name
 
 
 def _of_order(predictor: Predictor, scale: Any) -> UsedScale:
@@ -198,7 +278,7 @@ def rescale(predictions: FloatArray, classes: tuple[int, ...], scale: UsedScale)
 
 def _apply(scale: Callable[[FloatArray], FloatArray], predictions: FloatArray) -> FloatArray:
     """Return a user's function of predictions, checked: one real, finite number for each."""
-    name = f"The function `{name_of(scale)}` of predictions"
+    name = f"The function `{_name_of(scale)}` of predictions"
     try:
         result = scale(read_only(predictions))
     except Exception as error:
@@ -212,7 +292,7 @@ def _apply(scale: Callable[[FloatArray], FloatArray], predictions: FloatArray) -
     return values
 
 
-def name_of(scale: UsedScale) -> str:
+def _name_of(scale: UsedScale) -> str:
     """Return the name of a scale in tables."""
     if callable(scale):
         return getattr(scale, "__name__", "scaled")

@@ -12,27 +12,20 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import POSITIVE, check_number
-from pyinterp.data.columns import is_category
 from pyinterp.data.features import check_names, names_of
 from pyinterp.errors import OptionError
-from pyinterp.estimands.effects.grids import Grid, grid_values, points_of, without_missing
-from pyinterp.estimands.effects.outputs import Outputs
-from pyinterp.estimands.effects.partial_dependence import (
-    details_of,
-    terms_of,
+from pyinterp.estimands.effects.grids import (
+    Grid,
+    grid_values,
+    has_levels,
+    points_of,
     variables_of,
-    words_of,
+    without_missing,
 )
-from pyinterp.estimands.effects.scales import Scale
+from pyinterp.estimands.effects.scales import Outputs, Scale
 from pyinterp.estimands.effects.support import check_complete
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Problem,
-    Terms,
-)
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 
 __all__ = ["Step", "average_marginal_effects", "slopes"]
 
@@ -59,35 +52,36 @@ def slopes(
     """
     names = variables_of(problem, features, most=1, what="A slope")
     (name,) = names
-    if _is_level(problem, name):
+    if has_levels(problem, name):
         raise OptionError(
             f"A slope needs a number, but `{name}` is a category; `ame` has its contrasts."
         )
-    outputs = Outputs.of(problem.predictor, scale, which_class)
+    outputs = Outputs.of(problem, scale, which_class)
     width = _width(problem, name, step, outputs)
     data = problem.population.variables
     at = points_of(data, names, grid, points, problem.discrete)
     values = at.frame(data)[name].to_numpy(np.float64)
     return Estimand(
-        key=("slopes", names, at.cells, width, outputs),
-        terms=terms_of(at, outputs.labels),
+        key=("slopes", at, width, outputs),
+        terms=at.terms(outputs.labels),
         measure=partial(_measure_slopes, name=name, values=values, width=width, outputs=outputs),
         read=itemgetter("slope"),
-        label="slope",
-        title="slope of partial dependence",
-        quantity="slope of PD",
-        of=name,
-        details=details_of(outputs.scale, outputs.labels, "mean"),
-        null=0.0,
-        effect=True,
-        no_weights="",
-        meaning=(
-            f"Mean slope in `{name}` of the {words_of(problem, outputs.scale, outputs.labels)} "
-            f"when it is set to the value shown: a central difference of width {width:.3g} for "
-            "every row."
+        words=Words(
+            label="slope",
+            title="slope of partial dependence",
+            quantity="slope of PD",
+            of=name,
+            details=outputs.details,
+            meaning=(
+                f"Mean slope in `{name}` of the {outputs.phrase} "
+                f"when it is set to the value shown: a central difference of width {width:.3g} for "
+                "every row."
+            ),
+            exact="No Monte Carlo error.",
+            zero_variance="a feature that no refit uses, or a slope that all refits and rows share",
         ),
-        exact="No Monte Carlo error.",
-        zero_variance="a feature that no refit uses, or a slope that all refits and rows share",
+        parameter=Parameter(null=0.0, effect=True),
+        no_weights=None,
     )
 
 
@@ -106,10 +100,13 @@ def average_marginal_effects(
     variables = [str(name) for name in problem.population.variables.columns]
     names = variables if features is None else list(dict.fromkeys(names_of(features)))
     check_names(names, variables, kind="variable")
-    outputs = Outputs.of(problem.predictor, scale, which_class)
-    levels = {name: _levels(problem, name) for name in names if _is_contrast(problem, name)}
+    outputs = Outputs.of(problem, scale, which_class)
+    data = problem.population.variables
+    # Two numbers only have a contrast, as levels do: between them a tree sees no change.
+    contrasts = [n for n in names if has_levels(problem, n) or data[n].nunique() == 2]
+    levels = {name: _levels(data[name]) for name in contrasts}
     numbers = [name for name in names if name not in levels]
-    check_complete(problem.population.variables, numbers, "An average marginal effect")
+    check_complete(data, numbers, "An average marginal effect")
     widths = {n: _width(problem, n, step, outputs) for n in numbers}
     several = len(outputs.labels) > 1
     terms = [
@@ -132,40 +129,31 @@ def average_marginal_effects(
             _measure_effects,
             names=names,
             widths=widths,
-            levels={n: pd.DataFrame({n: column}) for n, column in levels.items()},
+            levels=levels,
             outputs=outputs,
         ),
         read=itemgetter("effects"),
-        label="AME",
-        title="average marginal effects",
-        details=details_of(outputs.scale, outputs.labels, "mean"),
-        null=0.0,
-        effect=True,
-        no_weights="",
-        meaning=(
-            f"Mean slope of the {words_of(problem, outputs.scale, outputs.labels)} in the "
-            f"variable, all variables of every row as they are.{changes}"
+        words=Words(
+            label="AME",
+            title="average marginal effects",
+            details=outputs.details,
+            meaning=(
+                f"Mean slope of the {outputs.phrase} in the "
+                f"variable, all variables of every row as they are.{changes}"
+            ),
+            notes=tuple(notes),
+            exact="No Monte Carlo error.",
+            zero_variance="not used in any refit, or a slope that all refits and rows share",
         ),
-        notes=tuple(notes),
-        exact="No Monte Carlo error.",
-        zero_variance="not used in any refit, or a slope that all refits and rows share",
+        parameter=Parameter(null=0.0, effect=True),
+        no_weights=None,
     )
 
 
-def _is_level(problem: Problem, name: str) -> bool:
-    return is_category(problem.population.variables[name]) or name in problem.discrete
-
-
-def _is_contrast(problem: Problem, name: str) -> bool:
-    """Whether a variable has levels, or two values only: between them a tree sees no change."""
-    return _is_level(problem, name) or problem.population.variables[name].nunique() == 2
-
-
-def _levels(problem: Problem, name: str) -> pd.Series[Any]:
+def _levels(column: pd.Series[Any]) -> pd.DataFrame:
     """Return the levels that occur, as a column of the data's type."""
-    column = problem.population.variables[name]
-    at = points_of(problem.population.variables, (name,), grid_values(column, "unique"))
-    levels = at.frame(problem.population.variables)[name]
+    name, data = str(column.name), column.to_frame()
+    levels = points_of(data, (name,), grid_values(column, "unique")).frame(data)
     if len(levels) < 2:
         raise OptionError(
             f"A contrast needs two levels, but `{name}` has one; name the other variables."
@@ -173,10 +161,10 @@ def _levels(problem: Problem, name: str) -> pd.Series[Any]:
     return levels
 
 
-def _term_names(name: str, levels: pd.Series[Any] | None) -> list[str]:
+def _term_names(name: str, levels: pd.DataFrame | None) -> list[str]:
     if levels is None:
         return [name]
-    first, *rest = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in levels]
+    first, *rest = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in levels[name]]
     return [f"{name}[{level} - {first}]" for level in rest]
 
 
@@ -233,12 +221,10 @@ def _has_steps(problem: Problem, name: str, width: float, wide: float, outputs: 
 def _measure_slopes(
     case: ModelOnRows, *, name: str, values: FloatArray, width: float, outputs: Outputs
 ) -> Measurement:
-    n, g = case.sample.nobs, len(values)
+    g = len(values)
     ends, widths = _ends(case, name, values, width)
-    rows = np.empty((len(outputs.labels), n, g))
-    for block, predictions in case.whatif.of([name]).cross(ends):
-        at = outputs.values(predictions)
-        rows[:, block] = (at[..., g:] - at[..., :g]) / widths
+    at = outputs.curves(case.whatif, ends)
+    rows = (at[..., g:] - at[..., :g]) / widths
     return {"slope": Estimate.of_rows(np.concatenate(list(rows), axis=1), case.weights)}
 
 
@@ -285,9 +271,5 @@ def _row_slopes(case: ModelOnRows, name: str, width: float, outputs: Outputs) ->
 
 def _contrasts(case: ModelOnRows, levels: pd.DataFrame, outputs: Outputs) -> FloatArray:
     """Return every row's changes from the first level, shape (n, outputs x other levels)."""
-    n, k = case.sample.nobs, len(levels)
-    rows = np.empty((len(outputs.labels), n, k - 1))
-    for block, predictions in case.whatif.of(list(levels.columns)).cross(levels):
-        at = outputs.values(predictions)
-        rows[:, block] = at[..., 1:] - at[..., :1]
-    return np.concatenate(list(rows), axis=1)
+    at = outputs.curves(case.whatif, levels)
+    return np.concatenate(list(at[..., 1:] - at[..., :1]), axis=1)

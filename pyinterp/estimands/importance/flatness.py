@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -10,24 +11,17 @@ import numpy as np
 import pandas as pd
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_choice, check_flag, check_mapping
+from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.features import names_of
-from pyinterp.errors import OptionError, did_you_mean, list_of, quote
+from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.averages import AVERAGES
+from pyinterp.estimands.effects.grids import grids_of
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
-from pyinterp.estimands.estimand import (
-    Correction,
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Problem,
-    Terms,
-    full_quantity,
-)
+from pyinterp.estimands.estimand import Correction, Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.ranges import POSITIVE
 
-__all__ = ["SPREADS", "Spread", "curves_of", "flatness", "measure_parts", "parts_of", "spread_of"]
+__all__ = ["NO_TEST", "Spread", "classes_of", "curves_of", "flatness", "spread_of"]
 
 Spread: TypeAlias = Literal["sd", "mad", "iqr"]
 SPREADS = ("sd", "mad", "iqr")
@@ -103,34 +97,65 @@ def flatness(
             "`ice=True` takes the spread of every row's own curve, so there is no average over "
             f"rows to choose; leave `average={curve['average']!r}` out."
         )
-    names = _variables(problem, features)
+    if features is None:
+        names = [name for variables in problem.features.values() for name in variables]
+    else:
+        names = list(dict.fromkeys(names_of(features)))
+        if not names:
+            raise OptionError("`features` must name at least one variable.")
     curves = curves_of(problem, names, curve)
     if categories is None:
         categories = [name for name in names if _is_category(problem, name)]
     blocks = _blocks(categories, curves, spread)
     first = next(iter(curves.values()))
-    levels = list(dict.fromkeys(b.feature for b in blocks if b.spread == "range"))
-    numbers = len(levels) < len(curves)
+    corrected = not ice and any(block.spread == "sd" for block in blocks)
+    kinds = list(dict.fromkeys(block.spread for block in blocks))
+    labels = [block.class_ for block in blocks]
+    several = len(set(labels)) > 1
+    layout = pd.DataFrame(index=pd.RangeIndex(len(blocks)))
+    if labels[0] is not None:
+        layout["class"] = labels
+    # Of numbers, if there are some.
+    kind = spread if spread in kinds else "range"
+    levels = dict.fromkeys(f"`{b.feature}`" for b in blocks if b.spread != kind)
+    of_curve = replace(first.words, of=None)
+    of = "the partial dependence"
+    if ice:
+        of_curve = replace(of_curve, quantity="ICE")
+        of = "every row's own curve (ICE), averaged over rows,"
+    meaning = f"{NAMES[kind].capitalize()} of {of} over its grid, which is taken as given."
+    if levels:
+        meaning += f" Of categories ({', '.join(levels)}): {NAMES['range']}."
+    what = "individual curves" if ice else NAMES[kind]
     return Estimand(
         key=("firm", tuple(part.key for part in curves.values())),
-        terms=_terms(blocks),
-        measure=partial(measure_parts, curves=curves),
+        terms=Terms(
+            names=tuple(f"{b.class_}: {b.feature}" if several else b.feature for b in blocks),
+            layout=layout,
+        ),
+        measure=partial(_measure, curves=curves),
         read=partial(_read_rows if ice else _read, curves=curves, blocks=blocks),
-        label="FIRM",
-        coverage=() if ice else ("FIRM",),
-        title="flatness of partial dependence",
-        details=(_spread_in_words(first, spread if numbers else "range", ice=ice),),
+        words=Words(
+            label="FIRM",
+            title="flatness of partial dependence",
+            details=(f"{'range / 4' if kind == 'range' else kind} of {of_curve.description}",),
+            unit=first.words.unit,
+            meaning=meaning,
+            notes=(NO_TEST,)
+            if corrected
+            else (NO_TEST, f"No correction for that noise is known for the {what}."),
+            zero_variance="its curve does not vary in any refit",
+        ),
         # Noise makes a curve vary: the estimate is positive where the truth is 0, and no test of
         # that value is one.
-        null=None,
-        range=POSITIVE,
-        unit=first.unit,
-        meaning=_meaning(spread, levels, numbers=numbers, ice=ice),
-        notes=_notes(spread, numbers=numbers, ice=ice),
-        correction=_correction(curves, blocks) if spread == "sd" and numbers and not ice else None,
+        parameter=Parameter(range=POSITIVE),
+        coverage=() if ice else ("FIRM",),
         no_weights="it is of the curves of single rows" if ice else first.no_weights,
-        zero_variance="its curve does not vary in any refit",
+        correction=_correction(curves, blocks) if corrected else None,
     )
+
+
+NO_TEST = "No test of 0: noise makes curves vary, so estimates are above 0 whatever the truth."
 
 
 def curves_of(
@@ -142,38 +167,27 @@ def curves_of(
     have two points: over one, nothing does.
     """
     grid = curve.get("grid")
-    names = [n for one in subsets for n in ((one,) if isinstance(one, str) else one)]
+    tuples = [(one,) if isinstance(one, str) else one for one in subsets]
     if isinstance(grid, Mapping):
-        check_mapping("grid", grid, "{'x': [0, 1]}")
-        for name in grid:
-            if name not in names:
-                raise OptionError(
-                    f"`grid` names {quote(name)}, which is not among "
-                    f"{list_of(dict.fromkeys(names))}." + did_you_mean(name, names)
-                )
+        grids_of(list(dict.fromkeys(name for one in tuples for name in one)), grid)
     curves = {}
-    for one in subsets:
+    for variables in tuples:
         options = dict(curve)
-        variables = (one,) if isinstance(one, str) else one
         if isinstance(grid, Mapping):
             options["grid"] = {n: grid[n] for n in variables if n in grid} or "quantile"
-        curves[", ".join(variables)] = partial_dependence(problem, variables, **options)
-    for estimand in curves.values():
-        _check_points(problem, estimand.terms)
+        estimand = partial_dependence(problem, variables, **options)
+        curves[", ".join(variables)] = estimand
+        for axis, name in zip(estimand.terms.axes, variables, strict=True):
+            values = estimand.terms.layout[axis].unique()
+            if len(values) == 1 and len(problem.population.variables[name].unique()) > 1:
+                raise OptionError(
+                    f"How much a curve varies needs two points or more of `{name}`, but its grid "
+                    f"has only {values[0]}; give more, or leave `grid` out."
+                )
     return curves
 
 
-def _check_points(problem: Problem, terms: Terms) -> None:
-    for axis, name in zip(terms.axes, terms.axis_names, strict=True):
-        values = terms.layout[axis].unique()
-        if len(values) == 1 and len(problem.population.variables[name].unique()) > 1:
-            raise OptionError(
-                f"How much a curve varies needs two points or more of `{name}`, but its grid has "
-                f"only {values[0]}; give more, or leave `grid` out."
-            )
-
-
-def measure_parts(case: ModelOnRows, *, curves: Mapping[str, Estimand]) -> Measurement:
+def _measure(case: ModelOnRows, *, curves: Mapping[str, Estimand]) -> Measurement:
     """Measure all curves; the name of a component begins with the number of its curve."""
     return {
         (number, part): estimate
@@ -182,12 +196,13 @@ def measure_parts(case: ModelOnRows, *, curves: Mapping[str, Estimand]) -> Measu
     }
 
 
-def parts_of(measurement: Measurement, curves: Mapping[str, Estimand]) -> list[Estimate]:
-    """Return the estimate of every curve from what `measure_parts` returns."""
+def _read_curves(measurement: Measurement, *, curves: Mapping[str, Estimand]) -> Estimate:
+    """Return the estimates of all curves from what `_measure` returns."""
     parts: list[dict[str, Estimate]] = [{} for _ in curves]
     for (number, part), estimate in measurement.items():
         parts[number][part] = estimate
-    return [one.read(components) for one, components in zip(curves.values(), parts, strict=True)]
+    pairs = zip(curves.values(), parts, strict=True)
+    return Estimate.stack([one.read(components) for one, components in pairs])
 
 
 def spread_of(values: FloatArray, kind: str, size: float | None = None) -> tuple[float, FloatArray]:
@@ -238,25 +253,16 @@ def _spreads_of_rows(curves: FloatArray, kind: str) -> FloatArray:
     varies = np.ptp(curves, axis=1) > ROUNDING * size
     if not varies.any():
         return np.zeros(len(curves))
-    spreads: dict[str, Callable[[], FloatArray]] = {
-        "sd": lambda: curves.std(axis=1, ddof=1),
-        "mad": lambda: (
-            NORMAL * np.median(np.abs(curves - np.median(curves, axis=1, keepdims=True)), axis=1)
-        ),
-        "iqr": lambda: np.subtract(*np.quantile(curves, [0.75, 0.25], axis=1)),
-        "range": lambda: np.ptp(curves, axis=1) / 4,
-    }
-    return np.where(varies, spreads[kind](), 0.0)
-
-
-def _variables(problem: Problem, features: str | Sequence[str] | None) -> list[str]:
-    """Return the names of the variables, by default of all, those of groups one by one."""
-    if features is not None:
-        names = names_of(features)
-        if not names:
-            raise OptionError("`features` must name at least one variable.")
-        return list(dict.fromkeys(names))
-    return [name for variables in problem.features.values() for name in variables]
+    if kind == "sd":
+        spreads = curves.std(axis=1, ddof=1)
+    elif kind == "mad":
+        away = np.abs(curves - np.median(curves, axis=1, keepdims=True))
+        spreads = NORMAL * np.median(away, axis=1)
+    elif kind == "iqr":
+        spreads = np.subtract(*np.quantile(curves, [0.75, 0.25], axis=1))
+    else:
+        spreads = np.ptp(curves, axis=1) / 4
+    return np.where(varies, spreads, 0.0)
 
 
 def _is_category(problem: Problem, name: str) -> bool:
@@ -277,36 +283,25 @@ def _blocks(
     blocks: list[Block] = []
     start = 0
     for name, one in curves.items():
-        layout = one.terms.layout
-        kind = "range" if name in categories else spread
-        classes: list[Any] = [None]
-        if "class" in layout:
-            classes = list(dict.fromkeys(layout["class"]))
-        points = len(layout) // len(classes)
+        classes = classes_of(one.terms)
+        points = len(one.terms.names) // len(classes)
         for label in classes:
+            kind = "range" if name in categories else spread
             blocks.append(Block(name, label, slice(start, start + points), kind))
             start += points
-    order: list[Any] = list(dict.fromkeys(block.class_ for block in blocks))
+    order = list(dict.fromkeys(block.class_ for block in blocks))
     return tuple(sorted(blocks, key=lambda block: order.index(block.class_)))
 
 
-def _terms(blocks: Sequence[Block]) -> Terms:
-    """Return one term per curve, named by its feature and, of several, its class."""
-    labels = [block.class_ for block in blocks]
-    several = len(set(labels)) > 1
-    layout = pd.DataFrame(index=pd.RangeIndex(len(blocks)))
-    if labels[0] is not None:
-        layout["class"] = labels
-    return Terms(
-        names=tuple(f"{b.class_}: {b.feature}" if several else b.feature for b in blocks),
-        layout=layout,
-    )
+def classes_of(terms: Terms) -> list[Any]:
+    """Return the classes of a curve's terms; [None] of a mean."""
+    return list(dict.fromkeys(terms.layout["class"])) if "class" in terms.layout else [None]
 
 
 def _read(
     measurement: Measurement, *, curves: Mapping[str, Estimand], blocks: Sequence[Block]
 ) -> Estimate:
-    curve = Estimate.stack(parts_of(measurement, curves))
+    curve = _read_curves(measurement, curves=curves)
     spreads = np.zeros(len(blocks))
     jacobian = np.zeros((len(blocks), len(curve.value)))
     for j, block in enumerate(blocks):
@@ -317,7 +312,7 @@ def _read(
 def _read_rows(
     measurement: Measurement, *, curves: Mapping[str, Estimand], blocks: Sequence[Block]
 ) -> Estimate:
-    rows = Estimate.stack(parts_of(measurement, curves)).rows
+    rows = _read_curves(measurement, curves=curves).rows
     return Estimate.of_rows(
         np.column_stack([_spreads_of_rows(rows[:, b.at], b.spread) for b in blocks])
     )
@@ -326,7 +321,6 @@ def _read_rows(
 def _correction(curves: Mapping[str, Estimand], blocks: Sequence[Block]) -> Correction:
     missing = "; of categories there is none" if any(b.spread != "sd" for b in blocks) else ""
     return Correction(
-        heading="corrected",
         underlying=partial(_read_curves, curves=curves),
         correct=partial(_corrected_spread, blocks=blocks),
         note=(
@@ -335,10 +329,6 @@ def _correction(curves: Mapping[str, Estimand], blocks: Sequence[Block]) -> Corr
             "the plain value."
         ),
     )
-
-
-def _read_curves(measurement: Measurement, *, curves: Mapping[str, Estimand]) -> Estimate:
-    return Estimate.stack(parts_of(measurement, curves))
 
 
 def _corrected_spread(mean: FloatArray, cov: FloatArray, *, blocks: Sequence[Block]) -> FloatArray:
@@ -353,28 +343,3 @@ def _corrected_spread(mean: FloatArray, cov: FloatArray, *, blocks: Sequence[Blo
         noise = (np.trace(covariance) - covariance.mean() * points) / max(points - 1, 1)
         values[j] = np.sqrt(max(sd**2 - noise, 0.0))
     return values
-
-
-def _spread_in_words(curve: Estimand, spread: str, *, ice: bool) -> str:
-    name = "range / 4" if spread == "range" else spread
-    return f"{name} of {full_quantity('ICE' if ice else curve.quantity, details=curve.details)}"
-
-
-def _meaning(spread: Spread, levels: Sequence[str], *, numbers: bool, ice: bool) -> str:
-    of = "the partial dependence"
-    if ice:
-        of = "every row's own curve (ICE), averaged over rows,"
-    name = NAMES[spread if numbers else "range"].capitalize()
-    sentence = f"{name} of {of} over its grid, which is taken as given."
-    if levels and numbers:
-        list_of = ", ".join(f"`{name}`" for name in levels)
-        sentence += f" Of categories ({list_of}): {NAMES['range']}."
-    return sentence
-
-
-def _notes(spread: Spread, *, numbers: bool, ice: bool) -> tuple[str, ...]:
-    no_test = "No test of 0: noise makes curves vary, so estimates are above 0 whatever the truth."
-    if not ice and spread == "sd" and numbers:
-        return (no_test,)
-    what = "individual curves" if ice else NAMES[spread if numbers else "range"]
-    return no_test, f"No correction for that noise is known for the {what}."

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_choice
 from pyinterp.data.features import Features
 from pyinterp.errors import LossError, OptionError
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
-from pyinterp.estimands.importance.relation import NULL, RANGE, Relation, difference, ratio
+from pyinterp.estimands.estimand import Estimand, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.importance.relation import Comparison, Relation
 from pyinterp.estimands.risk import NO_WEIGHTS, best_constant
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 
@@ -31,45 +31,51 @@ def leave_one_covariate_out(
     with :math:`f_{-S}` the learner trained on the same rows without :math:`X_S` (Lei et al. 2018;
     Khan, Saarela and Kustra 2025, section 2.2), or the ratio of the two expectations.
     """
-    check_choice("relation", relation, ("difference", "ratio"))
     chosen = problem.choose(features)
     row_loss = choose(loss, problem.predictor, problem.response)
-    unit = row_loss.unit.format(y=problem.response.name) if relation == "difference" else ""
+    compared = Comparison.of(relation, row_loss, problem.response)
+    differs = relation == "difference"
+    notes: tuple[str, ...] = ()
+    if differs and row_loss == LOSSES["squared"]:
+        notes = ("Under squared loss CVIM estimates twice LOCO's target.",)
     return Estimand(
         key=("loco", tuple(chosen.items()), row_loss),
         terms=Terms.plain(list(chosen)),
         measure=partial(_measure, features=chosen, loss=row_loss),
-        read=_difference if relation == "difference" else _ratio,
-        leave_out=chosen,
-        coverage=("LOCO",) if relation == "difference" else (),
-        label="LOCO",
-        title="leave-one-covariate-out importance",
-        details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),
-        null=NULL[relation],
+        read=compared.read,
+        words=Words(
+            label="LOCO",
+            title="leave-one-covariate-out importance",
+            details=compared.details,
+            unit=compared.unit,
+            meaning=(
+                f"{compared.change} when the learner is trained on the same rows without the "
+                "feature."
+            ),
+            notes=notes,
+            zero_variance=(
+                "the learner predicts the same without it in every refit, which does not mean "
+                "certainly 0"
+            ),
+        ),
         # The truth of an irrelevant feature is a little below 0, where learning its effect costs
         # more than the feature gives; above it the error grows with the value, as that of PFI does.
-        varies_as_square=True,
-        range=RANGE[relation],
-        unit=unit,
-        no_weights="",
-        loss=row_loss,
-        meaning=_meaning(row_loss, relation, unit),
-        notes=_notes(row_loss, relation),
-        zero_variance=(
-            "the learner predicts the same without it in every refit, which does not mean "
-            "certainly 0"
-        ),
+        parameter=compared.parameter,
+        leave_out=chosen,
+        coverage=("LOCO",) if differs else (),
+        no_weights=None,
+        score=row_loss,
     )
 
 
 def _measure(case: ModelOnRows, *, features: Features, loss: Loss) -> Measurement:
-    original = loss(case.y, case.serving(loss).factual)[:, None]
-    without = [
-        Estimate.of_rows(loss(case.y, _predict(case, name, variables, loss))[:, None], case.weights)
-        for name, variables in features.items()
-    ]
+    original = loss(case.y, case.of_kind(loss.needs).factual)[:, None]
+    changed = []
+    for name, variables in features.items():
+        losses = loss(case.y, _predict(case, name, variables, loss))[:, None]
+        changed.append(Estimate.of_rows(losses, case.weights))
     return {
-        "without": Estimate.stack(without),
+        "changed": Estimate.stack(changed),
         "original": Estimate.of_rows(original, case.weights),
     }
 
@@ -91,25 +97,3 @@ def _predict(case: ModelOnRows, name: str, variables: tuple[str, ...], loss: Los
             "states no best constant prediction; use Loss(..., constant=...)."
         )
     return constant
-
-
-def _difference(measurement: Measurement) -> Estimate:
-    return difference(measurement["without"], measurement["original"])
-
-
-def _ratio(measurement: Measurement) -> Estimate:
-    return ratio(measurement["without"], measurement["original"])
-
-
-def _meaning(loss: Loss, relation: Relation, unit: str) -> str:
-    without = "when the learner is trained on the same rows without the feature"
-    if relation == "ratio":
-        return f"Factor by which expected {loss.name} grows {without}."
-    what = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
-    return f"{what} {without}."
-
-
-def _notes(loss: Loss, relation: Relation) -> tuple[str, ...]:
-    if relation == "difference" and loss == LOSSES["squared"]:
-        return ("Under squared loss CVIM estimates twice LOCO's target.",)
-    return ()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -15,11 +16,12 @@ from pyinterp.checks import check_choice, is_count
 from pyinterp.data.features import Features
 from pyinterp.data.frames import fill_masks
 from pyinterp.errors import InferenceError, OptionError, quote
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
-from pyinterp.estimands.importance.marginal_losses import Permutations, one_term
+from pyinterp.estimands.estimand import Estimand, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.importance.losses import Permutations, one_term
+from pyinterp.estimands.importance.permutation import NO_USE
 from pyinterp.estimands.importance.relation import (
-    NULL,
-    RANGE,
+    PARAMETERS,
     Relation,
     with_loss_below,
     without_rounding,
@@ -56,64 +58,60 @@ def metric_importance(
     check_choice("relation", relation, ("difference", "ratio"))
     chosen = problem.choose(features)
     score = choose_metric(metric, problem.predictor, problem.response, direction=True)
-    draws = _number_or_rows(permutations, chosen)
-    unit = score.unit.format(y=problem.response.name) if relation == "difference" else ""
-    worse = "Increase in" if score.smaller_is_better else "Decrease of"
-    what = (
-        f"{worse} {score.name}{f', in {unit},' if unit else ''}"
-        if relation == "difference"
-        else f"Factor by which {score.name} gets worse"
-    )
+    draws, key = _number_or_rows(permutations, chosen)
+    differs = relation == "difference"
+    unit = score.unit.format(y=problem.response.name) if differs else ""
+    what = f"Factor by which {score.name} gets worse"
+    if differs:
+        worse = "Increase in" if score.smaller_is_better else "Decrease of"
+        what = f"{worse} {score.name}{f', in {unit},' if unit else ''}"
     return Estimand(
-        key=("metric", tuple(chosen.items()), score, relation, _key(draws)),
+        key=("metric", tuple(chosen.items()), score, relation, key),
         terms=Terms.plain(list(chosen)),
         measure=partial(
             _measure, features=chosen, metric=score, permutations=draws, relation=relation
         ),
-        read=_read,
-        label="PFI",
-        title="permutation feature importance",
-        details=(score.name, *(("ratio",) if relation == "ratio" else ())),
-        null=NULL[relation],
-        varies_as_square=True,
-        range=RANGE[relation],
-        unit=unit,
-        meaning=f"{what} when the feature's values are permuted.",
-        notes=(score.note,) if score.note else (),
-        metric=score,
-        inexact="as some of all permutations are used",
-        unknown_error=NOT_SMOOTH,
-        zero_variance="never used by the learner in any refit, which does not mean certainly 0",
+        read=itemgetter("importance"),
+        words=Words(
+            label="PFI",
+            title="permutation feature importance",
+            details=(score.name,) if differs else (score.name, "ratio"),
+            unit=unit,
+            meaning=f"{what} when the feature's values are permuted.",
+            notes=(score.note,) if score.note else (),
+            inexact="as some of all permutations are used",
+            unknown_error=NOT_SMOOTH,
+            zero_variance=NO_USE,
+        ),
+        parameter=PARAMETERS[relation],
+        score=score,
     )
 
 
 def _number_or_rows(
     permutations: PermutationsOrRows, features: Features
-) -> int | dict[str, IntArray]:
-    """Return the number of permutations, or by feature the row numbers of a user's permutations."""
-    if isinstance(permutations, str):
-        return _by_name(permutations)
+) -> tuple[int | dict[str, IntArray], Hashable]:
+    """Return the number of permutations, or a user's by feature, and what stands for it in keys."""
     if isinstance(permutations, Mapping):
         absent = [name for name in features if name not in permutations]
         if absent:
             raise OptionError(f"`permutations` has none for feature {quote(absent[0])}.")
-        return {name: _row_numbers(permutations[name], name) for name in features}
+        rows = {name: _row_numbers(permutations[name], name) for name in features}
+        return rows, tuple((name, i.shape, i.tobytes()) for name, i in rows.items())
+    if isinstance(permutations, str):
+        check_choice("permutations", permutations, ("auto", "all"))
+        if permutations == "all":
+            raise OptionError(
+                'A metric is not a mean over rows, so `permutations="all"` is not defined for it; '
+                "give their number, or a loss."
+            )
+        return PERMUTATIONS, PERMUTATIONS
     if not is_count(permutations, 1):
         raise OptionError(
             "With a metric `permutations` must be a whole number of at least 1, or map features to "
             f"arrays of row numbers, not {quote(permutations)}: it has no mean over all pairs."
         )
-    return int(permutations)
-
-
-def _by_name(permutations: str) -> int:
-    check_choice("permutations", permutations, ("auto", "all"))
-    if permutations == "all":
-        raise OptionError(
-            'A metric is not a mean over rows, so `permutations="all"` is not defined for it; give '
-            "their number, or a loss."
-        )
-    return PERMUTATIONS
+    return int(permutations), int(permutations)
 
 
 def _row_numbers(values: npt.ArrayLike, name: str) -> IntArray:
@@ -130,13 +128,6 @@ def _row_numbers(values: npt.ArrayLike, name: str) -> IntArray:
     return array.astype(np.intp)
 
 
-def _key(permutations: int | dict[str, IntArray]) -> object:
-    """Return a hashable key of the permutations."""
-    if isinstance(permutations, int):
-        return permutations
-    return tuple((name, index.shape, index.tobytes()) for name, index in permutations.items())
-
-
 def _measure(
     case: ModelOnRows,
     *,
@@ -146,24 +137,34 @@ def _measure(
     relation: Relation,
 ) -> Measurement:
     y, n = case.y, case.sample.nobs
-    serving = case.serving(metric)
+    serving = case.of_kind(metric.needs)
     base = evaluate(metric, y, serving.factual)
     parts = []
-    for name, whatif in serving.of_all(features):
+    for name, variables in features.items():
+        whatif = serving.of(variables)
         if isinstance(permutations, int):
             index = balanced_permutations(n, min(permutations, n - 1), case.draw(name))
         else:
-            index = _check_permutations(permutations[name], name, n)
+            index = permutations[name]
+            whole = index.ndim == 2 and len(index) == n
+            if not whole or not (np.sort(index, axis=0) == np.arange(n)[:, None]).all():
+                raise OptionError(
+                    f"The permutations of {quote(name)} must be an array of shape ({n}, number of "
+                    f"permutations) whose columns hold the numbers 0 to {n - 1} once each; got "
+                    f"shape {index.shape}."
+                )
         predictions = whatif.pairs(np.arange(n), whatif.donors.of_row[index])
-        comparisons = [
-            _importance(metric, evaluate(metric, y, predictions[:, k]), base, relation, index[:, k])
-            for k in range(index.shape[1])
-        ]
-        values, rows, as_donor = (np.array(part) for part in zip(*comparisons, strict=True))
-        k = len(values)
+        k = index.shape[1]
+        values, rows, donors = np.empty(k), np.zeros(n), np.zeros(n)
+        for draw in range(k):
+            permuted = evaluate(metric, y, predictions[:, draw])
+            values[draw], pair = _importance(metric, permuted, base, relation)
+            # A pair of a row and its donor counts for both.
+            rows += pair / k
+            donors[index[:, draw]] += pair / k
         # One permutation does not show how much another one differs.
         error = float(np.var(values, ddof=1) / k) if k > 1 else np.nan
-        term = one_term(values.mean() + rows.mean(axis=0), as_donor.mean(axis=0), error)
+        term = one_term(values.mean() + rows, donors, error)
         # Influences may be missing where the metric is not.
         parts.append(replace(term, value=values.mean(keepdims=True)))
     importance = Estimate.stack(parts)
@@ -174,46 +175,20 @@ def _measure(
     return {"importance": importance}
 
 
-def _read(measurement: Measurement) -> Estimate:
-    return measurement["importance"]
-
-
-def _check_permutations(index: IntArray, name: str, n: int) -> IntArray:
-    """Return `index`, shape (n, K), if every column is a permutation of the n rows."""
-    ordered = np.arange(n)[:, None]
-    if index.ndim != 2 or len(index) != n or not (np.sort(index, axis=0) == ordered).all():
-        raise OptionError(
-            f"The permutations of {quote(name)} must be an array of shape ({n}, number of "
-            f"permutations) whose columns hold the numbers 0 to {n - 1} once each; got shape "
-            f"{index.shape}."
-        )
-    return index
-
-
 def _importance(
     metric: Metric,
     permuted: tuple[float, FloatArray],
     base: tuple[float, FloatArray],
     relation: Relation,
-    index: IntArray,
-) -> tuple[float, FloatArray, FloatArray]:
-    """Return importance under one permutation, and rows' influences as recipients and donors."""
+) -> tuple[float, FloatArray]:
+    """Return the importance under one permutation, and the influences of rows and donors."""
     worse, better = (permuted, base) if metric.smaller_is_better else (base, permuted)
     if relation == "difference":
-        value, by_worse, by_better = worse[0] - better[0], 1.0, -1.0
-    else:
-        if better[0] <= 0:
-            raise InferenceError(
-                f"The ratio needs a positive {metric.name}, but it is {better[0]:g} in some refit; "
-                'use `relation="difference"`.'
-            )
-        value = worse[0] / better[0]
-        by_worse, by_better = 1 / better[0], -value / better[0]
-    by_permuted, by_base = (
-        (by_worse, by_better) if metric.smaller_is_better else (by_better, by_worse)
-    )
-    # A pair of a row and its donor counts for both.
-    pair = by_permuted * permuted[1] + by_base * base[1]
-    as_donor = np.empty(len(index))
-    as_donor[index] = pair
-    return value, pair, as_donor
+        return worse[0] - better[0], worse[1] - better[1]
+    if better[0] <= 0:
+        raise InferenceError(
+            f"The ratio needs a positive {metric.name}, but it is {better[0]:g} in some refit; "
+            'use `relation="difference"`.'
+        )
+    value = worse[0] / better[0]
+    return value, (worse[1] - value * better[1]) / better[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -14,7 +14,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import Features
 from pyinterp.errors import OptionError
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.interaction.vint import class_terms
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.predictor import learner_name
@@ -57,52 +58,62 @@ def native_importance(problem: Problem, first: WhatIf, kind: Native | None = Non
     kind : {"stat", "raw", "impurity", "olden", "garson"}, optional
         By default the first of "stat", "impurity", "olden" and "raw" that the model has.
     """
-    if kind is not None:
-        check_choice("type", kind, NATIVE)
-    kind = _default(first) if kind is None else kind
+    if kind is None:
+        kind = _default(first)
+    check_choice("type", kind, NATIVE)
     report = _report(first, problem.features, kind)
-    label = {"stat": _statistic(first), "raw": "coef", "impurity": "impurity"}.get(
-        kind, kind.capitalize()
-    )
+    results = _results(_last(first).model)
+    statistic = "t" if getattr(results, "use_t", False) else "z"
+    label, quantity, meaning = WORDS[kind]
     return Estimand(
         key=("native", kind, tuple(problem.features.items())),
         terms=class_terms(report.names, report.classes),
         measure=partial(_measure, features=problem.features, kind=kind, names=report.names),
         read=itemgetter("reported"),
-        label=label,
-        title="native importance",
-        quantity=DESCRIPTIONS[kind].format(statistic=label),
-        null=0.0 if kind == "raw" else None,
-        unit="",
-        meaning=NOTES[kind].format(statistic=label),
-        engine="the fitted model",
-        rowless="native importance is what the fitted model reports, whatever the evaluation rows",
-        zero_variance="all refits report the same number",
-        no_model_error=(
-            "a number that the model reports is not a mean over rows; only refits of the learner "
-            "show its sampling error"
+        words=Words(
+            label=label.format(statistic),
+            title="native importance",
+            quantity=quantity.format(statistic),
+            meaning=meaning.format(statistic),
+            zero_variance="all refits report the same number",
         ),
+        parameter=Parameter(null=0.0 if kind == "raw" else None),
+        basis="model",
     )
 
 
-DESCRIPTIONS = {
-    "stat": "{statistic} statistic",
-    "raw": "coefficient",
-    "impurity": "impurity (feature_importances_)",
-    "olden": "Olden's connection weights",
-    "garson": "Garson's weights",
-}
-NOTES = {
-    "stat": "{statistic} statistic of each column of the design, coefficient / standard error, as "
-    "the model reports it. Its size is an importance, and grows with the number of training rows.",
-    "raw": "Coefficient of each column of the design, per unit of the column.",
-    "impurity": "What the model reports in `feature_importances_`: of scikit-learn's trees the "
-    "share of the decrease in impurity, in sample, which favors features with many values. A "
-    "feature has the sum over its columns; a column built of several counts for each of them.",
-    "olden": "Sum over hidden units of the weight to the unit times the weight from it, per input; "
-    "the sign is that of the effect (Olden, Joy and Death 2004). Depends on the units of inputs.",
-    "garson": "Share of the input in the absolute weights to each hidden unit, averaged over units "
-    "(Garson 1991); all inputs add up to 1. Depends on the units of inputs.",
+# By kind: label, quantity and meaning, with the name of the statistic.
+WORDS: Mapping[Native, tuple[str, str, str]] = {
+    "stat": (
+        "{}",
+        "{} statistic",
+        "{} statistic of each column of the design, coefficient / standard error, as the model "
+        "reports it. Its size is an importance, and grows with the number of training rows.",
+    ),
+    "raw": (
+        "coef",
+        "coefficient",
+        "Coefficient of each column of the design, per unit of the column.",
+    ),
+    "impurity": (
+        "impurity",
+        "impurity (feature_importances_)",
+        "What the model reports in `feature_importances_`: of scikit-learn's trees the share of "
+        "the decrease in impurity, in sample, which favors features with many values. A feature "
+        "has the sum over its columns; a column built of several counts for each of them.",
+    ),
+    "olden": (
+        "Olden",
+        "Olden's connection weights",
+        "Sum over hidden units of the weight to the unit times the weight from it, per input; the "
+        "sign is that of the effect (Olden, Joy and Death 2004). Depends on the units of inputs.",
+    ),
+    "garson": (
+        "Garson",
+        "Garson's weights",
+        "Share of the input in the absolute weights to each hidden unit, averaged over units "
+        "(Garson 1991); all inputs add up to 1. Depends on the units of inputs.",
+    ),
 }
 
 
@@ -196,11 +207,6 @@ def _last(whatif: WhatIf) -> FinalStep:
     return final_step(whatif.predictor.estimator)
 
 
-def _model(whatif: WhatIf) -> Any:
-    """Return the fitted model, or the last step of a pipeline."""
-    return _last(whatif).model
-
-
 def _results(model: Any) -> Any | None:
     """Return the statsmodels results that a model is or has; None if there are none."""
     results = getattr(model, "results_", model)
@@ -214,7 +220,7 @@ def _has_hidden_layers(model: Any) -> bool:
 
 def _default(whatif: WhatIf) -> Native:
     """Return the first of "stat", "impurity", "olden" and "raw" that a model has."""
-    model = _model(whatif)
+    model = _last(whatif).model
     if _results(model) is not None:
         return "stat"
     if hasattr(model, "feature_importances_"):
@@ -230,52 +236,37 @@ def _default(whatif: WhatIf) -> Native:
     )
 
 
-def _statistic(whatif: WhatIf) -> str:
-    results = _results(_model(whatif))
-    return "t" if bool(getattr(results, "use_t", False)) else "z"
+NEEDS: Mapping[Native, str] = {
+    "stat": "a model with standard errors, such as statsmodels results or "
+    "`pi.statsmodels_learner(sm.OLS)`",
+    "raw": "a linear model",
+    "impurity": "a model with `feature_importances_`, such as a forest",
+    "olden": "a network of one hidden layer, such as MLPRegressor([4])",
+    "garson": "a network of one hidden layer, such as MLPRegressor([4])",
+}
 
 
 def _report(whatif: WhatIf, features: Features, kind: Native) -> Report:
-    reports: Mapping[Native, Callable[[WhatIf], Report]] = {
-        "stat": _t_values,
-        "raw": _coefficients,
-        "impurity": partial(_impurity, features=features),
-        "olden": partial(_network, function=olden),
-        "garson": partial(_network, function=garson),
-    }
-    return reports[kind](whatif)
-
-
-def _lacks(whatif: WhatIf, kind: Native, needed: str) -> OptionError:
-    """Return the error for a model without this kind of importance."""
-    name = learner_name(whatif.predictor.estimator)
-    return OptionError(f'`type="{kind}"` needs {needed}; {name} is not one.')
-
-
-def _t_values(whatif: WhatIf) -> Report:
-    results = _results(_model(whatif))
-    if results is None or not hasattr(results, "tvalues"):
-        raise _lacks(
-            whatif,
-            "stat",
-            "a model with standard errors, such as statsmodels results or "
-            "`pi.statsmodels_learner(sm.OLS)`",
-        )
-    return _of_results(whatif, results, np.asarray(results.tvalues, dtype=np.float64))
-
-
-def _coefficients(whatif: WhatIf) -> Report:
-    model = _model(whatif)
+    """Return what a model reports; raise `OptionError` if it has no importance of this kind."""
+    model = _last(whatif).model
     results = _results(model)
-    if results is not None:
-        return _of_results(whatif, results, np.asarray(results.params, dtype=np.float64))
-    if not hasattr(model, "coef_"):
-        raise _lacks(whatif, "raw", "a linear model")
-    values = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64)).T
-    return _by_column(whatif, values)
+    if kind == "stat" and results is not None and hasattr(results, "tvalues"):
+        return _of_results(whatif, results, results.tvalues)
+    if kind == "raw" and results is not None:
+        return _of_results(whatif, results, results.params)
+    if kind == "raw" and hasattr(model, "coef_"):
+        return _by_column(whatif, np.atleast_2d(np.asarray(model.coef_, dtype=np.float64)).T)
+    if kind == "impurity" and hasattr(model, "feature_importances_"):
+        decreases = np.asarray(model.feature_importances_, dtype=np.float64)
+        sums = [decreases[_driven(whatif, f, len(decreases))].sum() for f in features.values()]
+        return Report(tuple(features), (None,), np.array(sums)[:, None])
+    if kind in ("olden", "garson") and _has_hidden_layers(model):
+        return _by_column(whatif, (olden if kind == "olden" else garson)(*model.coefs_))
+    name = learner_name(whatif.predictor.estimator)
+    raise OptionError(f'`type="{kind}"` needs {NEEDS[kind]}; {name} is not one.')
 
 
-def _of_results(whatif: WhatIf, results: Any, values: FloatArray) -> Report:
+def _of_results(whatif: WhatIf, results: Any, values: npt.ArrayLike) -> Report:
     """Return values by column of statsmodels' design, without the intercept's."""
     names = [str(name) for name in results.model.exog_names]
     if results is not whatif.predictor.estimator:  # a learner's, trained on an array
@@ -283,7 +274,8 @@ def _of_results(whatif: WhatIf, results: Any, values: FloatArray) -> Report:
     constant = getattr(results.model.data, "const_idx", None)
     columns = [j for j in range(len(names)) if j != constant]
     # A model's other parameters, such as a dispersion, come last.
-    table = values.reshape(len(values), -1)[columns]
+    table = np.asarray(values, dtype=np.float64)
+    table = table.reshape(len(table), -1)[columns]
     classes = _labels(whatif)[1:] or [None]  # against the first
     return Report(tuple(names[j] for j in columns), tuple(classes), table)
 
@@ -292,7 +284,7 @@ def _by_column(whatif: WhatIf, values: FloatArray) -> Report:
     """Return values, shape (columns, outputs), with the names of a model's inputs."""
     labels, outputs = _labels(whatif), values.shape[1]
     classes = (labels[1:] or [None]) if outputs == 1 else list(whatif.predictor.classes or ())
-    votes = outputs > 1 and hasattr(_model(whatif), "support_")
+    votes = outputs > 1 and hasattr(_last(whatif).model, "support_")
     if votes or len(classes) != outputs:
         raise OptionError(
             f"{learner_name(whatif.predictor.estimator)} has no weights of its own for each of its "
@@ -300,39 +292,21 @@ def _by_column(whatif: WhatIf, values: FloatArray) -> Report:
         )
     if outputs > 1:
         values = values[:, [labels.index(label) for label in classes]]
-    return Report(_inputs(whatif, len(values)), tuple(classes), values)
+    before, columns = _last(whatif).before, list(whatif.design.columns)
+    if before is not None:
+        columns = before.names(columns)
+    if len(columns) != len(values):
+        raise OptionError(
+            f"The names of the {len(values)} inputs of {learner_name(whatif.predictor.estimator)} "
+            "can't be told: a step of its pipeline has no `get_feature_names_out`."
+        )
+    return Report(tuple(columns), tuple(classes), values)
 
 
 def _labels(whatif: WhatIf) -> list[Any]:
     """Return the classes in the model's order, which need not be that of the response."""
-    classes = getattr(_model(whatif), "classes_", whatif.predictor.classes)
+    classes = getattr(_last(whatif).model, "classes_", whatif.predictor.classes)
     return [] if classes is None else np.asarray(classes).tolist()
-
-
-def _inputs(whatif: WhatIf, number: int) -> tuple[str, ...]:
-    """Return the names of the columns that a model takes, after the steps of its pipeline."""
-    before = _last(whatif).before
-    columns = list(whatif.design.columns)
-    if before is not None:
-        columns = before.names(columns)
-    if len(columns) != number:
-        raise OptionError(
-            f"The names of the {number} inputs of {learner_name(whatif.predictor.estimator)} can't "
-            "be told: a step of its pipeline has no `get_feature_names_out`."
-        )
-    return tuple(columns)
-
-
-def _impurity(whatif: WhatIf, *, features: Features) -> Report:
-    model = _model(whatif)
-    if not hasattr(model, "feature_importances_"):
-        raise _lacks(whatif, "impurity", "a model with `feature_importances_`, such as a forest")
-    decreases = np.asarray(model.feature_importances_, dtype=np.float64)
-    values = [
-        decreases[_driven(whatif, variables, len(decreases))].sum()
-        for variables in features.values()
-    ]
-    return Report(tuple(features), (None,), np.array(values)[:, None])
 
 
 def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> npt.NDArray[np.bool_]:
@@ -351,13 +325,3 @@ def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> npt.NDArra
         table = np.asarray(dense, dtype=np.float64)
         driven |= (table != table[:1]).any(axis=0)
     return driven
-
-
-def _network(
-    whatif: WhatIf, *, function: Callable[[npt.ArrayLike, npt.ArrayLike], FloatArray]
-) -> Report:
-    model = _model(whatif)
-    if not _has_hidden_layers(model):
-        kind: Native = "olden" if function is olden else "garson"
-        raise _lacks(whatif, kind, "a network of one hidden layer, such as MLPRegressor([4])")
-    return _by_column(whatif, function(*model.coefs_))

@@ -4,34 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, TypeAlias
-
-import pandas as pd
+from typing import Literal, TypeAlias
 
 from pyinterp.checks import check_choice, is_count
-from pyinterp.data.features import Features
 from pyinterp.errors import OptionError, list_of, quote
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem, Terms
-from pyinterp.estimands.importance.conditional_losses import conditional_losses
-from pyinterp.estimands.importance.marginal_losses import Permutations, marginal_losses
-from pyinterp.estimands.importance.relation import NULL, RANGE, Relation, difference, ratio
-from pyinterp.estimands.positivity import positivity, samplers_of, variance_parts
-from pyinterp.losses.rowwise import Loss, LossLike, choose
+from pyinterp.estimands.estimand import Estimand, Problem, Terms, Words
+from pyinterp.estimands.importance.losses import Permutations, measure_losses
+from pyinterp.estimands.importance.relation import Comparison, Relation
+from pyinterp.estimands.positivity import NO_WEIGHTS, positivity, samplers_of
+from pyinterp.losses.rowwise import LossLike, choose
 from pyinterp.samplers import Sampler, SamplerLike, check_names, check_sampler, is_conditional
 
 __all__ = [
     "ALL_PAIRS",
+    "NO_USE",
     "SOME_PAIRS",
     "Permutations",
     "Replacement",
     "check_permutations",
-    "no_weights_of",
     "permutation_importance",
-    "read_difference",
-    "read_ratio",
 ]
 
 Replacement: TypeAlias = Literal["marginal"] | SamplerLike
+
+ALL_PAIRS = "All pairs of rows, no Monte Carlo error."
+SOME_PAIRS = 'as some of all permutations are used; `permutations="all"` has none'
+NO_USE = "never used by the learner in any refit, which does not mean certainly 0"
 
 
 def permutation_importance(
@@ -51,10 +49,10 @@ def permutation_importance(
     (Molnar et al. 2021, eq. 3), or from its distribution given :math:`X_C`; or the ratio of the two
     expectations.
     """
-    check_choice("relation", relation, ("difference", "ratio"))
-    check_permutations(permutations)
+    no_weights = check_permutations(permutations)
     chosen = problem.choose(features)
     row_loss = choose(loss, problem.predictor, problem.response)
+    compared = Comparison.of(relation, row_loss, problem.response)
     beside: Estimand | None = None
     samplers: Mapping[str, Sampler] = {}
     if is_conditional(sampler):
@@ -63,168 +61,90 @@ def permutation_importance(
         drawn = [name for name in chosen if not isinstance(sampler, Mapping) or name in sampler]
         beside = positivity(problem, drawn, sampler=sampler)
         samplers = samplers_of(problem, problem.choose(drawn), sampler)
-    conditional = beside is not None
-    unit = row_loss.unit.format(y=problem.response.name) if relation == "difference" else ""
-    label = "cPFI" if conditional else "PFI"
+        no_weights = NO_WEIGHTS
+        coverage: tuple[str, ...] = ("conditional PFI",) if relation == "difference" else ()
+    elif relation == "ratio":
+        coverage = ("PFI, ratio",)
+    elif isinstance(permutations, str):
+        coverage = ("PFI over all pairs", "PFI")
+    else:
+        coverage = ("PFI by 5 permutations", "PFI") if permutations == 5 else ("PFI",)
+    title, replaced, notes = _draws_in_words(problem, list(chosen), samplers)
     return Estimand(
         key=("pfi", tuple(chosen.items()), row_loss, permutations, tuple(samplers.items())),
         terms=Terms.plain(list(chosen)),
         measure=partial(
-            _measure, features=chosen, loss=row_loss, permutations=permutations, samplers=samplers
+            measure_losses,
+            features=chosen,
+            loss=row_loss,
+            permutations=permutations,
+            samplers=samplers,
         ),
-        read=read_difference if relation == "difference" else read_ratio,
-        label=label,
-        title=_title(chosen, samplers),
-        details=(row_loss.name, *(("ratio",) if relation == "ratio" else ())),
-        null=NULL[relation],
-        varies_as_square=True,
-        range=RANGE[relation],
-        unit=unit,
-        meaning=_meaning(row_loss, relation, unit, chosen, samplers),
-        notes=_notes(problem, chosen, samplers),
-        coverage=_coverage(relation, permutations, conditional=conditional),
-        exact="All draws, no Monte Carlo error." if conditional else ALL_PAIRS,
-        inexact=SOME_PAIRS,
-        zero_variance="never used by the learner in any refit, which does not mean certainly 0",
-        no_weights=no_weights_of(permutations, conditional=conditional),
+        read=compared.read,
+        words=Words(
+            label="cPFI" if samplers else "PFI",
+            title=title,
+            details=compared.details,
+            unit=compared.unit,
+            meaning=f"{compared.change} when the feature is replaced by {replaced}",
+            notes=notes,
+            exact="All draws, no Monte Carlo error." if samplers else ALL_PAIRS,
+            inexact=SOME_PAIRS,
+            zero_variance=NO_USE,
+        ),
+        parameter=compared.parameter,
+        coverage=coverage,
+        no_weights=no_weights,
         diagnostic=beside,
-        loss=row_loss,
+        score=row_loss,
     )
 
 
-SOME_PAIRS = 'as some of all permutations are used; `permutations="all"` has none'
-ALL_PAIRS = "All pairs of rows, no Monte Carlo error."
-
-
-def _measure(
-    case: ModelOnRows,
-    *,
-    features: Features,
-    loss: Loss,
-    permutations: Permutations,
-    samplers: Mapping[str, Sampler],
-) -> Measurement:
-    serving = case.serving(loss)
-    losses = loss(case.y, serving.factual)
-    pairs = []
-    for name, whatif in serving.of_all(features):
-        draw = partial(case.draw, name)
-        if name in samplers:
-            distribution = case.conditional(samplers[name], whatif.variables)
-            pair = conditional_losses(
-                whatif,
-                case.y,
-                losses,
-                distribution=distribution,
-                loss=loss,
-                draws=permutations,
-                rng=draw(),
-            )
+def _draws_in_words(
+    problem: Problem, features: Sequence[str], samplers: Mapping[str, Sampler]
+) -> tuple[str, str, tuple[str, ...]]:
+    """Return the title, what a feature is replaced by, and further notes."""
+    title, replaced, notes = "permutation feature importance", "an independent draw.", []
+    if samplers:
+        title, replaced = f"conditional {title}", "a draw given the other features"
+        if len(samplers) < len(features):
+            title = "permutation feature importance, partly conditional"
+            replaced += f" ({list_of(samplers)}), or an independent draw (the others)"
+        replaced += "."
+        labels: dict[str, list[str]] = {}
+        for name, sampler in samplers.items():
+            labels.setdefault(sampler.label, []).append(name)
+        if len(labels) == 1:
+            replaced += f" Draws: {next(iter(labels))}."
         else:
-            pair = marginal_losses(
-                whatif,
-                case.y,
-                losses,
-                loss=loss,
-                permutations=permutations,
-                draw=draw,
-                weights=case.weights,
-            )
-        pairs.append(pair)
-    return {
-        "switched": Estimate.stack([switched for switched, _ in pairs]),
-        "original": Estimate.stack([original for _, original in pairs]),
-        **(
-            variance_parts(case, {name: features[name] for name in samplers}, samplers)
-            if samplers
-            else {}
-        ),
-    }
-
-
-def read_difference(measurement: Measurement) -> Estimate:
-    """Return the mean loss with the feature replaced minus the mean loss."""
-    return difference(measurement["switched"], measurement["original"])
-
-
-def read_ratio(measurement: Measurement) -> Estimate:
-    """Return the mean loss with the feature replaced over the mean loss."""
-    return ratio(measurement["switched"], measurement["original"])
-
-
-def no_weights_of(permutations: Permutations, *, conditional: bool) -> str:
-    """Return why a PFI takes no sampling weights; empty for all pairs of rows."""
-    if conditional:
-        return "its samplers learn from rows that weigh the same"
-    if not isinstance(permutations, str):
-        return 'weighted donors are those of all pairs of rows, `permutations="all"`'
-    return ""
-
-
-def _coverage(
-    relation: Relation, permutations: Permutations, *, conditional: bool
-) -> tuple[str, ...]:
-    if conditional:
-        return ("conditional PFI",) if relation == "difference" else ()
-    if relation == "ratio":
-        return ("PFI, ratio",)
-    if isinstance(permutations, str):
-        return ("PFI over all pairs", "PFI")
-    return ("PFI by 5 permutations", "PFI") if permutations == 5 else ("PFI",)
-
-
-def _title(features: Features, samplers: Mapping[str, Sampler]) -> str:
-    title = "permutation feature importance"
-    if not samplers:
-        return title
-    return (
-        f"conditional {title}" if len(samplers) == len(features) else f"{title}, partly conditional"
-    )
-
-
-def _meaning(
-    loss: Loss, relation: Relation, unit: str, features: Features, samplers: Mapping[str, Sampler]
-) -> str:
-    if relation == "difference":
-        what = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
-    else:
-        what = f"Factor by which expected {loss.name} grows"
-    draw = "a draw given the other features" if samplers else "an independent draw"
-    if 0 < len(samplers) < len(features):
-        draw += f" ({list_of(samplers)}), or an independent draw (the others)"
-    labels = {sampler.label for sampler in samplers.values()}
-    draws = f" Draws: {labels.pop()}." if len(labels) == 1 else ""
-    return f"{what} when the feature is replaced by {draw}.{draws}"
-
-
-def _notes(
-    problem: Problem, features: Features, samplers: Mapping[str, Sampler]
-) -> tuple[str, ...]:
-    notes = []
-    labels: dict[str, list[str]] = {}
-    for name, sampler in samplers.items():
-        labels.setdefault(sampler.label, []).append(name)
-    if len(labels) > 1:
-        draws = "; ".join(f"{label} ({', '.join(names)})" for label, names in labels.items())
-        notes.append(f"Draws: {draws}.")
+            draws = "; ".join(f"{label} ({', '.join(names)})" for label, names in labels.items())
+            notes.append(f"Draws: {draws}.")
     data = problem.population.variables
-    constant = [name for name, vs in features.items() if not any(_varies(data[v]) for v in vs)]
+    constant = []
+    for name in features:
+        # A missing value is another value.
+        if (data[list(problem.features[name])].nunique(dropna=False) <= 1).all():
+            constant.append(f"`{name}`")
     if constant:
-        names = ", ".join(f"`{n}`" for n in constant)
+        names = ", ".join(constant)
         notes.append(f"{names}: constant in the data, so nothing can be replaced.")
-    return tuple(notes)
+    return title, replaced, tuple(notes)
 
 
-def check_permutations(permutations: object) -> None:
-    """Raise `OptionError` unless this is "auto", "all" or a number of at least 2."""
+def check_permutations(permutations: object) -> str | None:
+    """Return why sampling weights are not taken; None for all pairs.
+
+    Raises
+    ------
+    OptionError
+        If this is not "auto", "all" or a number of at least 2.
+    """
     if isinstance(permutations, str):
         check_choice("permutations", permutations, ("auto", "all"))
-    elif not is_count(permutations, 2):
+        return None
+    if not is_count(permutations, 2):
         raise OptionError(
             '`permutations` must be "auto", "all" or a whole number of at least 2 (the Monte Carlo '
             f"error of one permutation is unknown), not {quote(permutations)}."
         )
-
-
-def _varies(column: pd.Series[Any]) -> bool:
-    return len(column.unique()) > 1  # a missing value is another one
+    return 'weighted donors are those of all pairs of rows, `permutations="all"`'

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from pyinterp._typing import FloatArray
+from pyinterp.checks import check_choice
+from pyinterp.data.sample import Response
 from pyinterp.errors import InferenceError
-from pyinterp.estimands.estimand import Estimate
-from pyinterp.ranges import POSITIVE, REAL, Range
+from pyinterp.estimands.estimand import Parameter
+from pyinterp.estimands.estimate import Estimate, Measurement
+from pyinterp.losses.rowwise import Loss
+from pyinterp.ranges import POSITIVE
 
 __all__ = [
-    "NULL",
-    "RANGE",
+    "PARAMETERS",
+    "Comparison",
     "Relation",
     "difference",
     "ratio",
@@ -25,21 +29,59 @@ __all__ = [
 
 Relation: TypeAlias = Literal["difference", "ratio"]
 
-# The value of no effect, and what estimates can be.
-NULL: Mapping[Relation, float] = {"difference": 0.0, "ratio": 1.0}
-RANGE: Mapping[Relation, Range] = {"difference": REAL, "ratio": POSITIVE}
+PARAMETERS: Mapping[Relation, Parameter] = {
+    "difference": Parameter(null=0.0, no_effect=0.0),
+    "ratio": Parameter(null=1.0, no_effect=1.0, range=POSITIVE),
+}
 
 # A feature that the model never uses can differ from 0 by the rounding of sums in another order.
 ROUNDING = 1e-12
 
 
-def difference(changed: Estimate, original: Estimate) -> Estimate:
+@dataclass(frozen=True)
+class Comparison:
+    """What two expected losses are compared by, and the words for it.
+
+    Attributes
+    ----------
+    read : callable
+        Of measurements of a "changed" and the "original" loss.
+    parameter : Parameter
+    unit : str
+    details : tuple of str
+        What headers add.
+    change : str
+        The beginning of the sentence that says what a value is.
+    """
+
+    read: Callable[[Measurement], Estimate]
+    parameter: Parameter
+    unit: str
+    details: tuple[str, ...]
+    change: str
+
+    @classmethod
+    def of(cls, relation: Relation, loss: Loss, response: Response) -> Comparison:
+        """Return the comparison of a loss by a relation, which is checked."""
+        check_choice("relation", relation, ("difference", "ratio"))
+        parameter = PARAMETERS[relation]
+        if relation == "ratio":
+            change = f"Factor by which expected {loss.name} grows"
+            return cls(ratio, parameter, "", (loss.name, "ratio"), change)
+        unit = loss.unit.format(y=response.name)
+        change = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
+        return cls(difference, parameter, unit, (loss.name,), change)
+
+
+def difference(measurement: Measurement) -> Estimate:
     """Return the increase of a loss; exactly 0 where it is the same up to rounding."""
+    changed, original = measurement["changed"], measurement["original"]
     return without_rounding(changed.minus(original), original.value)
 
 
-def ratio(changed: Estimate, original: Estimate) -> Estimate:
+def ratio(measurement: Measurement) -> Estimate:
     """Return the factor by which a loss is larger."""
+    changed, original = measurement["changed"], measurement["original"]
     if (original.value <= ROUNDING**2 * np.abs(changed.value)).any():
         raise InferenceError(
             "The ratio needs a positive loss, but it is 0 in some refit; use "

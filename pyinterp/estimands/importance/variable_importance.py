@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal, TypeAlias
@@ -13,7 +13,8 @@ from pyinterp.checks import check_choice
 from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.accumulated_effects import additive_importance
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, Problem
+from pyinterp.estimands.estimand import Estimand, Problem
+from pyinterp.estimands.estimate import Estimate, Measurement
 from pyinterp.estimands.importance.permutation import (
     Permutations,
     Replacement,
@@ -22,7 +23,7 @@ from pyinterp.estimands.importance.permutation import (
 )
 from pyinterp.estimands.importance.relation import difference
 from pyinterp.estimands.positivity import samplers_of
-from pyinterp.samplers import Sampler, SamplerLike, check_sampler, is_conditional
+from pyinterp.samplers import SamplerLike, check_sampler, is_conditional
 
 __all__ = ["Adjustment", "amvim", "cvim", "mvim"]
 
@@ -55,7 +56,13 @@ def cvim(
 ) -> Estimand:
     r"""Conditional variable importance metric, :math:`CVIM = e_{cond} - e_{orig}` (eq. 19)."""
     samplers = samplers_of(problem, problem.choose(features), sampler)
-    _check_independent_draws(samplers)
+    for name, one in samplers.items():
+        if not one.independent_draws:  # as knockoffs
+            raise OptionError(
+                f"CVIM needs draws that do not depend on the feature's own value given the others, "
+                f"but those for `{name}` do ({one.label}); use another sampler, or "
+                '`pfi(sampler="knockoff")`.'
+            )
     return _squared_pfi(problem, features, permutations, samplers, label="CVIM")
 
 
@@ -75,22 +82,30 @@ def amvim(
     """
     check_choice("method", method, ("linear", "additive"))
     if method == "additive":
-        _check_default(permutations, sampler)
+        check_permutations(permutations)
+        check_sampler(sampler)
+        if (permutations, sampler) != ("auto", "conditional"):
+            raise OptionError(
+                '`method="additive"` draws nothing, so it takes no `permutations` and no `sampler`.'
+            )
         return additive_importance(problem, features)
     conditional = cvim(problem, features, permutations=permutations, sampler=sampler)
     chosen = problem.choose(features)
-    unsuited = {name: reason for name, vs in chosen.items() if (reason := _not_linear(problem, vs))}
+    reasons = {name: _not_linear(problem, variables) for name, variables in chosen.items()}
     return replace(
         conditional,
-        read=partial(_adjust, linear=np.array([name not in unsuited for name in chosen])),
-        label="AMVIM",
-        title="adjusted marginal variable importance",
-        coverage=("AMVIM",),
-        meaning=(
-            "CVIM / (1 - R²_j), the MVIM of a feature that enters linearly, without interactions, "
-            "and whose variance given the others is constant."
+        read=partial(_adjust, linear=np.array([reason is None for reason in reasons.values()])),
+        words=replace(
+            conditional.words,
+            label="AMVIM",
+            title="adjusted marginal variable importance",
+            meaning=(
+                "CVIM / (1 - R²_j), the MVIM of a feature that enters linearly, without "
+                "interactions, and whose variance given the others is constant."
+            ),
+            missing={name: reason or NOTHING_LEFT for name, reason in reasons.items()},
         ),
-        missing=dict.fromkeys(chosen, NOTHING_LEFT) | unsuited,
+        coverage=("AMVIM",),
     )
 
 
@@ -120,46 +135,28 @@ def _squared_pfi(
     kind = "conditional" if is_conditional(sampler) else "marginal"
     return replace(
         importance,
-        label=label,
-        title=f"{kind} variable importance",
-        details=(problem.squared_loss.name,),
+        words=replace(
+            importance.words,
+            label=label,
+            title=f"{kind} variable importance",
+            details=(problem.squared_loss.name,),
+        ),
     )
 
 
-def _check_default(permutations: Permutations, sampler: SamplerLike) -> None:
-    """Raise `OptionError` unless both are the default: the additive method draws nothing."""
-    check_permutations(permutations)
-    check_sampler(sampler)
-    if (permutations, sampler) != ("auto", "conditional"):
-        raise OptionError(
-            '`method="additive"` draws nothing, so it takes no `permutations` and no `sampler`.'
-        )
-
-
-def _check_independent_draws(samplers: Mapping[str, Sampler]) -> None:
-    """Raise `OptionError` if draws depend on the feature's own value, as knockoffs do."""
-    for name, feature_sampler in samplers.items():
-        if not feature_sampler.independent_draws:
-            raise OptionError(
-                f"CVIM needs draws that do not depend on the feature's own value given the others, "
-                f"but those for `{name}` do ({feature_sampler.label}); use another sampler, or "
-                '`pfi(sampler="knockoff")`.'
-            )
-
-
-def _not_linear(problem: Problem, variables: tuple[str, ...]) -> str:
-    """Return why a feature can't enter linearly; empty if it can."""
+def _not_linear(problem: Problem, variables: tuple[str, ...]) -> str | None:
+    """Return why a feature can't enter linearly; None if it can."""
     if len(variables) > 1:
         return "a group can't enter linearly"
     column = problem.population.variables[variables[0]]
     levels = variables[0] in problem.discrete or is_category(column)
     if levels and column.nunique() > 2:
         return 'more than two levels can\'t enter linearly; `method="additive"` serves them'
-    return ""
+    return None
 
 
 def _adjust(measurement: Measurement, *, linear: np.ndarray) -> Estimate:
-    conditional = difference(measurement["switched"], measurement["original"])
+    conditional = difference(measurement)
     unexplained, variance = measurement["unexplained"], measurement["variance"]
     with np.errstate(invalid="ignore", divide="ignore"):
         share = unexplained.value / variance.value  # 1 - R²

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -13,18 +13,12 @@ import numpy as np
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import NOT_NEGATIVE, check_choice, check_count, check_flag, check_number
 from pyinterp.data.features import Features, names_of
-from pyinterp.estimands.effects.outputs import Outputs
-from pyinterp.estimands.effects.scales import (
-    Scale,
-    UsedScale,
-    name_of,
-    rescale,
-)
-from pyinterp.estimands.estimand import Estimand, Estimate, Measurement, ModelOnRows, Problem
+from pyinterp.estimands.effects.scales import Outputs, Scale
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.flatness import ROUNDING
 from pyinterp.estimands.interaction.vint import Sets, class_terms, sets_of
 from pyinterp.ranges import POSITIVE
-from pyinterp.whatif import WhatIf
 
 __all__ = ["ORDERS", "Order", "h_statistic"]
 
@@ -105,64 +99,97 @@ def h_statistic(
     check_count("most_rows", most_rows, 2)
     check_number("eps", eps, NOT_NEGATIVE)
     subsets = _subsets(problem, features, order)
-    labels, positions, used_scale = Outputs.of(problem.predictor, scale, which_class)
+    outputs = Outputs.of(problem, scale, which_class)
     above, below = _parts(order, subsets)
     functions = tuple(dict.fromkeys([*above, *below]))
-    place = {function: number for number, function in enumerate(functions)}
+    due_to, what, whole = MEANINGS[order]
+    importance = order == "importance"
+    details: list[str] = [] if importance else [order]
+    if not normalize:
+        details.append("unnormalized")
+    if importance and not squared:
+        details.append("root")
+    if normalize:
+        share = "Share" if squared else "Root of the share"
+        meaning = f"{share} of the variance of {whole} that is due to {due_to}."
+    else:
+        meaning = f"{'Mean' if squared else 'Root mean'} square of {due_to}."
+    label = "PD importance" if importance else "H²" if squared else "H"
+    unit = "" if normalize else outputs.unit
+    notes = [
+        f"{due_to[0].upper()}{due_to[1:]}: {what}.",
+        "No test of 0: noise makes interactions, so estimates are above 0 whatever the truth.",
+    ]
+    if problem.population.nobs > most_rows:
+        notes.append(
+            f"At most {most_rows} evaluation rows of a refit, drawn at random, are points and "
+            "background alike."
+        )
     return Estimand(
-        key=("h", functions, tuple(problem.features.items()), positions, used_scale, most_rows),
+        key=("h", functions, tuple(problem.features.items()), outputs, most_rows),
         terms=class_terms(
-            ["total" if order == "total" else ":".join(one) for one in subsets],
-            list(labels),
+            ["total" if order == "total" else ":".join(one) for one in subsets], outputs.labels
         ),
         measure=partial(
             _measure,
             functions=functions,
             features=problem.features,
-            outputs=partial(rescale, classes=positions, scale=used_scale),
+            outputs=outputs,
             most=most_rows,
         ),
         read=partial(
             _read,
-            above=[place[function] for function in above],
-            below=[place[function] for function in below],
+            above=[functions.index(function) for function in above],
+            below=[functions.index(function) for function in below],
             functions=len(functions),
             normalize=normalize,
             squared=squared,
             eps=eps,
         ),
-        label=LABELS.get(order, "H") + ("²" if squared and order != "importance" else ""),
-        title="importance by partial dependence" if order == "importance" else TITLE,
-        quantity=LABELS.get(order, "H²" if squared else "H"),
-        details=_details(order, used_scale, labels, normalize, squared),
-        null=None,
-        range=POSITIVE,
+        words=Words(
+            label=label,
+            title="importance by partial dependence" if importance else TITLE,
+            details=(*details, *outputs.details),
+            unit=f"{unit}²" if unit and squared else unit,
+            meaning=meaning,
+            notes=tuple(notes),
+            zero_variance="0 in all refits",
+        ),
         # The error of a mean square grows with its distance from 0.
-        varies_as_square=squared,
-        no_weights="",
-        unit="" if normalize else _unit(problem, used_scale, squared=squared),
-        meaning=_meaning(order, normalize=normalize, squared=squared),
-        notes=_notes(problem, most_rows, order),
-        zero_variance="0 in all refits",
+        parameter=Parameter(range=POSITIVE, no_effect=0.0 if squared else None),
+        no_weights=None,
     )
 
 
 TITLE = "interaction strength (Friedman's H)"
-LABELS = {"importance": "PD importance"}
-DUE_TO = {
-    "overall": "interactions of the feature",
-    "pairwise": "the interaction of the two",
-    "three-way": "the interaction of the three",
-    "total": "interactions, and main effects of features left out",
-    "importance": "the feature, alone and in interactions",
-}
-WHAT = {
-    "overall": "what the prediction has beyond the sum of the partial dependence on the feature "
-    "and that on all others",
-    "pairwise": "what the partial dependence on both has beyond the sum of those on each",
-    "three-way": "what the partial dependence on three has beyond those on two and on one of them",
-    "total": "what the prediction has beyond the sum of the partial dependences on single features",
-    "importance": "what the prediction has beyond the partial dependence on all other features",
+# By order: what the share is due to, how that is measured, and of what it is the share.
+MEANINGS: Mapping[Order, tuple[str, str, str]] = {
+    "overall": (
+        "interactions of the feature",
+        "what the prediction has beyond the sum of the partial dependence on the feature and that "
+        "on all others",
+        "the prediction",
+    ),
+    "pairwise": (
+        "the interaction of the two",
+        "what the partial dependence on both has beyond the sum of those on each",
+        "the partial dependence on both",
+    ),
+    "three-way": (
+        "the interaction of the three",
+        "what the partial dependence on three has beyond those on two and on one of them",
+        "that on all three",
+    ),
+    "total": (
+        "interactions, and main effects of features left out",
+        "what the prediction has beyond the sum of the partial dependences on single features",
+        "the prediction",
+    ),
+    "importance": (
+        "the feature, alone and in interactions",
+        "what the prediction has beyond the partial dependence on all other features",
+        "the prediction",
+    ),
 }
 
 
@@ -182,17 +209,12 @@ def _parts(
 ) -> tuple[list[Combination], list[Combination]]:
     """Return the sums whose mean squares are numerators and denominators, one each per term."""
     if order in ("pairwise", "three-way"):
-        return (
-            [
-                tuple(
-                    (Part(subset), (-1.0) ** (len(one) - size))
-                    for size in range(len(one), 0, -1)
-                    for subset in combinations(one, size)
-                )
-                for one in subsets
-            ],
-            [((Part(one), 1.0),) for one in subsets],
-        )
+        above = []
+        for one in subsets:
+            sizes = range(len(one), 0, -1)
+            parts = [Part(some) for size in sizes for some in combinations(one, size)]
+            above.append(tuple((p, (-1.0) ** (len(one) - len(p.names))) for p in parts))
+        return above, [((Part(one), 1.0),) for one in subsets]
     whole = (PREDICTION, 1.0)
     if order == "total":
         above = [(whole, *((Part((name,)), -1.0) for name in one)) for one in subsets]
@@ -252,72 +274,46 @@ class _Cross:
         return np.asarray(self.predictions @ donors.swapaxes(0, 1))
 
 
-@dataclass(frozen=True)
-class _Crossings:
-    """What-if predictions for sets of features, kept for their next use up to `KEPT_BYTES`."""
-
-    whatif: WhatIf
-    features: Features
-    outputs: Callable[[FloatArray], FloatArray]
-    row_weights: FloatArray
-    _crosses: dict[tuple[str, ...], _Cross] = field(default_factory=dict)
-
-    def of(self, names: tuple[str, ...]) -> _Cross:
-        if names in self._crosses:
-            return self._crosses[names]
-        variables = [v for name in names for v in self.features[name]]
-        whatif = self.whatif.of(variables)
-        blocks = [(block.rows, self.outputs(block.predictions)) for block in whatif.cross()]
-        order = np.argsort(np.concatenate([rows for rows, _ in blocks]))
-        stacked = np.concatenate([predictions for _, predictions in blocks], axis=1)
-        crossed = _Cross(stacked[:, order], whatif.donors.of_row, self.row_weights)
-        size = sum(one.predictions.nbytes for one in self._crosses.values())
-        if size + crossed.predictions.nbytes <= KEPT_BYTES:
-            self._crosses[names] = crossed
-        return crossed
-
-
 def _measure(
     case: ModelOnRows,
     *,
     functions: Sequence[Combination],
     features: Features,
-    outputs: Callable[[FloatArray], FloatArray],
+    outputs: Outputs,
     most: int,
 ) -> Measurement:
-    n = case.sample.nobs
-    subset = np.arange(n)
-    whatif = case.whatif
-    if n > most:
-        subset = np.sort(case.draw(DRAW).choice(n, most, replace=False))
-        whatif = whatif.take(subset)
-    weights = np.ones(len(subset)) if case.weights is None else case.weights[subset]
-    weights = weights / weights.mean()
-    squares, backgrounds = mean_squares(whatif, functions, features, outputs, weights)
-    return {"squares": _of_all_rows(squares, backgrounds, weights, subset, n)}
-
-
-def mean_squares(
-    whatif: WhatIf,
-    functions: Sequence[Combination],
-    features: Features,
-    outputs: Callable[[FloatArray], FloatArray],
-    row_weights: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    r"""Return squares of sums of centered effects, and backgrounds' contributions to their means.
+    r"""Measure squares of sums of centered effects, with backgrounds' contributions to their means.
 
     With :math:`g = \sum_S c_S F_S` and :math:`F_S(x_i) = \frac1r \sum_t f(x_{iS}, x_{t,-S})`, the
     derivative of the mean of :math:`g_i^2` by the weight of row t as a background is
     :math:`\frac2r \sum_S c_S \sum_i g_i f(x_{iS}, x_{t,-S})`; that centering changes too does
-    not matter, as g has mean 0. Weights of rows, with mean 1, make all means weighted ones.
-
-    Returns
-    -------
-    squares, backgrounds : ndarray of shape (r, classes * functions)
-        Class by class; the columns of the second have mean 0.
+    not matter, as g has mean 0. Weights of rows, with mean 1, make all means weighted ones. Of a
+    random subset of r rows, a row stands for n / r rows; the other rows contribute nothing.
     """
-    crossings = _Crossings(whatif, features, outputs, row_weights)
-    factual = outputs(whatif.factual)
+    n, whatif = case.sample.nobs, case.whatif
+    subset = np.arange(n)
+    if n > most:
+        subset = np.sort(case.draw(DRAW).choice(n, most, replace=False))
+        whatif = whatif.take(subset)
+    row_weights = np.ones(len(subset)) if case.weights is None else case.weights[subset]
+    row_weights = row_weights / row_weights.mean()
+    crosses: dict[tuple[str, ...], _Cross] = {}
+
+    def crossed(names: tuple[str, ...]) -> _Cross:
+        """Return what-if predictions, which are kept for their next use up to `KEPT_BYTES`."""
+        if names in crosses:
+            return crosses[names]
+        replaced = whatif.of([variable for name in names for variable in features[name]])
+        predictions = np.empty((len(outputs.labels), len(subset), len(replaced.donors.frame)))
+        for rows, block in replaced.cross():
+            predictions[:, rows] = outputs.values(block)
+        cross = _Cross(predictions, replaced.donors.of_row, row_weights)
+        size = sum(one.predictions.nbytes for one in crosses.values())
+        if size + predictions.nbytes <= KEPT_BYTES:
+            crosses[names] = cross
+        return cross
+
+    factual = outputs.values(whatif.factual)
     classes, r = factual.shape
     uses: dict[Part, list[tuple[int, float]]] = {}
     for number, function in enumerate(functions):
@@ -327,7 +323,7 @@ def mean_squares(
     for part, entries in uses.items():
         effect = factual
         if part != PREDICTION:
-            effect = crossings.of(part.names).effect(others=part.others)
+            effect = crossed(part.names).effect(others=part.others)
         centered = effect - (effect @ row_weights)[:, None] / r
         for number, coefficient in entries:
             sums[..., number] += coefficient * centered
@@ -342,30 +338,18 @@ def mean_squares(
         numbers = [number for number, _ in entries]
         weights = sums[..., numbers] * np.array([coefficient for _, coefficient in entries])
         weights *= row_weights[:, None]
-        donated = crossings.of(part.names).backgrounds(weights, others=part.others)
+        donated = crossed(part.names).backgrounds(weights, others=part.others)
         backgrounds[..., numbers] += 2 / r * donated * row_weights[:, None]
     backgrounds -= backgrounds.mean(axis=1, keepdims=True) * row_weights[:, None]
-    return _flat(np.square(sums)), _flat(backgrounds)
-
-
-def _flat(values: FloatArray) -> FloatArray:
-    """Return values of shape (classes, r, k) in the shape (r, classes * k)."""
-    return np.moveaxis(values, 0, 1).reshape(values.shape[1], -1)
-
-
-def _of_all_rows(
-    rows: FloatArray, donors: FloatArray, weights: FloatArray, subset: IntArray, n: int
-) -> Estimate:
-    """Return the estimate from a random subset of n rows; the other rows contribute nothing.
-
-    A row of the subset, which has r rows, stands for n / r rows.
-    """
-    value = weights @ rows / len(rows)
-    every, as_donor = np.tile(value, (n, 1)), np.zeros((n, len(value)))
-    share = n / len(subset)
-    every[subset] += share * weights[:, None] * (rows - value)
-    as_donor[subset] = share * donors
-    return Estimate(value=value, rows=every, donors=as_donor, mc_variance=np.zeros(len(value)))
+    squares, donated = (
+        np.moveaxis(values, 0, 1).reshape(r, -1) for values in (np.square(sums), backgrounds)
+    )
+    value = row_weights @ squares / r
+    rows, donors = np.tile(value, (n, 1)), np.zeros((n, len(value)))
+    rows[subset] += n / r * row_weights[:, None] * (squares - value)
+    donors[subset] = n / r * donated
+    mc_variance = np.zeros(len(value))
+    return {"squares": Estimate(value=value, rows=rows, donors=donors, mc_variance=mc_variance)}
 
 
 def _read(
@@ -395,49 +379,3 @@ def _read(
         value = np.sqrt(value)
         jacobian /= np.where(counts, 2 * value, 1.0)[:, None]
     return squares.through(value, jacobian)
-
-
-def _details(
-    order: Order, scale: UsedScale, labels: Sequence[Any], normalize: bool, squared: bool
-) -> tuple[str, ...]:
-    about: list[str] = [] if order == "importance" else [order]
-    if not normalize:
-        about.append("unnormalized")
-    if not squared and order == "importance":
-        about.append("root")
-    if scale != "mean":
-        about.append(name_of(scale))
-        if len(labels) == 1:
-            about.append(f"class {labels[0]}")
-    return tuple(about)
-
-
-def _unit(problem: Problem, scale: UsedScale, *, squared: bool) -> str:
-    response = problem.population.response
-    if scale != "mean" or response is None:
-        return ""
-    return f"{response.name}²" if squared else response.name
-
-
-def _meaning(order: Order, *, normalize: bool, squared: bool) -> str:
-    of = {"pairwise": "the partial dependence on both", "three-way": "that on all three"}
-    what = "Mean square" if squared else "Root mean square"
-    if not normalize:
-        return f"{what} of {DUE_TO[order]}."
-    share = "Share" if squared else "Root of the share"
-    whole = of.get(order, "the prediction")
-    return f"{share} of the variance of {whole} that is due to {DUE_TO[order]}."
-
-
-def _notes(problem: Problem, rows: int, order: Order) -> tuple[str, ...]:
-    due = DUE_TO[order]
-    notes = [
-        f"{due[0].upper()}{due[1:]}: {WHAT[order]}.",
-        "No test of 0: noise makes interactions, so estimates are above 0 whatever the truth.",
-    ]
-    if problem.population.nobs > rows:
-        notes.append(
-            f"At most {rows} evaluation rows of a refit, drawn at random, are points and "
-            "background alike."
-        )
-    return tuple(notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from operator import itemgetter
@@ -13,20 +14,12 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import is_list
-from pyinterp.data.columns import is_category
 from pyinterp.data.features import check_names
 from pyinterp.errors import OptionError, quote
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Estimate,
-    Measurement,
-    ModelOnRows,
-    Problem,
-    Terms,
-    full_quantity,
-    remarks_of,
-)
-from pyinterp.estimands.importance.flatness import curves_of, spread_of
+from pyinterp.estimands.effects.grids import has_levels
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.importance.flatness import NO_TEST, classes_of, curves_of, spread_of
 from pyinterp.ranges import POSITIVE
 
 __all__ = ["Sets", "class_terms", "sets_of", "surface_interaction", "vint"]
@@ -60,30 +53,36 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
     subsets = sets_of(every, pairs, 2, "variable")
     curves = curves_of(problem, subsets, curve)
     first = next(iter(curves.values()))
-    layouts = [one.terms.layout for one in curves.values()]
+    blind = [":".join(pair) for pair in subsets if all(has_levels(problem, name) for name in pair)]
+    crossing = (
+        f"Of two categories ({', '.join(blind)}) it can't see effects that cross: a 2 x 2 table "
+        "whose effect changes sign has 0, while its H² is 1 (see `h_statistic`)."
+    )
     return Estimand(
         key=(
             "vint",
             # The measurement is of what is computed from surfaces, not the surfaces themselves.
-            tuple((one.key, one.label, one.description, one.meaning) for one in curves.values()),
+            tuple(
+                (one.key, one.words.label, one.description, one.words.meaning)
+                for one in curves.values()
+            ),
         ),
-        terms=class_terms([":".join(pair) for pair in subsets], _classes(layouts[0])),
+        terms=class_terms([":".join(pair) for pair in subsets], classes_of(first.terms)),
         measure=partial(_measure, curves=curves),
         read=itemgetter("vint"),
-        label="vint",
-        coverage=("vint",),
-        title="interaction by flatness of partial dependence",
-        details=(full_quantity(first.quantity, details=first.details),),
-        null=None,
-        range=POSITIVE,
-        unit=first.unit,
-        no_weights=first.no_weights,
-        meaning=MEANING,
-        notes=(
-            "No test of 0: noise makes curves vary, so estimates are above 0 whatever the truth.",
+        words=Words(
+            label="vint",
+            title="interaction by flatness of partial dependence",
+            details=(replace(first.words, of=None).description,),
+            unit=first.words.unit,
+            meaning=MEANING,
+            notes=(NO_TEST,),
+            always=(crossing,) if blind else (),
+            zero_variance="no refit lets the effect of one depend on the other",
         ),
-        remarks=remarks_of(_blind(problem, subsets)),
-        zero_variance="no refit lets the effect of one depend on the other",
+        parameter=Parameter(range=POSITIVE),
+        coverage=("vint",),
+        no_weights=first.no_weights,
     )
 
 
@@ -147,10 +146,6 @@ def class_terms(names: Sequence[str], labels: Sequence[Any]) -> Terms:
     )
 
 
-def _classes(layout: pd.DataFrame) -> list[Any]:
-    return list(dict.fromkeys(layout["class"])) if "class" in layout else [None]
-
-
 def surface_interaction(values: FloatArray, layout: pd.DataFrame) -> tuple[float, FloatArray]:
     """Return vint of the values of one surface, shape (G,), and its gradient.
 
@@ -177,30 +172,15 @@ def surface_interaction(values: FloatArray, layout: pd.DataFrame) -> tuple[float
 
 
 def _measure(case: ModelOnRows, *, curves: Mapping[str, Estimand]) -> Measurement:
-    by_class: list[list[Estimate]] = []
+    by_class: dict[Any, list[Estimate]] = {}
     for one in curves.values():
         surface, layout = one.read(one.measure(case)), one.terms.layout
-        labels = _classes(layout)
-        points = len(layout) // len(labels)
-        for k in range(len(labels)):
+        classes = classes_of(one.terms)
+        points = len(layout) // len(classes)
+        for k, label in enumerate(classes):
             cells = slice(k * points, (k + 1) * points)
             value, gradient = surface_interaction(surface.value[cells], layout[cells])
             jacobian = np.zeros((1, len(surface.value)))
             jacobian[0, cells] = gradient
-            if k == len(by_class):
-                by_class.append([])
-            by_class[k].append(surface.through(np.array([value]), jacobian))
-    return {"vint": Estimate.stack([part for parts in by_class for part in parts])}
-
-
-def _blind(problem: Problem, pairs: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Name the pairs of which it can't see all interactions."""
-    data = problem.population.variables
-    levels = {n for n in data.columns if n in problem.discrete or is_category(data[n])}
-    blind = [":".join(pair) for pair in pairs if set(pair) <= levels]
-    if not blind:
-        return ()
-    return (
-        f"Of two categories ({', '.join(blind)}) it can't see effects that cross: a 2 x 2 table "
-        "whose effect changes sign has 0, while its H² is 1 (see `h_statistic`).",
-    )
+            by_class.setdefault(label, []).append(surface.through(np.array([value]), jacobian))
+    return {"vint": Estimate.stack([part for parts in by_class.values() for part in parts])}

@@ -100,7 +100,7 @@ def _grid(
 
 def _quantity(results: EstimandResults) -> str:
     """Return the label of the vertical axis without the variable, which is that of the other."""
-    return label(results).replace(f" of {results.estimand.of}", "", 1)
+    return label(results).replace(f" of {results.estimand.words.of}", "", 1)
 
 
 def _limits(values: np.ndarray) -> tuple[float, float]:

@@ -40,7 +40,7 @@ def points(results: EstimandResults, frame: pd.DataFrame, *, kind: str = "dots")
     """
     ordered = frame["term"].drop_duplicates().tolist()[::-1]
     names = {term: rooms.in_lines(term) for term in ordered}
-    null, room = results.estimand.null, _room(results, frame, list(names.values()), kind)
+    null, room = results.estimand.parameter.null, _room(results, frame, list(names.values()), kind)
     frame = frame.assign(term=pd.Categorical(frame["term"], categories=ordered, ordered=True))
     drawn = frame.dropna(subset=["estimate"])
     figure = p9.ggplot(drawn, p9.aes(y="term", x="estimate"))
@@ -149,7 +149,7 @@ def together(
     frames = [
         results.summary_frame(alpha)
         .reset_index()
-        .assign(measure=name, panel=_measure(results), null=results.estimand.null)
+        .assign(measure=name, panel=_measure(results), null=results.estimand.parameter.null)
         .astype({"null": float})
         for name, results in zip(names, several, strict=True)
     ]
@@ -205,8 +205,8 @@ def together(
 
 def _measure(results: EstimandResults) -> str:
     """Return what is estimated, with its unit."""
-    unit = results.estimand.unit
-    name = results.estimand.quantity or results.estimand.description
+    unit = results.estimand.words.unit
+    name = results.estimand.words.quantity or results.estimand.description
     return f"{name}{f' [{unit}]' if unit else ''}"
 
 
@@ -214,4 +214,6 @@ def _axis(several: Sequence[EstimandResults]) -> str:
     """Return the measure, if there is one, or the unit of several."""
     if len({results.estimand.description for results in several}) == 1:
         return label(several[0])
-    return f"Importance [{several[0].estimand.unit}]" if several[0].estimand.unit else ""
+    return (
+        f"Importance [{several[0].estimand.words.unit}]" if several[0].estimand.words.unit else ""
+    )

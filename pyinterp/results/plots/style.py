@@ -75,7 +75,7 @@ def in_panels(results: EstimandResults, frame: pd.DataFrame) -> pd.DataFrame:
 
 def line_at_null(results: EstimandResults) -> list[Any]:
     """Return a line at the null value, if there is one."""
-    null = results.estimand.null
+    null = results.estimand.parameter.null
     return [] if null is None else [p9.geom_hline(yintercept=null, color=GRAY, linetype="dashed")]
 
 
@@ -108,7 +108,7 @@ def colors_of(names: Sequence[str], *, fill: bool = False) -> Any:
 
 def label(results: EstimandResults) -> str:
     """Return the label of the axis that has estimates."""
-    unit = results.estimand.unit
+    unit = results.estimand.words.unit
     return f"{results.estimand.description}{f' [{unit}]' if unit else ''}"
 
 

@@ -8,21 +8,25 @@ replaced columns it parts the donors instead.
 ================  ==========================================================================
 Module            What is in it
 ================  ==========================================================================
-`bits`            The trees, and the sides to which their splits send rows
-`rows`            Rows as they are
-`ranges`          All rows x all donors of one numerical column: a node's donors are a range
-`parts`           All rows x all donors of several columns, categories or missing values
+`bits`            The trees, rows as they are, and the sides to which splits send rows
+`cross`           All rows x all donors of some columns
 `donors_per_row`  Rows each with donors of its own, for one numerical column
 ================  ==========================================================================
 
 With numba's JIT disabled the same functions run as Python; tests hold both to the same numbers.
 """
 
-from pyinterp.whatif.walks.bits import GROUP, Splits, Trees, left_bits
+from pyinterp.whatif.walks.bits import (
+    GROUP,
+    Splits,
+    Trees,
+    add_up,
+    first_leaves,
+    left_bits,
+    preorder,
+)
+from pyinterp.whatif.walks.cross import cross_parts, cross_ranges, squared_pairs
 from pyinterp.whatif.walks.donors_per_row import add_up_pairs
-from pyinterp.whatif.walks.parts import cross_parts
-from pyinterp.whatif.walks.ranges import cross_ranges, squared_pairs
-from pyinterp.whatif.walks.rows import add_up, first_leaves, preorder
 
 __all__ = [
     "GROUP",

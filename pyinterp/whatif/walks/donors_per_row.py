@@ -38,7 +38,6 @@ def add_up_pairs(trees, splits, rows, driven, donors, out):  # pragma: no cover 
     least, most = donors[:, 0].copy(), donors[:, k - 1].copy()
     first, begun = _in_order(least)  # rows that have a donor up to some value
     last, over = _in_order(most)  # and those that have none beyond it
-    table, per_unit = _tables(donors)
     (node, word, _, _), upper = stacks(trees), np.empty(trees.stack)
     changes = np.zeros((b, k + 1, outputs), np.int64)
     reached, value = np.empty(b, np.int64), np.empty((b, outputs), np.int64)
@@ -77,8 +76,7 @@ def add_up_pairs(trees, splits, rows, driven, donors, out):  # pragma: no cover 
                 if highest >= most[i]:
                     reached[i] = k
                 elif highest >= least[i]:
-                    u = _bucket(highest, least[i], per_unit[i], table.shape[1] - 1)
-                    reached[i] = max(p, _up_to(donors[i], table[i, u], table[i, u + 1], highest))
+                    reached[i] = _up_to(donors[i], p, k, highest)
     _add_up_changes(changes, trees.unit, out)
 
 
@@ -127,34 +125,3 @@ def _in_order(x):  # pragma: no cover - compiled
     for p in range(len(x)):
         words[p + 1] = words[p] | (ONE << np.uint64(order[p]))
     return x[order], words
-
-
-@compiled_loop
-def _tables(donors):  # pragma: no cover - compiled
-    """Return where every row's increasing donors are, by equally wide buckets of their span.
-
-    Row i has its donors of bucket u from ``table[i, u]`` to ``table[i, u + 1]``: few, unless most
-    are near each other and one is far off, so that a search among them is short. Also returns the
-    number of buckets per unit.
-    """
-    (b, k), buckets = donors.shape, 4 * donors.shape[1]
-    table, per_unit = np.empty((b, buckets + 1), np.int32), np.zeros(b)
-    for i in range(b):
-        span = donors[i, k - 1] - donors[i, 0]
-        if span > 0:
-            per_unit[i] = buckets / span
-        u = 0
-        for d in range(k):
-            at = _bucket(donors[i, d], donors[i, 0], per_unit[i], buckets)
-            while u <= at:
-                table[i, u] = d
-                u += 1
-        table[i, u:] = k
-    return table, per_unit
-
-
-@compiled_loop
-def _bucket(x, least, per_unit, buckets):  # pragma: no cover - compiled
-    """Return the bucket of x >= least, which never falls while x grows, rounding included."""
-    at = (x - least) * per_unit
-    return int(at) if at < buckets else buckets - 1  # also where something overflows

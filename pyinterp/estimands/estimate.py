@@ -1,0 +1,226 @@
+"""One fitted model on its rows, and what is estimated of it: values with contributions of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from pyinterp._typing import FloatArray
+from pyinterp.data.sample import Sample
+from pyinterp.errors import OptionError
+from pyinterp.models.predictor import Kind
+from pyinterp.representation import about
+from pyinterp.samplers import ConditionalDistribution, LearningRows, Sampler
+from pyinterp.whatif import WhatIf
+
+__all__ = ["Estimate", "Measurement", "ModelOnRows"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOnRows:
+    """One fitted model on its evaluation rows.
+
+    Attributes
+    ----------
+    whatif : WhatIf
+        Its what-if predictions.
+    train : Sample or None
+        The rows it was trained on; None if they are not known.
+    population : Sample
+        All rows, of which evaluation and training rows are part.
+    draw : callable
+        ``draw(name)`` returns the random stream for one term of this case.
+    serve : callable
+        ``serve(kind)`` returns the what-if predictions of another kind: its predictive
+        distributions, its own labels, or its answers to scorers.
+    without : callable
+        ``without(variables, kind)`` returns what the same learner, trained on the same rows without
+        the variables, predicts for the evaluation rows, labels if they are the kind; None if no
+        column is left without them. Only for what the estimand's `leave_out` names.
+    """
+
+    whatif: WhatIf
+    train: Sample | None
+    population: Sample
+    draw: Callable[[str], np.random.Generator]
+    serve: Callable[[Kind], WhatIf]
+    without: Callable[[tuple[str, ...], Kind], FloatArray | None]
+    _by_kind: dict[Kind, WhatIf] = field(default_factory=dict)
+    _distributions: dict[tuple[Sampler, tuple[str, ...], bool], ConditionalDistribution] = field(
+        default_factory=dict
+    )
+
+    @property
+    def sample(self) -> Sample:
+        """The evaluation rows."""
+        return self.whatif.sample
+
+    def of_kind(self, kind: Kind) -> WhatIf:
+        """Return the what-if predictions of a kind, made once."""
+        if kind == self.whatif.predictor.kind:
+            return self.whatif
+        if kind not in self._by_kind:
+            self._by_kind[kind] = self.serve(kind)
+        return self._by_kind[kind]
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """The sampling weights of the evaluation rows; None if all weigh the same."""
+        return self.sample.weights
+
+    @property
+    def y(self) -> FloatArray:
+        """The responses of the evaluation rows."""
+        if self.sample.y is None:
+            raise OptionError("A loss needs the response: pass `y` to FittedModel.")
+        return self.sample.y
+
+    def conditional(
+        self, sampler: Sampler, variables: tuple[str, ...], *, with_response: bool = False
+    ) -> ConditionalDistribution:
+        """Return the distribution of some variables given all others, learned once.
+
+        Given the response too, if `with_response`.
+        """
+        if self.weights is not None:
+            raise OptionError(
+                "Samplers take no sampling weights, because they learn from rows that weigh the "
+                "same; leave `weights` out."
+            )
+        key = sampler, variables, with_response
+        if key not in self._distributions:
+            beside = " and the response" if with_response else ""
+            rng = self.draw(f"law of {', '.join(variables)}{beside}")
+            data = LearningRows.of(
+                variables,
+                self.sample,
+                self.train,
+                self.population,
+                rng,
+                with_response=with_response,
+            )
+            self._distributions[key] = sampler.learn(data)
+        return self._distributions[key]
+
+    def __repr__(self) -> str:
+        return about(self, f"{self.sample.nobs} rows")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """An estimand's q values for one fitted model; each is a mean over its n evaluation rows.
+
+    Attributes
+    ----------
+    value : ndarray, shape (q,)
+    rows : ndarray, shape (n, q)
+        Every row's contribution; their mean is `value`.
+    donors : ndarray of shape (n, q), or None
+        Every row's contribution as a donor of feature values, as a deviation: their mean is 0.
+        None if rows do not donate.
+    mc_variance : ndarray, shape (q,)
+        Monte Carlo variance of `value`; 0 if it is exact.
+    below : ndarray of shape (n, q), or None
+        Every row's contribution to the loss that divides the value; None if no loss does.
+    """
+
+    value: FloatArray
+    rows: FloatArray
+    donors: FloatArray | None = None
+    mc_variance: FloatArray
+    below: FloatArray | None = None
+
+    @classmethod
+    def of_rows(cls, rows: FloatArray, weights: FloatArray | None = None) -> Estimate:
+        """Return the exact estimate of means of rows' values, shape (n, q); rows do not donate.
+
+        With weights, shape (n,), contributions are the value plus weighted deviations from it (the
+        linearization of a ratio of two sums), so that variances need no weights.
+        """
+        none = np.zeros(rows.shape[1])
+        if weights is None:
+            return cls(value=rows.mean(axis=0), rows=rows, mc_variance=none)
+        shares = weights / weights.mean()
+        value = np.average(rows, axis=0, weights=weights)
+        return cls(value=value, rows=value + shares[:, None] * (rows - value), mc_variance=none)
+
+    @classmethod
+    def stack(cls, parts: Sequence[Estimate]) -> Estimate:
+        """Return estimates of different terms on the same rows as one estimate of all terms."""
+        donors = _donors_of(parts)
+        below = [part.below for part in parts if part.below is not None]
+        return cls(
+            value=np.concatenate([part.value for part in parts]),
+            rows=np.concatenate([part.rows for part in parts], axis=1),
+            donors=None if donors is None else np.concatenate(donors, axis=1),
+            mc_variance=np.concatenate([part.mc_variance for part in parts]),
+            below=np.concatenate(below, axis=1) if len(below) == len(parts) else None,
+        )
+
+    def linear(self, weights: FloatArray) -> Estimate:
+        """Return the estimate of ``weights @ value``; weights have shape (new q, q)."""
+        return self.through(weights @ self.value, weights)
+
+    def through(self, value: FloatArray, jacobian: FloatArray) -> Estimate:
+        """Return the estimate of a smooth function of `value`, contributions by the delta method.
+
+        Parameters
+        ----------
+        value : ndarray of shape (new q,)
+            The function at `value`.
+        jacobian : ndarray of shape (new q, q)
+            Its derivatives there; rows of 0 where it has none, which gives no variance.
+        """
+        return Estimate(
+            value=value,
+            rows=value + (self.rows - self.value) @ jacobian.T,
+            donors=None if self.donors is None else self.donors @ jacobian.T,
+            mc_variance=np.square(jacobian) @ self.mc_variance,
+        )
+
+    def minus(self, other: Estimate) -> Estimate:
+        """Return the difference of two estimates on the same rows.
+
+        If both are inexact their Monte Carlo errors may be correlated, and the variance of the
+        difference is missing.
+        """
+        donors = _donors_of((self, other))
+        return Estimate(
+            value=self.value - other.value,
+            rows=self.rows - other.rows,
+            donors=None if donors is None else donors[0] - donors[1],
+            mc_variance=np.where(
+                (self.mc_variance > 0) & (other.mc_variance > 0),
+                np.nan,
+                self.mc_variance + other.mc_variance,
+            ),
+            below=other.below if self.below is None else self.below,
+        )
+
+    def over(self, other: Estimate) -> Estimate:
+        """Return the ratio of two estimates on the same rows, contributions by the delta method."""
+        below = np.where(other.value == 0, np.nan, other.value)  # a ratio to 0 is missing
+        ratio = self.value / below
+        donors = _donors_of((self, other))
+        return Estimate(
+            value=ratio,
+            rows=ratio + (self.rows - ratio * other.rows) / below,
+            donors=None if donors is None else (donors[0] - ratio * donors[1]) / below,
+            mc_variance=(self.mc_variance + ratio**2 * other.mc_variance) / below**2,
+        )
+
+    def __repr__(self) -> str:
+        return about(self, f"{len(self.value)} values", f"{len(self.rows)} rows")
+
+
+def _donors_of(parts: Sequence[Estimate]) -> list[FloatArray] | None:
+    """Return the donors' contributions to each estimate; None if no rows donate to any."""
+    if all(part.donors is None for part in parts):
+        return None
+    return [np.zeros_like(p.rows) if p.donors is None else p.donors for p in parts]
+
+
+Measurement: TypeAlias = Mapping[Any, Estimate]  # by the name of the component

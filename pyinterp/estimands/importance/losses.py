@@ -1,0 +1,255 @@
+"""Mean losses with a feature replaced: by values of other rows, or by draws given the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.data.features import Features
+from pyinterp.errors import DesignError, PredictionError
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.positivity import variance_parts
+from pyinterp.losses.rowwise import Loss
+from pyinterp.samplers import ConditionalDistribution, Draws, Sampler, balanced_permutations
+from pyinterp.whatif import PREDICTIONS, FeatureWhatIf
+
+__all__ = [
+    "Permutations",
+    "marginal_losses",
+    "mean_over_draws",
+    "measure_losses",
+    "one_term",
+    "some_pairs",
+]
+
+Permutations: TypeAlias = int | Literal["auto", "all"]
+LossPair: TypeAlias = tuple[Estimate, Estimate]  # with the feature replaced, and as it is
+
+LEAST_PERMUTATIONS = 10
+
+
+def measure_losses(
+    case: ModelOnRows,
+    *,
+    features: Features,
+    loss: Loss,
+    permutations: Permutations,
+    samplers: Mapping[str, Sampler],
+    of_response: bool = True,
+) -> Measurement:
+    """Return the mean loss with each feature replaced, and with its values as they are.
+
+    A feature with a sampler is drawn given the other variables; then the parts of its variance are
+    measured too. Without `of_response` the loss is of predictions alone, as entropy is.
+    """
+    serving = case.of_kind(loss.needs)
+    y = case.y if of_response else np.zeros(case.sample.nobs)
+    losses = loss(y, serving.factual)
+    changed, original = [], []
+    for name, variables in features.items():
+        whatif = serving.of(variables)
+        draw = partial(case.draw, name)
+        if name in samplers:
+            distribution = case.conditional(samplers[name], whatif.variables)
+            pair = _conditional_losses(whatif, y, losses, loss, permutations, draw(), distribution)
+        else:
+            pair = marginal_losses(whatif, y, losses, loss, permutations, draw, case.weights)
+        changed.append(pair[0])
+        original.append(pair[1])
+    measured = {"changed": Estimate.stack(changed), "original": Estimate.stack(original)}
+    if samplers:
+        measured |= variance_parts(case, {name: features[name] for name in samplers}, samplers)
+    return measured
+
+
+def marginal_losses(
+    whatif: FeatureWhatIf,
+    y: FloatArray,
+    losses: FloatArray,
+    loss: Loss,
+    permutations: Permutations,
+    draw: Callable[[], np.random.Generator],
+    weights: FloatArray | None = None,
+) -> LossPair:
+    r"""Return the mean loss with a feature replaced, and with its values as they are.
+
+    With all pairs the first is the U-statistic :math:`e_{switch}` of Fisher, Rudin and Dominici
+    (2019), the mean over all ordered pairs of rows i != k (i keeps :math:`x_C` and y, k donates
+    :math:`x_S`). It is the average over every permutation and has no Monte Carlo error. With K
+    balanced permutations each row meets K of the n - 1 donors.
+
+    Parameters
+    ----------
+    whatif : FeatureWhatIf
+        The model on n evaluation rows, with the feature replaced.
+    y, losses : ndarray of shape (n,)
+        Responses of the rows, and their losses with the feature's own values.
+    loss : Loss
+        Per-row loss.
+    permutations : int, "auto" or "all"
+        Number K of permutations.
+    draw : callable
+        Returns the random stream, for K < n - 1; not called for all pairs.
+    weights : ndarray of shape (n,), optional
+        Sampling weights of the rows, also as donors; then all pairs are taken.
+    """
+    n, donors = len(y), whatif.donors
+    if weights is not None:
+        return _weighted_pairs(whatif, y, losses, loss, weights)
+    k = n - 1  # all pairs
+    if permutations == "auto" and n * len(donors.frame) > whatif.most_pairs(loss):
+        k = max(LEAST_PERMUTATIONS, PREDICTIONS // n)
+    elif not isinstance(permutations, str):
+        k = int(permutations)
+    if k < n - 1:
+        return some_pairs(whatif, y, losses, loss, balanced_permutations(n, k, draw()))
+    if len(donors.frame) == 1:  # constant here: replacing it changes nothing
+        return one_term(losses, np.zeros(n)), one_term(losses, np.zeros(n))
+    over_donors, over_rows = whatif.summed_losses(y, loss)
+    # Every row also met its own values, with which it has its original loss.
+    as_row = (over_donors - losses) / (n - 1)
+    as_donor = (over_rows[donors.of_row] - losses) / (n - 1)
+    # As a donor, row k meets every row but itself: the mean of their own losses leaves k out.
+    return (
+        one_term(as_row, as_donor - as_donor.mean()),
+        one_term(losses, (losses.mean() - losses) / (n - 1)),
+    )
+
+
+def some_pairs(
+    whatif: FeatureWhatIf, y: FloatArray, losses: FloatArray, loss: Loss, index: IntArray
+) -> LossPair:
+    """Return the same as `marginal_losses`, row i with donors ``index[i]``, shape (n, k)."""
+    n, k = index.shape
+    predictions = whatif.pairs(np.arange(n), whatif.donors.of_row[index])
+    matrix = loss(y[:, None], predictions)
+    as_donor, unreplaced = np.zeros(n), np.zeros(n)
+    np.add.at(as_donor, index, matrix)
+    np.add.at(unreplaced, index, np.broadcast_to(losses[:, None], (n, k)))
+    # The permutations are a sample without replacement of the n - 1 shifts of one random order.
+    between = np.var(matrix.mean(axis=0), ddof=1) / k * (1 - k / (n - 1))
+    return (
+        one_term(matrix.mean(axis=1), (as_donor - as_donor.mean()) / k, between),
+        one_term(losses, unreplaced / k - losses.mean()),
+    )
+
+
+def _weighted_pairs(
+    whatif: FeatureWhatIf, y: FloatArray, losses: FloatArray, loss: Loss, weights: FloatArray
+) -> LossPair:
+    r"""Return weighted means over all pairs, of rows and of donors.
+
+    .. math:: \sum_i w_i \bar L_i / W, \quad
+        \bar L_i = \sum_{k \ne i} w_k L_{ik} / (W - w_i), \quad W = \sum_i w_i
+
+    The mean over rows of what each meets among the others: the original losses have their weighted
+    mean, and a feature that is never used has importance 0.
+    """
+    donors, others = whatif.donors, weights.sum() - weights
+    if len(donors.frame) == 1:  # constant here: replacing it changes nothing
+        original = one_term(losses, np.average(losses, weights=weights), weights=weights)
+        return original, original
+    of_donor = np.bincount(donors.of_row, weights, minlength=len(donors.frame))
+    over_donors, over_rows = np.empty(len(y)), np.zeros(len(donors.frame))
+    for rows, predictions in whatif.cross():
+        matrix = loss(y[rows, None], predictions)
+        over_donors[rows] = matrix @ of_donor
+        over_rows += (weights[rows] / others[rows]) @ matrix
+    shares = weights / others
+    # Every row also met its own values, with which it has its original loss.
+    as_row = (over_donors - weights * losses) / others
+    as_donor = over_rows[donors.of_row] - shares * losses
+    return (
+        one_term(as_row, as_donor, weights=weights),
+        one_term(losses, shares @ losses - shares * losses, weights=weights),
+    )
+
+
+def _conditional_losses(
+    whatif: FeatureWhatIf,
+    y: FloatArray,
+    losses: FloatArray,
+    loss: Loss,
+    draws: Permutations,
+    rng: np.random.Generator,
+    distribution: ConditionalDistribution,
+) -> LossPair:
+    r"""Return the mean loss with a feature redrawn given the others, and with its own values.
+
+    .. math:: e_{cond} = \frac1n \sum_i \sum_k w_{ik} L(y_i, f(\tilde x_{ik}, x_{C,i}))
+
+    (Khan, Saarela and Kustra 2025, eq. 26). There is no Monte Carlo error with all draws that the
+    distribution has: all other rows' residuals, or all levels with their probabilities
+    :math:`w_{ik}`. The contribution of a row as a donor is a deviation from the mean of the rows
+    that it exchanges values with.
+    """
+    unreplaced = np.zeros(len(y))
+
+    def losses_of(block: Draws, predictions: FloatArray) -> tuple[FloatArray, FloatArray]:
+        matrix = np.asarray(loss(y[block.rows, None], predictions))
+        own = np.broadcast_to(losses[block.rows, None], matrix.shape)
+        unreplaced[:] += block.by_donor(own, len(y))
+        return matrix, block.mean(matrix)
+
+    changed = mean_over_draws(whatif, distribution, draws, rng, losses_of)
+    return changed, one_term(losses, distribution.deviations(unreplaced))
+
+
+def mean_over_draws(
+    whatif: FeatureWhatIf,
+    distribution: ConditionalDistribution,
+    draws: Permutations,
+    rng: np.random.Generator,
+    function: Callable[[Draws, FloatArray], tuple[FloatArray, FloatArray]],
+) -> Estimate:
+    """Return the mean over rows and draws of a function of predictions, as one term.
+
+    ``function(block, predictions)`` returns values, shape (rows, draws), of a block of rows with
+    their draws, and the rows' contributions, shape (rows,).
+    """
+    n = whatif.sample.nobs
+    k: int | None = None  # all that the distribution has
+    if draws != "all" and (draws != "auto" or n * distribution.size > whatif.most_draws):
+        k = max(LEAST_PERMUTATIONS, PREDICTIONS // n) if draws == "auto" else int(draws)
+        k = k if k < distribution.size else None
+    as_row, as_donor, by_draw = np.empty(n), np.zeros(n), np.zeros(k or 0)
+    for block in distribution.all() if k is None else distribution.some(k, rng):
+        try:
+            predictions = whatif.pairs(block.rows, block.positions, block.frame)
+        except (DesignError, PredictionError) as error:
+            raise type(error)(
+                f"Conditional draws of {', '.join(whatif.variables)} can be values that were never "
+                "observed, which the formula or the learner does not take; use a sampler that "
+                'draws observed values ("subgroup", or "categorical" for levels), or '
+                "`pi.samplers.Residual(within_range=True)`. "
+                f"{error}"
+            ) from error
+        values, as_row[block.rows] = function(block, predictions)
+        as_donor += block.by_donor(values, n)
+        if k is not None and values.shape[1] == k:
+            by_draw += values.sum(axis=0) / n
+    between = 0.0
+    if k is not None:  # a sample without replacement, if draws have an end
+        between = float(np.var(by_draw, ddof=1)) / k * max(1 - k / distribution.size, 0.0)
+    return one_term(as_row, distribution.deviations(as_donor), between)
+
+
+def one_term(
+    rows: FloatArray,
+    donors: FloatArray | float,
+    mc_variance: float = 0.0,
+    weights: FloatArray | None = None,
+) -> Estimate:
+    """Return the estimate of one term from its contributions, shape (n,).
+
+    With weights contributions are weighted deviations from the weighted mean, of donors too.
+    """
+    mean = Estimate.of_rows(rows[:, None], weights)
+    if weights is not None:
+        donors = weights / weights.mean() * (donors - mean.value)
+    return replace(mean, donors=np.asarray(donors)[:, None], mc_variance=np.array([mc_variance]))

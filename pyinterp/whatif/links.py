@@ -1,0 +1,91 @@
+"""Links: from sums over trees, or linear predictors, to predictions.
+
+They map arrays of shape (..., outputs) to (...) for means, to (..., classes) for probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from scipy import special, stats
+
+from pyinterp._typing import FloatArray
+
+__all__ = [
+    "Link",
+    "after_the_first",
+    "exponential",
+    "first",
+    "identity",
+    "largest",
+    "logistic",
+    "one_against_rest",
+    "probit",
+    "softmax",
+    "two_classes",
+]
+
+Link: TypeAlias = Callable[[FloatArray], FloatArray]
+
+
+def identity(sums: FloatArray) -> FloatArray:
+    """Return sums as they are, one per class."""
+    return sums
+
+
+def first(sums: FloatArray) -> FloatArray:
+    """Return the only sum."""
+    return sums[..., 0]
+
+
+def exponential(sums: FloatArray) -> FloatArray:
+    """Return the exponential of the only sum."""
+    return np.asarray(np.exp(sums[..., 0]))
+
+
+def two_classes(inverse: Link) -> Link:
+    """Return the link to the probabilities of two classes, the second being ``inverse(sums)``."""
+
+    def probabilities(sums: FloatArray) -> FloatArray:
+        p = inverse(sums)
+        return np.stack([1 - p, p], axis=-1)
+
+    return probabilities
+
+
+@two_classes
+def logistic(sums: FloatArray) -> FloatArray:
+    """Return the logistic function of the only sum."""
+    return np.asarray(special.expit(sums[..., 0]))
+
+
+@two_classes
+def probit(sums: FloatArray) -> FloatArray:
+    """Return the normal distribution function of the only sum."""
+    return np.asarray(stats.norm.cdf(sums[..., 0]))
+
+
+def softmax(sums: FloatArray) -> FloatArray:
+    """Return probabilities in proportion to the exponentials."""
+    return np.asarray(special.softmax(sums, axis=-1))
+
+
+def one_against_rest(sums: FloatArray) -> FloatArray:
+    """Return probabilities in proportion to the logistic functions."""
+    p = special.expit(sums)
+    return np.asarray(p / p.sum(axis=-1, keepdims=True))
+
+
+def after_the_first(sums: FloatArray) -> FloatArray:
+    """Return probabilities of classes the first of which has the sum 0."""
+    return softmax(np.concatenate([np.zeros_like(sums[..., :1]), sums], axis=-1))
+
+
+def largest(sums: FloatArray) -> FloatArray:
+    """Return 1 for the class of the largest sum, 0 for the others; one sum decides of two."""
+    if sums.shape[-1] == 1:
+        sums = np.concatenate([-sums, sums], axis=-1)
+    best = sums.argmax(axis=-1)[..., None]
+    return np.asarray(best == np.arange(sums.shape[-1]), dtype=np.float64)
