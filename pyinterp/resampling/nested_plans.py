@@ -102,11 +102,9 @@ class NestedCrossValidation(Splitting):
 
         def problem(fold: IntArray) -> str:
             """Say so if two folds are left out and the others lack a class."""
-            problems = (
-                problem_of_train(units, classes, np.flatnonzero((fold != j) & (fold != k)))
-                for j, k in combinations(numbers, 2)
-            )
-            return next(filter(None, problems), "")
+            pairs = combinations(numbers, 2)
+            others = [np.flatnonzero((fold != j) & (fold != k)) for j, k in pairs]
+            return problem_of_train(units, classes, *others)
 
         for repeat in range(self.repeats):
             fold = redraw(deal, problem, self.label)

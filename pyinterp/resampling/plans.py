@@ -230,10 +230,8 @@ class CrossValidation(Splitting):
             ]
 
         def problem(splits: list[Split]) -> str:
-            problems = (
-                problem_of_train(units, classes, split.train, stratifies=True) for split in splits
-            )
-            return next(filter(None, problems), "")
+            trains = [split.train for split in splits]
+            return problem_of_train(units, classes, *trains, stratifies=True)
 
         for _ in range(self.repeats):
             yield from redraw(deal, problem, self.label)

@@ -289,10 +289,13 @@ def redraw(draw: Callable[[], T], problem: Callable[[T], str], label: str) -> T:
 
 
 def problem_of_train(
-    units: Units, classes: FloatArray | None, train: IntArray, *, stratifies: bool = False
+    units: Units, classes: FloatArray | None, *trains: IntArray, stratifies: bool = False
 ) -> str:
-    """Return what is wrong if training units lack a class, for `redraw`; empty if they do not."""
-    if classes is None or len(np.unique(classes[units.rows(train)])) == len(np.unique(classes)):
+    """Return what is wrong if training units lack a class, for `redraw`; empty if none do."""
+    if classes is None:
+        return ""
+    every = len(np.unique(classes))
+    if all(len(np.unique(classes[units.rows(train)])) == every for train in trains):
         return ""
     advice = " or give `strata=` the response" if stratifies else ""
     return f"{EVERY_CLASS}, but {{draws}} did not give that; merge rare classes{advice}."
@@ -312,8 +315,8 @@ def problem_of_split(
     """
     train, evaluation, _ = split
     if len(train) and len(evaluation):
-        what = problem_of_train(units, classes, np.unique(train), stratifies=stratifies)
-        return what or (problem_of_train(units, classes, evaluation) if both else "")
+        trains = [np.unique(train), evaluation] if both else [np.unique(train)]
+        return problem_of_train(units, classes, *trains, stratifies=stratifies)
     return (
         "Every refit needs rows that train and rows that evaluate, but {draws} did not give both; "
         f"there are {units.count} rows or clusters in {len(np.unique(units.strata))} strata: use "
