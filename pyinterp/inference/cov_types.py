@@ -20,6 +20,7 @@ __all__ = [
     "Estimator",
     "InferenceOptions",
     "default",
+    "needs_coefficients",
     "register_variance",
     "variance",
 ]
@@ -71,6 +72,7 @@ NEEDS = {
 # The estimators that are registered, by name; each checks what it needs.
 COV_TYPES: dict[str, Estimator] = {}
 _PLACES: dict[str, tuple[str, str]] = {}  # module and name of each
+_NEEDS_OF: dict[str, str] = {}
 
 
 def register_variance(
@@ -101,6 +103,11 @@ def register_variance(
     ------
     OptionError
         If another estimator has the name. The same function may be defined and registered again.
+
+    Notes
+    -----
+    A study of coverage in several processes finds the name if the module of its estimands, which
+    they import, registers it.
     """
     check_text("name", name)
     check_callable("estimator", estimator, "estimator(replicates), which returns a Variance")
@@ -110,14 +117,19 @@ def register_variance(
         raise OptionError(
             f'`name` must be new, but "{name}" is the name of another variance; choose another.'
         )
-    COV_TYPES[name] = partial(_estimate, name, estimator, label, needs)
+    COV_TYPES[name] = partial(_estimate, name, estimator, label)
+    _NEEDS_OF[name] = needs
     return estimator
 
 
-def _estimate(
-    name: str, estimator: Estimator, label: str, needs: str, replicates: Replicates
-) -> Variance:
+def needs_coefficients(cov_type: CovType) -> bool:
+    """Whether a variance is made of the covariance of a model's coefficients."""
+    return _NEEDS_OF.get(cov_type) == "coefficients"
+
+
+def _estimate(name: str, estimator: Estimator, label: str, replicates: Replicates) -> Variance:
     """Return the variance of a registered estimator, with its name and label."""
+    needs = _NEEDS_OF[name]
     present = {
         "refits": len(replicates.estimates) > 1,
         "pairs": len(replicates.pairs) >= LEAST_PAIRS and len(replicates.estimates) > 1,

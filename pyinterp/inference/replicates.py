@@ -154,7 +154,7 @@ class Replicates:
     @property
     def relative(self) -> bool:
         """Whether the estimates are, or are made of, ratios to the learner's loss."""
-        return any(part.estimates[0].below is not None for part in self.parts)
+        return self.parts[0].estimates[0].below is not None
 
     @cached_property
     def skewness(self) -> FloatArray:
@@ -203,9 +203,12 @@ def gather(
     outer: dict[int, tuple[Estimate, int]] = {}
     inner: dict[int, list[Estimate]] = {}
     samples: list[int] = []
+    clusters: list[IntArray] = []
     separate: list[RefitEstimate] = []
     for one in estimates:
         group = one.group
+        if one.clusters is not None:
+            clusters.append(one.clusters)
         if group is None or group.estimates:
             separate.append(one)
         if group is not None and group.kind == "bootstrap":
@@ -217,7 +220,6 @@ def gather(
         elif group is not None:
             outer[group.number] = one.estimate, group.size
     counted = separate or estimates
-    clusters = [one.clusters for one in estimates if one.clusters is not None]
     return Replicates(
         estimates=tuple(one.estimate for one in counted),
         clusters=tuple(one.clusters for one in counted),

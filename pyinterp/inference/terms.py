@@ -38,21 +38,24 @@ class IntervalScale:
 
     def of(self, values: FloatArray) -> FloatArray:
         """Return g of the values: infinite at the ends of the range and beyond."""
+        if not self.name:
+            return values
         low, high = self.range
         with np.errstate(divide="ignore"):
             from_low = np.log(np.clip(values - low, 0, None)) if np.isfinite(low) else 0.0
             to_high = np.log(np.clip(high - values, 0, None)) if np.isfinite(high) else 0.0
-        return np.asarray(from_low - to_high if self.name else values)
+        return np.asarray(from_low - to_high)
 
     def slope(self, values: FloatArray) -> FloatArray:
         """Return the derivative of g; infinite at the ends of the range."""
+        if not self.name:
+            return np.ones_like(values)
         low, high = self.range
-        slopes = np.zeros_like(values)
         with np.errstate(divide="ignore"):
-            for end, distance in ((low, values - low), (high, high - values)):
-                if np.isfinite(end):
-                    slopes = slopes + 1 / np.clip(distance, 0, None)
-        return slopes if self.name else np.ones_like(values)
+            # The distance from an end that is infinite adds 0.
+            return np.asarray(
+                1 / np.clip(values - low, 0, None) + 1 / np.clip(high - values, 0, None)
+            )
 
     def back(self, values: FloatArray) -> FloatArray:
         """Return the inverse of g."""

@@ -23,6 +23,7 @@ from pyinterp.inference import (
     side_by_side,
     variance,
 )
+from pyinterp.inference.cov_types import needs_coefficients
 from pyinterp.learner.analysis import Analysis
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
@@ -158,7 +159,8 @@ def _replicates(
     coefficients.
     """
     replicates = analysis.replicates(estimand, checked=checked)
-    wanted = cov_type == "delta" or (cov_type is None and estimand.parameter.effect)
+    effect = estimand.parameter.effect
+    wanted = effect if cov_type is None else needs_coefficients(cov_type)
     if not wanted or estimand.kind == "distribution":
         return replicates
     return replace(replicates, coefficient_errors=analysis.coefficient_errors(estimand))

@@ -102,11 +102,9 @@ class NestedCrossValidation(Splitting):
 
         def problem(fold: IntArray) -> str:
             """Say so if two folds are left out and the others lack a class."""
-            problems = (
-                problem_of_train(units, classes, np.flatnonzero((fold != j) & (fold != k)))
-                for j, k in combinations(numbers, 2)
-            )
-            return next(filter(None, problems), "")
+            pairs = combinations(numbers, 2)
+            others = [np.flatnonzero((fold != j) & (fold != k)) for j, k in pairs]
+            return problem_of_train(units, classes, *others)
 
         for repeat in range(self.repeats):
             fold = redraw(deal, problem, self.label)
@@ -166,6 +164,8 @@ class NestedBootstrap(Splitting):
         check_count("splits", self.splits)
         check_fraction(self.fraction)
         check_choice("split_by", self.split_by, get_args(SplitBy))
+        if self.split_by == "copy":
+            object.__setattr__(self, "where", "partly in sample")
 
     @property
     def number(self) -> int:
@@ -177,11 +177,6 @@ class NestedBootstrap(Splitting):
         """What tables call the plan."""
         by = ", by copy" if self.split_by == "copy" else ""
         return f"nested bootstrap, {self.bootstraps} x {self.splits}{by}"
-
-    @property
-    def where(self) -> str:
-        """Whether evaluation rows train the model too."""
-        return "partly in sample" if self.split_by == "copy" else super().where
 
     def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None

@@ -230,10 +230,8 @@ class CrossValidation(Splitting):
             ]
 
         def problem(splits: list[Split]) -> str:
-            problems = (
-                problem_of_train(units, classes, split.train, stratifies=True) for split in splits
-            )
-            return next(filter(None, problems), "")
+            trains = [split.train for split in splits]
+            return problem_of_train(units, classes, *trains, stratifies=True)
 
         for _ in range(self.repeats):
             yield from redraw(deal, problem, self.label)
@@ -340,12 +338,9 @@ class HalfSampling(Splitting):
             middle = (units.count + int(rng.integers(2))) // 2
             return Split(np.sort(shuffled[:middle]), np.sort(shuffled[middle:]))
 
-        def problem_of_halves(halves: Split) -> str:
-            either = (problem_of_train(units, classes, half) for half in halves[:2])
-            return next(filter(None, either), "")
-
+        problem = partial(problem_of_split, units, classes, both=True)
         for pair in range(self.pairs):
-            first, second, _ = redraw(halves, problem_of_halves, self.label)
+            first, second, _ = redraw(halves, problem, self.label)
             yield Split(first, second, Group("pair", pair))
             yield Split(second, first, Group("pair", pair))
 

@@ -154,6 +154,10 @@ class Resampling(ABC):
         Whether the plan can draw within strata.
     refits : int
         Number of refits, of plans that are told it.
+    where : str
+        Whether evaluation rows train the model too: "out of sample", or "partly in sample".
+    note : str
+        Footnote on the plan; empty if there is none.
     """
 
     shares_data: ClassVar[bool] = True
@@ -161,20 +165,12 @@ class Resampling(ABC):
     strata: By = None
     cluster: By = None
     refits: int = 1
+    where: str = "out of sample"
+    note: str = ""
 
     @property
     def study_name(self) -> str:
         """Name under which published simulations studied this plan; empty if they did not."""
-        return ""
-
-    @property
-    def where(self) -> str:
-        """Whether evaluation rows train the model too: "out of sample", or "partly in sample"."""
-        return "out of sample"
-
-    @property
-    def note(self) -> str:
-        """Footnote on the plan; empty if there is none."""
         return ""
 
     def on(self, population: Sample, units: Units, rng: np.random.Generator) -> Resampling:
@@ -293,21 +289,34 @@ def redraw(draw: Callable[[], T], problem: Callable[[T], str], label: str) -> T:
 
 
 def problem_of_train(
-    units: Units, classes: FloatArray | None, train: IntArray, *, stratifies: bool = False
+    units: Units, classes: FloatArray | None, *trains: IntArray, stratifies: bool = False
 ) -> str:
-    """Return what is wrong if training units lack a class, for `redraw`; empty if they do not."""
-    if classes is None or len(np.unique(classes[units.rows(train)])) == len(np.unique(classes)):
+    """Return what is wrong if training units lack a class, for `redraw`; empty if none do."""
+    if classes is None:
+        return ""
+    every = len(np.unique(classes))
+    if all(len(np.unique(classes[units.rows(train)])) == every for train in trains):
         return ""
     advice = " or give `strata=` the response" if stratifies else ""
     return f"{EVERY_CLASS}, but {{draws}} did not give that; merge rare classes{advice}."
 
 
 def problem_of_split(
-    units: Units, classes: FloatArray | None, split: Split, *, stratifies: bool = False
+    units: Units,
+    classes: FloatArray | None,
+    split: Split,
+    *,
+    both: bool = False,
+    stratifies: bool = False,
 ) -> str:
-    """Return what is wrong if a split lacks a side, or its training units a class."""
-    if len(split.evaluation) and len(split.train):
-        return problem_of_train(units, classes, np.unique(split.train), stratifies=stratifies)
+    """Return what is wrong if a split lacks a side, or its training units a class.
+
+    With `both`, the evaluation units must have every class too, as where they train another refit.
+    """
+    train, evaluation, _ = split
+    if len(train) and len(evaluation):
+        trains = [np.unique(train), evaluation] if both else [np.unique(train)]
+        return problem_of_train(units, classes, *trains, stratifies=stratifies)
     return (
         "Every refit needs rows that train and rows that evaluate, but {draws} did not give both; "
         f"there are {units.count} rows or clusters in {len(np.unique(units.strata))} strata: use "

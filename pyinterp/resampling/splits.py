@@ -77,25 +77,6 @@ class Splits(Resampling):
         name = f"{type(self.splits).__name__}, " if _is_splitter(self.splits) else ""
         return f"{name}{self.number} splits"
 
-    @property
-    def note(self) -> str:
-        """Footnote: for what the variance holds."""
-        if not self._splits:
-            return ""
-        sizes = sorted({len(np.unique(split.train)) for split in self._splits})
-        notes = []
-        if all(split.train.max() < split.evaluation.min() for split in self._splits):
-            notes.append(
-                "Every refit is evaluated on rows after its training rows. Standard errors take "
-                "rows as exchangeable, which ordered data need not be."
-            )
-        if sizes[-1] > 1.2 * sizes[0]:
-            notes.append(
-                f"Refits train on {sizes[0]} to {sizes[-1]} rows, and estimates are means over "
-                "them; the variance takes them as alike."
-            )
-        return " ".join(notes)
-
     def on(self, population: Sample, units: Units, rng: np.random.Generator) -> Splits:
         """Return the plan with its splits drawn and checked."""
         if _is_splitter(self.splits):
@@ -120,6 +101,7 @@ class Splits(Resampling):
             seen[key] = k
         new = replace(self)
         object.__setattr__(new, "_splits", tuple(splits))
+        object.__setattr__(new, "note", _note(splits))
         return new
 
     def parts(
@@ -147,6 +129,23 @@ def plan_of(resampling: object) -> object:
 def _is_splitter(splits: object) -> bool:
     methods = (getattr(splits, name, None) for name in ("split", "get_n_splits"))
     return not isinstance(splits, str | type) and all(map(callable, methods))
+
+
+def _note(splits: Sequence[Split]) -> str:
+    """Return a footnote that says for what the variance holds; empty if it is for any use."""
+    sizes = sorted({len(np.unique(split.train)) for split in splits})
+    notes = []
+    if all(split.train.max() < split.evaluation.min() for split in splits):
+        notes.append(
+            "Every refit is evaluated on rows after its training rows. Standard errors take "
+            "rows as exchangeable, which ordered data need not be."
+        )
+    if sizes[-1] > 1.2 * sizes[0]:
+        notes.append(
+            f"Refits train on {sizes[0]} to {sizes[-1]} rows, and estimates are means over "
+            "them; the variance takes them as alike."
+        )
+    return " ".join(notes)
 
 
 def _draw(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.formula.api as smf
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -24,9 +25,10 @@ def jackknife(replicates: Replicates) -> Variance:
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    before = dict(COV_TYPES), dict(cov_types._PLACES)
+    registry = COV_TYPES, cov_types._PLACES, cov_types._NEEDS_OF
+    before = [dict(part) for part in registry]
     yield
-    for former, now in zip(before, (COV_TYPES, cov_types._PLACES), strict=True):
+    for former, now in zip(before, registry, strict=True):
         now.clear()
         now.update(former)
 
@@ -73,6 +75,21 @@ def test_what_it_needs_is_asked_for(folds: pi.LearnerResults) -> None:
         pi.register_variance("mine", jackknife, needs=needs)
         with pytest.raises(InferenceError, match=rf'`cov_type="mine"` needs .*{remedy}'):
             folds.pfi(cov_type="mine")
+
+
+def test_coefficients_are_there_for_those_that_need_them() -> None:
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(50, 2)), columns=["x", "y"])
+    model = smf.ols("y ~ x", data).fit()
+
+    def doubled(replicates: Replicates) -> Variance:
+        changes = replicates.coefficient_errors.changes
+        return Variance(cov=4 * changes.T @ changes, df=replicates.coefficient_errors.df, note="")
+
+    pi.register_variance("doubled", doubled, needs="coefficients")
+    fitted = pi.FittedModel(model, data[["x"]], data["y"])
+    twice = fitted.pd("x", points=3, cov_type="doubled")
+    np.testing.assert_allclose(twice.bse, 2 * fitted.pd("x", points=3, cov_type="delta").bse)
 
 
 def test_names_are_not_taken_twice_but_by_the_same_function() -> None:

@@ -92,7 +92,8 @@ def variance_parts(replicates: Replicates) -> VarianceParts:
             f"complementary halves and 2 refits that estimate, but these results have {pairs} and "
             f"{m}: fit with `pi.HalfSampling()`."
         )
-    each = np.array([[half.estimate.value for half in pair] for pair in replicates.pairs])
+    halves = [half for pair in replicates.pairs for half in pair]
+    each = np.array([half.estimate.value for half in halves]).reshape(pairs, 2, -1)
     groups = [[half for pair in part.pairs for half in pair] for part in replicates.parts]
     by_training = np.concatenate([*map(training_parts, groups)], axis=1).reshape(each.shape)
     # The part by training less the part by evaluating.
@@ -111,8 +112,8 @@ def variance_parts(replicates: Replicates) -> VarianceParts:
         S_of_pairs=S_of_pairs,
         S=S_of_pairs.mean(axis=0),
         by_refits=covariance(estimates) / m if own else covariance(means) / pairs,
-        growth=max((fit.growth for fit in fits), default=1.0),
-        mean_share=max((fit.mean_share for fit in fits), default=1.0),
+        growth=max([fit.growth for fit in fits], default=1.0),
+        mean_share=max([fit.mean_share for fit in fits], default=1.0),
         ratio_growth=np.clip(ratio, 1.0, LARGEST_GROWTH),
     )
 
@@ -166,7 +167,7 @@ def half_sample(replicates: Replicates) -> Variance:
     over pairs. In expectation A - S is the variance of the mean of many refits on halves; half of S
     is kept as a margin. Given the estimate, A is nearly proportional to it, and S is not: S
     serves an estimate that is small by chance. g is by how much refits on 0.632 n rows
-    find more than halves (`HalfFits.growth`), r the share of a standard error by training that the
+    find more than halves (`HalfFits`), r the share of a standard error by training that the
     mean of many refits keeps (`mean_share`). Ratios to a loss take
     :math:`\max(A, S)` times the squared factor by which they are larger than on halves.
 
@@ -209,14 +210,15 @@ def _plain(
     of_pairs : ndarray of shape (M, q)
         What every pair gives for its diagonal.
     """
-    fits, count = replicates.half_fits, replicates.cluster_count
-    refused = next((fit.reason for fit in fits if fit.reason), "")
-    warnings = [fit.warning for fit in fits if fit.warning][:1]
+    count, refused, warning = replicates.cluster_count, "", ""
+    for fit in replicates.half_fits:
+        refused, warning = refused or fit.reason, warning or fit.warning
     if count is not None and count < FEW_CLUSTERS:
-        warnings.append(
+        few = (
             f"There are {count} clusters; with fewer than {FEW_CLUSTERS}, 95% intervals covered "
             "93% and tests of size 5% rejected 6% in simulations."
         )
+        warning = f"{warning} {few}".lstrip()
     on = "63.2% of" if replicates.has_own_refits else "half"
     of = "rows" if count is None else "clusters"
     note = f"Intervals ({cov_type}, {parts.pairs} df) are for the learner trained on {on} the {of}."
@@ -227,7 +229,7 @@ def _plain(
         note="" if refused else note,
         reason=refused,
         bse_error=parts.bse_error(of_pairs),
-        warning="" if refused else " ".join(warnings),
+        warning="" if refused else warning,
     )
 
 
