@@ -177,8 +177,8 @@ class LinearWhatIf(ExactWhatIf):
 
     def encode(self, before: Before | None) -> Inputs:
         """Return the rows that coefficients multiply."""
-        model = self.model
-        return replace(super().encode(in_turn(before, model.before)), mixes=model.mixes)
+        before, mixes = in_turn(before, self.model.before), self.model.mixes
+        return Inputs(design=self.design, sample=self.sample, before=before, mixes=mixes)
 
     def table(self, rows: FloatArray, columns: IntArray, values: FloatArray) -> FloatArray:
         """Predict every row with the values of every donor in some columns."""

@@ -95,10 +95,11 @@ def _calibrated_forest(estimator: Any) -> Forest | None:
 def _of_trees(estimator: Any) -> Forest | None:
     """Return the forest of scikit-learn's trees, which are averaged."""
     nodes, classifier = Nodes(), is_classifier(estimator)
-    fitted = getattr(estimator, "estimators_", [estimator])
-    for tree in [member.tree_ for member in fitted if hasattr(member, "tree_")]:
-        if tree.value.shape[1] != 1:  # several responses
-            return None
+    every = getattr(estimator, "estimators_", [estimator])
+    fitted = [member.tree_ for member in every if hasattr(member, "tree_")]
+    if not fitted or fitted[0].value.shape[1] != 1:  # several responses
+        return None
+    for tree in fitted:
         leaves = np.asarray(tree.value[:, 0, :], dtype=np.float64)
         if classifier:  # as shares: older trees have counts
             leaves = leaves / leaves.sum(axis=1, keepdims=True)
@@ -110,8 +111,6 @@ def _of_trees(estimator: Any) -> Forest | None:
             missing_left=tree.missing_go_to_left,
             leaves=leaves,
         )
-    if len(nodes) == 0:
-        return None
     trees = nodes.trees()
     return Forest(
         trees=trees,

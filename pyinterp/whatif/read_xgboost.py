@@ -9,24 +9,21 @@ from typing import Any
 
 import treelite
 
-__all__ = ["booster_of", "stored_levels", "xgboost_model"]
+__all__ = ["stored_levels", "xgboost_model"]
 
 NO_CATEGORIES: Mapping[str, list[Any]] = {"enc": [], "feature_segments": [], "sorted_idx": []}
-
-
-def booster_of(estimator: Any) -> Any:
-    """Return the trees that predict: up to the best iteration of early stopping."""
-    booster = estimator.get_booster()
-    best = booster.attr("best_iteration")
-    return booster if best is None else booster[: int(best) + 1]
 
 
 def xgboost_model(estimator: Any) -> Any:
     """Return a fitted model as one of treelite; trees compare codes of categories.
 
-    treelite reads no model that stores the levels behind codes: they are taken out.
+    Of early stopping the trees that predict are those up to the best iteration. treelite reads no
+    model that stores the levels behind codes: they are taken out.
     """
-    booster = booster_of(estimator)
+    booster = estimator.get_booster()
+    best = booster.attr("best_iteration")
+    if best is not None:
+        booster = booster[: int(best) + 1]
     if "c" not in (booster.feature_types or ()):
         return treelite.frontend.from_xgboost(booster)
     content = _content(booster)

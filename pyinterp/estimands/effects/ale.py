@@ -37,7 +37,7 @@ from pyinterp.estimands.estimand import (
     Problem,
     remarks_of,
 )
-from pyinterp.samplers.covariates import codes_of
+from pyinterp.samplers.sampler import codes_of
 
 __all__ = ["accumulated_local_effects"]
 

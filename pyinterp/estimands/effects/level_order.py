@@ -11,7 +11,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_category
-from pyinterp.samplers.covariates import codes_of
+from pyinterp.samplers.sampler import codes_of
 
 __all__ = ["similarity_order"]
 
