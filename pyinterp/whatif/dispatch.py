@@ -223,9 +223,9 @@ def _whatif_rows(exact: ExactWhatIf) -> pd.DataFrame:
     for name, column in rows.items():
         columns[name] = column.array.take(rng.permutation(len(rows))[:n])
     shuffled, categories = pd.DataFrame(columns), rows.select_dtypes("category")
-    if categories.empty:
+    unused = rows[:0] if categories.empty else _unused_levels(rows, categories)
+    if unused.empty:
         return shuffled
-    unused = _unused_levels(rows, categories)
     try:
         with warnings.catch_warnings(action="error"):
             exact.predictor(exact.design.encode(unused))

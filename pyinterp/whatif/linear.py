@@ -58,7 +58,8 @@ def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
         if inside is None or inside.coefficients.shape[1] != 1:
             return None
         # One more column, which is added to the linear predictor.
-        return replace(inside, coefficients=np.vstack([inside.coefficients, [[1.0]]]))
+        coefficients = np.vstack([inside.coefficients, [[1.0]]])
+        return replace(inside, coefficients=coefficients, before=None, mixes=None)
     if isinstance(estimator, CalibratedClassifierCV):
         return _calibrated_model(estimator) if kind == "probability" else None
     results, formula = getattr(estimator, "results_", estimator), None
