@@ -6,14 +6,13 @@ given all other variables, from which conditional importances draw.
 =============  ============================================================
 Module         What is in it
 =============  ============================================================
-`sampler`      What a sampler is, and the rows from which it learns
+`sampler`      What a sampler is, and the rows from which it learns, as numbers
 `residual`     A prediction of the feature, and the residual of another row
 `categorical`  Predicted probabilities of categories
 `subgroup`     Rows of the same leaf of a tree
 `knockoff`     Gaussian knockoffs
 `choice`       Samplers by name, and the one that suits a feature
 `marginal`     Draws that ignore the other variables
-`covariates`   Variables as numbers, for the learners within samplers
 `learners`     The learners that samplers use by default
 =============  ============================================================
 

@@ -14,7 +14,6 @@ from pyinterp._typing import FloatArray
 from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
 from pyinterp.representation import call_form
-from pyinterp.samplers.covariates import codes_of, levels_of
 from pyinterp.samplers.learners import LogisticThenTrees
 from pyinterp.samplers.sampler import (
     ConditionalDistribution,
@@ -23,7 +22,9 @@ from pyinterp.samplers.sampler import (
     Sampler,
     Target,
     blocks,
+    codes_of,
     copy_estimator,
+    levels_of,
     train_estimator,
 )
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import ThreadpoolController
 
@@ -41,7 +41,7 @@ class LinearThenTrees(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # u
 
     def fit(self, X: FloatArray, y: FloatArray) -> LinearThenTrees:
         """Fit both parts."""
-        self.linear_ = make_pipeline(_complete(), StandardScaler(), RidgeCV(PENALTIES)).fit(X, y)
+        self.linear_ = _on_one_scale(RidgeCV(PENALTIES)).fit(X, y)
         self.trees_ = _trees(X, y - self.linear_.predict(X), self.random_state)
         return self
 
@@ -65,11 +65,10 @@ class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def fit(self, X: FloatArray, y: Any) -> LogisticThenTrees:
         """Fit both parts, trees for every class."""
-        logistic = LogisticRegression(max_iter=1000)
         with warnings.catch_warnings():
             # Levels may be rare: which variable is a category is known here.
             warnings.filterwarnings("ignore", message="The number of unique classes")
-            self.linear_ = make_pipeline(_complete(), StandardScaler(), logistic).fit(X, y)
+            self.linear_ = _on_one_scale(LogisticRegression(max_iter=1000)).fit(X, y)
         self.classes_ = self.linear_.classes_
         residuals = (np.asarray(y)[:, None] == self.classes_) - self.linear_.predict_proba(X)
         # Two classes' residuals are each other's opposites.
@@ -93,9 +92,9 @@ class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-def _complete() -> SimpleImputer:
-    """Return an imputer of means, which keeps columns without any value."""
-    return SimpleImputer(keep_empty_features=True)
+def _on_one_scale(model: Any) -> Pipeline:
+    """Return a model of standardized columns, means in place of missing values."""
+    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), model)
 
 
 def _trees(X: FloatArray, y: FloatArray, seed: int | None) -> HistGradientBoostingRegressor:

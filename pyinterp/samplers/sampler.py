@@ -13,12 +13,12 @@ import pandas as pd
 from sklearn.model_selection import GroupKFold, KFold
 
 from pyinterp._typing import FloatArray, IntArray
+from pyinterp.data.columns import is_category
 from pyinterp.data.sample import Sample
-from pyinterp.errors import OptionError, RefitError, list_of, quote, reason
+from pyinterp.errors import DataError, OptionError, RefitError, list_of, quote, reason
 from pyinterp.models.copies import fresh
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.representation import about
-from pyinterp.samplers.covariates import encode
 
 __all__ = [
     "ConditionalDistribution",
@@ -28,7 +28,10 @@ __all__ = [
     "Sampler",
     "Target",
     "blocks",
+    "codes_of",
     "copy_estimator",
+    "encode",
+    "levels_of",
     "train_estimator",
 ]
 
@@ -324,3 +327,35 @@ def blocks(n: int, per_row: int) -> Iterator[IntArray]:
     step = max(1, BLOCK // max(1, per_row))
     for start in range(0, n, step):
         yield np.arange(start, min(start + step, n))
+
+
+def levels_of(column: pd.Series[Any]) -> list[Any]:
+    """Return the levels that occur, in order."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return [v for v in column.cat.categories if (column == v).any()]
+    return sorted(column.dropna().unique().tolist())
+
+
+def encode(frame: pd.DataFrame, population: pd.DataFrame) -> FloatArray:
+    """Return numbers, and an indicator for each level that occurs in `population`, (n, p)."""
+    parts = [np.empty((len(frame), 0))]
+    for name, column in frame.items():
+        if is_category(column):
+            levels = np.array(levels_of(population[str(name)]), dtype=object)
+            parts.append((column.to_numpy(dtype=object)[:, None] == levels).astype(np.float64))
+        else:
+            parts.append(column.to_numpy(dtype=np.float64)[:, None])
+    return np.concatenate(parts, axis=1)
+
+
+def codes_of(column: pd.Series[Any], levels: Sequence[Any]) -> IntArray:
+    """Return the position of every value in `levels`; raise `DataError` for other values."""
+    same = column.to_numpy(dtype=object)[:, None] == np.array(levels, dtype=object)
+    unseen = np.flatnonzero(~same.any(axis=1))
+    if len(unseen):
+        raise DataError(
+            f"Every level must occur in the data that the learner was made with, but "
+            f"{column.iloc[unseen[0]]!r} of `{column.name}` does not; make the learner with data "
+            "that have all levels."
+        )
+    return np.asarray(same.argmax(axis=1), dtype=np.intp)

@@ -15,7 +15,6 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_count
 from pyinterp.errors import OptionError
 from pyinterp.representation import call_form
-from pyinterp.samplers.covariates import encode
 from pyinterp.samplers.marginal import balanced_permutations
 from pyinterp.samplers.sampler import (
     ConditionalDistribution,
@@ -24,6 +23,7 @@ from pyinterp.samplers.sampler import (
     Sampler,
     Target,
     blocks,
+    encode,
 )
 
 __all__ = ["Subgroup"]

@@ -231,9 +231,9 @@ def _whatif_rows(exact: ExactWhatIf) -> pd.DataFrame:
     for name, column in rows.items():
         columns[name] = column.array.take(rng.permutation(len(rows))[:n])
     shuffled, categories = pd.DataFrame(columns), rows.select_dtypes("category")
-    if categories.empty:
+    unused = rows[:0] if categories.empty else _unused_levels(rows, categories)
+    if unused.empty:
         return shuffled
-    unused = _unused_levels(rows, categories)
     try:
         with warnings.catch_warnings(action="error"):
             exact.predictor(exact.design.encode(unused))
@@ -244,18 +244,15 @@ def _whatif_rows(exact: ExactWhatIf) -> pd.DataFrame:
 
 def _unused_levels(variables: pd.DataFrame, categories: pd.DataFrame) -> pd.DataFrame:
     """Return a row for every level that no row has, as grids may have it."""
-    unused: dict[str, pd.Index] = {}
+    parts = [variables[:0]]
     for name, column in categories.items():
-        used = np.bincount(column.cat.codes + 1, minlength=len(column.cat.categories) + 1)[1:]
-        unused[str(name)] = column.cat.categories[used == 0]
-    rows = variables.iloc[np.zeros(sum(map(len, unused.values())), np.intp)].reset_index(drop=True)
-    start = 0
-    for name, levels in unused.items():
-        if stop := len(levels):
-            column = rows[name].copy()
-            column.iloc[start : start + stop] = levels
-            rows, start = rows.assign(**{name: column}), start + stop
-    return rows
+        every = column.cat.categories
+        unused = np.setdiff1d(np.arange(len(every)), column.cat.codes)
+        if len(unused):
+            levels = pd.Categorical.from_codes(unused, every, column.cat.ordered)
+            rows = variables.iloc[np.zeros(len(unused), np.intp)]
+            parts.append(rows.assign(**{str(name): levels}))
+    return pd.concat(parts, ignore_index=True)
 
 
 def _predicts_in_its_own_way(last: FinalStep) -> bool:

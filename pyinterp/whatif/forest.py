@@ -160,9 +160,6 @@ class Nodes:
         self._roots.append(self._roots[-1] + len(order))
         self._leaf_count += len(values)
 
-    def __len__(self) -> int:
-        return len(self._parts)
-
     def trees(self) -> Trees:
         """Return all trees."""
         column, threshold, missing_left, category, right, leaves = map(

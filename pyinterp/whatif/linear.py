@@ -59,7 +59,8 @@ def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
         if inside is None or inside.coefficients.shape[1] != 1:
             return None
         # One more column, which is added to the linear predictor.
-        return replace(inside, coefficients=np.vstack([inside.coefficients, [[1.0]]]))
+        coefficients = np.vstack([inside.coefficients, [[1.0]]])
+        return replace(inside, coefficients=coefficients, before=None, mixes=None)
     if isinstance(estimator, CalibratedClassifierCV):
         return _calibrated_model(estimator) if kind == "probability" else None
     results, formula = getattr(estimator, "results_", estimator), None
@@ -178,8 +179,8 @@ class LinearWhatIf(ExactWhatIf):
 
     def encode(self, before: Before | None) -> Inputs:
         """Return the rows that coefficients multiply."""
-        model = self.model
-        return replace(super().encode(in_turn(before, model.before)), mixes=model.mixes)
+        before, mixes = in_turn(before, self.model.before), self.model.mixes
+        return Inputs(design=self.design, sample=self.sample, before=before, mixes=mixes)
 
     def table(self, rows: FloatArray, columns: IntArray, values: FloatArray) -> FloatArray:
         """Predict every row with the values of every donor in some columns."""

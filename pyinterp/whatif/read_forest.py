@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,13 +29,13 @@ from pyinterp.whatif.forest import Categories, Forest, Nodes, alike, joint_fores
 from pyinterp.whatif.inputs import Levels
 from pyinterp.whatif.links import Link, exponential, first, identity, logistic, softmax
 from pyinterp.whatif.read_histogram_boosting import histogram_forest
-from pyinterp.whatif.read_xgboost import stored_levels, xgboost_model
 
 __all__ = ["read_forest"]
 
 LARGEST = 2**24  # category; treelite reads a missing one as a huge number
 _CATEGORICAL = 2  # treelite's node types: 0 leaf, 1 numerical, 2 categorical
 _LESS = 2  # treelite's comparisons: 2 is <, 3 is <=
+NO_CATEGORIES: Mapping[str, list[Any]] = {"enc": [], "feature_segments": [], "sorted_idx": []}
 # Treelite's postprocessors, for one output and for several.
 _OF_ONE: dict[str, Link] = {"identity": first, "sigmoid": logistic, "exponential": exponential}
 _OF_SEVERAL: dict[str, Link] = {"identity": identity, "softmax": softmax}
@@ -58,7 +60,7 @@ def read_forest(estimator: Any, kind: Kind) -> Forest | None:
         if isinstance(estimator, GradientBoostingClassifier | GradientBoostingRegressor):
             model = treelite.sklearn.import_model(estimator)
         elif package == "xgboost" and estimator.get_params().get("booster") != "gblinear":
-            model = xgboost_model(estimator)
+            model = _xgboost_model(estimator)
         elif package == "lightgbm" and not estimator.get_params().get("zero_as_missing"):
             model = treelite.frontend.from_lightgbm(estimator.booster_)
     except (treelite.TreeliteError, NotImplementedError, AttributeError, TypeError, ValueError):
@@ -95,10 +97,11 @@ def _calibrated_forest(estimator: Any) -> Forest | None:
 def _of_trees(estimator: Any) -> Forest | None:
     """Return the forest of scikit-learn's trees, which are averaged."""
     nodes, classifier = Nodes(), is_classifier(estimator)
-    fitted = getattr(estimator, "estimators_", [estimator])
-    for tree in [member.tree_ for member in fitted if hasattr(member, "tree_")]:
-        if tree.value.shape[1] != 1:  # several responses
-            return None
+    every = getattr(estimator, "estimators_", [estimator])
+    fitted = [member.tree_ for member in every if hasattr(member, "tree_")]
+    if not fitted or fitted[0].value.shape[1] != 1:  # several responses
+        return None
+    for tree in fitted:
         leaves = np.asarray(tree.value[:, 0, :], dtype=np.float64)
         if classifier:  # as shares: older trees have counts
             leaves = leaves / leaves.sum(axis=1, keepdims=True)
@@ -110,8 +113,6 @@ def _of_trees(estimator: Any) -> Forest | None:
             missing_left=tree.missing_go_to_left,
             leaves=leaves,
         )
-    if len(nodes) == 0:
-        return None
     trees = nodes.trees()
     return Forest(
         trees=trees,
@@ -155,7 +156,7 @@ def _of_treelite(model: Any, estimator: Any) -> Forest | None:
     package = type(estimator).__module__.partition(".")[0]
     levels: Levels = ()
     if package == "xgboost":
-        levels = stored_levels(estimator)
+        levels = _stored_levels(estimator)
     elif package == "lightgbm":  # of columns of the type category, in order
         levels = estimator.booster_.pandas_categorical or ()
     return Forest(
@@ -196,3 +197,47 @@ def _left_categories(get: Callable[[str], Any]) -> Categories:
         in_use = codes[(codes >= 0) & (codes < LARGEST)]
         categories[int(q)] = in_use, not to_right[q]
     return categories
+
+
+def _xgboost_model(estimator: Any) -> Any:
+    """Return a fitted model as one of treelite; trees compare codes of categories.
+
+    Of early stopping the trees that predict are those up to the best iteration. treelite reads no
+    model that stores the levels behind codes: they are taken out.
+    """
+    booster = estimator.get_booster()
+    best = booster.attr("best_iteration")
+    if best is not None:
+        booster = booster[: int(best) + 1]
+    if "c" not in (booster.feature_types or ()):
+        return treelite.frontend.from_xgboost(booster)
+    content = json.loads(booster.save_raw("json"))
+    _xgboost_trees(content)["cats"] = NO_CATEGORIES
+    return treelite.frontend.from_xgboost_json(json.dumps(content))
+
+
+def _stored_levels(estimator: Any) -> Mapping[int, Sequence[Any]]:
+    """Return the levels behind the codes of categories, by column; none if they are not stored."""
+    booster = estimator.get_booster()
+    if "c" not in (booster.feature_types or ()):
+        return {}
+    trees = _xgboost_trees(json.loads(booster.save_raw("json")))
+    encodings = trees.get("cats", {}).get("enc", [])
+    levels = (_xgboost_levels(encoding) for encoding in encodings)
+    return {j: of for j, of in enumerate(levels) if of}
+
+
+def _xgboost_trees(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the part of a model that holds its trees; that of `dart` is a level deeper."""
+    booster = content["learner"]["gradient_booster"]
+    trees: dict[str, Any] = booster.get("gbtree", booster)["model"]
+    return trees
+
+
+def _xgboost_levels(encoding: Mapping[str, Any]) -> list[Any]:
+    """Return levels in the order of their codes: numbers, or texts that are stored in a row."""
+    values = encoding["values"]
+    if "offsets" not in encoding:
+        return list(values)
+    text, ends = bytes(v % 256 for v in values), encoding["offsets"]
+    return [text[a:b].decode() for a, b in itertools.pairwise(ends)]

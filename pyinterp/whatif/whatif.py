@@ -286,7 +286,7 @@ class ExactWhatIf(WhatIf, ABC):
     """What-if predictions of one kind of model, without predicting copies of rows.
 
     An engine is a subclass with a `name`, the methods `read` and `table`, and
-    :func:`register_engine`. Rows and donors come as the numbers that the model is given: as columns
+    `register_engine`. Rows and donors come as the numbers that the model is given: as columns
     of the design, or as the results of earlier steps of a pipeline. An engine serves a model if
     its predictions equal those of the model's own ``predict``; others are predicted in batches, as
     are features whose replacement changes columns that depend on other variables too.
@@ -392,10 +392,11 @@ class ExactWhatIf(WhatIf, ABC):
         columns = [*np.array_split(np.arange(p), min(p, m)), np.arange(0, p, 2)]
         parts = [table[:, 0] for _, table in self.blocks(NO_COLUMNS, NO_VALUES)]
         for replaced, some in zip(columns, np.array_split(np.arange(m), len(columns)), strict=True):
-            changed = whatif[some]
-            changed[:, replaced] = rows[np.arange(len(some)) % len(rows)][:, replaced]
-            table = self.table(changed, replaced, whatif[some][:, replaced])
-            parts.append(table[np.arange(len(some)), np.arange(len(some))])
+            each = np.arange(len(some))
+            if len(some):
+                changed = whatif[some]
+                changed[:, replaced] = rows[each % len(rows)][:, replaced]
+                parts.append(self.table(changed, replaced, whatif[some][:, replaced])[each, each])
         predictions = np.concatenate(parts)
         return predictions, np.zeros_like(predictions)
 

@@ -12,8 +12,8 @@ from pyinterp import samplers
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
 from pyinterp.samplers import ConditionalDistribution, Draws, LearningRows, Target, choose_sampler
-from pyinterp.samplers.covariates import encode
 from pyinterp.samplers.learners import LinearThenTrees, LogisticThenTrees
+from pyinterp.samplers.sampler import encode
 
 
 def sample(frame: pd.DataFrame, clusters: np.ndarray | None = None) -> Sample:

@@ -306,6 +306,7 @@ class Refusal:
 
     def __init__(self, predictor: Predictor) -> None:
         self.estimator, self.name = predictor.estimator, predictor.name
+        self.order, self.width = predictor.order, predictor.width
 
     def __call__(self, matrix: Any) -> np.ndarray:
         raise AssertionError("rows were copied")

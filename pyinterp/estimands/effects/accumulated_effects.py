@@ -19,7 +19,7 @@ from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.models.predictor import learner_name
 from pyinterp.ranges import POSITIVE
-from pyinterp.samplers.covariates import codes_of
+from pyinterp.samplers.sampler import codes_of
 from pyinterp.whatif import WhatIf
 
 __all__ = ["NO_TEST", "additive_importance", "without_rounding"]

@@ -34,7 +34,8 @@ def add_up_pairs(trees, splits, rows, driven, donors, out):  # pragma: no cover 
     split, right, leaves, threshold = splits.of, trees.right, trees.leaves, trees.threshold
     begin = splits.first[driven] if driven >= 0 else 0
     end = splits.first[driven + 1] if driven >= 0 else 0
-    bits = _bits(trees, splits, rows)
+    bits = np.empty(len(splits.threshold), np.uint64)
+    group_bits(splits, trees.left_categories, rows, bits)
     least, most = donors[:, 0].copy(), donors[:, k - 1].copy()
     first, begun = _in_order(least)  # rows that have a donor up to some value
     last, over = _in_order(most)  # and those that have none beyond it
@@ -77,28 +78,12 @@ def add_up_pairs(trees, splits, rows, driven, donors, out):  # pragma: no cover 
                     reached[i] = k
                 elif highest >= least[i]:
                     reached[i] = _up_to(donors[i], p, k, highest)
-    _add_up_changes(changes, trees.unit, out)
-
-
-@compiled_loop
-def _bits(trees, splits, rows):  # pragma: no cover - compiled
-    """Return which rows every split sends to the left, shape (splits,)."""
-    bits = np.empty(len(splits.threshold), np.uint64)
-    group_bits(splits, trees.left_categories, rows, bits)
-    return bits
-
-
-@compiled_loop
-def _add_up_changes(changes, unit, out):  # pragma: no cover - compiled
-    """Write the cumulative sums of changes along donors into `out`, (b, k, outputs), times unit."""
-    b, k, outputs = out.shape
-    running = np.empty(outputs, np.int64)
     for i in range(b):
-        running[:] = 0
+        value[i] = 0
         for d in range(k):
             for o in range(outputs):
-                running[o] += changes[i, d, o]
-                out[i, d, o] = running[o] * unit
+                value[i, o] += changes[i, d, o]
+                out[i, d, o] = value[i, o] * trees.unit
 
 
 @compiled_loop
