@@ -13,23 +13,21 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted([*(ROOT / "pyinterp").rglob("*.py"), *(ROOT / "r_bridge").rglob("*.py")])
+MODULES.remove(ROOT / "pyinterp/datasets/__init__.py")  # names columns
 PAGES = [ROOT / page for page in ("CONTRIBUTING.md", "docs/architecture.md")]
 # Where the words of pages for contributors are besides.
 SETTINGS = [ROOT / name for name in ("Makefile", "pyproject.toml", "tests/conftest.py")]
-# Columns of data sets, and names of R, Python, statsmodels and others.
+# Names of R, Python, statsmodels and others.
 OTHERS = {
-    "Sale_Price",
     "bmi",
-    "compressive_strength",
-    "progression",
-    "quality",
-    "sound_pressure",
+    "print",
     "boxplot.stats",
     "lm",
     "loess",
     "saveRDS",
     "system",
     "NUMBA_CACHE_DIR",
+    "PYINTERP_DATA",
     "__del__",
     "assert",
     "except",
