@@ -21,7 +21,7 @@ from pyinterp.losses.scorers import (
     formula_of,
     name_of,
     needs_of,
-    scorer_named,
+    scorer_of,
 )
 from pyinterp.models.predictor import Predictor
 
@@ -216,7 +216,7 @@ def _by_name(metric: object, predictor: Predictor, response: Response) -> Metric
         # A name can't say which class is of interest: it is the second of two, the one coded 1.
         codes = None if response.classes is None else tuple(range(len(response.classes)))
         coded = replace(response, classes=codes)
-        return _of_scorer(scorer_named(metric), metric, predictor, coded)
+        return _of_scorer(scorer_of(metric), metric, predictor, coded)
     if not callable(metric) or isinstance(metric, type):
         several = "; ask for one metric at a time" if isinstance(metric, list | dict) else ""
         raise LossError(

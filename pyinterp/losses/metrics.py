@@ -34,7 +34,7 @@ Rows: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 Combine: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
 Formula: TypeAlias = Callable[[FloatArray, IntArray, BoolArray], tuple[float, FloatArray]]
 
-BALANCED = (
+TWO_SENSITIVITIES = (
     "bal_accuracy is the mean of sensitivity and specificity, averaged over classes, as in R's "
     "yardstick; scikit-learn's balanced_accuracy, the mean sensitivity, differs for more than two "
     "classes."
@@ -386,7 +386,7 @@ METRICS: Mapping[str, Metric] = {
         _score("rsq", _moments, _squared_correlation),
         _score("rsq_trad", _errors_and_moments, _explained_share, range=(-np.inf, 1.0)),
         _score("accuracy", _correct, needs="label"),
-        _score("bal_accuracy", _tables, _balanced_accuracy, needs="label", note=BALANCED),
+        _score("bal_accuracy", _tables, _balanced_accuracy, needs="label", note=TWO_SENSITIVITIES),
         _score("youden", _tables, _youden, needs="label", range=(-1.0, 1.0)),
         _error("logloss", LOSSES["log"], needs="probability", unit="nats"),
         _error("log_loss", LOSSES["log"], needs="probability", unit="nats"),

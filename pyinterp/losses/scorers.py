@@ -19,7 +19,7 @@ from pyinterp.losses.metrics import METRICS, Combine, Metric, OfMeans
 from pyinterp.models.predictor import Kind, Predictor, most_probable
 from pyinterp.ranges import REAL
 
-__all__ = ["ScorerFunction", "formula_of", "name_of", "needs_of", "scorer_named"]
+__all__ = ["ScorerFunction", "formula_of", "name_of", "needs_of", "scorer_of"]
 
 AnyScorer: TypeAlias = Callable[..., Any]
 
@@ -39,7 +39,7 @@ SCORERS = {
 
 
 @lru_cache  # scikit-learn makes another one each time, whose measurements would not be shared
-def scorer_named(name: str) -> AnyScorer:
+def scorer_of(name: str) -> AnyScorer:
     """Return a scorer by its name."""
     scorer: AnyScorer = sk.get_scorer(name)
     return scorer
