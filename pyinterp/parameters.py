@@ -112,8 +112,6 @@ from typing import Any, ParamSpec, TypeVar
 
 from pyinterp.errors import did_you_mean, list_of
 
-__all__ = ["takes"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -21,15 +21,6 @@ from pyinterp.data.formula.coding import Factor, Scope, Terms, learn, reason_of
 from pyinterp.errors import DesignError, FormulaError, list_of, short
 from pyinterp.representation import about
 
-__all__ = [
-    "ArrayDesign",
-    "Categories",
-    "Design",
-    "FormulaDesign",
-    "FrameDesign",
-    "Swap",
-]
-
 SAME = 1e-6  # of a column's largest value: two ways to compute it differ by rounding only
 
 

@@ -8,8 +8,6 @@ from typing import TypeAlias
 from pyinterp.checks import is_list
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote, short
 
-__all__ = ["Features", "check_names", "features_of", "names_of"]
-
 Features: TypeAlias = Mapping[str, tuple[str, ...]]
 
 

@@ -18,8 +18,6 @@ from pyinterp._typing import Matrix
 from pyinterp.data.columns import is_exotic
 from pyinterp.data.frames import foreign_frame
 
-__all__ = ["Form", "form_of"]
-
 
 @dataclass(frozen=True)
 class Form:

@@ -17,19 +17,6 @@ import pandas as pd
 from pyinterp.data.columns import native
 from pyinterp.errors import DataError, OptionError, did_you_mean, quote, short
 
-__all__ = [
-    "as_column",
-    "as_frame",
-    "check_aligned",
-    "check_frame",
-    "column_of",
-    "fill_masks",
-    "foreign_frame",
-    "index_of",
-    "is_frame",
-    "one_column",
-]
-
 
 def as_frame(data: object, what: str = "data") -> pd.DataFrame:
     """Return array or frame `data` as a DataFrame with unique column names and a RangeIndex.

@@ -17,8 +17,6 @@ import pandas as pd
 from pyinterp.checks import check_choice
 from pyinterp.errors import DataError, OptionError, list_of, short
 
-__all__ = ["MINIMUM_ROWS", "Missing", "MissingValues", "count_missing"]
-
 Missing: TypeAlias = Literal["auto", "keep", "drop", "raise"]
 CHOICES = ("auto", "keep", "drop", "raise")
 MINIMUM_ROWS = 5

@@ -21,8 +21,6 @@ from pyinterp.data.frames import check_frame, one_column
 from pyinterp.data.row_data import RowData, read_rows
 from pyinterp.errors import DataError, FormulaError, short
 
-__all__ = ["ArrayReader", "FormulaReader", "Reader"]
-
 MOST_LEVELS = 0.8  # of the number of rows: a column with more names its rows
 FEW_LEVELS = 20  # in so few rows as this, levels may be distinct by chance
 

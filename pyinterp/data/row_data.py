@@ -35,8 +35,6 @@ from pyinterp.data.weights import (
 from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.representation import about
 
-__all__ = ["RowData", "Rows", "read_rows"]
-
 Rows: TypeAlias = str | npt.ArrayLike | None
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 

@@ -14,12 +14,6 @@ from pyinterp.data.columns import is_category, read_column
 from pyinterp.errors import DataError, short
 from pyinterp.representation import about
 
-__all__ = [
-    "Response",
-    "Sample",
-    "read_response",
-]
-
 # Sizes of a response between which variances of squared losses, its fourth power, are exact.
 SMALLEST, LARGEST = 1e-70, 1e70
 MOST_CLASSES = 20  # more than so many different numbers are looked at twice

@@ -29,8 +29,6 @@ from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import Draws, Sampler, SamplerLike
 
-__all__ = ["causal_effects", "causal_importance", "causal_share"]
-
 MEASURES = ("MVIM", "CVIM")
 ASSUMPTIONS = (
     "Causal only if given the other variables the feature is as good as randomized (conditional "

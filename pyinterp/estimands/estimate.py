@@ -18,8 +18,6 @@ from pyinterp.samplers import ConditionalDistribution, LearningRows, Sampler
 from pyinterp.samplers.sampler import Covariates
 from pyinterp.whatif import WhatIf
 
-__all__ = ["Estimate", "Measurement", "ModelOnRows"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOnRows:

@@ -14,8 +14,6 @@ from pyinterp._typing import IntArray
 from pyinterp.errors import OptionError, list_of, quote, short
 from pyinterp.estimands.estimand import Estimand, Terms
 
-__all__ = ["RowGroups", "by_group"]
-
 MOST_GROUPS = 20
 
 

@@ -19,8 +19,6 @@ from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.losses.metric_functions import NOT_SMOOTH, MetricFunction, MetricLike, choose_metric
 from pyinterp.losses.metrics import Metric, evaluate
 
-__all__ = ["metric_of_rows"]
-
 
 def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:
     """Return the estimand of a metric M(Y, f(X)), with the sign that it has."""

@@ -17,8 +17,6 @@ from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds
 from pyinterp.inference.replicates import Replicates, row_effects
 from pyinterp.inference.variance import Variance, covariance
 
-__all__ = ["BootstrapVariance"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BootstrapVariance(Variance):

@@ -21,8 +21,6 @@ from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_
 from pyinterp.inference.intervals import Alternative, symbol
 from pyinterp.inference.terms import IntervalScale, TermInference
 
-__all__ = ["Contrasts", "Hypotheses", "certain", "contrasts"]
-
 # Standard errors of contrasts below this share of what terms alone would give are rounding.
 CERTAIN = 1e-6
 WIDTH = 80  # of notes

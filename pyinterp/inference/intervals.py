@@ -12,18 +12,6 @@ from statsmodels.stats.multitest import multipletests, multitest_alias
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha, check_choice
 
-__all__ = [
-    "ALTERNATIVES",
-    "Alternative",
-    "adjust",
-    "adjusted_level",
-    "adjusts_intervals",
-    "bounds",
-    "check_adjustment",
-    "symbol",
-    "t_quantile",
-]
-
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
 

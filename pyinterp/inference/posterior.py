@@ -9,8 +9,6 @@ from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
 from pyinterp.inference.variance import Variance
 
-__all__ = ["rank_probabilities", "rope_probabilities"]
-
 CHUNK = 1000
 
 

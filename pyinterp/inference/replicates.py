@@ -16,18 +16,6 @@ from pyinterp.inference.half_sample.half_fits import HalfFits
 from pyinterp.representation import about
 from pyinterp.resampling import Group
 
-__all__ = [
-    "CoefficientErrors",
-    "Fold",
-    "RefitEstimate",
-    "Replicates",
-    "combine",
-    "contributions",
-    "gather",
-    "row_effects",
-    "side_by_side",
-]
-
 # Contributions that differ by less than this share of the estimate differ by rounding.
 ROUNDING = 1e-12
 

@@ -15,8 +15,6 @@ from pyinterp.inference.variance import Variance
 from pyinterp.ranges import REAL, Range
 from pyinterp.representation import about
 
-__all__ = ["IntervalScale", "TermInference"]
-
 
 @dataclass(frozen=True)
 class IntervalScale:

@@ -20,8 +20,6 @@ from pyinterp.inference.intervals import (
 from pyinterp.inference.simultaneous import LargestT
 from pyinterp.representation import about
 
-__all__ = ["Variance", "covariance"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Variance:

@@ -43,8 +43,6 @@ from pyinterp.whatif import (
     with_coefficients,
 )
 
-__all__ = ["Analysis"]
-
 LEAST_ROWS = 2  # of a refit: a donor is another row
 # Step of coefficients, in standard errors: differences of fourth order then err by about 1e-9 of
 # the derivative, as much by their order as by rounding of slopes, which are differences themselves.

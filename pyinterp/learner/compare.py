@@ -34,8 +34,6 @@ from pyinterp.results.side_by_side import learner_names
 from pyinterp.results.together import ComparisonResults
 from pyinterp.whatif import Engine
 
-__all__ = ["compare"]
-
 Comparable: TypeAlias = Interpretable | EstimandResults
 Pairs: TypeAlias = Literal["reference", "all"]
 

@@ -24,8 +24,6 @@ from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import CurveResults
 
-__all__ = ["Effects"]
-
 
 class PDOptions(Inference, total=False):
     """Options of ``pd``, for types."""

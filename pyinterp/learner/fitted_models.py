@@ -28,8 +28,6 @@ from pyinterp.learner.analysis import Analysis
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 
-__all__ = ["ONE_GROUP", "By", "FittedModels", "Inference"]
-
 By: TypeAlias = str | npt.ArrayLike | None
 ONE_GROUP = (
     "it puts several estimands side by side; ask for one estimand by groups, such as "

@@ -9,13 +9,10 @@ import numpy.typing as npt
 
 from pyinterp.errors import OptionError
 from pyinterp.estimands.importance.loco import leave_one_covariate_out
+from pyinterp.estimands.importance.losses import Permutations
 from pyinterp.estimands.importance.metric_importance import metric_importance
 from pyinterp.estimands.importance.native import Native, native_importance
-from pyinterp.estimands.importance.permutation import (
-    Permutations,
-    Replacement,
-    permutation_importance,
-)
+from pyinterp.estimands.importance.permutation import Replacement, permutation_importance
 from pyinterp.estimands.importance.relation import Relation
 from pyinterp.estimands.importance.variable_importance import Adjustment, amvim, cvim, mvim
 from pyinterp.estimands.positivity import positivity, redundancy
@@ -27,8 +24,6 @@ from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import ImportanceResults, UncertaintyResults
 from pyinterp.samplers import SamplerLike, is_conditional
-
-__all__ = ["Importances"]
 
 
 class Importances(FittedModels):

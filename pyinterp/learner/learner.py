@@ -59,8 +59,6 @@ from pyinterp.resampling.refits import (
 from pyinterp.results.header import Context, clusters_in_words, context_of
 from pyinterp.whatif import EngineName, engine_names
 
-__all__ = ["Learner", "LearnerResults"]
-
 Encoding: TypeAlias = Literal["matrix", "frame"]
 
 

@@ -25,8 +25,6 @@ from pyinterp.losses.scorers import (
 )
 from pyinterp.models.predictor import Predictor
 
-__all__ = ["NOT_SMOOTH", "MetricFunction", "MetricLike", "choose_metric"]
-
 MetricFunctionLike: TypeAlias = Callable[..., Any]
 MetricLike: TypeAlias = "MetricName | str | Metric | MetricFunctionLike"
 

@@ -20,8 +20,6 @@ from pyinterp.models.predictor import Kind, Predictor, most_probable
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.representation import about
 
-__all__ = ["METRICS", "Metric", "MetricName", "check_metric", "evaluate"]
-
 MetricName: TypeAlias = Literal[
     "rmse", "mae", "mape", "mse", "rsq", "rsq_trad", "accuracy", "bal_accuracy", "youden",
     "logloss", "log_loss", "brier", "roc_auc", "pr_auc",

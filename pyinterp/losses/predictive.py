@@ -13,8 +13,6 @@ from pyinterp.losses.rowwise import LOSSES, Loss, LossFunction
 from pyinterp.models.predictor import Predictor
 from pyinterp.ranges import POSITIVE
 
-__all__ = ["CLASS_ENTROPY", "entropy", "negative_log_likelihood"]
-
 
 def negative_log_likelihood(predictor: Predictor, position: int | None = None) -> Loss:
     r"""Return the loss :math:`-\log q(y | x)`; of classes it is the log loss.

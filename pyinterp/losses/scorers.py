@@ -19,8 +19,6 @@ from pyinterp.losses.metrics import METRICS, Combine, Metric, OfMeans
 from pyinterp.models.predictor import Kind, Predictor, most_probable
 from pyinterp.ranges import REAL
 
-__all__ = ["ScorerFunction", "formula_of", "name_of", "needs_of", "scorer_of"]
-
 AnyScorer: TypeAlias = Callable[..., Any]
 
 # Functions with their default options, by our name.

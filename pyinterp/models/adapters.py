@@ -23,18 +23,6 @@ from pyinterp.models.copies import fresh
 from pyinterp.models.final_step import innermost
 from pyinterp.models.row_options import check_row_options
 
-__all__ = [
-    "column_positions",
-    "fits_intercept",
-    "needs_intercept",
-    "one_thread",
-    "statsmodels_learner",
-    "suit",
-    "wants_codes",
-    "wants_frames",
-    "without_columns",
-]
-
 # Parameters of scikit-learn, XGBoost, LightGBM and CatBoost that may hold positions of columns.
 _BY_COLUMN = re.compile(
     r"(cat|categorical|embedding|text)_features|feature_weights|interaction_(constraints|cst)|"

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-__all__ = ["fresh", "reseed", "seed_networks"]
-
 # What libraries call the seed of an estimator.
 SEEDS = ("random_state", "random_seed")
 LARGEST_SEED = 2**31 - 1

@@ -19,8 +19,6 @@ from pyinterp.models.native_boosters import Booster
 from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.predictor import Predictor, learner_name, plain
 
-__all__ = ["check_classes", "predictor_of"]
-
 
 def predictor_of(
     fitted: Any,

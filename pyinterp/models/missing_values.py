@@ -9,8 +9,6 @@ from sklearn.utils import get_tags
 
 from pyinterp.models.model_reader import is_statsmodels
 
-__all__ = ["takes_missing"]
-
 # What a step makes of missing values: an error, values, missing values, or some of these by
 # column; "" if it does not say.
 Fate: TypeAlias = Literal["refuses", "fills", "passes", "mixed", ""]

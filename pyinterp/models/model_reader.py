@@ -22,8 +22,6 @@ from pyinterp.errors import DataError, NamesWarning, level_of_caller, list_of
 from pyinterp.models.final_step import entrance
 from pyinterp.models.predictor import learner_name
 
-__all__ = ["ModelReader", "formula_of", "is_statsmodels", "select"]
-
 # Names that libraries, or people, give to columns of arrays: 0, x1, f2, Column_3.
 NAME_WITH_NUMBER = re.compile(r"[A-Za-z]*_?(\d{1,6})")
 

@@ -17,8 +17,6 @@ from pyinterp.errors import PredictionError, list_of, reason
 from pyinterp.models.final_step import final_step
 from pyinterp.models.predictor import Predictor, learner_name
 
-__all__ = ["predictive"]
-
 # From a model's inputs to parameters of distributions, shape (n, P).
 Parameters: TypeAlias = Callable[[Any], FloatArray]
 # A family, and the function that gives its parameters.

@@ -26,18 +26,6 @@ from pyinterp.models.prediction_checks import (
 from pyinterp.models.remedies import explanation
 from pyinterp.representation import about
 
-__all__ = [
-    "ClassOrder",
-    "Kind",
-    "Predictor",
-    "check_estimator",
-    "check_instance",
-    "is_classifier",
-    "learner_name",
-    "most_probable",
-    "plain",
-]
-
 Kind: TypeAlias = Literal["mean", "probability", "label", "distribution", "answers"]
 # Decimals of probabilities that the order of a sum does not change.
 DECIMALS = 12

@@ -12,8 +12,6 @@ from sklearn.utils._pprint import _changed_params
 from pyinterp.errors import NO_VALUE, short
 from pyinterp.models.predictor import learner_name
 
-__all__ = ["family_of", "specification"]
-
 # Kinds of learners of which simulations say how often intervals cover: the first that matches
 # package and name of a class.
 FAMILIES = {

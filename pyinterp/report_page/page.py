@@ -20,8 +20,6 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.results.header import Context
 from pyinterp.results.results import EstimandResults
 
-__all__ = ["report"]
-
 Tables: TypeAlias = Mapping[str, Sequence[EstimandResults]]
 
 DPI = 192  # twice that of screens

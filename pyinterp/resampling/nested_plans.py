@@ -27,8 +27,6 @@ from pyinterp.resampling.resampling import (
     redraw,
 )
 
-__all__ = ["NestedBootstrap", "NestedCrossValidation"]
-
 SplitBy: TypeAlias = Literal["row", "copy"]
 
 

@@ -32,19 +32,6 @@ from pyinterp.random import Seeds
 from pyinterp.representation import about
 from pyinterp.resampling.resampling import Group, Part, Resampling, Units
 
-__all__ = [
-    "DesignState",
-    "OnError",
-    "Refit",
-    "RefitOptions",
-    "UnseenLevels",
-    "estimating",
-    "fit_alone",
-    "fit_one",
-    "outcome_of",
-    "refit",
-]
-
 T = TypeVar("T")
 OnError: TypeAlias = Literal["raise", "drop"]
 DesignState: TypeAlias = Literal["all", "refit"]

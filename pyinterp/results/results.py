@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from pyinterp.results.plots.style import PlotKind, Style
 
-__all__ = ["EstimandResults"]
 
 Hypothesis: TypeAlias = (
     str | list[str] | Mapping[str, float] | npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike]

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from pyinterp.results.plots.style import Style
 
-__all__ = ["learner_names", "plot", "summary_col"]
 
 Several: TypeAlias = EstimandResults | Sequence[EstimandResults] | Mapping[str, EstimandResults]
 WIDEST = 40  # characters of a number in a table of several results

@@ -24,14 +24,6 @@ from pyinterp.whatif import PERMUTATIONS
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = [
-    "TableOfEstimands",
-    "TableOptions",
-    "Tabular",
-    "largest_first",
-    "summarize",
-    "summarize_frame",
-]
 
 WIDTH = 80
 NARROWEST = 9  # column of numbers

@@ -23,16 +23,6 @@ if TYPE_CHECKING:
     from plotnine import ggplot
     from plotnine.composition import Compose
 
-__all__ = [
-    "DECISIONS",
-    "NO_DECISION",
-    "CausalResults",
-    "ComparisonResults",
-    "CurveResults",
-    "ImportanceResults",
-    "SeveralResults",
-    "UncertaintyResults",
-]
 
 # By whether likelihood-PFI is above 0, and whether entropy-PFI differs from 0.
 DECISIONS = {

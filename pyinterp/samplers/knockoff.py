@@ -22,8 +22,6 @@ from pyinterp.samplers.sampler import (
     blocks,
 )
 
-__all__ = ["Knockoff"]
-
 
 @dataclass(frozen=True)
 class Knockoff(Sampler):

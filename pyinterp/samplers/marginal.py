@@ -11,8 +11,6 @@ import pandas as pd
 from pyinterp._typing import IntArray
 from pyinterp.representation import about
 
-__all__ = ["Distinct", "balanced_permutations", "distinct"]
-
 
 class Distinct(NamedTuple):
     """The distinct values among donors.

@@ -28,8 +28,6 @@ from pyinterp.samplers.sampler import (
     train_estimator,
 )
 
-__all__ = ["Residual"]
-
 
 @dataclass(frozen=True)
 class Residual(Sampler):

@@ -20,22 +20,6 @@ from pyinterp.models.copies import fresh
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.representation import about
 
-__all__ = [
-    "ConditionalDistribution",
-    "Covariates",
-    "Draws",
-    "LearnFunction",
-    "LearningRows",
-    "Sampler",
-    "Target",
-    "blocks",
-    "codes_of",
-    "copy_estimator",
-    "encode",
-    "levels_of",
-    "train_estimator",
-]
-
 LearnFunction: TypeAlias = Callable[[FloatArray, pd.DataFrame], Callable[[FloatArray], FloatArray]]
 
 BLOCK = 200_000  # draws that are predicted at a time

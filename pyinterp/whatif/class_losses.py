@@ -26,7 +26,6 @@ from pyinterp.whatif.walks import (
 if TYPE_CHECKING:
     from pyinterp.whatif.trees import TreesWhatIf
 
-__all__ = ["sums_of_classes"]
 
 # Of one walk, which ends before Ctrl-C is heard: groups of rows, and pairs of a row and a donor.
 MOST_GROUPS, MOST_PAIRS = 16, 2**26

@@ -31,15 +31,6 @@ from pyinterp.whatif.linear import (
 from pyinterp.whatif.trees import TreesWhatIf
 from pyinterp.whatif.whatif import ExactWhatIf, WhatIf
 
-__all__ = [
-    "EngineName",
-    "dispatch",
-    "dispatch_labels",
-    "engine_names",
-    "register_engine",
-    "with_coefficients",
-]
-
 EngineName: TypeAlias = Literal["auto", "trees", "linear", "batched"]
 _Engine = TypeVar("_Engine", bound=type[ExactWhatIf])
 

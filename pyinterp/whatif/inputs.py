@@ -14,17 +14,6 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.design import Design, FrameDesign, Swap
 from pyinterp.data.sample import Sample
 
-__all__ = [
-    "PROBES",
-    "Before",
-    "ColumnValues",
-    "Inputs",
-    "Levels",
-    "Mixes",
-    "in_turn",
-    "numbers",
-]
-
 # From design rows to the inputs of a model.
 Before: TypeAlias = Callable[[Matrix], Any]
 # Whether some input depends on variables and on others of all.

@@ -22,8 +22,6 @@ from pyinterp.whatif.links import Link, first
 from pyinterp.whatif.smooth_sums import is_smooth, line_of, smooth_sums
 from pyinterp.whatif.whatif import PAIRS, ExactWhatIf
 
-__all__ = ["LinearModel", "LinearWhatIf", "read_linear"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class LinearModel:

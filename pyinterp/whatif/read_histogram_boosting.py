@@ -17,8 +17,6 @@ from pyinterp._typing import FloatArray
 from pyinterp.whatif.forest import Forest, Nodes
 from pyinterp.whatif.links import Link, exponential, first, logistic, softmax
 
-__all__ = ["histogram_forest"]
-
 LINKS: Mapping[str, Link] = {
     "IdentityLink": first,
     "LogLink": exponential,

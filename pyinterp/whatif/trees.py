@@ -39,8 +39,6 @@ from pyinterp.whatif.whatif import (
     ExactWhatIf,
 )
 
-__all__ = ["TreesWhatIf"]
-
 # The bits of rows and splits are kept for the next feature up to this size.
 BITS_BYTES = 2**24
 # Additions of leaf values that are worth an exact mean. Donors of one column are added by ranges;

@@ -24,21 +24,6 @@ from pyinterp.representation import about
 from pyinterp.samplers import Distinct, distinct
 from pyinterp.whatif.inputs import PROBES, Before, ColumnValues, Inputs
 
-__all__ = [
-    "NO_COLUMNS",
-    "NO_VALUES",
-    "PAIRS",
-    "PERMUTATIONS",
-    "PREDICTIONS",
-    "SINGLE",
-    "Block",
-    "Engine",
-    "ExactFeature",
-    "ExactWhatIf",
-    "FeatureWhatIf",
-    "WhatIf",
-]
-
 # Predictions of copies of rows that are worth making per feature and model.
 PREDICTIONS = 250_000
 # Permutations of rows that are predicted where no engine is exact.

@@ -17,8 +17,6 @@ from pyinterp.data.formula.dialects import FUNCTIONS, INSIDE_A_CALL, VALUES, ref
 from pyinterp.data.formula.tokens import Token, code_of, column_code
 from pyinterp.errors import FormulaError, did_you_mean, short
 
-__all__ = ["FactorReader", "column_factor"]
-
 _NODES = (
     ast.Name, ast.Load, ast.Constant, ast.Call, ast.keyword, ast.Attribute, ast.BinOp, ast.UnaryOp,
     ast.USub, ast.UAdd, ast.Compare, ast.List, ast.Tuple, ast.Dict, ast.Lambda, ast.arguments,

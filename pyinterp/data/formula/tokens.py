@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from pyinterp.errors import FormulaError, short
 
-__all__ = ["STRING", "Token", "atom_end", "code_of", "column_code", "read_tokens"]
-
 INTERCEPT = "Intercept"  # patsy's name for the column of ones
 
 STRING = r"[rRbBuUfF]{0,2}(?:'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\")"

@@ -12,8 +12,6 @@ import numpy as np
 from pyinterp.data.formula.columns import bare_name
 from pyinterp.errors import FormulaError, short
 
-__all__ = ["untrusted_check"]
-
 _OF_NUMBERS = ("I", "center", "standardize", "scale")
 _BASES = ("bs", "cr", "cc")
 _CONTRASTS = ("Treatment", "Poly", "Sum", "Helmert", "Diff")

@@ -22,8 +22,6 @@ from pyinterp.ranges import POSITIVE
 from pyinterp.samplers.sampler import codes_of
 from pyinterp.whatif import WhatIf
 
-__all__ = ["NO_TEST", "additive_importance", "without_rounding"]
-
 BINS = 20
 # Deviations of predictions below this share of the largest one are rounding.
 ROUNDING = 1e-13

@@ -34,8 +34,6 @@ from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.samplers.sampler import codes_of
 
-__all__ = ["accumulated_local_effects", "similarity_order"]
-
 
 def accumulated_local_effects(
     problem: Problem,

@@ -25,8 +25,6 @@ from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss
 
-__all__ = ["PDKind", "PDOf", "partial_dependence"]
-
 PDKind: TypeAlias = Literal["pd", "ice", "c-ice", "d-ice"]
 PDOf: TypeAlias = Literal["prediction", "entropy", "nll"]
 

@@ -27,8 +27,6 @@ from pyinterp.estimands.effects.support import check_complete
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 
-__all__ = ["Step", "average_marginal_effects", "slopes"]
-
 Step: TypeAlias = float | Literal["sd"] | None
 
 SHARE_OF_RANGE = 1e-4  # of the default step, as in marginaleffects

@@ -14,8 +14,6 @@ from pyinterp.estimands.importance.relation import Comparison, Relation
 from pyinterp.estimands.risk import NO_WEIGHTS, best_constant
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 
-__all__ = ["leave_one_covariate_out"]
-
 
 def leave_one_covariate_out(
     problem: Problem,

@@ -18,15 +18,6 @@ from pyinterp.losses.rowwise import Loss
 from pyinterp.samplers import ConditionalDistribution, Draws, Sampler, balanced_permutations
 from pyinterp.whatif import PERMUTATIONS, PREDICTIONS, FeatureWhatIf
 
-__all__ = [
-    "Permutations",
-    "marginal_losses",
-    "mean_over_draws",
-    "measure_losses",
-    "one_term",
-    "some_pairs",
-]
-
 Permutations: TypeAlias = int | Literal["auto", "all"]
 LossPair: TypeAlias = tuple[Estimate, Estimate]  # with the feature replaced, and as it is
 

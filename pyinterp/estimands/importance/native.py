@@ -21,8 +21,6 @@ from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.predictor import learner_name
 from pyinterp.whatif import WhatIf
 
-__all__ = ["NATIVE", "Native", "garson", "native_importance", "olden"]
-
 Native: TypeAlias = Literal["stat", "raw", "impurity", "olden", "garson"]
 NATIVE = ("stat", "raw", "impurity", "olden", "garson")
 

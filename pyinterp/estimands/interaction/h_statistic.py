@@ -20,8 +20,6 @@ from pyinterp.estimands.importance.flatness import ROUNDING
 from pyinterp.estimands.interaction.vint import Sets, class_terms, sets_of
 from pyinterp.ranges import POSITIVE
 
-__all__ = ["ORDERS", "Order", "h_statistic"]
-
 Order: TypeAlias = Literal["overall", "pairwise", "three-way", "total", "importance"]
 ORDERS = ("overall", "pairwise", "three-way", "total", "importance")
 

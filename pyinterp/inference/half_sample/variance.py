@@ -16,8 +16,6 @@ from pyinterp.inference.replicates import RefitEstimate, Replicates, contributio
 from pyinterp.inference.variance import Variance, covariance
 from pyinterp.resampling.plans import LEAST_PAIRS
 
-__all__ = ["VarianceParts", "half_sample", "training_parts", "variance_parts"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class VarianceParts:

@@ -9,24 +9,6 @@ import numpy.typing as npt
 
 from pyinterp.parallel.loops import compiled_loop
 
-__all__ = [
-    "GROUP",
-    "NONE",
-    "ONE",
-    "Splits",
-    "Trees",
-    "add_up",
-    "all_rows",
-    "bits_of",
-    "first_leaves",
-    "goes_left",
-    "group_bits",
-    "left_bits",
-    "lowest",
-    "preorder",
-    "stacks",
-]
-
 GROUP = 64
 NONE, ONE = np.uint64(0), np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)

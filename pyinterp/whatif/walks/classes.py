@@ -15,8 +15,6 @@ from pyinterp.whatif.walks.bits import (
     stacks,
 )
 
-__all__ = ["BOTH_ENTROPIES", "ENTROPY", "LOG", "SQUARE", "one_class_pairs"]
-
 # Losses of the probability p of one class: -log p or -log(1 - p), (1 - p)² or p², -p log p, and
 # that plus -(1 - p) log(1 - p).
 LOG, SQUARE, ENTROPY, BOTH_ENTROPIES = 0, 1, 2, 3

@@ -16,8 +16,6 @@ from pyinterp.whatif.walks.bits import (
     stacks,
 )
 
-__all__ = ["cross_parts", "cross_ranges", "squared_pairs"]
-
 
 @compiled_loop
 def _walk_ranges(  # pragma: no cover - compiled
