@@ -205,7 +205,7 @@ def _measure(
         partial(case.draw, feature),
     )
 
-    def squared_effects(block: Draws, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def squares(block: Draws, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return squared differences of two draws, whose mean is twice the draws' variance."""
         values = outputs[..., 1] if two_classes else outputs
         if block.weights is not None:
@@ -224,7 +224,7 @@ def _measure(
         case.conditional(sampler, (feature,)),
         permutations,
         case.draw(feature),
-        squared_effects,
+        squares,
     )
     return {
         "marginal": marginal,

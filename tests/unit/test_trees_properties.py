@@ -117,7 +117,7 @@ class Situation:
         groups = {name: list(them) for name, them in features.items() if len(them) > 1}
         return pi.FittedModel._of_sample(
             Predictor.of(self.model), ArrayDesign(NAMES), self.sample, read_rows(self.X),
-            groups=groups, dropped_rows=0, plan="", where="", seed=0, engine="trees",
+            groups=groups, dropped_rows=0, where="", seed=0, engine="trees",
         )  # fmt: skip
 
 
