@@ -16,7 +16,7 @@ import pandas as pd
 from battery.rows import ROWS
 
 from pyinterp.inference.coverage import Coverage
-from pyinterp.models.families import FORESTS, LINEAR, TREES, family_of
+from pyinterp.models.specification import FORESTS, LINEAR, TREES, family_of
 
 HERE = Path(__file__).parent
 TABLE = HERE.parent / "pyinterp" / "inference" / "coverage.csv"

@@ -69,7 +69,6 @@ def causal_effects(
                 "the value that others are compared with, or a feature that no refit uses"
             ),
         ),
-        curves=True,
         score=problem.squared_loss,
     )
 
@@ -99,22 +98,7 @@ def causal_importance(
         mvim(problem, feature, permutations=permutations),
         cvim(problem, feature, permutations=permutations, sampler=sampler),
     )
-    beside = Estimand(
-        key=("causal, beside", *(one.key for one in both)),
-        terms=Terms.plain(MEASURES),
-        measure=partial(_measure_by_permutation, estimands=both),
-        read=itemgetter("both"),
-        words=Words(
-            label="permuted",
-            title=f"importance of {feature} by permutation",
-            unit=both[0].words.unit,
-            meaning=(
-                "The increase of squared error that exchanging or redrawing the feature causes."
-            ),
-        ),
-        score=problem.squared_loss,
-    )
-    return Estimand(
+    importance = Estimand(
         key=("causal", feature, permutations, *(one.key for one in both)),
         terms=Terms.plain(MEASURES),
         measure=partial(
@@ -142,9 +126,25 @@ def causal_importance(
         # Noise makes effects vary: mean squares are above 0 whatever the truth, and have no test.
         parameter=Parameter(range=POSITIVE, no_effect=0.0),
         coverage=("plug-in importance",),
-        diagnostic=beside,
         score=problem.squared_loss,
     )
+    beside = replace(
+        importance,
+        key=("causal, beside", *(one.key for one in both)),
+        measure=partial(_measure_by_permutation, estimands=both),
+        read=itemgetter("both"),
+        words=Words(
+            label="permuted",
+            title=f"importance of {feature} by permutation",
+            unit=both[0].words.unit,
+            meaning=(
+                "The increase of squared error that exchanging or redrawing the feature causes."
+            ),
+        ),
+        parameter=Parameter(),
+        coverage=(),
+    )
+    return replace(importance, diagnostic=beside)
 
 
 def causal_share(
@@ -176,7 +176,6 @@ def causal_share(
                 "CVIM / 2 V(Y), the share of V(Y) that the feature explains causally, given the "
                 f"others (Chen et al. 2020); plug-in. {ASSUMPTIONS}"
             ),
-            remarks=None,
         ),
         coverage=(),
         # Under the name of the share, beside which it stands.

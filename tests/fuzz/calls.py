@@ -480,7 +480,7 @@ def _learners() -> list[Call]:
                 base={"data": "d"},
                 positional=1,
             )
-            for who in ("res", "clf", "tree")
+            for who in ("res", "clf")  # a tree takes missing values
         ),
         Call(
             name="statsmodels_learner",
