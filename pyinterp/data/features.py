@@ -12,9 +12,7 @@ Features: TypeAlias = Mapping[str, tuple[str, ...]]
 
 
 def features_of(
-    variables: Sequence[str],
-    groups: Mapping[str, Sequence[str]] | None,
-    besides: str | None = None,
+    variables: Sequence[str], groups: Mapping[str, Sequence[str]] | None, besides: str | None = None
 ) -> Features:
     """Return the features: groups of variables, and every variable that is in no group.
 

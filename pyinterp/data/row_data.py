@@ -15,23 +15,11 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_exotic, read_variables
 from pyinterp.data.design import ArrayDesign, FrameDesign
 from pyinterp.data.form import Form, form_of
-from pyinterp.data.frames import (
-    as_column,
-    as_frame,
-    column_of,
-    index_of,
-    is_frame,
-)
+from pyinterp.data.frames import as_column, as_frame, column_of, index_of, is_frame
 from pyinterp.data.missing import MissingValues
 from pyinterp.data.queries import evaluate
 from pyinterp.data.sample import Response, Sample
-from pyinterp.data.weights import (
-    Offset,
-    Weights,
-    WeightsType,
-    read_offset,
-    read_weights,
-)
+from pyinterp.data.weights import Offset, Weights, WeightsType, read_offset, read_weights
 from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.representation import about
 

@@ -104,12 +104,7 @@ class Sample:
 
 
 def read_response(
-    values: pd.Series[Any],
-    name: str,
-    *,
-    classifier: bool,
-    learner: str,
-    constant_ok: bool = False,
+    values: pd.Series[Any], name: str, *, classifier: bool, learner: str, constant_ok: bool = False
 ) -> tuple[FloatArray, Response]:
     """Return the response as numbers and, for a classifier, its classes.
 

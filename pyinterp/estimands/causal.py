@@ -184,11 +184,7 @@ def causal_share(
 
 
 def _measure(
-    case: ModelOnRows,
-    *,
-    feature: str,
-    sampler: Sampler,
-    permutations: Permutations,
+    case: ModelOnRows, *, feature: str, sampler: Sampler, permutations: Permutations
 ) -> Measurement:
     whatif, predictions = case.whatif.of((feature,)), case.whatif.factual
     two_classes = predictions.ndim == 2
@@ -196,12 +192,7 @@ def _measure(
     # Plug-in: the model's predictions take the place of the response.
     factual = predictions[:, 1] if two_classes else predictions
     marginal, _ = marginal_losses(
-        whatif,
-        factual,
-        np.zeros(len(factual)),
-        loss,
-        permutations,
-        partial(case.draw, feature),
+        whatif, factual, np.zeros(len(factual)), loss, permutations, partial(case.draw, feature)
     )
 
     def squares(block: Draws, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -219,11 +210,7 @@ def _measure(
         return apart, (apart.sum(axis=1) + own) / (m - 1)
 
     conditional = mean_over_draws(
-        whatif,
-        case.conditional(sampler, (feature,)),
-        permutations,
-        case.draw(feature),
-        squares,
+        whatif, case.conditional(sampler, (feature,)), permutations, case.draw(feature), squares
     )
     return {
         "marginal": marginal,

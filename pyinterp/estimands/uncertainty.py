@@ -49,12 +49,7 @@ def likelihood_importance(
         )
     loss = negative_log_likelihood(predictor, position_of(predictor, which_class))
     importance = permutation_importance(
-        problem,
-        features,
-        loss=loss,
-        permutations=permutations,
-        relation=relation,
-        sampler=sampler,
+        problem, features, loss=loss, permutations=permutations, relation=relation, sampler=sampler
     )
     of_class = () if which_class is None else (f"class {which_class}",)
     return replace(

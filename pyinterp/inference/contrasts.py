@@ -122,10 +122,7 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
         )
 
     def summary(
-        self,
-        xname: Sequence[str] | None = None,
-        alpha: float = 0.05,
-        title: str | None = None,
+        self, xname: Sequence[str] | None = None, alpha: float = 0.05, title: str | None = None
     ) -> Summary:
         """Return the tests as a table."""
         frame = self.summary_frame(xname, alpha)

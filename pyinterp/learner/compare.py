@@ -14,14 +14,7 @@ from pyinterp.checks import check_choice, check_count, check_flag, check_mapping
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Terms
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import (
-    Alternative,
-    CovType,
-    InferenceOptions,
-    Replicates,
-    combine,
-    variance,
-)
+from pyinterp.inference import Alternative, CovType, InferenceOptions, Replicates, combine, variance
 from pyinterp.inference.independent import independent_difference, independent_variance
 from pyinterp.learner.independence import check_independent, context_of_all
 from pyinterp.learner.interpretable import Interpretable
@@ -239,11 +232,7 @@ def _with_rope(compared: ComparisonResults, rope: float) -> ComparisonResults:
 
 
 def _difference(
-    estimand: Estimand,
-    contrasts: Sequence[str],
-    places: Sequence[tuple[int, int]],
-    *,
-    paired: bool,
+    estimand: Estimand, contrasts: Sequence[str], places: Sequence[tuple[int, int]], *, paired: bool
 ) -> Estimand:
     """Return the estimand of the differences, which has no bound and is 0 under the null."""
     return replace(
@@ -340,11 +329,7 @@ def _learners(labels: Sequence[str], pairs: Pairs) -> str:
 
 
 def _meaning(
-    estimand: Estimand,
-    contrasts: Sequence[str],
-    places: Sequence[tuple[int, int]],
-    *,
-    paired: bool,
+    estimand: Estimand, contrasts: Sequence[str], places: Sequence[tuple[int, int]], *, paired: bool
 ) -> str:
     to_one = len({one for one, _ in places}) == 1
     several = "the first minus each of the others" if to_one else "all pairs"

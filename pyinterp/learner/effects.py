@@ -569,10 +569,6 @@ class Effects(FittedModels):
             If a variable is unknown or constant, or the model predicts steps.
         """
         estimand = average_marginal_effects(
-            self.analysis.problem,
-            features,
-            step=step,
-            scale=scale,
-            which_class=which_class,
+            self.analysis.problem, features, step=step, scale=scale, which_class=which_class
         )
         return self.estimate(estimand, **inference)

@@ -96,10 +96,7 @@ class FittedModels:
             If `estimand` is not an Estimand, or the options do not go together.
         """
         options = InferenceOptions(
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
+            cov_type=cov_type, alternative=alternative, p_adjust=p_adjust, simultaneous=simultaneous
         )
         if not isinstance(estimand, Estimand):
             raise OptionError(

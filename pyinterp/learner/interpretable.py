@@ -80,11 +80,7 @@ class Interpretable(Effects, DefaultTable):
         return self.estimate(estimand, **inference)
 
     @takes()
-    def metric(
-        self,
-        metric: MetricLike,
-        **inference: Unpack[Inference],
-    ) -> EstimandResults:
+    def metric(self, metric: MetricLike, **inference: Unpack[Inference]) -> EstimandResults:
         """Metric of all evaluation rows together, such as an area under a curve.
 
         It has the sign that it is defined with: "neg_mean_absolute_error" is negative. For a

@@ -16,13 +16,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.sample import Response
 from pyinterp.errors import LossError, OptionError, did_you_mean, list_of, quote, reason
 from pyinterp.losses.metrics import METRICS, Metric, MetricName, check_metric
-from pyinterp.losses.scorers import (
-    ScorerFunction,
-    formula_of,
-    name_of,
-    needs_of,
-    scorer_of,
-)
+from pyinterp.losses.scorers import ScorerFunction, formula_of, name_of, needs_of, scorer_of
 from pyinterp.models.predictor import Predictor
 
 MetricFunctionLike: TypeAlias = Callable[..., Any]

@@ -273,13 +273,7 @@ def _squared_correlation(means: FloatArray) -> tuple[float, FloatArray]:
     value = cov**2 / (vy * vp)
     by_cov, by_vy, by_vp = 2 * cov / (vy * vp), -value / vy, -value / vp
     gradient = np.array(
-        [
-            -b * by_cov - 2 * a * by_vy,
-            -a * by_cov - 2 * b * by_vp,
-            by_vy,
-            by_vp,
-            by_cov,
-        ]
+        [-b * by_cov - 2 * a * by_vy, -a * by_cov - 2 * b * by_vp, by_vy, by_vp, by_cov]
     )
     return float(value), gradient
 

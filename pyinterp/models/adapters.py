@@ -78,10 +78,7 @@ class StatsmodelsRegressor(RegressorMixin, _StatsmodelsBase):  # type: ignore[mi
     """A statsmodels model that predicts a mean."""
 
     def fit(
-        self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        offset: npt.NDArray[np.float64] | None = None,
+        self, X: npt.ArrayLike, y: npt.ArrayLike, offset: npt.NDArray[np.float64] | None = None
     ) -> StatsmodelsRegressor:
         """Fit the model; the results are in ``results_``."""
         rows, response = validate_data(
@@ -110,10 +107,7 @@ class StatsmodelsClassifier(ClassifierMixin, _StatsmodelsBase):  # type: ignore[
         return self.model.__name__ == "MNLogit"
 
     def fit(
-        self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        offset: npt.NDArray[np.float64] | None = None,
+        self, X: npt.ArrayLike, y: npt.ArrayLike, offset: npt.NDArray[np.float64] | None = None
     ) -> StatsmodelsClassifier:
         """Fit the model; the results are in ``results_``."""
         rows, response = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)

@@ -85,10 +85,7 @@ def check_classes(classes: object) -> None:
 
 
 def _of_probabilities(
-    fitted: Any,
-    estimator: Any,
-    classes: Sequence[Any] | None,
-    response: pd.Series[Any] | None,
+    fitted: Any, estimator: Any, classes: Sequence[Any] | None, response: pd.Series[Any] | None
 ) -> Predictor:
     """Return the predictor of class probabilities of statsmodels results, with the right labels.
 

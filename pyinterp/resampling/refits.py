@@ -14,13 +14,7 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.checks import check_choice, check_jobs
 from pyinterp.data.design import Categories, Design, FormulaDesign
 from pyinterp.data.sample import Response, Sample
-from pyinterp.errors import (
-    DesignError,
-    PyinterpError,
-    RefitError,
-    RefitWarning,
-    level_of_caller,
-)
+from pyinterp.errors import DesignError, PyinterpError, RefitError, RefitWarning, level_of_caller
 from pyinterp.models.adapters import wants_codes, wants_frames
 from pyinterp.models.copies import fresh, reseed, seed_networks
 from pyinterp.models.predictor import Predictor, learner_name

@@ -281,13 +281,7 @@ def summarize_frame(
     }
     block = pd.DataFrame(columns).set_axis(list(map(str, frame.index)))
     return Table(
-        [block],
-        notes,
-        title=title,
-        facts=facts,
-        numbered=True,
-        width=WIDTH,
-        narrowest=NARROWEST,
+        [block], notes, title=title, facts=facts, numbered=True, width=WIDTH, narrowest=NARROWEST
     )
 
 

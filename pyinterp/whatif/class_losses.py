@@ -14,14 +14,7 @@ from pyinterp.losses.rowwise import EPSILON, LOSSES, Loss
 from pyinterp.parallel import go_on
 from pyinterp.whatif.forest import Forest
 from pyinterp.whatif.links import identity, logistic
-from pyinterp.whatif.walks import (
-    BOTH_ENTROPIES,
-    ENTROPY,
-    GROUP,
-    LOG,
-    SQUARE,
-    one_class_pairs,
-)
+from pyinterp.whatif.walks import BOTH_ENTROPIES, ENTROPY, GROUP, LOG, SQUARE, one_class_pairs
 
 if TYPE_CHECKING:
     from pyinterp.whatif.trees import TreesWhatIf

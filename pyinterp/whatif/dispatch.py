@@ -16,18 +16,9 @@ from pyinterp.data.sample import Sample
 from pyinterp.errors import DesignError, OptionError, PredictionError, list_of, quote
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.prediction_checks import spread
-from pyinterp.models.predictor import (
-    Predictor,
-    learner_name,
-    most_probable,
-)
-from pyinterp.whatif.calibration import (
-    members,
-)
-from pyinterp.whatif.linear import (
-    LinearWhatIf,
-    read_linear,
-)
+from pyinterp.models.predictor import Predictor, learner_name, most_probable
+from pyinterp.whatif.calibration import members
+from pyinterp.whatif.linear import LinearWhatIf, read_linear
 from pyinterp.whatif.trees import TreesWhatIf
 from pyinterp.whatif.whatif import ExactWhatIf, WhatIf
 

@@ -224,12 +224,7 @@ class LinearWhatIf(ExactWhatIf):
             return loss(y[rows, None], self.finish(self._predictions(linear)))
 
         return smooth_sums(
-            losses,
-            len(y),
-            place,
-            counts,
-            outputs=kept.shape[1],
-            reach=float(np.ptp([*half, 0.0])),
+            losses, len(y), place, counts, outputs=kept.shape[1], reach=float(np.ptp([*half, 0.0]))
         )
 
     def compute(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:

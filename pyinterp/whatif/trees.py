@@ -30,14 +30,7 @@ from pyinterp.whatif.walks import (
     left_bits,
     squared_pairs,
 )
-from pyinterp.whatif.whatif import (
-    NO_COLUMNS,
-    NO_VALUES,
-    PAIRS,
-    PREDICTIONS,
-    SINGLE,
-    ExactWhatIf,
-)
+from pyinterp.whatif.whatif import NO_COLUMNS, NO_VALUES, PAIRS, PREDICTIONS, SINGLE, ExactWhatIf
 
 # The bits of rows and splits are kept for the next feature up to this size.
 BITS_BYTES = 2**24

@@ -84,18 +84,10 @@ METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         }.items()
     },
     "firm": (
-        {
-            "features": "features",
-            "spread": "choice",
-            "ice": "flag",
-            **CURVES,
-        },
+        {"features": "features", "spread": "choice", "ice": "flag", **CURVES},
         {"points": "4"},
     ),
-    "vint": (
-        {"pairs": "sets", **CURVES},
-        {"pairs": "[('x', 'z')]", "points": "3"},
-    ),
+    "vint": ({"pairs": "sets", **CURVES}, {"pairs": "[('x', 'z')]", "points": "3"}),
     "h_statistic": (
         {
             "features": "features",
@@ -616,16 +608,8 @@ def _several() -> list[Call]:
             base={"first": "res", "second": "tree", "third": "res"},
             positional=3,
         ),
-        Call(
-            name="Contrasts.conf_int",
-            callee="pf.t_test('x = z, z = 0').conf_int",
-            kinds=ALPHA,
-        ),
-        Call(
-            name="Contrasts.summary",
-            callee="pf.t_test('x = z, z = 0').summary",
-            kinds=ALPHA,
-        ),
+        Call(name="Contrasts.conf_int", callee="pf.t_test('x = z, z = 0').conf_int", kinds=ALPHA),
+        Call(name="Contrasts.summary", callee="pf.t_test('x = z, z = 0').summary", kinds=ALPHA),
         Call(
             name="Loss",
             callee="(lambda *a, **k: fm.pfi(loss=pi.Loss(*a, **k)))",
@@ -768,12 +752,7 @@ def _simulation() -> list[Call]:
             )
             for name, kinds in makers.items()
         ),
-        Call(
-            name="Process.draw",
-            callee="process.draw",
-            kinds=drawn,
-            base={"n": "5", "seed": "1"},
-        ),
+        Call(name="Process.draw", callee="process.draw", kinds=drawn, base={"n": "5", "seed": "1"}),
         Call(
             name="Process.f",
             callee="process.f",

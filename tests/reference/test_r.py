@@ -67,11 +67,7 @@ def check(result: pi.EstimandResults, expected: pd.Series, tolerance: float = TO
 
 @pytest.mark.parametrize(
     ("name", "variable", "points"),
-    [
-        ("lmf_x1_default", "x1", 51),
-        ("lmf_x3_default", "x3", 51),
-        ("lmf_x3_res20", "x3", 20),
-    ],
+    [("lmf_x1_default", "x1", 51), ("lmf_x3_default", "x3", 51), ("lmf_x3_res20", "x3", 20)],
 )
 def test_pd_of_lm_with_squares_and_products_on_rs_default_grid(
     lm_friedman: pi.FittedModel, name: str, variable: str, points: int

@@ -436,10 +436,7 @@ def test_a_missing_class_is_dropped_too(data: pd.DataFrame, kind: str) -> None:
     assert np.isfinite(results.pfi().params).all()
 
 
-@pytest.mark.parametrize(
-    "kind",
-    ["Int64", "Float64", "boolean", "category"],
-)
+@pytest.mark.parametrize("kind", ["Int64", "Float64", "boolean", "category"])
 def test_columns_with_missing_values_suit_learners_that_take_frames(
     data: pd.DataFrame, kind: str
 ) -> None:

@@ -59,7 +59,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "glm": lambda: sm.GLM(Y, FRAME).fit(),
 }
 OF_FORMULA: dict[str, Callable[[], Any]] = {
-    "ols by formula": lambda: smf.ols("y ~ Q('a b') + c + d", FRAME.assign(y=Y)).fit(),
+    "ols by formula": lambda: smf.ols("y ~ Q('a b') + c + d", FRAME.assign(y=Y)).fit()
 }
 EVERY = {**MODELS, **OF_FORMULA}
 

@@ -139,9 +139,7 @@ class TestResidual:
         laws = [
             samplers.Residual().learn(
                 LearningRows.of(
-                    ["x"],
-                    Covariates(evaluation, every.take(rows), every),
-                    np.random.default_rng(0),
+                    ["x"], Covariates(evaluation, every.take(rows), every), np.random.default_rng(0)
                 )
             )
             for rows in (np.arange(40), np.repeat(np.arange(40), 3))

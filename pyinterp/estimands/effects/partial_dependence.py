@@ -177,9 +177,7 @@ def _of_rows(curve: Estimand, at: Points, kind: PDKind, average: Average) -> Est
             f"not {average!r}."
         )
     rows = replace(
-        curve,
-        curves=True,
-        no_weights="the curves of single rows, which its plot draws, have none",
+        curve, curves=True, no_weights="the curves of single rows, which its plot draws, have none"
     )
     if kind == "ice":
         return rows

@@ -124,11 +124,7 @@ def average_marginal_effects(
         key=("ame", tuple(names), tuple(widths.items()), outputs),
         terms=Terms.plain(terms),
         measure=partial(
-            _measure_effects,
-            names=names,
-            widths=widths,
-            levels=levels,
-            outputs=outputs,
+            _measure_effects, names=names, widths=widths, levels=levels, outputs=outputs
         ),
         read=itemgetter("effects"),
         words=Words(
