@@ -88,6 +88,10 @@ class Design(ABC):
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns that change when the variables `names` change."""
 
+    def alone(self, names: Sequence[str]) -> bool:
+        """Whether the columns that change with `names` depend on no other variables."""
+        return True
+
     @abstractmethod
     def swap(
         self,
@@ -266,6 +270,16 @@ class FormulaDesign(Design):
         """Return the design matrix of the rows of `frame`."""
         return self._coding.build(frame, self._positions)
 
+    def alone(self, names: Sequence[str]) -> bool:
+        """Whether all terms that use one of `names` use no other variables."""
+        return not self._others(names)
+
+    def _others(self, names: Sequence[str]) -> set[str]:
+        """Return the other variables of the terms that use one of `names`."""
+        terms = [self._coding.terms[t] for t in self._terms_with(names)]
+        used = {name for factors in terms for factor in factors for name in factor.variables}
+        return used.difference(names)
+
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns of all terms that use one of `names`."""
         places: list[int] = []
@@ -281,9 +295,7 @@ class FormulaDesign(Design):
         index: pd.Index | None = None,
     ) -> Swap:
         """Rebuild every column built from `names`."""
-        terms, driven = self._terms_with(names), self.driven(names)
-        others = {name for t in terms for f in self._coding.terms[t] for name in f.variables}
-        others.difference_update(names)
+        terms, driven, others = self._terms_with(names), self.driven(names), self._others(names)
         if not others:
             return _ColumnSwap(self, frame, driven, self._coding.build(donors, terms))
         return _RebuildSwap(

@@ -165,13 +165,17 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
     if exact.name in KINDS and _predicts_in_its_own_way(last):
         return "its `predict` is its own"  # what it does elsewhere can't be seen
     try:
-        rows, whatif = exact.sample.variables, _whatif_rows(exact)
-        both = pd.concat([rows, whatif], ignore_index=True)
-        model = exact.predictor(exact.design.encode(both))
+        whatif = exact.inputs.shuffled(SHUFFLED_ROWS)
+        if whatif is not None:
+            model = exact.predictor(np.concatenate([exact.inputs.rows, whatif]))
+        else:
+            frame = _whatif_rows(exact)
+            both = pd.concat([exact.sample.variables, frame], ignore_index=True)
+            model = exact.predictor(exact.design.encode(both))
     except (DesignError, PredictionError):
         return "some what-if rows can't be predicted"
     try:
-        computed, rounding = exact.compute(exact.inputs.of(whatif))
+        computed, rounding = exact.compute(exact.inputs.of(frame) if whatif is None else whatif)
     except (DesignError, ValueError, TypeError, IndexError, KeyError):
         return f"the {exact.name} engine can't tell the model's inputs from the design"
     order = exact.predictor.order
@@ -184,7 +188,7 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
         return "rounding of its terms is not small beside its predictions' spread"
     if not apart <= exact.tolerance:
         return f"the {exact.name} engine does not reproduce its predictions"
-    exact.factual = computed[: len(rows)]
+    exact.factual = computed[: exact.sample.nobs]
     exact.engine = exact.engine._replace(error=max(apart, hidden))
     return ""
 

@@ -234,7 +234,7 @@ class FeatureWhatIf:
             Each distinct donor's losses, summed over rows.
         """
         donors = self.donors
-        over_donors, over_rows = np.empty(len(y)), np.zeros(len(donors.frame))
+        over_donors, over_rows = np.empty(len(y)), np.zeros(len(donors.counts))
         for rows, predictions in self.cross():
             losses = loss(y[rows, None], predictions)
             over_donors[rows] = losses @ donors.counts
@@ -363,6 +363,31 @@ class ExactWhatIf(WhatIf, ABC):
         some.factual = batched.factual
         return some
 
+    def donors(self, variables: Sequence[str]) -> Distinct:
+        """Return the distinct values of the sample's rows, as the model is given them."""
+        own = self.inputs.of_own(variables)
+        if own is None:
+            return super().donors(variables)
+        values = own[1]
+        if values.shape[1] == 0:
+            of_row = np.zeros(len(values), np.intp)
+        elif values.shape[1] == 1:
+            of_row = np.unique(values[:, 0], return_inverse=True)[1]
+        else:
+            of_row = np.unique(values, axis=0, return_inverse=True)[1].ravel()
+        return Distinct(self.sample.variables, variables, of_row)
+
+    def replaced(self, variables: Sequence[str], donors: Distinct) -> ColumnValues | None:
+        """Return the columns that variables determine, and values by donor of the sample.
+
+        None if a column depends on the row's other variables too.
+        """
+        own = self.inputs.of_own(variables)
+        if own is None:
+            return self.inputs.by_donor(variables, donors.frame)
+        columns, values = own
+        return columns, values[donors.first]
+
     def of(self, variables: Sequence[str]) -> ExactFeature:
         """Return what-if predictions with some variables replaced together."""
         return ExactFeature(self, variables)
@@ -450,7 +475,7 @@ class ExactFeature(FeatureWhatIf):
     @cached_property
     def _of_donors(self) -> ColumnValues | None:
         """The columns that the feature determines, and values by donor; None if rows matter."""
-        return self._whatif.inputs.by_donor(self.variables, self.donors.frame)
+        return self._whatif.replaced(self.variables, self.donors)
 
     def _values(self, donors: pd.DataFrame | None) -> ColumnValues | None:
         if donors is None:

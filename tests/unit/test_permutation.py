@@ -221,7 +221,8 @@ def test_ratio_is_switched_over_original_loss() -> None:
 
 def test_distinct_donors_reproduce_every_row() -> None:
     frame = pd.DataFrame({"a": [1.0, 2, 1, 2, 1], "g": pd.Categorical(list("xyxxx"))})
-    values, of_row, counts = distinct(frame, ["a", "g"])
-    assert counts.sum() == 5
-    assert len(values) == 3
-    pd.testing.assert_frame_equal(values.take(of_row).reset_index(drop=True), frame)
+    donors = distinct(frame, ["a", "g"])
+    assert donors.counts.sum() == 5
+    assert len(donors.frame) == 3
+    again = donors.frame.take(donors.of_row).reset_index(drop=True)
+    pd.testing.assert_frame_equal(again, frame)

@@ -302,7 +302,7 @@ def _measure(
         if names in crosses:
             return crosses[names]
         replaced = whatif.of([variable for name in names for variable in features[name]])
-        predictions = np.empty((len(outputs.labels), len(subset), len(replaced.donors.frame)))
+        predictions = np.empty((len(outputs.labels), len(subset), len(replaced.donors.counts)))
         for rows, block in replaced.cross():
             predictions[:, rows] = outputs.values(block)
         cross = _Cross(predictions, replaced.donors.of_row, row_weights)
