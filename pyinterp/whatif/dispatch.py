@@ -165,7 +165,7 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
     if exact.name in KINDS and _predicts_in_its_own_way(last):
         return "its `predict` is its own"  # what it does elsewhere can't be seen
     try:
-        whatif = exact.inputs.shuffled(SHUFFLED_ROWS)
+        whatif = exact.inputs.shuffle(SHUFFLED_ROWS)
         if whatif is not None:
             model = exact.predictor(np.concatenate([exact.inputs.rows, whatif]))
         else:

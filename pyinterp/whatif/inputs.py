@@ -79,7 +79,7 @@ class Inputs:
             return self._of(design.plain(variables))
         return self._of(design.encode(variables))
 
-    def of_own(self, variables: Sequence[str]) -> ColumnValues | None:
+    def separate_columns(self, variables: Sequence[str]) -> ColumnValues | None:
         """Return the columns that the variables alone determine, and their values in the rows.
 
         None if other variables have a part in them, or earlier steps may give them one.
@@ -89,15 +89,15 @@ class Inputs:
         columns = self.design.driven(variables)
         return columns, self.rows[:, columns]
 
-    def shuffled(self, most: int) -> FloatArray | None:
+    def shuffle(self, most: int) -> FloatArray | None:
         """Return rows in which every variable is another row's, at most so many.
 
-        None unless the model is given numbers that each come from one variable alone.
+        None unless the model is given doubles that each come from one variable alone.
         """
         design, variables = self.design, self.sample.variables
         if self.before is not None or self.mixes is not None or self.cast is not None:
             return None
-        if isinstance(design, FrameDesign) or design.discrete:
+        if isinstance(design, FrameDesign) or design.discrete or design.single:
             return None
         if not all(design.alone([str(name)]) for name in variables):
             return None

@@ -87,7 +87,7 @@ class TreesWhatIf(ExactWhatIf):
     def donors(self, variables: Sequence[str]) -> Distinct:
         """Return distinct donors; numbers between the same two thresholds are one."""
         exact = super().donors(variables)
-        replaced = self.replaced(variables, exact)
+        replaced = self.columns_of(variables, exact)
         if replaced is None or any(map(self._is_categorical, replaced[0])):
             return exact
         columns, values = replaced

@@ -365,10 +365,10 @@ class ExactWhatIf(WhatIf, ABC):
 
     def donors(self, variables: Sequence[str]) -> Distinct:
         """Return the distinct values of the sample's rows, as the model is given them."""
-        own = self.inputs.of_own(variables)
-        if own is None:
+        separate = self.inputs.separate_columns(variables)
+        if separate is None:
             return super().donors(variables)
-        values = own[1]
+        _, values = separate
         if values.shape[1] == 0:
             of_row = np.zeros(len(values), np.intp)
         elif values.shape[1] == 1:
@@ -377,15 +377,15 @@ class ExactWhatIf(WhatIf, ABC):
             of_row = np.unique(values, axis=0, return_inverse=True)[1].ravel()
         return Distinct(self.sample.variables, variables, of_row)
 
-    def replaced(self, variables: Sequence[str], donors: Distinct) -> ColumnValues | None:
+    def columns_of(self, variables: Sequence[str], donors: Distinct) -> ColumnValues | None:
         """Return the columns that variables determine, and values by donor of the sample.
 
         None if a column depends on the row's other variables too.
         """
-        own = self.inputs.of_own(variables)
-        if own is None:
+        separate = self.inputs.separate_columns(variables)
+        if separate is None:
             return self.inputs.by_donor(variables, donors.frame)
-        columns, values = own
+        columns, values = separate
         return columns, values[donors.first]
 
     def of(self, variables: Sequence[str]) -> ExactFeature:
@@ -475,7 +475,7 @@ class ExactFeature(FeatureWhatIf):
     @cached_property
     def _of_donors(self) -> ColumnValues | None:
         """The columns that the feature determines, and values by donor; None if rows matter."""
-        return self._whatif.replaced(self.variables, self.donors)
+        return self._whatif.columns_of(self.variables, self.donors)
 
     def _values(self, donors: pd.DataFrame | None) -> ColumnValues | None:
         if donors is None:
