@@ -159,7 +159,8 @@ class TreesWhatIf(ExactWhatIf):
         self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
     ) -> tuple[FloatArray, FloatArray] | None:
         """Sum losses over donors and over rows; None unless walks find them."""
-        if not self._are_numbers(columns, values) or self.predictor.order is not None:
+        order = self.predictor.order
+        if not self._are_numbers(columns, values) or not (order is None or order.same):
             return None
         increasing, driven, position = self._ranges(columns, values)
         if loss != LOSSES["squared"] or self.model.link is not first:
