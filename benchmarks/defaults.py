@@ -105,8 +105,8 @@ def _pfi(line: Line, pairs: int) -> Pairs:
 def _recursion(line: Line, pairs: int) -> Pairs:
     def ours() -> None:
         model = pi.FittedModel(*line.case)
-        for name in list(model.features)[:10]:
-            model.pd(name, points=50)
+        for j in range(10):
+            model.pd(f"x{j + 1}", points=50)
 
     def theirs() -> None:
         for j in range(10):
