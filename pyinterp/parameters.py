@@ -62,7 +62,7 @@ average : {"mean", "median", "trimmed", "exemplar"}
 rows : str or array of bool, optional
     Evaluation rows, and donors, to use: a query of the data, such as "age > 50", columns
     that are not variables included, or a mask with a value per row. Nothing is fitted
-    anew; grids are those of all rows.
+    anew; grids come from all rows.
 by : str or array, optional
     Column of the data, or one level per row: estimates for the rows of each level, as
     `rows` gives them, with one covariance of all.
@@ -94,10 +94,10 @@ p_adjust : str, optional
     Adjustment of the p-values for multiplicity, a method of statsmodels' ``multipletests``
     such as "holm" or "fdr_bh". "bonferroni" and "sidak" adjust intervals alike; others have
     no intervals, and those shown are for one term each. Over the terms of one result; of
-    several measures in one table, over those of each measure.
+    several measures in one table, over the terms of each measure.
 simultaneous : bool
     Whether intervals cover all terms at once with probability 1 - alpha (sup-t), not each
-    of them: a band for a whole curve. p-values are then those of such intervals. Not with
+    of them: a band for a whole curve. p-values then belong to such intervals. Not with
     `p_adjust`.
 """
 

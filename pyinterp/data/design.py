@@ -330,7 +330,7 @@ class FormulaDesign(Design):
     def check_rows(self) -> None:
         """Raise if a row can't be encoded, or its encoding depends on the rows beside it.
 
-        What-if rows stand beside other rows than those of the data: a column such as
+        What-if rows have other neighbors than rows of the data: a column such as
         ``I(x - np.mean(x))`` would mean something else in each of them.
         """
         by_row = "What is computed of a row must depend on that row alone"

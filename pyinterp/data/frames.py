@@ -1,6 +1,6 @@
 """The user's frames, columns and arrays as pandas objects: types kept, masked values missing.
 
-Frames that are not pandas' are read through narwhals: those of polars and pyarrow column by column,
+Frames that are not pandas' are read through narwhals: polars and pyarrow column by column,
 relations of DuckDB and other lazy frames as the pandas frames that they compute.
 """
 
@@ -22,7 +22,7 @@ def as_frame(data: object, what: str = "data") -> pd.DataFrame:
     """Return array or frame `data` as a DataFrame with unique column names and a RangeIndex.
 
     Columns keep their types, whatever these are: only those that are used are read. Columns of
-    arrays are called x1, x2, ..., as in statsmodels, those of structured arrays by their fields.
+    arrays are called x1, x2, ..., as in statsmodels; structured arrays have their fields.
     Masked values are missing.
     """
     data = _in_pandas(data, what)

@@ -1,7 +1,7 @@
 """Missing values: which rows are analyzed, which are left out, and what tables say of both.
 
 A missing response always leaves its row out. Rows that lack a variable are kept where the learner
-can take them; their other values are as good as those of any row.
+can take them; their other values are as good as any row's.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def _without_backticks(query: str, columns: Columns) -> str:
     def code(match: re.Match[str]) -> str:
         if match["quoted"] is not None:
             return column_code(match["quoted"])
-        # Python reads names in another form, in which they may be those of other columns.
+        # Python reads names in another form, in which they may name other columns.
         name = match["name"] or ""
         column = None if name.isascii() else columns.column_of(name)
         return match[0] if column is None else column_code(column)

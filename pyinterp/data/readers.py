@@ -172,7 +172,7 @@ class ArrayReader(Reader):
     data : RowData
         Rows at hand, of exog and endog.
     besides : collection of str
-        Columns of `exog` that are no variables, other than those of weights and an offset.
+        Columns of `exog` that are no variables, other than weights and an offset.
     """
 
     def __init__(self, data: RowData, besides: Collection[str] = ()) -> None:

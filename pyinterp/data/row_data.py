@@ -36,7 +36,7 @@ class RowData:
     frame : pandas.DataFrame, N rows
         All columns in the user's types, with a RangeIndex.
     endog : pandas.Series or None, N rows
-        The response that was given beside the frame, then that of the reader, with its name.
+        The response that was given with the frame, then as the reader has it, with its name.
     endog_name : str
         The user's name of the response; empty if it has none.
     is_frame : bool

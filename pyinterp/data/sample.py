@@ -23,7 +23,7 @@ MOST_CLASSES = 20  # more than so many different numbers are looked at twice
 class Response:
     """The name of the response, its classes in order if it has some, and what kind it is.
 
-    `shares` are of successes among trials; `ordinal` classes are those of an ordered category.
+    `shares` are of successes among trials; `ordinal` classes come from an ordered category.
     """
 
     name: str

@@ -66,7 +66,7 @@ class Problem:
 
     @property
     def squared_loss(self) -> Loss:
-        """The squared error; of classes, that of their indicators."""
+        """The squared error; of classes, of their indicators."""
         return LOSSES["squared" if self.predictor.classes is None else "brier"]
 
     def choose(self, features: str | Sequence[str] | None) -> Features:

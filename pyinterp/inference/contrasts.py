@@ -236,7 +236,7 @@ def _several(hypotheses: Hypotheses, rows: IntArray, inference: TermInference) -
 
 
 def certain(weights: FloatArray, cov: FloatArray) -> FloatArray:
-    """Return the variances below which those of contrasts, shape (k,), are rounding."""
+    """Return the variances below which variances of contrasts, shape (k,), are rounding."""
     return np.asarray(CERTAIN**2 * ((np.abs(weights) @ np.abs(cov)) * np.abs(weights)).sum(axis=-1))
 
 

@@ -31,7 +31,7 @@ def t_quantile(tail: float, df: float) -> float:
 
 
 def bounds(low: FloatArray, high: FloatArray, alternative: Alternative) -> FloatArray:
-    """Return limits, shape (q, 2), those of a one-sided interval unbounded on one side."""
+    """Return limits, shape (q, 2); a one-sided interval is unbounded on one side."""
     missing = np.where(np.isnan(low), np.nan, 0.0)
     if alternative == "greater":
         high = np.inf + missing

@@ -67,7 +67,7 @@ def compare(
     metric : str, Metric or callable, optional
         For learners, instead of a loss; as in ``results.metric``.
     names : sequence of str, optional
-        Names of the learners; by default those of their estimators.
+        Names of the learners; by default the names of their estimators.
     reference : str or int
         Name or position of the results from which all others are subtracted.
     pairs : {"reference", "all"}
@@ -201,7 +201,7 @@ def _places(labels: list[str], reference: str | int, pairs: Pairs) -> list[tuple
 def _paired_differences(
     results: Sequence[EstimandResults], places: Sequence[tuple[int, int]]
 ) -> Replicates:
-    """Return the estimates per refit of the first results of pairs minus those of the second."""
+    """Return estimates per refit of the first results of pairs minus estimates of the second."""
     differences = [
         combine(Estimate.minus, [results[one].replicates, results[other].replicates])
         for one, other in places

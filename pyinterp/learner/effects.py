@@ -180,7 +180,7 @@ class Effects(FittedModels):
         Parameters
         ----------
         features : str or sequence of str, optional
-            Variables; by default all, those of groups one by one.
+            Variables; by default all, members of groups one by one.
         spread : {"sd", "mad", "iqr"}
             Spread of the curve of a number: standard deviation, median absolute deviation (times
             1.4826) or interquartile range (type 7). Whole numbers and booleans are numbers, as in

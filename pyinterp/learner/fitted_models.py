@@ -47,7 +47,7 @@ class Inference(TypedDict, total=False):
 
 
 class FittedModels:
-    """Fitted models, those of refits or a single one, for which estimands are estimated.
+    """Fitted models, of refits or a single one, for which estimands are estimated.
 
     Attributes
     ----------

@@ -69,7 +69,7 @@ class Importances(FittedModels):
         relation : {"difference", "ratio"}
             How the two expected losses are compared, per refit.
         sampler : str, Sampler or mapping
-            How values that replace a feature are drawn: "marginal" takes those of the other rows;
+            How values that replace a feature are drawn: "marginal" takes values of the other rows;
             all else draws given the other variables, as for `cvim`, and "knockoff" is allowed too.
             Of a mapping, features that it does not name are "marginal".
         {rows}

@@ -185,7 +185,7 @@ class Learner:
         design : {"matrix", "frame"}, optional
             "frame" hands the formula's variables over as a DataFrame, category dtype kept, to
             learners and pipelines that encode for themselves; the formula then only selects. The
-            default is "frame" for learners that say so (``wants_frames``, as those of R do), and
+            default is "frame" for learners that say so (``wants_frames``, as learners of R do), and
             "matrix" for all others.
         design_state : {"all", "refit"}
             Learn levels, knots and means once from all rows (they use no response), or anew from
@@ -573,7 +573,7 @@ class Learner:
         return new
 
     def _check_positions(self) -> None:
-        """Raise `OptionError` if positions in the data are not those of the analyzed rows."""
+        """Raise `OptionError` unless positions in the data are positions in the analyzed rows."""
         left_out = int((~self.data.complete).sum())
         why = f"{left_out} rows are left out (missing values, or `subset`)" if left_out else ""
         if self.data.repeats is not None:

@@ -22,7 +22,7 @@ from pyinterp.models.predictor import Predictor
 MetricFunctionLike: TypeAlias = Callable[..., Any]
 MetricLike: TypeAlias = "MetricName | str | Metric | MetricFunctionLike"
 
-# Weight that is added to a row; that of every row is 1.
+# Weight that is added to a row; every row has 1.
 STEP = 1e-4
 # Up to so many rows are changed one by one; of more, those that are alike are changed together.
 ROWS = 1000
@@ -296,7 +296,7 @@ def _note(name: str, weights: str) -> str:
 
 
 def _more_weight(weights: FloatArray, rows: IntArray) -> FloatArray:
-    """Return weights of the same sum, of which those of some rows are larger by a small share."""
+    """Return weights of the same sum, larger by a small share for some rows."""
     moved = weights.copy()
     moved[rows] *= 1 + STEP
     return np.asarray(moved * (weights.sum() / moved.sum()))

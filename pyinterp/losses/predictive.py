@@ -36,7 +36,7 @@ def negative_log_likelihood(predictor: Predictor, position: int | None = None) -
 def entropy(predictor: Predictor, position: int | None = None) -> Loss:
     r"""Return the entropy :math:`H[q(\cdot | x)]` as a loss that does not look at the response.
 
-    Parameters are those of `negative_log_likelihood`.
+    Parameters as of `negative_log_likelihood`.
     """
     if predictor.distribution is not None:
         function = _OfDistribution(predictor.distribution, of_response=False)

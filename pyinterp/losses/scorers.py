@@ -59,7 +59,7 @@ def formula_of(metric: object) -> Metric | None:
 
 @lru_cache  # as above
 def _formula(name: str) -> Metric:
-    """Return a scorer's formula: that of our metric, with the sign that makes larger better."""
+    """Return a scorer's formula: our metric's, with the sign that makes larger better."""
     metric = METRICS[SCORERS[name]]
     if isinstance(metric, OfMeans) and metric.smaller_is_better:
         combine = partial(_negative, combine=metric.combine)

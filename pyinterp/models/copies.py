@@ -38,7 +38,7 @@ def fresh(estimator: Any) -> Any:
 
 
 def reseed(model: Any, rng: np.random.Generator, *, keep_set: bool = False) -> None:
-    """Give every seed inside an estimator, those of a pipeline's steps included, a value of `rng`.
+    """Give every seed inside an estimator, of a pipeline's steps too, a value of `rng`.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ def _of_probabilities(
     `estimator` are the results, or these with an offset.
 
     statsmodels predicts the probability of 1 if the response was numbers. If a formula turned a
-    response with two levels into two columns, it predicts that of the first.
+    response with two levels into two columns, it predicts the first.
     """
     levels = [] if response is None else sorted(response.unique().tolist(), key=str)
     label_of = {str(level): level for level in levels}

@@ -215,7 +215,7 @@ def _shape_and_scale(results: Any, inputs: Any) -> FloatArray:
 
 
 def _check_variance(results: Any, kind: str, family: str) -> None:
-    """Raise unless the variance of a new response is that of the family."""
+    """Raise unless the variance of a new response agrees with the family."""
     weights = results.model.weights if kind == "WLS" else results.model.var_weights
     if np.any(np.asarray(weights) != 1):
         raise PredictionError(

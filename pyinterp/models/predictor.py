@@ -348,7 +348,7 @@ def is_classifier(estimator: Any) -> bool:
 
 
 def learner_name(estimator: Any) -> str:
-    """Return the name to print for an estimator; a pipeline's is that of its last step."""
+    """Return the name to print for an estimator; a pipeline has the name of its last step."""
     steps = getattr(estimator, "steps", None)
     if isinstance(steps, list) and steps:
         return f"Pipeline({learner_name(steps[-1][1])})"

@@ -89,7 +89,7 @@ def check_offset(results: Any, *, given: bool) -> None:
 
 
 def _all(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield options by their last name, those of mappings inside too."""
+    """Yield options by their last name, of mappings inside too."""
     for name, value in options.items():
         last = str(name).split("__")[-1]
         if OTHERS.fullmatch(last):

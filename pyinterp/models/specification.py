@@ -25,7 +25,7 @@ FAMILIES = {
 
 LONGEST = 100  # characters of a learner with its settings
 LONGEST_VALUE = 30
-# The seed of the analysis replaces those of learners; the others change no prediction.
+# The seed of the analysis replaces seeds of learners; the others change no prediction.
 LEFT_OUT = {"random_state", "random_seed", "seed", "n_jobs", "verbose", "verbosity", "thread_count"}
 
 

@@ -22,7 +22,7 @@ from pyinterp.results.results import EstimandResults
 
 Tables: TypeAlias = Mapping[str, Sequence[EstimandResults]]
 
-DPI = 192  # twice that of screens
+DPI = 192  # twice as many as screens have
 WIDTH = 7.0  # of pictures, in inches
 ROW = 0.28  # of one feature
 CURVE = 3.2

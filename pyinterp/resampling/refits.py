@@ -114,7 +114,7 @@ def refit(
         and chains the cause.
     """
     parts = list(plan.parts(population, units, seeds.stream("splits"), read))
-    # Levels of the data at hand are coded once, those of fresh draws in every part.
+    # Levels of the data at hand are coded once, levels of fresh draws in every part.
     coded = design.categories(population.variables) if plan.shares_data else None
     designs: list[Design] = []
 

@@ -177,12 +177,12 @@ class TableOfEstimands(Tabular, ABC):
         decimals: int | None = None,
         date: bool = True,
     ) -> Table:
-        """Return a table like those of statsmodels; of several estimands, one below the other.
+        """Return a table as statsmodels prints; of several estimands, one below the other.
 
         Parameters
         ----------
         alpha : float, optional
-            Significance level of the intervals; by default 0.05, or that of ``decisions``.
+            Significance level of the intervals; by default 0.05, or as of ``decisions``.
         sort : bool
             Print features in decreasing order of their estimates, of several those of the first
             that has them; grids always keep their order.

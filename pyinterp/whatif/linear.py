@@ -201,7 +201,7 @@ class LinearWhatIf(ExactWhatIf):
         kept, donated = self._sides(self.inputs.rows, columns, values)
         if loss != LOSSES["squared"] or self.model.link is not first:
             return self._smooth_sums(y, loss, kept, donated, counts)
-        # (r_i - b_d)^2 adds up to that of the mean, and the variance around it.
+        # (r_i - b_d)^2 adds up to the square of the mean, and the variance around it.
         rest, replaced = y - kept[:, 0], donated[:, 0]
         center, middle = np.average(replaced, weights=counts), rest.mean()
         around = counts @ np.square(replaced - center)

@@ -226,7 +226,7 @@ def _stored_levels(estimator: Any) -> Mapping[int, Sequence[Any]]:
 
 
 def _xgboost_trees(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of a model that holds its trees; that of `dart` is a level deeper."""
+    """Return the part of a model that holds its trees; in `dart` it is a level deeper."""
     booster = content["learner"]["gradient_booster"]
     trees: dict[str, Any] = booster.get("gbtree", booster)["model"]
     return trees

@@ -35,7 +35,7 @@ from pyinterp.whatif.whatif import NO_COLUMNS, NO_VALUES, PAIRS, PREDICTIONS, SI
 # The bits of rows and splits are kept for the next feature up to this size.
 BITS_BYTES = 2**24
 # Additions of leaf values that are worth an exact mean. Donors of one column are added by ranges;
-# those of several columns cost one addition per row, donor and tree.
+# donors of several columns cost one addition per row, donor and tree.
 ADDITIONS = 1e9
 # Of one walk, which ends before Ctrl-C is heard: groups of rows, and pairs of a row and a donor.
 MOST_GROUPS, MOST_PAIRS = 16, 2**26
@@ -226,7 +226,7 @@ class TreesWhatIf(ExactWhatIf):
 
     @cached_property
     def order(self) -> IntArray:
-        """An order of rows in which those of the same leaf of the first tree are together."""
+        """An order of rows in which rows of the same leaf of the first tree are together."""
         leaf = np.empty(len(self.inputs.rows), np.int64)
         first_leaves(self.trees, self.inputs.rows, leaf)
         return np.argsort(leaf, kind="stable")

@@ -140,7 +140,7 @@ class WhatIf:
 
 
 class FeatureWhatIf:
-    """What-if predictions of one feature: its variables replaced together by those of donors.
+    """What-if predictions of one feature: donors replace its variables together.
 
     Donors are the sample's own rows, unless others are given.
 
@@ -242,7 +242,7 @@ class FeatureWhatIf:
         return over_donors, over_rows
 
     def _frame(self, donors: pd.DataFrame | None) -> pd.DataFrame:
-        """Return donors, those of the sample if no others are given."""
+        """Return donors, the sample if no others are given."""
         if donors is None:
             return self.donors.frame
         lacking = [name for name in self.variables if name not in donors]

@@ -192,7 +192,7 @@ class FactorReader:
 
 
 def _check_not_of_r(name: str, code: str, *, called: bool) -> None:
-    """Raise if a name is that of a function or a value of R or one of its packages."""
+    """Raise if a name belongs to a function or a value of R or one of its packages."""
     if called and name in FUNCTIONS:
         raise FormulaError(
             f"`{name}` of `{short(code)}` is no function of this language: {FUNCTIONS[name]}."

@@ -1,4 +1,4 @@
-"""Tokens of a formula, those of R's operators that are only recognized to be refused included."""
+"""Tokens of a formula; R's operators are recognized to be refused."""
 
 from __future__ import annotations
 

@@ -142,6 +142,6 @@ def _importance(whatif: WhatIf, points: pd.DataFrame, numeric: bool) -> FloatArr
 
 
 def _predict(whatif: WhatIf, points: pd.DataFrame, index: IntArray) -> FloatArray:
-    """Return predictions of every row at some points, of two classes those of the second."""
+    """Return predictions of every row at some points; of two classes, of the second."""
     predictions = whatif.of(list(points.columns)).pairs(np.arange(len(index)), index, points)
     return predictions if predictions.ndim == 2 else predictions[..., 1]

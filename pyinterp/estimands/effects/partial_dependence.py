@@ -164,7 +164,7 @@ def _setting(at: Points, average: Average, predicted: str, whose: str) -> str:
 
 
 def _of_rows(curve: Estimand, at: Points, kind: PDKind, average: Average) -> Estimand:
-    """Return a curve with those of single rows, centered or differentiated if need be.
+    """Return a curve with curves of single rows, centered or differentiated if need be.
 
     Raises
     ------

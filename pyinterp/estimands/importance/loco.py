@@ -57,7 +57,7 @@ def leave_one_covariate_out(
             ),
         ),
         # The truth of an irrelevant feature is a little below 0, where learning its effect costs
-        # more than the feature gives; above it the error grows with the value, as that of PFI does.
+        # more than the feature gives; above it the error grows with the value, as for PFI.
         parameter=compared.parameter,
         leave_out=chosen,
         coverage=("LOCO",) if differs else (),

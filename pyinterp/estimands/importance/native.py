@@ -302,7 +302,7 @@ def _by_column(whatif: WhatIf, values: FloatArray) -> Report:
 
 
 def _labels(whatif: WhatIf) -> list[Any]:
-    """Return the classes in the model's order, which need not be that of the response."""
+    """Return the classes in the model's order, which need not be the response's."""
     classes = getattr(_last(whatif).model, "classes_", whatif.predictor.classes)
     return [] if classes is None else np.asarray(classes).tolist()
 

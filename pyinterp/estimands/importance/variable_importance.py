@@ -115,7 +115,7 @@ def _squared_pfi(
     *,
     label: str,
 ) -> Estimand:
-    """Return PFI under squared error; of a class, that of the indicator of the second."""
+    """Return PFI under squared error; of two classes, of the indicator of the second."""
     classes = problem.response.classes
     if classes is not None and len(classes) > 2:
         raise OptionError(

@@ -87,7 +87,7 @@ def h_statistic(
     most_rows : int
         Evaluation rows of a refit that are used at most; a random subset of them.
     eps : float
-        Mean squares of at most this count as 0; those of rounding errors always do.
+        Mean squares of at most this count as 0; rounding errors always do.
     scale, which_class
         As for `partial_dependence`.
     """

@@ -327,7 +327,7 @@ def _grid(
 
 
 def _quantity(results: EstimandResults) -> str:
-    """Return the label of the vertical axis without the variable, which is that of the other."""
+    """Return the label of the vertical axis without the variable, which labels the other axis."""
     return label(results).replace(f" of {results.estimand.words.of}", "", 1)
 
 

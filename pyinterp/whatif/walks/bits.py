@@ -151,7 +151,7 @@ def left_bits(splits, left_categories, rows, bits):  # pragma: no cover - compil
 
 @compiled_loop
 def bits_of(trees, splits, answers, start, group, scratch):  # pragma: no cover - compiled
-    """Return the bits of the group of rows from `start`: those of `answers`, unless it is empty."""
+    """Return the bits of the group of rows from `start`, out of `answers` unless it is empty."""
     if len(answers) > 0:
         return answers[start // GROUP]
     group_bits(splits, trees.left_categories, group, scratch)
