@@ -26,9 +26,9 @@ permutations : "auto", "all" or int
     number K takes K balanced permutations: no row is its own donor and each meets K
     different donors. "auto" is "all" for tree ensembles and linear models, which have
     exact engines, as long as rows times distinct values of the feature stay at most 1e8
-    per refit; with squared error there is no bound. For other models, and beyond it, "auto"
-    is 30, down to 10 where these would make more than 250,000 predictions; "all" where
-    the feature has fewer distinct values than that.
+    per refit; with squared error there is no bound. For other models "auto" is "all" up to
+    15,000 predictions per refit (122 rows), or 30 distinct values; beyond it 30, down to 10
+    where these would make more than 250,000 predictions.
 sampler : str, Sampler or mapping
     How values that replace a feature are drawn given the other variables: "residual",
     "categorical", "subgroup" or "knockoff"; "conditional" takes the one that suits the

@@ -26,8 +26,9 @@ from pyinterp.whatif.inputs import PROBES, Before, ColumnValues, Inputs
 
 # Predictions of copies of rows that are worth making per feature and model.
 PREDICTIONS = 250_000
-# Permutations of rows that are predicted where no engine is exact.
-PERMUTATIONS = 30
+# Permutations of rows that are predicted where no engine is exact, and all pairs of rows up to this
+# number of predictions, as of 122 rows: they take no time worth saving, and have no error.
+PERMUTATIONS, FEW = 30, 15_000
 # Pairs of a row and a donor that are worth an exact mean where a pair costs little more than its
 # loss.
 PAIRS = 1e8
@@ -164,7 +165,7 @@ class FeatureWhatIf:
 
     def most_pairs(self, loss: Loss) -> float:
         """Return how many pairs of rows and distinct donors are worth an exact mean of a loss."""
-        return PERMUTATIONS * self.sample.nobs
+        return max(PERMUTATIONS * self.sample.nobs, FEW)
 
     @property
     def most_draws(self) -> float:

@@ -163,9 +163,14 @@ def test_balanced_permutations_beat_independent_ones_at_the_same_cost() -> None:
     assert mse_ours < mse_theirs
 
 
-def test_batches_draw_permutations_of_features_with_many_values() -> None:
+def test_batches_draw_permutations_of_features_with_many_values(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     X, y = linear_data(40)
     model = LinearRegression().fit(X, y)
+    few = pi.FittedModel(model, X, y, seed=1, engine="batched")
+    assert (few.pfi().mcse == 0).all()
+    monkeypatch.setattr("pyinterp.whatif.whatif.FEW", 0)
     fitted = pi.FittedModel(model, X, y, seed=1, engine="batched")
     auto, thirty, every = (fitted.pfi(permutations=k) for k in ("auto", 30, "all"))
     # b has few distinct values, a and c have 40.
