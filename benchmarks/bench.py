@@ -15,6 +15,7 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from defaults import defaults
 from ensembles import any_model, ensembles
 from peers import hidimstat, woodelf
 from scale import scale
@@ -33,6 +34,7 @@ SECTIONS: dict[str, Callable[[int], str]] = {
     "woodelf": woodelf,
     "hidimstat": hidimstat,
     "any": any_model,
+    "defaults": defaults,
     "study": study,
     "uncertainty": uncertainty,
     "scale": scale,

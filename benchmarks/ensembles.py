@@ -64,10 +64,7 @@ def any_model(pairs: int) -> str:
         pd_pairs(name, case, pairs=pairs, goal=2),
     ]
     name, case = "linear model", linear()
-    rows += [
-        pfi_pairs(name, case, "auto", pairs=pairs),
-        pd_pairs(name, case, pairs=pairs),
-    ]
+    rows += [pfi_pairs(name, case, "auto", pairs=pairs), pd_pairs(name, case, pairs=pairs)]
     return f"""## Any model against scikit-learn
 
 The batched engine with the same number of permutations on both sides: 500 training rows, {FEW}

@@ -9,29 +9,6 @@ from typing import Any, Literal, NamedTuple, TypeGuard
 
 from pyinterp.errors import OptionError, did_you_mean, quote
 
-__all__ = [
-    "FINITE",
-    "NOT_NEGATIVE",
-    "POSITIVE",
-    "SHARE",
-    "Interval",
-    "check_alpha",
-    "check_callable",
-    "check_choice",
-    "check_count",
-    "check_flag",
-    "check_jobs",
-    "check_list",
-    "check_mapping",
-    "check_memory",
-    "check_number",
-    "check_range",
-    "check_text",
-    "is_count",
-    "is_hashable",
-    "is_list",
-]
-
 
 def check_choice(argument: str, value: object, allowed: Iterable[str]) -> None:
     """Raise `OptionError` unless `value` is one of the `allowed` strings."""

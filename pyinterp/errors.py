@@ -7,26 +7,6 @@ import re
 import sys
 from collections.abc import Iterable
 
-__all__ = [
-    "DataError",
-    "DesignError",
-    "FormulaError",
-    "InferenceError",
-    "LossError",
-    "NamesWarning",
-    "OptionError",
-    "PredictionError",
-    "PyinterpError",
-    "RefitError",
-    "RefitWarning",
-    "did_you_mean",
-    "level_of_caller",
-    "list_of",
-    "quote",
-    "reason",
-    "short",
-]
-
 LONGEST = 60  # characters of a name or a piece of code that a message repeats
 # What the text of an object has instead of a value: an address, or an array's numbers.
 NO_VALUE = re.compile(r"\bat 0x[0-9a-f]+|array\(|dtype[:=]")

@@ -26,9 +26,9 @@ permutations : "auto", "all" or int
     number K takes K balanced permutations: no row is its own donor and each meets K
     different donors. "auto" is "all" for tree ensembles and linear models, which have
     exact engines, as long as rows times distinct values of the feature stay at most 1e8
-    per refit; with squared error there is no bound. For other models, and beyond it, "auto"
-    is 30, down to 10 where these would make more than 250,000 predictions; "all" where
-    the feature has fewer distinct values than that.
+    per refit; with squared error there is no bound. For other models "auto" is "all" up to
+    15,000 predictions per refit (122 rows), or 30 distinct values; beyond it 30, down to 10
+    where these would make more than 250,000 predictions.
 sampler : str, Sampler or mapping
     How values that replace a feature are drawn given the other variables: "residual",
     "categorical", "subgroup" or "knockoff"; "conditional" takes the one that suits the
@@ -62,7 +62,7 @@ average : {"mean", "median", "trimmed", "exemplar"}
 rows : str or array of bool, optional
     Evaluation rows, and donors, to use: a query of the data, such as "age > 50", columns
     that are not variables included, or a mask with a value per row. Nothing is fitted
-    anew; grids are those of all rows.
+    anew; grids come from all rows.
 by : str or array, optional
     Column of the data, or one level per row: estimates for the rows of each level, as
     `rows` gives them, with one covariance of all.
@@ -94,10 +94,10 @@ p_adjust : str, optional
     Adjustment of the p-values for multiplicity, a method of statsmodels' ``multipletests``
     such as "holm" or "fdr_bh". "bonferroni" and "sidak" adjust intervals alike; others have
     no intervals, and those shown are for one term each. Over the terms of one result; of
-    several measures in one table, over those of each measure.
+    several measures in one table, over the terms of each measure.
 simultaneous : bool
     Whether intervals cover all terms at once with probability 1 - alpha (sup-t), not each
-    of them: a band for a whole curve. p-values are then those of such intervals. Not with
+    of them: a band for a whole curve. p-values then belong to such intervals. Not with
     `p_adjust`.
 """
 
@@ -111,8 +111,6 @@ from textwrap import indent
 from typing import Any, ParamSpec, TypeVar
 
 from pyinterp.errors import did_you_mean, list_of
-
-__all__ = ["takes"]
 
 P = ParamSpec("P")
 R = TypeVar("R")

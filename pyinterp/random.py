@@ -14,8 +14,6 @@ import numpy as np
 
 from pyinterp.errors import OptionError, quote
 
-__all__ = ["Purpose", "Seeds"]
-
 Purpose = Literal["splits", "refits", "draws"]
 _CODE: dict[Purpose, int] = {"splits": 0, "refits": 1, "draws": 2}
 

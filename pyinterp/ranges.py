@@ -6,8 +6,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-__all__ = ["POSITIVE", "REAL", "SHARES", "Range"]
-
 Range: TypeAlias = tuple[float, float]
 
 # The real line.

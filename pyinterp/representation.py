@@ -8,8 +8,6 @@ from typing import Any
 
 from pyinterp.errors import NO_VALUE, short
 
-__all__ = ["about", "call", "call_form"]
-
 LONGEST = 60  # characters of the value of one setting
 LONGEST_CALL = 140
 

@@ -76,10 +76,7 @@ class Session:
             What a Python function raised that R has called, as it was raised.
         """
         return self.call_with(
-            function,
-            [*((("", v)) for v in positional), *named.items()],
-            seed=seed,
-            console=console,
+            function, [*((("", v)) for v in positional), *named.items()], seed=seed, console=console
         )
 
     def call_with(

@@ -16,12 +16,12 @@ import pandas as pd
 from battery.rows import ROWS
 
 from pyinterp.inference.coverage import Coverage
-from pyinterp.models.families import FORESTS, LINEAR, TREES, family_of
+from pyinterp.models.specification import family_of
 
 HERE = Path(__file__).parent
 TABLE = HERE.parent / "pyinterp" / "inference" / "coverage.csv"
 # Learners of the paper, as footnotes call them.
-LEARNERS = {"lm": LINEAR, "tree": TREES, "rf": FORESTS}
+LEARNERS = {"lm": "linear models", "tree": "single trees", "rf": "forests"}
 PLANS = {"boot": "bootstrap", "subs": "subsampling"}
 REPETITIONS = 1000  # of the paper, and of our repetition
 # What the battery asks, by the beginning of its terms.
@@ -127,7 +127,7 @@ def of_battery() -> Iterator[tuple[object, ...]]:
 
 def of_uncertainty() -> Iterator[tuple[object, ...]]:
     """Yield what the study of entropy-PFI says of each kind of learner."""
-    names = {"bayesian ridge": LINEAR, "logistic": LINEAR, "rf": FORESTS}
+    names = {"bayesian ridge": "linear models", "logistic": "linear models", "rf": "forests"}
     losses = {"regression": "negative log likelihood", "classification": "log loss"}
     for kind, loss in losses.items():
         table = pd.read_csv(HERE / "results" / f"uncertainty-{kind}.csv")

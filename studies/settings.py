@@ -8,18 +8,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import (
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
-from sklearn.linear_model import (
-    BayesianRidge,
-    LinearRegression,
-    LogisticRegression,
-    RidgeCV,
-)
+from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 from sklearn.tree import DecisionTreeRegressor

@@ -12,17 +12,6 @@ import pandas as pd
 
 from pyinterp.errors import DataError, list_of, short
 
-__all__ = [
-    "is_category",
-    "is_date",
-    "is_exotic",
-    "native",
-    "read_column",
-    "read_variables",
-    "typical_rows",
-    "typical_value",
-]
-
 TEXT = pd.StringDtype("python", na_value=np.nan)
 
 

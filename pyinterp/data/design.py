@@ -21,15 +21,6 @@ from pyinterp.data.formula.coding import Factor, Scope, Terms, learn, reason_of
 from pyinterp.errors import DesignError, FormulaError, list_of, short
 from pyinterp.representation import about
 
-__all__ = [
-    "ArrayDesign",
-    "Categories",
-    "Design",
-    "FormulaDesign",
-    "FrameDesign",
-    "Swap",
-]
-
 SAME = 1e-6  # of a column's largest value: two ways to compute it differ by rounding only
 
 
@@ -96,6 +87,10 @@ class Design(ABC):
     @abstractmethod
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns that change when the variables `names` change."""
+
+    def alone(self, names: Sequence[str]) -> bool:
+        """Whether the columns that change with `names` depend on no other variables."""
+        return True
 
     @abstractmethod
     def swap(
@@ -275,6 +270,16 @@ class FormulaDesign(Design):
         """Return the design matrix of the rows of `frame`."""
         return self._coding.build(frame, self._positions)
 
+    def alone(self, names: Sequence[str]) -> bool:
+        """Whether all terms that use one of `names` use no other variables."""
+        return not self._others(names)
+
+    def _others(self, names: Sequence[str]) -> set[str]:
+        """Return the other variables of the terms that use one of `names`."""
+        terms = [self._coding.terms[t] for t in self._terms_with(names)]
+        used = {name for factors in terms for factor in factors for name in factor.variables}
+        return used.difference(names)
+
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns of all terms that use one of `names`."""
         places: list[int] = []
@@ -290,9 +295,7 @@ class FormulaDesign(Design):
         index: pd.Index | None = None,
     ) -> Swap:
         """Rebuild every column built from `names`."""
-        terms, driven = self._terms_with(names), self.driven(names)
-        others = {name for t in terms for f in self._coding.terms[t] for name in f.variables}
-        others.difference_update(names)
+        terms, driven, others = self._terms_with(names), self.driven(names), self._others(names)
         if not others:
             return _ColumnSwap(self, frame, driven, self._coding.build(donors, terms))
         return _RebuildSwap(
@@ -327,7 +330,7 @@ class FormulaDesign(Design):
     def check_rows(self) -> None:
         """Raise if a row can't be encoded, or its encoding depends on the rows beside it.
 
-        What-if rows stand beside other rows than those of the data: a column such as
+        What-if rows have other neighbors than rows of the data: a column such as
         ``I(x - np.mean(x))`` would mean something else in each of them.
         """
         by_row = "What is computed of a row must depend on that row alone"

@@ -8,15 +8,11 @@ from typing import TypeAlias
 from pyinterp.checks import is_list
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote, short
 
-__all__ = ["Features", "check_names", "features_of", "names_of"]
-
 Features: TypeAlias = Mapping[str, tuple[str, ...]]
 
 
 def features_of(
-    variables: Sequence[str],
-    groups: Mapping[str, Sequence[str]] | None,
-    besides: str | None = None,
+    variables: Sequence[str], groups: Mapping[str, Sequence[str]] | None, besides: str | None = None
 ) -> Features:
     """Return the features: groups of variables, and every variable that is in no group.
 

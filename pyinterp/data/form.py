@@ -18,8 +18,6 @@ from pyinterp._typing import Matrix
 from pyinterp.data.columns import is_exotic
 from pyinterp.data.frames import foreign_frame
 
-__all__ = ["Form", "form_of"]
-
 
 @dataclass(frozen=True)
 class Form:
@@ -28,7 +26,7 @@ class Form:
     Attributes
     ----------
     types : mapping of str to dtype
-        The types of the columns, by name: those of pandas, or of narwhals for other libraries.
+        The types of the columns, by name: of pandas, or of narwhals for other libraries.
     labels : mapping of str to hashable
         The user's labels of columns whose names are no texts.
     library : narwhals.Implementation or None

@@ -1,6 +1,6 @@
 """The user's frames, columns and arrays as pandas objects: types kept, masked values missing.
 
-Frames that are not pandas' are read through narwhals: those of polars and pyarrow column by column,
+Frames that are not pandas' are read through narwhals: polars and pyarrow column by column,
 relations of DuckDB and other lazy frames as the pandas frames that they compute.
 """
 
@@ -17,25 +17,12 @@ import pandas as pd
 from pyinterp.data.columns import native
 from pyinterp.errors import DataError, OptionError, did_you_mean, quote, short
 
-__all__ = [
-    "as_column",
-    "as_frame",
-    "check_aligned",
-    "check_frame",
-    "column_of",
-    "fill_masks",
-    "foreign_frame",
-    "index_of",
-    "is_frame",
-    "one_column",
-]
-
 
 def as_frame(data: object, what: str = "data") -> pd.DataFrame:
     """Return array or frame `data` as a DataFrame with unique column names and a RangeIndex.
 
     Columns keep their types, whatever these are: only those that are used are read. Columns of
-    arrays are called x1, x2, ..., as in statsmodels, those of structured arrays by their fields.
+    arrays are called x1, x2, ..., as in statsmodels; structured arrays have their fields.
     Masked values are missing.
     """
     data = _in_pandas(data, what)

@@ -1,7 +1,7 @@
 """Missing values: which rows are analyzed, which are left out, and what tables say of both.
 
 A missing response always leaves its row out. Rows that lack a variable are kept where the learner
-can take them; their other values are as good as those of any row.
+can take them; their other values are as good as any row's.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ import pandas as pd
 
 from pyinterp.checks import check_choice
 from pyinterp.errors import DataError, OptionError, list_of, short
-
-__all__ = ["MINIMUM_ROWS", "Missing", "MissingValues", "count_missing"]
 
 Missing: TypeAlias = Literal["auto", "keep", "drop", "raise"]
 CHOICES = ("auto", "keep", "drop", "raise")

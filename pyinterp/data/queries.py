@@ -18,8 +18,6 @@ from pyinterp.data.formula.columns import Columns, bare_name
 from pyinterp.data.formula.tokens import STRING, column_code
 from pyinterp.errors import OptionError, PyinterpError, quote, reason, short
 
-__all__ = ["evaluate"]
-
 _TEXT_OR_NAME = re.compile(rf"(?P<text>{STRING})|`(?P<quoted>[^`]*)`|(?P<name>[^\W\d]\w*)")
 _COMPARISONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
@@ -75,7 +73,7 @@ def _without_backticks(query: str, columns: Columns) -> str:
     def code(match: re.Match[str]) -> str:
         if match["quoted"] is not None:
             return column_code(match["quoted"])
-        # Python reads names in another form, in which they may be those of other columns.
+        # Python reads names in another form, in which they may name other columns.
         name = match["name"] or ""
         column = None if name.isascii() else columns.column_of(name)
         return match[0] if column is None else column_code(column)

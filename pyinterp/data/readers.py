@@ -21,8 +21,6 @@ from pyinterp.data.frames import check_frame, one_column
 from pyinterp.data.row_data import RowData, read_rows
 from pyinterp.errors import DataError, FormulaError, short
 
-__all__ = ["ArrayReader", "FormulaReader", "Reader"]
-
 MOST_LEVELS = 0.8  # of the number of rows: a column with more names its rows
 FEW_LEVELS = 20  # in so few rows as this, levels may be distinct by chance
 
@@ -174,7 +172,7 @@ class ArrayReader(Reader):
     data : RowData
         Rows at hand, of exog and endog.
     besides : collection of str
-        Columns of `exog` that are no variables, other than those of weights and an offset.
+        Columns of `exog` that are no variables, other than weights and an offset.
     """
 
     def __init__(self, data: RowData, besides: Collection[str] = ()) -> None:

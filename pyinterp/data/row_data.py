@@ -15,27 +15,13 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_exotic, read_variables
 from pyinterp.data.design import ArrayDesign, FrameDesign
 from pyinterp.data.form import Form, form_of
-from pyinterp.data.frames import (
-    as_column,
-    as_frame,
-    column_of,
-    index_of,
-    is_frame,
-)
+from pyinterp.data.frames import as_column, as_frame, column_of, index_of, is_frame
 from pyinterp.data.missing import MissingValues
 from pyinterp.data.queries import evaluate
 from pyinterp.data.sample import Response, Sample
-from pyinterp.data.weights import (
-    Offset,
-    Weights,
-    WeightsType,
-    read_offset,
-    read_weights,
-)
+from pyinterp.data.weights import Offset, Weights, WeightsType, read_offset, read_weights
 from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.representation import about
-
-__all__ = ["RowData", "Rows", "read_rows"]
 
 Rows: TypeAlias = str | npt.ArrayLike | None
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -50,7 +36,7 @@ class RowData:
     frame : pandas.DataFrame, N rows
         All columns in the user's types, with a RangeIndex.
     endog : pandas.Series or None, N rows
-        The response that was given beside the frame, then that of the reader, with its name.
+        The response that was given with the frame, then as the reader has it, with its name.
     endog_name : str
         The user's name of the response; empty if it has none.
     is_frame : bool

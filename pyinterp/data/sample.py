@@ -14,12 +14,6 @@ from pyinterp.data.columns import is_category, read_column
 from pyinterp.errors import DataError, short
 from pyinterp.representation import about
 
-__all__ = [
-    "Response",
-    "Sample",
-    "read_response",
-]
-
 # Sizes of a response between which variances of squared losses, its fourth power, are exact.
 SMALLEST, LARGEST = 1e-70, 1e70
 MOST_CLASSES = 20  # more than so many different numbers are looked at twice
@@ -29,7 +23,7 @@ MOST_CLASSES = 20  # more than so many different numbers are looked at twice
 class Response:
     """The name of the response, its classes in order if it has some, and what kind it is.
 
-    `shares` are of successes among trials; `ordinal` classes are those of an ordered category.
+    `shares` are of successes among trials; `ordinal` classes come from an ordered category.
     """
 
     name: str
@@ -110,12 +104,7 @@ class Sample:
 
 
 def read_response(
-    values: pd.Series[Any],
-    name: str,
-    *,
-    classifier: bool,
-    learner: str,
-    constant_ok: bool = False,
+    values: pd.Series[Any], name: str, *, classifier: bool, learner: str, constant_ok: bool = False
 ) -> tuple[FloatArray, Response]:
     """Return the response as numbers and, for a classifier, its classes.
 

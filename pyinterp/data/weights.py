@@ -15,8 +15,6 @@ from pyinterp.checks import check_choice
 from pyinterp.data.frames import column_of
 from pyinterp.errors import DataError, OptionError, quote
 
-__all__ = ["Offset", "Weights", "WeightsType", "read_offset", "read_weights"]
-
 WeightsType: TypeAlias = Literal["frequency", "sampling"]
 ColumnOf: TypeAlias = Callable[[Any, str], "pd.Series[Any]"]
 

@@ -73,7 +73,7 @@ class Distribution(ABC):
         """Return E(y), shape (...)."""
 
     def check(self, parameters: FloatArray, who: str) -> None:
-        """Raise `PredictionError` unless parameters, shape (n, P), are those of a distribution."""
+        """Raise `PredictionError` unless parameters, shape (n, P), make a distribution."""
         for place in self.positive:
             smallest = parameters[..., place].min(initial=np.inf)
             if not smallest > 0:

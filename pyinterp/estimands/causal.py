@@ -29,8 +29,6 @@ from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import Draws, Sampler, SamplerLike
 
-__all__ = ["causal_effects", "causal_importance", "causal_share"]
-
 MEASURES = ("MVIM", "CVIM")
 ASSUMPTIONS = (
     "Causal only if given the other variables the feature is as good as randomized (conditional "
@@ -71,7 +69,6 @@ def causal_effects(
                 "the value that others are compared with, or a feature that no refit uses"
             ),
         ),
-        curves=True,
         score=problem.squared_loss,
     )
 
@@ -101,22 +98,7 @@ def causal_importance(
         mvim(problem, feature, permutations=permutations),
         cvim(problem, feature, permutations=permutations, sampler=sampler),
     )
-    beside = Estimand(
-        key=("causal, beside", *(one.key for one in both)),
-        terms=Terms.plain(MEASURES),
-        measure=partial(_measure_by_permutation, estimands=both),
-        read=itemgetter("both"),
-        words=Words(
-            label="permuted",
-            title=f"importance of {feature} by permutation",
-            unit=both[0].words.unit,
-            meaning=(
-                "The increase of squared error that exchanging or redrawing the feature causes."
-            ),
-        ),
-        score=problem.squared_loss,
-    )
-    return Estimand(
+    importance = Estimand(
         key=("causal", feature, permutations, *(one.key for one in both)),
         terms=Terms.plain(MEASURES),
         measure=partial(
@@ -144,9 +126,25 @@ def causal_importance(
         # Noise makes effects vary: mean squares are above 0 whatever the truth, and have no test.
         parameter=Parameter(range=POSITIVE, no_effect=0.0),
         coverage=("plug-in importance",),
-        diagnostic=beside,
         score=problem.squared_loss,
     )
+    beside = replace(
+        importance,
+        key=("causal, beside", *(one.key for one in both)),
+        measure=partial(_measure_by_permutation, estimands=both),
+        read=itemgetter("both"),
+        words=Words(
+            label="permuted",
+            title=f"importance of {feature} by permutation",
+            unit=both[0].words.unit,
+            meaning=(
+                "The increase of squared error that exchanging or redrawing the feature causes."
+            ),
+        ),
+        parameter=Parameter(),
+        coverage=(),
+    )
+    return replace(importance, diagnostic=beside)
 
 
 def causal_share(
@@ -178,7 +176,6 @@ def causal_share(
                 "CVIM / 2 V(Y), the share of V(Y) that the feature explains causally, given the "
                 f"others (Chen et al. 2020); plug-in. {ASSUMPTIONS}"
             ),
-            remarks=None,
         ),
         coverage=(),
         # Under the name of the share, beside which it stands.
@@ -187,11 +184,7 @@ def causal_share(
 
 
 def _measure(
-    case: ModelOnRows,
-    *,
-    feature: str,
-    sampler: Sampler,
-    permutations: Permutations,
+    case: ModelOnRows, *, feature: str, sampler: Sampler, permutations: Permutations
 ) -> Measurement:
     whatif, predictions = case.whatif.of((feature,)), case.whatif.factual
     two_classes = predictions.ndim == 2
@@ -199,15 +192,10 @@ def _measure(
     # Plug-in: the model's predictions take the place of the response.
     factual = predictions[:, 1] if two_classes else predictions
     marginal, _ = marginal_losses(
-        whatif,
-        factual,
-        np.zeros(len(factual)),
-        loss,
-        permutations,
-        partial(case.draw, feature),
+        whatif, factual, np.zeros(len(factual)), loss, permutations, partial(case.draw, feature)
     )
 
-    def squared_effects(block: Draws, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def squares(block: Draws, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return squared differences of two draws, whose mean is twice the draws' variance."""
         values = outputs[..., 1] if two_classes else outputs
         if block.weights is not None:
@@ -222,11 +210,7 @@ def _measure(
         return apart, (apart.sum(axis=1) + own) / (m - 1)
 
     conditional = mean_over_draws(
-        whatif,
-        case.conditional(sampler, (feature,)),
-        permutations,
-        case.draw(feature),
-        squared_effects,
+        whatif, case.conditional(sampler, (feature,)), permutations, case.draw(feature), squares
     )
     return {
         "marginal": marginal,

@@ -24,18 +24,6 @@ from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.ranges import REAL, Range
 from pyinterp.representation import about, call_form
 
-__all__ = [
-    "Basis",
-    "Correction",
-    "Estimand",
-    "Parameter",
-    "Problem",
-    "Terms",
-    "Words",
-    "check_estimate",
-    "check_weights",
-]
-
 # Of the largest number: predictions of single precision are beyond the range of probabilities.
 OUT_OF_RANGE = 1e-5
 
@@ -78,7 +66,7 @@ class Problem:
 
     @property
     def squared_loss(self) -> Loss:
-        """The squared error; of classes, that of their indicators."""
+        """The squared error; of classes, of their indicators."""
         return LOSSES["squared" if self.predictor.classes is None else "brier"]
 
     def choose(self, features: str | Sequence[str] | None) -> Features:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,9 +15,8 @@ from pyinterp.errors import OptionError
 from pyinterp.models.predictor import Kind
 from pyinterp.representation import about
 from pyinterp.samplers import ConditionalDistribution, LearningRows, Sampler
+from pyinterp.samplers.sampler import Covariates
 from pyinterp.whatif import WhatIf
-
-__all__ = ["Estimate", "Measurement", "ModelOnRows"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +78,10 @@ class ModelOnRows:
             raise OptionError("A loss needs the response: pass `y` to FittedModel.")
         return self.sample.y
 
+    @cached_property
+    def _covariates(self) -> Covariates:
+        return Covariates(self.sample, self.train, self.population)
+
     def conditional(
         self, sampler: Sampler, variables: tuple[str, ...], *, with_response: bool = False
     ) -> ConditionalDistribution:
@@ -94,14 +98,7 @@ class ModelOnRows:
         if key not in self._distributions:
             beside = " and the response" if with_response else ""
             rng = self.draw(f"law of {', '.join(variables)}{beside}")
-            data = LearningRows.of(
-                variables,
-                self.sample,
-                self.train,
-                self.population,
-                rng,
-                with_response=with_response,
-            )
+            data = LearningRows.of(variables, self._covariates, rng, with_response=with_response)
             self._distributions[key] = sampler.learn(data)
         return self._distributions[key]
 

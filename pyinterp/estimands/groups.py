@@ -14,8 +14,6 @@ from pyinterp._typing import IntArray
 from pyinterp.errors import OptionError, list_of, quote, short
 from pyinterp.estimands.estimand import Estimand, Terms
 
-__all__ = ["RowGroups", "by_group"]
-
 MOST_GROUPS = 20
 
 
@@ -45,7 +43,7 @@ class RowGroups:
 
     @classmethod
     def of(cls, column: pd.Series[Any], analyzed: Any, name: str) -> RowGroups:
-        """Return the levels of a column as groups, those of a category in its order.
+        """Return the levels of a column as groups; levels of a category keep its order.
 
         Raises
         ------
@@ -77,7 +75,7 @@ class RowGroups:
 
 
 def by_group(estimand: Estimand, groups: RowGroups) -> Estimand:
-    """Return the estimand whose terms are those of each group, one group after the other."""
+    """Return the estimand that has its terms for each group, one group after the other."""
     terms, levels = estimand.terms, groups.levels
     return replace(
         estimand,

@@ -18,8 +18,6 @@ from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.models.prediction_checks import real_numbers
 from pyinterp.ranges import REAL, Range
 
-__all__ = ["mean_over_rows"]
-
 
 def mean_over_rows(
     function: Callable[[FloatArray, FloatArray], Any],

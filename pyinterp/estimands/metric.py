@@ -8,18 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from pyinterp.estimands.estimand import (
-    Estimand,
-    Parameter,
-    Problem,
-    Terms,
-    Words,
-)
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.losses.metric_functions import NOT_SMOOTH, MetricFunction, MetricLike, choose_metric
 from pyinterp.losses.metrics import Metric, evaluate
-
-__all__ = ["metric_of_rows"]
 
 
 def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:

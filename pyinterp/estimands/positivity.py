@@ -14,8 +14,6 @@ from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Wor
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.samplers import Sampler, SamplerLike, Target, check_names, choose_sampler
 
-__all__ = ["NEAR", "NO_WEIGHTS", "positivity", "redundancy", "samplers_of", "variance_parts"]
-
 NO_WEIGHTS = "its samplers learn from rows that weigh the same"
 
 # Above it a feature hardly varies given the others: its importance rests on few rows.

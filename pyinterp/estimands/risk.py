@@ -16,8 +16,6 @@ from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Wor
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 
-__all__ = ["RiskRelation", "best_constant", "risk"]
-
 RiskRelation: TypeAlias = Literal["loss", "explained"]
 
 

@@ -11,12 +11,11 @@ from pyinterp.checks import check_choice
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.scales import position_of
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
-from pyinterp.estimands.importance.losses import measure_losses
+from pyinterp.estimands.importance.losses import Permutations, measure_losses
 from pyinterp.estimands.importance.permutation import (
     ALL_PAIRS,
     NO_USE,
     SOME_PAIRS,
-    Permutations,
     Replacement,
     check_permutations,
     permutation_importance,
@@ -24,8 +23,6 @@ from pyinterp.estimands.importance.permutation import (
 from pyinterp.estimands.importance.relation import PARAMETERS, Relation, difference, ratio
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.samplers import SAMPLERS, is_conditional
-
-__all__ = ["entropy_importance", "likelihood_importance"]
 
 
 def likelihood_importance(
@@ -52,12 +49,7 @@ def likelihood_importance(
         )
     loss = negative_log_likelihood(predictor, position_of(predictor, which_class))
     importance = permutation_importance(
-        problem,
-        features,
-        loss=loss,
-        permutations=permutations,
-        relation=relation,
-        sampler=sampler,
+        problem, features, loss=loss, permutations=permutations, relation=relation, sampler=sampler
     )
     of_class = () if which_class is None else (f"class {which_class}",)
     return replace(

@@ -134,7 +134,7 @@ class Network(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
         return Seeds(int(random.randint(np.iinfo(np.int32).max)))
 
     def _outputs(self, X: npt.ArrayLike) -> Iterator[FloatArray]:
-        """Yield the outputs for the rows, their columns compared with those of the fit."""
+        """Yield the outputs for the rows, their columns compared with the fit."""
         check_is_fitted(self)
         networks: Networks = self.networks_
         return networks.outputs(np.asarray(validate_data(self, X, reset=False, dtype=np.float64)))

@@ -41,7 +41,7 @@ def load_torch(who: str) -> Any:
 
 
 def start_weights(sizes: Sequence[int], rng: np.random.Generator) -> list[SingleArray]:
-    """Return weights and biases, layer by layer, uniform as those of ``torch.nn.Linear``."""
+    """Return weights and biases, layer by layer, uniform as in ``torch.nn.Linear``."""
     start = []
     for inputs, outputs in pairwise(sizes):
         end = inputs**-0.5

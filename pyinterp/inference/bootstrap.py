@@ -17,8 +17,6 @@ from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds
 from pyinterp.inference.replicates import Replicates, row_effects
 from pyinterp.inference.variance import Variance, covariance
 
-__all__ = ["BootstrapVariance"]
-
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BootstrapVariance(Variance):
@@ -87,7 +85,7 @@ class BootstrapVariance(Variance):
             return self.interval(estimate, bse, alpha, alternative)
         c = -_limit(-self._largest(estimate, bse, alternative), alpha)[0]
         half = c * np.where(bse > 0, bse, np.nan)
-        # No narrower than that of the term alone, which the percentiles give.
+        # No narrower than the interval of the term alone, which the percentiles give.
         single = self.interval(estimate, bse, alpha, alternative)
         low = np.fmin(estimate - half, single[:, 0])
         return bounds(low, np.fmax(estimate + half, single[:, 1]), alternative)

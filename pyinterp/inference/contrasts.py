@@ -21,8 +21,6 @@ from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_
 from pyinterp.inference.intervals import Alternative, symbol
 from pyinterp.inference.terms import IntervalScale, TermInference
 
-__all__ = ["Contrasts", "Hypotheses", "certain", "contrasts"]
-
 # Standard errors of contrasts below this share of what terms alone would give are rounding.
 CERTAIN = 1e-6
 WIDTH = 80  # of notes
@@ -124,10 +122,7 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
         )
 
     def summary(
-        self,
-        xname: Sequence[str] | None = None,
-        alpha: float = 0.05,
-        title: str | None = None,
+        self, xname: Sequence[str] | None = None, alpha: float = 0.05, title: str | None = None
     ) -> Summary:
         """Return the tests as a table."""
         frame = self.summary_frame(xname, alpha)
@@ -241,7 +236,7 @@ def _several(hypotheses: Hypotheses, rows: IntArray, inference: TermInference) -
 
 
 def certain(weights: FloatArray, cov: FloatArray) -> FloatArray:
-    """Return the variances below which those of contrasts, shape (k,), are rounding."""
+    """Return the variances below which variances of contrasts, shape (k,), are rounding."""
     return np.asarray(CERTAIN**2 * ((np.abs(weights) @ np.abs(cov)) * np.abs(weights)).sum(axis=-1))
 
 

@@ -14,17 +14,6 @@ from pyinterp.inference.replicates import Replicates
 from pyinterp.inference.variance import Variance
 from pyinterp.resampling.plans import LEAST_PAIRS
 
-__all__ = [
-    "COV_TYPES",
-    "CovType",
-    "Estimator",
-    "InferenceOptions",
-    "default",
-    "needs_coefficients",
-    "register_variance",
-    "variance",
-]
-
 CovType: TypeAlias = (
     Literal[
         "half-sample",

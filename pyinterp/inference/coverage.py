@@ -11,8 +11,6 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, NamedTuple
 
-__all__ = ["Coverage", "coverage_of", "coverages"]
-
 SOURCES = {
     "published": "In simulations by Molnar et al. (2021; 15 refits) of ",
     "repeated": "In simulations (the processes of Molnar et al. 2021; 15 refits) of ",

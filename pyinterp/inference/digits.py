@@ -6,8 +6,6 @@ import numpy as np
 
 from pyinterp._typing import FloatArray
 
-__all__ = ["cell", "number_format", "p_in_words", "p_text"]
-
 SMALLEST = 0.0005  # p-value that is printed as a number
 
 

@@ -13,8 +13,6 @@ from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.replicates import Replicates
 from pyinterp.inference.variance import Variance
 
-__all__ = ["independent_difference", "independent_variance"]
-
 Places = Sequence[tuple[int, int]]
 
 

@@ -12,18 +12,6 @@ from statsmodels.stats.multitest import multipletests, multitest_alias
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha, check_choice
 
-__all__ = [
-    "ALTERNATIVES",
-    "Alternative",
-    "adjust",
-    "adjusted_level",
-    "adjusts_intervals",
-    "bounds",
-    "check_adjustment",
-    "symbol",
-    "t_quantile",
-]
-
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
 
@@ -43,7 +31,7 @@ def t_quantile(tail: float, df: float) -> float:
 
 
 def bounds(low: FloatArray, high: FloatArray, alternative: Alternative) -> FloatArray:
-    """Return limits, shape (q, 2), those of a one-sided interval unbounded on one side."""
+    """Return limits, shape (q, 2); a one-sided interval is unbounded on one side."""
     missing = np.where(np.isnan(low), np.nan, 0.0)
     if alternative == "greater":
         high = np.inf + missing

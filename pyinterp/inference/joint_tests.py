@@ -16,8 +16,6 @@ from pyinterp.inference.digits import p_in_words
 from pyinterp.inference.simultaneous import LargestT
 from pyinterp.inference.variance import Variance
 
-__all__ = ["FlatTest", "JointTest", "flatness_test", "wald_test"]
-
 # Eigenvalues of a correlation matrix below this share of the largest are rounding.
 RANK = 1e-10
 

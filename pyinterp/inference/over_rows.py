@@ -13,8 +13,6 @@ from pyinterp.inference.cov_types import register_variance
 from pyinterp.inference.replicates import Replicates, contributions
 from pyinterp.inference.variance import Variance
 
-__all__ = ["RowUnits", "units_of"]
-
 
 class RowUnits(NamedTuple):
     """The rows or clusters that were sampled, and corrections for their number.

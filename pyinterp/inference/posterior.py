@@ -9,8 +9,6 @@ from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
 from pyinterp.inference.variance import Variance
 
-__all__ = ["rank_probabilities", "rope_probabilities"]
-
 CHUNK = 1000
 
 
@@ -19,7 +17,7 @@ def rank_probabilities(
 ) -> tuple[FloatArray, bool]:
     r"""Return the probability of each rank for each term, shape (q, q), and whether it is exact.
 
-    Rank 1 is that of the largest. Terms are t with `df` degrees of freedom around their estimates,
+    The largest has rank 1. Terms are t with `df` degrees of freedom around their estimates,
     jointly with covariance (scale) `cov`: exact for two terms, else shares of draws. Ties, which
     only terms without variance have, are split evenly.
     """

@@ -16,18 +16,6 @@ from pyinterp.inference.half_sample.half_fits import HalfFits
 from pyinterp.representation import about
 from pyinterp.resampling import Group
 
-__all__ = [
-    "CoefficientErrors",
-    "Fold",
-    "RefitEstimate",
-    "Replicates",
-    "combine",
-    "contributions",
-    "gather",
-    "row_effects",
-    "side_by_side",
-]
-
 # Contributions that differ by less than this share of the estimate differ by rounding.
 ROUNDING = 1e-12
 
@@ -253,7 +241,7 @@ def combine(
         _refit_by_refit(function, parts),
         no_effect=no_effect,
         half_fits=tuple(fit for part in parts for fit in part.half_fits),
-        coefficient_errors=None,  # those of two models are not independent
+        coefficient_errors=None,  # errors of two models are not independent
     )
 
 
@@ -261,7 +249,7 @@ def side_by_side(groups: Sequence[Replicates]) -> Replicates:
     """Return the replicates of the same refits on several groups of rows as one.
 
     Values stand one group after the other. A row has no contribution, NaN, to another group's.
-    Variances that are computed of rows take those of each group from `Replicates.groups`.
+    Variances over rows take the rows of each group from `Replicates.groups`.
     """
     every = [group.coefficient_errors for group in groups if group.coefficient_errors is not None]
     changes = [errors.changes for errors in every]

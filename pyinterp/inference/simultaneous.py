@@ -14,8 +14,6 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
 from pyinterp.inference.intervals import Alternative
 
-__all__ = ["LargestT"]
-
 DRAWS = 100_000
 Root: TypeAlias = tuple[tuple[float, ...], ...]
 # Eigenvalues of a correlation matrix below this share of the largest are rounding.

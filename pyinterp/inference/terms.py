@@ -15,8 +15,6 @@ from pyinterp.inference.variance import Variance
 from pyinterp.ranges import REAL, Range
 from pyinterp.representation import about
 
-__all__ = ["IntervalScale", "TermInference"]
-
 
 @dataclass(frozen=True)
 class IntervalScale:
@@ -25,8 +23,8 @@ class IntervalScale:
     .. math:: g(x) = \log\frac{x - a}{b - x}, \quad g(x) = \log(x - a) \text{ if } b = \infty, \quad
         g(x) = -\log(b - x) \text{ if } a = -\infty
 
-    A t interval of g(x), whose standard error is that of x times :math:`g'(x)`, has its limits
-    inside the range, and is nearer to its nominal level where x is skewed near an end.
+    A t interval of g(x), with the standard error of x times :math:`g'(x)`, has its limits inside
+    the range, and is nearer to its nominal level where x is skewed near an end.
     """
 
     range: Range = REAL

@@ -10,17 +10,9 @@ from scipy import stats
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_alpha, check_choice
-from pyinterp.inference.intervals import (
-    ALTERNATIVES,
-    Alternative,
-    bounds,
-    symbol,
-    t_quantile,
-)
+from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds, symbol, t_quantile
 from pyinterp.inference.simultaneous import LargestT
 from pyinterp.representation import about
-
-__all__ = ["Variance", "covariance"]
 
 
 @dataclass(frozen=True, kw_only=True)

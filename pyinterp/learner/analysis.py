@@ -34,16 +34,7 @@ from pyinterp.representation import about
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.results.header import Context, GoodnessOfFit, fingerprints
-from pyinterp.whatif import (
-    Engine,
-    EngineName,
-    WhatIf,
-    dispatch,
-    dispatch_labels,
-    with_coefficients,
-)
-
-__all__ = ["Analysis"]
+from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch, dispatch_labels, with_coefficients
 
 LEAST_ROWS = 2  # of a refit: a donor is another row
 # Step of coefficients, in standard errors: differences of fourth order then err by about 1e-9 of

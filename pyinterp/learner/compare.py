@@ -14,14 +14,7 @@ from pyinterp.checks import check_choice, check_count, check_flag, check_mapping
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Terms
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import (
-    Alternative,
-    CovType,
-    InferenceOptions,
-    Replicates,
-    combine,
-    variance,
-)
+from pyinterp.inference import Alternative, CovType, InferenceOptions, Replicates, combine, variance
 from pyinterp.inference.independent import independent_difference, independent_variance
 from pyinterp.learner.independence import check_independent, context_of_all
 from pyinterp.learner.interpretable import Interpretable
@@ -33,8 +26,6 @@ from pyinterp.results.results import EstimandResults
 from pyinterp.results.side_by_side import learner_names
 from pyinterp.results.together import ComparisonResults
 from pyinterp.whatif import Engine
-
-__all__ = ["compare"]
 
 Comparable: TypeAlias = Interpretable | EstimandResults
 Pairs: TypeAlias = Literal["reference", "all"]
@@ -76,7 +67,7 @@ def compare(
     metric : str, Metric or callable, optional
         For learners, instead of a loss; as in ``results.metric``.
     names : sequence of str, optional
-        Names of the learners; by default those of their estimators.
+        Names of the learners; by default the names of their estimators.
     reference : str or int
         Name or position of the results from which all others are subtracted.
     pairs : {"reference", "all"}
@@ -210,7 +201,7 @@ def _places(labels: list[str], reference: str | int, pairs: Pairs) -> list[tuple
 def _paired_differences(
     results: Sequence[EstimandResults], places: Sequence[tuple[int, int]]
 ) -> Replicates:
-    """Return the estimates per refit of the first results of pairs minus those of the second."""
+    """Return estimates per refit of the first results of pairs minus estimates of the second."""
     differences = [
         combine(Estimate.minus, [results[one].replicates, results[other].replicates])
         for one, other in places
@@ -241,11 +232,7 @@ def _with_rope(compared: ComparisonResults, rope: float) -> ComparisonResults:
 
 
 def _difference(
-    estimand: Estimand,
-    contrasts: Sequence[str],
-    places: Sequence[tuple[int, int]],
-    *,
-    paired: bool,
+    estimand: Estimand, contrasts: Sequence[str], places: Sequence[tuple[int, int]], *, paired: bool
 ) -> Estimand:
     """Return the estimand of the differences, which has no bound and is 0 under the null."""
     return replace(
@@ -342,11 +329,7 @@ def _learners(labels: Sequence[str], pairs: Pairs) -> str:
 
 
 def _meaning(
-    estimand: Estimand,
-    contrasts: Sequence[str],
-    places: Sequence[tuple[int, int]],
-    *,
-    paired: bool,
+    estimand: Estimand, contrasts: Sequence[str], places: Sequence[tuple[int, int]], *, paired: bool
 ) -> str:
     to_one = len({one for one, _ in places}) == 1
     several = "the first minus each of the others" if to_one else "all pairs"

@@ -12,8 +12,6 @@ from pyinterp.learner.importances import Importances
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 
-__all__ = ["DefaultTable"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

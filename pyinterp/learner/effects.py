@@ -24,8 +24,6 @@ from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import CurveResults
 
-__all__ = ["Effects"]
-
 
 class PDOptions(Inference, total=False):
     """Options of ``pd``, for types."""
@@ -182,7 +180,7 @@ class Effects(FittedModels):
         Parameters
         ----------
         features : str or sequence of str, optional
-            Variables; by default all, those of groups one by one.
+            Variables; by default all, members of groups one by one.
         spread : {"sd", "mad", "iqr"}
             Spread of the curve of a number: standard deviation, median absolute deviation (times
             1.4826) or interquartile range (type 7). Whole numbers and booleans are numbers, as in
@@ -571,10 +569,6 @@ class Effects(FittedModels):
             If a variable is unknown or constant, or the model predicts steps.
         """
         estimand = average_marginal_effects(
-            self.analysis.problem,
-            features,
-            step=step,
-            scale=scale,
-            which_class=which_class,
+            self.analysis.problem, features, step=step, scale=scale, which_class=which_class
         )
         return self.estimate(estimand, **inference)

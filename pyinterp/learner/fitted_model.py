@@ -34,8 +34,6 @@ from pyinterp.resampling.refits import Refit
 from pyinterp.results.header import clusters_in_words, context_of
 from pyinterp.whatif import EngineName, engine_names
 
-__all__ = ["FittedModel"]
-
 
 class FittedModel(Interpretable):
     """A model fitted elsewhere, on evaluation rows: model-PD, model-PFI and their inference.

@@ -28,8 +28,6 @@ from pyinterp.learner.analysis import Analysis
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 
-__all__ = ["ONE_GROUP", "By", "FittedModels", "Inference"]
-
 By: TypeAlias = str | npt.ArrayLike | None
 ONE_GROUP = (
     "it puts several estimands side by side; ask for one estimand by groups, such as "
@@ -49,7 +47,7 @@ class Inference(TypedDict, total=False):
 
 
 class FittedModels:
-    """Fitted models, those of refits or a single one, for which estimands are estimated.
+    """Fitted models, of refits or a single one, for which estimands are estimated.
 
     Attributes
     ----------
@@ -98,10 +96,7 @@ class FittedModels:
             If `estimand` is not an Estimand, or the options do not go together.
         """
         options = InferenceOptions(
-            cov_type=cov_type,
-            alternative=alternative,
-            p_adjust=p_adjust,
-            simultaneous=simultaneous,
+            cov_type=cov_type, alternative=alternative, p_adjust=p_adjust, simultaneous=simultaneous
         )
         if not isinstance(estimand, Estimand):
             raise OptionError(

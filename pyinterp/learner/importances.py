@@ -9,13 +9,10 @@ import numpy.typing as npt
 
 from pyinterp.errors import OptionError
 from pyinterp.estimands.importance.loco import leave_one_covariate_out
+from pyinterp.estimands.importance.losses import Permutations
 from pyinterp.estimands.importance.metric_importance import metric_importance
 from pyinterp.estimands.importance.native import Native, native_importance
-from pyinterp.estimands.importance.permutation import (
-    Permutations,
-    Replacement,
-    permutation_importance,
-)
+from pyinterp.estimands.importance.permutation import Replacement, permutation_importance
 from pyinterp.estimands.importance.relation import Relation
 from pyinterp.estimands.importance.variable_importance import Adjustment, amvim, cvim, mvim
 from pyinterp.estimands.positivity import positivity, redundancy
@@ -27,8 +24,6 @@ from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import ImportanceResults, UncertaintyResults
 from pyinterp.samplers import SamplerLike, is_conditional
-
-__all__ = ["Importances"]
 
 
 class Importances(FittedModels):
@@ -66,15 +61,15 @@ class Importances(FittedModels):
             number K takes K balanced permutations: no row is its own donor and each meets K
             different donors. "auto" is "all" for tree ensembles and linear models, which have
             exact engines, as long as rows times distinct values of the feature stay at most 1e8
-            per refit; with squared error there is no bound. For other models, and beyond it, "auto"
-            is 30, down to 10 where these would make more than 250,000 predictions; "all" where
-            the feature has fewer distinct values than that. With a metric "auto" is 10; there is no
-            mean over all pairs. A mapping gives, per feature, the permutations of the rows of one
-            fitted model, shape (n, K).
+            per refit; with squared error there is no bound. For other models "auto" is "all" up to
+            15,000 predictions per refit (122 rows), or 30 distinct values; beyond it 30, down to 10
+            where these would make more than 250,000 predictions. With a metric "auto" is 10; there
+            is no mean over all pairs. A mapping gives, per feature, the permutations of the rows
+            of one fitted model, shape (n, K).
         relation : {"difference", "ratio"}
             How the two expected losses are compared, per refit.
         sampler : str, Sampler or mapping
-            How values that replace a feature are drawn: "marginal" takes those of the other rows;
+            How values that replace a feature are drawn: "marginal" takes values of the other rows;
             all else draws given the other variables, as for `cvim`, and "knockoff" is allowed too.
             Of a mapping, features that it does not name are "marginal".
         {rows}

@@ -12,8 +12,6 @@ from pyinterp.errors import InferenceError
 from pyinterp.results.header import Context
 from pyinterp.results.results import EstimandResults
 
-__all__ = ["check_independent", "context_of_all"]
-
 # Share of the rows that are common to the same data, where so many rows are distinct.
 IN_COMMON, DISTINCT = 0.5, 0.9
 

@@ -13,7 +13,7 @@ from pyinterp.data.row_data import Rows
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.causal import causal_effects, causal_importance, causal_share
 from pyinterp.estimands.effects.grids import Grid
-from pyinterp.estimands.importance.permutation import Permutations
+from pyinterp.estimands.importance.losses import Permutations
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.estimands.risk import RiskRelation, risk
@@ -31,7 +31,6 @@ from pyinterp.samplers import SamplerLike, check_names, check_sampler
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = ["MEASURES", "Interpretable"]
 
 # Measures with one value per feature: their methods, and which options of `importance` they take.
 BY_PERMUTATION = ("features", "permutations")
@@ -81,11 +80,7 @@ class Interpretable(Effects, DefaultTable):
         return self.estimate(estimand, **inference)
 
     @takes()
-    def metric(
-        self,
-        metric: MetricLike,
-        **inference: Unpack[Inference],
-    ) -> EstimandResults:
+    def metric(self, metric: MetricLike, **inference: Unpack[Inference]) -> EstimandResults:
         """Metric of all evaluation rows together, such as an area under a curve.
 
         It has the sign that it is defined with: "neg_mean_absolute_error" is negative. For a

@@ -28,13 +28,7 @@ from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.models.adapters import (
-    fits_intercept,
-    needs_intercept,
-    one_thread,
-    suit,
-    wants_frames,
-)
+from pyinterp.models.adapters import fits_intercept, needs_intercept, one_thread, suit, wants_frames
 from pyinterp.models.copies import fresh
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
@@ -58,8 +52,6 @@ from pyinterp.resampling.refits import (
 )
 from pyinterp.results.header import Context, clusters_in_words, context_of
 from pyinterp.whatif import EngineName, engine_names
-
-__all__ = ["Learner", "LearnerResults"]
 
 Encoding: TypeAlias = Literal["matrix", "frame"]
 
@@ -193,7 +185,7 @@ class Learner:
         design : {"matrix", "frame"}, optional
             "frame" hands the formula's variables over as a DataFrame, category dtype kept, to
             learners and pipelines that encode for themselves; the formula then only selects. The
-            default is "frame" for learners that say so (``wants_frames``, as those of R do), and
+            default is "frame" for learners that say so (``wants_frames``, as learners of R do), and
             "matrix" for all others.
         design_state : {"all", "refit"}
             Learn levels, knots and means once from all rows (they use no response), or anew from
@@ -581,7 +573,7 @@ class Learner:
         return new
 
     def _check_positions(self) -> None:
-        """Raise `OptionError` if positions in the data are not those of the analyzed rows."""
+        """Raise `OptionError` unless positions in the data are positions in the analyzed rows."""
         left_out = int((~self.data.complete).sum())
         why = f"{left_out} rows are left out (missing values, or `subset`)" if left_out else ""
         if self.data.repeats is not None:

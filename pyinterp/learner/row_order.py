@@ -10,8 +10,6 @@ import pandas as pd
 from pyinterp.data.sample import Sample
 from pyinterp.estimands.estimate import ModelOnRows
 
-__all__ = ["order_note"]
-
 # The autocorrelation must be larger than 4 standard errors 1 / root(n) of exchangeable rows, and
 # than .25, so that weak dependence in many rows says nothing.
 STANDARD_ERRORS, LEAST = 4.0, 0.25

@@ -16,21 +16,13 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.sample import Response
 from pyinterp.errors import LossError, OptionError, did_you_mean, list_of, quote, reason
 from pyinterp.losses.metrics import METRICS, Metric, MetricName, check_metric
-from pyinterp.losses.scorers import (
-    ScorerFunction,
-    formula_of,
-    name_of,
-    needs_of,
-    scorer_named,
-)
+from pyinterp.losses.scorers import ScorerFunction, formula_of, name_of, needs_of, scorer_of
 from pyinterp.models.predictor import Predictor
-
-__all__ = ["NOT_SMOOTH", "MetricFunction", "MetricLike", "choose_metric"]
 
 MetricFunctionLike: TypeAlias = Callable[..., Any]
 MetricLike: TypeAlias = "MetricName | str | Metric | MetricFunctionLike"
 
-# Weight that is added to a row; that of every row is 1.
+# Weight that is added to a row; every row has 1.
 STEP = 1e-4
 # Up to so many rows are changed one by one; of more, those that are alike are changed together.
 ROWS = 1000
@@ -216,7 +208,7 @@ def _by_name(metric: object, predictor: Predictor, response: Response) -> Metric
         # A name can't say which class is of interest: it is the second of two, the one coded 1.
         codes = None if response.classes is None else tuple(range(len(response.classes)))
         coded = replace(response, classes=codes)
-        return _of_scorer(scorer_named(metric), metric, predictor, coded)
+        return _of_scorer(scorer_of(metric), metric, predictor, coded)
     if not callable(metric) or isinstance(metric, type):
         several = "; ask for one metric at a time" if isinstance(metric, list | dict) else ""
         raise LossError(
@@ -304,7 +296,7 @@ def _note(name: str, weights: str) -> str:
 
 
 def _more_weight(weights: FloatArray, rows: IntArray) -> FloatArray:
-    """Return weights of the same sum, of which those of some rows are larger by a small share."""
+    """Return weights of the same sum, larger by a small share for some rows."""
     moved = weights.copy()
     moved[rows] *= 1 + STEP
     return np.asarray(moved * (weights.sum() / moved.sum()))

@@ -20,8 +20,6 @@ from pyinterp.models.predictor import Kind, Predictor, most_probable
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.representation import about
 
-__all__ = ["METRICS", "Metric", "MetricName", "check_metric", "evaluate"]
-
 MetricName: TypeAlias = Literal[
     "rmse", "mae", "mape", "mse", "rsq", "rsq_trad", "accuracy", "bal_accuracy", "youden",
     "logloss", "log_loss", "brier", "roc_auc", "pr_auc",
@@ -34,7 +32,7 @@ Rows: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 Combine: TypeAlias = Callable[[FloatArray], tuple[float, FloatArray]]
 Formula: TypeAlias = Callable[[FloatArray, IntArray, BoolArray], tuple[float, FloatArray]]
 
-BALANCED = (
+TWO_SENSITIVITIES = (
     "bal_accuracy is the mean of sensitivity and specificity, averaged over classes, as in R's "
     "yardstick; scikit-learn's balanced_accuracy, the mean sensitivity, differs for more than two "
     "classes."
@@ -275,13 +273,7 @@ def _squared_correlation(means: FloatArray) -> tuple[float, FloatArray]:
     value = cov**2 / (vy * vp)
     by_cov, by_vy, by_vp = 2 * cov / (vy * vp), -value / vy, -value / vp
     gradient = np.array(
-        [
-            -b * by_cov - 2 * a * by_vy,
-            -a * by_cov - 2 * b * by_vp,
-            by_vy,
-            by_vp,
-            by_cov,
-        ]
+        [-b * by_cov - 2 * a * by_vy, -a * by_cov - 2 * b * by_vp, by_vy, by_vp, by_cov]
     )
     return float(value), gradient
 
@@ -386,7 +378,7 @@ METRICS: Mapping[str, Metric] = {
         _score("rsq", _moments, _squared_correlation),
         _score("rsq_trad", _errors_and_moments, _explained_share, range=(-np.inf, 1.0)),
         _score("accuracy", _correct, needs="label"),
-        _score("bal_accuracy", _tables, _balanced_accuracy, needs="label", note=BALANCED),
+        _score("bal_accuracy", _tables, _balanced_accuracy, needs="label", note=TWO_SENSITIVITIES),
         _score("youden", _tables, _youden, needs="label", range=(-1.0, 1.0)),
         _error("logloss", LOSSES["log"], needs="probability", unit="nats"),
         _error("log_loss", LOSSES["log"], needs="probability", unit="nats"),

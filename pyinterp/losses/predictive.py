@@ -13,8 +13,6 @@ from pyinterp.losses.rowwise import LOSSES, Loss, LossFunction
 from pyinterp.models.predictor import Predictor
 from pyinterp.ranges import POSITIVE
 
-__all__ = ["CLASS_ENTROPY", "entropy", "negative_log_likelihood"]
-
 
 def negative_log_likelihood(predictor: Predictor, position: int | None = None) -> Loss:
     r"""Return the loss :math:`-\log q(y | x)`; of classes it is the log loss.
@@ -38,7 +36,7 @@ def negative_log_likelihood(predictor: Predictor, position: int | None = None) -
 def entropy(predictor: Predictor, position: int | None = None) -> Loss:
     r"""Return the entropy :math:`H[q(\cdot | x)]` as a loss that does not look at the response.
 
-    Parameters are those of `negative_log_likelihood`.
+    Parameters as of `negative_log_likelihood`.
     """
     if predictor.distribution is not None:
         function = _OfDistribution(predictor.distribution, of_response=False)

@@ -21,7 +21,6 @@ from pyinterp.representation import about
 if TYPE_CHECKING:
     from pyinterp.losses.metrics import Metric
 
-__all__ = ["LOSSES", "Loss", "LossLike", "LossName", "check_needs", "choose"]
 
 LossName: TypeAlias = Literal[
     "squared", "absolute", "huber", "poisson", "gamma", "binomial", "log", "brier", "rps",

@@ -19,8 +19,6 @@ from pyinterp.losses.metrics import METRICS, Combine, Metric, OfMeans
 from pyinterp.models.predictor import Kind, Predictor, most_probable
 from pyinterp.ranges import REAL
 
-__all__ = ["ScorerFunction", "formula_of", "name_of", "needs_of", "scorer_named"]
-
 AnyScorer: TypeAlias = Callable[..., Any]
 
 # Functions with their default options, by our name.
@@ -39,7 +37,7 @@ SCORERS = {
 
 
 @lru_cache  # scikit-learn makes another one each time, whose measurements would not be shared
-def scorer_named(name: str) -> AnyScorer:
+def scorer_of(name: str) -> AnyScorer:
     """Return a scorer by its name."""
     scorer: AnyScorer = sk.get_scorer(name)
     return scorer
@@ -61,7 +59,7 @@ def formula_of(metric: object) -> Metric | None:
 
 @lru_cache  # as above
 def _formula(name: str) -> Metric:
-    """Return a scorer's formula: that of our metric, with the sign that makes larger better."""
+    """Return a scorer's formula: our metric's, with the sign that makes larger better."""
     metric = METRICS[SCORERS[name]]
     if isinstance(metric, OfMeans) and metric.smaller_is_better:
         combine = partial(_negative, combine=metric.combine)

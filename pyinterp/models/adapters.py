@@ -23,18 +23,6 @@ from pyinterp.models.copies import fresh
 from pyinterp.models.final_step import innermost
 from pyinterp.models.row_options import check_row_options
 
-__all__ = [
-    "column_positions",
-    "fits_intercept",
-    "needs_intercept",
-    "one_thread",
-    "statsmodels_learner",
-    "suit",
-    "wants_codes",
-    "wants_frames",
-    "without_columns",
-]
-
 # Parameters of scikit-learn, XGBoost, LightGBM and CatBoost that may hold positions of columns.
 _BY_COLUMN = re.compile(
     r"(cat|categorical|embedding|text)_features|feature_weights|interaction_(constraints|cst)|"
@@ -90,10 +78,7 @@ class StatsmodelsRegressor(RegressorMixin, _StatsmodelsBase):  # type: ignore[mi
     """A statsmodels model that predicts a mean."""
 
     def fit(
-        self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        offset: npt.NDArray[np.float64] | None = None,
+        self, X: npt.ArrayLike, y: npt.ArrayLike, offset: npt.NDArray[np.float64] | None = None
     ) -> StatsmodelsRegressor:
         """Fit the model; the results are in ``results_``."""
         rows, response = validate_data(
@@ -122,10 +107,7 @@ class StatsmodelsClassifier(ClassifierMixin, _StatsmodelsBase):  # type: ignore[
         return self.model.__name__ == "MNLogit"
 
     def fit(
-        self,
-        X: npt.ArrayLike,
-        y: npt.ArrayLike,
-        offset: npt.NDArray[np.float64] | None = None,
+        self, X: npt.ArrayLike, y: npt.ArrayLike, offset: npt.NDArray[np.float64] | None = None
     ) -> StatsmodelsClassifier:
         """Fit the model; the results are in ``results_``."""
         rows, response = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)

@@ -16,8 +16,6 @@ from pyinterp.models.final_step import innermost
 from pyinterp.models.predictor import Predictor
 from pyinterp.representation import about
 
-__all__ = ["Coefficients", "coefficients_of"]
-
 # From the object that holds coefficients, and other values, to a copy that has those.
 Move = Callable[[Any, FloatArray], Any]
 

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-__all__ = ["fresh", "reseed", "seed_networks"]
-
 # What libraries call the seed of an estimator.
 SEEDS = ("random_state", "random_seed")
 LARGEST_SEED = 2**31 - 1
@@ -40,7 +38,7 @@ def fresh(estimator: Any) -> Any:
 
 
 def reseed(model: Any, rng: np.random.Generator, *, keep_set: bool = False) -> None:
-    """Give every seed inside an estimator, those of a pipeline's steps included, a value of `rng`.
+    """Give every seed inside an estimator, of a pipeline's steps too, a value of `rng`.
 
     Parameters
     ----------

@@ -17,8 +17,6 @@ from pyinterp.models.copies import fresh
 from pyinterp.models.predictor import is_classifier, learner_name
 from pyinterp.representation import call
 
-__all__ = ["Distributional"]
-
 
 class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """A regressor together with the distribution that it predicts.

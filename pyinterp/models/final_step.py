@@ -11,8 +11,6 @@ from sklearn.frozen import FrozenEstimator
 from pyinterp._typing import Matrix
 from pyinterp.models.native_boosters import Booster
 
-__all__ = ["EarlierSteps", "FinalStep", "entrance", "final_step", "innermost"]
-
 
 @dataclass(frozen=True)
 class EarlierSteps:

@@ -19,8 +19,6 @@ from pyinterp.models.native_boosters import Booster
 from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.predictor import Predictor, learner_name, plain
 
-__all__ = ["check_classes", "predictor_of"]
-
 
 def predictor_of(
     fitted: Any,
@@ -87,17 +85,14 @@ def check_classes(classes: object) -> None:
 
 
 def _of_probabilities(
-    fitted: Any,
-    estimator: Any,
-    classes: Sequence[Any] | None,
-    response: pd.Series[Any] | None,
+    fitted: Any, estimator: Any, classes: Sequence[Any] | None, response: pd.Series[Any] | None
 ) -> Predictor:
     """Return the predictor of class probabilities of statsmodels results, with the right labels.
 
     `estimator` are the results, or these with an offset.
 
     statsmodels predicts the probability of 1 if the response was numbers. If a formula turned a
-    response with two levels into two columns, it predicts that of the first.
+    response with two levels into two columns, it predicts the first.
     """
     levels = [] if response is None else sorted(response.unique().tolist(), key=str)
     label_of = {str(level): level for level in levels}

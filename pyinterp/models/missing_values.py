@@ -9,8 +9,6 @@ from sklearn.utils import get_tags
 
 from pyinterp.models.model_reader import is_statsmodels
 
-__all__ = ["takes_missing"]
-
 # What a step makes of missing values: an error, values, missing values, or some of these by
 # column; "" if it does not say.
 Fate: TypeAlias = Literal["refuses", "fills", "passes", "mixed", ""]
@@ -72,7 +70,7 @@ def _side_by_side(transformers: list[Any]) -> Fate:
 
 
 def _of_tags(step: Any) -> Fate:
-    """Return what an estimator's tags say; those of unknown classes may only be inherited."""
+    """Return what an estimator's tags say; unknown classes may only have inherited them."""
     name = type(step).__name__
     if not hasattr(step, "__sklearn_tags__") or name == "FunctionTransformer":
         return ""

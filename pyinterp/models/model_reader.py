@@ -22,8 +22,6 @@ from pyinterp.errors import DataError, NamesWarning, level_of_caller, list_of
 from pyinterp.models.final_step import entrance
 from pyinterp.models.predictor import learner_name
 
-__all__ = ["ModelReader", "formula_of", "is_statsmodels", "select"]
-
 # Names that libraries, or people, give to columns of arrays: 0, x1, f2, Column_3.
 NAME_WITH_NUMBER = re.compile(r"[A-Za-z]*_?(\d{1,6})")
 
@@ -171,7 +169,7 @@ def _match(fitted: Any, data: RowData, others: Collection[str], who: str) -> _Ma
 def select(fitted: Any, X: Any) -> Any:
     """Return rows with the model's columns alone, if it has their names and all are there.
 
-    For functions that, like those of R, are given whole data frames.
+    For functions that, as in R, are given whole data frames.
     """
     names = _training_names(fitted)
     if names is None or not isinstance(X, pd.DataFrame):
@@ -220,7 +218,7 @@ def _of_statsmodels(model: Any) -> list[str] | None:
     if isinstance(exog, pd.DataFrame):
         return [str(column) for column in exog.columns]
     names = [str(name) for name in getattr(model, "exog_names", None) or ()]
-    # After `remove_data`, names other than the defaults of statsmodels are those of a frame.
+    # After `remove_data`, names other than the defaults of statsmodels come from a frame.
     default = all(re.fullmatch(r"const|x\d+", name) for name in names)
     return None if exog is not None or default else names
 

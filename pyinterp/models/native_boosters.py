@@ -8,8 +8,6 @@ from typing import Any
 
 from pyinterp.errors import OptionError
 
-__all__ = ["Booster", "as_function", "check_not_native", "check_scores"]
-
 # Losses of CatBoost whose `predict` is on another scale than the response, by the kind of
 # prediction that is not.
 SCORES = {

@@ -27,8 +27,6 @@ from pyinterp.models.model_reader import is_statsmodels
 from pyinterp.models.predictor import is_classifier, learner_name
 from pyinterp.models.sample_weight import weight_option
 
-__all__ = ["OffsetModel", "check_takes_offset"]
-
 # Models of counts in statsmodels whose link is the logarithm.
 COUNTS = {"Poisson", "NegativeBinomial", "NegativeBinomialP", "GeneralizedPoisson"}
 LOG_LINKS = {"count:poisson", "reg:gamma", "reg:tweedie", "poisson", "gamma", "tweedie"}

@@ -15,17 +15,6 @@ from pyinterp.data.frames import as_frame, fill_masks
 from pyinterp.data.sample import LARGEST
 from pyinterp.errors import PredictionError, quote
 
-__all__ = [
-    "as_numbers",
-    "check_finite",
-    "check_kind",
-    "check_probabilities",
-    "check_repeatable",
-    "read_only",
-    "real_numbers",
-    "spread",
-]
-
 # Probabilities in single precision add up to 1 this closely.
 UNITY = 1e-5
 # Rows that are predicted twice.

@@ -17,8 +17,6 @@ from pyinterp.errors import PredictionError, list_of, reason
 from pyinterp.models.final_step import final_step
 from pyinterp.models.predictor import Predictor, learner_name
 
-__all__ = ["predictive"]
-
 # From a model's inputs to parameters of distributions, shape (n, P).
 Parameters: TypeAlias = Callable[[Any], FloatArray]
 # A family, and the function that gives its parameters.
@@ -217,7 +215,7 @@ def _shape_and_scale(results: Any, inputs: Any) -> FloatArray:
 
 
 def _check_variance(results: Any, kind: str, family: str) -> None:
-    """Raise unless the variance of a new response is that of the family."""
+    """Raise unless the variance of a new response agrees with the family."""
     weights = results.model.weights if kind == "WLS" else results.model.var_weights
     if np.any(np.asarray(weights) != 1):
         raise PredictionError(

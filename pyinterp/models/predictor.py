@@ -26,18 +26,6 @@ from pyinterp.models.prediction_checks import (
 from pyinterp.models.remedies import explanation
 from pyinterp.representation import about
 
-__all__ = [
-    "ClassOrder",
-    "Kind",
-    "Predictor",
-    "check_estimator",
-    "check_instance",
-    "is_classifier",
-    "learner_name",
-    "most_probable",
-    "plain",
-]
-
 Kind: TypeAlias = Literal["mean", "probability", "label", "distribution", "answers"]
 # Decimals of probabilities that the order of a sum does not change.
 DECIMALS = 12
@@ -360,7 +348,7 @@ def is_classifier(estimator: Any) -> bool:
 
 
 def learner_name(estimator: Any) -> str:
-    """Return the name to print for an estimator; a pipeline's is that of its last step."""
+    """Return the name to print for an estimator; a pipeline has the name of its last step."""
     steps = getattr(estimator, "steps", None)
     if isinstance(steps, list) and steps:
         return f"Pipeline({learner_name(steps[-1][1])})"

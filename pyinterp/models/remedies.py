@@ -9,8 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from pyinterp.errors import reason
 
-__all__ = ["explanation"]
-
 CATEGORY = "give texts the type category, `X.astype({'g': 'category'})`"
 RANKING = (
     "a learner has no groups of rows to rank within: fit the model yourself, and explain it by "

@@ -12,8 +12,6 @@ from sklearn.model_selection import PredefinedSplit
 
 from pyinterp.errors import OptionError
 
-__all__ = ["check_offset", "check_row_options", "is_per_row"]
-
 # Options of statsmodels, scikit-learn, XGBoost and LightGBM that hold one value per row.
 PER_ROW = re.compile(
     "base_margin|dep_data|endog|entry|exog(_infl|_precision|_re|_smooth|_vc)?|exposure|groups|"
@@ -91,7 +89,7 @@ def check_offset(results: Any, *, given: bool) -> None:
 
 
 def _all(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield options by their last name, those of mappings inside too."""
+    """Yield options by their last name, of mappings inside too."""
     for name, value in options.items():
         last = str(name).split("__")[-1]
         if OTHERS.fullmatch(last):

@@ -14,8 +14,6 @@ from pyinterp.errors import OptionError
 from pyinterp.models.final_step import innermost
 from pyinterp.models.predictor import learner_name
 
-__all__ = ["check_takes_weights", "weight_option"]
-
 WEIGHT = "sample_weight"
 ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
 # What hands all keywords of `fit` on to the estimator inside.

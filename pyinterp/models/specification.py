@@ -12,8 +12,6 @@ from sklearn.utils._pprint import _changed_params
 from pyinterp.errors import NO_VALUE, short
 from pyinterp.models.predictor import learner_name
 
-__all__ = ["family_of", "specification"]
-
 # Kinds of learners of which simulations say how often intervals cover: the first that matches
 # package and name of a class.
 FAMILIES = {
@@ -27,7 +25,7 @@ FAMILIES = {
 
 LONGEST = 100  # characters of a learner with its settings
 LONGEST_VALUE = 30
-# The seed of the analysis replaces those of learners; the others change no prediction.
+# The seed of the analysis replaces seeds of learners; the others change no prediction.
 LEFT_OUT = {"random_state", "random_seed", "seed", "n_jobs", "verbose", "verbosity", "thread_count"}
 
 

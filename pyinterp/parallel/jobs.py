@@ -17,8 +17,6 @@ from sklearn import config_context, get_config
 
 from pyinterp.parallel.progress import ProgressOption, with_progress
 
-__all__ = ["EndOfCall", "go_on", "outcomes"]
-
 T = TypeVar("T")
 
 # Seconds that an interrupted call waits for threads: control should be back within five.

@@ -8,8 +8,6 @@ from contextlib import suppress
 import numba
 from numba.core.caching import FunctionCache
 
-__all__ = ["compiled_loop"]
-
 
 def compiled_loop(loop):
     """Return a loop that is compiled when it is first called, and runs without Python's lock.

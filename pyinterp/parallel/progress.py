@@ -11,8 +11,6 @@ from typing import Literal, TypeAlias, TypeVar
 
 from pyinterp.errors import OptionError, quote
 
-__all__ = ["ProgressOption", "check_progress", "clock", "tell", "with_progress"]
-
 T = TypeVar("T")
 ProgressOption: TypeAlias = bool | Literal["log"]
 

@@ -9,8 +9,6 @@ from typing import Any
 from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import threadpool_limits
 
-__all__ = ["shared_cores", "workers"]
-
 # What scikit-learn, XGBoost, LightGBM and CatBoost call their number of threads.
 _NAMES = ("n_jobs", "nthread", "num_threads", "thread_count")
 

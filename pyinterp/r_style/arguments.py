@@ -62,7 +62,7 @@ class CurveKeywords(GridKeywords, total=False):
 class Curve:
     """Arguments of ``pdp::partial`` that say where a curve is evaluated, and on which scale.
 
-    They are those of `pyinterp.r_style.r_functions.PARTIAL`, with R's defaults; the grid itself,
+    They are listed in `pyinterp.r_style.r_functions.PARTIAL`, with R's defaults; the grid itself,
     `pred_grid`, is none of them. `inv_link` may be what a caller hands on to R.
     """
 

@@ -193,7 +193,7 @@ def vi_permute(
 
 
 class _Others(GridKeywords, total=False):
-    """Keywords of `vi` that are those of `vi_firm` or of `vi_permute`."""
+    """Keywords of `vi` that `vi_firm` or `vi_permute` takes."""
 
     var_continuous: Spread
     ice: bool

@@ -122,7 +122,7 @@ class RFunction:
     ----------
     package, name : str
     arguments : tuple of Argument
-        In R's order; at the end those of the function that takes its dots.
+        In R's order; at the end the arguments of the function that takes its dots.
     sides : sequence of {"r_style", "r_bridge"}
     """
 

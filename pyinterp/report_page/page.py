@@ -20,11 +20,9 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.results.header import Context
 from pyinterp.results.results import EstimandResults
 
-__all__ = ["report"]
-
 Tables: TypeAlias = Mapping[str, Sequence[EstimandResults]]
 
-DPI = 192  # twice that of screens
+DPI = 192  # twice as many as screens have
 WIDTH = 7.0  # of pictures, in inches
 ROW = 0.28  # of one feature
 CURVE = 3.2

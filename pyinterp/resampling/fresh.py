@@ -14,8 +14,6 @@ from pyinterp.errors import DataError, OptionError, PyinterpError, quote, reason
 from pyinterp.representation import call_form
 from pyinterp.resampling.resampling import Part, Resampling, Units, check_fraction, part_of
 
-__all__ = ["FreshDraws"]
-
 
 @dataclass(frozen=True, eq=False)
 class FreshDraws(Resampling):

@@ -19,8 +19,6 @@ from pyinterp.parallel import outcomes, threads
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit, RefitOptions, fit_one, outcome_of
 
-__all__ = ["LeaveOut"]
-
 Key: TypeAlias = tuple[int, tuple[str, ...]]
 # Predictions by their kind; the first is what the model predicts by default.
 ByKind: TypeAlias = dict[Kind, FloatArray]

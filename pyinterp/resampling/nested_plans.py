@@ -27,8 +27,6 @@ from pyinterp.resampling.resampling import (
     redraw,
 )
 
-__all__ = ["NestedBootstrap", "NestedCrossValidation"]
-
 SplitBy: TypeAlias = Literal["row", "copy"]
 
 
@@ -36,7 +34,7 @@ SplitBy: TypeAlias = Literal["row", "copy"]
 class NestedCrossValidation(Splitting):
     """Nested cross-validation of Bates, Hastie and Tibshirani (2024): a costly reference.
 
-    The estimate is that of repeated cross-validation. For its variance every fold is left out
+    The estimate comes from repeated cross-validation. For its variance every fold is left out
     while the others are cross-validated among themselves: how far that inner mean is from the
     fold's own shows the error that cross-validation makes; see ``cov_type="nested-cv"``.
 
@@ -138,7 +136,7 @@ class NestedBootstrap(Splitting):
         "row" keeps all copies of a row on one side of a split: no row both trains and evaluates.
         "copy" is the algorithm as printed, which deals out the n draws. About half of those that
         evaluate have a copy that trains (1 - exp(-fraction)), so that losses and importances are
-        in part those of training rows; it is here for comparison.
+        in part copies of training rows; it is here for comparison.
     cluster : str or array of shape (n,), optional
         Draw and split whole clusters, the levels of this column; they take the place of rows.
 

@@ -26,8 +26,6 @@ from pyinterp.resampling.resampling import (
     redraw,
 )
 
-__all__ = ["LEAST_PAIRS", "Bootstrap", "CrossValidation", "HalfSampling", "Holdout", "Subsampling"]
-
 # Molnar et al. (2021, section 8).
 STUDIED_REFITS = 15
 # The bootstrap's expected share of distinct rows.

@@ -14,13 +14,7 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.checks import check_choice, check_jobs
 from pyinterp.data.design import Categories, Design, FormulaDesign
 from pyinterp.data.sample import Response, Sample
-from pyinterp.errors import (
-    DesignError,
-    PyinterpError,
-    RefitError,
-    RefitWarning,
-    level_of_caller,
-)
+from pyinterp.errors import DesignError, PyinterpError, RefitError, RefitWarning, level_of_caller
 from pyinterp.models.adapters import wants_codes, wants_frames
 from pyinterp.models.copies import fresh, reseed, seed_networks
 from pyinterp.models.predictor import Predictor, learner_name
@@ -31,19 +25,6 @@ from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.representation import about
 from pyinterp.resampling.resampling import Group, Part, Resampling, Units
-
-__all__ = [
-    "DesignState",
-    "OnError",
-    "Refit",
-    "RefitOptions",
-    "UnseenLevels",
-    "estimating",
-    "fit_alone",
-    "fit_one",
-    "outcome_of",
-    "refit",
-]
 
 T = TypeVar("T")
 OnError: TypeAlias = Literal["raise", "drop"]
@@ -133,7 +114,7 @@ def refit(
         and chains the cause.
     """
     parts = list(plan.parts(population, units, seeds.stream("splits"), read))
-    # Levels of the data at hand are coded once, those of fresh draws in every part.
+    # Levels of the data at hand are coded once, levels of fresh draws in every part.
     coded = design.categories(population.variables) if plan.shares_data else None
     designs: list[Design] = []
 

@@ -16,21 +16,6 @@ from pyinterp.data.sample import Sample
 from pyinterp.errors import DataError
 from pyinterp.representation import about
 
-__all__ = [
-    "By",
-    "Group",
-    "Part",
-    "Resampling",
-    "Split",
-    "Splitting",
-    "Units",
-    "check_fraction",
-    "part_of",
-    "problem_of_split",
-    "problem_of_train",
-    "redraw",
-]
-
 By: TypeAlias = str | npt.ArrayLike | None
 T = TypeVar("T")
 REDRAWS = 200

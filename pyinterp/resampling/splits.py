@@ -17,8 +17,6 @@ from pyinterp.errors import OptionError, quote, reason
 from pyinterp.representation import call_form
 from pyinterp.resampling.resampling import By, Part, Resampling, Split, Units, part_of
 
-__all__ = ["Splits", "plan_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Splits(Resampling):

@@ -15,7 +15,6 @@ from pyinterp.losses.rowwise import Loss
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["Footnote", "NotesOption", "headings_of", "legend_of", "notes_of"]
 
 NotesOption: TypeAlias = Literal["short", "full", "none"]
 NO_MEAN = {

@@ -18,8 +18,6 @@ from pyinterp.representation import about
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.whatif import Engine
 
-__all__ = ["Context", "GoodnessOfFit", "clusters_in_words", "context_of", "fingerprints"]
-
 PACKAGES = ("pyinterp-stats", "numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
 
 

@@ -19,8 +19,6 @@ from pyinterp.results.table import Table
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-__all__ = ["Ranks", "ranks_of"]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Ranks(Tabular):

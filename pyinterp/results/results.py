@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from pyinterp.results.plots.style import PlotKind, Style
 
-__all__ = ["EstimandResults"]
 
 Hypothesis: TypeAlias = (
     str | list[str] | Mapping[str, float] | npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike]
@@ -228,7 +227,7 @@ class EstimandResults(TableOfEstimands):
 
     @property
     def engine(self) -> Engine:
-        """What computed the predictions, and its largest deviation from those of the model."""
+        """What computed the predictions, and its largest deviation from the model."""
         return self.context.engine
 
     @property
@@ -300,7 +299,7 @@ class EstimandResults(TableOfEstimands):
         Parameters
         ----------
         largest_first : bool
-            Whether rank 1 is that of the largest value, or of the smallest.
+            Whether the largest value has rank 1, or the smallest.
         draws : int
             For more than two terms, how many draws; two are exact.
         seed : int
@@ -358,7 +357,7 @@ class EstimandResults(TableOfEstimands):
             growth_ratio, the factors that serve importances, and ratios alone; variance, at the
             estimate, and variance_null, the measured one at the null value. From these numbers
             `half_sample.variance` and `half_sample.square` make the table. unused: the share of
-            half refits that never use the feature; skewness: that of the rows' contributions over
+            half refits that never use the feature; skewness: of the rows' contributions over
             the root of their number.
 
         Raises
@@ -542,7 +541,7 @@ class EstimandResults(TableOfEstimands):
         """Return estimates with their inference, one row per term.
 
         Columns as in R's broom: estimate, std_error, statistic, p_value, conf_low, conf_high; mcse,
-        the Monte Carlo error of the estimate by permutations, and std_error_mcse, that of std_error
+        the Monte Carlo error of the estimate by permutations, and std_error_mcse, of std_error
         by the choice of refits; std_error_null, the standard error at the null value, by which the
         statistic divides.
         Before them value, value2 and class where the estimand has a grid or classes; after them

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from pyinterp.results.plots.style import Style
 
-__all__ = ["learner_names", "plot", "summary_col"]
 
 Several: TypeAlias = EstimandResults | Sequence[EstimandResults] | Mapping[str, EstimandResults]
 WIDEST = 40  # characters of a number in a table of several results
@@ -301,7 +300,7 @@ def _check_same_axes(results: Sequence[Any]) -> None:
 def _with_names(
     results: Any, model_names: Sequence[str] | None
 ) -> tuple[list[Any], Sequence[str] | None]:
-    """Return one result, several, or those of a mapping with its names."""
+    """Return one result, several, or the results of a mapping with its names."""
     if isinstance(results, Mapping):
         if model_names is not None:
             raise OptionError("`model_names` are the names in the mapping `results`; leave it out.")

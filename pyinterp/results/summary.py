@@ -24,14 +24,6 @@ from pyinterp.whatif import PERMUTATIONS
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = [
-    "TableOfEstimands",
-    "TableOptions",
-    "Tabular",
-    "largest_first",
-    "summarize",
-    "summarize_frame",
-]
 
 WIDTH = 80
 NARROWEST = 9  # column of numbers
@@ -185,12 +177,12 @@ class TableOfEstimands(Tabular, ABC):
         decimals: int | None = None,
         date: bool = True,
     ) -> Table:
-        """Return a table like those of statsmodels; of several estimands, one below the other.
+        """Return a table as statsmodels prints; of several estimands, one below the other.
 
         Parameters
         ----------
         alpha : float, optional
-            Significance level of the intervals; by default 0.05, or that of ``decisions``.
+            Significance level of the intervals; by default 0.05, or as of ``decisions``.
         sort : bool
             Print features in decreasing order of their estimates, of several those of the first
             that has them; grids always keep their order.
@@ -289,13 +281,7 @@ def summarize_frame(
     }
     block = pd.DataFrame(columns).set_axis(list(map(str, frame.index)))
     return Table(
-        [block],
-        notes,
-        title=title,
-        facts=facts,
-        numbered=True,
-        width=WIDTH,
-        narrowest=NARROWEST,
+        [block], notes, title=title, facts=facts, numbered=True, width=WIDTH, narrowest=NARROWEST
     )
 
 

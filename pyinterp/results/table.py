@@ -20,8 +20,6 @@ from statsmodels.iolib.tableformatting import fmt_params
 
 from pyinterp.errors import OptionError, quote
 
-__all__ = ["Fact", "Table"]
-
 Fact: TypeAlias = tuple[str, str]  # a name and a value of a header
 
 LONG = 22  # characters of a value from which on it has a line by itself

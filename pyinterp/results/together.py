@@ -23,16 +23,6 @@ if TYPE_CHECKING:
     from plotnine import ggplot
     from plotnine.composition import Compose
 
-__all__ = [
-    "DECISIONS",
-    "NO_DECISION",
-    "CausalResults",
-    "ComparisonResults",
-    "CurveResults",
-    "ImportanceResults",
-    "SeveralResults",
-    "UncertaintyResults",
-]
 
 # By whether likelihood-PFI is above 0, and whether entropy-PFI differs from 0.
 DECISIONS = {
@@ -402,7 +392,7 @@ class ComparisonResults(EstimandResults):
     def ranks(
         self, *, largest_first: bool | None = None, draws: int = 100_000, seed: int = 0
     ) -> Ranks:
-        """Rank the learners, with the probability of each rank for each: that of 1 is of the best.
+        """Rank the learners, with the probability of each rank for each: rank 1 is the best.
 
         Of several terms, such as the importances of two learners, differences are ranked as the
         terms of any results.
@@ -410,7 +400,7 @@ class ComparisonResults(EstimandResults):
         Parameters
         ----------
         largest_first : bool, optional
-            Whether rank 1 is that of the largest value, or of the smallest; by default the better.
+            Whether the largest value has rank 1, or the smallest; by default the better.
         draws : int
             For more than two learners, how many draws; two are exact.
         seed : int

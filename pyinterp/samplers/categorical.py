@@ -28,8 +28,6 @@ from pyinterp.samplers.sampler import (
     train_estimator,
 )
 
-__all__ = ["Categorical"]
-
 MOST_LEVELS = 50
 
 

@@ -17,16 +17,6 @@ from pyinterp.samplers.residual import Residual
 from pyinterp.samplers.sampler import Sampler, Target
 from pyinterp.samplers.subgroup import Subgroup
 
-__all__ = [
-    "SAMPLERS",
-    "SamplerLike",
-    "SamplerName",
-    "check_names",
-    "check_sampler",
-    "choose_sampler",
-    "is_conditional",
-]
-
 SamplerName: TypeAlias = Literal["conditional", "residual", "categorical", "subgroup", "knockoff"]
 SamplerLike: TypeAlias = SamplerName | Sampler | Mapping[str, "SamplerName | Sampler"]
 

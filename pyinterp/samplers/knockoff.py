@@ -22,8 +22,6 @@ from pyinterp.samplers.sampler import (
     blocks,
 )
 
-__all__ = ["Knockoff"]
-
 
 @dataclass(frozen=True)
 class Knockoff(Sampler):
@@ -35,7 +33,7 @@ class Knockoff(Sampler):
 
     with :math:`\mu` and :math:`\Sigma` (Ledoit and Wolf) of the training rows. A knockoff has the
     distribution of the feature given the others, but depends on the feature's own value too, so
-    PFI by knockoffs is at most that of independent conditional draws: CVIM needs another sampler.
+    PFI by knockoffs is at most PFI by independent conditional draws: CVIM needs another sampler.
     """
 
     label = "Gaussian knockoffs"

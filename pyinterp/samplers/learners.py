@@ -18,8 +18,6 @@ from threadpoolctl import ThreadpoolController
 
 from pyinterp._typing import FloatArray
 
-__all__ = ["LinearThenTrees", "LogisticThenTrees"]
-
 MANY = 20_000  # rows
 PENALTIES = np.logspace(-3, 3, 7)
 

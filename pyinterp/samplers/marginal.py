@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -11,38 +11,47 @@ import pandas as pd
 from pyinterp._typing import IntArray
 from pyinterp.representation import about
 
-__all__ = ["Distinct", "balanced_permutations", "distinct"]
 
-
-class Distinct(NamedTuple):
+class Distinct:
     """The distinct values among donors.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        The donors.
+    variables : sequence of str
+        Those that they donate.
+    of_row : ndarray of int, shape (n,)
+        A number for each donor, from 0 without gaps: equal for values that count as one.
 
     Attributes
     ----------
-    frame : pandas.DataFrame
-        One row per distinct combination of values.
     of_row : ndarray of int, shape (n,)
-        The position in `frame` of each donor row.
     counts : ndarray of int
-        How many donor rows have each value.
+        How many donors have each value.
+    first : ndarray of int
+        The first donor that has it.
     """
 
-    frame: pd.DataFrame
-    of_row: IntArray
-    counts: IntArray
+    def __init__(self, rows: pd.DataFrame, variables: Sequence[str], of_row: IntArray) -> None:
+        self._rows, self._variables, self.of_row = rows, variables, of_row.astype(np.intp)
+        self.counts: IntArray = np.bincount(of_row).astype(np.intp)
+        self.first: IntArray = np.empty(len(self.counts), np.intp)
+        self.first[of_row[::-1]] = np.arange(len(rows))[::-1]
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """One row per distinct combination of values."""
+        rows = self._rows
+        return pd.DataFrame({name: rows[name].array.take(self.first) for name in self._variables})
 
     def merge(self, codes: IntArray) -> Distinct:
         """Return distinct values of which those with equal codes, shape (values, k), are one."""
-        _, first, which = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-        which = which.ravel()
-        return Distinct(
-            frame=self.frame.take(first).reset_index(drop=True),
-            of_row=which[self.of_row].astype(np.intp),
-            counts=np.bincount(which, weights=self.counts).astype(np.intp),
-        )
+        which = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
+        return Distinct(self._rows, self._variables, which[self.of_row])
 
     def __repr__(self) -> str:
-        return about(self, f"{len(self.frame)} values of {len(self.of_row)} rows")
+        return about(self, f"{len(self.counts)} values of {len(self.of_row)} rows")
 
 
 def distinct(donors: pd.DataFrame, variables: Sequence[str]) -> Distinct:
@@ -53,13 +62,7 @@ def distinct(donors: pd.DataFrame, variables: Sequence[str]) -> Distinct:
         of_row = of_row * len(values) + codes
         if len(variables) > 1:
             _, of_row = np.unique(of_row, return_inverse=True)
-    counts = np.bincount(of_row)
-    first = np.empty(len(counts), np.intp)
-    first[of_row[::-1]] = np.arange(len(donors))[::-1]
-    columns = {}
-    for name in variables:
-        columns[name] = donors[name].array.take(first)
-    return Distinct(pd.DataFrame(columns), of_row.astype(np.intp), counts.astype(np.intp))
+    return Distinct(donors, variables, of_row)
 
 
 def balanced_permutations(n: int, k: int, rng: np.random.Generator) -> IntArray:

@@ -28,18 +28,16 @@ from pyinterp.samplers.sampler import (
     train_estimator,
 )
 
-__all__ = ["Residual"]
-
 
 @dataclass(frozen=True)
 class Residual(Sampler):
     r"""Replace numbers by :math:`\hat x_S(x_C) + r`, r the residual of another evaluation row.
 
     Khan, Saarela and Kustra (2025, eqs 24-26, Algorithm 2): :math:`\hat x_S` is learned from the
-    training rows, residuals are those of the evaluation rows. Right if the distribution of
+    training rows, residuals come from the evaluation rows. Right if the distribution of
     :math:`X_S - E(X_S \mid X_C)` does not depend on :math:`X_C`. A group moves jointly: all its
     residuals come from the same row. If a model's training rows are not known, predictions are
-    those of a 5-fold cross-validation in its evaluation rows.
+    made by a 5-fold cross-validation in its evaluation rows.
 
     Parameters
     ----------

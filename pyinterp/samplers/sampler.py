@@ -20,21 +20,6 @@ from pyinterp.models.copies import fresh
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.representation import about
 
-__all__ = [
-    "ConditionalDistribution",
-    "Draws",
-    "LearnFunction",
-    "LearningRows",
-    "Sampler",
-    "Target",
-    "blocks",
-    "codes_of",
-    "copy_estimator",
-    "encode",
-    "levels_of",
-    "train_estimator",
-]
-
 LearnFunction: TypeAlias = Callable[[FloatArray, pd.DataFrame], Callable[[FloatArray], FloatArray]]
 
 BLOCK = 200_000  # draws that are predicted at a time
@@ -100,6 +85,36 @@ class Draws(NamedTuple):
         return about(self, f"{self.positions.shape[1]} for each of {len(self.rows)} rows")
 
 
+class Covariates:
+    """The variables of one fitted model's rows as numbers, encoded once for all features.
+
+    Parameters
+    ----------
+    evaluation : Sample
+    train : Sample or None
+        Training rows, repeats included; None if they are not known.
+    population : Sample
+        All rows, for the levels of categories.
+    """
+
+    def __init__(self, evaluation: Sample, train: Sample | None, population: Sample) -> None:
+        # Copies of a row, as in a bootstrap sample, would make a learner too sure.
+        once = None if train is None else train.take(np.unique(train.rows, return_index=True)[1])
+        self.evaluation, self.train, self.population = evaluation, once, population
+        self._numbers = {
+            id(sample): _by_column(sample.variables, population.variables)
+            for sample in (evaluation, once)
+            if sample is not None
+        }
+
+    def others(self, sample: Sample, names: Sequence[str], with_response: bool) -> FloatArray:
+        """Return all variables but some, and the response if so asked, shape (n, p)."""
+        parts = [part for name, part in self._numbers[id(sample)].items() if name not in names]
+        if with_response:
+            parts.append(_response(sample))
+        return np.concatenate([np.empty((sample.nobs, 0)), *parts], axis=1)
+
+
 @dataclass(frozen=True, kw_only=True)
 class LearningRows:
     """Rows from which the conditional distribution of a feature is learned.
@@ -130,34 +145,25 @@ class LearningRows:
     def of(
         cls,
         variables: Sequence[str],
-        evaluation: Sample,
-        train: Sample | None,
-        population: Sample,
+        covariates: Covariates,
         rng: np.random.Generator,
         *,
         with_response: bool = False,
     ) -> LearningRows:
-        """Return the rows of one fitted model, other variables encoded as numbers.
+        """Return the rows of one fitted model, for the distribution of some variables.
 
         With the response as another variable, if `with_response`.
         """
-        names, every = list(variables), population.variables
-        rest = [name for name in every.columns if name not in names]
-
-        def others(sample: Sample) -> FloatArray:
-            numbers = encode(sample.variables[rest], every[rest])
-            return np.column_stack([numbers, _response(sample)]) if with_response else numbers
-
-        training = None
-        if train is not None:
-            # Copies of a row, as in a bootstrap sample, would make a learner too sure.
-            once = train.take(np.unique(train.rows, return_index=True)[1])
-            training = once.variables[names], others(once)
+        names, training = list(variables), None
+        if covariates.train is not None:
+            others = covariates.others(covariates.train, names, with_response)
+            training = covariates.train.variables[names], others
+        evaluation = covariates.evaluation
         return cls(
             target=evaluation.variables[names],
-            others=others(evaluation),
+            others=covariates.others(evaluation, names, with_response),
             training=training,
-            population=every[names],
+            population=covariates.population.variables[names],
             clusters=evaluation.clusters,
             seed=int(rng.integers(2**31 - 1)),
         )
@@ -319,7 +325,7 @@ def train_estimator(
         raise RefitError(
             f"The sampler's {learner_name(model)} can't be trained: {reason(error)}"
         ) from error
-    return Predictor.of(model, classes).check
+    return Predictor.of(model, classes)
 
 
 def blocks(n: int, per_row: int) -> Iterator[IntArray]:
@@ -338,14 +344,20 @@ def levels_of(column: pd.Series[Any]) -> list[Any]:
 
 def encode(frame: pd.DataFrame, population: pd.DataFrame) -> FloatArray:
     """Return numbers, and an indicator for each level that occurs in `population`, (n, p)."""
-    parts = [np.empty((len(frame), 0))]
+    return np.concatenate(list(_by_column(frame, population).values()), axis=1)
+
+
+def _by_column(frame: pd.DataFrame, population: pd.DataFrame) -> dict[str, FloatArray]:
+    """Return numbers, or an indicator for each level that occurs in `population`, by column."""
+    parts: dict[str, FloatArray] = {}
     for name, column in frame.items():
         if is_category(column):
             levels = np.array(levels_of(population[str(name)]), dtype=object)
-            parts.append((column.to_numpy(dtype=object)[:, None] == levels).astype(np.float64))
+            same = column.to_numpy(dtype=object)[:, None] == levels
+            parts[str(name)] = same.astype(np.float64)
         else:
-            parts.append(column.to_numpy(dtype=np.float64)[:, None])
-    return np.concatenate(parts, axis=1)
+            parts[str(name)] = column.to_numpy(dtype=np.float64)[:, None]
+    return parts
 
 
 def codes_of(column: pd.Series[Any], levels: Sequence[Any]) -> IntArray:

@@ -26,8 +26,6 @@ from pyinterp.samplers.sampler import (
     encode,
 )
 
-__all__ = ["Subgroup"]
-
 LEAST = 5  # evaluation rows that exchange values
 
 

@@ -3,7 +3,7 @@
 What intervals are known to cover, they cover on the processes of studies. `certify` repeats the
 analysis at hand on a process that is as much like its data as can be, and counts.
 
-**Features** of a data set are those of as many rows of the data, drawn with replacement, so that
+**Features** of a data set are features of as many rows of the data, drawn with replacement, so that
 features go with each other as they do in the data. A row may be drawn twice, to train a refit and
 to evaluate it. That biases no count: rows of a data set, each with a response of its own, are
 independent draws from one distribution, so that training and evaluation rows are independent, and
@@ -103,7 +103,7 @@ class Certificate(Tabular):
     counts : CoverageResults
         Counts over data sets as of any study: `counts.rows` has the coverage of all terms.
     sums : ndarray of shape (data sets, terms, columns)
-        The same by data set; the columns are those of records of studies.
+        The same by data set; columns as in records of studies.
     alpha : float
         1 - alpha is the nominal coverage.
     truth : str
@@ -168,7 +168,7 @@ class Certificate(Tabular):
         Parameters
         ----------
         notes : {"short", "full", "none"}
-            Footnotes; "full" are those of "short".
+            Footnotes; "full" says the same as "short".
         """
         TableOptions(notes=notes)
         context, row = self.table.context, self.counts.rows.iloc[0]
@@ -362,7 +362,7 @@ class _CopyStudy(CoverageStudy):
         return self.specification._with_rows(data)
 
     def truth_plan(self, process: Process, n: int, refits: int) -> Resampling:
-        """Return refits on fresh data, trained on as many rows as those of the analysis."""
+        """Return refits on fresh data, trained on as many rows as in the analysis."""
         return FreshDraws(partial(process.draw, 2 * self.train), refits, fraction=0.5)
 
     def seconds(self, path: Path) -> float:

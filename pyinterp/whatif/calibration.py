@@ -13,8 +13,6 @@ from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.whatif.inputs import Before, Levels, numbers
 from pyinterp.whatif.links import Link, identity
 
-__all__ = ["Member", "calibration_link", "mean_link", "members", "side_by_side"]
-
 
 class Member(NamedTuple):
     """A fitted classifier inside a calibrated one.

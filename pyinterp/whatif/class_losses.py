@@ -14,19 +14,11 @@ from pyinterp.losses.rowwise import EPSILON, LOSSES, Loss
 from pyinterp.parallel import go_on
 from pyinterp.whatif.forest import Forest
 from pyinterp.whatif.links import identity, logistic
-from pyinterp.whatif.walks import (
-    BOTH_ENTROPIES,
-    ENTROPY,
-    GROUP,
-    LOG,
-    SQUARE,
-    one_class_pairs,
-)
+from pyinterp.whatif.walks import BOTH_ENTROPIES, ENTROPY, GROUP, LOG, SQUARE, one_class_pairs
 
 if TYPE_CHECKING:
     from pyinterp.whatif.trees import TreesWhatIf
 
-__all__ = ["sums_of_classes"]
 
 # Of one walk, which ends before Ctrl-C is heard: groups of rows, and pairs of a row and a donor.
 MOST_GROUPS, MOST_PAIRS = 16, 2**26

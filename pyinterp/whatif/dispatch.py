@@ -16,29 +16,11 @@ from pyinterp.data.sample import Sample
 from pyinterp.errors import DesignError, OptionError, PredictionError, list_of, quote
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.prediction_checks import spread
-from pyinterp.models.predictor import (
-    Predictor,
-    learner_name,
-    most_probable,
-)
-from pyinterp.whatif.calibration import (
-    members,
-)
-from pyinterp.whatif.linear import (
-    LinearWhatIf,
-    read_linear,
-)
+from pyinterp.models.predictor import Predictor, learner_name, most_probable
+from pyinterp.whatif.calibration import members
+from pyinterp.whatif.linear import LinearWhatIf, read_linear
 from pyinterp.whatif.trees import TreesWhatIf
 from pyinterp.whatif.whatif import ExactWhatIf, WhatIf
-
-__all__ = [
-    "EngineName",
-    "dispatch",
-    "dispatch_labels",
-    "engine_names",
-    "register_engine",
-    "with_coefficients",
-]
 
 EngineName: TypeAlias = Literal["auto", "trees", "linear", "batched"]
 _Engine = TypeVar("_Engine", bound=type[ExactWhatIf])
@@ -183,13 +165,17 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
     if exact.name in KINDS and _predicts_in_its_own_way(last):
         return "its `predict` is its own"  # what it does elsewhere can't be seen
     try:
-        rows, whatif = exact.sample.variables, _whatif_rows(exact)
-        both = pd.concat([rows, whatif], ignore_index=True)
-        model = exact.predictor(exact.design.encode(both))
+        whatif = exact.inputs.shuffle(SHUFFLED_ROWS)
+        if whatif is not None:
+            model = exact.predictor(np.concatenate([exact.inputs.rows, whatif]))
+        else:
+            frame = _whatif_rows(exact)
+            both = pd.concat([exact.sample.variables, frame], ignore_index=True)
+            model = exact.predictor(exact.design.encode(both))
     except (DesignError, PredictionError):
         return "some what-if rows can't be predicted"
     try:
-        computed, rounding = exact.compute(exact.inputs.of(whatif))
+        computed, rounding = exact.compute(exact.inputs.of(frame) if whatif is None else whatif)
     except (DesignError, ValueError, TypeError, IndexError, KeyError):
         return f"the {exact.name} engine can't tell the model's inputs from the design"
     order = exact.predictor.order
@@ -202,7 +188,7 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
         return "rounding of its terms is not small beside its predictions' spread"
     if not apart <= exact.tolerance:
         return f"the {exact.name} engine does not reproduce its predictions"
-    exact.factual = computed[: len(rows)]
+    exact.factual = computed[: exact.sample.nobs]
     exact.engine = exact.engine._replace(error=max(apart, hidden))
     return ""
 

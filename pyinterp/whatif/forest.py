@@ -15,8 +15,6 @@ from pyinterp.whatif.inputs import Before, Levels
 from pyinterp.whatif.links import Link
 from pyinterp.whatif.walks import Splits, Trees, preorder
 
-__all__ = ["Categories", "Forest", "Nodes", "alike", "joint_forest"]
-
 # By categorical node, categories, and whether these are what goes to the left.
 Categories = Mapping[int, tuple[npt.NDArray[np.int64], bool]]
 

@@ -14,17 +14,6 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.design import Design, FrameDesign, Swap
 from pyinterp.data.sample import Sample
 
-__all__ = [
-    "PROBES",
-    "Before",
-    "ColumnValues",
-    "Inputs",
-    "Levels",
-    "Mixes",
-    "in_turn",
-    "numbers",
-]
-
 # From design rows to the inputs of a model.
 Before: TypeAlias = Callable[[Matrix], Any]
 # Whether some input depends on variables and on others of all.
@@ -89,6 +78,36 @@ class Inputs:
         if self.before is None and isinstance(design, FrameDesign):  # whatever library's it is
             return self._of(design.plain(variables))
         return self._of(design.encode(variables))
+
+    def separate_columns(self, variables: Sequence[str]) -> ColumnValues | None:
+        """Return the columns that the variables alone determine, and their values in the rows.
+
+        None if other variables have a part in them, or earlier steps may give them one.
+        """
+        if self.before is not None or self.mixes is not None or not self.design.alone(variables):
+            return None
+        columns = self.design.driven(variables)
+        return columns, self.rows[:, columns]
+
+    def shuffle(self, most: int) -> FloatArray | None:
+        """Return rows in which every variable is another row's, at most so many.
+
+        None unless the model is given doubles that each come from one variable alone.
+        """
+        design, variables = self.design, self.sample.variables
+        if self.before is not None or self.mixes is not None or self.cast is not None:
+            return None
+        if isinstance(design, FrameDesign) or design.discrete or design.single:
+            return None
+        if not all(design.alone([str(name)]) for name in variables):
+            return None
+        rows, rng = self.rows, np.random.default_rng(0)
+        # Half of the rows, so that their means are others.
+        new = rows[: min(-(-len(rows) // 2), most)].copy()
+        for name in variables:
+            columns = design.driven([str(name)])
+            new[:, columns] = rows[rng.permutation(len(rows))[: len(new)]][:, columns]
+        return new
 
     def by_donor(self, variables: Sequence[str], donors: pd.DataFrame) -> ColumnValues | None:
         """Return the columns that the variables determine, and their values by donor.

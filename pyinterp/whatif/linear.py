@@ -22,8 +22,6 @@ from pyinterp.whatif.links import Link, first
 from pyinterp.whatif.smooth_sums import is_smooth, line_of, smooth_sums
 from pyinterp.whatif.whatif import PAIRS, ExactWhatIf
 
-__all__ = ["LinearModel", "LinearWhatIf", "read_linear"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class LinearModel:
@@ -203,7 +201,7 @@ class LinearWhatIf(ExactWhatIf):
         kept, donated = self._sides(self.inputs.rows, columns, values)
         if loss != LOSSES["squared"] or self.model.link is not first:
             return self._smooth_sums(y, loss, kept, donated, counts)
-        # (r_i - b_d)^2 adds up to that of the mean, and the variance around it.
+        # (r_i - b_d)^2 adds up to the square of the mean, and the variance around it.
         rest, replaced = y - kept[:, 0], donated[:, 0]
         center, middle = np.average(replaced, weights=counts), rest.mean()
         around = counts @ np.square(replaced - center)
@@ -226,12 +224,7 @@ class LinearWhatIf(ExactWhatIf):
             return loss(y[rows, None], self.finish(self._predictions(linear)))
 
         return smooth_sums(
-            losses,
-            len(y),
-            place,
-            counts,
-            outputs=kept.shape[1],
-            reach=float(np.ptp([*half, 0.0])),
+            losses, len(y), place, counts, outputs=kept.shape[1], reach=float(np.ptp([*half, 0.0]))
         )
 
     def compute(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:

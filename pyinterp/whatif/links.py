@@ -13,20 +13,6 @@ from scipy import special, stats
 
 from pyinterp._typing import FloatArray
 
-__all__ = [
-    "Link",
-    "after_the_first",
-    "exponential",
-    "first",
-    "identity",
-    "largest",
-    "logistic",
-    "one_against_rest",
-    "probit",
-    "softmax",
-    "two_classes",
-]
-
 Link: TypeAlias = Callable[[FloatArray], FloatArray]
 
 

@@ -30,8 +30,6 @@ from pyinterp.whatif.inputs import Levels
 from pyinterp.whatif.links import Link, exponential, first, identity, logistic, softmax
 from pyinterp.whatif.read_histogram_boosting import histogram_forest
 
-__all__ = ["read_forest"]
-
 LARGEST = 2**24  # category; treelite reads a missing one as a huge number
 _CATEGORICAL = 2  # treelite's node types: 0 leaf, 1 numerical, 2 categorical
 _LESS = 2  # treelite's comparisons: 2 is <, 3 is <=
@@ -228,7 +226,7 @@ def _stored_levels(estimator: Any) -> Mapping[int, Sequence[Any]]:
 
 
 def _xgboost_trees(content: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of a model that holds its trees; that of `dart` is a level deeper."""
+    """Return the part of a model that holds its trees; in `dart` it is a level deeper."""
     booster = content["learner"]["gradient_booster"]
     trees: dict[str, Any] = booster.get("gbtree", booster)["model"]
     return trees

@@ -17,8 +17,6 @@ from pyinterp._typing import FloatArray
 from pyinterp.whatif.forest import Forest, Nodes
 from pyinterp.whatif.links import Link, exponential, first, logistic, softmax
 
-__all__ = ["histogram_forest"]
-
 LINKS: Mapping[str, Link] = {
     "IdentityLink": first,
     "LogLink": exponential,
@@ -54,7 +52,7 @@ def histogram_forest(estimator: Any) -> Forest | None:
 
 
 def _add(nodes: Nodes, tree: Any, place: npt.NDArray[np.intp], leaves: FloatArray) -> None:
-    """Add one tree, whose columns are those of the encoder's output."""
+    """Add one tree, whose columns are the encoder's output."""
     fields, is_leaf = tree.nodes, tree.nodes["is_leaf"].astype(bool)
     categories = {}
     for q in np.flatnonzero(fields["is_categorical"].astype(bool) & ~is_leaf):

@@ -12,8 +12,6 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.losses.predictive import CLASS_ENTROPY
 from pyinterp.losses.rowwise import LOSSES, Loss
 
-__all__ = ["is_smooth", "line_of", "smooth_sums"]
-
 SMOOTH = ("log", "brier", "rps", "poisson", "gamma", "binomial")
 # Degrees of the polynomials that are tried, one after the other, for rows that need more.
 NODES = (32, 64, 128)

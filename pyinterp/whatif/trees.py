@@ -30,21 +30,12 @@ from pyinterp.whatif.walks import (
     left_bits,
     squared_pairs,
 )
-from pyinterp.whatif.whatif import (
-    NO_COLUMNS,
-    NO_VALUES,
-    PAIRS,
-    PREDICTIONS,
-    SINGLE,
-    ExactWhatIf,
-)
-
-__all__ = ["TreesWhatIf"]
+from pyinterp.whatif.whatif import NO_COLUMNS, NO_VALUES, PAIRS, PREDICTIONS, SINGLE, ExactWhatIf
 
 # The bits of rows and splits are kept for the next feature up to this size.
 BITS_BYTES = 2**24
 # Additions of leaf values that are worth an exact mean. Donors of one column are added by ranges;
-# those of several columns cost one addition per row, donor and tree.
+# donors of several columns cost one addition per row, donor and tree.
 ADDITIONS = 1e9
 # Of one walk, which ends before Ctrl-C is heard: groups of rows, and pairs of a row and a donor.
 MOST_GROUPS, MOST_PAIRS = 16, 2**26
@@ -96,7 +87,7 @@ class TreesWhatIf(ExactWhatIf):
     def donors(self, variables: Sequence[str]) -> Distinct:
         """Return distinct donors; numbers between the same two thresholds are one."""
         exact = super().donors(variables)
-        replaced = self.inputs.by_donor(variables, exact.frame)
+        replaced = self.columns_of(variables, exact)
         if replaced is None or any(map(self._is_categorical, replaced[0])):
             return exact
         columns, values = replaced
@@ -168,7 +159,8 @@ class TreesWhatIf(ExactWhatIf):
         self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
     ) -> tuple[FloatArray, FloatArray] | None:
         """Sum losses over donors and over rows; None unless walks find them."""
-        if not self._are_numbers(columns, values) or self.predictor.order is not None:
+        order = self.predictor.order
+        if not self._are_numbers(columns, values) or not (order is None or order.same):
             return None
         increasing, driven, position = self._ranges(columns, values)
         if loss != LOSSES["squared"] or self.model.link is not first:
@@ -234,7 +226,7 @@ class TreesWhatIf(ExactWhatIf):
 
     @cached_property
     def order(self) -> IntArray:
-        """An order of rows in which those of the same leaf of the first tree are together."""
+        """An order of rows in which rows of the same leaf of the first tree are together."""
         leaf = np.empty(len(self.inputs.rows), np.int64)
         first_leaves(self.trees, self.inputs.rows, leaf)
         return np.argsort(leaf, kind="stable")

@@ -24,25 +24,11 @@ from pyinterp.representation import about
 from pyinterp.samplers import Distinct, distinct
 from pyinterp.whatif.inputs import PROBES, Before, ColumnValues, Inputs
 
-__all__ = [
-    "NO_COLUMNS",
-    "NO_VALUES",
-    "PAIRS",
-    "PERMUTATIONS",
-    "PREDICTIONS",
-    "SINGLE",
-    "Block",
-    "Engine",
-    "ExactFeature",
-    "ExactWhatIf",
-    "FeatureWhatIf",
-    "WhatIf",
-]
-
 # Predictions of copies of rows that are worth making per feature and model.
 PREDICTIONS = 250_000
-# Permutations of rows that are predicted where no engine is exact.
-PERMUTATIONS = 30
+# Permutations of rows that are predicted where no engine is exact, and all pairs of rows up to this
+# number of predictions, as of 122 rows: they take no time worth saving, and have no error.
+PERMUTATIONS, FEW = 30, 15_000
 # Pairs of a row and a donor that are worth an exact mean where a pair costs little more than its
 # loss.
 PAIRS = 1e8
@@ -155,7 +141,7 @@ class WhatIf:
 
 
 class FeatureWhatIf:
-    """What-if predictions of one feature: its variables replaced together by those of donors.
+    """What-if predictions of one feature: donors replace its variables together.
 
     Donors are the sample's own rows, unless others are given.
 
@@ -179,7 +165,7 @@ class FeatureWhatIf:
 
     def most_pairs(self, loss: Loss) -> float:
         """Return how many pairs of rows and distinct donors are worth an exact mean of a loss."""
-        return PERMUTATIONS * self.sample.nobs
+        return max(PERMUTATIONS * self.sample.nobs, FEW)
 
     @property
     def most_draws(self) -> float:
@@ -249,7 +235,7 @@ class FeatureWhatIf:
             Each distinct donor's losses, summed over rows.
         """
         donors = self.donors
-        over_donors, over_rows = np.empty(len(y)), np.zeros(len(donors.frame))
+        over_donors, over_rows = np.empty(len(y)), np.zeros(len(donors.counts))
         for rows, predictions in self.cross():
             losses = loss(y[rows, None], predictions)
             over_donors[rows] = losses @ donors.counts
@@ -257,7 +243,7 @@ class FeatureWhatIf:
         return over_donors, over_rows
 
     def _frame(self, donors: pd.DataFrame | None) -> pd.DataFrame:
-        """Return donors, those of the sample if no others are given."""
+        """Return donors, the sample if no others are given."""
         if donors is None:
             return self.donors.frame
         lacking = [name for name in self.variables if name not in donors]
@@ -378,6 +364,31 @@ class ExactWhatIf(WhatIf, ABC):
         some.factual = batched.factual
         return some
 
+    def donors(self, variables: Sequence[str]) -> Distinct:
+        """Return the distinct values of the sample's rows, as the model is given them."""
+        separate = self.inputs.separate_columns(variables)
+        if separate is None:
+            return super().donors(variables)
+        _, values = separate
+        if values.shape[1] == 0:
+            of_row = np.zeros(len(values), np.intp)
+        elif values.shape[1] == 1:
+            of_row = np.unique(values[:, 0], return_inverse=True)[1]
+        else:
+            of_row = np.unique(values, axis=0, return_inverse=True)[1].ravel()
+        return Distinct(self.sample.variables, variables, of_row)
+
+    def columns_of(self, variables: Sequence[str], donors: Distinct) -> ColumnValues | None:
+        """Return the columns that variables determine, and values by donor of the sample.
+
+        None if a column depends on the row's other variables too.
+        """
+        separate = self.inputs.separate_columns(variables)
+        if separate is None:
+            return self.inputs.by_donor(variables, donors.frame)
+        columns, values = separate
+        return columns, values[donors.first]
+
     def of(self, variables: Sequence[str]) -> ExactFeature:
         """Return what-if predictions with some variables replaced together."""
         return ExactFeature(self, variables)
@@ -465,7 +476,7 @@ class ExactFeature(FeatureWhatIf):
     @cached_property
     def _of_donors(self) -> ColumnValues | None:
         """The columns that the feature determines, and values by donor; None if rows matter."""
-        return self._whatif.inputs.by_donor(self.variables, self.donors.frame)
+        return self._whatif.columns_of(self.variables, self.donors)
 
     def _values(self, donors: pd.DataFrame | None) -> ColumnValues | None:
         if donors is None:

@@ -110,11 +110,7 @@ def curve(x: str, grid: tuple[float, ...], **options: Any) -> Ask:
 
 def usual(x: str = "x1", grid: tuple[float, ...] = NORMAL, *features: str) -> dict[str, Ask]:
     """Ask for PFI as a difference and as a ratio, and for the PD of one feature."""
-    return {
-        "PFI": pfi(*features),
-        "ratio": pfi(x, relation="ratio"),
-        "PD": curve(x, grid),
-    }
+    return {"PFI": pfi(*features), "ratio": pfi(x, relation="ratio"), "PD": curve(x, grid)}
 
 
 def noise(first: int, last: int) -> tuple[str, ...]:
@@ -151,13 +147,7 @@ def paper(process: Draw, learner: Any, family: Family, held: bool, n: int, p: in
     curves = {f"PD x{j}": curve(f"x{j}", UNIFORM) for j in range(1, p + 1)}
     asks = {"PFI": pfi(), **curves}
     return Row(
-        draw=process,
-        learner=learner,
-        n=n,
-        asks=asks,
-        family=family,
-        held=held,
-        repetitions=R,
+        draw=process, learner=learner, n=n, asks=asks, family=family, held=held, repetitions=R
     )
 
 

@@ -163,10 +163,7 @@ def test_numbers_and_more_classes_have_no_event(
     debian("nnet")
     assert RLearner("stats::glm").fit(rows[V], rows["y"]).event_first is False
     three = np.digitize(rows["y"], [0.7, 1.6])
-    for function, options in (
-        ("nnet::multinom", {}),
-        ("nnet::nnet", {"size": 2}),
-    ):
+    for function, options in (("nnet::multinom", {}), ("nnet::nnet", {"size": 2})):
         fitted = RLearner(function, classifier=True, trace=False, **options).fit(rows[V], three)
         assert fitted.event_first is False
 
@@ -178,11 +175,7 @@ def test_a_glm_without_its_model_frame(rows: pd.DataFrame, in_r: Callable[[str],
         f"nowhere <- bare; nowhere$data <- NULL; number <- glm(e ~ {X}, binomial, d, model = FALSE)"
     )
     expected = RModel("kept").predict_proba(rows)
-    for name, classes in (
-        ("bare", ["yes", "no"]),
-        ("nowhere", [0, 1]),
-        ("number", [0, 1]),
-    ):
+    for name, classes in (("bare", ["yes", "no"]), ("nowhere", [0, 1]), ("number", [0, 1])):
         model = RModel(name)
         assert model.classes_.tolist() == classes
         np.testing.assert_array_equal(model.predict_proba(rows), expected)

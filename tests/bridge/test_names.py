@@ -331,10 +331,7 @@ assert os.listdir() == [], os.listdir()
 
 @pytest.mark.parametrize(
     "names",
-    [
-        pytest.param(FEW[:15], id="few"),
-        pytest.param(MANY, id="many", marks=pytest.mark.torture),
-    ],
+    [pytest.param(FEW[:15], id="few"), pytest.param(MANY, id="many", marks=pytest.mark.torture)],
 )
 def test_names_handed_to_pdp_vip_and_hstats(
     names: list[str], run: Run, library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -136,7 +136,7 @@ def test_a_program_ends_and_leaves_no_worker(
     send(program.pid, signal.SIGINT)
     _, errors = program.communicate(timeout=SECONDS)
     assert program.returncode == -signal.SIGINT
-    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert "KeyboardInterrupt" in errors  # workers and their tracker may say more
     wait_for(lambda: not group(program.pid), SECONDS)
 
 

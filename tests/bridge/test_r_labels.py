@@ -104,11 +104,7 @@ def test_a_learner_of_r_says_the_labels_of_its_cutoff(
 ) -> None:
     installed("randomForest")
     forest = RLearner(
-        "randomForest::randomForest",
-        classifier=True,
-        ntree=25,
-        cutoff=[0.85, 0.15],
-        random_state=1,
+        "randomForest::randomForest", classifier=True, ntree=25, cutoff=[0.85, 0.15], random_state=1
     ).fit(data[["a", "b"]], data.y)
     p = forest.predict_proba(data[["a", "b"]])
     expected = np.where(p[:, 1] / 0.15 > p[:, 0] / 0.85, "yes", "no")

@@ -17,14 +17,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
-from pyinterp.r_style.r_functions import (
-    CONVENTIONS,
-    FUNCTIONS,
-    PARTIAL,
-    Argument,
-    RFunction,
-    Side,
-)
+from pyinterp.r_style.r_functions import CONVENTIONS, FUNCTIONS, PARTIAL, Argument, RFunction, Side
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "from_r.md"
 

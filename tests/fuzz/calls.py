@@ -84,18 +84,10 @@ METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
         }.items()
     },
     "firm": (
-        {
-            "features": "features",
-            "spread": "choice",
-            "ice": "flag",
-            **CURVES,
-        },
+        {"features": "features", "spread": "choice", "ice": "flag", **CURVES},
         {"points": "4"},
     ),
-    "vint": (
-        {"pairs": "sets", **CURVES},
-        {"pairs": "[('x', 'z')]", "points": "3"},
-    ),
+    "vint": ({"pairs": "sets", **CURVES}, {"pairs": "[('x', 'z')]", "points": "3"}),
     "h_statistic": (
         {
             "features": "features",
@@ -432,7 +424,13 @@ def _learners() -> list[Call]:
             name="FittedModel, function of classes",
             callee="pi.FittedModel",
             kinds=fitted,
-            base={"fitted": "logit.predict_proba", "X": "X", "y": "c", "classes": "['no', 'yes']"},
+            base={
+                "fitted": "logit.predict_proba",
+                "X": "X",
+                "y": "c",
+                "classes": "['no', 'yes']",
+                "seed": "1",
+            },
             positional=3,
             then=".pfi()",
         ),
@@ -474,7 +472,7 @@ def _learners() -> list[Call]:
                 base={"data": "d"},
                 positional=1,
             )
-            for who in ("res", "clf", "tree")
+            for who in ("res", "clf")  # a tree takes missing values
         ),
         Call(
             name="statsmodels_learner",
@@ -610,16 +608,8 @@ def _several() -> list[Call]:
             base={"first": "res", "second": "tree", "third": "res"},
             positional=3,
         ),
-        Call(
-            name="Contrasts.conf_int",
-            callee="pf.t_test('x = z, z = 0').conf_int",
-            kinds=ALPHA,
-        ),
-        Call(
-            name="Contrasts.summary",
-            callee="pf.t_test('x = z, z = 0').summary",
-            kinds=ALPHA,
-        ),
+        Call(name="Contrasts.conf_int", callee="pf.t_test('x = z, z = 0').conf_int", kinds=ALPHA),
+        Call(name="Contrasts.summary", callee="pf.t_test('x = z, z = 0').summary", kinds=ALPHA),
         Call(
             name="Loss",
             callee="(lambda *a, **k: fm.pfi(loss=pi.Loss(*a, **k)))",
@@ -762,12 +752,7 @@ def _simulation() -> list[Call]:
             )
             for name, kinds in makers.items()
         ),
-        Call(
-            name="Process.draw",
-            callee="process.draw",
-            kinds=drawn,
-            base={"n": "5", "seed": "1"},
-        ),
+        Call(name="Process.draw", callee="process.draw", kinds=drawn, base={"n": "5", "seed": "1"}),
         Call(
             name="Process.f",
             callee="process.f",

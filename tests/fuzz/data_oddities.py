@@ -70,10 +70,7 @@ FORMS = (
     "d.assign(z=d.x)",
     "d.assign(z=d.y)",
 )
-ARROW = (
-    "d.assign(x=d.x.astype('float64[pyarrow]'))",
-    "d.assign(g=d.g.astype('string[pyarrow]'))",
-)
+ARROW = ("d.assign(x=d.x.astype('float64[pyarrow]'))", "d.assign(g=d.g.astype('string[pyarrow]'))")
 BROKEN = (
     "d[:0]",
     "d[:3]",
@@ -567,15 +564,7 @@ DATA_KINDS = KINDS | {
         ),
     ),
     "fit options": Kind(
-        (
-            "3",
-            "'q'",
-            "[]",
-            "{3: 3}",
-            "True",
-            "float('nan')",
-            "{'method': 'no such'}",
-        ),
+        ("3", "'q'", "[]", "{3: 3}", "True", "float('nan')", "{'method': 'no such'}"),
         ("None", "{}"),
     ),
 }

@@ -436,13 +436,4 @@ OTHERS: tuple[tuple[str, str], ...] = (
     ("pi.datasets.load_pima_diabetes('no such')", "no such treatment"),
 )
 
-MUST_FAIL = (
-    *DATA,
-    *FORMULAS,
-    *ESTIMATORS,
-    *FITTED,
-    *QUESTIONS,
-    *TABLES,
-    *PLANS,
-    *OTHERS,
-)
+MUST_FAIL = (*DATA, *FORMULAS, *ESTIMATORS, *FITTED, *QUESTIONS, *TABLES, *PLANS, *OTHERS)

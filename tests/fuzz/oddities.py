@@ -413,8 +413,7 @@ KINDS = {
         ),
     ),
     "jobs": Kind(
-        ("0", "1.5", "'2'", "True", "float('nan')", "[1]", "{}"),
-        ("None", "1", "np.int64(1)"),
+        ("0", "1.5", "'2'", "True", "float('nan')", "[1]", "{}"), ("None", "1", "np.int64(1)")
     ),
     "memory": Kind(
         ("0", "-1", "float('nan')", "float('inf')", "'1'", "True", "None", "[1]", "{}"),
@@ -536,8 +535,7 @@ KINDS = {
     "group": Kind(("'no such'", "3", "[]", "{}", "True"), ("None", "'a'", "'b'")),
     "draws": Kind(("1", "0", "-1", "1.5", "'a'", "None", "float('nan')", "True"), ("100", "200")),
     "progress": Kind(
-        ("'yes'", "1", "0", "None", "[]", "{}", "float('nan')", "''"),
-        ("True", "False", "'log'"),
+        ("'yes'", "1", "0", "None", "[]", "{}", "float('nan')", "''"), ("True", "False", "'log'")
     ),
     "splits": Kind(
         (
@@ -875,16 +873,14 @@ KINDS = {
         ("None", "'%.2f'", "'%g'", "'%s'", "'{:.2f}'", "'%.200f'"),
     ),
     "path": Kind(
-        ("3", "[]", "float('nan')", "'/no such/folder'", "True", "{}", "object()"),
-        ("'.'",),
+        ("3", "[]", "float('nan')", "'/no such/folder'", "True", "{}", "object()"), ("'.'",)
     ),
     "title": Kind(
         ("3", "[]", "True", "b'x'", "float('nan')", "{}", "['a']"),
         ("None", "''", "'a b'", "'a\\nb'", "'<b>&'", "'%d'", "'{'", "'$_#'"),
     ),
     "caption": Kind(
-        ("3", "[]", "True", "b'x'", "float('nan')", "{}", "['a']"),
-        ("None", "''", "'a b'", "'$x$'"),
+        ("3", "[]", "True", "b'x'", "float('nan')", "{}", "['a']"), ("None", "''", "'a b'", "'$x$'")
     ),
     "latex label": Kind(
         ("3", "[]", "True", "b'x'", "float('nan')", "{}", "'a}b'", "'a b'", "None"),

@@ -108,7 +108,7 @@ SOME_ARGUMENTS = {
     "ice.plot": PLOT,
     "plot of values": OF_ROWS | {"alpha"},
     "imp.plot": {"sort", "top"},  # in pi.plot
-    **dict.fromkeys(("res.plot", "fm.plot"), PLOT | {"sort"}),
+    **dict.fromkeys(("res.plot", "fm.plot"), PLOT | OF_ROWS),
 }
 
 

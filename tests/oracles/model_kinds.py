@@ -399,8 +399,7 @@ KINDS: dict[str, Kind] = {
     ),
     "VotingClassifier": probability(
         lambda: ensemble.VotingClassifier(
-            [("a", GaussianNB()), ("b", tree.DecisionTreeClassifier(random_state=0))],
-            voting="soft",
+            [("a", GaussianNB()), ("b", tree.DecisionTreeClassifier(random_state=0))], voting="soft"
         ),
         tame=True,
     ),

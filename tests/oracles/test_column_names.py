@@ -80,7 +80,7 @@ def right_or_refused(fit: Fit, X: pd.DataFrame, y: np.ndarray, given_: pd.DataFr
         reject()
     expected = pfi_of(model, X, y)
     try:
-        got = pi.FittedModel(model, given_, y).pfi().params
+        got = pi.FittedModel(model, given_, y).pfi(permutations="all").params
     except PyinterpError:
         return
     for name, value in got.items():
@@ -140,7 +140,7 @@ def test_one_column_for_another_is_refused(
 @given(names=NAMES, seed=st.integers(0, 99))
 def test_names_do_not_matter(kind: str, names: list[str], seed: int) -> None:
     X, y = rows(names, seed)
-    got = pi.FittedModel(FITS[kind](X, y), X, y).pfi().params
+    got = pi.FittedModel(FITS[kind](X, y), X, y).pfi(permutations="all").params
     expected = pfi_of(FITS[kind](X, y), X, y)
     assert list(got.index) == names
     assert got.to_dict() == pytest.approx(expected, rel=1e-5, abs=1e-6)

@@ -285,7 +285,7 @@ def naively(predict: Any, rows: pd.DataFrame, y: Any, classes: Any) -> dict[str,
 def ours(results: Any, case: Case) -> dict[str, float]:
     """Return the same by the package."""
     loss = "squared" if case.response in ("number", "positive", "count") else "brier"
-    found = dict(results.pfi(loss=loss).params)
+    found = dict(results.pfi(loss=loss, permutations="all").params)
     for name in set(GRIDS) & set(case.columns):
         # In the order of classes, and of points in each class.
         frame = results.pd(name, grid=GRIDS[name]).summary_frame()

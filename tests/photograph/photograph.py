@@ -54,10 +54,7 @@ LEARNERS: dict[str, tuple[str, Callable[[], Any]]] = {
     "splines": ("y ~ x*z + bs(w, df=4)", LinearRegression),
     "forest": ("y ~ x + z + w + g", lambda: RandomForestRegressor(8, random_state=1)),
     "boosting": ("y ~ x + z + w", lambda: GradientBoostingRegressor(n_estimators=12)),
-    "neighbors": (
-        "y ~ x + z + w",
-        lambda: make_pipeline(StandardScaler(), KNeighborsRegressor(5)),
-    ),
+    "neighbors": ("y ~ x + z + w", lambda: make_pipeline(StandardScaler(), KNeighborsRegressor(5))),
     "logistic": ("two ~ x + z + g", LogisticRegression),
     "classes": ("three ~ x + z", lambda: RandomForestClassifier(6, random_state=1)),
     "poisson": (

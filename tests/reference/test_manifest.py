@@ -33,7 +33,7 @@ ROUNDING = 1e-12
 TOLERANCES = {"models/glm_pois.csv": 1e-8}
 
 UNSUPPORTED = {
-    "vip/model_rpart.csv": "rpart's importance is stored by R at fitting and is not in its rules",
+    "vip/model_rpart.csv": "rpart's importance is stored by R at fitting and is not in its rules"
 }
 NAMES = {
     "V": V,

@@ -15,11 +15,7 @@ from sklearn.compose import (
     make_column_selector,
     make_column_transformer,
 )
-from sklearn.ensemble import (
-    BaggingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestRegressor,
-)
+from sklearn.ensemble import BaggingClassifier, HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline

@@ -259,10 +259,14 @@ def test_alpha_must_be_in_the_open_unit_interval(data: pd.DataFrame, alpha: Any)
 
 
 BAD_READING: list[tuple[dict[str, Any], type[Exception], str]] = [
-    ({"cov_type": "hc3"}, OptionError, '`cov_type` must be one of "half-sample", "half-sample-t"'),
+    (
+        {"cov_type": "hc3"},
+        OptionError,
+        '`cov_type` must be one of .*"half-sample", "half-sample-t"',
+    ),
     ({"cov_type": "correct"}, OptionError, "Did you mean `corrected`"),
-    ({"cov_type": "ustat"}, InferenceError, "for one fitted model, but these .* over 3 refits"),
-    ({"cov_type": "rows"}, InferenceError, 'use "corrected", or `pi.FittedModel'),
+    ({"cov_type": "ustat"}, InferenceError, "needs one fitted model, not several refits"),
+    ({"cov_type": "rows"}, InferenceError, "use `pi.FittedModel"),
     ({"alternative": "larger"}, OptionError, '`alternative` must be one of "two-sided", "greater"'),
     ({"p_adjust": "holms"}, OptionError, "`p_adjust` must be one of .*Did you mean `holm`"),
     ({"features": "alcohl"}, OptionError, "Can't find feature 'alcohl'. Features: x, z, g"),
@@ -432,10 +436,7 @@ def test_a_missing_class_is_dropped_too(data: pd.DataFrame, kind: str) -> None:
     assert np.isfinite(results.pfi().params).all()
 
 
-@pytest.mark.parametrize(
-    "kind",
-    ["Int64", "Float64", "boolean", "category"],
-)
+@pytest.mark.parametrize("kind", ["Int64", "Float64", "boolean", "category"])
 def test_columns_with_missing_values_suit_learners_that_take_frames(
     data: pd.DataFrame, kind: str
 ) -> None:

@@ -2,99 +2,36 @@
 
 from __future__ import annotations
 
-import ast
-import io
+import importlib.util
 import sys
-import tokenize
-from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 
-PACKAGE = Path(str(pi.__file__)).parent
-FILES = sorted(PACKAGE.rglob("*.py"))
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "pyinterp"
 # Code without docstrings, comments and blank lines; classes; lines that import, in percent of all.
-LINES, CLASSES, IMPORTS = 28_120, 293, 7.4
+LINES, CLASSES, IMPORTS = 25_080, 238, 6.9
 # The package's own functions that a later call runs, their files, and the deepest of them, with a
 # few more where other libraries are loaded. Where it is to lead: 150, 25, 12 for `pfi`, 80, 18 for
 # `fit`, 110, 22 for `pd`, 90, 12 for a table.
-WAYS = {
-    "pfi": (282, 45, 23),
-    "fit": (127, 27, 13),
-    "pd": (118, 24, 13),
-    "table": (133, 22, 14),
-}
-LAYOUT = {
-    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
-    tokenize.ENDMARKER,
-}  # fmt: skip
-
-
-class Way(NamedTuple):
-    functions: int
-    files: int
-    depth: int
-
-
-def code_lines(text: str) -> int:
-    """Return the number of lines that hold code."""
-    strings: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
-        body = getattr(node, "body", None)
-        first = body[0] if isinstance(body, list) and body else None
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-            strings.update(range(first.lineno, (first.end_lineno or first.lineno) + 1))
-    code: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in LAYOUT:
-            code.update(range(token.start[0], token.end[0] + 1))
-    return len(code - strings)
-
-
-def way_of(call: Callable[[], Any]) -> Way:
-    """Return how many functions of the package a call runs, in how many files, how deep."""
-    functions, files = set(), set()
-    depth = deepest = 0
-
-    def see(frame: FrameType, event: str, _: Any) -> None:
-        nonlocal depth, deepest
-        name = frame.f_code.co_filename
-        if not name.startswith(str(PACKAGE)):
-            return
-        if event == "call":
-            functions.add((name, frame.f_code.co_qualname))
-            files.add(name)
-            depth += 1
-            deepest = max(deepest, depth)
-        elif event == "return":
-            depth -= 1
-
-    sys.setprofile(see)
-    try:
-        call()
-    finally:
-        sys.setprofile(None)
-    return Way(len(functions), len(files), deepest)
+WAYS = {"pfi": (187, 41, 18), "fit": (88, 23, 10), "pd": (84, 21, 10), "table": (70, 15, 12)}
+_spec = importlib.util.spec_from_file_location("counts", ROOT / "benchmarks" / "counts.py")
+assert _spec is not None
+assert _spec.loader is not None
+counts = sys.modules["counts"] = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(counts)
 
 
 def test_the_code_does_not_grow() -> None:
-    texts = [path.read_text(encoding="utf-8") for path in FILES]
-    trees = [ast.parse(text) for text in texts]
-    classes = sum(isinstance(node, ast.ClassDef) for tree in trees for node in ast.walk(tree))
-    imports = sum(
-        (node.end_lineno or node.lineno) - node.lineno + 1
-        for tree in trees
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-    )
-    assert sum(map(code_lines, texts)) <= LINES
-    assert classes <= CLASSES
-    assert 100 * imports / sum(text.count("\n") for text in texts) <= IMPORTS
+    size = counts.size_of(sorted(PACKAGE.rglob("*.py")))
+    assert size.lines <= LINES
+    assert size.classes <= CLASSES
+    assert size.imports <= IMPORTS
 
 
 @pytest.fixture(scope="module")
@@ -115,10 +52,10 @@ def test_calls_do_not_walk_farther(learner: pi.Learner) -> None:
     str(importances.summary())
     once_more = fit()
     ways = {
-        "fit": way_of(fit),
-        "pfi": way_of(once_more.pfi),
-        "pd": way_of(lambda: results.pd("bmi")),
-        "table": way_of(lambda: str(importances.summary())),
+        "fit": counts.way_of(fit, PACKAGE),
+        "pfi": counts.way_of(once_more.pfi, PACKAGE),
+        "pd": counts.way_of(lambda: results.pd("bmi"), PACKAGE),
+        "table": counts.way_of(lambda: str(importances.summary()), PACKAGE),
     }
     beyond = {n: w for n, w in ways.items() if any(a > b for a, b in zip(w, WAYS[n], strict=True))}
     assert not beyond

@@ -123,8 +123,7 @@ ELSEWHERE: dict[str, Any] = {
     "in a pipeline": make_pipeline(StandardScaler(), WRAPPED),
     "in a search": GridSearchCV(WRAPPED, {"method": ["sigmoid"]}, cv=2),
     "in a pipeline, of pipelines": make_pipeline(
-        StandardScaler(),
-        CalibratedClassifierCV(make_pipeline(StandardScaler(), FOREST), cv=2),
+        StandardScaler(), CalibratedClassifierCV(make_pipeline(StandardScaler(), FOREST), cv=2)
     ),
     "the paper's": pi.estimators.calibrated_forest(1, n_estimators=20),
 }

@@ -109,3 +109,22 @@ def test_without_compilation_the_numbers_are_the_same():
         for disabled in ("0", "1")
     ]
     assert printed[0] == printed[1]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("loss", ["log", "brier"])
+def test_no_prediction_of_a_pair_is_made(
+    classes: int, loss: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fitted model's forest adds losses up row by row, whatever names its classes have."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = np.array(["b", "a", "c"])[np.digitize(X[:, 0], [0.0, 0.7][: classes - 1])]
+    model = RandomForestClassifier(5, random_state=0).fit(X, y)
+    fitted = pi.FittedModel(model, X, y)
+    expected = fitted.pfi(loss=loss).params
+    assert fitted.pfi(loss=loss).engine.name == "trees, exact"
+    again = pi.FittedModel(model, X, y)
+    assert (again.loss(loss).params > 0).all()  # after the proof, which predicts rows
+    monkeypatch.setattr("pyinterp.whatif.trees.TreesWhatIf.blocks", None)
+    np.testing.assert_array_equal(again.pfi(loss=loss).params, expected)

@@ -59,13 +59,13 @@ MODELS: dict[str, Callable[[], Any]] = {
     "glm": lambda: sm.GLM(Y, FRAME).fit(),
 }
 OF_FORMULA: dict[str, Callable[[], Any]] = {
-    "ols by formula": lambda: smf.ols("y ~ Q('a b') + c + d", FRAME.assign(y=Y)).fit(),
+    "ols by formula": lambda: smf.ols("y ~ Q('a b') + c + d", FRAME.assign(y=Y)).fit()
 }
 EVERY = {**MODELS, **OF_FORMULA}
 
 
 def importances(model: Any, rows: pd.DataFrame) -> pd.Series:
-    return pi.FittedModel(model, rows, Y).pfi().params
+    return pi.FittedModel(model, rows, Y).pfi(permutations="all").params
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -152,7 +152,7 @@ def test_rows_without_names_are_taken_in_the_model_s_order(name: str) -> None:
     ],
 )
 def test_models_that_know_no_names_take_columns_as_they_come(model: Callable[[], Any]) -> None:
-    results = pi.FittedModel(model(), FRAME.to_numpy(), Y).pfi()
+    results = pi.FittedModel(model(), FRAME.to_numpy(), Y).pfi(permutations="all")
     by_place = results.params
     if isinstance(model(), type(lambda: 0)):  # a function is given what the user gives
         by_name = importances(model(), FRAME)
@@ -160,7 +160,7 @@ def test_models_that_know_no_names_take_columns_as_they_come(model: Callable[[],
         with pytest.warns(NamesWarning, match="without names.*matched by position") as caught:
             named = pi.FittedModel(model(), FRAME, Y)
         assert caught[0].filename == __file__
-        by_name = named.pfi().params
+        by_name = named.pfi(permutations="all").params
         assert "were matched by position" in " ".join(str(named.pfi().summary()).split())
     np.testing.assert_allclose(by_name.to_numpy(), by_place.to_numpy())
     assert list(by_name.index) == list(FRAME.columns)
@@ -397,7 +397,7 @@ def test_losses_come_from_one_source_whatever_the_offset(learner: Any, offset: f
     y = Y + offset
     model = learner.fit(FRAME, y)
     predict = model.predict
-    result = pi.FittedModel(model, FRAME, y).pfi()
+    result = pi.FittedModel(model, FRAME, y).pfi(permutations="all")
     factual = np.square(y - predict(FRAME)).mean()
     for name in FRAME.columns:
         every = pd.concat([FRAME] * (N - 1), ignore_index=True)

@@ -13,11 +13,7 @@ import pandas as pd
 import pytest
 from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.ensemble import (
-    HistGradientBoostingRegressor,
-    RandomForestRegressor,
-    StackingRegressor,
-)
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor, StackingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline

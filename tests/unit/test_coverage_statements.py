@@ -114,12 +114,7 @@ def test_statements_are_of_the_case_at_hand() -> None:
 @pytest.mark.usefixtures("table")
 @pytest.mark.parametrize(
     "options",
-    [
-        {"estimand": ()},
-        {"estimand": ("LOCO",)},
-        {"cov_type": "naive"},
-        {"plan": ""},
-    ],
+    [{"estimand": ()}, {"estimand": ("LOCO",)}, {"cov_type": "naive"}, {"plan": ""}],
     ids=str,
 )
 def test_nothing_is_said_of_what_was_not_studied(options: dict[str, Any]) -> None:

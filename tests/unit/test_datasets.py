@@ -283,21 +283,12 @@ class TestFolder:
 class TestOpenml:
     @every_data_set
     def test_good_copy(
-        self,
-        spec: DataSet,
-        source_folder: Path,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
+        self, spec: DataSet, source_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         calls = fake_openml(monkeypatch, openml_layout(source_folder, spec))
         online = LOADERS[spec.name](data_home=tmp_path)
         assert calls == [
-            {
-                "data_id": spec.openml_id,
-                "as_frame": True,
-                "parser": "auto",
-                "data_home": tmp_path,
-            }
+            {"data_id": spec.openml_id, "as_frame": True, "parser": "auto", "data_home": tmp_path}
         ]
         monkeypatch.setenv(VARIABLE, str(source_folder))
         local = LOADERS[spec.name]()

@@ -116,8 +116,7 @@ def test_greenwells_section_4() -> None:
     X = pd.DataFrame(x, columns=[f"x{j}" for j in range(1, 6)])
     process = friedman1()
     model = pi.FittedModel(
-        process.f,
-        X.assign(**dict.fromkeys([n for n in process.features if n not in X], 0.5)),
+        process.f, X.assign(**dict.fromkeys([n for n in process.features if n not in X], 0.5))
     )
     x4 = np.linspace(0, 1, 11)
     # x4 enters as 10 x4: flatness is 10 sd of the grid, whatever the others.

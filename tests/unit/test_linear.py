@@ -39,7 +39,6 @@ from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 import pyinterp as pi
 from pyinterp.errors import OptionError
 from pyinterp.losses.rowwise import LOSSES as NAMED
-from pyinterp.samplers import Distinct
 from pyinterp.whatif import WhatIf
 from pyinterp.whatif.linear import LinearModel, read_linear
 
@@ -272,10 +271,9 @@ class TestSquaredLoss:
     def test_both_sides_of_the_sums_are_those_over_all_pairs(self) -> None:
         model, rows, y = fit("Ridge")
         values, counts = np.array([2.0, -1.0, 0.5]), np.array([N - 5, 3, 2])  # out of order
-        donors = Distinct(pd.DataFrame({"x1": values}), np.zeros(N, np.intp), counts)
-        whatif = whatif_of(pi.FittedModel(model, rows, y, engine="linear")).of(["x1"])
-        whatif.donors = donors
-        found = whatif.summed_losses(y, NAMED["squared"])
+        whatif = whatif_of(pi.FittedModel(model, rows, y, engine="linear"))
+        first = np.array([0])
+        found = whatif.summed_losses(y, NAMED["squared"], first, values[:, None], counts)
         copies = [np.column_stack([np.full(N, value), rows[:, 1:]]) for value in values]
         losses = np.column_stack([(y - model.predict(copy)) ** 2 for copy in copies])
         np.testing.assert_allclose(found[0], losses @ counts, rtol=IMPORTANCES)

@@ -345,7 +345,7 @@ def test_what_is_no_metric_is_refused(classes: Any, metric: Any, said: str) -> N
 def test_importance_needs_a_direction(numbers: Any) -> None:
     with pytest.raises(LossError, match="whether a smaller"):
         numbers.pfi(metric=no_direction)
-    assert numbers.metric(no_direction).estimand.parameter.better == ""
+    assert numbers.metric(no_direction).estimand.parameter.better is None
 
 
 def test_results_survive_pickle(classes: Any) -> None:

@@ -57,13 +57,13 @@ def test_numbers_of_frames_in_any_order_and_of_arrays(package: str) -> None:
     train, by, _, _ = PACKAGES[package]
     booster = train(X, Y)
     for rows in (X, X[["c", "g", "a b"]], X.assign(other="x")):
-        got = pi.FittedModel(booster, rows, Y).pfi().params
+        got = pi.FittedModel(booster, rows, Y).pfi(permutations="all").params
         for name in X:
             right = pfi(by(booster), X, Y, name, "squared")
             assert got[name] == pytest.approx(right, abs=TOLERANCE)
     array = X[["a b", "c"]].to_numpy()
     booster = train(array, Y)
-    got = pi.FittedModel(booster, array, Y).pfi().params
+    got = pi.FittedModel(booster, array, Y).pfi(permutations="all").params
     assert got["x1"] == pytest.approx(pfi(by(booster), array, Y, 0, "squared"), abs=TOLERANCE)
 
 
@@ -71,7 +71,11 @@ def test_numbers_of_frames_in_any_order_and_of_arrays(package: str) -> None:
 def test_classes_are_those_of_the_objective(package: str) -> None:
     train, by, several, two = PACKAGES[package]
     booster = train(X, THREE, objective=several, num_class=3)
-    got = pi.FittedModel(booster, X, THREE).pfi("a b", loss="brier").params.iloc[0]
+    got = (
+        pi.FittedModel(booster, X, THREE)
+        .pfi("a b", loss="brier", permutations="all")
+        .params.iloc[0]
+    )
     assert got == pytest.approx(pfi(by(booster), X, THREE, "a b", "brier"), abs=TOLERANCE)
 
     booster = train(X, Y > 1, objective=two)

@@ -19,17 +19,15 @@ PACKAGE = Path(str(pi.__file__)).parent
 ANSWERS = {"predict", "predict_proba", "decision_function"}
 # Files that call such a method, and whose.
 CALLERS = {
-    "models/predictor.py": "the user's model",
     "models/adapters.py": "results of statsmodels, for the learner that they are made",
     "models/distributional.py": "the estimator inside, for the one that states its distribution",
     "models/fitted_predictor.py": "results of ordinal models, for a predictor",
     "models/native_boosters.py": "a booster, for the function that it is made",
     "models/offset_model.py": "the estimator inside, for the one with an offset",
     "models/predictive.py": "the model, for a predictor of its distribution",
-    "estimators/network_estimators.py": "itself, for labels",
+    "estimators/networks.py": "itself, for labels",
     "samplers/learners.py": "models of features, which samplers learn",
     "samplers/subgroup.py": "a tree of a feature, which the sampler learns",
-    "whatif/batches.py": "what-if predictions",
     "whatif/calibration.py": "calibrators, which the exact engines read",
 }
 

@@ -53,7 +53,7 @@ def test_ordinal_models_equal_naive_loops(model: Any, distr: str) -> None:
     for shift in range(1, N):
         moved = DATA.assign(a=DATA.a.to_numpy()[(np.arange(N) + shift) % N])
         total += rps(probabilities(moved)).mean()
-    pfi = fitted.pfi("a", loss="rps").params.iloc[0]
+    pfi = fitted.pfi("a", loss="rps", permutations="all").params.iloc[0]
     np.testing.assert_allclose(pfi, total / (N - 1) - rps(P).mean(), rtol=1e-9)
     grid = np.array([-1.0, 0.0, 1.5])
     curves = np.array([probabilities(DATA.assign(a=x)).mean(axis=0) for x in grid])

@@ -121,7 +121,7 @@ def test_a_grid_within_the_data_is_not(model: Any) -> None:
 
 
 def test_what_is_refused(model: Any) -> None:
-    with pytest.raises(OptionError, match="for all variables must be a rule"):
+    with pytest.raises(OptionError, match="for several variables must be a mapping"):
         model.pd(grid=[0, 1])
     with pytest.raises(OptionError, match="`grid` names 'w'"):
         model.pd(grid={"w": [0, 1]})

@@ -163,9 +163,14 @@ def test_balanced_permutations_beat_independent_ones_at_the_same_cost() -> None:
     assert mse_ours < mse_theirs
 
 
-def test_batches_draw_permutations_of_features_with_many_values() -> None:
+def test_batches_draw_permutations_of_features_with_many_values(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     X, y = linear_data(40)
     model = LinearRegression().fit(X, y)
+    few = pi.FittedModel(model, X, y, seed=1, engine="batched")
+    assert (few.pfi().mcse == 0).all()
+    monkeypatch.setattr("pyinterp.whatif.whatif.FEW", 0)
     fitted = pi.FittedModel(model, X, y, seed=1, engine="batched")
     auto, thirty, every = (fitted.pfi(permutations=k) for k in ("auto", 30, "all"))
     # b has few distinct values, a and c have 40.
@@ -221,7 +226,8 @@ def test_ratio_is_switched_over_original_loss() -> None:
 
 def test_distinct_donors_reproduce_every_row() -> None:
     frame = pd.DataFrame({"a": [1.0, 2, 1, 2, 1], "g": pd.Categorical(list("xyxxx"))})
-    values, of_row, counts = distinct(frame, ["a", "g"])
-    assert counts.sum() == 5
-    assert len(values) == 3
-    pd.testing.assert_frame_equal(values.take(of_row).reset_index(drop=True), frame)
+    donors = distinct(frame, ["a", "g"])
+    assert donors.counts.sum() == 5
+    assert len(donors.frame) == 3
+    again = donors.frame.take(donors.of_row).reset_index(drop=True)
+    pd.testing.assert_frame_equal(again, frame)

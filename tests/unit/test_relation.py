@@ -12,11 +12,7 @@ from sklearn.linear_model import LinearRegression
 import pyinterp as pi
 from pyinterp.errors import OptionError
 
-ASKED = {
-    "pfi": {"loss": "absolute"},
-    "metric": {"metric": "rmse"},
-    "loco": {"loss": "absolute"},
-}
+ASKED = {"pfi": {"loss": "absolute"}, "metric": {"metric": "rmse"}, "loco": {"loss": "absolute"}}
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +36,7 @@ def test_no_importance_is_0_or_1(results: pi.LearnerResults, name: str) -> None:
         difference.null,
         difference.estimand.parameter.no_effect,
         difference.estimand.words.unit,
-    ) == (
-        0.0,
-        0.0,
-        "y",
-    )
+    ) == (0.0, 0.0, "y")
     assert (ratio.null, ratio.estimand.parameter.no_effect, ratio.estimand.words.unit) == (
         1.0,
         1.0,

@@ -170,10 +170,7 @@ def test_classes_groups_and_titles_with_signs(tmp_path: Path) -> None:
     frame = data()
     frame["c"] = pd.cut(frame.pop("y"), 3, labels=["low", "mid", "high"])
     learner = pi.Learner.from_formula(
-        "c ~ .",
-        frame,
-        RandomForestClassifier(5, random_state=0),
-        groups={"both": ["x", "z"]},
+        "c ~ .", frame, RandomForestClassifier(5, random_state=0), groups={"both": ["x", "z"]}
     )
     res = learner.fit(pi.CrossValidation(3), seed=1, progress=False)
     text = pi.report(res, tmp_path / "a.html", title="a < b & <c>").read_text(encoding="utf-8")

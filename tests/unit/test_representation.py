@@ -66,7 +66,7 @@ def one_model() -> pi.FittedModel:
 def learning_rows() -> samplers.LearningRows:
     case = fitted().analysis.cases[0]
     rng = np.random.default_rng(1)
-    return samplers.LearningRows.of(["a"], case.sample, case.train, case.population, rng)
+    return samplers.LearningRows.of(["a"], case._covariates, rng)
 
 
 def part() -> Any:

@@ -13,7 +13,7 @@ from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
 from pyinterp.samplers import ConditionalDistribution, Draws, LearningRows, Target, choose_sampler
 from pyinterp.samplers.learners import LinearThenTrees, LogisticThenTrees
-from pyinterp.samplers.sampler import encode
+from pyinterp.samplers.sampler import Covariates, encode
 
 
 def sample(frame: pd.DataFrame, clusters: np.ndarray | None = None) -> Sample:
@@ -34,7 +34,7 @@ def learned(
     evaluation = every.take(np.arange(train, len(frame)))
     rows = every.take(np.arange(train)) if train else None
     rng = np.random.default_rng(seed)
-    return sampler.learn(LearningRows.of(variables, evaluation, rows, every, rng))
+    return sampler.learn(LearningRows.of(variables, Covariates(evaluation, rows, every), rng))
 
 
 def gaussian(n: int, seed: int = 1) -> pd.DataFrame:
@@ -139,7 +139,7 @@ class TestResidual:
         laws = [
             samplers.Residual().learn(
                 LearningRows.of(
-                    ["x"], evaluation, every.take(rows), every, np.random.default_rng(0)
+                    ["x"], Covariates(evaluation, every.take(rows), every), np.random.default_rng(0)
                 )
             )
             for rows in (np.arange(40), np.repeat(np.arange(40), 3))

@@ -87,7 +87,7 @@ def test_there_are_three_constants_of_the_rule_and_five_of_the_guards() -> None:
 def test_no_constant_is_elsewhere() -> None:
     """But for the plan's two, rounding, and the level by which a contrast has its two sides."""
     others = {name for path in FOLDER.glob("*.py") for name in constants(path)} - {*RULE, *GUARDS}
-    assert others == {"ROUNDING", "SIZES", "ROWS", "ALPHA", "MORE_ROWS"}
+    assert others == {"ROUNDING", "SIZES", "MIXTURES", "ALPHA", "MORE_ROWS"}
 
 
 def test_the_folder_is_small() -> None:
@@ -103,4 +103,4 @@ def test_what_was_taken_out_is_gone(name: str) -> None:
         if re.search(rf"(?<![a-zA-Z]){name}(?![a-zA-Z])", path.read_text(encoding="utf-8"))
     ]
     # The Greek letter, in a table of letters.
-    assert found == (["results/latex.py"] if name == "kappa" else [])
+    assert found == (["results/table.py"] if name == "kappa" else [])

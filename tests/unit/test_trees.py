@@ -229,8 +229,7 @@ def test_random_trees(seed: int, depth: int, decimals: int, trees: int) -> None:
 
 class TestDesigns:
     data = pd.DataFrame(make_data()[0], columns=list("abkz")).assign(
-        y=make_data()[1],
-        g=lambda d: pd.Categorical.from_codes(d["k"].astype(int), list("uvwxy")),
+        y=make_data()[1], g=lambda d: pd.Categorical.from_codes(d["k"].astype(int), list("uvwxy"))
     )
 
     def whatif(self, formula: str, learner, **options):

@@ -33,7 +33,6 @@ from pyinterp.data.row_data import read_rows
 from pyinterp.data.sample import Response, Sample
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.models.predictor import Predictor
-from pyinterp.samplers import Distinct
 from pyinterp.whatif import WhatIf
 from pyinterp.whatif.dispatch import dispatch
 
@@ -117,7 +116,7 @@ class Situation:
         groups = {name: list(them) for name, them in features.items() if len(them) > 1}
         return pi.FittedModel._of_sample(
             Predictor.of(self.model), ArrayDesign(NAMES), self.sample, read_rows(self.X),
-            groups=groups, dropped_rows=0, plan="", where="", seed=0, engine="trees",
+            groups=groups, dropped_rows=0, where="", seed=0, engine="trees",
         )  # fmt: skip
 
 
@@ -474,11 +473,9 @@ def test_summed_squared_losses_are_those_over_all_pairs(family: str) -> None:
     case = situation(family, "regression", seed=1, n=130)
     values = np.array([2.0, -1.0, 0.5, -0.2])  # out of order, with counts
     counts = np.array([1, 3, 2, 1])
-    donors = Distinct(pd.DataFrame({"x1": values}), np.zeros(7, np.intp), counts)
     whatif = dispatch(Predictor.of(case.model), ArrayDesign(NAMES), case.sample, engine="trees")
-    feature = whatif.of(["x1"])
-    feature.donors = donors
-    found = feature.summed_losses(case.y, LOSSES["squared"])
+    first = np.array([0])
+    found = whatif.summed_losses(case.y, LOSSES["squared"], first, values[:, None], counts)
     expected = np.empty((130, len(values)))
     for d, value in enumerate(values):
         copies = case.X.copy()

@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
+from pyinterp.data.formula.trust import FUNCTIONS_OF_NUMPY
 from pyinterp.errors import FormulaError, OptionError, PyinterpError
 
 DATA = pd.DataFrame(
@@ -211,6 +212,11 @@ def test_columns_named_like_functions_are_columns() -> None:
         pi.Learner.from_formula("y ~ eval('1')", named, LinearRegression(), trusted=False)
 
 
+def test_listed_functions_are_elementwise() -> None:
+    for name in FUNCTIONS_OF_NUMPY:
+        assert isinstance(getattr(np, name), np.ufunc), name
+
+
 @pytest.mark.parametrize("value", [None, 0, 1, "no", np.ones(3)])
 def test_trusted_is_true_or_false(value: Any) -> None:
     with pytest.raises(OptionError, match="`trusted` must be True or False"):
@@ -273,6 +279,6 @@ def test_expressions_that_are_accepted_hold_listed_nodes_only(code: str) -> None
         if isinstance(node, ast.Attribute):
             assert isinstance(node.value, ast.Name)
             assert node.value.id == "np"
-            assert isinstance(getattr(np, node.attr), np.ufunc)
+            assert node.attr in FUNCTIONS_OF_NUMPY
         if isinstance(node, ast.Name):
             assert node.id not in ("POWER", "open", "eval")

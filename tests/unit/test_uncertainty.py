@@ -85,7 +85,7 @@ class TestClasses:
     @pytest.mark.parametrize("y", [LABELS, THREE], ids=["two", "three"])
     def test_entropy_pfi_is_that_of_scipys_entropy_over_all_pairs(self, y: Any) -> None:
         model = LogisticRegression().fit(X, y)
-        result = pi.FittedModel(model, X).entropy_pfi()
+        result = pi.FittedModel(model, X).entropy_pfi(permutations="all")
         for feature in X:
             pairs = pairs_of(
                 lambda rows, _: stats.entropy(model.predict_proba(rows), axis=1), str(feature)
@@ -132,7 +132,7 @@ class TestClasses:
 class TestNormal:
     def test_entropy_pfi_is_the_closed_form_of_the_standard_deviations(self) -> None:
         model = gaussian_process().fit(X, Y)
-        result = pi.FittedModel(model, X).entropy_pfi()
+        result = pi.FittedModel(model, X).entropy_pfi(permutations="all")
         for feature in X:
             pairs = pairs_of(lambda rows, _: log_sds(model, rows), str(feature))
             assert result.params[feature] == pytest.approx(importance(pairs), abs=1e-9)
@@ -144,7 +144,7 @@ class TestNormal:
             mean, sd = map(np.asarray, model.predict(rows, return_std=True))
             return -stats.norm.logpdf(Y.to_numpy()[i], mean, sd)
 
-        result = pi.FittedModel(model, X, Y).likelihood_pfi("b")
+        result = pi.FittedModel(model, X, Y).likelihood_pfi("b", permutations="all")
         assert result.params["b"] == pytest.approx(importance(pairs_of(minus_log, "b")), abs=1e-12)
         assert result.fit.name == "negative log likelihood"
         mean, sd = model.predict(X, return_std=True)
@@ -181,7 +181,9 @@ class TestNormal:
 
     def test_groups_are_replaced_together(self) -> None:
         model = BayesianRidge().fit(X, Y)
-        result = pi.FittedModel(model, X, groups={"ab": ["a", "b"]}).entropy_pfi("ab")
+        result = pi.FittedModel(model, X, groups={"ab": ["a", "b"]}).entropy_pfi(
+            "ab", permutations="all"
+        )
         pairs = pairs_of(lambda rows, _: log_sds(model, rows), "a", "b")
         assert result.params["ab"] == pytest.approx(importance(pairs), abs=1e-12)
 

@@ -7,7 +7,7 @@ means what it means in R, or nothing. Code inside function calls is Python.
 =============  =================================================================
 Module         What is in it
 =============  =================================================================
-`tokens`       Tokens, those of R's operators that are refused included
+`tokens`       Tokens, with R's operators that are refused
 `columns`      The columns of the data, as code names them
 `coding`       Factors, their names, and columns from terms; the module that imports patsy
 `dialects`     Operators and functions of R's packages that are refused

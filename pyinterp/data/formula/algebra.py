@@ -11,8 +11,6 @@ from pyinterp.data.formula.factors import FactorReader, column_factor
 from pyinterp.data.formula.tokens import Token, atom_end, code_of
 from pyinterp.errors import FormulaError, short
 
-__all__ = ["read_terms"]
-
 MOST_PAIRS = 250_000  # pairs of terms that one product may have
 DEEPEST = 50  # brackets in brackets
 BINDING = {"*": 1, "/": 1, ":": 2, "^": 3, "**": 3}  # as in R, `:` binds before `*` and `/`

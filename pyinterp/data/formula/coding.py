@@ -22,21 +22,6 @@ from patsy.tokens import normalize_token_spacing
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.errors import DesignError, FormulaError, short
 
-__all__ = [
-    "DOUBLE",
-    "LANGUAGE",
-    "Coding",
-    "Factor",
-    "Scope",
-    "Terms",
-    "callers_names",
-    "double",
-    "learn",
-    "library_coding",
-    "linear_hypotheses",
-    "reason_of",
-]
-
 
 class RScale(Standardize):  # type: ignore[misc]  # patsy has no types
     """R's ``scale``: the standard deviation divides by n - 1, where patsy divides by n."""

@@ -10,8 +10,6 @@ from functools import cached_property
 from pyinterp.data.formula.tokens import column_code
 from pyinterp.errors import FormulaError, did_you_mean, list_of, short
 
-__all__ = ["Columns", "bare_name"]
-
 DEEPEST = 100  # deeper code makes Python's own reader fail
 
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 from pyinterp.errors import FormulaError, short
 
-__all__ = ["AMONG_TERMS", "FUNCTIONS", "INSIDE_A_CALL", "VALUES", "refuse"]
-
 _CLUSTER = (
     "random effects are no terms here; leave them out, and tell the plan which rows belong "
     'together, as in `pi.HalfSampling(cluster="id")`'

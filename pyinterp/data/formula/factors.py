@@ -17,8 +17,6 @@ from pyinterp.data.formula.dialects import FUNCTIONS, INSIDE_A_CALL, VALUES, ref
 from pyinterp.data.formula.tokens import Token, code_of, column_code
 from pyinterp.errors import FormulaError, did_you_mean, short
 
-__all__ = ["FactorReader", "column_factor"]
-
 _NODES = (
     ast.Name, ast.Load, ast.Constant, ast.Call, ast.keyword, ast.Attribute, ast.BinOp, ast.UnaryOp,
     ast.USub, ast.UAdd, ast.Compare, ast.List, ast.Tuple, ast.Dict, ast.Lambda, ast.arguments,
@@ -194,7 +192,7 @@ class FactorReader:
 
 
 def _check_not_of_r(name: str, code: str, *, called: bool) -> None:
-    """Raise if a name is that of a function or a value of R or one of its packages."""
+    """Raise if a name belongs to a function or a value of R or one of its packages."""
     if called and name in FUNCTIONS:
         raise FormulaError(
             f"`{name}` of `{short(code)}` is no function of this language: {FUNCTIONS[name]}."

@@ -1,4 +1,4 @@
-"""Tokens of a formula, those of R's operators that are only recognized to be refused included."""
+"""Tokens of a formula; R's operators are recognized to be refused."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pyinterp.errors import FormulaError, short
-
-__all__ = ["STRING", "Token", "atom_end", "code_of", "column_code", "read_tokens"]
 
 INTERCEPT = "Intercept"  # patsy's name for the column of ones
 

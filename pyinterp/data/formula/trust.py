@@ -7,13 +7,18 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from math import isfinite
 from typing import TypeGuard
 
-import numpy as np
-
 from pyinterp.data.formula.columns import bare_name
 from pyinterp.errors import FormulaError, short
 
-__all__ = ["untrusted_check"]
-
+FUNCTIONS_OF_NUMPY = {
+    "abs", "absolute", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
+    "arctanh", "cbrt", "ceil", "cos", "cosh", "deg2rad", "degrees", "divide", "equal", "exp",
+    "exp2", "expm1", "fabs", "floor", "fmax", "fmin", "greater", "greater_equal", "hypot",
+    "isfinite", "isnan", "less", "less_equal", "log", "log10", "log1p", "log2", "logaddexp",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply",
+    "negative", "not_equal", "positive", "rad2deg", "radians", "reciprocal", "rint", "sign",
+    "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "true_divide", "trunc",
+}  # fmt: skip
 _OF_NUMBERS = ("I", "center", "standardize", "scale")
 _BASES = ("bs", "cr", "cc")
 _CONTRASTS = ("Treatment", "Poly", "Sum", "Helmert", "Diff")
@@ -137,8 +142,7 @@ def _is_of_numbers(function: ast.expr) -> bool:
     """Whether a function is an elementwise one of NumPy, or one that learns a mean."""
     match function:
         case ast.Attribute(value=ast.Name(id="np"), attr=name):
-            of_numpy = getattr(np, name, None)
-            return isinstance(of_numpy, np.ufunc) and of_numpy.signature is None
+            return name in FUNCTIONS_OF_NUMPY
         case ast.Name(id=name):
             return name in _OF_NUMBERS
     return False

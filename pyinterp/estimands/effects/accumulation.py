@@ -6,8 +6,6 @@ import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray
 
-__all__ = ["accumulate", "accumulate_pairs", "interval_of"]
-
 
 def interval_of(x: FloatArray, edges: FloatArray) -> IntArray:
     """Return the interval (e_b, e_b+1] of every value, the first closed; -1 outside all."""

@@ -1,4 +1,4 @@
-"""Accumulated local effects (ALE) of one variable, and of two beyond those of each."""
+"""Accumulated local effects (ALE) of one variable, and of two beyond the effect of each."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.samplers.sampler import codes_of
 
-__all__ = ["accumulated_local_effects", "similarity_order"]
-
 
 def accumulated_local_effects(
     problem: Problem,
@@ -46,7 +44,7 @@ def accumulated_local_effects(
     scale: Scale | None = None,
     which_class: Any = None,
 ) -> Estimand:
-    r"""Accumulated local effect of a variable, or of a pair with a number beyond those of each.
+    r"""Accumulated local effect of a variable, or of a pair with a number beyond either alone.
 
     .. math:: ALE_j(x) = \int^x E\Big[\frac{\partial f}{\partial x_j}(z, X_C) \Big| X_j = z\Big] dz
         - const

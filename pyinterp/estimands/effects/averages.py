@@ -10,8 +10,6 @@ from scipy import stats
 from pyinterp._typing import FloatArray
 from pyinterp.estimands.estimate import Estimate
 
-__all__ = ["AVERAGES", "Average", "average_curve"]
-
 Average: TypeAlias = Literal["mean", "median", "trimmed", "exemplar"]
 AVERAGES = ("mean", "median", "trimmed", "exemplar")
 

@@ -23,8 +23,6 @@ from pyinterp.samplers.choice import check_names, choose_sampler
 from pyinterp.samplers.residual import Residual
 from pyinterp.samplers.sampler import ConditionalDistribution, Sampler, Target
 
-__all__ = ["conditional_dependence", "dependence"]
-
 POINTS = 1024  # at which the density of residuals is evaluated
 
 

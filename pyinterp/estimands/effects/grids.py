@@ -31,22 +31,6 @@ from pyinterp.errors import OptionError, did_you_mean, list_of, quote, short
 from pyinterp.estimands.estimand import Problem, Terms
 from pyinterp.representation import call_form
 
-__all__ = [
-    "Grid",
-    "Points",
-    "RGrid",
-    "as_floats",
-    "check_levels",
-    "grid_values",
-    "grids_of",
-    "has_levels",
-    "in_hull",
-    "points_of",
-    "values_of",
-    "variables_of",
-    "without_missing",
-]
-
 RULES = ("quantile", "equidistant", "unique", "r")
 POINTS = {1: 20, 2: 10, 3: 5}  # per variable, by their number
 DECILES = tuple(k / 10 for k in range(1, 10))

@@ -13,18 +13,10 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.checks import Interval, check_number
 from pyinterp.errors import OptionError
-from pyinterp.estimands.effects.grids import (
-    Grid,
-    Points,
-    has_levels,
-    points_of,
-    variables_of,
-)
+from pyinterp.estimands.effects.grids import Grid, Points, has_levels, points_of, variables_of
 from pyinterp.estimands.effects.scales import Outputs, Scale
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-
-__all__ = ["m_plot"]
 
 FEW_VALUES = 10  # of a number: its rows are grouped by it
 SINGULAR = 1e-10  # share of the spread within a window below which there is no slope

@@ -25,8 +25,6 @@ from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss
 
-__all__ = ["PDKind", "PDOf", "partial_dependence"]
-
 PDKind: TypeAlias = Literal["pd", "ice", "c-ice", "d-ice"]
 PDOf: TypeAlias = Literal["prediction", "entropy", "nll"]
 
@@ -166,7 +164,7 @@ def _setting(at: Points, average: Average, predicted: str, whose: str) -> str:
 
 
 def _of_rows(curve: Estimand, at: Points, kind: PDKind, average: Average) -> Estimand:
-    """Return a curve with those of single rows, centered or differentiated if need be.
+    """Return a curve with curves of single rows, centered or differentiated if need be.
 
     Raises
     ------
@@ -179,9 +177,7 @@ def _of_rows(curve: Estimand, at: Points, kind: PDKind, average: Average) -> Est
             f"not {average!r}."
         )
     rows = replace(
-        curve,
-        curves=True,
-        no_weights="the curves of single rows, which its plot draws, have none",
+        curve, curves=True, no_weights="the curves of single rows, which its plot draws, have none"
     )
     if kind == "ice":
         return rows

@@ -18,8 +18,6 @@ from pyinterp.models.predictor import Predictor
 from pyinterp.ranges import REAL, SHARES, Range
 from pyinterp.whatif import WhatIf
 
-__all__ = ["Outputs", "Scale", "Scores", "UsedScale", "position_of", "rescale"]
-
 ScaleName: TypeAlias = Literal["probability", "logit", "centered-logit", "cumulative"]
 Scale: TypeAlias = (
     ScaleName | Literal["score", "rate"] | Mapping[Any, float] | Callable[[FloatArray], FloatArray]

@@ -27,8 +27,6 @@ from pyinterp.estimands.effects.support import check_complete
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 
-__all__ = ["Step", "average_marginal_effects", "slopes"]
-
 Step: TypeAlias = float | Literal["sd"] | None
 
 SHARE_OF_RANGE = 1e-4  # of the default step, as in marginaleffects
@@ -126,11 +124,7 @@ def average_marginal_effects(
         key=("ame", tuple(names), tuple(widths.items()), outputs),
         terms=Terms.plain(terms),
         measure=partial(
-            _measure_effects,
-            names=names,
-            widths=widths,
-            levels=levels,
-            outputs=outputs,
+            _measure_effects, names=names, widths=widths, levels=levels, outputs=outputs
         ),
         read=itemgetter("effects"),
         words=Words(

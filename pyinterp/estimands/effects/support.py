@@ -13,8 +13,6 @@ from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import Points
 
-__all__ = ["check_complete", "support_notes"]
-
 
 def check_complete(data: pd.DataFrame, names: Sequence[str], what: str) -> None:
     """Raise `OptionError` if a variable along which rows are compared is missing in some."""

@@ -21,8 +21,6 @@ from pyinterp.estimands.estimand import Correction, Estimand, Parameter, Problem
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.ranges import POSITIVE
 
-__all__ = ["NO_TEST", "Spread", "classes_of", "curves_of", "flatness", "spread_of"]
-
 Spread: TypeAlias = Literal["sd", "mad", "iqr"]
 SPREADS = ("sd", "mad", "iqr")
 NAMES = {

@@ -14,8 +14,6 @@ from pyinterp.estimands.importance.relation import Comparison, Relation
 from pyinterp.estimands.risk import NO_WEIGHTS, best_constant
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 
-__all__ = ["leave_one_covariate_out"]
-
 
 def leave_one_covariate_out(
     problem: Problem,
@@ -59,7 +57,7 @@ def leave_one_covariate_out(
             ),
         ),
         # The truth of an irrelevant feature is a little below 0, where learning its effect costs
-        # more than the feature gives; above it the error grows with the value, as that of PFI does.
+        # more than the feature gives; above it the error grows with the value, as for PFI.
         parameter=compared.parameter,
         leave_out=chosen,
         coverage=("LOCO",) if differs else (),

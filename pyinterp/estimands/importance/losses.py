@@ -18,15 +18,6 @@ from pyinterp.losses.rowwise import Loss
 from pyinterp.samplers import ConditionalDistribution, Draws, Sampler, balanced_permutations
 from pyinterp.whatif import PERMUTATIONS, PREDICTIONS, FeatureWhatIf
 
-__all__ = [
-    "Permutations",
-    "marginal_losses",
-    "mean_over_draws",
-    "measure_losses",
-    "one_term",
-    "some_pairs",
-]
-
 Permutations: TypeAlias = int | Literal["auto", "all"]
 LossPair: TypeAlias = tuple[Estimate, Estimate]  # with the feature replaced, and as it is
 
@@ -102,13 +93,13 @@ def marginal_losses(
     if weights is not None:
         return _weighted_pairs(whatif, y, losses, loss, weights)
     k = n - 1  # all pairs
-    if permutations == "auto" and n * len(donors.frame) > whatif.most_pairs(loss):
+    if permutations == "auto" and n * len(donors.counts) > whatif.most_pairs(loss):
         k = min(PERMUTATIONS, max(LEAST_PERMUTATIONS, PREDICTIONS // n))
     elif not isinstance(permutations, str):
         k = int(permutations)
     if k < n - 1:
         return some_pairs(whatif, y, losses, loss, balanced_permutations(n, k, draw()))
-    if len(donors.frame) == 1:  # constant here: replacing it changes nothing
+    if len(donors.counts) == 1:  # constant here: replacing it changes nothing
         return one_term(losses, np.zeros(n)), one_term(losses, np.zeros(n))
     over_donors, over_rows = whatif.summed_losses(y, loss)
     # Every row also met its own values, with which it has its original loss.
@@ -151,11 +142,11 @@ def _weighted_pairs(
     mean, and a feature that is never used has importance 0.
     """
     donors, others = whatif.donors, weights.sum() - weights
-    if len(donors.frame) == 1:  # constant here: replacing it changes nothing
+    if len(donors.counts) == 1:  # constant here: replacing it changes nothing
         original = one_term(losses, np.average(losses, weights=weights), weights=weights)
         return original, original
-    of_donor = np.bincount(donors.of_row, weights, minlength=len(donors.frame))
-    over_donors, over_rows = np.empty(len(y)), np.zeros(len(donors.frame))
+    of_donor = np.bincount(donors.of_row, weights, minlength=len(donors.counts))
+    over_donors, over_rows = np.empty(len(y)), np.zeros(len(donors.counts))
     for rows, predictions in whatif.cross():
         matrix = loss(y[rows, None], predictions)
         over_donors[rows] = matrix @ of_donor

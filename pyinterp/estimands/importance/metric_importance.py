@@ -30,8 +30,6 @@ from pyinterp.losses.metric_functions import NOT_SMOOTH, MetricLike, choose_metr
 from pyinterp.losses.metrics import Metric, evaluate
 from pyinterp.samplers import balanced_permutations
 
-__all__ = ["PermutationsOrRows", "metric_importance"]
-
 PermutationsOrRows: TypeAlias = Permutations | Mapping[str, npt.ArrayLike]
 
 PERMUTATIONS = 10

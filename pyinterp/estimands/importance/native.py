@@ -21,8 +21,6 @@ from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.predictor import learner_name
 from pyinterp.whatif import WhatIf
 
-__all__ = ["NATIVE", "Native", "garson", "native_importance", "olden"]
-
 Native: TypeAlias = Literal["stat", "raw", "impurity", "olden", "garson"]
 NATIVE = ("stat", "raw", "impurity", "olden", "garson")
 
@@ -304,7 +302,7 @@ def _by_column(whatif: WhatIf, values: FloatArray) -> Report:
 
 
 def _labels(whatif: WhatIf) -> list[Any]:
-    """Return the classes in the model's order, which need not be that of the response."""
+    """Return the classes in the model's order, which need not be the response's."""
     classes = getattr(_last(whatif).model, "classes_", whatif.predictor.classes)
     return [] if classes is None else np.asarray(classes).tolist()
 

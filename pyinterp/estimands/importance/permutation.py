@@ -15,16 +15,6 @@ from pyinterp.estimands.positivity import NO_WEIGHTS, positivity, samplers_of
 from pyinterp.losses.rowwise import LossLike, choose
 from pyinterp.samplers import Sampler, SamplerLike, check_names, check_sampler, is_conditional
 
-__all__ = [
-    "ALL_PAIRS",
-    "NO_USE",
-    "SOME_PAIRS",
-    "Permutations",
-    "Replacement",
-    "check_permutations",
-    "permutation_importance",
-]
-
 Replacement: TypeAlias = Literal["marginal"] | SamplerLike
 
 ALL_PAIRS = "All pairs of rows, no Monte Carlo error."

@@ -17,16 +17,6 @@ from pyinterp.estimands.estimate import Estimate, Measurement
 from pyinterp.losses.rowwise import Loss
 from pyinterp.ranges import POSITIVE
 
-__all__ = [
-    "PARAMETERS",
-    "Comparison",
-    "Relation",
-    "difference",
-    "ratio",
-    "with_loss_below",
-    "without_rounding",
-]
-
 Relation: TypeAlias = Literal["difference", "ratio"]
 
 PARAMETERS: Mapping[Relation, Parameter] = {

@@ -15,8 +15,8 @@ from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.accumulated_effects import additive_importance
 from pyinterp.estimands.estimand import Estimand, Problem
 from pyinterp.estimands.estimate import Estimate, Measurement
+from pyinterp.estimands.importance.losses import Permutations
 from pyinterp.estimands.importance.permutation import (
-    Permutations,
     Replacement,
     check_permutations,
     permutation_importance,
@@ -24,8 +24,6 @@ from pyinterp.estimands.importance.permutation import (
 from pyinterp.estimands.importance.relation import difference
 from pyinterp.estimands.positivity import samplers_of
 from pyinterp.samplers import SamplerLike, check_sampler, is_conditional
-
-__all__ = ["Adjustment", "amvim", "cvim", "mvim"]
 
 Adjustment: TypeAlias = Literal["linear", "additive"]
 
@@ -117,7 +115,7 @@ def _squared_pfi(
     *,
     label: str,
 ) -> Estimand:
-    """Return PFI under squared error; of a class, that of the indicator of the second."""
+    """Return PFI under squared error; of two classes, of the indicator of the second."""
     classes = problem.response.classes
     if classes is not None and len(classes) > 2:
         raise OptionError(

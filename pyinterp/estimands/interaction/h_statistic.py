@@ -20,8 +20,6 @@ from pyinterp.estimands.importance.flatness import ROUNDING
 from pyinterp.estimands.interaction.vint import Sets, class_terms, sets_of
 from pyinterp.ranges import POSITIVE
 
-__all__ = ["ORDERS", "Order", "h_statistic"]
-
 Order: TypeAlias = Literal["overall", "pairwise", "three-way", "total", "importance"]
 ORDERS = ("overall", "pairwise", "three-way", "total", "importance")
 
@@ -89,7 +87,7 @@ def h_statistic(
     most_rows : int
         Evaluation rows of a refit that are used at most; a random subset of them.
     eps : float
-        Mean squares of at most this count as 0; those of rounding errors always do.
+        Mean squares of at most this count as 0; rounding errors always do.
     scale, which_class
         As for `partial_dependence`.
     """
@@ -304,7 +302,7 @@ def _measure(
         if names in crosses:
             return crosses[names]
         replaced = whatif.of([variable for name in names for variable in features[name]])
-        predictions = np.empty((len(outputs.labels), len(subset), len(replaced.donors.frame)))
+        predictions = np.empty((len(outputs.labels), len(subset), len(replaced.donors.counts)))
         for rows, block in replaced.cross():
             predictions[:, rows] = outputs.values(block)
         cross = _Cross(predictions, replaced.donors.of_row, row_weights)

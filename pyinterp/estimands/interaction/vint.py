@@ -22,8 +22,6 @@ from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.flatness import NO_TEST, classes_of, curves_of, spread_of
 from pyinterp.ranges import POSITIVE
 
-__all__ = ["Sets", "class_terms", "sets_of", "surface_interaction", "vint"]
-
 Sets: TypeAlias = Sequence[str] | Sequence[tuple[str, ...]]
 WORDS = {2: "pair", 3: "triple"}
 MEANING = (

@@ -21,8 +21,6 @@ from pyinterp.inference.half_sample.constants import (
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit
 
-__all__ = ["HalfFits", "mean_share", "signal_and_spread"]
-
 # By how much the variance that training causes goes up from 0.632 n to n/2 rows, to first order.
 SIZES = 0.632 / 0.5
 MIXTURES = 1000

@@ -29,8 +29,6 @@ from pyinterp.inference.intervals import Alternative, bounds, t_quantile
 from pyinterp.inference.simultaneous import LargestT
 from pyinterp.inference.variance import Variance
 
-__all__ = ["SquareVariance", "effect_variance", "error_at_zero", "limits", "statistic"]
-
 
 def effect_variance(c: FloatArray, error: FloatArray) -> FloatArray:
     r"""Return a, the variance of the effect: the solution of :math:`V = 2 a^2 + 4 a c_+`."""

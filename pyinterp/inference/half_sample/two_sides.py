@@ -27,8 +27,6 @@ from pyinterp.checks import check_alpha
 from pyinterp.inference.intervals import Alternative, bounds, t_quantile
 from pyinterp.inference.variance import Variance
 
-__all__ = ["ContrastVariance", "contrast_variance"]
-
 ALPHA = 0.05
 
 

@@ -16,8 +16,6 @@ from pyinterp.inference.replicates import RefitEstimate, Replicates, contributio
 from pyinterp.inference.variance import Variance, covariance
 from pyinterp.resampling.plans import LEAST_PAIRS
 
-__all__ = ["VarianceParts", "half_sample", "training_parts", "variance_parts"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class VarianceParts:
@@ -178,8 +176,8 @@ def half_sample(replicates: Replicates) -> Variance:
         return _plain(replicates, parts, "half-sample", parts.A, parts.A_of_pairs)
     A, S = parts.A_of_pairs, parts.S_of_pairs
     margin, growth = (0.0, parts.ratio_growth) if replicates.relative else (MARGIN, parts.growth)
-    larger = (A - margin * S).mean(axis=0) > S.mean(axis=0)
-    of_pairs = np.square(growth) * np.where(larger, A - margin * S, S)
+    smaller = (A - margin * S).mean(axis=0) <= S.mean(axis=0)  # false where A is missing
+    of_pairs = np.square(growth) * np.where(smaller, S, A - margin * S)
     of_halves = of_pairs.mean(axis=0)
     at_zero = np.minimum((parts.growth * parts.mean_share) ** 2 * parts.S, of_halves)
     # The correlations of A with these variances.

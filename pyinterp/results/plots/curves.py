@@ -34,7 +34,6 @@ from pyinterp.results.plots.style import (
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["curve", "curve_per_level", "has_few_levels", "is_number_by_level", "overlay", "panels"]
 
 MOST_CURVES = 8  # that are told apart; tiles are drawn of more levels, unless curves are asked for
 KEYS = 0.25  # inches of a line of a legend
@@ -328,7 +327,7 @@ def _grid(
 
 
 def _quantity(results: EstimandResults) -> str:
-    """Return the label of the vertical axis without the variable, which is that of the other."""
+    """Return the label of the vertical axis without the variable, which labels the other axis."""
     return label(results).replace(f" of {results.estimand.words.of}", "", 1)
 
 

@@ -25,7 +25,6 @@ from pyinterp.results.summary import largest_first
 if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["points", "together"]
 
 MOST_DECIMALS = 6
 POINTS = 8  # size of the numbers of a forest plot

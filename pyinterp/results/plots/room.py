@@ -98,7 +98,7 @@ class Room:
     labels, legend : float
         To the left of the panels, and to the right of them.
     below : float
-        Labels below a panel, beyond those of one line.
+        Labels below a panel, beyond one line.
     strip : float
         The strip above a panel, if there are several.
     panels : int

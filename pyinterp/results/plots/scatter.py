@@ -13,8 +13,6 @@ from pyinterp.results.plots.room import Room, panels_of
 from pyinterp.results.plots.style import BLUE, COLORS, GRAY, caption, rows_with_interval
 from pyinterp.results.together import SENTENCES, UncertaintyResults
 
-__all__ = ["agreement", "likelihood_and_entropy", "overlap"]
-
 MOST_LEVELS = 12  # a panel each, with a box per level
 # Of a name, as shares of the axes.
 WIDE, HIGH = 0.2, 0.06

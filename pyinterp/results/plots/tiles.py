@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pyinterp.results.ranks import Ranks
     from pyinterp.results.results import EstimandResults
 
-__all__ = ["rank_tiles", "surface", "volume"]
 
 BAR = 0.5  # inches of the bar of colors and of what is around it
 LEGEND = 16  # characters of a line of its title

@@ -14,13 +14,7 @@ import pandas as pd
 from scipy import special
 
 from pyinterp._typing import FloatArray
-from pyinterp.simulation.processes.process import (
-    Process,
-    at_means,
-    columns,
-    noise_names,
-    uniform,
-)
+from pyinterp.simulation.processes.process import Process, at_means, columns, noise_names, uniform
 
 LOW = np.array([0, 40 * np.pi, 0, 1])
 HIGH = np.array([100, 560 * np.pi, 1, 11])

@@ -15,13 +15,7 @@ from scipy import special, stats
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import POSITIVE, check_choice, check_number
-from pyinterp.simulation.processes.process import (
-    Process,
-    Values,
-    at_means,
-    columns,
-    noise_names,
-)
+from pyinterp.simulation.processes.process import Process, Values, at_means, columns, noise_names
 
 Scenario: TypeAlias = Literal["independent", "simple", "multivariate", "weak", "moderate", "strong"]
 LEVELS = ("1", "2", "3")

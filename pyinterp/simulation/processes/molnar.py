@@ -111,7 +111,7 @@ def _nonlinear_pfi(feature: str, *, sign: int) -> float:
 
 
 def molnar_figure2() -> Process:
-    r"""Toy example whose PD curve is that of Figure 2, with a wave and a slope.
+    r"""Toy example with the PD curve of Figure 2, a wave and a slope.
 
     .. math:: Y = \sin(x_1) + x_1 / 2 + x_2 + x_2 x_3^2 + \epsilon
 

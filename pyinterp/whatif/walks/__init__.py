@@ -26,13 +26,7 @@ from pyinterp.whatif.walks.bits import (
     left_bits,
     preorder,
 )
-from pyinterp.whatif.walks.classes import (
-    BOTH_ENTROPIES,
-    ENTROPY,
-    LOG,
-    SQUARE,
-    one_class_pairs,
-)
+from pyinterp.whatif.walks.classes import BOTH_ENTROPIES, ENTROPY, LOG, SQUARE, one_class_pairs
 from pyinterp.whatif.walks.cross import cross_parts, cross_ranges, squared_pairs
 from pyinterp.whatif.walks.donors_per_row import add_up_pairs
 

@@ -9,24 +9,6 @@ import numpy.typing as npt
 
 from pyinterp.parallel.loops import compiled_loop
 
-__all__ = [
-    "GROUP",
-    "NONE",
-    "ONE",
-    "Splits",
-    "Trees",
-    "add_up",
-    "all_rows",
-    "bits_of",
-    "first_leaves",
-    "goes_left",
-    "group_bits",
-    "left_bits",
-    "lowest",
-    "preorder",
-    "stacks",
-]
-
 GROUP = 64
 NONE, ONE = np.uint64(0), np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -169,7 +151,7 @@ def left_bits(splits, left_categories, rows, bits):  # pragma: no cover - compil
 
 @compiled_loop
 def bits_of(trees, splits, answers, start, group, scratch):  # pragma: no cover - compiled
-    """Return the bits of the group of rows from `start`: those of `answers`, unless it is empty."""
+    """Return the bits of the group of rows from `start`, out of `answers` unless it is empty."""
     if len(answers) > 0:
         return answers[start // GROUP]
     group_bits(splits, trees.left_categories, group, scratch)

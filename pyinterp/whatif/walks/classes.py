@@ -5,17 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyinterp.parallel.loops import compiled_loop
-from pyinterp.whatif.walks.bits import (
-    GROUP,
-    NONE,
-    ONE,
-    all_rows,
-    bits_of,
-    lowest,
-    stacks,
-)
-
-__all__ = ["BOTH_ENTROPIES", "ENTROPY", "LOG", "SQUARE", "one_class_pairs"]
+from pyinterp.whatif.walks.bits import GROUP, NONE, ONE, all_rows, bits_of, lowest, stacks
 
 # Losses of the probability p of one class: -log p or -log(1 - p), (1 - p)² or p², -p log p, and
 # that plus -(1 - p) log(1 - p).

@@ -1,4 +1,4 @@
-"""Walks for all rows x all donors: those of one numerical column that reach a node are a range."""
+"""Walks for all rows x all donors: numbers of one column that reach a node are a range."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from pyinterp.whatif.walks.bits import (
     lowest,
     stacks,
 )
-
-__all__ = ["cross_parts", "cross_ranges", "squared_pairs"]
 
 
 @compiled_loop

@@ -7,8 +7,6 @@ import numpy as np
 from pyinterp.parallel.loops import compiled_loop
 from pyinterp.whatif.walks.bits import NONE, ONE, all_rows, group_bits, lowest, stacks
 
-__all__ = ["add_up_pairs"]
-
 
 @compiled_loop
 def add_up_pairs(trees, splits, rows, driven, donors, out):  # pragma: no cover - compiled
