@@ -1,11 +1,11 @@
 """Estimands: pure functions from what-if predictions to values and their per-row contributions.
 
-In comes a fitted model on rows; out goes an `Estimate`. An estimand has two functions, ``measure``
-(all that is expensive) and ``read`` (arithmetic), and the words that tables print. Variances,
-tables and plots are written once for all estimands; none is named there.
+The input is a fitted model on rows, and the output an `Estimate`. An estimand has two functions,
+``measure`` (all expensive work) and ``read`` (arithmetic), and the words that tables print.
+Variances, tables and plots are written once for all estimands and name none.
 
 ================  =============================================================================
-Where             What is in it
+Where             Content
 ================  =============================================================================
 `estimand`        The types: an estimand, the problem it is defined for, and its words
 `estimate`        One fitted model on its rows, and values with every row's contribution

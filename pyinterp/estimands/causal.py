@@ -80,7 +80,7 @@ def causal_importance(
     permutations: Permutations = "auto",
     sampler: SamplerLike = "conditional",
 ) -> Estimand:
-    r"""MVIM and CVIM by plug-in of the effects, beside their permutation estimates.
+    r"""MVIM and CVIM by plug-in of the effects, next to their permutation estimates.
 
     .. math:: MVIM = E_{X, X^*} E_{Z \mid X}\, CATE^2(X, X^*, Z), \qquad
         CVIM = E_Z E_{X, X^* \mid Z}\, CATE^2(X, X^*, Z)

@@ -1,4 +1,4 @@
-"""The types of estimands: terms, what is measured and read, parameters and words."""
+"""The types of estimands: terms, measurements, parameters and words."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class Parameter:
     no_effect : float or None
         Of values that are the square of an effect, or nearly, as importances are: the value
         without any effect. The standard error grows with the distance from it, and intervals and
-        tests are those of ``inference.half_sample.square``. None for a curve, a loss or a
+        tests come from ``inference.half_sample.square``. None for a curve, a loss or a
         difference.
     range : tuple of float
         The least and the largest value that there can be. Intervals stay in it: they end there if
@@ -197,7 +197,7 @@ class Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """What tables and plots say about an estimand.
+    """The words of tables and plots about an estimand.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ class Words:
     title : str
         Title of the table, which begins it with a capital letter.
     meaning : str
-        First footnote: what a value is, in a sentence.
+        First footnote: the meaning of a value, in a sentence.
     unit : str
         Unit of the values, empty if they have none that can be named.
     quantity : str or None
@@ -214,7 +214,7 @@ class Words:
     of : str or None
         The feature that the header names: "bmi" in "PD of bmi (logit)".
     details : tuple of str
-        What the header adds in parentheses: ("logit",).
+        Words that the header adds in parentheses: ("logit",).
     notes : tuple of str
         Further footnotes, of full notes.
     always : tuple of str
@@ -283,14 +283,14 @@ Basis: TypeAlias = Literal["rows", "one row", "model"]
 class Estimand:
     """A quantity of a fitted model on rows: two pure functions, and the words of its tables.
 
-    A new estimand is a new file in this folder with a function that returns one of these, and a
-    method of `Importances`, or of another class in ``learner``, that calls it. Variances,
-    intervals, tests, tables and plots need no change.
+    A new estimand is a new file in this folder with a function that returns one of these. A method
+    of `Importances`, or of another class in ``learner``, calls the function. Variances, intervals,
+    tests, tables and plots need no change.
 
     Attributes
     ----------
     key : hashable
-        Its name and all arguments that change what `measure` returns: equal keys share one
+        Its name and all arguments that change the result of `measure`: equal keys share one
         measurement. Arguments that only `read` uses stay out of it.
     terms : Terms
         The values, fixed before refitting.
@@ -299,13 +299,13 @@ class Estimand:
     read : callable
         ``read(measurement)`` computes the estimate from those means, without predictions.
     words : Words
-        What tables and plots say.
+        The words of tables and plots.
     parameter : Parameter
-        What is tested, and which values there can be.
+        The tested value, and the possible values.
     score : Loss, Metric or None
         Loss or metric that the header shows; None for the default loss of the predictions.
     kind : str or None
-        Kind of predictions that are asked for, if not the model's or those that `score` needs.
+        Kind of predictions, if not the model's kind or the kind that `score` needs.
     basis : {"rows", "one row", "model"}
         Where the values come from: they are means over evaluation rows, or the prediction of one
         made-up row, or a number that the fitted model reports. The last two have no standard error
@@ -318,9 +318,9 @@ class Estimand:
         Names of the kind of estimand in the table of coverages, ``inference/coverage.csv``, the
         most special first; empty if its intervals have not been studied.
     correction : Correction or None
-        Correction of bias; tables print corrected values beside the estimates.
+        Correction of bias; tables print corrected values next to the estimates.
     diagnostic : Estimand or None
-        Estimand that tables print beside this one, term by term, such as R²_j.
+        Estimand that tables print next to this one, term by term, such as R²_j.
     curves : bool
         Whether plots draw every row's contribution as a thin line.
     """

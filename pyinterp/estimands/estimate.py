@@ -1,4 +1,4 @@
-"""One fitted model on its rows, and what is estimated of it: values with contributions of rows."""
+"""One fitted model on its rows, and its estimates: values with contributions of rows."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ class ModelOnRows:
         ``draw(name)`` returns the random stream for one term of this case.
     serve : callable
         ``serve(kind)`` returns the what-if predictions of another kind: its predictive
-        distributions, its own labels, or its answers to scorers.
+        distributions, its labels, or its answers to scorers.
     without : callable
-        ``without(variables, kind)`` returns what the same learner, trained on the same rows without
-        the variables, predicts for the evaluation rows, labels if they are the kind; None if no
-        column is left without them. Only for what the estimand's `leave_out` names.
+        ``without(variables, kind)`` returns predictions for the evaluation rows. They come from
+        the same learner, trained on the same rows without the variables. They are labels if these
+        are the kind, and None if no column remains. Only for the features that the estimand's
+        `leave_out` names.
     """
 
     whatif: WhatIf
@@ -135,7 +136,7 @@ class Estimate:
         """Return the exact estimate of means of rows' values, shape (n, q); rows do not donate.
 
         With weights, shape (n,), contributions are the value plus weighted deviations from it (the
-        linearization of a ratio of two sums), so that variances need no weights.
+        linearization of a ratio of two sums). So variances need no weights.
         """
         none = np.zeros(rows.shape[1])
         if weights is None:

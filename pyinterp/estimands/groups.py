@@ -26,7 +26,7 @@ class RowGroups:
     name : str
         The column's name.
     levels : tuple of str
-        What the groups are called, in order; two or more.
+        Names of the groups, in order; two or more.
     of_row : ndarray of int, shape (N,)
         The group of every row of the data; -1 for rows that are not analyzed.
     """

@@ -43,7 +43,7 @@ def mean_over_rows(
     names : sequence of str, optional
         Names of the q terms.
     title, note : str, optional
-        Title of the table, and its first footnote: what the value means.
+        Title of the table, and its first footnote: the meaning of the value.
     unit : str
         Unit of the values.
     null : float, optional

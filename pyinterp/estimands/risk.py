@@ -28,7 +28,7 @@ def risk(
     r"""Expected loss :math:`E[L(Y, f(X))]`, or the share :math:`1 - E[L] / E[L_0]` explained.
 
     :math:`L_0` is the loss of the best constant prediction of the training rows (their mean for
-    squared loss), so that under squared loss the share is R² out of sample.
+    squared loss). So under squared loss the share is R² out of sample.
     """
     check_choice("relation", relation, ("loss", "explained"))
     row_loss = choose(loss, problem.predictor, problem.response)
@@ -82,7 +82,7 @@ def risk(
 def best_constant(case: ModelOnRows, loss: Loss) -> FloatArray | None:
     """Return the best constant prediction of the training rows, for every evaluation row.
 
-    That of the evaluation rows if training rows are not known; None if the loss states none.
+    It comes from the evaluation rows if training rows are not known; None if the loss states none.
     """
     trained = None if case.train is None else case.train.y
     best = loss.best_constant(case.y if trained is None else trained)

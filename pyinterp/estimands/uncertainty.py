@@ -81,8 +81,8 @@ def entropy_importance(
 
     with :math:`\tilde X_j` an independent draw from the marginal law of :math:`X_j` (Wood et al.
     2024, section 3.2), in nats. It is 0 if :math:`X_j` is independent of the other features
-    (Proposition 1), if q does not depend on it (Proposition 2), and for conditional draws of any
-    feature (Proposition 3), which are refused.
+    (Proposition 1) or if q does not depend on it (Proposition 2). It is also 0 for conditional
+    draws of any feature (Proposition 3), which are refused.
     """
     check_choice("relation", relation, ("difference", "ratio"))
     no_weights = check_permutations(permutations)

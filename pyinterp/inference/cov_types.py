@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from pyinterp.checks import check_callable, check_choice, check_flag, check_text
 from pyinterp.errors import InferenceError, OptionError, quote
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, check_adjustment
@@ -101,6 +103,8 @@ def register_variance(
     check_text("name", name)
     check_callable("estimator", estimator, "estimator(replicates), which returns a Variance")
     check_choice("needs", needs, ("", *NEEDS))
+    if name in ("auto", "none"):
+        raise OptionError(f'`name` must say which variance it is, not "{name}"; choose another.')
     place = getattr(estimator, "__module__", ""), getattr(estimator, "__qualname__", "")
     if _PLACES.setdefault(name, place) != place:
         raise OptionError(
@@ -132,13 +136,25 @@ def _estimate(name: str, estimator: Estimator, label: str, replicates: Replicate
         raise InferenceError(f'`cov_type="{name}"` needs {what}: {remedy}.')
     found = estimator(replicates)
     q = replicates.per_refit.shape[1]
-    if not isinstance(found, Variance) or found.cov.shape != (q, q):
+    if not isinstance(found, Variance) or np.shape(found.cov) != (q, q):
         raise InferenceError(
             f'The estimator of `cov_type="{name}"` must return a `pyinterp.inference.Variance` '
             f"whose `cov` has shape ({q}, {q}), not {quote(found)}."
         )
+    cov = np.asarray(found.cov, dtype=np.float64)
+    rounding = 1e-8 * np.fmax.reduce(np.abs(cov), axis=None, initial=0.0)
+    known = np.isfinite(cov).any()  # else there is none, and `reason` or a note says why
+    if (
+        (np.diag(cov) < 0).any()
+        or (np.abs(cov - cov.T) > rounding).any()
+        or (known and found.df <= 0)
+    ):
+        raise InferenceError(
+            f'The estimator of `cov_type="{name}"` must return a symmetric covariance without '
+            f"negative variances and a positive `df`, not {quote(found.cov)} and {found.df}."
+        )
     cov_type = found.cov_type or name
-    return replace(found, cov_type=cov_type, label=found.label or label or cov_type)
+    return replace(found, cov=cov, cov_type=cov_type, label=found.label or label or cov_type)
 
 
 def default(replicates: Replicates) -> CovType:

@@ -1,12 +1,12 @@
 """Resampling plans, and refits by them.
 
-In come a sample and an estimator; out go `Refit` objects, each with its model and its training and
-evaluation rows.
+The input is a sample and an estimator. The output is `Refit` objects, each with its model and its
+training and evaluation rows.
 
 ==============  ======================================================================
-Module          What is in it
+Module          Content
 ==============  ======================================================================
-`resampling`    Base classes of plans, and what they resample: rows or clusters in strata
+`resampling`    Base classes of plans, and their units: rows or clusters in strata
 `plans`         Half-sampling, the default; bootstrap, subsampling, folds, one split
 `nested_plans`  Folds within folds, and bootstrap samples that are split several times
 `splits`        Splits of users: splitters, lists

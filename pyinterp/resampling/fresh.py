@@ -58,7 +58,7 @@ class FreshDraws(Resampling):
         rng: np.random.Generator,
         read: Callable[[Any], Sample],
     ) -> Iterator[Part]:
-        """Yield every refit's own rows: the first `fraction` train, the rest evaluate."""
+        """Yield the rows of every refit: the first `fraction` train, the rest evaluate."""
         count = 0
         for k, stream in enumerate(rng.spawn(self.refits), start=1):
             try:

@@ -34,8 +34,8 @@ class LeaveOut:
         Unfitted, as it was when the refits were made.
     refits : tuple of Refit
     seeds : Seeds
-        Root of the refits' random streams. A refit that is trained again takes its own stream
-        again: the two differ by the variables, not by chance.
+        Root of the refits' random streams. A refit that is trained again uses the same
+        stream again: the two differ by the variables, not by chance.
     options : RefitOptions
         As for the refits.
     """
@@ -49,7 +49,7 @@ class LeaveOut:
     def predictions(self, refit: int, variables: tuple[str, ...], kind: Kind) -> FloatArray | None:
         """Return predictions of the refit's evaluation rows by the model without `variables`.
 
-        Its labels if they are the kind. None if no design column is left without them.
+        It returns labels if they are the kind, and None if no design column remains without them.
         """
         answers = self._predictions[refit, variables]
         return None if answers is None else answers.get(kind, next(iter(answers.values())))

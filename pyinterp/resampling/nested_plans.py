@@ -34,9 +34,9 @@ SplitBy: TypeAlias = Literal["row", "copy"]
 class NestedCrossValidation(Splitting):
     """Nested cross-validation of Bates, Hastie and Tibshirani (2024): a costly reference.
 
-    The estimate comes from repeated cross-validation. For its variance every fold is left out
-    while the others are cross-validated among themselves: how far that inner mean is from the
-    fold's own shows the error that cross-validation makes; see ``cov_type="nested-cv"``.
+    The estimate comes from repeated cross-validation. For its variance every fold is omitted once
+    while the others are cross-validated among themselves. The distance between this inner mean and
+    the mean of the omitted fold shows the error of cross-validation; see ``cov_type="nested-cv"``.
 
     Parameters
     ----------
@@ -67,11 +67,11 @@ class NestedCrossValidation(Splitting):
 
     @property
     def label(self) -> str:
-        """What tables call the plan."""
+        """Name of the plan in tables."""
         return f"nested {self.folds}-fold cross-validation, {self.repeats} times"
 
     def lacking(self, groups: Sequence[Group | None]) -> str:
-        """Return what is needed if too many refits failed; one fold must have all its refits."""
+        """Return the requirement if too many refits failed; one fold must have all its refits."""
         outer = [group for group in groups if group is not None and not group.inner]
         sizes = Counter(group.number for group in groups if group is not None)
         whole = sum(sizes[group.number] == self.folds for group in outer)
@@ -99,7 +99,7 @@ class NestedCrossValidation(Splitting):
             return fold
 
         def problem(fold: IntArray) -> str:
-            """Say so if two folds are left out and the others lack a class."""
+            """Say so if without two folds the others lack a class."""
             pairs = combinations(numbers, 2)
             others = [np.flatnonzero((fold != j) & (fold != k)) for j, k in pairs]
             return problem_of_train(units, classes, *others)
@@ -134,17 +134,17 @@ class NestedBootstrap(Splitting):
         Share that trains: of a sample's distinct rows or, for ``split_by="copy"``, of its n draws.
     split_by : {"row", "copy"}
         "row" keeps all copies of a row on one side of a split: no row both trains and evaluates.
-        "copy" is the algorithm as printed, which deals out the n draws. About half of those that
-        evaluate have a copy that trains (1 - exp(-fraction)), so that losses and importances are
-        in part copies of training rows; it is here for comparison.
+        "copy" is the algorithm as printed, which deals out the n draws. About half of the
+        evaluation draws have a copy that trains (1 - exp(-fraction)). So losses and importances
+        come in part from copies of training rows. It is here for comparison.
     cluster : str or array of shape (n,), optional
         Draw and split whole clusters, the levels of this column; they take the place of rows.
 
     Notes
     -----
     There are ``bootstraps * splits`` fits: 1,000 by default. A bootstrap sample has 0.632 n
-    distinct rows, so that "row" trains on about 0.67 x 0.632 n = 0.42 n of them, some more than
-    once: the estimate is for a learner with that little data. A row that was drawn twice evaluates
+    distinct rows. So "row" trains on about 0.67 x 0.632 n = 0.42 n of them, some more than once.
+    The estimate is for a learner with this little data. A row that was drawn twice evaluates
     twice. Copies donate feature values to each other, which takes about 1/n off an importance.
     """
 
@@ -172,7 +172,7 @@ class NestedBootstrap(Splitting):
 
     @property
     def label(self) -> str:
-        """What tables call the plan."""
+        """Name of the plan in tables."""
         by = ", by copy" if self.split_by == "copy" else ""
         return f"nested bootstrap, {self.bootstraps} x {self.splits}{by}"
 

@@ -119,7 +119,7 @@ class Subsampling(_Draws):
 
     @property
     def label(self) -> str:
-        """What tables call the plan."""
+        """Name of the plan in tables."""
         return f"subsampling, {self.fraction:.3g}"
 
     @property
@@ -137,8 +137,8 @@ class Subsampling(_Draws):
 class Holdout(_Draws):
     """Train once on a fraction of the units and evaluate on the others.
 
-    One fitted model has no learner-level standard error; intervals are those of that model on
-    new rows.
+    One fitted model has no learner-level standard error. Intervals are for this model on new
+    rows.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class Holdout(_Draws):
 
     @property
     def label(self) -> str:
-        """What tables call the plan."""
+        """Name of the plan in tables."""
         return f"holdout, {self.fraction:.3g}"
 
     def draw(self, units: Units, rng: np.random.Generator) -> Split:
@@ -203,7 +203,7 @@ class CrossValidation(Splitting):
 
     @property
     def label(self) -> str:
-        """What tables call the plan."""
+        """Name of the plan in tables."""
         times = f", {self.repeats} times" if self.repeats > 1 else ""
         return f"{self.folds}-fold cross-validation{times}"
 
@@ -302,7 +302,7 @@ class HalfSampling(Splitting):
         return "half-sampling" if plain else ""
 
     def lacking(self, groups: Sequence[Group | None]) -> str:
-        """Return what is needed if too many refits failed; a pair counts only if both succeed."""
+        """Return the requirement if too many refits failed; a pair counts only if both succeed."""
         numbers = [group.number for group in groups if group is not None]
         pairs, refits = len(numbers) - len(set(numbers)), len(groups) - len(numbers)
         if pairs >= LEAST_PAIRS and refits >= min(2, self.refits):

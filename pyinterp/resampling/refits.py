@@ -105,7 +105,7 @@ def refit(
 ) -> tuple[Refit, ...]:
     """Train `estimator` on every part of the plan.
 
-    Refits whose training fails are left out if ``options.on_error`` is "drop".
+    Refits whose training fails are dropped if ``options.on_error`` is "drop".
 
     Raises
     ------
@@ -221,7 +221,7 @@ def fit_alone(
 
 
 def outcome_of(function: Callable[..., T], *arguments: Any) -> T | Exception:
-    """Return what a function of a learner returns, or the exception that it raises."""
+    """Return the result of a function of a learner, or the exception that it raises."""
     try:
         return function(*arguments)
     except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by its caller

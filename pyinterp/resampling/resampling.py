@@ -28,15 +28,15 @@ class Group(NamedTuple):
     Attributes
     ----------
     kind : {"pair", "fold", "bootstrap"}
-        Refits of a pair train each on the rows that evaluate the other. Those of a fold leave it
-        out: one is evaluated on it, the inner ones on the other folds, each leaving that out too.
-        Those of a bootstrap are on splits of the same bootstrap sample.
+        Refits of a pair train each on the rows that evaluate the other. Refits of a fold omit it:
+        one is evaluated on it, and each inner one on another fold, which it omits too. Refits of
+        a bootstrap use splits of the same bootstrap sample.
     number : int
         Which pair, fold or bootstrap sample.
     inner : bool
-        Whether the refit leaves out another fold too.
+        Whether the refit omits another fold too.
     size : int
-        Of a fold, how many refits leave it out: the number of folds.
+        For a fold, how many refits omit it: the number of folds.
     """
 
     kind: Literal["pair", "fold", "bootstrap"]
@@ -76,7 +76,7 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class Units:
-    """What is resampled: rows, or whole clusters of rows, within strata.
+    """The units of resampling: rows, or whole clusters of rows, within strata.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class Resampling(ABC):
     @property
     @abstractmethod
     def label(self) -> str:
-        """What tables call the plan."""
+        """Name of the plan in tables."""
 
     @abstractmethod
     def parts(
@@ -187,7 +187,7 @@ class Resampling(ABC):
         population : Sample
             All rows.
         units : Units
-            What to resample.
+            The units of resampling.
         rng : numpy.random.Generator
             The stream for splits.
         read : callable
@@ -195,7 +195,7 @@ class Resampling(ABC):
         """
 
     def lacking(self, groups: Sequence[Group | None]) -> str:
-        """Return what the plan needs, in words, if too many refits failed; empty if they suffice.
+        """Return the requirement, in words, if too many refits failed; empty if they suffice.
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ def redraw(draw: Callable[[], T], problem: Callable[[T], str], label: str) -> T:
 def problem_of_train(
     units: Units, classes: FloatArray | None, *trains: IntArray, stratifies: bool = False
 ) -> str:
-    """Return what is wrong if training units lack a class, for `redraw`; empty if none do."""
+    """Return the problem if training units lack a class, for `redraw`; empty if none do."""
     if classes is None:
         return ""
     every = len(np.unique(classes))
@@ -294,9 +294,9 @@ def problem_of_split(
     both: bool = False,
     stratifies: bool = False,
 ) -> str:
-    """Return what is wrong if a split lacks a side, or its training units a class.
+    """Return the problem if a split lacks a side, or its training units a class.
 
-    With `both`, the evaluation units must have every class too, as where they train another refit.
+    With `both`, the evaluation units must have every class too: they train another refit.
     """
     train, evaluation, _ = split
     if len(train) and len(evaluation):

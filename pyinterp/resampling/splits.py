@@ -1,4 +1,4 @@
-"""Splits of the user's own: a splitter of scikit-learn, or a list of (train, test) rows."""
+"""Splits of the user: a splitter of scikit-learn, or a list of (train, test) rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pyinterp.resampling.resampling import By, Part, Resampling, Split, Units, p
 
 @dataclass(frozen=True, eq=False)
 class Splits(Resampling):
-    """Train and evaluate on splits of the user's own.
+    """Train and evaluate on splits of the user.
 
     `Learner.fit` takes the splitter or the list as it is, and makes this plan of it.
 
@@ -31,11 +31,11 @@ class Splits(Resampling):
         ``GroupKFold()`` (with `cluster`) or ``TimeSeriesSplit()``; or two or more pairs
         ``(train, test)`` of positions in the data, or of masks. Training rows may repeat.
     cluster : str or array of shape (n,), optional
-        What a splitter's ``groups`` are. No cluster may stand on both sides of a split.
+        The ``groups`` of a splitter. No cluster may stand on both sides of a split.
 
     Notes
     -----
-    A splitter whose ``random_state`` is None is given one from the seed of `Learner.fit`.
+    A splitter whose ``random_state`` is None takes one from the seed of `Learner.fit`.
     """
 
     splits: Any
@@ -71,7 +71,7 @@ class Splits(Resampling):
 
     @property
     def label(self) -> str:
-        """What tables call the plan."""
+        """Name of the plan in tables."""
         name = f"{type(self.splits).__name__}, " if _is_splitter(self.splits) else ""
         return f"{name}{self.number} splits"
 

@@ -1,12 +1,12 @@
 """Samplers: where the values that replace a feature come from.
 
-In come the rows and the names of a feature's variables; out goes the distribution of the feature
-given all other variables, from which conditional importances draw.
+The input is the rows and the names of a feature's variables. The output is the distribution of the
+feature given all other variables, from which conditional importances draw.
 
 =============  ============================================================
-Module         What is in it
+Module         Content
 =============  ============================================================
-`sampler`      What a sampler is, and the rows from which it learns, as numbers
+`sampler`      The type of samplers, and the rows they learn from, as numbers
 `residual`     A prediction of the feature, and the residual of another row
 `categorical`  Predicted probabilities of categories
 `subgroup`     Rows of the same leaf of a tree

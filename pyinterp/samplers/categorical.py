@@ -35,8 +35,8 @@ MOST_LEVELS = 50
 class Categorical(Sampler):
     r"""Replace a category by every level, weighted by its probability given the other variables.
 
-    Khan, Saarela and Kustra (2025, section 4.3) draw from Bernoulli or multinomial trials; the mean
-    over all levels is what such draws approximate, and has no Monte Carlo error.
+    Khan, Saarela and Kustra (2025, section 4.3) draw from Bernoulli or multinomial trials. Such
+    draws approximate the mean over all levels, which has no Monte Carlo error.
 
     Parameters
     ----------

@@ -33,8 +33,8 @@ SAMPLERS: Mapping[str, Callable[[], Sampler]] = {
 def choose_sampler(choice: SamplerLike, target: Target, population: pd.DataFrame) -> Sampler:
     """Return the sampler of a feature; raise `OptionError` if it can't draw the feature.
 
-    "conditional" is "residual" for numbers and groups of them, "categorical" for categories and
-    for at most ten whole numbers, which may be codes, "subgroup" for all other groups.
+    "conditional" is "residual" for numbers and groups of them. It is "categorical" for categories
+    and for at most ten whole numbers, which may be codes. It is "subgroup" for all other groups.
     """
     check_sampler(choice)
     sampler = choice.get(target.name, "conditional") if isinstance(choice, Mapping) else choice

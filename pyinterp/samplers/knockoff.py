@@ -32,8 +32,8 @@ class Knockoff(Sampler):
         \quad s_j = \min(1, 2 \lambda_{\min}(\mathrm{corr}))\, \Sigma_{jj}
 
     with :math:`\mu` and :math:`\Sigma` (Ledoit and Wolf) of the training rows. A knockoff has the
-    distribution of the feature given the others, but depends on the feature's own value too, so
-    PFI by knockoffs is at most PFI by independent conditional draws: CVIM needs another sampler.
+    distribution of the feature given the others, but depends on the feature's value too. So PFI by
+    knockoffs is at most PFI by independent conditional draws. CVIM needs another sampler.
     """
 
     label = "Gaussian knockoffs"

@@ -58,8 +58,8 @@ class Draws(NamedTuple):
     weights : ndarray of shape (b, k), or None
         Probabilities of the draws; None if all are 1/k.
     donors : ndarray of int, shape (b, k), or None
-        The evaluation row whose value or residual every draw takes, which adds to the variance of
-        means over rows; None if draws come from no row.
+        The evaluation row whose value or residual every draw takes; None if draws come from no
+        row. These rows add to the variance of means over rows.
     """
 
     rows: IntArray
@@ -260,8 +260,8 @@ class Sampler(ABC):
     label : str
         How values are drawn, in the words of tables.
     independent_draws : bool
-        Whether draws are independent of the feature's own value given the other variables, which
-        CVIM and AMVIM need.
+        Whether draws are independent of the feature's value given the other variables. CVIM and
+        AMVIM need this.
     """
 
     label: str
@@ -275,7 +275,7 @@ class Sampler(ABC):
     def learn(self, data: LearningRows) -> ConditionalDistribution:
         """Learn the distribution of the feature given the others, for the rows of ``data.target``.
 
-        `LearningRows.out_of_sample` predicts every row by what was learned without it.
+        `LearningRows.out_of_sample` predicts every row by a model that was learned without it.
         """
 
 

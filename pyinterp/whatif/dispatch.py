@@ -13,7 +13,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from pyinterp._typing import FloatArray
 from pyinterp.data.design import Design
 from pyinterp.data.sample import Sample
-from pyinterp.errors import DesignError, OptionError, PredictionError, list_of, quote
+from pyinterp.errors import DesignError, OptionError, PredictionError, list_of, quote, short
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.prediction_checks import spread
 from pyinterp.models.predictor import Predictor, learner_name, most_probable
@@ -98,13 +98,19 @@ def dispatch(
     names = [*ENGINES] if engine == "auto" else [engine]
     for name in names if readable else ():
         kind = ENGINES[name]
-        model = kind.read(last.model, predictor.kind)
-        if model is not None:
+        try:
+            model = kind.read(last.model, predictor.kind)
+            if model is None:
+                continue
             exact = kind(batched, model, before=last.before)
             reason = _refusal(exact, last)
-            if not reason:
-                return exact
-            reasons.append(reason)
+        except Exception as error:
+            if name in KINDS:
+                raise
+            reason = f"the {name} engine raises {type(error).__name__}: {short(error)}"
+        if not reason:
+            return exact
+        reasons.append(reason)
     if engine not in ("auto", "batched"):
         what = KINDS.get(engine, "a model")
         reason = reasons[0] if reasons else f"it is not {what} that can be read"

@@ -187,6 +187,17 @@ class TestProof:
     def test_another_shape(self) -> None:
         self.refused(lambda *given: GaussianKernelRidge.table(*given)[..., None])
 
+    @pytest.mark.parametrize("method", ["read", "table"])
+    def test_an_engine_that_fails_leaves_the_model_to_batches(self, method: str) -> None:
+        def fail(*_: Any) -> Any:
+            raise ZeroDivisionError("boo")
+
+        changed = staticmethod(fail) if method == "read" else fail
+        pi.register_engine(type("Failing", (GaussianKernelRidge,), {method: changed}))
+        engine = fitted().pfi().engine
+        assert engine.name == "batched"
+        assert "engine raises ZeroDivisionError: boo" in engine.reason
+
     def test_another_model(self) -> None:
         X, y = make_data()
         model = KernelRidge(kernel="linear").fit(X, y)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -118,3 +119,30 @@ def test_bad_arguments_and_answers_are_refused(folds: pi.LearnerResults) -> None
             folds.pfi(cov_type=name)
     with pytest.raises(OptionError, match="Did you mean `numbers`"):
         folds.pfi(cov_type="number")
+
+
+@pytest.mark.parametrize("name", ["auto", "none"])
+def test_names_that_say_nothing_are_refused(name: str) -> None:
+    with pytest.raises(OptionError, match="must say which variance it is"):
+        pi.register_variance(name, lambda replicates: replicates)
+
+
+@pytest.mark.parametrize(
+    ("cov", "df"),
+    [
+        (-np.eye(2), 3.0),
+        (np.eye(2), 0.0),
+        (np.eye(2), -2.0),
+        (np.arange(4.0).reshape(2, 2), 3.0),
+        ([[1.0]], 3.0),
+    ],
+)
+def test_what_is_no_variance_is_refused(cov: Any, df: float) -> None:
+    def wrong(_: Replicates) -> Variance:
+        return Variance(cov=cov, df=df, note="")
+
+    pi.register_variance("wrong", wrong)
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = pi.FittedModel(LinearRegression().fit(X, X[:, 0]), X, X[:, 0])
+    with pytest.raises(InferenceError, match="must return a"):
+        model.pfi(cov_type="wrong").summary()

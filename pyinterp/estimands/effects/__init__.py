@@ -3,7 +3,7 @@
 Estimands:
 
 ========================  =====================================================
-Module                    What is in it
+Module                    Content
 ========================  =====================================================
 `partial_dependence`      PD and ICE
 `conditional_dependence`  PD given the variable, and the choice by the sampler
@@ -13,7 +13,7 @@ Module                    What is in it
 `accumulated_effects`     AMVIM of an additive feature
 ========================  =====================================================
 
-The choices that they share are `grids`, `scales` (and classes) and `averages`: at which values, of
-what, and which average over rows. `accumulation` adds up the steps of rows, and `support` says
-where a grid leaves the data.
+Three modules hold shared choices: `grids` of values, `scales` of predictions (and classes), and
+`averages` over rows. `accumulation` adds up the steps of rows, and `support` says where a grid
+leaves the data.
 """

@@ -88,14 +88,14 @@ def accumulate_pairs(
 ) -> tuple[FloatArray, FloatArray]:
     """Add up mean second differences over two grids, without the effects of each variable.
 
-    A row tells of the step of the first variable over its own interval, or as in R's ``ALEPlot``
-    of the steps from its level to the next one and to it from the one before.
+    A row informs about the step of the first variable over the row's interval. For levels it
+    informs, as in R's ``ALEPlot``, about the steps to the row's level and from it to the next.
 
     Parameters
     ----------
     steps : ndarray of shape (n, J)
         By step of the first variable, a row's second difference over its interval of the second;
-        missing for steps that it does not tell of.
+        missing for steps that it does not inform about.
     first : ndarray of int, shape (n,)
         The row's interval, or level, of the first variable; -1 outside.
     second : ndarray of int, shape (n,)

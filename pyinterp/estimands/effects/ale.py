@@ -247,10 +247,10 @@ def _place(column: pd.Series[Any], points: list[Any], levels: bool) -> IntArray:
 def similarity_order(data: pd.DataFrame, name: str, levels: Sequence[Any]) -> list[Any]:
     """Return levels in the order of classical scaling to one dimension.
 
-    The distance of two levels is the sum over all other variables of the Kolmogorov-Smirnov
-    distance, at 100 quantiles of all rows, or for categories of the total variation distance
-    (Apley and Zhu 2020; R's ``ALEPlot``). The direction is that in which the first level is in the
-    lower half.
+    The distance of two levels is a sum of distances over all other variables (Apley and Zhu 2020;
+    R's ``ALEPlot``). For numbers it is the Kolmogorov-Smirnov distance, at 100 quantiles of all
+    rows, and for categories the total variation distance. The direction puts the first level in
+    the lower half.
     """
     codes = codes_of(data[name], list(levels))
     distance = np.zeros((len(levels), len(levels)))

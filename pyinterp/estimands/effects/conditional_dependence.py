@@ -59,8 +59,8 @@ def conditional_dependence(
 
     .. math:: E[f(x, X_C) | X_j = x] = E\Big[f(x, X_C) \frac{p(x | X_C)}{p(x)}\Big]
 
-    where the density of the variable given the others is what a sampler learns: that of its
-    residuals around its prediction, or probabilities of levels.
+    A sampler learns the density of the variable given the others: the density of its residuals
+    around its prediction, or probabilities of levels.
     """
     names = variables_of(problem, features, most=1, what="Conditional partial dependence")
     (name,) = names

@@ -51,11 +51,11 @@ class RGrid:
         Type-7 quantiles instead, at `probs`; equal ones are all kept.
     probs : sequence of float
     trim_outliers : bool
-        Leave out of the range what Tukey's boxplot calls outliers: more than 1.5 hinge spreads
+        Omit from the range the outliers of Tukey's boxplot: values more than 1.5 hinge spreads
         beyond the hinges.
     chull : bool
         For two numeric variables, the first two of three, keep the points inside the convex hull
-        of the data, its edges included (on which R's own test drops some points of integers).
+        of the data, its edges included (on which R's test drops some points of integers).
     cats : sequence of str
         Numbers that are categories: all distinct values are taken.
     check_class : bool
@@ -306,7 +306,7 @@ def grid_values(
         R's pdp. An array is used as it is, sorted.
         Categories, strings and booleans always give their levels, unless an array is given.
     points : int
-        Number of grid points; `RGrid` has its own.
+        Number of grid points; `RGrid` has `grid_resolution` instead.
 
     Returns
     -------

@@ -57,7 +57,7 @@ def partial_dependence(
 
     .. math:: PD_S(x) = E[f(x, X_C)]
 
-    (Molnar et al. 2021, eqs 1 and 2). Every row's own curve, :math:`f(x, x_C^{(i)})`, is its ICE.
+    (Molnar et al. 2021, eqs 1 and 2). The curve of one row, :math:`f(x, x_C^{(i)})`, is its ICE.
     """
     check_choice("kind", kind, ("pd", "ice", "c-ice", "d-ice"))
     check_choice("average", average, AVERAGES)

@@ -1,4 +1,4 @@
-"""What is analyzed of predictions: a scale, and one class or several."""
+"""Parts of predictions that are analyzed: a scale, and one class or several."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ class Outputs(NamedTuple):
         Their positions in the predictions; (-1,) for means.
     scale : Scale or "mean"
     phrase : str
-        What is predicted, such as "prediction of `y`".
+        The predicted quantity, such as "prediction of `y`".
     details : tuple of str
-        What headers say in parentheses: scale and class, unless they are the default.
+        Words of headers in parentheses: scale and class, unless they are the default.
     unit : str
         The response's name, which stands for its unit; empty on another scale.
     range : tuple of float
@@ -90,7 +90,7 @@ class Outputs(NamedTuple):
     def of(
         cls, problem: Problem, scale: Scale | None, which_class: Any, *, rates: bool = False
     ) -> Outputs:
-        """Return what options ask for, checked against the kind of predictions.
+        """Return the requested outputs, checked against the kind of predictions.
 
         Only estimands that set the offset have `rates`.
         """

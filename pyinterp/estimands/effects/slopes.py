@@ -1,4 +1,4 @@
-"""Slopes of predictions: along a grid, and at the rows' own values (average marginal effects)."""
+"""Slopes of predictions: along a grid, and at the observed values (average marginal effects)."""
 
 from __future__ import annotations
 
@@ -91,9 +91,9 @@ def average_marginal_effects(
     scale: Scale | None = None,
     which_class: Any = None,
 ) -> Estimand:
-    r"""Average marginal effects, :math:`E[\partial f(X) / \partial x_j]` at the rows' own values.
+    r"""Average marginal effects, :math:`E[\partial f(X) / \partial x_j]` at the observed values.
 
-    Of a category, or a number of two values, they are contrasts of its levels with the first.
+    For a category, or a number of two values, they are contrasts of its levels with the first.
     """
     variables = [str(name) for name in problem.population.variables.columns]
     names = variables if features is None else list(dict.fromkeys(names_of(features)))

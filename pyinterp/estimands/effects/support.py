@@ -26,7 +26,7 @@ def check_complete(data: pd.DataFrame, names: Sequence[str], what: str) -> None:
 
 
 def support_notes(_: pd.Series[float], *, data: pd.DataFrame, at: Points) -> tuple[str, ...]:
-    """Return what to know about the grid: missing values, and points that are extrapolated."""
+    """Return notes on the grid: missing values, and points that are extrapolated."""
     cells = pd.DataFrame(list(at.cells), columns=list(at.names))
     numbers = [name for name in at.names if not is_category(data[name])]
     notes = _missing_notes(data[list(at.names)])

@@ -80,7 +80,7 @@ def flatness(
     spread : {"sd", "mad", "iqr"}
         Of numbers.
     ice : bool
-        Take the spread of every row's own curve, and their mean over rows.
+        Take the spread of each row's curve, and the mean of these spreads over rows.
     categories : collection of str, optional
         The variables that have levels; by default those that are not numeric, and those that the
         formula makes categories.
@@ -212,7 +212,7 @@ def spread_of(values: FloatArray, kind: str, size: float | None = None) -> tuple
     kind : {"sd", "mad", "iqr", "range"}
         "range" is divided by 4.
     size : float, optional
-        Size of the numbers that `values` are computed from; by default their own.
+        Size of the numbers that `values` are computed from; by default `values` themselves.
     """
     if np.ptp(values) <= ROUNDING * (np.abs(values).max() if size is None else size):
         return 0.0, np.zeros(len(values))

@@ -70,16 +70,16 @@ def marginal_losses(
     r"""Return the mean loss with a feature replaced, and with its values as they are.
 
     With all pairs the first is the U-statistic :math:`e_{switch}` of Fisher, Rudin and Dominici
-    (2019), the mean over all ordered pairs of rows i != k (i keeps :math:`x_C` and y, k donates
-    :math:`x_S`). It is the average over every permutation and has no Monte Carlo error. With K
-    balanced permutations each row meets K of the n - 1 donors.
+    (2019). It is the mean over all ordered pairs of rows i != k, where i keeps :math:`x_C` and y,
+    and k donates :math:`x_S`. It is the average over every permutation and has no Monte Carlo
+    error. With K balanced permutations each row meets K of the n - 1 donors.
 
     Parameters
     ----------
     whatif : FeatureWhatIf
         The model on n evaluation rows, with the feature replaced.
     y, losses : ndarray of shape (n,)
-        Responses of the rows, and their losses with the feature's own values.
+        Responses of the rows, and their losses with the feature's observed values.
     loss : Loss
         Per-row loss.
     permutations : int, "auto" or "all"

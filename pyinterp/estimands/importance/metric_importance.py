@@ -48,9 +48,9 @@ def metric_importance(
     .. math:: \frac{1}{K} \sum_k M(Y, f(\tilde X^{(k)}_S, X_C)) - M(Y, f(X))
 
     with the sign that makes worse larger, where the k-th permutation of the evaluation rows gives
-    the values of :math:`X_S`. M need not be a mean over rows: its value depends on their number,
-    and on the order in which mean and function are taken, so that there is no exact value over all
-    pairs of rows.
+    the values of :math:`X_S`. M need not be a mean over rows. Its value depends on their number,
+    and on the order in which mean and function are taken. So there is no exact value over all pairs
+    of rows.
     """
     check_choice("relation", relation, ("difference", "ratio"))
     chosen = problem.choose(features)

@@ -30,7 +30,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Comparison:
-    """What two expected losses are compared by, and the words for it.
+    """The comparison of two expected losses, and the words for it.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class Comparison:
     parameter : Parameter
     unit : str
     details : tuple of str
-        What headers add.
+        Words that headers add.
     change : str
-        The beginning of the sentence that says what a value is.
+        The beginning of the sentence on the meaning of a value.
     """
 
     read: Callable[[Measurement], Estimate]

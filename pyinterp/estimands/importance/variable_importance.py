@@ -72,7 +72,7 @@ def amvim(
     permutations: Permutations = "auto",
     sampler: SamplerLike = "conditional",
 ) -> Estimand:
-    r"""Adjusted MVIM: the marginal importance that CVIM, or the feature's own effect, implies.
+    r"""Adjusted MVIM: the marginal importance that CVIM, or the feature's effect, implies.
 
     .. math:: AMVIM = CVIM / (1 - R^2_j), \qquad \text{or} \quad 2 V(f_j(X_j))
 
