@@ -639,7 +639,7 @@ def test_a_process_prints_its_source() -> None:
 
 def test_the_page_names_every_process() -> None:
     page = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text(encoding="utf-8")
-    start = page.index("Those of Molnar et al.")
+    start = page.index("| source | processes |")
     named = re.findall(r"`(\w+)`", page[start : page.index("`pi.simulation.Process`", start)])
     assert len(named) == 9
     assert all(callable(getattr(pi.simulation, name)) for name in named)
