@@ -208,7 +208,8 @@ def check_needs(
         "probability": f"predicts the classes of `{response.name}`",
         "label": "has no `predict_proba`" if needs == "probability" else "predicts classes",
     }[predictor.kind]
-    others = ", ".join(f'"{name}"' for name, other in table.items() if serves(other.needs))
+    names = [name for name, other in table.items() if serves(other.needs)]
+    others = ", ".join(f'"{name}"' for name in names if name != "rps" or response.ordinal)
     raise LossError(
         f"The {what} needs {wants}, but {learner_name(predictor.estimator)} {has}; use {others}."
     )
