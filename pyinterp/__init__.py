@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         UncertaintyResults,
     )
     from pyinterp.simulation.certify import certify
+    from pyinterp.storage import load
     from pyinterp.whatif import ExactWhatIf, register_engine
 
 __version__ = "0.1.0.dev0"
@@ -80,6 +81,7 @@ __all__ = [
     "datasets",
     "distributions",
     "estimators",
+    "load",
     "mean_over_rows",
     "plot",
     "r_style",
@@ -128,6 +130,7 @@ _NAMES = {
         "UncertaintyResults",
     ),
     "simulation.certify": ("certify",),
+    "storage": ("load",),
     "whatif": ("ExactWhatIf", "register_engine"),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}

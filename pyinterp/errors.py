@@ -40,6 +40,10 @@ class LossError(PyinterpError):
     """The loss does not suit the learner's predictions or the response."""
 
 
+class FileError(PyinterpError):
+    """A file can't be read: it is damaged, from a newer version, or lacks what is asked for."""
+
+
 class InferenceError(PyinterpError):
     """A standard error, test or interval is not defined for these estimates."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.ranges import REAL, Range
 from pyinterp.representation import about, call_form
+from pyinterp.storage import SavedKey, fingerprint
 
 # Of the largest number: predictions of single precision are beyond the range of probabilities.
 OUT_OF_RANGE = 1e-5
@@ -352,6 +353,12 @@ class Estimand:
     def description(self) -> str:
         """The name in the header, such as "PD of bmi (logit)"."""
         return self.words.description
+
+    def kept_state(self) -> dict[str, Any]:
+        """Return what files keep of it: its functions by name, its key as a digest."""
+        state = {part.name: getattr(self, part.name) for part in fields(self)}
+        score = self.score if isinstance(self.score, Loss) else None
+        return {**state, "key": SavedKey(fingerprint(self.key)), "score": score}
 
     def __repr__(self) -> str:
         return about(self, self.description, f"{len(self.terms.names)} terms")

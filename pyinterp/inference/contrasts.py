@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from pyinterp.inference.digits import cell, number_format, p_text
 from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_variance
 from pyinterp.inference.intervals import Alternative, symbol
 from pyinterp.inference.terms import IntervalScale, TermInference
+from pyinterp.storage import Savable
 
 # Standard errors of contrasts below this share of what terms alone would give are rounding.
 CERTAIN = 1e-6
@@ -65,7 +67,7 @@ class Hypotheses:
         return (int(used[0]), float(self.weights[row, used[0]])) if len(used) == 1 else None
 
 
-class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no types
+class Contrasts(ContrastResults, Savable):  # type: ignore[misc]  # statsmodels has no types
     """Tests of linear hypotheses.
 
     Attributes
@@ -94,10 +96,19 @@ class Contrasts(ContrastResults):  # type: ignore[misc]  # statsmodels has no ty
             df_denom=inference.variance.df,
         )
         self.pvalue = np.squeeze([of.p_values[j] for of, j, _ in places])
-        self.notes, self._places = list(notes), places
+        self.notes, self._inference, self._places = list(notes), inference, places
         self.alternative = inference.alternative
         self._p_heading = inference.variance.p_heading(inference.alternative)
         self.c_names = list(names)
+
+    def kept_state(self) -> dict[str, Any]:
+        """Return what files keep: the arguments that made it."""
+        return {
+            "inference": self._inference,
+            "places": self._places,
+            "names": self.c_names,
+            "notes": self.notes,
+        }
 
     def conf_int(self, alpha: float = 0.05) -> FloatArray:
         """Return 1 - alpha intervals of the effects, shape (k, 2)."""

@@ -15,13 +15,14 @@ from pyinterp.inference.contrasts import Contrasts, Hypotheses, certain
 from pyinterp.inference.digits import p_in_words
 from pyinterp.inference.simultaneous import LargestT
 from pyinterp.inference.variance import Variance
+from pyinterp.storage import Savable
 
 # Eigenvalues of a correlation matrix below this share of the largest are rounding.
 RANK = 1e-10
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointTest:
+class JointTest(Savable):
     """A test of several hypotheses together.
 
     Attributes
@@ -142,7 +143,7 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> J
 
 
 @dataclass(frozen=True, kw_only=True)
-class FlatTest:
+class FlatTest(Savable):
     """A joint test that a curve or surface is flat.
 
     Attributes

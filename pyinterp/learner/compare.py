@@ -25,6 +25,7 @@ from pyinterp.ranges import REAL
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.side_by_side import learner_names
 from pyinterp.results.together import ComparisonResults
+from pyinterp.storage import fingerprint
 from pyinterp.whatif import Engine
 
 Comparable: TypeAlias = Interpretable | EstimandResults
@@ -285,7 +286,7 @@ def _check_comparable(one: EstimandResults, other: EstimandResults, *, paired: b
             "Only results with the same terms can be compared; these have "
             f"{few} and {more}: ask both for the same, as `features=` does."
         )
-    if not (same and alike and (not paired or one.estimand.key == other.estimand.key)):
+    if not (same and alike and (not paired or _same_key(one, other))):
         raise InferenceError(
             "Only the same estimand of the same terms can be compared; got "
             f"{one.estimand.description} and {other.estimand.description}."
@@ -304,6 +305,12 @@ def _check_comparable(one: EstimandResults, other: EstimandResults, *, paired: b
             f"different ones; {remedy}, or, if they are of different, independent data sets, use "
             "`paired=False`."
         )
+
+
+def _same_key(one: EstimandResults, other: EstimandResults) -> bool:
+    """Whether two results measure the same; those of files keep the digest of their key."""
+    keys = one.estimand.key, other.estimand.key
+    return keys[0] == keys[1] or fingerprint(keys[0]) == fingerprint(keys[1])
 
 
 def _terms(terms: Terms, contrasts: Sequence[str], *, single: bool) -> Terms:

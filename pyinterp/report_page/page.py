@@ -19,6 +19,7 @@ from pyinterp.errors import OptionError, quote
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.results.header import Context
 from pyinterp.results.results import EstimandResults
+from pyinterp.storage import written
 
 Tables: TypeAlias = Mapping[str, Sequence[EstimandResults]]
 
@@ -116,7 +117,8 @@ def report(
         body="\n".join(parts),
         footer=escape(f"{context.date}. Made with {versions}."),
     )
-    file.write_text(page, encoding="utf-8")
+    with written(file) as temporary:
+        temporary.write_text(page, encoding="utf-8")
     return file
 
 

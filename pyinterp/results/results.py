@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -204,6 +204,13 @@ class EstimandResults(TableOfEstimands):
         if self.context.level != "model":
             return self.estimand.words.zero_variance
         return "every row contributes the same" if self.variance.rows_only else NO_COEFFICIENT
+
+    def kept_state(self) -> dict[str, Any]:
+        """Return what files keep: footnotes on the estimates as texts, not as a function."""
+        words = self.estimand.words
+        words = replace(words, always=tuple(words.on(self.params)), remarks=None)
+        state = {part.name: getattr(self, part.name) for part in fields(self)}
+        return {**state, "estimand": replace(self.estimand, words=words)}
 
     @property
     def df_resid(self) -> float:

@@ -1,0 +1,159 @@
+"""The zip that holds a value: its members, limits and checks."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pyinterp.errors import FileError, PyinterpError, quote, reason
+from pyinterp.storage.codec import Reader, Tree, Writer
+from pyinterp.storage.files import written
+
+FORMAT, SCHEMA = "pyinterp", 1
+MANIFEST, TREE = "manifest.json", "object.json"
+# Numbers, texts, dates and durations: what can be read without running anything.
+NUMBERS = "biufcmMSU"
+EPOCH = (1980, 1, 1, 0, 0, 0)  # of members: equal values make equal files
+
+
+def save(value: Any, path: str | os.PathLike[str], about: dict[str, str]) -> None:
+    """Write a value to a file, as a zip of JSON and arrays of numpy.
+
+    Parameters
+    ----------
+    value : object
+    path : path
+    about : dict of str to str
+        Words that the file has for people, such as versions.
+
+    Raises
+    ------
+    OptionError
+        If it holds what files can't, or there is no such folder.
+    """
+    writer = Writer()
+    tree = writer.tree(value)
+    members = {TREE: _json(tree)}
+    for place, array in enumerate(writer.arrays):
+        file = io.BytesIO()
+        np.save(file, array, allow_pickle=False)
+        members[f"{place}.npy"] = file.getvalue()
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in members.items()}
+    manifest = {"format": FORMAT, "schema": SCHEMA, "about": about, "members": digests}
+    with written(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for name, data in {MANIFEST: _json(manifest), **members}.items():
+            archive.writestr(zipfile.ZipInfo(name, EPOCH), data)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return the value that a file holds; nothing in the file is run.
+
+    Raises
+    ------
+    FileError
+        If it is no file of this package, damaged, or made by a newer version.
+    """
+    file = Path(path).expanduser()
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return _Members(archive).value()
+    except FileNotFoundError:
+        raise FileError(f"There is no file {str(path)!r}.") from None
+    except FileError as error:
+        text = str(error)
+        raise FileError(f"{str(path)!r} can't be read: {text.rstrip('.')}.") from error
+    except (zipfile.BadZipFile, EOFError):
+        raise FileError(
+            f"{str(path)!r} can't be read: it is no file that `save` wrote, or it is cut off."
+        ) from None
+    except OSError as error:
+        raise FileError(f"{str(path)!r} can't be read: {reason(error)}.") from error
+    # Whatever odd values do where objects are made of them.
+    except (PyinterpError, Exception) as error:
+        raise FileError(f"{str(path)!r} can't be read: it is damaged ({reason(error)}).") from error
+
+
+class _Members:
+    """The members of an archive, checked before they are read."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        self._arrays: dict[int, npt.NDArray[Any]] = {}
+        names = archive.namelist()
+        size = Path(str(archive.filename)).stat().st_size
+        for info in archive.infolist():
+            # Members are stored as they are, so that a small file can't hold a large one.
+            if info.compress_type != zipfile.ZIP_STORED or info.file_size > size:
+                raise FileError(f"its member {quote(info.filename)} was not written by `save`")
+        if MANIFEST not in names or len(set(names)) < len(names):
+            raise FileError("it is no file that `save` wrote")
+        self._digests = self._manifest(json.loads(archive.read(MANIFEST)))
+        if set(names) != {MANIFEST, *self._digests}:
+            raise FileError("it lacks members, or has others than it lists")
+
+    def value(self) -> Any:
+        tree: Tree = json.loads(self._member(TREE))
+        return Reader(self._array).value(tree)
+
+    def _manifest(self, manifest: Any) -> dict[str, str]:
+        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+            raise FileError("it is no file that `save` wrote")
+        schema, about = manifest.get("schema"), manifest.get("about")
+        if not isinstance(schema, int) or not isinstance(about, dict):
+            raise FileError("its list of members is damaged")
+        if schema > SCHEMA:
+            version = short_text(about.get("pyinterp-stats"))
+            raise FileError(
+                f"it was saved by a newer version ({version}, schema {schema}; this one reads up "
+                f"to {SCHEMA}): update pyinterp-stats"
+            )
+        members = manifest.get("members")
+        if not isinstance(members, dict):
+            raise FileError("its list of members is damaged")
+        return members
+
+    def _member(self, name: str) -> bytes:
+        if name not in self._digests:
+            raise FileError(f"it lacks its member {quote(name)}")
+        data = self._archive.read(name)
+        if hashlib.sha256(data).hexdigest() != self._digests[name]:
+            raise FileError(f"its member {quote(name)} was changed")
+        return data
+
+    def _array(self, place: int) -> npt.NDArray[Any]:
+        if place not in self._arrays:
+            self._arrays[place] = _read(self._member(f"{place}.npy"))
+        return self._arrays[place].copy()
+
+
+def _read(data: bytes) -> npt.NDArray[Any]:
+    """Return the array of a member, whose size its header must tell rightly."""
+    file = io.BytesIO(data)
+    version = np.lib.format.read_magic(file)
+    if version != (1, 0):
+        raise FileError("an array has an unknown form")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+    if dtype.kind not in NUMBERS or dtype.hasobject:
+        raise FileError(f"an array has values of type {dtype}")
+    if int(np.prod(shape, dtype=object)) * dtype.itemsize != len(data) - file.tell():
+        raise FileError("an array is cut off")
+    file.seek(0)
+    array: npt.NDArray[Any] = np.load(file, allow_pickle=False)
+    return array
+
+
+def _json(tree: Tree) -> bytes:
+    return json.dumps(tree, ensure_ascii=False, allow_nan=False).encode()
+
+
+def short_text(value: object) -> str:
+    """Return a text of the file, whatever it is, for a message."""
+    return quote(value, 40)

@@ -1,0 +1,74 @@
+"""What can be saved, and how it is read again."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import os
+from typing import Any
+
+from pyinterp.errors import FileError, quote
+from pyinterp.storage import archive
+
+
+class Savable:
+    """Results that a file can keep."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write these results to a file, which ``pi.load`` reads.
+
+        The file is a zip of JSON and arrays of numpy. It holds estimates and contributions of all
+        refits, so that ``plot``, ``t_test``, ``pi.compare`` and every option of tables serve the
+        loaded results too. It holds the data of the analysis, and no models or functions.
+
+        Parameters
+        ----------
+        path : str or path
+            Such as "wine.pyinterp". An old file stays as it is until the new one is whole.
+
+        Raises
+        ------
+        OptionError
+            If there is no such folder.
+        """
+        about = {"kind": type(self).__name__}
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            about["pyinterp-stats"] = importlib.metadata.version("pyinterp-stats")
+        archive.save(self, path, about)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return the results that ``save`` wrote to a file.
+
+    Nothing in the file is run: it is read as data, of which sizes, digests and types are checked.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    EstimandResults, ImportanceResults, or what else was saved
+
+    Raises
+    ------
+    FileError
+        If there is no such file, if it is damaged, or if a newer version wrote it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> res = pi.Learner.from_formula("progression ~ .", data, LinearRegression()).fit(seed=1)
+    >>> path = Path(tempfile.mkdtemp()) / "bmi.pyinterp"
+    >>> res.pd("bmi").save(path)
+    >>> pi.load(path).tidy().equals(res.pd("bmi").tidy())
+    True
+    """
+    results = archive.load(path)
+    if not isinstance(results, Savable):
+        raise FileError(f"{str(path)!r} holds {quote(results)}, which is no result.")
+    return results
