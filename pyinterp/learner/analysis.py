@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -34,13 +35,42 @@ from pyinterp.representation import about
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.results.header import Context, GoodnessOfFit, fingerprints
+from pyinterp.storage import fingerprint
 from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch, dispatch_labels, with_coefficients
 
+MeasurementKey: TypeAlias = tuple[Hashable, Callable[..., Measurement]]
+
+# What is computed again when it is needed.
+MADE_AGAIN = ("measurements", "subsets", "errors_of_coefficients", "_fits")
 LEAST_ROWS = 2  # of a refit: a donor is another row
 # Step of coefficients, in standard errors: differences of fourth order then err by about 1e-9 of
 # the derivative, as much by their order as by rounding of slopes, which are differences themselves.
 STEP = 0.005
 WEIGHTS = {1: 8 / 12, -1: -8 / 12, 2: -1 / 12, -2: 1 / 12}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What was measured of one estimand.
+
+    Attributes
+    ----------
+    description : str
+        What the estimand is called in headers.
+    by_refit : tuple of mapping
+        The means over rows of every refit, by name.
+    """
+
+    description: str
+    by_refit: tuple[Measurement, ...]
+
+
+def measurement_key(estimand: Estimand) -> MeasurementKey:
+    """Return by what measurements are kept: the estimand's key, and its function.
+
+    A key that is used again for another function, as in a notebook, is another measurement.
+    """
+    return estimand.key, getattr(estimand.measure, "func", estimand.measure)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +103,12 @@ class Analysis:
         Threads over refits.
     progress : bool or "log"
         Whether to show progress bars, or to write lines to a log.
+    measurements : dict of (hashable, callable) to Measured
+        By the key and the function of an estimand.
+    subsets : dict of (bytes, str) to Analysis
+        Analyses of some of the rows, by mask and name.
+    errors_of_coefficients : dict of str to CoefficientErrors
+        By the digest of an estimand.
     """
 
     problem: Problem
@@ -88,16 +124,15 @@ class Analysis:
     data: RowData | None = None
     whole: Analysis | None = None
     positions: tuple[IntArray, ...] = ()
-    _measurements_by_key: dict[Any, tuple[Measurement, ...]] = field(
-        default_factory=dict, init=False
-    )
+    measurements: dict[MeasurementKey, Measured] = field(default_factory=dict, init=False)
+    subsets: dict[tuple[bytes, str], Analysis] = field(default_factory=dict, init=False)
+    errors_of_coefficients: dict[str, CoefficientErrors] = field(default_factory=dict, init=False)
     _fits: dict[Loss | Metric, GoodnessOfFit] = field(default_factory=dict, init=False)
-    _among: dict[tuple[bytes, str], Analysis] = field(default_factory=dict, init=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is computed again when it is needed."""
         state = {part.name: getattr(self, part.name) for part in fields(self) if part.init}
-        return {**state, "_measurements_by_key": {}, "_fits": {}, "_among": {}}
+        return {**state, **{name: {} for name in MADE_AGAIN}}
 
     @cached_property
     def cases(self) -> tuple[ModelOnRows, ...]:
@@ -187,8 +222,8 @@ class Analysis:
             If a refit keeps fewer than 2 evaluation rows.
         """
         key = rows.tobytes(), name
-        if key in self._among:
-            return self._among[key]
+        if key in self.subsets:
+            return self.subsets[key]
         kept = tuple([np.flatnonzero(rows[refit.evaluation.rows]) for refit in self.refits])
         counts = [len(each) for each in kept]
         if min(counts) < LEAST_ROWS:
@@ -210,10 +245,10 @@ class Analysis:
             subgroup=f"{int(rows[self.problem.population.rows].sum())}, {name}",
         )
         data = self.data and replace(self.data, complete=self.data.complete & rows)
-        self._among[key] = replace(
+        self.subsets[key] = replace(
             self, refits=refits, context=context, data=data, whole=self, positions=kept
         )
-        return self._among[key]
+        return self.subsets[key]
 
     @property
     def all_rows(self) -> Analysis:
@@ -226,7 +261,12 @@ class Analysis:
             return Engine("refits without features")
         if estimand.basis == "model":
             return Engine("the fitted model")
-        kind = estimand.kind if estimand.score is None else estimand.score.needs
+        return self.engine_of_kind(
+            estimand.kind if estimand.score is None else estimand.score.needs
+        )
+
+    def engine_of_kind(self, kind: Kind | None) -> Engine:
+        """Return the engine that computed predictions of a kind, for headers."""
         if kind in (None, self.problem.predictor.kind):
             return self.engine_in_use
         return Engine.of_all([case.of_kind(kind).engine for case in self.cases])
@@ -239,10 +279,9 @@ class Analysis:
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
         """Return the measurements of all refits, made once per key and function."""
         check_weights(estimand, self.problem.population)
-        # A key that is used again for another function, as in a notebook, is another measurement.
-        key = estimand.key, getattr(estimand.measure, "func", estimand.measure)
-        if key in self._measurements_by_key:
-            return self._measurements_by_key[key]
+        key = measurement_key(estimand)
+        if key in self.measurements:
+            return self.measurements[key].by_refit
         if estimand.leave_out:
             self.need_trainer().train(estimand.leave_out, estimand.words.label)
         jobs = [partial(estimand.measure, case) for case in self.cases]
@@ -258,8 +297,9 @@ class Analysis:
                 in_memory=True,  # models and measurements do not travel
             ) as measured,
         ):
-            self._measurements_by_key[key] = tuple(measured)
-        return self._measurements_by_key[key]
+            by_refit = tuple(measured)
+        self.measurements[key] = Measured(description=estimand.description, by_refit=by_refit)
+        return by_refit
 
     def need_trainer(self) -> LeaveOut:
         """Return `leave_out`; raise `OptionError` if there is no learner to train again."""
@@ -302,6 +342,9 @@ class Analysis:
         """
         if self.coefficients is None:
             return None
+        key = fingerprint((*measurement_key(estimand), estimand.read))
+        if key in self.errors_of_coefficients:
+            return self.errors_of_coefficients[key]
         changes = []
         for direction in self.coefficients.directions().T:
             values = []
@@ -310,9 +353,11 @@ class Analysis:
                 case = self.case_of(self.coefficients.shift(self.refits[0].predictor, by))
                 values.append(weight * estimand.read(estimand.measure(case)).value)
             changes.append(np.sum(values, axis=0) / STEP)
-        return CoefficientErrors(
+        errors = CoefficientErrors(
             np.array(changes), self.coefficients.df, self.coefficients.cov_type
         )
+        self.errors_of_coefficients[key] = errors
+        return errors
 
     def replicates(self, estimand: Estimand, *, checked: bool = True) -> Replicates:
         """Return the estimates of every refit; `checked` for the shapes that the terms ask for."""

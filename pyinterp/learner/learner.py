@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
+from pyinterp.learner.saved import SavedResults, record_of
 from pyinterp.models.adapters import fits_intercept, needs_intercept, one_thread, suit, wants_frames
 from pyinterp.models.copies import fresh
 from pyinterp.models.missing_values import takes_missing
@@ -653,6 +655,24 @@ class LearnerResults(Interpretable):
     def nobs(self) -> int:
         """Number of rows analyzed."""
         return self.analysis.context.nobs
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what was measured to a file, which ``pi.load`` reads; models are left out.
+
+        The loaded results answer what these were asked before, with any option of inference:
+        after ``res.pfi()`` also ``pfi(p_adjust="holm")``, tests, plots and comparisons.
+
+        Parameters
+        ----------
+        path : str or path
+            Such as "wine.pyinterp". An old file stays as it is until the new one is whole.
+
+        Raises
+        ------
+        OptionError
+            If there is no such folder.
+        """
+        SavedResults(record_of(self.analysis)).save(path)
 
     def predict(self, data: pd.DataFrame | npt.ArrayLike) -> FloatArray | pd.DataFrame:
         """Predict new rows by the mean over refits.

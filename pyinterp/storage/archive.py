@@ -131,7 +131,7 @@ class _Members:
     def _array(self, place: int) -> npt.NDArray[Any]:
         if place not in self._arrays:
             self._arrays[place] = _read(self._member(f"{place}.npy"))
-        return self._arrays[place].copy()
+        return self._arrays[place].copy(order="K")
 
 
 def _read(data: bytes) -> npt.NDArray[Any]:

@@ -125,9 +125,10 @@ class Writer:
         )
 
     def _place(self, array: Array) -> int:
-        data = np.ascontiguousarray(array).reshape(array.shape)
-        digest = hashlib.blake2b(data.tobytes(), digest_size=16)
-        digest.update(f"{data.dtype.str} {data.shape}".encode())
+        data = array.copy(order="K")  # sums depend on the order of values in memory
+        by_columns = data.flags.f_contiguous and not data.flags.c_contiguous
+        digest = hashlib.blake2b(data.tobytes(order="F" if by_columns else "C"), digest_size=16)
+        digest.update(f"{data.dtype.str} {data.shape} {by_columns}".encode())
         place = self._places.setdefault(digest.digest(), len(self.arrays))
         if place == len(self.arrays):
             self.arrays.append(data)
@@ -198,16 +199,26 @@ class _Fingerprint(Writer):
     """Makes trees that need not be read again."""
 
     def parts(self, value: Any) -> tuple[str, dict[str, Any]]:
+        if isinstance(value, partial):
+            return "partial", {"of": value.func, "with": value.args, "and": value.keywords}
         if isinstance(value, FunctionType):
-            code = value.__code__
-            names = {"code": code.co_code, "names": repr(code.co_names), "of": code.co_name}
-            return function_name(value), names
+            return function_name(value), _of_function(value)
         if is_dataclass(value) and not isinstance(value, type) and not name_of(type(value)):
             return type(value).__qualname__, state_of(value)
         try:
             return super().parts(value)
         except OptionError:
             return "other", {"text": repr(value)}
+
+
+def _of_function(function: FunctionType) -> dict[str, Any]:
+    """Return what tells a function from others of its name: the code of the user's, not ours."""
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    kept = {"of": function.__module__, "cells": cells, "defaults": function.__defaults__}
+    if function.__module__.partition(".")[0] == "pyinterp":
+        return kept
+    code = function.__code__
+    return {**kept, "code": code.co_code, "names": code.co_names, "constants": repr(code.co_consts)}
 
 
 def _object(tag: Any, parts: dict[str, Any]) -> Any:

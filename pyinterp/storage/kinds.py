@@ -7,6 +7,8 @@ from typing import Any
 
 # By module, so that a class may move and old files stay readable.
 _MODULES = {
+    "data.sample": ("Response", "Sample"),
+    "distributions.families": ("Gamma", "LogNormal", "Normal", "NormalMixture", "Poisson"),
     "estimands.estimand": ("Correction", "Estimand", "Parameter", "Terms", "Words"),
     "estimands.estimate": ("Estimate",),
     "inference.bootstrap": ("BootstrapVariance",),
@@ -18,7 +20,10 @@ _MODULES = {
     "inference.replicates": ("CoefficientErrors", "Fold", "RefitEstimate", "Replicates"),
     "inference.terms": ("IntervalScale", "TermInference"),
     "inference.variance": ("Variance",),
+    "learner.analysis": ("Measured",),
+    "learner.saved": ("KeptModel", "Record", "RefitRecord", "SavedResults"),
     "losses.rowwise": ("Loss",),
+    "models.predictor": ("ClassOrder",),
     "resampling.resampling": ("Group",),
     "results.header": ("Context", "GoodnessOfFit"),
     "results.ranks": ("Ranks",),

@@ -87,7 +87,8 @@ def column_of(dtype: str, values: npt.NDArray[Any]) -> ExtensionArray:
     """Return the values of a column of a type."""
     if values.dtype.kind != "M":
         kind: Any = pd.api.types.pandas_dtype(dtype)
-        return pd.array(values, dtype=kind)
+        plain: ExtensionArray = pd.array(values, dtype=kind)
+        return plain
     zone: Any = pd.DatetimeTZDtype.construct_from_string(dtype)
     return pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(zone.tz).array
 

@@ -1,0 +1,388 @@
+"""Results of refits as files keep them: everything that was measured, and no models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Never, cast
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pyinterp._typing import IntArray
+from pyinterp.data.design import ArrayDesign, Design
+from pyinterp.data.features import Features
+from pyinterp.data.form import Form
+from pyinterp.data.row_data import RowData
+from pyinterp.data.sample import Sample
+from pyinterp.distributions import Distribution
+from pyinterp.errors import FileError, list_of
+from pyinterp.estimands.estimand import Estimand, Problem
+from pyinterp.estimands.estimate import Measurement, ModelOnRows
+from pyinterp.inference.half_sample.half_fits import HalfFits
+from pyinterp.inference.replicates import CoefficientErrors
+from pyinterp.learner.analysis import Analysis, Measured, MeasurementKey, measurement_key
+from pyinterp.learner.interpretable import Interpretable
+from pyinterp.models.predictor import ClassOrder, Kind, Predictor
+from pyinterp.random import Seeds
+from pyinterp.resampling.leave_out import LeaveOut
+from pyinterp.resampling.refits import Refit, RefitOptions
+from pyinterp.resampling.resampling import Group
+from pyinterp.results.header import Context
+from pyinterp.storage import Savable, fingerprint
+from pyinterp.whatif import Engine
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefitRecord:
+    """The rows of a refit.
+
+    Attributes
+    ----------
+    number : int
+    evaluation : ndarray of int, or Sample
+        Positions among the analyzed rows; the rows themselves, of plans that draw their own.
+    n_train, n_evaluation : int
+    group : Group or None
+    """
+
+    number: int
+    evaluation: IntArray | Sample
+    n_train: int
+    n_evaluation: int
+    group: Group | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptModel:
+    """The name of a model that a file does not hold."""
+
+    learner_name: str
+
+    def predict(self, rows: Any) -> Never:
+        """Raise `FileError`."""
+        raise FileError(
+            "The file holds no models, which this needs; ask the fit itself, and save what it "
+            "returns."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """An analysis without its models: what `SavedResults` needs.
+
+    Attributes
+    ----------
+    context : Context
+    seed : int
+    population : Sample
+    features : mapping of str to tuple of str
+    discrete, singles : frozenset of str
+        As in `Design`.
+    columns : tuple of str
+        That the estimator took.
+    model : KeptModel
+    kind, classes, order, labels, ordinal
+        As in `Predictor`.
+    distribution : Distribution or None
+        The family that the models predict, if that was asked for.
+    refits : tuple of RefitRecord
+    correction : float
+    frame : DataFrame or None
+        Variables and response of all rows, by which `rows=` and `by=` choose; None if every refit
+        draws its own.
+    complete : ndarray of bool, or None
+        Which of these rows are analyzed.
+    user_index : Index or None
+    measured : mapping of str to Measured
+        By the digest of the estimand and of the rows that evaluate it.
+    coefficient_errors : mapping of str to CoefficientErrors
+        By the same digest, for the delta method of one model.
+    engines : mapping of str to Engine
+        By the kind of predictions; "" is the kind that the model predicts by default.
+    half_fits : HalfFits or None
+    mean_share : float or None
+    plan_note : str
+    """
+
+    context: Context
+    seed: int
+    population: Sample
+    features: Features
+    discrete: frozenset[str]
+    singles: frozenset[str]
+    columns: tuple[str, ...]
+    model: KeptModel
+    kind: Kind
+    classes: tuple[Any, ...] | None
+    order: ClassOrder | None
+    labels: tuple[Any, ...] | None
+    ordinal: bool
+    distribution: Distribution | None
+    refits: tuple[RefitRecord, ...]
+    correction: float
+    frame: pd.DataFrame | None
+    complete: npt.NDArray[np.bool_] | None
+    user_index: pd.Index | None
+    measured: Mapping[str, Measured]
+    coefficient_errors: Mapping[str, CoefficientErrors]
+    engines: Mapping[str, Engine]
+    half_fits: HalfFits | None
+    mean_share: float | None
+    plan_note: str
+
+
+class SavedResults(Interpretable, Savable):
+    """Results of refits that were loaded from a file: all that was measured, without models.
+
+    Methods give what they gave before saving, with any option of inference. Other estimands are an
+    error that lists what the file holds.
+
+    Attributes
+    ----------
+    record : Record
+        What the file holds.
+    analysis : Analysis
+    """
+
+    def __init__(self, record: Record) -> None:
+        self.record, self.analysis = record, analysis_of(record)
+
+    def kept_state(self) -> dict[str, Any]:
+        """Return what files keep."""
+        return {"record": self.record}
+
+    @property
+    def seed(self) -> int:
+        """The seed that repeats these results."""
+        return self.record.seed
+
+    @property
+    def nobs(self) -> int:
+        """Number of rows analyzed."""
+        return self.record.context.nobs
+
+    @property
+    def measured(self) -> list[str]:
+        """Names of the estimands that the file holds."""
+        return list(dict.fromkeys(each.description for each in self.record.measured.values()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredAnalysis(Analysis):
+    """An analysis whose models are not at hand: it knows what was measured.
+
+    Attributes
+    ----------
+    record : Record
+    scope : str
+        Digest of the rows that evaluate, if they are some of all; empty for all.
+    """
+
+    record: Record
+    scope: str = ""
+
+    @property
+    def cases(self) -> tuple[ModelOnRows, ...]:
+        """Raise `FileError`: there are no models."""
+        raise FileError(
+            "The file holds no models, which this needs; ask the fit itself, and save what it "
+            "returns."
+        )
+
+    def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
+        """Return what was measured."""
+        return self._measured(estimand).by_refit
+
+    def coefficient_errors(self, estimand: Estimand) -> CoefficientErrors | None:
+        """Return what was computed for the delta method."""
+        key = fingerprint((*measurement_key(estimand), estimand.read))
+        return self.record.coefficient_errors.get(fingerprint((self.scope, key)))
+
+    def on(self, rows: npt.NDArray[np.bool_], name: str) -> MeasuredAnalysis:
+        """Return the analysis of some of the evaluation rows."""
+        part = cast(MeasuredAnalysis, super().on(rows, name))
+        return replace(part, scope=scope_of(self.scope, rows.tobytes(), name))
+
+    def need_trainer(self) -> LeaveOut:
+        """Return what is not asked: refits without features were measured before."""
+        return LeaveOut(
+            estimator=None, refits=(), seeds=self.seeds, options=RefitOptions(progress=False)
+        )
+
+    def engine_of_kind(self, kind: Kind | None) -> Engine:
+        """Return the engine that computed predictions of a kind."""
+        return self.record.engines.get(kind or "", self.record.engines[""])
+
+    @property
+    def half_fits(self) -> HalfFits | None:
+        """What refits on halves and refits of the estimate find."""
+        return self.record.half_fits
+
+    @property
+    def mean_share(self) -> float:
+        """The share of their training variance that means of predictions over refits keep."""
+        if self.record.mean_share is None:
+            raise FileError(
+                "The file holds no importances, which this needs; ask the fit for `pfi()` before "
+                "saving."
+            )
+        return self.record.mean_share
+
+    @property
+    def plan_note(self) -> str:
+        """Footnotes on the plan."""
+        return self.record.plan_note
+
+    def _measured(self, estimand: Estimand) -> Measured:
+        digest = digest_of(self.scope, measurement_key(estimand))
+        if digest not in self.record.measured:
+            known = dict.fromkeys(each.description for each in self.record.measured.values())
+            raise FileError(
+                f"The file does not hold {estimand.description}, with these options and rows, and "
+                f"has no models to measure it; ask the fit before saving. It holds "
+                f"{list_of(known, most=20, limit=400)}."
+            )
+        return self.record.measured[digest]
+
+
+def record_of(analysis: Analysis) -> Record:
+    """Return the record of an analysis and of what it has measured."""
+    problem, predictor = analysis.problem, analysis.problem.predictor
+    population, data = problem.population, analysis.data
+    known = vars(problem).get("predictive")
+    frame = None
+    if data is not None:
+        used = [*map(str, population.variables), analysis.context.endog_name]
+        frame = data.frame[[name for name in data.frame if name in used]]
+    return Record(
+        context=analysis.context,
+        seed=analysis.seeds.entropy,
+        population=population,
+        features=problem.features,
+        discrete=problem.discrete,
+        singles=problem.design.singles,
+        columns=tuple(problem.design.columns),
+        model=KeptModel(learner_name=predictor.name),
+        kind=predictor.kind,
+        classes=predictor.classes,
+        order=predictor.order,
+        labels=predictor.labels,
+        ordinal=predictor.ordinal,
+        distribution=None if known is None else known.distribution,
+        refits=tuple(_refit_record(refit, population, data is None) for refit in analysis.refits),
+        correction=analysis.correction,
+        frame=frame,
+        complete=None if data is None else data.complete,
+        user_index=None if data is None else data.index,
+        measured=_measured(analysis),
+        coefficient_errors=_errors(analysis),
+        engines=_engines(analysis),
+        half_fits=analysis.half_fits,
+        mean_share=vars(analysis).get("mean_share"),
+        plan_note=analysis.plan_note,
+    )
+
+
+def analysis_of(record: Record) -> MeasuredAnalysis:
+    """Return the analysis of a record."""
+    population, model = record.population, record.model
+    design = ArrayDesign([str(name) for name in population.variables])
+    design.columns, design.discrete = record.columns, record.discrete
+    design.singles = record.singles
+    predictor = Predictor(
+        model,
+        record.kind,
+        record.classes,
+        model.predict,
+        order=record.order,
+        labels=record.labels,
+        ordinal=record.ordinal,
+    )
+    problem = Problem(
+        population=population,
+        features=record.features,
+        discrete=record.discrete,
+        predictor=predictor,
+        design=design,
+    )
+    if record.distribution is not None:
+        stated = replace(predictor, kind="distribution", distribution=record.distribution)
+        vars(problem)["predictive"] = stated
+    data = None
+    if record.frame is not None and record.complete is not None:
+        data = RowData(
+            frame=record.frame,
+            endog=None,
+            endog_name=record.context.endog_name,
+            is_frame=True,
+            form=Form(),
+            user_index=record.user_index,
+            complete=record.complete,
+        )
+    return MeasuredAnalysis(
+        record=record,
+        problem=problem,
+        refits=tuple(_refit(each, population, predictor, design) for each in record.refits),
+        correction=record.correction,
+        context=record.context,
+        seeds=Seeds(record.seed),
+        data=data,
+    )
+
+
+def digest_of(scope: str, key: MeasurementKey) -> str:
+    """Return the digest of an estimand, measured on rows of some scope."""
+    return fingerprint((scope, *key))
+
+
+def scope_of(scope: str, rows: bytes, name: str) -> str:
+    """Return the digest of some of the rows of a scope."""
+    return fingerprint((scope, rows, name))
+
+
+def _measured(analysis: Analysis, scope: str = "") -> dict[str, Measured]:
+    """Return what was measured on all rows and on some, by digest."""
+    measured = {digest_of(scope, key): each for key, each in analysis.measurements.items()}
+    for (rows, name), part in analysis.subsets.items():
+        measured |= _measured(part, scope_of(scope, rows, name))
+    return measured
+
+
+def _errors(analysis: Analysis, scope: str = "") -> dict[str, CoefficientErrors]:
+    """Return the errors of coefficients, by digest."""
+    errors = {fingerprint((scope, key)): e for key, e in analysis.errors_of_coefficients.items()}
+    for (rows, name), part in analysis.subsets.items():
+        errors |= _errors(part, scope_of(scope, rows, name))
+    return errors
+
+
+def _engines(analysis: Analysis) -> dict[str, Engine]:
+    kinds = {kind for case in analysis.cases for kind in case._by_kind}
+    return {"": analysis.engine_of_kind(None), **{k: analysis.engine_of_kind(k) for k in kinds}}
+
+
+def _refit_record(refit: Refit, population: Sample, own_rows: bool) -> RefitRecord:
+    places: IntArray = np.searchsorted(population.rows, refit.evaluation.rows)
+    return RefitRecord(
+        number=refit.number,
+        evaluation=refit.evaluation if own_rows else places,
+        n_train=refit.n_train,
+        n_evaluation=refit.n_evaluation,
+        group=refit.group,
+    )
+
+
+def _refit(record: RefitRecord, population: Sample, predictor: Predictor, design: Design) -> Refit:
+    rows = record.evaluation
+    return Refit(
+        number=record.number,
+        predictor=predictor,
+        design=design,
+        evaluation=population.take(rows) if isinstance(rows, np.ndarray) else rows,
+        train=None,
+        n_train=record.n_train,
+        n_evaluation=record.n_evaluation,
+        group=record.group,
+    )
