@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyinterp.inference import register_variance
     from pyinterp.learner.compare import compare
     from pyinterp.learner.fitted_model import FittedModel
-    from pyinterp.learner.learner import Learner, LearnerResults
+    from pyinterp.learner.learner import Learner, LearnerResults, join
     from pyinterp.losses.metrics import Metric
     from pyinterp.losses.rowwise import Loss
     from pyinterp.models.adapters import statsmodels_learner
@@ -81,6 +81,7 @@ __all__ = [
     "datasets",
     "distributions",
     "estimators",
+    "join",
     "load",
     "mean_over_rows",
     "plot",
@@ -104,7 +105,7 @@ _NAMES = {
     "inference": ("register_variance",),
     "learner.compare": ("compare",),
     "learner.fitted_model": ("FittedModel",),
-    "learner.learner": ("Learner", "LearnerResults"),
+    "learner.learner": ("Learner", "LearnerResults", "join"),
     "losses.metrics": ("Metric",),
     "losses.rowwise": ("Loss",),
     "models.adapters": ("statsmodels_learner",),

@@ -32,6 +32,7 @@ from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parallel.threads import shared_cores, workers
 from pyinterp.random import Seeds
 from pyinterp.representation import about
+from pyinterp.resampling.checkpoint import Checkpoint
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.results.header import Context, GoodnessOfFit, fingerprints
@@ -97,6 +98,8 @@ class Analysis:
         The analysis of all rows, if this is one of some of them.
     positions : tuple of ndarray of int
         By refit, its rows among the evaluation rows of `whole`.
+    checkpoint : Checkpoint or None
+        Keeps what was measured.
     memory_mb : float
         Bound on the memory of one predict call's copies.
     n_jobs : int or None
@@ -124,6 +127,7 @@ class Analysis:
     data: RowData | None = None
     whole: Analysis | None = None
     positions: tuple[IntArray, ...] = ()
+    checkpoint: Checkpoint | None = None
     measurements: dict[MeasurementKey, Measured] = field(default_factory=dict, init=False)
     subsets: dict[tuple[bytes, str], Analysis] = field(default_factory=dict, init=False)
     errors_of_coefficients: dict[str, CoefficientErrors] = field(default_factory=dict, init=False)
@@ -282,6 +286,15 @@ class Analysis:
         key = measurement_key(estimand)
         if key in self.measurements:
             return self.measurements[key].by_refit
+        if self.checkpoint is None or self.whole is not None:
+            by_refit = self._measure(estimand)
+        else:
+            digest = fingerprint((key, self.engine))
+            by_refit = self.checkpoint.measured(digest, partial(self._measure, estimand))
+        self.measurements[key] = Measured(description=estimand.description, by_refit=by_refit)
+        return by_refit
+
+    def _measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
         if estimand.leave_out:
             self.need_trainer().train(estimand.leave_out, estimand.words.label)
         jobs = [partial(estimand.measure, case) for case in self.cases]
@@ -297,9 +310,7 @@ class Analysis:
                 in_memory=True,  # models and measurements do not travel
             ) as measured,
         ):
-            by_refit = tuple(measured)
-        self.measurements[key] = Measured(description=estimand.description, by_refit=by_refit)
-        return by_refit
+            return tuple(measured)
 
     def need_trainer(self) -> LeaveOut:
         """Return `leave_out`; raise `OptionError` if there is no learner to train again."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -42,6 +44,7 @@ from pyinterp.parallel.progress import ProgressOption, check_progress
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws, HalfSampling, Resampling, Splits, Units, plan_of
+from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import (
     DesignState,
@@ -52,7 +55,8 @@ from pyinterp.resampling.refits import (
     fit_alone,
     refit,
 )
-from pyinterp.results.header import Context, clusters_in_words, context_of
+from pyinterp.results.header import Context, clusters_in_words, context_of, versions_of_packages
+from pyinterp.storage import fingerprint
 from pyinterp.whatif import EngineName, engine_names
 
 Encoding: TypeAlias = Literal["matrix", "frame"]
@@ -337,6 +341,8 @@ class Learner:
         engine: EngineName = "auto",
         memory_mb: float = 256.0,
         progress: ProgressOption = True,
+        checkpoint: str | os.PathLike[str] | None = None,
+        shard: tuple[int, int] | None = None,
     ) -> LearnerResults:
         """Train and keep a model for every part of a resampling plan.
 
@@ -366,15 +372,25 @@ class Learner:
         progress : bool or "log"
             Show progress bars, on terminals and in notebooks; ``"log"`` writes lines with the time
             left to the logger "pyinterp" instead, at level INFO.
+        checkpoint : path, optional
+            A folder that keeps every refit when it is done, and every measured estimand. After a
+            kill, Ctrl-C or a loss of power the same call goes on there, with the same numbers. It
+            holds models as pickles: open no folder of strangers.
+        shard : pair of int, optional
+            ``(3, 10)`` trains the third of ten parts of the refits, into `checkpoint`; ten
+            processes do one part each. `join` makes the results of all of them.
 
         Returns
         -------
         LearnerResults
+            Of a shard, of its refits alone.
 
         Raises
         ------
         RefitError
             If a refit fails; it names the refit and its cause.
+        OptionError
+            If `checkpoint` keeps refits of another call; it names the difference.
         """
         plan = HalfSampling() if resampling is None else plan_of(resampling)
         if not isinstance(plan, Resampling):
@@ -400,6 +416,9 @@ class Learner:
             n_jobs=n_jobs,
             progress=progress,
         )
+        store, part = _kept_in(checkpoint, shard)
+        if seed is None and store is not None and "seed" in store.facts:
+            seed = int(store.facts["seed"])
         seeds = Seeds.start(seed)
         units = Units.make(
             self.population.nobs,
@@ -413,7 +432,8 @@ class Learner:
         if isinstance(plan, Splits) and plan.of_positions:
             self._check_positions()
         plan = plan.on(population, units, seeds.stream("splits"))
-        refits = refit(
+        train = partial(
+            refit,
             self.estimator,
             model.design,
             population,
@@ -422,7 +442,17 @@ class Learner:
             read=model._fresh,
             seeds=seeds,
             options=options,
+            checkpoint=store,
+            shard=part,
         )
+        if store is None:
+            refits = train()
+        else:
+            with store.lock("whole" if part is None else f"{part.number} of {part.count}"):
+                call = {"resampling": resampling, "seed": seeds.entropy, "reseed": reseed,
+                        "on_error": on_error, "engine": engine, "memory_mb": memory_mb}  # fmt: skip
+                store.begin(self._facts(plan, population, seeds, options), (self, call))
+                refits = train()
         problem = Problem(
             population=population,
             features=model.features,
@@ -445,8 +475,29 @@ class Learner:
             n_jobs=1 if self._one_thread else n_jobs,
             progress=progress,
             data=None if isinstance(plan, FreshDraws) else self.data,
+            checkpoint=None if part is not None else store,
         )
         return LearnerResults(model, plan, analysis)
+
+    def _facts(
+        self, plan: Resampling, population: Sample, seeds: Seeds, options: RefitOptions
+    ) -> dict[str, str]:
+        """Return what the refits of a checkpoint depend on."""
+        package = type(self.estimator).__module__.partition(".")[0]
+        version = str(getattr(sys.modules.get(package), "__version__", ""))
+        versions = {**dict(versions_of_packages()), package: version}
+        return {
+            "data": fingerprint((population, self.groups)),
+            "formula": self._reader.formula,
+            "learner": specification(self.estimator),
+            "settings": fingerprint(self.estimator.get_params(deep=True)),
+            "plan": repr(plan),
+            "seed": str(seeds.entropy),
+            "refits": str(plan.number),
+            "options": f"reseed={options.reseed}, design_state={options.design_state!r}, "
+            f"unseen_levels={options.unseen_levels!r}",
+            "versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
+        }
 
     def _context(
         self, plan: Resampling, population: Sample, refits: tuple[Refit, ...], seeds: Seeds
@@ -612,6 +663,47 @@ class Learner:
         if by is None:
             return None
         return pd.factorize(self.data.column(by, what)[self.data.complete])[0].astype(np.intp)
+
+
+def _kept_in(
+    checkpoint: str | os.PathLike[str] | None, shard: tuple[int, int] | None
+) -> tuple[Checkpoint | None, Shard | None]:
+    """Return the folder of refits and the part of them, checked."""
+    if checkpoint is None:
+        if shard is not None:
+            raise OptionError("`shard` needs a folder for its refits: give `checkpoint` too.")
+        return None, None
+    if shard is None:
+        return Checkpoint.at(checkpoint), None
+    if not isinstance(shard, tuple) or len(shard) != 2:
+        raise OptionError(f"`shard` must be a pair such as (3, 10), not {quote(shard)}.")
+    return Checkpoint.at(checkpoint), Shard(*shard)
+
+
+def join(
+    folder: str | os.PathLike[str], *, n_jobs: int | None = None, progress: ProgressOption = True
+) -> LearnerResults:
+    """Return the results of all shards of a fit, the same as one process makes.
+
+    Parameters
+    ----------
+    folder : path
+        The `checkpoint` of ``fit(shard=...)``. It holds pickles: open no folder of strangers.
+    n_jobs, progress
+        As of `Learner.fit`, for what is asked of the results.
+
+    Raises
+    ------
+    FileError
+        If refits are missing; it names them, and the shards that make them.
+    """
+    store = Checkpoint.at(folder)
+    learner, call = store.call()
+    store.check_complete()
+    results: LearnerResults = learner.fit(
+        **call, n_jobs=n_jobs, progress=progress, checkpoint=folder
+    )
+    return results
 
 
 @dataclass(eq=False, repr=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -14,16 +15,24 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.checks import check_choice, check_jobs
 from pyinterp.data.design import Categories, Design, FormulaDesign
 from pyinterp.data.sample import Response, Sample
-from pyinterp.errors import DesignError, PyinterpError, RefitError, RefitWarning, level_of_caller
+from pyinterp.errors import (
+    DesignError,
+    PyinterpError,
+    RefitError,
+    RefitWarning,
+    level_of_caller,
+    reason,
+)
 from pyinterp.models.adapters import wants_codes, wants_frames
 from pyinterp.models.copies import fresh, reseed, seed_networks
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.models.remedies import explanation
 from pyinterp.models.sample_weight import weight_option
-from pyinterp.parallel import outcomes, threads
+from pyinterp.parallel import EndOfCall, outcomes, threads
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.representation import about
+from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.resampling import Group, Part, Resampling, Units
 
 T = TypeVar("T")
@@ -102,53 +111,76 @@ def refit(
     read: Callable[[Any], Sample],
     seeds: Seeds,
     options: RefitOptions,
+    checkpoint: Checkpoint | None = None,
+    shard: Shard | None = None,
 ) -> tuple[Refit, ...]:
     """Train `estimator` on every part of the plan.
 
-    Refits whose training fails are dropped if ``options.on_error`` is "drop".
+    Refits whose training fails are dropped if ``options.on_error`` is "drop". Those that the
+    checkpoint keeps are not trained again. Of a shard, only its refits are trained, and returned.
 
     Raises
     ------
     RefitError
         If a refit fails (or, with "drop", if fewer than are needed succeed); it names the refit
-        and chains the cause.
+        and chains the cause. If a worker process or its connection is lost.
     """
     parts = list(plan.parts(population, units, seeds.stream("splits"), read))
     # Levels of the data at hand are coded once, levels of fresh draws in every part.
     coded = design.categories(population.variables) if plan.shares_data else None
-    designs: list[Design] = []
+    numbered = {k: part for k, part in enumerate(parts, 1) if shard is None or shard.has(k)}
+    designs: dict[int, Design] = {}
+    done: dict[int, Predictor] = {}
 
-    def jobs() -> Iterator[Callable[[], Predictor | Exception]]:
+    def jobs() -> Iterator[Callable[[], tuple[int, Predictor | Exception]]]:
         workers = threads.workers(options.n_jobs)
-        for k, part in enumerate(parts, start=1):
-            train, rng = part.train, seeds.stream("refits", k) if options.reseed else None
-            designs.append(design)
+        for k in todo:
+            train, rng = numbered[k].train, seeds.stream("refits", k) if options.reseed else None
             try:
-                designs[-1] = _design_for(design, part, plan, options, population, coded)
-                matrix = designs[-1].encode(train.variables, train.index)
+                designs[k] = _design_for(design, numbered[k], plan, options, population, coded)
+                matrix = designs[k].encode(train.variables, train.index)
             except PyinterpError as error:  # such as levels or values that were never seen
-                yield partial(_failure, error)
+                yield partial(_numbered, k, _failure, error)
                 continue
             fit = partial(fit_one, workers=workers, weights=train.weights)
-            yield partial(outcome_of, fit, estimator, matrix, train.y, train.response, rng)
+            arguments = fit, estimator, matrix, train.y, train.response, rng
+            yield partial(_numbered, k, outcome_of, *arguments)
 
-    refits = []
+    if checkpoint is not None:
+        kept = {k: checkpoint.refit(k) for k in numbered}
+        done = {k: predictor for k, predictor in kept.items() if predictor is not None}
+        for k in done:
+            designs[k] = _design_for(design, numbered[k], plan, options, population, coded)
+    todo = [k for k in numbered if k not in done]
     failures: list[tuple[str, Exception]] = []
-    with outcomes(
-        jobs(), len(parts), n_jobs=options.n_jobs, label="Refits", progress=options.progress
-    ) as fits:
-        for k, (outcome, part) in enumerate(zip(fits, parts, strict=True), start=1):
+    with (
+        _lost_workers(done, len(numbered), checkpoint),
+        outcomes(
+            jobs(),
+            len(todo),
+            n_jobs=options.n_jobs,
+            label="Refits",
+            progress=options.progress,
+            ordered=checkpoint is None,
+        ) as fits,
+    ):
+        for k, outcome in fits:
             if not isinstance(outcome, Exception):
-                refits.append(
-                    Refit(number=k, predictor=outcome, design=designs[k - 1], **part._asdict())
-                )
+                if checkpoint is not None:
+                    checkpoint.keep_refit(k, outcome)
+                done[k] = outcome
                 continue
             ours = isinstance(outcome, PyinterpError)
             why = f"{type(outcome).__name__}: {outcome}" if ours else explanation(outcome)
             failures.append((f"Refit {k} of {len(parts)} failed: {why}", outcome))
             if options.on_error == "raise":
                 raise RefitError(failures[0][0]) from outcome
-    if failures:
+    refits = [
+        Refit(number=k, predictor=done[k], design=designs[k], **part._asdict())
+        for k, part in numbered.items()
+        if k in done
+    ]
+    if failures and shard is None:
         first, cause = failures[0]
         lacking = plan.lacking([r.group for r in refits])
         if lacking:
@@ -231,6 +263,32 @@ def outcome_of(function: Callable[..., T], *arguments: Any) -> T | Exception:
 def _failure(error: Exception) -> Exception:
     """Return the outcome of a refit whose rows can't be encoded."""
     return error
+
+
+def _numbered(k: int, function: Callable[..., T], *arguments: Any) -> tuple[int, T]:
+    """Return the number of a refit with its outcome."""
+    return k, function(*arguments)
+
+
+@contextmanager
+def _lost_workers(
+    done: Mapping[int, Predictor], total: int, checkpoint: Checkpoint | None
+) -> Iterator[None]:
+    """Say what was done, and how to go on, where Ctrl-C or a lost worker ends the training."""
+    try:
+        yield
+    except (PyinterpError, EndOfCall):
+        raise
+    except (KeyboardInterrupt, Exception) as error:
+        keep = 'With `fit(checkpoint="folder")` finished refits are kept for the next call.'
+        if checkpoint is not None:
+            keep = f"They are kept in {str(checkpoint.folder)!r}: the same call goes on there."
+        text = f"{len(done)} of {total} refits were done. {keep}"
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(text) from None
+        raise RefitError(
+            f"The training of refits ended, as workers were lost: {reason(error)}. {text}"
+        ) from error
 
 
 def _design_for(

@@ -162,7 +162,7 @@ def context_of(refits: Sequence[Refit], **words: Any) -> Context:
         engine=Engine(""),
         date=datetime.date.today().strftime("%a, %d %b %Y"),
         resamples=fingerprints(refits),
-        versions=_versions(),
+        versions=versions_of_packages(),
         **words,
     )
 
@@ -188,7 +188,8 @@ def fingerprints(refits: Sequence[Refit]) -> tuple[bytes, ...]:
 
 
 @cache
-def _versions() -> tuple[tuple[str, str], ...]:
+def versions_of_packages() -> tuple[tuple[str, str], ...]:
+    """Return names and versions of the packages behind the numbers."""
     versions = []
     for name in PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):

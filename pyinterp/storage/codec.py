@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from pyinterp.errors import FileError, OptionError, quote
+from pyinterp.errors import NO_VALUE, FileError, OptionError, quote
 from pyinterp.storage import tables
 from pyinterp.storage.kinds import kind_of, name_of
 from pyinterp.storage.types import has_type, types_of
@@ -203,12 +203,15 @@ class _Fingerprint(Writer):
             return "partial", {"of": value.func, "with": value.args, "and": value.keywords}
         if isinstance(value, FunctionType):
             return function_name(value), _of_function(value)
+        name = type(value).__qualname__
+        if hasattr(value, "get_params") and not isinstance(value, type):
+            return name, value.get_params(deep=False)
         if is_dataclass(value) and not isinstance(value, type) and not name_of(type(value)):
-            return type(value).__qualname__, state_of(value)
+            return name, state_of(value)
         try:
             return super().parts(value)
         except OptionError:
-            return "other", {"text": repr(value)}
+            return name, {"text": repr(value)} if not NO_VALUE.search(repr(value)) else vars(value)
 
 
 def _of_function(function: FunctionType) -> dict[str, Any]:
