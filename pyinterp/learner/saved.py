@@ -153,6 +153,15 @@ class SavedResults(Interpretable, Savable):
         """Return what files keep."""
         return {"record": self.record}
 
+    def check_kept(self) -> None:
+        """Raise `FileError` unless every refit has its measurements, of its rows."""
+        rows = [refit.evaluation.nobs for refit in self.analysis.refits]
+        for measured in self.record.measured.values():
+            for n, by_name in zip(rows, measured.by_refit, strict=True):
+                for part in by_name.values():
+                    if part.rows.shape[1:] != part.value.shape or len(part.rows) > n:
+                        raise FileError("a measurement has another shape than its rows")
+
     @property
     def seed(self) -> int:
         """The seed that repeats these results."""

@@ -88,10 +88,10 @@ class _Members:
         self._archive = archive
         self._arrays: dict[int, npt.NDArray[Any]] = {}
         names = archive.namelist()
-        size = Path(str(archive.filename)).stat().st_size
+        self._size = Path(str(archive.filename)).stat().st_size
         for info in archive.infolist():
             # Members are stored as they are, so that a small file can't hold a large one.
-            if info.compress_type != zipfile.ZIP_STORED or info.file_size > size:
+            if info.compress_type != zipfile.ZIP_STORED or info.file_size > self._size:
                 raise FileError(f"its member {quote(info.filename)} was not written by `save`")
         if MANIFEST not in names or len(set(names)) < len(names):
             raise FileError("it is no file that `save` wrote")
@@ -101,7 +101,7 @@ class _Members:
 
     def value(self) -> Any:
         tree: Tree = json.loads(self._member(TREE))
-        return Reader(self._array).value(tree)
+        return Reader(self._array, self._size).value(tree)
 
     def _manifest(self, manifest: Any) -> dict[str, str]:
         if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:

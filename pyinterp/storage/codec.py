@@ -142,10 +142,12 @@ class Reader:
     ----------
     array : callable
         ``array(place)`` returns the array of that number.
+    most : int
+        Rows of a table at most: a few words can stand for more than the memory holds.
     """
 
-    def __init__(self, array: Callable[[int], Array]) -> None:
-        self._array = array
+    def __init__(self, array: Callable[[int], Array], most: int) -> None:
+        self._array, self._most = array, most
 
     def value(self, tree: Tree) -> Any:
         """Return the value of a tree."""
@@ -159,7 +161,10 @@ class Reader:
             return self._array(*parts.values())
         for form in FORMS:
             if tag == form.tag:
-                return form.value(*parts.values())
+                value = form.value(*parts.values())
+                if isinstance(value, pd.RangeIndex) and len(value) > self._most:
+                    raise FileError(f"an index has {len(value)} rows")
+                return value
         return _object(tag, parts)
 
 

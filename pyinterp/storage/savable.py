@@ -7,7 +7,9 @@ import importlib.metadata
 import os
 from typing import Any
 
-from pyinterp.errors import FileError, quote
+import numpy as np
+
+from pyinterp.errors import FileError, quote, reason
 from pyinterp.storage import archive
 
 
@@ -35,6 +37,10 @@ class Savable:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             about["pyinterp-stats"] = importlib.metadata.version("pyinterp-stats")
         archive.save(self, path, about)
+
+    def check_kept(self) -> None:
+        """Raise an error, of whatever kind, if parts that were read do not go together."""
+        str(self.summary())  # type: ignore[attr-defined] # all results have one
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -71,4 +77,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     results = archive.load(path)
     if not isinstance(results, Savable):
         raise FileError(f"{str(path)!r} holds {quote(results)}, which is no result.")
+    try:
+        with np.errstate(all="ignore"):
+            results.check_kept()
+    except Exception as error:
+        raise FileError(
+            f"{str(path)!r} can't be read: its parts do not go together ({reason(error)})."
+        ) from error
     return results
