@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -77,7 +76,6 @@ def mean_over_rows(
         key=("mean over rows", function, tuple(terms)),
         terms=Terms.plain(terms),
         measure=partial(_measure, function=function, count=len(terms)),
-        read=itemgetter("mean"),
         words=Words(
             label=label,
             title=title or f"mean {label}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from operator import itemgetter
 from typing import Literal
 
 import numpy as np
@@ -23,7 +22,6 @@ def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:
         key=("metric of rows", score),
         terms=Terms.plain([score.name]),
         measure=partial(_measure, metric=score),
-        read=itemgetter("metric"),
         words=Words(
             label=score.name,
             title="metric of predictions",

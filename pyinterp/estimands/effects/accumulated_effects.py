@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from operator import itemgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -76,7 +75,6 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
         key=("accumulated", tuple(chosen.items())),
         terms=Terms.plain(list(chosen)),
         measure=partial(_measure, axes=list(axes.values())),
-        read=itemgetter("effect"),
         words=Words(
             label="AMVIM",
             title="adjusted marginal variable importance",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -73,7 +72,6 @@ def accumulated_local_effects(
         key=("ale", at, outputs),
         terms=terms,
         measure=partial(_measure, axes=axes, levels=levels, frame=at.frame(data), outputs=outputs),
-        read=itemgetter("curve"),
         words=Words(
             label="ALE",
             title="accumulated local effects",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -91,7 +90,6 @@ def conditional_dependence(
         key=("conditional pd", at, law, outputs),
         terms=terms,
         measure=partial(_measure, donors=at.frame(data), law=law, outputs=outputs),
-        read=itemgetter("curve"),
         words=Words(
             label="PD",
             title="conditional partial dependence",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Literal, TypeAlias
 
@@ -144,19 +144,15 @@ class Points:
 
     def terms(self, labels: Sequence[Any]) -> Terms:
         """Return one term per point and class, class by class."""
-        names, several = self._texts(), len(labels) > 1
+        terms = Terms.plain(self._texts(), labels)
         axes = ("value", "value2", "value3")[: len(self.names)]
-        columns = {
-            axis: [cell[j] for cell in self.cells] * len(labels) for j, axis in enumerate(axes)
-        }
-        if labels[0] is not None:
-            columns["class"] = [label for label in labels for _ in names]
-        return Terms(
-            names=tuple(f"{c}: {name}" if several else name for c in labels for name in names),
-            layout=pd.DataFrame(columns),
+        grid = pd.DataFrame(list(self.cells) * len(labels), columns=list(axes))
+        return replace(
+            terms,
+            layout=pd.concat([grid, terms.layout], axis=1),
             axes=axes,
             axis_names=self.names,
-            facet="class" if several else None,
+            facet="class" if len(labels) > 1 else None,
         )
 
     def _texts(self) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,6 @@ def m_plot(
         key=("m-plot", at, outputs, None if widths is None else span),
         terms=terms,
         measure=partial(_measure, at=at, widths=widths, outputs=outputs),
-        read=itemgetter("curve"),
         words=Words(
             label="M-plot",
             title="mean prediction by value",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -90,7 +89,6 @@ def _of_predictions(problem: Problem, at: Points, outputs: Outputs, average: Ave
         key=("pd", at, outputs, average),
         terms=at.terms(outputs.labels),
         measure=partial(_measure, donors=donors, outputs=outputs, average=average),
-        read=itemgetter("curve"),
         words=Words(
             label="PD",
             title="partial dependence",
@@ -137,7 +135,6 @@ def _of_uncertainty(
             of_response=of_response,
             average=average,
         ),
-        read=itemgetter("curve"),
         words=Words(
             label="PD",
             title=f"{based} partial dependence",

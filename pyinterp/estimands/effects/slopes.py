@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -63,7 +62,6 @@ def slopes(
         key=("slopes", at, width, outputs),
         terms=at.terms(outputs.labels),
         measure=partial(_measure_slopes, name=name, values=values, width=width, outputs=outputs),
-        read=itemgetter("slope"),
         words=Words(
             label="slope",
             title="slope of partial dependence",
@@ -126,7 +124,6 @@ def average_marginal_effects(
         measure=partial(
             _measure_effects, names=names, widths=widths, levels=levels, outputs=outputs
         ),
-        read=itemgetter("effects"),
         words=Words(
             label="AME",
             title="average marginal effects",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from operator import itemgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -68,7 +67,6 @@ def metric_importance(
         measure=partial(
             _measure, features=chosen, metric=score, permutations=draws, relation=relation
         ),
-        read=itemgetter("importance"),
         words=Words(
             label="PFI",
             title="permutation feature importance",

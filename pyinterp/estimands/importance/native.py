@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from operator import itemgetter
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +13,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import Features
 from pyinterp.errors import OptionError
-from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-from pyinterp.estimands.interaction.vint import class_terms
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.predictor import learner_name
 from pyinterp.whatif import WhatIf
@@ -28,21 +26,8 @@ NATIVE = ("stat", "raw", "impurity", "olden", "garson")
 PROBES = 3
 
 
-class Report(NamedTuple):
-    """The importances that one fitted model reports.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Columns or features.
-    classes : tuple
-        The class of each column of `values`; (None,) for one output.
-    values : ndarray of shape (names, classes)
-    """
-
-    names: tuple[str, ...]
-    classes: tuple[Any, ...]
-    values: FloatArray
+# The names and classes of reported importances, and these, shape (names, classes).
+Report: TypeAlias = tuple[Terms, FloatArray]
 
 
 def native_importance(problem: Problem, first: WhatIf, kind: Native | None = None) -> Estimand:
@@ -59,15 +44,14 @@ def native_importance(problem: Problem, first: WhatIf, kind: Native | None = Non
     if kind is None:
         kind = _default(first)
     check_choice("type", kind, NATIVE)
-    report = _report(first, problem.features, kind)
+    terms, _ = _report(first, problem.features, kind)
     results = _results(_last(first).model)
     statistic = "t" if getattr(results, "use_t", False) else "z"
     label, quantity, meaning = WORDS[kind]
     return Estimand(
         key=("native", kind, tuple(problem.features.items())),
-        terms=class_terms(report.names, report.classes),
-        measure=partial(_measure, features=problem.features, kind=kind, names=report.names),
-        read=itemgetter("reported"),
+        terms=terms,
+        measure=partial(_measure, features=problem.features, kind=kind, names=terms.names),
         words=Words(
             label=label.format(statistic),
             title="native importance",
@@ -190,13 +174,13 @@ def _weights(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> tuple[FloatArray, Flo
 def _measure(
     case: ModelOnRows, *, features: Features, kind: Native, names: tuple[str, ...]
 ) -> Measurement:
-    report = _report(case.whatif, features, kind)
-    if report.names != names:
+    terms, values = _report(case.whatif, features, kind)
+    if terms.names != names:
         raise OptionError(
-            f"All refits must have the same columns, but one has {', '.join(report.names)} and "
+            f"All refits must have the same columns, but one has {', '.join(terms.names)} and "
             f'another {", ".join(names)}; fit with `design_state="all"`.'
         )
-    value = report.values.T.ravel()
+    value = values.T.ravel()
     rows = np.broadcast_to(value, (case.sample.nobs, len(value)))
     return {"reported": Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))}
 
@@ -257,7 +241,7 @@ def _report(whatif: WhatIf, features: Features, kind: Native) -> Report:
     if kind == "impurity" and hasattr(model, "feature_importances_"):
         decreases = np.asarray(model.feature_importances_, dtype=np.float64)
         sums = [decreases[_driven(whatif, f, len(decreases))].sum() for f in features.values()]
-        return Report(tuple(features), (None,), np.array(sums)[:, None])
+        return Terms.plain(list(features)), np.array(sums)[:, None]
     if kind in ("olden", "garson") and _has_hidden_layers(model):
         return _by_column(whatif, (olden if kind == "olden" else garson)(*model.coefs_))
     name = learner_name(whatif.predictor.estimator)
@@ -275,7 +259,7 @@ def _of_results(whatif: WhatIf, results: Any, values: npt.ArrayLike) -> Report:
     table = np.asarray(values, dtype=np.float64)
     table = table.reshape(len(table), -1)[columns]
     classes = _labels(whatif)[1:] or [None]  # against the first
-    return Report(tuple(names[j] for j in columns), tuple(classes), table)
+    return Terms.plain([names[j] for j in columns], classes), table
 
 
 def _by_column(whatif: WhatIf, values: FloatArray) -> Report:
@@ -298,7 +282,7 @@ def _by_column(whatif: WhatIf, values: FloatArray) -> Report:
             f"The names of the {len(values)} inputs of {learner_name(whatif.predictor.estimator)} "
             "can't be told: a step of its pipeline has no `get_feature_names_out`."
         )
-    return Report(tuple(columns), tuple(classes), values)
+    return Terms.plain(columns, classes), values
 
 
 def _labels(whatif: WhatIf) -> list[Any]:

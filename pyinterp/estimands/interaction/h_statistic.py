@@ -14,10 +14,10 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import NOT_NEGATIVE, check_choice, check_count, check_flag, check_number
 from pyinterp.data.features import Features, names_of
 from pyinterp.estimands.effects.scales import Outputs, Scale
-from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.flatness import ROUNDING
-from pyinterp.estimands.interaction.vint import Sets, class_terms, sets_of
+from pyinterp.estimands.interaction.vint import Sets, sets_of
 from pyinterp.ranges import POSITIVE
 
 Order: TypeAlias = Literal["overall", "pairwise", "three-way", "total", "importance"]
@@ -125,7 +125,7 @@ def h_statistic(
         )
     return Estimand(
         key=("h", functions, tuple(problem.features.items()), outputs, most_rows),
-        terms=class_terms(
+        terms=Terms.plain(
             ["total" if order == "total" else ":".join(one) for one in subsets], outputs.labels
         ),
         measure=partial(

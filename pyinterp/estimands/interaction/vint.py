@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -65,9 +64,8 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
                 for one in curves.values()
             ),
         ),
-        terms=class_terms([":".join(pair) for pair in subsets], classes_of(first.terms)),
+        terms=Terms.plain([":".join(pair) for pair in subsets], classes_of(first.terms)),
         measure=partial(_measure, curves=curves),
-        read=itemgetter("vint"),
         words=Words(
             label="vint",
             title="interaction by flatness of partial dependence",
@@ -131,17 +129,6 @@ def _parts(item: Any, every: Sequence[str]) -> Any:
         return item
     parts = tuple(item.split(":"))
     return parts if set(parts) <= set(every) else item
-
-
-def class_terms(names: Sequence[str], labels: Sequence[Any]) -> Terms:
-    """Return one term per name and class, class by class."""
-    several = len(labels) > 1
-    layout = pd.DataFrame(index=pd.RangeIndex(len(names) * len(labels)))
-    if labels[0] is not None:
-        layout["class"] = [label for label in labels for _ in names]
-    return Terms(
-        names=tuple(f"{c}: {n}" if several else n for c in labels for n in names), layout=layout
-    )
 
 
 def surface_interaction(values: FloatArray, layout: pd.DataFrame) -> tuple[float, FloatArray]:
