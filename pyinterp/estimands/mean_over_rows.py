@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import FINITE, check_callable, check_number, check_text
+from pyinterp.checks import check_callable
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError, quote, reason
 from pyinterp.estimands.estimand import Estimand, Parameter, Terms, Words
@@ -66,9 +66,6 @@ def mean_over_rows(
     True
     """
     check_callable("function", function, "lambda y, prediction: prediction - y")
-    check_text("label", label)
-    if null is not None:
-        check_number("null", null, FINITE)
     terms = [label] if names is None else names_of(names, "names")
     if len(set(terms)) < len(terms):
         raise OptionError(f"`names` must be different, but {quote(terms)} are not.")

@@ -121,7 +121,7 @@ def _measure(
     (name,) = donors.columns
     density = _densities(case.conditional(law, (name,)), case.sample.variables[name], donors[name])
     curves = outputs.curves(case.whatif, donors)
-    return {"curve": Estimate.stack([_weighted_mean(one, density) for one in curves])}
+    return {"curve": Estimate.stack([Estimate.of_rows(one, density) for one in curves])}
 
 
 def _densities(
@@ -147,12 +147,3 @@ def _kernel_density(sample: FloatArray, at: FloatArray) -> FloatArray:
     for point in sample:
         density += np.exp(-(((grid - point) / width) ** 2) / 2)
     return np.interp(at, grid, density, left=0.0, right=0.0)
-
-
-def _weighted_mean(values: FloatArray, weights: FloatArray) -> Estimate:
-    """Return the weighted mean of every column, contributions by the delta method."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = weights / weights.mean(axis=0)
-    mean = (share * values).mean(axis=0)
-    rows = mean + share * (values - mean)
-    return Estimate(value=mean, rows=rows, mc_variance=np.zeros(len(mean)))
