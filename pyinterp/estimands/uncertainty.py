@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from pyinterp.checks import check_choice
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.scales import position_of
-from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
-from pyinterp.estimands.importance.losses import Permutations, measure_losses
-from pyinterp.estimands.importance.permutation import (
-    ALL_PAIRS,
-    NO_USE,
-    SOME_PAIRS,
-    Replacement,
-    check_permutations,
-    permutation_importance,
-)
-from pyinterp.estimands.importance.relation import PARAMETERS, Relation, difference, ratio
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem
+from pyinterp.estimands.importance.losses import Permutations
+from pyinterp.estimands.importance.permutation import Replacement, permutation_importance
+from pyinterp.estimands.importance.relation import Relation
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
+from pyinterp.models.predictor import Predictor
 from pyinterp.samplers import SAMPLERS, is_conditional
 
 
@@ -40,13 +33,7 @@ def likelihood_importance(
 
     (Wood et al. 2024, eq. 6), in nats; for classes it is the PFI for log loss.
     """
-    predictor = problem.predictive
-    family = predictor.distribution
-    if relation == "ratio" and not (family is None or family.discrete):
-        raise OptionError(
-            "A ratio of negative log likelihoods is not defined for densities: they may be "
-            'negative; use `relation="difference"`.'
-        )
+    predictor = _predictive(problem, relation, "negative log likelihoods", "they")
     loss = negative_log_likelihood(predictor, position_of(predictor, which_class))
     importance = permutation_importance(
         problem, features, loss=loss, permutations=permutations, relation=relation, sampler=sampler
@@ -84,8 +71,6 @@ def entropy_importance(
     (Proposition 1) or if q does not depend on it (Proposition 2). It is also 0 for conditional
     draws of any feature (Proposition 3), which are refused.
     """
-    check_choice("relation", relation, ("difference", "ratio"))
-    no_weights = check_permutations(permutations)
     if isinstance(sampler, str):
         check_choice("sampler", sampler, ("marginal", "conditional", *SAMPLERS))
     if is_conditional(sampler):
@@ -96,36 +81,26 @@ def entropy_importance(
             'dependence does; leave `sampler="marginal"`, and use `likelihood_pfi` for '
             "conditional draws."
         )
-    predictor = problem.predictive
-    chosen = problem.choose(features)
+    predictor = _predictive(problem, relation, "entropies", "entropy")
     position = position_of(predictor, which_class)
-    loss = entropy(predictor, position)
-    family = predictor.distribution
-    if relation == "ratio" and not (family is None or family.discrete):
-        raise OptionError(
-            "A ratio of entropies is not defined for densities, whose entropy may be negative; "
-            'use `relation="difference"`.'
-        )
-    is_ratio = relation == "ratio"
-    parameter = PARAMETERS[relation]
-    null = f"{parameter.null:g}"
+    importance = permutation_importance(
+        problem,
+        features,
+        loss=entropy(predictor, position),
+        permutations=permutations,
+        relation=relation,
+        of_response=False,
+    )
+    null = importance.parameter.null
     of_class = () if which_class is None else (f"class {which_class}",)
+    is_ratio = relation == "ratio"
     what = "Factor by which" if is_ratio else "Increase, in nats, of"
-    return Estimand(
-        key=("entropy-pfi", tuple(chosen.items()), loss, permutations),
-        terms=Terms.plain(list(chosen)),
-        measure=partial(
-            measure_losses,
-            features=chosen,
-            loss=loss,
-            permutations=permutations,
-            samplers={},
-            of_response=False,
-        ),
-        read=ratio if is_ratio else difference,
-        words=Words(
+    return replace(
+        importance,
+        words=replace(
+            importance.words,
             label="PFI_H",
-            title="entropy-based permutation feature importance",
+            title=f"entropy-based {importance.words.title}",
             quantity="entropy-PFI",
             details=("ratio", *of_class) if is_ratio else of_class,
             unit="" if is_ratio else "nats",
@@ -135,18 +110,26 @@ def entropy_importance(
                 "draw."
             ),
             notes=(
-                f"Near {null}: the feature is independent of the others, or the model does not "
-                f"use it; above {null}: the model is surer where it agrees with the others.",
+                f"Near {null:g}: the feature is independent of the others, or the model does not "
+                f"use it; above {null:g}: the model is surer where it agrees with the others.",
             ),
-            exact=ALL_PAIRS,
-            inexact=SOME_PAIRS,
-            zero_variance=NO_USE,
         ),
-        parameter=Parameter(null=parameter.null),
+        parameter=Parameter(null=null),
         coverage=() if is_ratio else ("entropy-PFI",),
         score=None
         if problem.population.y is None
         else negative_log_likelihood(predictor, position),
-        kind=None if family is None else "distribution",
-        no_weights=no_weights,
+        kind=None if predictor.distribution is None else "distribution",
     )
+
+
+def _predictive(problem: Problem, relation: Relation, losses: str, one: str) -> Predictor:
+    """Return the predictor of distributions; of densities there are no ratios."""
+    predictor = problem.predictive
+    family = predictor.distribution
+    if relation == "ratio" and not (family is None or family.discrete):
+        raise OptionError(
+            f"A ratio of {losses} is not defined for densities: {one} may be negative; use "
+            '`relation="difference"`.'
+        )
+    return predictor

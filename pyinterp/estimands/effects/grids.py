@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import compress, product
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -420,18 +420,22 @@ def in_hull(data: pd.DataFrame, points: Points) -> Points:
             "`chull` keeps points inside the convex hull of two numeric variables; the variables "
             f"are {list_of(names)}."
         )
-    try:
-        hull = Delaunay(data[list(names)].dropna().to_numpy(np.float64))
-    except QhullError:
+    hull = hull_of(data[list(names)])
+    if hull is None:
         raise OptionError(
             f"`{names[0]}` and `{names[1]}` have no convex hull with an inside: their points lie "
             "on a line; use `chull=False`."
-        ) from None
-    flat = np.asarray([cell[:2] for cell in points.cells], dtype=np.float64)
-    inside = hull.find_simplex(flat) >= 0
-    return Points(
-        points.names, tuple(c for c, keep in zip(points.cells, inside, strict=True) if keep)
-    )
+        )
+    inside = hull.find_simplex([cell[:2] for cell in points.cells]) >= 0
+    return Points(points.names, tuple(compress(points.cells, inside)))
+
+
+def hull_of(pair: pd.DataFrame) -> Delaunay | None:
+    """Return the convex hull of two variables; None of points on a line, which has no inside."""
+    try:
+        return Delaunay(pair.dropna().drop_duplicates().to_numpy(np.float64))
+    except QhullError:
+        return None
 
 
 def _without_outliers(data: FloatArray) -> FloatArray:

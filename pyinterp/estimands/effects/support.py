@@ -7,11 +7,10 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.spatial import Delaunay, QhullError
 
 from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
-from pyinterp.estimands.effects.grids import Points
+from pyinterp.estimands.effects.grids import Points, hull_of
 
 
 def check_complete(data: pd.DataFrame, names: Sequence[str], what: str) -> None:
@@ -57,11 +56,8 @@ def _missing_notes(data: pd.DataFrame) -> list[str]:
 def _hull_note(data: pd.DataFrame, cells: pd.DataFrame, pair: list[str]) -> list[str]:
     """Return a note on the points of a pair that are outside its convex hull, if there are some."""
     values = cells[pair].drop_duplicates().to_numpy(np.float64)
-    try:
-        hull = Delaunay(data[pair].dropna().drop_duplicates().to_numpy(np.float64))
-    except QhullError:  # values on a line, which has no inside
-        return []
-    beyond = int((hull.find_simplex(values, tol=1e-9) < 0).sum())
+    hull = hull_of(data[pair])
+    beyond = 0 if hull is None else int((hull.find_simplex(values, tol=1e-9) < 0).sum())
     if not beyond:
         return []
     return [

@@ -31,7 +31,7 @@ def leave_one_covariate_out(
     """
     chosen = problem.choose(features)
     row_loss = choose(loss, problem.predictor, problem.response)
-    compared = Comparison.of(relation, row_loss, problem.response)
+    compared = Comparison.of(relation, row_loss, problem)
     differs = relation == "difference"
     notes: tuple[str, ...] = ()
     if differs and row_loss == LOSSES["squared"]:

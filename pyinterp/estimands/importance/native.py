@@ -41,8 +41,14 @@ def native_importance(problem: Problem, first: WhatIf, kind: Native | None = Non
     kind : {"stat", "raw", "impurity", "olden", "garson"}, optional
         By default the first of "stat", "impurity", "olden" and "raw" that the model has.
     """
-    if kind is None:
-        kind = _default(first)
+    kinds = _kinds(first)
+    if kind is None and not kinds:
+        raise OptionError(
+            f"{learner_name(first.predictor.estimator)} reports no importance of its own (no t "
+            "statistics, coefficients, `feature_importances_`, or one hidden layer); use `pfi` or "
+            "`firm`, which any model has."
+        )
+    kind = kinds[0] if kind is None else kind
     check_choice("type", kind, NATIVE)
     terms, _ = _report(first, problem.features, kind)
     results = _results(_last(first).model)
@@ -189,33 +195,24 @@ def _last(whatif: WhatIf) -> FinalStep:
     return final_step(whatif.predictor.estimator)
 
 
-def _results(model: Any) -> Any | None:
+def _results(model: Any) -> Any:
     """Return the statsmodels results that a model is or has; None if there are none."""
     results = getattr(model, "results_", model)
     return results if hasattr(results, "params") and hasattr(results, "model") else None
 
 
-def _has_hidden_layers(model: Any) -> bool:
-    """Whether a model is a network of one hidden layer."""
-    return len(getattr(model, "coefs_", ())) == 2
-
-
-def _default(whatif: WhatIf) -> Native:
-    """Return the first of "stat", "impurity", "olden" and "raw" that a model has."""
+def _kinds(whatif: WhatIf) -> list[Native]:
+    """Return the kinds of importance that a model has, the default first."""
     model = _last(whatif).model
-    if _results(model) is not None:
-        return "stat"
-    if hasattr(model, "feature_importances_"):
-        return "impurity"
-    if _has_hidden_layers(model):
-        return "olden"
-    if hasattr(model, "coef_"):
-        return "raw"
-    raise OptionError(
-        f"{learner_name(whatif.predictor.estimator)} reports no importance of its own (no t "
-        "statistics, coefficients, `feature_importances_`, or one hidden layer); use `pfi` or "
-        "`firm`, which any model has."
-    )
+    results, hidden = _results(model), len(getattr(model, "coefs_", ())) == 2
+    there: dict[Native, bool] = {
+        "stat": hasattr(results, "tvalues"),
+        "impurity": hasattr(model, "feature_importances_"),
+        "olden": hidden,
+        "raw": results is not None or hasattr(model, "coef_"),
+        "garson": hidden,
+    }
+    return [kind for kind, has_it in there.items() if has_it]
 
 
 NEEDS: Mapping[Native, str] = {
@@ -232,20 +229,18 @@ def _report(whatif: WhatIf, features: Features, kind: Native) -> Report:
     """Return what a model reports; raise `OptionError` if it has no importance of this kind."""
     model = _last(whatif).model
     results = _results(model)
-    if kind == "stat" and results is not None and hasattr(results, "tvalues"):
-        return _of_results(whatif, results, results.tvalues)
-    if kind == "raw" and results is not None:
-        return _of_results(whatif, results, results.params)
-    if kind == "raw" and hasattr(model, "coef_"):
-        return _by_column(whatif, np.atleast_2d(np.asarray(model.coef_, dtype=np.float64)).T)
-    if kind == "impurity" and hasattr(model, "feature_importances_"):
+    if kind not in _kinds(whatif):
+        name = learner_name(whatif.predictor.estimator)
+        raise OptionError(f'`type="{kind}"` needs {NEEDS[kind]}; {name} is not one.')
+    if kind == "impurity":
         decreases = np.asarray(model.feature_importances_, dtype=np.float64)
         sums = [decreases[_driven(whatif, f, len(decreases))].sum() for f in features.values()]
         return Terms.plain(list(features)), np.array(sums)[:, None]
-    if kind in ("olden", "garson") and _has_hidden_layers(model):
+    if kind in ("olden", "garson"):
         return _by_column(whatif, (olden if kind == "olden" else garson)(*model.coefs_))
-    name = learner_name(whatif.predictor.estimator)
-    raise OptionError(f'`type="{kind}"` needs {NEEDS[kind]}; {name} is not one.')
+    if results is not None:
+        return _of_results(whatif, results, results.tvalues if kind == "stat" else results.params)
+    return _by_column(whatif, np.atleast_2d(np.asarray(model.coef_, dtype=np.float64)).T)
 
 
 def _of_results(whatif: WhatIf, results: Any, values: npt.ArrayLike) -> Report:

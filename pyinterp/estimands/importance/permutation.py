@@ -12,7 +12,7 @@ from pyinterp.estimands.estimand import Estimand, Problem, Terms, Words
 from pyinterp.estimands.importance.losses import Permutations, measure_losses
 from pyinterp.estimands.importance.relation import Comparison, Relation
 from pyinterp.estimands.positivity import NO_WEIGHTS, positivity, samplers_of
-from pyinterp.losses.rowwise import LossLike, choose
+from pyinterp.losses.rowwise import Loss, LossLike, choose
 from pyinterp.samplers import Sampler, SamplerLike, check_names, check_sampler, is_conditional
 
 Replacement: TypeAlias = Literal["marginal"] | SamplerLike
@@ -30,6 +30,7 @@ def permutation_importance(
     permutations: Permutations = "auto",
     relation: Relation = "difference",
     sampler: Replacement = "marginal",
+    of_response: bool = True,
 ) -> Estimand:
     r"""Permutation feature importance (PFI) of features.
 
@@ -37,12 +38,13 @@ def permutation_importance(
 
     with :math:`\tilde X_S` an independent draw from the marginal distribution of :math:`X_S`
     (Molnar et al. 2021, eq. 3), or from its distribution given :math:`X_C`; or the ratio of the two
-    expectations.
+    expectations. Without `of_response` the loss is of predictions alone, as entropy is.
     """
     no_weights = check_permutations(permutations)
     chosen = problem.choose(features)
-    row_loss = choose(loss, problem.predictor, problem.response)
-    compared = Comparison.of(relation, row_loss, problem.response)
+    if of_response or not isinstance(loss, Loss):
+        loss = choose(loss, problem.predictor, problem.response)
+    compared = Comparison.of(relation, loss, problem)
     beside: Estimand | None = None
     samplers: Mapping[str, Sampler] = {}
     if is_conditional(sampler):
@@ -61,14 +63,15 @@ def permutation_importance(
         coverage = ("PFI by 5 permutations", "PFI") if permutations == 5 else ("PFI",)
     title, replaced, notes = _draws_in_words(problem, list(chosen), samplers)
     return Estimand(
-        key=("pfi", tuple(chosen.items()), row_loss, permutations, tuple(samplers.items())),
+        key=("pfi", tuple(chosen.items()), loss, permutations, tuple(samplers.items())),
         terms=Terms.plain(list(chosen)),
         measure=partial(
             measure_losses,
             features=chosen,
-            loss=row_loss,
+            loss=loss,
             permutations=permutations,
             samplers=samplers,
+            of_response=of_response,
         ),
         read=compared.read,
         words=Words(
@@ -87,7 +90,7 @@ def permutation_importance(
         coverage=coverage,
         no_weights=no_weights,
         diagnostic=beside,
-        score=row_loss,
+        score=loss,
     )
 
 

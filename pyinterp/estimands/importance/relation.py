@@ -10,9 +10,8 @@ import numpy as np
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
-from pyinterp.data.sample import Response
 from pyinterp.errors import InferenceError
-from pyinterp.estimands.estimand import Parameter
+from pyinterp.estimands.estimand import Parameter, Problem
 from pyinterp.estimands.estimate import Estimate, Measurement
 from pyinterp.losses.rowwise import Loss
 from pyinterp.ranges import POSITIVE
@@ -51,14 +50,15 @@ class Comparison:
     change: str
 
     @classmethod
-    def of(cls, relation: Relation, loss: Loss, response: Response) -> Comparison:
+    def of(cls, relation: Relation, loss: Loss, problem: Problem) -> Comparison:
         """Return the comparison of a loss by a relation, which is checked."""
         check_choice("relation", relation, ("difference", "ratio"))
         parameter = PARAMETERS[relation]
         if relation == "ratio":
             change = f"Factor by which expected {loss.name} grows"
             return cls(ratio, parameter, "", (loss.name, "ratio"), change)
-        unit = loss.unit.format(y=response.name)
+        response = problem.population.response
+        unit = loss.unit.format(y=response.name if response else "")
         change = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
         return cls(difference, parameter, unit, (loss.name,), change)
 
