@@ -87,7 +87,7 @@ def test_it_is_a_weighted_least_squares_fit(normal: pd.DataFrame) -> None:
 
 def test_contributions_are_influences(normal: pd.DataFrame) -> None:
     """A second copy of a row moves the estimate by its contribution, to first order."""
-    from pyinterp.estimands.effects.m_plot import _local_line
+    from pyinterp.estimands.effects.conditional_dependence import _local_line
     from pyinterp.estimands.estimate import Estimate
 
     rng = np.random.default_rng(0)
