@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from operator import itemgetter
 
 import numpy as np
 
@@ -128,11 +127,10 @@ def causal_importance(
         coverage=("plug-in importance",),
         score=problem.squared_loss,
     )
-    beside = replace(
-        importance,
+    beside = Estimand(
         key=("causal, beside", *(one.key for one in both)),
+        terms=Terms.plain(MEASURES),
         measure=partial(_measure_by_permutation, estimands=both),
-        read=itemgetter("both"),
         words=Words(
             label="permuted",
             title=f"importance of {feature} by permutation",
@@ -141,8 +139,7 @@ def causal_importance(
                 "The increase of squared error that exchanging or redrawing the feature causes."
             ),
         ),
-        parameter=Parameter(),
-        coverage=(),
+        score=problem.squared_loss,
     )
     return replace(importance, diagnostic=beside)
 
@@ -231,9 +228,9 @@ def _read_share(measurement: Measurement) -> Estimate:
     return measurement["conditional"].over(measurement["variance"])
 
 
-def _second(y: FloatArray, predictions: FloatArray) -> FloatArray:
-    return np.asarray(np.square(y - predictions[..., 1]))
-
-
 # Squared error of the second class's probability.
-SECOND = Loss("squared error of the probability", _second, needs="probability")
+SECOND = Loss(
+    "squared error of the probability",
+    lambda y, predictions: np.square(y - predictions[..., 1]),
+    needs="probability",
+)

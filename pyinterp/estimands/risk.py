@@ -113,8 +113,10 @@ def _explained_share(measurement: Measurement) -> Estimate:
 def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:
     """Return the estimand of a metric M(Y, f(X)), with the sign that it has."""
     score = choose_metric(metric, problem.predictor, problem.response)
-    unclear = isinstance(score, MetricFunction) and not score.direction
-    better: Literal["smaller", "larger"] = "smaller" if score.smaller_is_better else "larger"
+    better: Literal["smaller", "larger"] | None = None
+    if not isinstance(score, MetricFunction) or score.direction:
+        better = "smaller" if score.smaller_is_better else "larger"
+    direction = "" if better is None else f"; {better} is better"
     return Estimand(
         key=("metric of rows", score),
         terms=Terms.plain([score.name]),
@@ -125,21 +127,17 @@ def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:
             quantity="metric",
             details=(score.name,),
             unit=score.unit.format(y=problem.response.name),
-            meaning=f"Metric of all evaluation rows together{_direction(better, unclear=unclear)}.",
+            meaning=f"Metric of all evaluation rows together{direction}.",
             notes=(score.note,) if score.note else (),
             exact="No Monte Carlo error.",
             unknown_error=NOT_SMOOTH,
             zero_variance="the metric is the same in every refit",
         ),
-        parameter=Parameter(range=score.range, better=None if unclear else better),
+        parameter=Parameter(range=score.range, better=better),
         coverage=(score.name,),
         no_weights=None if score.takes_weights else "it is of a function that takes no weights",
         score=score,
     )
-
-
-def _direction(better: str, *, unclear: bool) -> str:
-    return "" if unclear else f"; {better} is better"
 
 
 def _measure_metric(case: ModelOnRows, *, metric: Metric) -> Measurement:

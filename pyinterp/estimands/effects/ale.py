@@ -20,6 +20,7 @@ from pyinterp.estimands.effects.grids import (
     POINTS,
     Grid,
     Points,
+    check_complete,
     check_levels,
     grid_values,
     grids_of,
@@ -28,7 +29,6 @@ from pyinterp.estimands.effects.grids import (
     variables_of,
 )
 from pyinterp.estimands.effects.scales import Outputs, Scale
-from pyinterp.estimands.effects.support import check_complete
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.samplers.sampler import codes_of

@@ -280,6 +280,17 @@ def variables_of(
 HOW_MANY = {1: "", 2: " or of two different ones", 3: " or of two or three different ones"}
 
 
+def check_complete(data: pd.DataFrame, names: Sequence[str], what: str) -> None:
+    """Raise `OptionError` if a variable along which rows are compared is missing in some."""
+    for name in names:
+        if missing := int(data[name].isna().sum()):
+            raise OptionError(
+                f"{what} needs the value of `{name}` in every row, but it is missing in {missing} "
+                f'of {len(data)} rows; leave those out by `missing="drop"`, name other features, '
+                "or use `pd`, which predicts all rows."
+            )
+
+
 def has_levels(problem: Problem, name: str) -> bool:
     """Whether the values of a variable are levels: it is a category, or coded as one."""
     return name in problem.discrete or is_category(problem.population.variables[name])

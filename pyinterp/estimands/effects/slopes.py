@@ -15,6 +15,7 @@ from pyinterp.data.features import check_names, names_of
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import (
     Grid,
+    check_complete,
     grid_values,
     has_levels,
     points_of,
@@ -22,7 +23,6 @@ from pyinterp.estimands.effects.grids import (
     without_missing,
 )
 from pyinterp.estimands.effects.scales import Outputs, Scale
-from pyinterp.estimands.effects.support import check_complete
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 

@@ -8,9 +8,9 @@ from functools import partial
 from pyinterp._typing import FloatArray
 from pyinterp.data.features import Features
 from pyinterp.errors import LossError, OptionError
-from pyinterp.estimands.estimand import Estimand, Problem, Terms, Words
+from pyinterp.estimands.estimand import Estimand, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-from pyinterp.estimands.importance.relation import Comparison, Relation
+from pyinterp.estimands.importance.relation import Relation, comparison
 from pyinterp.estimands.risk import NO_WEIGHTS, best_constant
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 
@@ -31,38 +31,32 @@ def leave_one_covariate_out(
     """
     chosen = problem.choose(features)
     row_loss = choose(loss, problem.predictor, problem.response)
-    compared = Comparison.of(relation, row_loss, problem)
     differs = relation == "difference"
     notes: tuple[str, ...] = ()
     if differs and row_loss == LOSSES["squared"]:
         notes = ("Under squared loss CVIM estimates twice LOCO's target.",)
-    return Estimand(
-        key=("loco", tuple(chosen.items()), row_loss),
-        terms=Terms.plain(list(chosen)),
-        measure=partial(_measure, features=chosen, loss=row_loss),
-        read=compared.read,
-        words=Words(
+    # The truth of an irrelevant feature is a little below 0, where learning its effect costs more
+    # than the feature gives; above it the error grows with the value, as for PFI.
+    return comparison(
+        problem,
+        chosen,
+        row_loss,
+        relation,
+        Words(
             label="LOCO",
             title="leave-one-covariate-out importance",
-            details=compared.details,
-            unit=compared.unit,
-            meaning=(
-                f"{compared.change} when the learner is trained on the same rows without the "
-                "feature."
-            ),
+            meaning="the learner is trained on the same rows without the feature.",
             notes=notes,
             zero_variance=(
                 "the learner predicts the same without it in every refit, which does not mean "
                 "certainly 0"
             ),
         ),
-        # The truth of an irrelevant feature is a little below 0, where learning its effect costs
-        # more than the feature gives; above it the error grows with the value, as for PFI.
-        parameter=compared.parameter,
+        key=("loco", tuple(chosen.items()), row_loss),
+        measure=partial(_measure, features=chosen, loss=row_loss),
         leave_out=chosen,
         coverage=("LOCO",) if differs else (),
         no_weights=None,
-        score=row_loss,
     )
 
 

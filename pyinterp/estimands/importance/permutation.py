@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias
 
 from pyinterp.checks import check_choice, is_count
 from pyinterp.errors import OptionError, list_of, quote
-from pyinterp.estimands.estimand import Estimand, Problem, Terms, Words
+from pyinterp.estimands.estimand import Estimand, Problem, Words
 from pyinterp.estimands.importance.losses import Permutations, measure_losses
-from pyinterp.estimands.importance.relation import Comparison, Relation
+from pyinterp.estimands.importance.relation import Relation, comparison
 from pyinterp.estimands.positivity import NO_WEIGHTS, positivity, samplers_of
 from pyinterp.losses.rowwise import Loss, LossLike, choose
 from pyinterp.samplers import Sampler, SamplerLike, check_names, check_sampler, is_conditional
@@ -44,7 +44,6 @@ def permutation_importance(
     chosen = problem.choose(features)
     if of_response or not isinstance(loss, Loss):
         loss = choose(loss, problem.predictor, problem.response)
-    compared = Comparison.of(relation, loss, problem)
     beside: Estimand | None = None
     samplers: Mapping[str, Sampler] = {}
     if is_conditional(sampler):
@@ -62,9 +61,22 @@ def permutation_importance(
     else:
         coverage = ("PFI by 5 permutations", "PFI") if permutations == 5 else ("PFI",)
     title, replaced, notes = _draws_in_words(problem, list(chosen), samplers)
-    return Estimand(
+    return comparison(
+        problem,
+        chosen,
+        loss,
+        relation,
+        Words(
+            label="cPFI" if samplers else "PFI",
+            title=title,
+            meaning=f"the feature is replaced by {replaced}",
+            notes=notes,
+            exact="All draws, no Monte Carlo error." if samplers else ALL_PAIRS,
+            inexact=SOME_PAIRS,
+            zero_variance=NO_USE,
+            values=_values(problem, chosen) if permutations == "all" and not samplers else (),
+        ),
         key=("pfi", tuple(chosen.items()), loss, permutations, tuple(samplers.items())),
-        terms=Terms.plain(list(chosen)),
         measure=partial(
             measure_losses,
             features=chosen,
@@ -73,24 +85,9 @@ def permutation_importance(
             samplers=samplers,
             of_response=of_response,
         ),
-        read=compared.read,
-        words=Words(
-            label="cPFI" if samplers else "PFI",
-            title=title,
-            details=compared.details,
-            unit=compared.unit,
-            meaning=f"{compared.change} when the feature is replaced by {replaced}",
-            notes=notes,
-            exact="All draws, no Monte Carlo error." if samplers else ALL_PAIRS,
-            inexact=SOME_PAIRS,
-            zero_variance=NO_USE,
-            values=_values(problem, chosen) if permutations == "all" and not samplers else (),
-        ),
-        parameter=compared.parameter,
         coverage=coverage,
         no_weights=no_weights,
         diagnostic=beside,
-        score=loss,
     )
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
+from pyinterp.data.features import Features
 from pyinterp.errors import InferenceError
-from pyinterp.estimands.estimand import Parameter, Problem
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement
 from pyinterp.losses.rowwise import Loss
 from pyinterp.ranges import POSITIVE
@@ -27,40 +28,38 @@ PARAMETERS: Mapping[Relation, Parameter] = {
 ROUNDING = 1e-12
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """The comparison of two expected losses, and the words for it.
+def comparison(
+    problem: Problem,
+    features: Features,
+    loss: Loss,
+    relation: Relation,
+    words: Words,
+    **fields: Any,
+) -> Estimand:
+    """Return how much a loss grows for every feature, measured as "changed" and "original" loss.
 
-    Attributes
-    ----------
-    read : callable
-        Of measurements of a "changed" and the "original" loss.
-    parameter : Parameter
-    unit : str
-    details : tuple of str
-        Words that headers add.
-    change : str
-        The beginning of the sentence on the meaning of a value.
+    The meaning in `words` is the end of the sentence: when it grows. `fields` are the estimand's
+    other ones.
     """
-
-    read: Callable[[Measurement], Estimate]
-    parameter: Parameter
-    unit: str
-    details: tuple[str, ...]
-    change: str
-
-    @classmethod
-    def of(cls, relation: Relation, loss: Loss, problem: Problem) -> Comparison:
-        """Return the comparison of a loss by a relation, which is checked."""
-        check_choice("relation", relation, ("difference", "ratio"))
-        parameter = PARAMETERS[relation]
-        if relation == "ratio":
-            change = f"Factor by which expected {loss.name} grows"
-            return cls(ratio, parameter, "", (loss.name, "ratio"), change)
-        response = problem.population.response
-        unit = loss.unit.format(y=response.name if response else "")
-        change = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
-        return cls(difference, parameter, unit, (loss.name,), change)
+    check_choice("relation", relation, ("difference", "ratio"))
+    response, is_ratio = problem.population.response, relation == "ratio"
+    unit = "" if is_ratio or response is None else loss.unit.format(y=response.name)
+    change = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
+    if is_ratio:
+        change = f"Factor by which expected {loss.name} grows"
+    return Estimand(
+        terms=Terms.plain(list(features)),
+        read=ratio if is_ratio else difference,
+        words=replace(
+            words,
+            details=(loss.name, "ratio") if is_ratio else (loss.name,),
+            unit=unit,
+            meaning=f"{change} when {words.meaning}",
+        ),
+        parameter=PARAMETERS[relation],
+        score=loss,
+        **fields,
+    )
 
 
 def difference(measurement: Measurement) -> Estimate:
