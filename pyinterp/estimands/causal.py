@@ -10,7 +10,6 @@ import numpy as np
 
 from pyinterp._typing import FloatArray
 from pyinterp.errors import OptionError, quote
-from pyinterp.estimands.effects.accumulated_effects import NO_TEST, without_rounding
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
@@ -22,7 +21,7 @@ from pyinterp.estimands.importance.losses import (
     one_term,
 )
 from pyinterp.estimands.importance.permutation import NO_USE
-from pyinterp.estimands.importance.variable_importance import cvim, mvim
+from pyinterp.estimands.importance.variable_importance import NO_TEST, cvim, mvim, without_rounding
 from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.ranges import POSITIVE

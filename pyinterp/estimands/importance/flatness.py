@@ -16,9 +16,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError
-from pyinterp.estimands.effects.averages import AVERAGES
 from pyinterp.estimands.effects.grids import grids_of
-from pyinterp.estimands.effects.partial_dependence import partial_dependence
+from pyinterp.estimands.effects.partial_dependence import AVERAGES, partial_dependence
 from pyinterp.estimands.estimand import Correction, Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.ranges import POSITIVE

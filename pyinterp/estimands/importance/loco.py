@@ -10,7 +10,7 @@ from pyinterp.data.features import Features
 from pyinterp.errors import LossError, OptionError
 from pyinterp.estimands.estimand import Estimand, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-from pyinterp.estimands.importance.relation import Relation, comparison
+from pyinterp.estimands.importance.losses import Relation, comparison
 from pyinterp.estimands.risk import NO_WEIGHTS, best_constant
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 

@@ -17,14 +17,15 @@ from pyinterp.data.frames import fill_masks
 from pyinterp.errors import InferenceError, OptionError, quote
 from pyinterp.estimands.estimand import Estimand, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-from pyinterp.estimands.importance.losses import Permutations, one_term
-from pyinterp.estimands.importance.permutation import NO_USE
-from pyinterp.estimands.importance.relation import (
+from pyinterp.estimands.importance.losses import (
     PARAMETERS,
+    Permutations,
     Relation,
+    one_term,
     with_loss_below,
     without_rounding,
 )
+from pyinterp.estimands.importance.permutation import NO_USE
 from pyinterp.losses.metric_functions import NOT_SMOOTH, MetricLike, choose_metric
 from pyinterp.losses.metrics import Metric, evaluate
 from pyinterp.samplers import balanced_permutations
