@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import Interval, check_number
@@ -24,6 +25,8 @@ from pyinterp.samplers.residual import Residual
 from pyinterp.samplers.sampler import ConditionalDistribution, Sampler, Target
 
 POINTS = 1024  # at which the density of residuals is evaluated
+FEW_VALUES = 10  # of a number: its rows are grouped by it
+SINGULAR = 1e-10  # share of the spread within a window below which there is no slope
 
 
 # What only the marginal partial dependence has.
@@ -62,15 +65,15 @@ def conditional_dependence(
     A sampler learns the density of the variable given the others: the density of its residuals
     around its prediction, or probabilities of levels.
     """
-    names = variables_of(problem, features, most=1, what="Conditional partial dependence")
-    (name,) = names
+    what = "Conditional partial dependence"
+    names = (name,) = variables_of(problem, features, most=1, what=what)
     if isinstance(sampler, Mapping):
         check_names(sampler, {name: names})
     target = Target(name, names, name in problem.discrete)
     law = choose_sampler(sampler, target, problem.population.variables)
     if not isinstance(law, Residual | Categorical):
         raise OptionError(
-            "Conditional partial dependence weights rows by the density of the variable given the "
+            f"{what} weights rows by the density of the variable given the "
             f'others, which "residual" and "categorical" have, but {type(law).__name__} has not.'
         )
     by_level = isinstance(law, Categorical)
@@ -144,14 +147,8 @@ def _kernel_density(sample: FloatArray, at: FloatArray) -> FloatArray:
     if width == 0:
         return np.zeros(at.shape)
     grid = np.linspace(sample.min() - 4 * width, sample.max() + 4 * width, POINTS)
-    density = np.zeros(POINTS)
-    for point in sample:
-        density += np.exp(-(((grid - point) / width) ** 2) / 2)
+    density = stats.gaussian_kde(sample, width / sample.std(ddof=1))(grid)
     return np.interp(at, grid, density, left=0.0, right=0.0)
-
-
-FEW_VALUES = 10  # of a number: its rows are grouped by it
-SINGULAR = 1e-10  # share of the spread within a window below which there is no slope
 
 
 def m_plot(
@@ -170,8 +167,7 @@ def m_plot(
     rows as in R's ``loess(degree = 1)``; of a category the mean over the rows of each level.
     """
     check_number("span", span, Interval(0, 1, "high"))
-    names = variables_of(problem, features, most=1, what="An M-plot")
-    (name,) = names
+    names = (name,) = variables_of(problem, features, most=1, what="An M-plot")
     data = problem.population.variables
     at = points_of(data, names, grid, points, problem.discrete)
     column, values = data[name], [value for (value,) in at.cells]

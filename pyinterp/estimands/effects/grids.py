@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -98,13 +99,12 @@ class RGrid:
             return tuple(column.cat.categories.tolist())
         two = column.dtype == bool
         if column.name in self.cats or (is_category(column) and not two):
-            return tuple(sorted(column.unique().tolist()))
+            return _levels(column)
         data = column.to_numpy(np.float64)
         if self.quantiles:
             values = np.quantile(data, self.probs)
         else:
-            distinct = min(len(np.unique(data)), 51)
-            number = distinct if self.grid_resolution is None else self.grid_resolution
+            number = self.grid_resolution or min(len(np.unique(data)), 51)
             inside = _without_outliers(data) if self.trim_outliers else data
             values = np.linspace(inside.min(), inside.max(), number)
         if two:  # as.logical: all but 0 is TRUE
@@ -133,13 +133,8 @@ class Points:
         """Return the points as columns of the variables' types; numbers become floats."""
         columns: dict[str, pd.Series[Any]] = {}
         for j, name in enumerate(self.names):
-            values, column = [cell[j] for cell in self.cells], like[name]
-            if isinstance(column.dtype, pd.CategoricalDtype):
-                columns[name] = pd.Series(pd.Categorical(values, dtype=column.dtype))
-            elif is_category(column):
-                columns[name] = pd.Series(values, dtype=column.dtype)
-            else:
-                columns[name] = pd.Series(np.asarray(values, dtype=np.float64))
+            dtype = like[name].dtype if is_category(like[name]) else np.dtype(np.float64)
+            columns[name] = pd.Series([cell[j] for cell in self.cells], dtype=dtype)
         return pd.DataFrame(columns)
 
     def terms(self, labels: Sequence[Any]) -> Terms:
@@ -160,19 +155,21 @@ class Points:
         for exact in (False, True):
             texts = []
             for cell in self.cells:
-                values = [
-                    repr(v) if exact else f"{v:.6g}" if isinstance(v, float) else str(v)
-                    for v in cell
-                ]
+                values = map(repr if exact else number_text, cell)
                 pairs = zip(self.names, values, strict=True)
                 texts.append(", ".join(f"{name}[{value}]" for name, value in pairs))
             if len(set(texts)) == len(set(self.cells)):
                 break
-        counts: dict[str, int] = {}
+        counts = Counter[str]()
         for k, text in enumerate(texts):  # quantiles of few values repeat
-            counts[text] = counts.get(text, 0) + 1
+            counts[text] += 1
             texts[k] = text if counts[text] == 1 else f"{text} ({counts[text]})"
         return texts
+
+
+def number_text(value: Any) -> str:
+    """Return a number to six digits, or another value as it is."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 Grid: TypeAlias = (
@@ -320,9 +317,9 @@ def grid_values(
     tuple
         Increasing numbers, or levels in order.
     """
+    column = without_missing(column)
     if isinstance(grid, RGrid):
         return grid.values(column)
-    column = without_missing(column)
     if not isinstance(grid, str):
         return _user_grid(column, grid)
     check_choice("grid", grid, RULES)

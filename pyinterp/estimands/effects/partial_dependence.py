@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from scipy import linalg, stats
 
@@ -25,7 +26,11 @@ from pyinterp.losses.rowwise import Loss
 
 PDKind: TypeAlias = Literal["pd", "ice", "c-ice", "d-ice"]
 PDOf: TypeAlias = Literal["prediction", "entropy", "nll"]
+Average: TypeAlias = Literal["mean", "median", "trimmed", "exemplar"]
 
+AVERAGES = ("mean", "median", "trimmed", "exemplar")
+TRIM = 0.1  # at either end
+NO_WEIGHTS = "of the averages of curves only the mean is weighted, not {average!r}"
 COVERAGE: Mapping[str, tuple[str, ...]] = {"mean": ("PD",), "probability": ("PD of probabilities",)}
 AVERAGE_OF = {
     "mean": "Mean",
@@ -104,9 +109,6 @@ def _of_predictions(problem: Problem, at: Points, outputs: Outputs, average: Ave
         coverage=studied if mean else (),
         no_weights=None if mean else NO_WEIGHTS.format(average=average),
     )
-
-
-NO_WEIGHTS = "of the averages of curves only the mean is weighted, not {average!r}"
 
 
 def _of_uncertainty(
@@ -250,52 +252,31 @@ def support_notes(_: pd.Series[float], *, data: pd.DataFrame, at: Points) -> tup
     """Return notes on the grid: missing values, and points that are extrapolated."""
     cells = pd.DataFrame(list(at.cells), columns=list(at.names))
     numbers = [name for name in at.names if not is_category(data[name])]
-    notes = _missing_notes(data[list(at.names)])
-    for name in numbers:
-        low, high = float(data[name].min()), float(data[name].max())
-        values = cells[name].drop_duplicates()
-        beyond = int((~values.between(low, high)).sum())
-        if beyond:
-            notes.append(
-                f"{beyond} of {len(values)} grid points {_are(beyond)} outside the observed range "
-                f"[{low:.6g}, {high:.6g}] of `{name}`: predictions there are extrapolated."
-            )
-    for pair in combinations(numbers, 2):
-        notes += _hull_note(data, cells, list(pair))
-    return tuple(notes)
-
-
-def _missing_notes(data: pd.DataFrame) -> list[str]:
-    """Return a note on every variable with missing values, of which no grid point is one."""
-    counts = data.isna().sum()
-    return [
+    counts = data[list(at.names)].isna().sum()
+    notes = [
         f"`{name}` is missing in {count} of {len(data)} rows; the grid is of its other values, and "
         "at each all rows are predicted."
         for name, count in counts[counts > 0].items()
     ]
+    for name in numbers:
+        low, high = float(data[name].min()), float(data[name].max())
+        values = cells[name].drop_duplicates()
+        place = f"the observed range [{low:.6g}, {high:.6g}] of `{name}`"
+        notes += _beyond(~values.between(low, high), place)
+    for first, second in combinations(numbers, 2):
+        pairs = cells[[first, second]].drop_duplicates().to_numpy(np.float64)
+        if (hull := hull_of(data[[first, second]])) is not None:
+            outside = hull.find_simplex(pairs, tol=1e-9) < 0
+            notes += _beyond(outside, f"the convex hull of `{first}` and `{second}`")
+    return tuple(notes)
 
 
-def _hull_note(data: pd.DataFrame, cells: pd.DataFrame, pair: list[str]) -> list[str]:
-    """Return a note on the points of a pair that are outside its convex hull, if there are some."""
-    values = cells[pair].drop_duplicates().to_numpy(np.float64)
-    hull = hull_of(data[pair])
-    beyond = 0 if hull is None else int((hull.find_simplex(values, tol=1e-9) < 0).sum())
-    if not beyond:
-        return []
-    return [
-        f"{beyond} of {len(values)} grid points {_are(beyond)} outside the convex hull of "
-        f"`{pair[0]}` and `{pair[1]}`: predictions there are extrapolated."
-    ]
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
-
-
-Average: TypeAlias = Literal["mean", "median", "trimmed", "exemplar"]
-AVERAGES = ("mean", "median", "trimmed", "exemplar")
-
-TRIM = 0.1
+def _beyond(outside: npt.NDArray[np.bool_] | pd.Series[bool], place: str) -> list[str]:
+    """Return a note on the grid points that are outside the data, if there are some."""
+    count = outside.sum()
+    are = "is" if count == 1 else "are"
+    note = f"{count} of {len(outside)} grid points {are} outside {place}: predictions there are "
+    return [f"{note}extrapolated."] if count else []
 
 
 def average_curve(
@@ -303,42 +284,28 @@ def average_curve(
 ) -> Estimate:
     """Return the average of curves, shape (n, q), with every row's contribution.
 
-    Only the mean takes weights of rows.
-
-    Contributions to robust averages are their influence functions, with the average added.
+    Only the mean takes weights of rows. Contributions to robust averages are their influence
+    functions, with the average added. The trimmed mean leaves out the 10% smallest and largest
+    values, as R's ``mean(trim=)``; the density at the median is estimated with Hall and Sheather's
+    (1988) bandwidth.
     """
-    if average == "mean":
+    if average in ("mean", "exemplar"):  # one made-up row has the same curve n times
         return Estimate.of_rows(curves, weights)
-    if average == "exemplar":  # one made-up row, whose curve is no mean over rows
-        return Estimate.of_rows(curves)
-    return {"median": _median_curve, "trimmed": _trimmed_mean}[average](curves)
-
-
-def _trimmed_mean(curves: FloatArray) -> Estimate:
-    """Return the mean without the 10 % smallest and largest values, as R's ``mean(trim=)``."""
     n = len(curves)
-    cut = int(np.floor(TRIM * n))
-    ordered = np.sort(curves, axis=0)
-    value = ordered[cut : n - cut].mean(axis=0)
-    winsorized = np.clip(curves, ordered[cut], ordered[n - 1 - cut])
-    return _around(value, (winsorized - winsorized.mean(axis=0)) / (1 - 2 * TRIM))
-
-
-def _median_curve(curves: FloatArray) -> Estimate:
-    """Return the median; its density is estimated with Hall and Sheather's (1988) bandwidth."""
-    value = np.median(curves, axis=0)
-    reach = min(_hall_sheather(len(curves)), 0.25)
-    low, high = np.quantile(curves, [0.5 - reach, 0.5 + reach], axis=0)
-    return _around(value, np.sign(curves - value) * (high - low) / (4 * reach))
+    if average == "trimmed":
+        cut, ordered = int(np.floor(TRIM * n)), np.sort(curves, axis=0)
+        value = ordered[cut : n - cut].mean(axis=0)
+        influence = np.clip(curves, ordered[cut], ordered[n - 1 - cut]) / (1 - 2 * TRIM)
+    else:
+        value = np.median(curves, axis=0)
+        reach = min(_hall_sheather(n), 0.25)
+        low, high = np.quantile(curves, [0.5 - reach, 0.5 + reach], axis=0)
+        influence = np.sign(curves - value) * (high - low) / (4 * reach)
+    rows = value + influence - influence.mean(axis=0)
+    return Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))
 
 
 def _hall_sheather(n: int) -> float:
     """Return the bandwidth, in probability, for the density at the median."""
     z = float(stats.norm.isf(0.025))
     return float(n ** (-1 / 3) * z ** (2 / 3) * (1.5 * stats.norm.pdf(0) ** 2) ** (1 / 3))
-
-
-def _around(value: FloatArray, influence: FloatArray) -> Estimate:
-    """Return the estimate whose contributions are the value plus centered influences."""
-    rows = value + influence - influence.mean(axis=0)
-    return Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
+
 from pyinterp._typing import FloatArray
 from pyinterp.data.features import Features
 from pyinterp.errors import LossError, OptionError
@@ -62,12 +64,9 @@ def leave_one_covariate_out(
 
 def _measure(case: ModelOnRows, *, features: Features, loss: Loss) -> Measurement:
     original = loss(case.y, case.of_kind(loss.needs).factual)[:, None]
-    changed = []
-    for name, variables in features.items():
-        losses = loss(case.y, _predict(case, name, variables, loss))[:, None]
-        changed.append(Estimate.of_rows(losses, case.weights))
+    changed = [loss(case.y, _predict(case, *feature, loss)) for feature in features.items()]
     return {
-        "changed": Estimate.stack(changed),
+        "changed": Estimate.of_rows(np.column_stack(changed), case.weights),
         "original": Estimate.of_rows(original, case.weights),
     }
 

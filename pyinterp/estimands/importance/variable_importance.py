@@ -12,8 +12,8 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice
-from pyinterp.data.columns import is_category
 from pyinterp.errors import LossError, OptionError
+from pyinterp.estimands.effects.accumulation import filling, step_means
 from pyinterp.estimands.effects.grids import grid_values, has_levels
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
@@ -39,6 +39,17 @@ NOTHING_LEFT = (
     f"R²_j is {LARGEST_R2:g} or more, or not defined, in some refit, so nothing is left to "
     "adjust from"
 )
+BINS = 20  # of an accumulated local effect
+# Deviations of predictions below this share of the largest one are rounding.
+ROUNDING = 1e-13
+NO_TEST = (
+    "No test of 0: noise makes what a learner finds vary, so mean squared effects are above 0 "
+    "whatever the truth."
+)
+SQUARED_LOSS = LOSSES["squared"]
+
+# Edges of intervals, or levels, and whether they are edges.
+Axis: TypeAlias = tuple[pd.DataFrame, bool]
 
 
 def mvim(
@@ -153,8 +164,7 @@ def _not_linear(problem: Problem, variables: tuple[str, ...]) -> str | None:
     if len(variables) > 1:
         return "a group can't enter linearly"
     column = problem.population.variables[variables[0]]
-    levels = variables[0] in problem.discrete or is_category(column)
-    if levels and column.nunique() > 2:
+    if has_levels(problem, variables[0]) and column.nunique() > 2:
         return 'more than two levels can\'t enter linearly; `method="additive"` serves them'
     return None
 
@@ -177,19 +187,6 @@ def _adjust(measurement: Measurement, *, linear: np.ndarray) -> Estimate:
     )
 
 
-BINS = 20
-# Deviations of predictions below this share of the largest one are rounding.
-ROUNDING = 1e-13
-NO_TEST = (
-    "No test of 0: noise makes what a learner finds vary, so mean squared effects are above 0 "
-    "whatever the truth."
-)
-SQUARED_LOSS = LOSSES["squared"]
-
-# Edges of intervals, or levels, and whether they are edges.
-Axis: TypeAlias = tuple[pd.DataFrame, bool]
-
-
 def additive_importance(problem: Problem, features: str | Sequence[str] | None = None) -> Estimand:
     r"""MVIM that a feature has if it enters additively, :math:`2 V(f_j(X_j))` (Khan et al., eq. 6).
 
@@ -208,20 +205,17 @@ def additive_importance(problem: Problem, features: str | Sequence[str] | None =
             f"{learner_name(problem.predictor.estimator)} predicts "
             f"{'labels' if problem.predictor.kind == 'label' else 'more classes'}."
         )
-    data = problem.population.variables
-    axes: dict[str, Axis | None] = {}
+    axes: dict[str, Axis | None] = dict.fromkeys(chosen)
     missing, levels = {}, []
     for name, (variable, *others) in chosen.items():
-        axes[name], column = None, data[variable]
-        missing[name] = "the effect of a group is not accumulated"
-        if not others:
-            missing[name] = "missing in some rows, along which nothing accumulates"
-        if others or column.isna().any():
-            continue
-        if has_levels(problem, variable):
+        column = problem.population.variables[variable]
+        missing[name] = "missing in some rows, along which nothing accumulates"
+        if others:
+            missing[name] = "the effect of a group is not accumulated"
+        elif has_levels(problem, variable) and column.notna().all():
             levels.append(name)
             axes[name] = column.drop_duplicates().to_frame(), False
-        else:
+        elif column.notna().all():
             edges = np.array(grid_values(column, "quantile", BINS + 1), dtype=np.float64)
             axes[name] = pd.DataFrame({variable: edges}), True
     response = problem.population.response
@@ -272,20 +266,18 @@ def _importance(whatif: WhatIf, points: pd.DataFrame, numeric: bool) -> FloatArr
     n, k, (name,) = whatif.sample.nobs, len(points), points.columns
     if k == 1:
         return np.zeros(n)
-    column, every = whatif.sample.variables[name], np.arange(n)
+    column = whatif.sample.variables[name]
     if numeric:
         x, edges = column.to_numpy(dtype=np.float64), points[name].to_numpy()
         bin_of = np.clip(np.searchsorted(edges, x, side="left") - 1, 0, k - 2)
         at = _predictions_at(whatif, points, np.column_stack([bin_of, bin_of + 1]))
-        steps, widths = at[:, 1] - at[:, 0], np.diff(edges)
-        count = np.bincount(bin_of, minlength=k - 1)
-        filled, middle = count > 0, (edges[1:] + edges[:-1]) / 2
-        slope = np.bincount(bin_of, weights=steps, minlength=k - 1)[filled] / count[filled]
+        widths, steps = np.diff(edges), np.full((n, k - 1), np.nan)
+        steps[np.arange(n), bin_of] = at[:, 1] - at[:, 0]
+        mean, influence = step_means(steps, np.ones(n))
         # An interval without rows has the slope of its neighbors.
-        mean = np.interp(middle, middle[filled], slope / widths[filled]) * widths
+        mean = filling(np.isfinite(mean), widths) @ np.nan_to_num(mean)
+        influence = np.nan_to_num(influence)
         shares = np.clip((x[:, None] - edges[:-1]) / widths, 0.0, 1.0)
-        influence = np.zeros((n, k - 1))
-        influence[every, bin_of] = (steps - mean[bin_of]) * n / count[bin_of]
     else:
         curves = _predictions_at(whatif, points, np.broadcast_to(np.arange(k), (n, k)))
         mean = curves.mean(axis=0)
