@@ -126,7 +126,7 @@ def causal_importance(
         coverage=("plug-in importance",),
         score=problem.squared_loss,
     )
-    beside = Estimand(
+    permuted = Estimand(
         key=("causal, beside", *(one.key for one in both)),
         terms=Terms.plain(MEASURES),
         measure=partial(_measure_by_permutation, estimands=both),
@@ -140,7 +140,7 @@ def causal_importance(
         ),
         score=problem.squared_loss,
     )
-    return replace(importance, diagnostic=beside)
+    return replace(importance, diagnostic=permuted)
 
 
 def causal_share(
@@ -174,7 +174,7 @@ def causal_share(
             ),
         ),
         coverage=(),
-        # Under the name of the share, beside which it stands.
+        # Under the name of the share, next to which it stands.
         diagnostic=replace(overlap, terms=share, key=(overlap.key, "share")),
     )
 

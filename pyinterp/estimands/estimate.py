@@ -97,8 +97,8 @@ class ModelOnRows:
             )
         key = sampler, variables, with_response
         if key not in self._distributions:
-            beside = " and the response" if with_response else ""
-            rng = self.draw(f"law of {', '.join(variables)}{beside}")
+            response = " and the response" if with_response else ""
+            rng = self.draw(f"law of {', '.join(variables)}{response}")
             data = LearningRows.of(variables, self._covariates, rng, with_response=with_response)
             self._distributions[key] = sampler.learn(data)
         return self._distributions[key]

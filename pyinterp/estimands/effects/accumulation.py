@@ -203,7 +203,7 @@ class _Removal:
         return np.asarray(rest - (self.shares * self._cells(rest)).sum())
 
     def influence(self, surface: FloatArray) -> FloatArray:
-        """Return what a row in every cell does to the result by way of the shares.
+        """Return the change of the result that a row in every cell makes by way of the shares.
 
         Shape (k, m, points, m + 1).
         """

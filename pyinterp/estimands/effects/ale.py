@@ -93,7 +93,7 @@ def accumulated_local_effects(
 
 
 def _meaning(names: tuple[str, ...], predicted: str, levels: bool) -> str:
-    """Return the first footnote: what the values are."""
+    """Return the first footnote: the meaning of a value."""
     if len(names) == 2:
         return (
             f"What `{names[0]}` and `{names[1]}` do together to the {predicted}, beyond the effect "
@@ -251,7 +251,7 @@ def similarity_order(data: pd.DataFrame, name: str, levels: Sequence[Any]) -> li
 def _shares(column: pd.Series[Any], codes: IntArray, k: int) -> FloatArray:
     """Return every level's shares of another category, or its distribution function."""
     if is_category(column):
-        # A missing value is a level of its own here.
+        # A missing value is one more level here.
         values: npt.NDArray[Any] = pd.factorize(column, use_na_sentinel=False)[0]
         at = np.eye(values.max() + 1)[values]
     else:

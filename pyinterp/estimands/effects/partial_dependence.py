@@ -154,7 +154,7 @@ def _of_uncertainty(
 
 
 def _setting(at: Points, average: Average, predicted: str, whose: str) -> str:
-    """Return the sentence that says what is averaged, and which values are set."""
+    """Return the sentence that names the average and the values that are set."""
     one = len(at.names) == 1
     what = "variable is set to the value" if one else "variables are set to the values"
     sentence = f"{AVERAGE_OF[average]} {predicted} when the {what} shown for {whose}.".strip()

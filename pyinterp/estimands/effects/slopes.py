@@ -249,7 +249,7 @@ def _ends(
 
 
 def _row_slopes(case: ModelOnRows, name: str, width: float, outputs: Outputs) -> FloatArray:
-    """Return every row's slope at its own value, shape (n, outputs)."""
+    """Return every row's slope at its value, shape (n, outputs)."""
     x = case.sample.variables[name].to_numpy(dtype=np.float64)
     n = len(x)
     ends, widths = _ends(case, name, x, width)

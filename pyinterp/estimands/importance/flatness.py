@@ -17,7 +17,7 @@ from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import grids_of
-from pyinterp.estimands.effects.partial_dependence import AVERAGES, partial_dependence
+from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.estimand import Correction, Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.ranges import POSITIVE
@@ -31,6 +31,8 @@ NAMES = {
     "range": "range / 4",
 }
 
+NO_TEST = "No test of 0: noise makes curves vary, so estimates are above 0 whatever the truth."
+NO_CORRECTION = "No correction for that noise is known for the {}."
 # A curve that varies less than this share of its size varies by rounding only.
 ROUNDING = 1e-12
 NORMAL = 1.4826  # R's constant of mad()
@@ -74,7 +76,6 @@ def flatness(
     """
     check_choice("spread", spread, SPREADS)
     check_flag("ice", ice)
-    check_choice("average", curve.get("average", "mean"), AVERAGES)
     if ice and curve.get("average", "mean") != "mean":
         raise OptionError(
             "`ice=True` takes the spread of every row's own curve, so there is no average over "
@@ -117,9 +118,7 @@ def flatness(
             details=(f"{'range / 4' if kind == 'range' else kind} of {of_curve.description}",),
             unit=first.words.unit,
             meaning=meaning,
-            notes=(NO_TEST,)
-            if corrected
-            else (NO_TEST, f"No correction for that noise is known for the {what}."),
+            notes=(NO_TEST,) if corrected else (NO_TEST, NO_CORRECTION.format(what)),
             zero_variance="its curve does not vary in any refit",
         ),
         # Noise makes a curve vary: the estimate is positive where the truth is 0, and no test of
@@ -129,9 +128,6 @@ def flatness(
         no_weights="it is of the curves of single rows" if ice else first.no_weights,
         correction=_correction(curves, cells) if corrected else None,
     )
-
-
-NO_TEST = "No test of 0: noise makes curves vary, so estimates are above 0 whatever the truth."
 
 
 def curves_of(
@@ -173,7 +169,7 @@ def _measure(case: ModelOnRows, *, curves: Mapping[str, Estimand]) -> Measuremen
 
 
 def _read_curves(measurement: Measurement, *, curves: Mapping[str, Estimand]) -> Estimate:
-    """Return the estimates of all curves from what `_measure` returns."""
+    """Return the estimates of all curves from their measurements."""
     parts: list[dict[str, Estimate]] = [{} for _ in curves]
     for (number, part), estimate in measurement.items():
         parts[number][part] = estimate

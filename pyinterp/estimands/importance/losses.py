@@ -21,10 +21,18 @@ from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import ConditionalDistribution, Draws, Sampler, balanced_permutations
 from pyinterp.whatif import PERMUTATIONS, PREDICTIONS, FeatureWhatIf
 
+Relation: TypeAlias = Literal["difference", "ratio"]
 Permutations: TypeAlias = int | Literal["auto", "all"]
 LossPair: TypeAlias = tuple[Estimate, Estimate]  # with the feature replaced, and as it is
 
 LEAST_PERMUTATIONS = 10
+PARAMETERS: Mapping[Relation, Parameter] = {
+    "difference": Parameter(null=0.0, no_effect=0.0),
+    "ratio": Parameter(null=1.0, no_effect=1.0, range=POSITIVE),
+}
+
+# A feature that the model never uses can differ from 0 by the rounding of sums in another order.
+ROUNDING = 1e-12
 
 
 def measure_losses(
@@ -78,7 +86,7 @@ def marginal_losses(
     error. With K balanced permutations each row meets K of the n - 1 donors.
 
     With sampling weights it is :math:`\sum_i w_i \bar L_i / W`, the mean over rows of the weighted
-    mean of what each meets among the others:
+    mean of the losses that each has with the values of the others:
 
     .. math:: \bar L_i = \sum_{k \ne i} w_k L_{ik} / (W - w_i), \quad W = \sum_i w_i
 
@@ -246,17 +254,6 @@ def one_term(
     if weights is not None:
         donors = weights / weights.mean() * donors
     return replace(mean, donors=donors[:, None], mc_variance=np.array([mc_variance]))
-
-
-Relation: TypeAlias = Literal["difference", "ratio"]
-
-PARAMETERS: Mapping[Relation, Parameter] = {
-    "difference": Parameter(null=0.0, no_effect=0.0),
-    "ratio": Parameter(null=1.0, no_effect=1.0, range=POSITIVE),
-}
-
-# A feature that the model never uses can differ from 0 by the rounding of sums in another order.
-ROUNDING = 1e-12
 
 
 def comparison(

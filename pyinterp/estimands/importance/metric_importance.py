@@ -87,7 +87,7 @@ def metric_importance(
 def _number_or_rows(
     permutations: PermutationsOrRows, features: Features
 ) -> tuple[int | dict[str, IntArray], Hashable]:
-    """Return the number of permutations, or a user's by feature, and what stands for it in keys."""
+    """Return the number of permutations, or a user's by feature, and its place in keys."""
     if isinstance(permutations, Mapping):
         absent = [name for name in features if name not in permutations]
         if absent:

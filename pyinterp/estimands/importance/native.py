@@ -226,7 +226,7 @@ NEEDS: Mapping[Native, str] = {
 
 
 def _report(whatif: WhatIf, features: Features, kind: Native) -> Report:
-    """Return what a model reports; raise `OptionError` if it has no importance of this kind."""
+    """Return the importances of a model; raise `OptionError` if it reports none of this kind."""
     model = _last(whatif).model
     results = _results(model)
     if kind not in _kinds(whatif):

@@ -54,13 +54,13 @@ def permutation_importance(
     chosen = problem.choose(features)
     if of_response or not isinstance(loss, Loss):
         loss = choose(loss, problem.predictor, problem.response)
-    beside: Estimand | None = None
+    diagnostic: Estimand | None = None
     samplers: Mapping[str, Sampler] = {}
     if is_conditional(sampler):
         check_sampler(sampler)
         check_names(sampler, chosen)
         drawn = [name for name in chosen if not isinstance(sampler, Mapping) or name in sampler]
-        beside = positivity(problem, drawn, sampler=sampler)
+        diagnostic = positivity(problem, drawn, sampler=sampler)
         samplers = samplers_of(problem, problem.choose(drawn), sampler)
         no_weights = NO_WEIGHTS
         coverage: tuple[str, ...] = ("conditional PFI",) if relation == "difference" else ()
@@ -70,6 +70,10 @@ def permutation_importance(
         coverage = ("PFI over all pairs", "PFI")
     else:
         coverage = ("PFI by 5 permutations", "PFI") if permutations == 5 else ("PFI",)
+    values: list[int] = []
+    if permutations == "all" and not samplers:
+        data = problem.population.variables
+        values = [len(data[list(names)].drop_duplicates()) for names in chosen.values()]
     title, replaced, notes = _draws_in_words(problem, list(chosen), samplers)
     return comparison(
         problem,
@@ -84,7 +88,7 @@ def permutation_importance(
             exact="All draws, no Monte Carlo error." if samplers else ALL_PAIRS,
             inexact=SOME_PAIRS,
             zero_variance=NO_USE,
-            values=_values(problem, chosen) if permutations == "all" and not samplers else (),
+            values=tuple(values),
         ),
         key=("pfi", tuple(chosen.items()), loss, permutations, tuple(samplers.items())),
         measure=partial(
@@ -97,14 +101,14 @@ def permutation_importance(
         ),
         coverage=coverage,
         no_weights=no_weights,
-        diagnostic=beside,
+        diagnostic=diagnostic,
     )
 
 
 def _draws_in_words(
     problem: Problem, features: Sequence[str], samplers: Mapping[str, Sampler]
 ) -> tuple[str, str, tuple[str, ...]]:
-    """Return the title, what a feature is replaced by, and further notes."""
+    """Return the title, the values that replace a feature, and further notes."""
     title, replaced, notes = "permutation feature importance", "an independent draw.", []
     if samplers:
         title, replaced = f"conditional {title}", "a draw given the other features"
@@ -149,12 +153,6 @@ def check_permutations(permutations: object) -> str | None:
             f"error of one permutation is unknown), not {quote(permutations)}."
         )
     return 'weighted donors are those of all pairs of rows, `permutations="all"`'
-
-
-def _values(problem: Problem, features: Mapping[str, Sequence[str]]) -> tuple[int, ...]:
-    """Return how many distinct values every feature has."""
-    data = problem.population.variables
-    return tuple(len(data[list(names)].drop_duplicates()) for names in features.values())
 
 
 def likelihood_importance(

@@ -260,8 +260,8 @@ def _measure_effects(case: ModelOnRows, *, axes: Sequence[Axis | None]) -> Measu
 def _importance(whatif: WhatIf, points: pd.DataFrame, numeric: bool) -> FloatArray:
     """Return the rows' contributions to 2 V(f_j).
 
-    The effect is a sum of means, each times what a row has of it; `influence` is that of every row
-    on the means.
+    The effect is a sum of means, each times the share that a row has of it; `influence` has the
+    influence of every row on the means.
     """
     n, k, (name,) = whatif.sample.nobs, len(points), points.columns
     if k == 1:

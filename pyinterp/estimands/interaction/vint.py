@@ -58,7 +58,7 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
     return Estimand(
         key=(
             "vint",
-            # The measurement is of what is computed from surfaces, not the surfaces themselves.
+            # The measurement has numbers that are computed from surfaces, not the surfaces.
             tuple(
                 (one.key, one.words.label, one.description, one.words.meaning)
                 for one in curves.values()
@@ -124,7 +124,7 @@ def sets_of(every: Sequence[str], sets: Sets | None, size: int, what: str) -> li
 
 
 def _parts(item: Any, every: Sequence[str]) -> Any:
-    """Return the names in "age:bmi"; what is no such text, or a name itself, as it is."""
+    """Return the names in "age:bmi"; another item, or a name itself, as it is."""
     if not isinstance(item, str) or item in every or ":" not in item:
         return item
     parts = tuple(item.split(":"))
