@@ -98,7 +98,7 @@ _NAMES = {
     "estimands.effects.grids": ("RGrid",),
     "estimands.estimand": ("Estimand", "Parameter", "Terms", "Words"),
     "estimands.estimate": ("Estimate",),
-    "estimands.mean_over_rows": ("mean_over_rows",),
+    "estimands.risk": ("mean_over_rows",),
     "inference": ("register_variance",),
     "learner.compare": ("compare",),
     "learner.fitted_model": ("FittedModel",),
