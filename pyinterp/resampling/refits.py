@@ -14,15 +14,7 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.checks import check_choice, check_jobs
 from pyinterp.data.design import Categories, Design, FormulaDesign
 from pyinterp.data.sample import Response, Sample
-from pyinterp.errors import (
-    DesignError,
-    OptionError,
-    PyinterpError,
-    RefitError,
-    RefitWarning,
-    level_of_caller,
-    quote,
-)
+from pyinterp.errors import DesignError, PyinterpError, RefitError, RefitWarning, level_of_caller
 from pyinterp.models.adapters import wants_codes, wants_frames
 from pyinterp.models.copies import fresh, reseed, seed_networks
 from pyinterp.models.predictor import Predictor, learner_name
@@ -117,18 +109,11 @@ def refit(
 
     Raises
     ------
-    OptionError
-        If the plan yields another number of splits than its `number`.
     RefitError
         If a refit fails (or, with "drop", if fewer than are needed succeed); it names the refit
         and chains the cause.
     """
     parts = list(plan.parts(population, units, seeds.stream("splits"), read))
-    if len(parts) != plan.number:  # a plan of the user; tables would speak of failed refits
-        raise OptionError(
-            f"`number` of a resampling plan must be its number of splits, but {quote(plan.label)} "
-            f"has `number = {plan.number}` and yields {len(parts)}."
-        )
     # Levels of the data at hand are coded once, levels of fresh draws in every part.
     coded = design.categories(population.variables) if plan.shares_data else None
     designs: list[Design] = []
