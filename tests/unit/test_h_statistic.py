@@ -364,3 +364,13 @@ def test_interactions_of_negative_predictions_are_0_but_for_rounding() -> None:
     assert model.analysis.cases[0].whatif.factual.max() == 0
     raw = model.h_statistic(order="pairwise", normalize=False, squared=False)
     assert (raw.params == 0).all()
+
+
+def test_only_raw_statistics_have_a_unit(normal: pd.DataFrame) -> None:
+    y = (normal["a"] * normal["b"]).rename("y")
+    model = pi.FittedModel(DecisionTreeRegressor(random_state=0).fit(normal, y), normal, y)
+    for normalize, squared, unit in [
+        (True, True, ""), (True, False, ""), (False, True, "y²"), (False, False, "y")
+    ]:  # fmt: skip
+        found = model.h_statistic(normalize=normalize, squared=squared)
+        assert found.estimand.words.unit == unit
