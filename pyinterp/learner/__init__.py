@@ -11,8 +11,8 @@ Module            What is in it
 `fitted_model`    `FittedModel`
 `fitted_models`   ``estimate``, which makes results of any estimand
 `effects`         ``pd``, ``ale``, ``slopes``, ``ame`` and the like; ``firm``, ``vint``
-`importances`     ``pfi``, ``mvim``, ``cvim``, ``amvim``, ``loco``, ``uncertainty`` and the like
-`default_table`   ``params``, ``bse``, ``summary`` and the like of a fit, taken from its ``pfi()``
+`importances`     ``pfi``, ``mvim``, ``cvim``, ``amvim``, ``loco``, ``uncertainty`` and the like;
+                  ``params``, ``bse``, ``summary`` and the like of a fit, taken from its ``pfi()``
 `interpretable`   `Interpretable`, with all these methods, ``loss``, ``positivity``, ``causal``
 `analysis`        Fitted models with their measurements, on all rows or on some
 `row_order`       A footnote on rows that look ordered in time

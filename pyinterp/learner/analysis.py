@@ -17,7 +17,8 @@ from pyinterp.estimands.estimate import Measurement, ModelOnRows
 from pyinterp.estimands.groups import RowGroups
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import risk
-from pyinterp.inference import RefitEstimate, Replicates, gather, variance
+from pyinterp.inference import CovType, RefitEstimate, Replicates, gather, variance
+from pyinterp.inference.cov_types import needs_coefficients
 from pyinterp.inference.half_sample.half_fits import HalfFits, mean_share, signal_and_spread
 from pyinterp.inference.replicates import CoefficientErrors
 from pyinterp.learner.row_order import order_note
@@ -314,8 +315,14 @@ class Analysis:
             np.array(changes), self.coefficients.df, self.coefficients.cov_type
         )
 
-    def replicates(self, estimand: Estimand, *, checked: bool = True) -> Replicates:
-        """Return the estimates of every refit; `checked` for the shapes that the terms ask for."""
+    def replicates(
+        self, estimand: Estimand, cov_type: CovType | None = None, *, checked: bool = True
+    ) -> Replicates:
+        """Return the estimates of every refit; `checked` for the shapes that the terms ask for.
+
+        With the errors of coefficients where the delta method is the variance, as it is by default
+        of effects. Distributions are predicted by more than coefficients.
+        """
         estimates = []
         for refit, measurement in zip(self.refits, self.measure(estimand), strict=True):
             estimate, rows = estimand.read(measurement), refit.evaluation
@@ -327,12 +334,17 @@ class Analysis:
         half_fits = self.all_rows.half_fits
         if half_fits is not None and estimand.parameter.no_effect is not None:
             half_fits = replace(half_fits, mean_share=self.all_rows.mean_share)
-        return gather(
+        replicates = gather(
             estimates,
             correction=self.correction,
             no_effect=estimand.parameter.no_effect,
             half_fits=half_fits,
         )
+        effect = estimand.parameter.effect
+        by_delta = effect if cov_type is None else needs_coefficients(cov_type)
+        if not by_delta or estimand.kind == "distribution":
+            return replicates
+        return replace(replicates, coefficient_errors=self.coefficient_errors(estimand))
 
     @cached_property
     def mean_share(self) -> float:

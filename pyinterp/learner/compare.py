@@ -14,7 +14,7 @@ from pyinterp.checks import check_choice, check_count, check_flag, check_mapping
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Terms
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import Alternative, CovType, InferenceOptions, Replicates, combine, variance
+from pyinterp.inference import Alternative, CovType, Replicates, check_inference, combine, variance
 from pyinterp.inference.independent import independent_difference, independent_variance
 from pyinterp.learner.independence import check_independent, context_of_all
 from pyinterp.learner.interpretable import Interpretable
@@ -109,9 +109,7 @@ def compare(
     >>> bool(pi.compare(fits).params.iloc[0] < 0)
     True
     """
-    options = InferenceOptions(
-        cov_type=cov_type, alternative=alternative, p_adjust=p_adjust, simultaneous=simultaneous
-    )
+    check_inference(cov_type, alternative, p_adjust, simultaneous=simultaneous)
     check_choice("pairs", pairs, get_args(Pairs))
     check_flag("paired", paired)
     if loss is not None and metric is not None:
@@ -135,7 +133,7 @@ def compare(
     )
     if paired:
         replicates = _paired_differences(results, places)
-        spread = variance(replicates, options.cov_type)
+        spread = variance(replicates, cov_type)
     else:
         replicates = independent_difference([r.replicates for r in results], places)
         spread = independent_variance([r.variance for r in results], places)
@@ -148,9 +146,9 @@ def compare(
         fit=None,
         corrected_params=None,
         diagnostic=_of_both([r.diagnostic for r in results]) if paired else None,
-        alternative=options.alternative,
-        p_adjust=options.p_adjust,
-        simultaneous=options.simultaneous,
+        alternative=alternative,
+        p_adjust=p_adjust,
+        simultaneous=bool(simultaneous),
         rows=base.rows if paired else (),
         labels=base.labels if paired else (),
     )
