@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from joblib import effective_n_jobs
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.row_data import RowData, Rows
@@ -29,7 +30,7 @@ from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption
-from pyinterp.parallel.threads import shared_cores, workers
+from pyinterp.parallel.threads import shared_cores
 from pyinterp.random import Seeds
 from pyinterp.representation import about
 from pyinterp.resampling.leave_out import LeaveOut
@@ -103,26 +104,27 @@ class Analysis:
     @cached_property
     def cases(self) -> tuple[ModelOnRows, ...]:
         """One case per refit; each keeps its predictions on the rows as they are."""
-        if self.whole is None:
-            return tuple([self._case(refit) for refit in self.refits])
-        return tuple(map(_on_rows, self.whole.cases, self.positions))
-
-    def _case(self, refit: Refit) -> ModelOnRows:
-        whatif = dispatch(
-            refit.predictor,
-            refit.design,
-            refit.evaluation,
-            engine=self.engine,
-            memory_mb=self.memory_mb,
-        )
-        return ModelOnRows(
-            whatif=whatif,
-            train=refit.train,
-            population=self.problem.population,
-            draw=partial(self.seeds.stream, "draws", refit.number),
-            serve=partial(self._serve, refit, whatif),
-            without=partial(self._without, refit.number),
-        )
+        if self.whole is not None:
+            return tuple(map(_on_rows, self.whole.cases, self.positions))
+        cases = []
+        for refit in self.refits:
+            whatif = dispatch(
+                refit.predictor,
+                refit.design,
+                refit.evaluation,
+                engine=self.engine,
+                memory_mb=self.memory_mb,
+            )
+            case = ModelOnRows(
+                whatif=whatif,
+                train=refit.train,
+                population=self.problem.population,
+                draw=partial(self.seeds.stream, "draws", refit.number),
+                serve=partial(self._serve, refit, whatif),
+                without=partial(self._without, refit.number),
+            )
+            cases.append(case)
+        return tuple(cases)
 
     def _serve(self, refit: Refit, whatif: WhatIf, kind: Kind) -> WhatIf:
         """Return what-if predictions of a refit that are not the ones it makes by default."""
@@ -228,14 +230,9 @@ class Analysis:
         if estimand.basis == "model":
             return Engine("the fitted model")
         kind = estimand.kind if estimand.score is None else estimand.score.needs
-        if kind in (None, self.problem.predictor.kind):
-            return self.engine_in_use
+        if kind is None:
+            kind = self.problem.predictor.kind
         return Engine.of_all([case.of_kind(kind).engine for case in self.cases])
-
-    @cached_property
-    def engine_in_use(self) -> Engine:
-        """The engines of what-if predictions, as one for all models."""
-        return Engine.of_all([case.whatif.engine for case in self.cases])
 
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
         """Return the measurements of all refits, made once per key and function."""
@@ -249,7 +246,7 @@ class Analysis:
         jobs = [partial(estimand.measure, case) for case in self.cases]
         estimators = [refit.predictor.estimator for refit in self.refits]
         with (
-            shared_cores(estimators, workers(self.n_jobs)),
+            shared_cores(estimators, effective_n_jobs(self.n_jobs)),
             outcomes(
                 jobs,
                 len(jobs),
@@ -381,12 +378,9 @@ class Analysis:
         score = estimand.score
         if not isinstance(score, Metric):
             score = choose(score, problem.predictor, problem.response)
-        if score not in self._fits:
-            self._fits[score] = self._fit(score)
-        return self._fits[score]
-
-    def _fit(self, score: Loss | Metric) -> GoodnessOfFit:
-        problem, share_name, share = self.problem, "", float("nan")
+        if score in self._fits:
+            return self._fits[score]
+        share_name, share = "", float("nan")
         if isinstance(score, Metric):
             values = self.replicates(metric_of_rows(problem, score))
         else:
@@ -399,7 +393,7 @@ class Analysis:
             bse = float(np.sqrt(variance(values, None).cov[0, 0]))
         except InferenceError:  # one refit of one cluster
             bse = float("nan")
-        return GoodnessOfFit(
+        self._fits[score] = GoodnessOfFit(
             name=score.name,
             loss=float(values.per_refit.mean()),
             bse=bse,
@@ -407,6 +401,7 @@ class Analysis:
             explained_share=share,
             kind="Metric" if isinstance(score, Metric) else "Loss",
         )
+        return self._fits[score]
 
     def __repr__(self) -> str:
         return about(

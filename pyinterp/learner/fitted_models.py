@@ -13,7 +13,7 @@ import pandas as pd
 from pyinterp.data.row_data import Rows
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, quote, short
-from pyinterp.estimands.estimand import Estimand
+from pyinterp.estimands.estimand import Correction, Estimand
 from pyinterp.estimands.groups import by_group
 from pyinterp.inference import Alternative, CovType, check_inference, side_by_side, variance
 from pyinterp.learner.analysis import Analysis
@@ -124,7 +124,7 @@ class FittedModels:
             terms = by_group(estimand, groups)
             replicates = side_by_side([part.replicates(estimand, cov_type) for part in parts])
             context = replace(context, study_name="", groups=groups.counts)  # no study is of groups
-        diagnostic = estimand.diagnostic
+        diagnostic, correction = estimand.diagnostic, estimand.correction
         return EstimandResults(
             estimand=terms,
             replicates=replicates,
@@ -138,7 +138,11 @@ class FittedModels:
             simultaneous=bool(simultaneous),
             data=_with_response(analysis.problem.population),
             diagnostic=None if diagnostic is None else self.estimate(diagnostic, rows=rows, by=by),
-            corrected_params=_corrected_params(parts, estimand, terms, cov_type),
+            corrected_params=(
+                None
+                if correction is None
+                else _corrected_params(parts, estimand, correction, terms, cov_type)
+            ),
         )
 
 
@@ -160,12 +164,13 @@ def _with_response(population: Sample) -> pd.DataFrame:
 
 
 def _corrected_params(
-    parts: Sequence[Analysis], estimand: Estimand, terms: Estimand, cov_type: CovType | None
-) -> pd.Series[float] | None:
-    """Return estimates corrected for the bias due to sampling variance; None without correction."""
-    correction = estimand.correction
-    if correction is None:
-        return None
+    parts: Sequence[Analysis],
+    estimand: Estimand,
+    correction: Correction,
+    terms: Estimand,
+    cov_type: CovType | None,
+) -> pd.Series[float]:
+    """Return estimates corrected for the bias due to sampling variance."""
     underlying = replace(
         estimand,
         read=correction.underlying,

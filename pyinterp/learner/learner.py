@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import check_choice, check_flag, check_memory
+from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.columns import read_variables
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.features import features_of
@@ -36,7 +36,7 @@ from pyinterp.models.predictor import check_estimator, is_classifier, learner_na
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.sample_weight import check_takes_weights
 from pyinterp.models.specification import family_of, specification
-from pyinterp.parallel.progress import ProgressOption, check_progress
+from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws, HalfSampling, Resampling, Splits, Units, plan_of
@@ -51,7 +51,7 @@ from pyinterp.resampling.refits import (
     refit,
 )
 from pyinterp.results.header import Context, clusters_in_words, context_of
-from pyinterp.whatif import EngineName, engine_names
+from pyinterp.whatif import EngineName, check_engine
 
 Encoding: TypeAlias = Literal["matrix", "frame"]
 
@@ -380,10 +380,7 @@ class Learner:
                 "`resampling` must be a plan such as pi.HalfSampling(), a splitter of scikit-learn "
                 f"or a list of (train, test) rows, not {quote(plan)}."
             )
-        check_flag("reseed", reseed)
-        check_progress(progress)
-        check_memory(memory_mb)
-        check_choice("engine", engine, engine_names())
+        check_engine(engine, memory_mb)
         by_row = self.data.weights is not None or self.data.offset is not None
         if by_row and not plan.shares_data:
             raise OptionError(
@@ -510,7 +507,8 @@ class Learner:
             keep_set=True,
             weights=population.weights,
         )
-        return FittedModel._of_sample(
+        model = FittedModel.__new__(FittedModel)
+        model._assemble(
             predictor,
             self.design,
             population,
@@ -522,6 +520,7 @@ class Learner:
             formula=self._reader.formula,
             specification=specification(self.estimator),
         )
+        return model
 
     def variables_of(self, data: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
         """Return the learner's variables of new rows."""
