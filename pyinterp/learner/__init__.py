@@ -16,9 +16,8 @@ Module            What is in it
 `interpretable`   `Interpretable`, with all these methods, ``loss``, ``positivity``, ``causal``
 `analysis`        Fitted models with their measurements, on all rows or on some
 `row_order`       A footnote on rows that look ordered in time
-`compare`         ``compare``: tests of learners, and of results, against each other
-`independence`    Checks and headers of results of independent data sets
+`compare`         ``compare``: tests of learners, and of results, of the same or independent data
 ================  =============================================================================
 
-A method makes an estimand and hands it to ``estimate``. It computes nothing.
+A method names the function of its estimand, with options. It computes nothing.
 """

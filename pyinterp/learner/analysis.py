@@ -64,7 +64,7 @@ class Analysis:
     leave_out : LeaveOut or None
         Trains the refits again without some variables; None if there is no learner to train.
     data : RowData or None
-        The user's data, in which subgroups are named; None if every refit draws rows of its own.
+        The user's data, in which subgroups are named; None if every refit draws new rows.
     whole : Analysis or None
         The analysis of all rows, if this is one of some of them.
     positions : tuple of ndarray of int
@@ -97,7 +97,7 @@ class Analysis:
     _among: dict[tuple[bytes, str], Analysis] = field(default_factory=dict, init=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is computed again when it is needed."""
+        """Leave out measurements, which are made again when they are needed."""
         state = {part.name: getattr(self, part.name) for part in fields(self) if part.init}
         return {**state, "_measurements_by_key": {}, "_fits": {}, "_among": {}}
 
@@ -150,7 +150,7 @@ class Analysis:
         return self.need_trainer().predictions(refit, variables, kind)
 
     def user_data(self, argument: str) -> RowData:
-        """Return the user's data; raise `OptionError` if every refit draws rows of its own."""
+        """Return the user's data; raise `OptionError` if every refit draws new rows."""
         if self.data is None:
             raise OptionError(
                 f"`{argument}` can't be with fresh draws: every refit is evaluated on rows of its "
@@ -276,7 +276,7 @@ class Analysis:
 
     @cached_property
     def coefficients(self) -> Coefficients | None:
-        """Those of one fitted model that states their covariance, and predicts by them."""
+        """The coefficients of one model that states their covariance, and predicts by them."""
         if self.context.level != "model":
             return None
         (case,) = self.cases

@@ -167,7 +167,7 @@ class Effects(FittedModels):
             1.4826) or interquartile range (type 7). Whole numbers and booleans are numbers, as in
             vip, unless the formula makes categories of numbers, as ``C(year)`` does.
         ice : bool
-            Take the spread of every row's own curve, and their mean: what the feature does where
+            Take the spread of every row's curve, and their mean: the effect of the feature where
             interactions cancel in the mean curve.
         grid, points, kind, scale, which_class, average
             Of the curves, as for `pd`; a mapping of grids may have several variables.
@@ -323,10 +323,10 @@ class Effects(FittedModels):
         .. math:: ALE_j(x) = \sum_{b \le b(x)} \frac1{n_b} \sum_{i: x_i \in (q_{b-1}, q_b]}
             [f(q_b, x_{-j,i}) - f(q_{b-1}, x_{-j,i})] - const
 
-        (Apley and Zhu 2020, eqs 15 and 16). Every row is moved within its own interval only, so
+        (Apley and Zhu 2020, eqs 15 and 16). Every row is moved within its interval only, so
         nothing is extrapolated. The mean over rows is 0. R's ``ALEPlot`` and iml give the same
-        numbers on the same edges where no cell is empty. Of a number and a category it is that of
-        ``ALEPlot``: second differences over levels in their order.
+        numbers on the same edges where no cell is empty. Of a number and a category it is the
+        effect of ``ALEPlot``: second differences over levels in their order.
 
         Parameters
         ----------
@@ -443,7 +443,7 @@ class Effects(FittedModels):
         which_class: Any = None,
         **inference: Unpack[Inference],
     ) -> EstimandResults:
-        r"""Average marginal effects: mean slopes at the rows' own values.
+        r"""Average marginal effects: mean slopes at the rows' values.
 
         .. math:: E\Big[\frac{\partial f(X)}{\partial x_j}\Big]
 

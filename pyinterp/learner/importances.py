@@ -184,7 +184,7 @@ class Importances(FittedModels):
             \quad \tilde X_j \sim X_j \mid X_{-j}
 
         (Khan, Saarela and Kustra 2025, eqs 19 and 24-26, Algorithm 2). It does not extrapolate, and
-        it is twice what LOCO estimates.
+        it is twice the estimand of LOCO.
 
         Parameters
         ----------
@@ -496,7 +496,7 @@ class Importances(FittedModels):
         alpha: float = 0.05,
         **inference: Unpack[Inference],
     ) -> UncertaintyResults:
-        """Likelihood-PFI, entropy-PFI and R²_j of every feature, and what they say together.
+        """Likelihood-PFI, entropy-PFI and R²_j of every feature, and a decision from all three.
 
         Parameters
         ----------
@@ -531,7 +531,7 @@ class Importances(FittedModels):
         return self.pfi()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is computed again when it is needed."""
+        """Leave out the table, which is made again when it is needed."""
         return {name: value for name, value in vars(self).items() if name != "_pfi"}
 
     @property

@@ -84,7 +84,7 @@ class Interpretable(Effects, Importances):
 
         It has the sign that it is defined with: "neg_mean_absolute_error" is negative. For a
         learner it is the mean over refits of the metric on each refit's evaluation rows. The
-        standard error of one model is that of the mean of the rows' influences, which are
+        standard error of one model is the error of the mean of the rows' influences, which are
         derivatives of the metric with respect to the rows' weights.
 
         Parameters
