@@ -14,7 +14,7 @@ from pyinterp.checks import check_choice, check_count, check_flag, check_mapping
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Terms
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import Alternative, CovType, Replicates, check_inference, combine, variance
+from pyinterp.inference import Alternative, CovType, check_inference, combine, variance
 from pyinterp.inference.independent import independent_difference, independent_variance
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
@@ -135,12 +135,14 @@ def compare(
         engine=engine._replace(name=" / ".join(dict.fromkeys(c.engine.name for c in contexts))),
     )
     if paired:
-        replicates = _paired_differences(results, places)
+        two = [[results[one].replicates, results[other].replicates] for one, other in places]
+        differences = [combine(Estimate.minus, pair) for pair in two]
+        replicates = combine(lambda *parts: Estimate.stack(parts), differences)
         spread = variance(replicates, cov_type)
     else:
         replicates = independent_difference([r.replicates for r in results], places)
         spread = independent_variance([r.variance for r in results], places)
-    differences = replace(
+    difference = replace(
         base,
         estimand=_difference(base.estimand, contrasts, places, paired=paired),
         replicates=replicates,
@@ -155,7 +157,7 @@ def compare(
         rows=base.rows if paired else (),
         labels=base.labels if paired else (),
     )
-    compared = ComparisonResults.of(differences, tuple(labels), tuple(places), base)
+    compared = ComparisonResults.of(difference, tuple(labels), tuple(places), base)
     return compared if rope is None else _with_rope(compared, rope)
 
 
@@ -197,17 +199,6 @@ def _places(labels: list[str], reference: str | int, pairs: Pairs) -> list[tuple
             )
         return list(combinations(range(count), 2))
     return [(first, other) for other in range(count) if other != first]
-
-
-def _paired_differences(
-    results: Sequence[EstimandResults], places: Sequence[tuple[int, int]]
-) -> Replicates:
-    """Return estimates per refit of the first results of pairs minus estimates of the second."""
-    differences = [
-        combine(Estimate.minus, [results[one].replicates, results[other].replicates])
-        for one, other in places
-    ]
-    return combine(lambda *parts: Estimate.stack(parts), differences)
 
 
 def _of_both(diagnostics: Sequence[EstimandResults | None]) -> EstimandResults | None:

@@ -111,31 +111,19 @@ class Importances(FittedModels):
         LossError
             If the learner's predictions can't serve the loss.
         """
+        shared: dict[str, Any] = {"permutations": permutations, "relation": relation, **inference}
         if metric is not None:
             if loss is not None or is_conditional(sampler):
                 other = "loss" if loss is not None else "sampler"
                 raise OptionError(f"Give `metric` or `{other}`, not both.")
-            return self._estimate(
-                metric_importance,
-                features,
-                metric=metric,
-                permutations=permutations,
-                relation=relation,
-                **inference,
-            )
+            return self._estimate(metric_importance, features, metric=metric, **shared)
         if isinstance(permutations, Mapping):
             raise OptionError(
                 'Given permutations are for a `metric`, for example the metric "mse" instead of '
                 "the squared loss."
             )
         return self._estimate(
-            permutation_importance,
-            features,
-            loss=loss,
-            permutations=permutations,
-            relation=relation,
-            sampler=sampler,
-            **inference,
+            permutation_importance, features, loss=loss, sampler=sampler, **shared
         )
 
     @takes()
