@@ -107,6 +107,8 @@ class Learner:
         The variables of every feature.
     endog_names : str
         Name of the response.
+    exog_names : list of str
+        Names of the columns that the estimator takes.
     dropped_rows : int
         Rows left out because of missing values; only rows in `subset` count, if it is given.
     missing_note : str
@@ -313,7 +315,7 @@ class Learner:
                 f"The formula has no intercept, but {learner_name(self.estimator)} fits one; pass "
                 "`fit_intercept=False`, or leave `- 1` out of the formula."
             )
-        self.design = design
+        self.design, self.exog_names = design, list(design.columns)
         self.features = dict(features_of(design.variables, self.groups, self._offset))
 
     def __repr__(self) -> str:
@@ -522,11 +524,6 @@ class Learner:
                 f"New rows must have the variable `{absent[0]}`." + did_you_mean(absent[0], frame)
             )
         return read_variables(frame[list(self.design.variables)])
-
-    @property
-    def exog_names(self) -> list[str]:
-        """Names of the columns that the estimator takes."""
-        return list(self.design.columns)
 
     def _with_rows(self, rows: pd.DataFrame) -> Learner:
         """Return the learner with the same specification for other rows.
