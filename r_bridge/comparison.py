@@ -22,6 +22,7 @@ from pyinterp.r_style.arguments import PredGrid, Task, different
 from pyinterp.r_style.r_functions import HSTATS, PARTIAL, VI_FIRM, VINT, RFunction
 from pyinterp.results.summary import summarize_frame
 from pyinterp.results.table import Table
+from pyinterp.whatif import Engine
 from r_bridge import beside
 from r_bridge.beside import WORDS, Answer, Question
 from r_bridge.conversion import text_from_r
@@ -244,14 +245,14 @@ def _facts(
     """Return the header of the table."""
     base = text_from_r(SESSION.evaluate("as.character(getRversion())"))[0]
     packages = ", ".join(f"{n} {'.'.join(map(str, v))}" for n, v in versions.items())
-    context = question.results.analysis.context
+    context, cases = question.results.analysis.context, question.ours.analysis.cases
     refits = f", mean of {context.refits} refits" if context.refits > 1 else ""
     return (
         ("Function:", context.learner + refits),
         ("R:", f"{base}, {packages}"),
         ("Rows:", str(question.ours.analysis.context.nobs)),
         ("Largest difference:", f"{_largest(frame):.1e}"),
-        ("Engine:", question.ours.analysis.engine_in_use.name),
+        ("Engine:", Engine.of_all([case.whatif.engine for case in cases]).name),
     )
 
 

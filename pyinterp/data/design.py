@@ -88,9 +88,9 @@ class Design(ABC):
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns that change when the variables `names` change."""
 
-    def alone(self, names: Sequence[str]) -> bool:
-        """Whether the columns that change with `names` depend on no other variables."""
-        return True
+    def others(self, names: Sequence[str]) -> set[str]:
+        """Return the other variables on which the columns that change with `names` depend."""
+        return set()
 
     @abstractmethod
     def swap(
@@ -250,11 +250,13 @@ class FormulaDesign(Design):
         self._terms, self._positions = terms, list(positions)
         self.has_intercept = terms.intercept
         self._terms_of: dict[str, list[int]] = {}
+        self._variables_of: dict[int, list[str]] = {}
         self._places: dict[int, range] = {}
         for t in positions:
             self._places[t] = range(len(columns), len(columns) + len(coding.columns[t]))
             columns += coding.columns[t]
-            for name in dict.fromkeys(name for f in coding.terms[t] for name in f.variables):
+            self._variables_of[t] = [name for f in coding.terms[t] for name in f.variables]
+            for name in dict.fromkeys(self._variables_of[t]):
                 self._terms_of.setdefault(name, []).append(t)
         self.columns = tuple(columns)
         self.variables = tuple(str(c) for c in self._frame.columns if str(c) in self._terms_of)
@@ -270,22 +272,21 @@ class FormulaDesign(Design):
         """Return the design matrix of the rows of `frame`."""
         return self._coding.build(frame, self._positions)
 
-    def alone(self, names: Sequence[str]) -> bool:
-        """Whether all terms that use one of `names` use no other variables."""
-        return not self._others(names)
-
-    def _others(self, names: Sequence[str]) -> set[str]:
+    def others(self, names: Sequence[str]) -> set[str]:
         """Return the other variables of the terms that use one of `names`."""
-        terms = [self._coding.terms[t] for t in self._terms_with(names)]
-        used = {name for factors in terms for factor in factors for name in factor.variables}
-        return used.difference(names)
+        together: set[str] = set()
+        for name in names:
+            for t in self._terms_of.get(name, []):
+                together.update(self._variables_of[t])
+        return together.difference(names)
 
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns of all terms that use one of `names`."""
-        places: list[int] = []
-        for t in self._terms_with(names):
-            places.extend(self._places[t])
-        return np.array(places, dtype=np.intp)
+        places: set[int] = set()
+        for name in names:
+            for t in self._terms_of.get(name, []):
+                places.update(self._places[t])
+        return np.array(sorted(places), dtype=np.intp)
 
     def swap(
         self,
@@ -295,7 +296,7 @@ class FormulaDesign(Design):
         index: pd.Index | None = None,
     ) -> Swap:
         """Rebuild every column built from `names`."""
-        terms, driven, others = self._terms_with(names), self.driven(names), self._others(names)
+        terms, driven, others = self._terms_with(names), self.driven(names), self.others(names)
         if not others:
             return _ColumnSwap(self, frame, driven, self._coding.build(donors, terms))
         return _RebuildSwap(
@@ -377,8 +378,6 @@ class FormulaDesign(Design):
                         )
 
     def _terms_with(self, names: Sequence[str]) -> list[int]:
-        if len(names) == 1:
-            return self._terms_of.get(names[0], [])
         return sorted({t for name in names for t in self._terms_of.get(name, [])})
 
 

@@ -104,7 +104,14 @@ class Loss:
                 "check the response and the predictions it is given."
             )
         if y.shape == shape == (len(y),):
-            self._check_by_row(y, prediction, loss)
+            again = self._values(y[:TWICE], prediction[:TWICE])
+            first = loss[:TWICE]
+            if again.shape != first.shape or not np.allclose(again, first, rtol=1e-9):
+                raise LossError(
+                    f"The loss `{short(self.name)}` must be the same for a row each time, whatever "
+                    "rows are beside it, but it is not. A measure of all rows together is a "
+                    "`metric`."
+                )
         return loss
 
     def best_constant(self, y: FloatArray) -> FloatArray | None:
@@ -138,16 +145,6 @@ class Loss:
             )
         return loss
 
-    def _check_by_row(self, y: FloatArray, prediction: FloatArray, loss: FloatArray) -> None:
-        """Raise unless the first rows have the same loss without the others."""
-        again = self._values(y[:TWICE], prediction[:TWICE])
-        same = again.shape == loss[:TWICE].shape and np.allclose(again, loss[:TWICE], rtol=1e-9)
-        if not same:
-            raise LossError(
-                f"The loss `{short(self.name)}` must be the same for a row each time, whatever "
-                "rows are beside it, but it is not. A measure of all rows together is a `metric`."
-            )
-
     def __repr__(self) -> str:
         return about(self, self.name)
 
@@ -172,18 +169,14 @@ def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> L
         chosen = Loss(getattr(loss, "__name__", "callable"), loss, needs=predictor.kind)
     else:
         raise LossError(f"`loss` must be a name, a Loss or a function, not {quote(loss)}.")
-    _check_serves(chosen, predictor, response)
-    return chosen
-
-
-def _check_serves(loss: Loss, predictor: Predictor, response: Response) -> None:
-    if loss is LOSSES["rps"] and predictor.classes is not None and not response.ordinal:
+    if chosen is LOSSES["rps"] and predictor.classes is not None and not response.ordinal:
         raise LossError(
             f"The ranked probability score needs ordered classes, but `{response.name}` has none: "
             "make it an ordered category, `astype(pd.CategoricalDtype([...], ordered=True))`."
         )
-    if loss.needs != "distribution":  # whether the model states one is seen where it is asked
-        check_needs(f"loss `{loss.name}`", loss.needs, predictor, response, LOSSES)
+    if chosen.needs != "distribution":  # whether the model states one is seen where it is asked
+        check_needs(f"loss `{chosen.name}`", chosen.needs, predictor, response, LOSSES)
+    return chosen
 
 
 def check_needs(

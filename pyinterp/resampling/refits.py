@@ -9,9 +9,10 @@ from functools import partial
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
-from pyinterp.checks import check_choice, check_jobs
+from pyinterp.checks import check_choice, check_flag, check_jobs
 from pyinterp.data.design import Categories, Design, FormulaDesign
 from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import DesignError, PyinterpError, RefitError, RefitWarning, level_of_caller
@@ -86,7 +87,8 @@ class RefitOptions:
     progress: ProgressOption = True
 
     def __post_init__(self) -> None:
-        check_jobs(self.n_jobs)
+        check_flag("reseed", self.reseed)
+        check_jobs(self.n_jobs, self.progress)
         check_choice("on_error", self.on_error, ("raise", "drop"))
         check_choice("design_state", self.design_state, ("all", "refit"))
         check_choice("unseen_levels", self.unseen_levels, ("raise", "allow"))
@@ -119,7 +121,7 @@ def refit(
     designs: list[Design] = []
 
     def jobs() -> Iterator[Callable[[], Predictor | Exception]]:
-        workers = threads.workers(options.n_jobs)
+        workers = effective_n_jobs(options.n_jobs)
         for k, part in enumerate(parts, start=1):
             train, rng = part.train, seeds.stream("refits", k) if options.reseed else None
             designs.append(design)

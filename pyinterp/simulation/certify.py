@@ -56,6 +56,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import effective_n_jobs
 from scipy import stats
 
 from pyinterp._typing import FloatArray
@@ -63,8 +64,7 @@ from pyinterp.checks import check_count, check_jobs
 from pyinterp.errors import OptionError, quote
 from pyinterp.inference.digits import number_format
 from pyinterp.learner.learner import Learner, LearnerResults
-from pyinterp.parallel.progress import ProgressOption, check_progress, clock, tell
-from pyinterp.parallel.threads import workers
+from pyinterp.parallel.progress import ProgressOption, clock, tell
 from pyinterp.resampling import Bootstrap, FreshDraws, HalfSampling, Resampling, Subsampling
 from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.results import EstimandResults
@@ -260,8 +260,7 @@ def certify(
     {'x2': 1.0, 'x1': 0.8}
     """
     check_count("data_sets", data_sets)
-    check_jobs(n_jobs)
-    check_progress(progress)
+    check_jobs(n_jobs, progress)
     if file is not None and not isinstance(file, str | os.PathLike):
         raise OptionError(f"`file` must be a path such as 'certificate.sqlite', not {quote(file)}.")
     _check(results, estimates)
@@ -293,7 +292,7 @@ def certify(
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "certificate.sqlite") if file is None else Path(file)
-        expected = study.seconds(path) / workers(n_jobs)
+        expected = study.seconds(path) / effective_n_jobs(n_jobs)
         tell(f"Certificate: about {clock(expected)}", progress)
         counts = study.run(path, n_jobs, progress=progress)
         every = StudyFile(path).records()

@@ -22,7 +22,7 @@ from pyinterp.learner.learner import Learner, LearnerResults
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.models.predictor import learner_name
 from pyinterp.parallel import outcomes
-from pyinterp.parallel.progress import ProgressOption, check_progress
+from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws
 from pyinterp.results.results import EstimandResults
@@ -313,8 +313,7 @@ def decompose(
     """
     check_process(process)
     check_choice("estimand", estimand, ("pd", "pfi"))
-    check_jobs(n_jobs)
-    check_progress(progress)
+    check_jobs(n_jobs, progress)
     check_count("n", n, 2)
     check_count("evaluation", evaluation, 2 * PARTS)
     check_count("repetitions", repetitions, 2)

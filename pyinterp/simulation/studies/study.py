@@ -22,7 +22,7 @@ from pyinterp.errors import DataError, OptionError, list_of, quote, reason
 from pyinterp.learner.learner import Learner
 from pyinterp.models.predictor import check_estimator
 from pyinterp.parallel import outcomes
-from pyinterp.parallel.progress import ProgressOption, check_progress
+from pyinterp.parallel.progress import ProgressOption
 from pyinterp.representation import about
 from pyinterp.simulation.processes.process import Process, check_process, formula_and_estimator
 
@@ -276,8 +276,7 @@ class Study(ABC, Generic[Answer]):
         DataError
             If it is no database of a study.
         """
-        check_jobs(n_jobs)
-        check_progress(progress)
+        check_jobs(n_jobs, progress)
         file = StudyFile(path)
         records = file.records()
         rows = {row for row, _ in self.totals()}
