@@ -131,21 +131,9 @@ class RFunction:
     arguments: tuple[Argument, ...]
     sides: tuple[Side, ...] = ("r_style", "r_bridge")
 
-    def __getitem__(self, name: str) -> Argument:
-        """Return an argument by R's name."""
-        return next(argument for argument in self.arguments if argument.name == name)
-
-    def r_name(self, word: str) -> str:
-        """Return R's name of an argument that has underscores for dots."""
-        return next(argument.name for argument in self.arguments if argument.word == word)
-
     def names(self, side: Side) -> list[str]:
         """Return the names of the arguments that one side takes."""
         return [argument.on(side) for argument in self.arguments if not argument.refusal(side)]
-
-    def common(self) -> list[str]:
-        """Return the names that both sides take."""
-        return [name for name in self.names("r_style") if name in self.names("r_bridge")]
 
     def check(self, values: Mapping[str, object]) -> None:
         """Raise `OptionError` for the first value, by name, that its argument may not have."""

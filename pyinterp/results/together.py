@@ -61,7 +61,13 @@ SAME = 1e-9
 class SeveralResults(TableOfEstimands):
     """Results of several estimands: a subclass says which, and how they are drawn."""
 
+    results: Mapping[str, EstimandResults]
     column = "measure"
+
+    @property
+    def parts(self) -> list[EstimandResults]:
+        """The results, in the order of the table."""
+        return list(self.results.values())
 
     @property
     def labels(self) -> list[str]:
@@ -95,15 +101,10 @@ class ImportanceResults(SeveralResults):
         return self.results[name]
 
     @property
-    def parts(self) -> list[EstimandResults]:
-        """The results, in the order of the table."""
-        return list(self.results.values())
-
-    @property
     def terms(self) -> pd.Index:
         """Names of the rows: the terms of the first measure, then those that others add."""
-        names = (name for result in self.parts for name in result.exog_names)
-        return pd.Index(list(dict.fromkeys(names)), name="term")
+        names = dict.fromkeys(name for part in self.parts for name in part.exog_names)
+        return pd.Index(list(names), name="term")
 
     @property
     def params(self) -> pd.DataFrame:
@@ -111,33 +112,31 @@ class ImportanceResults(SeveralResults):
 
         Missing where a measure has no value for a feature.
         """
-        return self._side_by_side({name: r.params for name, r in self.results.items()})
+        return self._side_by_side([part.params for part in self.parts])
 
     @property
     def bse(self) -> pd.DataFrame:
         """Standard errors, laid out like `params`."""
-        return self._side_by_side({name: r.bse for name, r in self.results.items()})
+        return self._side_by_side([part.bse for part in self.parts])
 
     @property
     def tvalues(self) -> pd.DataFrame:
         """Test statistics, laid out like `params`."""
-        return self._side_by_side({name: r.tvalues for name, r in self.results.items()})
+        return self._side_by_side([part.tvalues for part in self.parts])
 
     @property
     def pvalues(self) -> pd.DataFrame:
         """P-values, laid out like `params`."""
-        return self._side_by_side({name: r.pvalues for name, r in self.results.items()})
+        return self._side_by_side([part.pvalues for part in self.parts])
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return 1 - alpha intervals: per measure, a name in `params`, columns 0 and 1."""
-        return self._side_by_side({name: r.conf_int(alpha) for name, r in self.results.items()})
+        return self._side_by_side([part.conf_int(alpha) for part in self.parts])
 
-    def _side_by_side(
-        self, parts: Mapping[str, pd.Series[float]] | Mapping[str, pd.DataFrame]
-    ) -> pd.DataFrame:
+    def _side_by_side(self, numbers: list[pd.Series[float]] | list[pd.DataFrame]) -> pd.DataFrame:
         """Return columns under the measures' names, one row per term of any measure."""
-        terms = self.terms
-        return pd.concat({name: part.reindex(terms) for name, part in parts.items()}, axis=1)
+        rows = [part.reindex(self.terms) for part in numbers]
+        return pd.concat(rows, axis=1, keys=list(self.results))
 
     def plot(self, alpha: float = 0.05, *, sort: bool = True, top: int | None = None) -> ggplot:
         """Plot estimates with their intervals, one color per measure.
@@ -188,11 +187,6 @@ class CurveResults(SeveralResults):
 
     def __len__(self) -> int:
         return len(self.results)
-
-    @property
-    def parts(self) -> list[EstimandResults]:
-        """The results, in the order of the table."""
-        return list(self.results.values())
 
     @property
     def labels(self) -> list[str]:

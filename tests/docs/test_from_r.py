@@ -48,7 +48,8 @@ def reasons(argument: Argument) -> tuple[object, ...]:
 
 def hands_on(function: RFunction) -> bool:
     """Whether the function hands arguments on to ``partial``, so that they stand there."""
-    return function is not PARTIAL and PARTIAL["quantiles"] in function.arguments
+    shared = next(argument for argument in PARTIAL.arguments if argument.name == "quantiles")
+    return function is not PARTIAL and shared in function.arguments
 
 
 def rows(function: RFunction) -> Iterator[tuple[str, ...]]:
