@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import or_, truediv
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -21,19 +21,15 @@ from pyinterp.results.plots.style import (
     COLORS,
     GRAY,
     caption,
-    captions,
     colored_curves,
     colors_of,
-    in_panels,
+    frame_of,
     label,
     line_at_null,
     marks_of_rows,
     rows_with_interval,
 )
-
-if TYPE_CHECKING:
-    from pyinterp.results.results import EstimandResults
-
+from pyinterp.results.results import EstimandResults
 
 MOST_CURVES = 8  # that are told apart; tiles are drawn of more levels, unless curves are asked for
 KEYS = 0.25  # inches of a line of a legend
@@ -70,7 +66,10 @@ def curve(
         rows = _row_curves(results, frame, axis, color, curves)
         figure += _lines(rows, axis, color)
         if observed:
-            figure += _points(_observed_points(rows, axis, results.data[name]), axis, color)
+            look = {"color": "black", "size": 0.8} if color is None else {"size": 1.2}
+            place = p9.aes(x=axis, y="estimate", **({} if color is None else {"color": "color"}))
+            marks = _observed_points(rows, axis, results.data[name])
+            figure += p9.geom_point(place, marks, inherit_aes=False, show_legend=False, **look)
     figure += line_at_null(results)
     limits, mean = rows_with_interval(frame), BLUE if color is None else "black"
     sides = p9.aes(ymin="conf_low", ymax="conf_high")
@@ -78,7 +77,7 @@ def curve(
         if len(limits):
             figure += p9.geom_ribbon(sides, limits, fill=BLUE, alpha=0.2)
         figure += p9.geom_line(color=mean)
-        figure += _rug(results.data, name, frame[axis], color)
+        figure += marks_of_rows(results.data, name, frame[axis], color)
     elif len(limits):
         figure += p9.geom_errorbar(sides, limits, width=0.2, color=BLUE)
     return figure + p9.geom_point(color=mean, size=1.2) + axes
@@ -127,26 +126,6 @@ def _lines(rows: pd.DataFrame, axis: str, color: str | None) -> list[Any]:
     return [*layers, legend, p9.scale_color_manual(colors, breaks=levels)]
 
 
-def _points(rows: pd.DataFrame, axis: str, color: str | None) -> p9.geom_point:
-    """Return a point per row, black or in the color of its curve."""
-    if color is None:
-        place = p9.aes(x=axis, y="estimate")
-        return p9.geom_point(place, rows, color="black", size=0.8, inherit_aes=False)
-    place = p9.aes(x=axis, y="estimate", color="color")
-    return p9.geom_point(place, rows, size=1.2, inherit_aes=False, show_legend=False)
-
-
-def _rug(data: pd.DataFrame, name: str, grid: pd.Series[Any], color: str | None) -> p9.geom_rug:
-    """Return a mark per row within the grid, in the color of the row's level if curves have it."""
-    if color is None or not is_category(data[color]):
-        return marks_of_rows(data[name], grid)
-    axis = str(grid.name)
-    rug = pd.DataFrame({axis: data[name].to_numpy(), "color": data[color].to_numpy()})
-    inside, place = rug[rug[axis].between(grid.min(), grid.max())], p9.aes(x=axis, color="color")
-    look: dict[str, Any] = {"alpha": 0.5, "inherit_aes": False, "show_legend": False}
-    return p9.geom_rug(place, inside, sides="b", **look)
-
-
 def _row_curves(
     results: EstimandResults, frame: pd.DataFrame, axis: str, color: str | None, curves: int
 ) -> pd.DataFrame:
@@ -172,9 +151,8 @@ def _row_curves(
 def _observed_points(rows: pd.DataFrame, axis: str, values: pd.Series[Any]) -> pd.DataFrame:
     """Return a point on every row's curve at the row's own value; none beyond the grid."""
     marks = []
-    for position in rows["position"].unique():
-        row = rows[rows["position"] == position]
-        value = values.iloc[position]
+    for _, row in rows.groupby("position", sort=False):
+        value = values.iloc[row["position"].iloc[0]]
         if is_category(rows[axis]):
             marks.append(row[row[axis] == value].iloc[:1])
             continue
@@ -192,42 +170,26 @@ def overlay(
     first = several[0]
     (axis,), (name,) = first.estimand.terms.axes, first.estimand.terms.axis_names
     frames = [
-        in_panels(results, results.summary_frame(alpha).reset_index())
-        .rename(columns={results.estimand.terms.axes[0]: axis})
-        .assign(result=one)
-        for one, results in zip(names, several, strict=True)
+        frame_of(one, alpha).rename(columns={one.estimand.terms.axes[0]: axis}).assign(result=who)
+        for who, one in zip(names, several, strict=True)
     ]
-    frame, different = pd.concat(frames, ignore_index=True), list(dict.fromkeys(names))
-    frame = frame.dropna(subset=["estimate"])
-    frame["result"] = pd.Categorical(frame["result"], categories=different)
-    numeric = not is_category(frame[axis])
-    room = replace(rooms.room_of_curve(first, frame), legend=rooms.legend_width(different))
+    frame = pd.concat(frames, ignore_index=True).dropna(subset=["estimate"])
+    frame["result"] = pd.Categorical(frame["result"], categories=list(names))
+    room = replace(rooms.room_of_curve(first, frame), legend=rooms.legend_width(names))
     what = " / ".join(dict.fromkeys(label(results) for results in several))
     frame, axes = _axes(first, frame, room, what, sort=sort)
     figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate", color="result")) + line_at_null(first)
     limits = rows_with_interval(frame)
-    if numeric:
-        figure += colored_curves(limits, axis, "result", different)
-        figure += marks_of_rows(first.data[name], frame[axis])
+    if not is_category(frame[axis]):
+        figure += colored_curves(limits, axis, "result", names)
+        figure += marks_of_rows(first.data, name, frame[axis])
     else:
-        apart = p9.position_dodge(width=0.15 * len(different))
+        apart = p9.position_dodge(width=0.15 * len(names))
         sides = p9.aes(ymin="conf_low", ymax="conf_high")
         if len(limits):
             figure += p9.geom_errorbar(sides, limits, width=0.1, position=apart)
-        figure += [p9.geom_point(position=apart), colors_of(different)]
-    return figure + axes + p9.labs(color="", caption=captions(several, names, alpha))
-
-
-def is_number_by_level(frame: pd.DataFrame, axes: Sequence[str]) -> bool:
-    """Whether one of two axes is of numbers and the other of levels."""
-    first, second = (is_category(frame[str(axis)]) for axis in axes)
-    return first != second
-
-
-def has_few_levels(frame: pd.DataFrame, axes: Sequence[str]) -> bool:
-    """Whether curves of a category's levels can be told apart."""
-    (level,) = (axis for axis in axes if is_category(frame[str(axis)]))
-    return bool(frame[level].nunique() <= MOST_CURVES)
+        figure += [p9.geom_point(position=apart), colors_of(names)]
+    return figure + axes + p9.labs(color="", caption=caption(several, alpha, names))
 
 
 def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
@@ -247,7 +209,7 @@ def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
     return (
         figure
         + colored_curves(rows_with_interval(frame), x, "level", levels)
-        + marks_of_rows(results.data[names[x]], frame[x])
+        + marks_of_rows(results.data, names[x], frame[x])
         + room.size
         + rooms.few_breaks("x", room.panel)
         + rooms.panels_of(rooms.facet_of(results), room)
@@ -264,7 +226,7 @@ def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.
 
     A category with more levels than a panel has lines has a column of its own, to the right.
     """
-    frames = [in_panels(one, one.summary_frame(alpha).reset_index()) for one in several]
+    frames = [frame_of(one, alpha) for one in several]
     limits = _limits(np.concatenate([f[["estimate", "conf_low", "conf_high"]] for f in frames]))
     sizes = [_room(one, frame) for one, frame in zip(several, frames, strict=True)]
     needs = [rooms.MARGINS + room.lines if room.lines > HEIGHT - BELOW else 0.0 for room in sizes]
@@ -275,19 +237,22 @@ def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.
         down = max(int(np.ceil(max(needs) / HEIGHT)), -(-len(few) // max(across - 1, 1)))
         across = -(-len(few) // down)
     width = max(room.width for room in sizes)
-    drawings: dict[int, p9.ggplot] = {}
+    drawings: list[p9.ggplot] = []
     for k, (results, frame, need) in enumerate(zip(several, frames, needs, strict=True)):
         figure = curve(results, frame, width=width)
         turned = isinstance(figure.coordinates, p9.coord_flip)
         figure += p9.coord_flip(ylim=limits) if turned else p9.coord_cartesian(ylim=limits)
-        first = need > 0 or few.index(k) % across == 0
-        name, what = results.estimand.terms.axis_names[0], _quantity(results)
-        high = max(need, HEIGHT) - BELOW
-        x = rooms.in_room(name, high if turned else width - BELOW, POINTS)
-        y = rooms.in_room(what, width - BELOW if turned else high, POINTS) if first else ""
-        drawings[k] = figure + p9.labs(x=x, y=y)
+        across_axis, along_axis = width - BELOW, max(need, HEIGHT) - BELOW
+        if turned:
+            across_axis, along_axis = along_axis, across_axis
+        x = rooms.in_room(results.estimand.terms.axis_names[0], across_axis, POINTS)
+        y = ""
+        if need or few.index(k) % across == 0:  # without the variable, which the other axis has
+            what = label(results).replace(f" of {results.estimand.words.of}", "", 1)
+            y = rooms.in_room(what, along_axis, POINTS)
+        drawings.append(figure + p9.labs(x=x, y=y))
     last = [*few, *many][-1]
-    words = textwrap.fill(caption(several[0], alpha, surface=False), CAPTION)
+    words = textwrap.fill(caption([several[0]], alpha), CAPTION)
     drawings[last] += p9.labs(caption=words)
     drawings[last] += p9.theme(plot_caption=p9.element_text(size=7))
     if len(drawings) == 1:
@@ -308,14 +273,9 @@ def _grid(
 ) -> Compose:
     """Return drawings in rows; if some need more height than a row has, columns beside them."""
     down = -(-len(few) // max(across, 1))
-    space: list[Any] = [plot_spacer() for _ in range(across * down - len(few))]
-    cells = [*few, *space]
-    if many:
-        columns: list[Any] = [reduce(truediv, cells[k::across]) for k in range(across)]
-        grid: Any = reduce(or_, [*columns, *many])
-    else:
-        rows = [reduce(or_, cells[k : k + across]) for k in range(0, len(cells), across)]
-        grid = reduce(truediv, rows)
+    cells: list[Any] = [*few, *(plot_spacer() for _ in range(across * down - len(few)))]
+    columns = [reduce(truediv, cells[k::across]) for k in range(across)]
+    grid: Any = reduce(or_, [*columns, *many])
     high = max(HEIGHT * down + 0.4, need)
     wide = width * (across + len(many))
     size = p9.theme(
@@ -324,11 +284,6 @@ def _grid(
         panel_spacing_x=rooms.SPACE / wide,
     )
     return cast("Compose", grid & size)
-
-
-def _quantity(results: EstimandResults) -> str:
-    """Return the label of the vertical axis without the variable, which labels the other axis."""
-    return label(results).replace(f" of {results.estimand.words.of}", "", 1)
 
 
 def _limits(values: np.ndarray) -> tuple[float, float]:

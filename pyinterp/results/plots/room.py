@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,7 @@ import plotnine as p9
 from mizani.breaks import breaks_extended
 
 from pyinterp.data.columns import is_category
-
-if TYPE_CHECKING:
-    from pyinterp.results.results import EstimandResults
+from pyinterp.results.results import EstimandResults
 
 WIDTH, HEIGHT = 6.4, 4.8  # of a figure, in inches
 NAME = 40  # characters of a line of a name beside the vertical axis
@@ -37,9 +35,9 @@ def width_of(text: str, points: float = TEXT) -> float:
     return max(map(len, text.split("\n"))) * LETTER * points / 72
 
 
-def widest(texts: Iterable[object]) -> float:
+def widest(texts: Iterable[object], points: float = TEXT) -> float:
     """Return the width of the widest of some texts in inches."""
-    return max((width_of(str(text)) for text in texts), default=0.0)
+    return max((width_of(str(text), points) for text in texts), default=0.0)
 
 
 def in_lines(text: object, characters: int = NAME) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,11 +14,8 @@ import plotnine as p9
 from pyinterp.data.columns import is_category
 from pyinterp.results.plots import room as rooms
 from pyinterp.results.plots.style import BLUE, label
-
-if TYPE_CHECKING:
-    from pyinterp.results.ranks import Ranks
-    from pyinterp.results.results import EstimandResults
-
+from pyinterp.results.ranks import Ranks
+from pyinterp.results.results import EstimandResults
 
 BAR = 0.5  # inches of the bar of colors and of what is around it
 LEGEND = 16  # characters of a line of its title
