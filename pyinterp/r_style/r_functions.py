@@ -1,4 +1,4 @@
-"""The functions of R's pdp, vip and hstats: what they take, and how their numbers differ from ours.
+"""The functions of R's pdp, vip and hstats: their arguments, as R has them and as we do.
 
 `pyinterp.r_style` has these functions without R, `r_bridge` calls them in R. Both check and refuse
 arguments by the table ``r_functions.toml``, docstrings are written from it, and so are the tables
@@ -180,34 +180,8 @@ def _signature(function: Callable[..., Any], others: tuple[Callable[..., Any], .
     return whole.replace(parameters=list(names.values()))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Convention:
-    """A convention in which R's numbers differ from ours.
-
-    Attributes
-    ----------
-    topic : str
-    r, here : str
-        What R's packages do, and what we do by default.
-    same : str
-        How to do as R does here; empty if there is no option for it.
-    """
-
-    topic: str
-    r: str
-    here: str
-    same: str = ""
-
-    @property
-    def sentence(self) -> str:
-        """The convention as a note under a table."""
-        as_in_r = f" As in R: {self.same}." if self.same else ""
-        topic = self.topic[0].upper() + self.topic[1:]
-        return f"{topic}. {self.r}. Here by default: {self.here}.{as_in_r}"
-
-
 def _words(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of an argument or of a convention, texts on one line."""
+    """Return the fields of an argument, texts on one line."""
     return {key: " ".join(v.split()) if isinstance(v, str) else v for key, v in entry.items()}
 
 
@@ -238,4 +212,3 @@ TABLE = tomllib.loads(
 )
 FUNCTIONS = {function.name: function for function in _functions(TABLE)}
 PARTIAL, VI_FIRM, VI_PERMUTE, VINT, VI, HSTATS = FUNCTIONS.values()
-CONVENTIONS = {key: Convention(**_words(words)) for key, words in TABLE["conventions"].items()}

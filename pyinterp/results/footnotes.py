@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from pyinterp.inference.coverage import coverage_of
 from pyinterp.inference.half_sample.constants import LARGEST_IDLE_SHARE, LARGEST_SKEWNESS
@@ -135,22 +134,18 @@ def _about(results: EstimandResults, alpha: float, *, alone: bool) -> list[Footn
     """Say what the values are, what is wrong with them, and which are missing."""
     estimand, null, engine = results.estimand, results.null, results.context.engine
     params, bse, words = results.params, results.bse, estimand.words
-    error = results.mcse.max()
-    harm = ""
+    error, harm = results.mcse.max(), ""
     squares = estimand.parameter.no_effect is not None
     if null is not None and squares and (results.conf_int(alpha)[1] < null).any():
         harm = f"{f'Below {null:g}' if null else 'Negative'}: predictions are better that way."
-    if alone:
-        exact = "" if error > 0 else words.exact or ""
-        notes = [Footnote(f"{words.meaning} {harm}".rstrip(), exact)]
-    else:
-        notes = [Footnote(harm)]
+    exact = "" if error > 0 else words.exact or ""
+    notes = [Footnote(f"{words.meaning} {harm}".rstrip(), exact) if alone else Footnote(harm)]
     notes += [Footnote("", text) for text in words.notes]
     if estimand.correction is not None and results.corrected_params is not None:
         notes.append(Footnote("", estimand.correction.note))
     if error > 0:
-        text = f"Monte Carlo standard error of the estimates: at most {error:.2g}"
-        notes.append(Footnote(f"{text}, {words.inexact}."))
+        text = f"Monte Carlo standard error of the estimates: at most {error:.2g}, {words.inexact}."
+        notes.append(Footnote(text))
     if engine.reason:
         notes.append(Footnote("", f"Engine: {engine.name} ({engine.reason})."))
     reasons: dict[str, list[str]] = {}
@@ -178,13 +173,12 @@ def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
         return [Footnote(f"No standard errors and intervals: {variance.reason}.")]
     coverage = _coverage(results)
     # Variances that are no default are known to fall short, which short notes say too.
-    if coverage == NO_SIMULATION or variance.cov_type != "half-sample":
-        parts = [variance.note, coverage]
-        notes = [Footnote(" ".join(filter(None, parts)))] if alone else list(map(Footnote, parts))
-    elif alone:
-        notes = [Footnote(variance.note, coverage)]
-    else:  # what several have in common stands once
-        notes = [Footnote(variance.note), Footnote("", coverage)]
+    short = coverage == NO_SIMULATION or variance.cov_type != "half-sample"
+    covers = Footnote(coverage) if short else Footnote("", coverage)
+    if alone:
+        notes = [Footnote(f"{variance.note} {covers.text}".strip(), covers.more)]
+    else:  # notes that several have in common stand once
+        notes = [Footnote(variance.note), covers]
     return [*notes, Footnote(variance.warning)]
 
 
@@ -251,12 +245,11 @@ def _of_rows(several: Sequence[EstimandResults], headings: Sequence[str]) -> lis
             rows[FEW_ROWS][heading, term] = f"{term} ({skewness[term]:.2f})"
         for term in idle.index[errors & (idle > LARGEST_IDLE_SHARE)]:
             rows[FEW_REFITS][heading, term] = f"{term} ({idle[term]:.0%})"
-    notes = []
-    for warning, words in rows.items():
-        if words:
-            terms = _enumerate(list(dict.fromkeys(words.values())))
-            notes.append(Footnote(warning.format(terms=terms), marks=frozenset(words)))
-    return notes
+    return [
+        Footnote(note.format(terms=_enumerate(words.values())), marks=frozenset(words))
+        for note, words in rows.items()
+        if words
+    ]
 
 
 def _limits(results: EstimandResults, alpha: float) -> list[Footnote]:
@@ -270,8 +263,9 @@ def _limits(results: EstimandResults, alpha: float) -> list[Footnote]:
     return [Footnote(f"No limit for {terms}: it lies {results.variance.too_few}.")]
 
 
-def _enumerate(terms: Sequence[Any] | pd.Index) -> str:
-    return ", ".join(map(str, terms[:6])) + (", ..." if len(terms) > 6 else "")
+def _enumerate(terms: Iterable[object]) -> str:
+    names = list(dict.fromkeys(map(str, terms)))
+    return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
 
 
 def _coverage(results: EstimandResults) -> str:
@@ -304,9 +298,10 @@ def headings_of(several: Sequence[EstimandResults]) -> list[str]:
 def legend_of(several: Sequence[EstimandResults], headings: Sequence[str]) -> list[tuple[str, str]]:
     """Return headings of columns with what they mean, if no footnote says so."""
     meanings: dict[str, str] = {}
-    for results, heading in zip(several, headings, strict=True):
-        if len(several) > 1:
-            meanings[f"{heading}:"] = results.estimand.words.meaning
+    if len(several) > 1:
+        meanings = {
+            f"{h}:": r.estimand.words.meaning for h, r in zip(headings, several, strict=True)
+        }
     for results in several:
         if results.diagnostic is not None:
             words = results.diagnostic.estimand.words

@@ -549,6 +549,7 @@ class EstimandResults(TableOfEstimands):
         importances.
         """
         limits, errors = self.conf_int(alpha), self.variance.bse_error
+        spread = np.where(self.bse > 0, np.nan if errors is None else errors, np.nan)
         numbers = pd.DataFrame(
             {
                 "estimate": self.params,
@@ -559,9 +560,7 @@ class EstimandResults(TableOfEstimands):
                 "conf_low": limits[0],
                 "conf_high": limits[1],
                 "mcse": self.mcse,
-                "std_error_mcse": np.nan
-                if errors is None
-                else np.where(self.bse > 0, errors, np.nan),
+                "std_error_mcse": spread,
             },
             index=self._index,
         )
@@ -702,13 +701,12 @@ class EstimandResults(TableOfEstimands):
         names = self.exog_names
         places: dict[Any, int] = {k: k % len(names) for k in range(-len(names), len(names))}
         places |= {name: k for k, name in enumerate(names)}
-        positions = []
+        cols = list(cols)
         for col in cols:
             if not is_hashable(col) or isinstance(col, float) or col not in places:
                 hint = did_you_mean(col, names)
                 raise OptionError(f"`cols` must name terms, but {quote(col)} is none.{hint}")
-            positions.append(places[col])
-        return positions
+        return [places[col] for col in cols]
 
     @cached_property
     def _index(self) -> pd.Index:

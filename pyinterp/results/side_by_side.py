@@ -109,7 +109,7 @@ def summary_col(
         notes += [f"{n}: {c.note}" for n, c in zip(names, columns, strict=True) if c.note]
     title = "" if "Estimand" in about else columns[0].description
     blocks = [estimates, pd.DataFrame(about).T]
-    return Table(blocks, notes, title=title, narrowest=NARROWEST)
+    return Table(blocks, notes, title=title, numbered=False, width=0, narrowest=NARROWEST)
 
 
 def plot(

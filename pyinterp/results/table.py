@@ -22,6 +22,8 @@ from pyinterp.errors import OptionError, quote
 
 Fact: TypeAlias = tuple[str, str]  # a name and a value of a header
 
+WIDTH = 80
+NARROWEST = 9  # column of cells
 LONG = 22  # characters of a value from which on it has a line by itself
 ALONE = ["Formula:", "Learner:", "Weights:", "Clusters:", "Offset:"]
 ALONE += ["Faster:", "Groups, rows:", "Subgroup, rows:"]
@@ -94,9 +96,9 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         title: str = "",
         facts: Sequence[Fact] = (),
         legend: Sequence[Fact] = (),
-        numbered: bool = False,
-        width: int = 0,
-        narrowest: int = 0,
+        numbered: bool = True,
+        width: int = WIDTH,
+        narrowest: int = NARROWEST,
     ) -> None:
         super().__init__()
         self.title, self.facts, self.legend = title, tuple(facts), tuple(legend)
@@ -104,14 +106,12 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         self.notes = tuple(f"{mark} {note}".strip() for mark, note in self.marked)
         widths: list[int] = []
         for block in blocks:
-            one = [max(map(len, block.index), default=0)]
-            for heading, cells in block.items():
-                one.append(max(narrowest, len(str(heading)), *map(len, cells)))
-            widths = list(map(max, zip_longest(widths, one, fillvalue=0)))
+            cells = [max(narrowest, len(str(name)), *map(len, block[name])) for name in block]
+            stubs = max(map(len, block.index), default=0)
+            widths = list(map(max, zip_longest(widths, [stubs, *cells], fillvalue=0)))
         total = sum(widths) + len(widths) - 1
-        self._header, self.width = _header_lines(
-            _header_rows(self.facts, self.legend), max(width, total)
-        )
+        rows = _header_rows(self.facts, self.legend)
+        self._header, self.width = _header_lines(rows, max(width, total))
         widths[0] += self.width - total
         self.tables = [_simple_table(block, widths) for block in blocks]
 
@@ -242,16 +242,10 @@ def _header_rows(facts: Sequence[Fact], legend: Sequence[Fact]) -> list[tuple[Fa
 
 def _header_lines(rows: Sequence[tuple[Fact, ...]], width: int) -> tuple[list[str], int]:
     """Return the header as lines of text, and how wide it is: at least `width` characters."""
-    name = value = other = last = 0
-    for row in rows:
-        name = max(name, len(row[0][0]))
-        if len(row) == 2:
-            (_, text), (second, more) = row
-            value, other, last = (
-                max(value, len(text)),
-                max(other, len(second)),
-                max(last, len(more)),
-            )
+    name = max((len(row[0][0]) for row in rows), default=0)
+    pairs = [(row[0][1], *row[1]) for row in rows if len(row) == 2]
+    columns = zip(("", "", ""), *pairs, strict=True)
+    value, other, last = (max(map(len, texts)) for texts in columns)
     room = width - (name + value + other + last + 2 + len(GAP))
     width = max(width, width - room)
     value += max(0, room // 2)

@@ -219,7 +219,6 @@ class CurveResults(SeveralResults):
         """
         from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
 
-        check_alpha(alpha)
         return plots.panels(self.parts, alpha=alpha)
 
 
@@ -290,11 +289,9 @@ class UncertaintyResults(SeveralResults):
         shared = (entropy[:, 0] > 0) | (entropy[:, 1] < 0)
         undecided = np.isnan(likelihood + entropy).any(axis=1)
         undecided |= informative & (np.abs(entropy) < SAME).all(axis=1)
-        values = [
-            NO_DECISION if u else DECISIONS[bool(i), bool(s)]
-            for u, i, s in zip(undecided, informative, shared, strict=True)
-        ]
-        return pd.Series(values, index=self.likelihood.params.index, name="decision")
+        pairs = zip(informative.tolist(), shared.tolist(), strict=True)
+        decisions = pd.Series([DECISIONS[pair] for pair in pairs], self.likelihood.params.index)
+        return decisions.mask(undecided, NO_DECISION).rename("decision")
 
     @property
     def sentences(self) -> pd.Series[str]:

@@ -17,7 +17,8 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
-from pyinterp.r_style.r_functions import CONVENTIONS, FUNCTIONS, PARTIAL, Argument, RFunction, Side
+from pyinterp.r_style.r_functions import FUNCTIONS, PARTIAL, Argument, RFunction, Side
+from r_bridge.beside import CONVENTIONS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "from_r.md"
 

@@ -58,7 +58,6 @@ def curve(
     has an order of its own. The figure is as wide as is given in inches, or more if texts need it.
     """
     axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
-    numeric = not is_category(frame[axis])
     room = rooms.room_of_curve(results, frame, width)
     frame, axes = _axes(results, frame, room, label(results), sort=sort)
     figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate"))
@@ -73,7 +72,7 @@ def curve(
     figure += line_at_null(results)
     limits, mean = rows_with_interval(frame), BLUE if color is None else "black"
     sides = p9.aes(ymin="conf_low", ymax="conf_high")
-    if numeric:
+    if not is_category(frame[axis]):
         if len(limits):
             figure += p9.geom_ribbon(sides, limits, fill=BLUE, alpha=0.2)
         figure += p9.geom_line(color=mean)
@@ -98,7 +97,7 @@ def _axes(
         layers = [*rooms.panels_of(facet, room), p9.labs(x=x, y=y), room.size]
         if not is_category(frame[axis]):
             return frame, [*layers, *rooms.few_breaks("x", room.panel)]
-        levels = frame[axis].drop_duplicates().tolist()
+        levels = rooms.levels_of(frame[axis])
     else:
         levels = rooms.from_below(results, frame, axis, name, sort=sort)
         labels = p9.labs(x=rooms.in_room(name, lines.height), y=y)

@@ -184,9 +184,14 @@ def room_of_curve(results: EstimandResults, frame: pd.DataFrame, width: float = 
     return Room(panels=panels, usual_width=width)
 
 
+def levels_of(values: pd.Series[Any]) -> list[Any]:
+    """Return different values in the order of the frame."""
+    return values.drop_duplicates().tolist()
+
+
 def room_of_levels(values: pd.Series[Any], room: Room) -> Room | None:
     """Return the room of levels below each other, or None if they have room side by side."""
-    levels = values.drop_duplicates().tolist()
+    levels = levels_of(values)
     if not is_category(values) or side_by_side(levels) <= room.panel:
         return None
     texts = [_level_text(level, room) for level in levels]
@@ -207,7 +212,7 @@ def from_below(
     results: EstimandResults, frame: pd.DataFrame, axis: str, name: str, *, sort: bool
 ) -> list[Any]:
     """Return levels as they are drawn from below: the largest mean estimate on top."""
-    levels = frame[axis].drop_duplicates().tolist()
+    levels = levels_of(frame[axis])
     if not sort or getattr(results.data[name].dtype, "ordered", False):
         return levels[::-1]
     means = frame.groupby(axis, observed=True, sort=False)["estimate"].mean()

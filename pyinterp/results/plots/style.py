@@ -65,12 +65,10 @@ def frame_of(results: EstimandResults, alpha: float) -> pd.DataFrame:
     panels = pd.Categorical(texts, categories=list(dict.fromkeys(texts)))
     if not terms.groups:
         return frame.assign(**{terms.facet: panels})
+    if not terms.axes:  # a panel per group has the same names
+        frame["term"] = frame["term"].map(dict(zip(terms.names, terms.stubs, strict=True)))
     # A column's name may be any text, which plotnine would evaluate.
-    frame = frame.assign(panel=panels)
-    if terms.axes:
-        return frame
-    # A panel per group has the same names.
-    return frame.assign(term=frame["term"].map(dict(zip(terms.names, terms.stubs, strict=True))))
+    return frame.assign(panel=panels)
 
 
 def line_at_null(results: EstimandResults) -> list[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -50,8 +49,11 @@ def surface(
     facet = rooms.facet_of(results) if room is None else None
     room = room or rooms.room_of_curve(results, frame)
     room = replace(room, legend=BAR + rooms.width_of(title, rooms.TITLE))
-    x, y = _upright(frame, terms.axes[:2], room.panel)
-    levels = {axis: _levels(frame[axis]) for axis in (x, y) if is_category(frame[axis])}
+    x, y = terms.axes[:2]
+    levels = {axis: rooms.levels_of(frame[axis]) for axis in (x, y) if is_category(frame[axis])}
+    across, along = (rooms.side_by_side(levels.get(axis, [])) for axis in (x, y))
+    if across > max(room.panel, along):  # what needs more room is on the vertical axis
+        x, y = y, x
     if y in levels and rooms.side_by_side(levels[y]) > room.panel:
         levels[y] = rooms.from_below(results, frame, y, names[y], sort=sort)
     texts = {axis: [rooms.in_lines(level) for level in some] for axis, some in levels.items()}
@@ -81,18 +83,6 @@ def surface(
             fill=title,
         )
     )
-
-
-def _upright(frame: pd.DataFrame, axes: Sequence[str], width: float) -> tuple[str, str]:
-    """Return the axes, horizontal first: the levels that need more room are on the vertical one."""
-    x, y = axes
-    wide = {axis: _levels(frame[axis]) if is_category(frame[axis]) else [] for axis in axes}
-    across, along = rooms.side_by_side(wide[x]), rooms.side_by_side(wide[y])
-    return (y, x) if across > max(width, along) else (x, y)
-
-
-def _levels(values: pd.Series[Any]) -> list[Any]:
-    return values.drop_duplicates().tolist()
 
 
 def _edges(values: pd.Series[Any], axis: str, levels: list[Any] | None) -> dict[str, np.ndarray]:
