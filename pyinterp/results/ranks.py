@@ -97,9 +97,9 @@ class Ranks(Tabular):
 
     def plot(self) -> ggplot:
         """Plot the probability of each rank for each term, as tiles."""
-        from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+        from pyinterp.results.plots.tiles import rank_tiles  # noqa: PLC0415 - slow
 
-        return plots.rank_tiles(self)
+        return rank_tiles(self)
 
 
 def ranks_of(

@@ -151,7 +151,9 @@ def plot(
     OptionError
         If results are surfaces, or curves of different variables; or if `top` is of curves.
     """
-    from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+    from pyinterp.results.plots.curves import overlay  # noqa: PLC0415 - slow
+    from pyinterp.results.plots.points import together  # noqa: PLC0415 - slow
+    from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
 
     every, model_names = _with_names(results, model_names)
     _check_same_axes(every)
@@ -161,13 +163,13 @@ def plot(
         if top is not None:
             raise OptionError("`top` is for plots of one value per feature; these are of a grid.")
         names = learner_names([r.context.learner for r in every], model_names)
-        figure = plots.overlay(every, names, alpha=alpha, sort=sort)
+        figure = overlay(every, names, alpha=alpha, sort=sort)
     else:
         measures = [r.estimand.description for r in every]
         names = learner_names([r.context.learner for r in every], model_names, measures)
         panels = len(set(measures)) > 1
-        figure = plots.together(every, names, alpha=alpha, sort=sort, top=top, panels=panels)
-    return plots.in_style(figure, style)
+        figure = together(every, names, alpha=alpha, sort=sort, top=top, panels=panels)
+    return in_style(figure, style)
 
 
 def _column_of(results: object) -> _Column:

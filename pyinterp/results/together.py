@@ -152,12 +152,12 @@ class ImportanceResults(SeveralResults):
         top : int, optional
             How many features are drawn, the first in that order; by default all.
         """
-        from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+        from pyinterp.results.plots.points import together  # noqa: PLC0415 - slow
 
         TableOptions(alpha, sort, top)
-        panels = len({part.estimand.words.unit for part in self.parts}) > 1
-        return plots.together(
-            self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=panels
+        several_units = len({part.estimand.words.unit for part in self.parts}) > 1
+        return together(
+            self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=several_units
         )
 
 
@@ -217,9 +217,9 @@ class CurveResults(SeveralResults):
         alpha : float
             Significance level of the intervals.
         """
-        from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+        from pyinterp.results.plots.curves import panels  # noqa: PLC0415 - slow
 
-        return plots.panels(self.parts, alpha=alpha)
+        return panels(self.parts, alpha=alpha)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -315,9 +315,9 @@ class UncertaintyResults(SeveralResults):
 
         Intervals have the level on which the decisions rest.
         """
-        from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+        from pyinterp.results.plots.scatter import likelihood_and_entropy  # noqa: PLC0415 - slow
 
-        return plots.likelihood_and_entropy(self, alpha=self.alpha)
+        return likelihood_and_entropy(self, alpha=self.alpha)
 
     def _explanation(self) -> tuple[list[Fact], list[Footnote]]:
         """Return the features of every decision, and what decisions mean."""

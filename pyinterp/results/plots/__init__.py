@@ -25,26 +25,12 @@ from typing import Any
 import plotnine as p9
 
 from pyinterp.data.columns import is_category
-from pyinterp.results.plots.curves import MOST_CURVES, curve, curve_per_level, overlay, panels
-from pyinterp.results.plots.points import points, together
-from pyinterp.results.plots.scatter import agreement, likelihood_and_entropy
+from pyinterp.results.plots.curves import MOST_CURVES, curve, curve_per_level
+from pyinterp.results.plots.points import points
 from pyinterp.results.plots.style import Style, caption, count_of, frame_of, in_style
-from pyinterp.results.plots.tiles import rank_tiles, surface, volume
+from pyinterp.results.plots.tiles import surface, volume
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import largest_first
-
-__all__ = [
-    "Style",
-    "agreement",
-    "in_style",
-    "kinds_of",
-    "likelihood_and_entropy",
-    "overlay",
-    "panels",
-    "plot",
-    "rank_tiles",
-    "together",
-]
 
 # What can be drawn, by the number of axes of the terms; the first is drawn by default.
 KINDS = {0: ("dots", "bars", "forest"), 1: ("curve",), 2: ("tiles",), 3: ("tiles",)}

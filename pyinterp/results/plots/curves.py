@@ -16,19 +16,7 @@ from plotnine.composition import Compose, plot_spacer
 
 from pyinterp.data.columns import is_category
 from pyinterp.results.plots import room as rooms
-from pyinterp.results.plots.style import (
-    BLUE,
-    COLORS,
-    GRAY,
-    caption,
-    colored_curves,
-    colors_of,
-    frame_of,
-    label,
-    line_at_null,
-    marks_of_rows,
-    rows_with_interval,
-)
+from pyinterp.results.plots import style
 from pyinterp.results.results import EstimandResults
 
 MOST_CURVES = 8  # that are told apart; tiles are drawn of more levels, unless curves are asked for
@@ -59,7 +47,7 @@ def curve(
     """
     axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
     room = rooms.room_of_curve(results, frame, width)
-    frame, axes = _axes(results, frame, room, label(results), sort=sort)
+    frame, axes = _axes(results, frame, room, style.label(results), sort=sort)
     figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate"))
     if results.estimand.curves:
         rows = _row_curves(results, frame, axis, color, curves)
@@ -69,16 +57,16 @@ def curve(
             place = p9.aes(x=axis, y="estimate", **({} if color is None else {"color": "color"}))
             marks = _observed_points(rows, axis, results.data[name])
             figure += p9.geom_point(place, marks, inherit_aes=False, show_legend=False, **look)
-    figure += line_at_null(results)
-    limits, mean = rows_with_interval(frame), BLUE if color is None else "black"
+    figure += style.line_at_null(results)
+    limits, mean = style.rows_with_interval(frame), style.BLUE if color is None else "black"
     sides = p9.aes(ymin="conf_low", ymax="conf_high")
     if not is_category(frame[axis]):
         if len(limits):
-            figure += p9.geom_ribbon(sides, limits, fill=BLUE, alpha=0.2)
+            figure += p9.geom_ribbon(sides, limits, fill=style.BLUE, alpha=0.2)
         figure += p9.geom_line(color=mean)
-        figure += marks_of_rows(results.data, name, frame[axis], color)
+        figure += style.marks_of_rows(results.data, name, frame[axis], color)
     elif len(limits):
-        figure += p9.geom_errorbar(sides, limits, width=0.2, color=BLUE)
+        figure += p9.geom_errorbar(sides, limits, width=0.2, color=style.BLUE)
     return figure + p9.geom_point(color=mean, size=1.2) + axes
 
 
@@ -111,17 +99,17 @@ def _lines(rows: pd.DataFrame, axis: str, color: str | None) -> list[Any]:
     if color is None:
         pale = float(np.clip(50 / rows["row"].nunique(), 0.25, 0.8))  # of few each is seen
         lines = p9.aes(x=axis, y="estimate", group="line")
-        return [p9.geom_line(lines, rows, color=GRAY, alpha=pale, **look)]
+        return [p9.geom_line(lines, rows, color=style.GRAY, alpha=pale, **look)]
     lines = p9.aes(x=axis, y="estimate", group="line", color="color")
     layers = [p9.geom_line(lines, rows, alpha=0.5, **look), p9.labs(color=color)]
     if not is_category(rows["color"]):
         return [*layers, p9.scale_color_cmap("viridis")]
     levels = pd.factorize(rows["color"], sort=True)[1].tolist()
-    if len(levels) > len(COLORS):
+    if len(levels) > len(style.COLORS):
         return layers
     # Single curves are thin and pale; in the legend they are neither.
     legend = p9.guides(color=p9.guide_legend(override_aes={"size": 1, "alpha": 1}))
-    colors = dict(zip(levels, COLORS, strict=False))
+    colors = dict(zip(levels, style.COLORS, strict=False))
     return [*layers, legend, p9.scale_color_manual(colors, breaks=levels)]
 
 
@@ -169,26 +157,29 @@ def overlay(
     first = several[0]
     (axis,), (name,) = first.estimand.terms.axes, first.estimand.terms.axis_names
     frames = [
-        frame_of(one, alpha).rename(columns={one.estimand.terms.axes[0]: axis}).assign(result=who)
+        style.frame_of(one, alpha)
+        .rename(columns={one.estimand.terms.axes[0]: axis})
+        .assign(result=who)
         for who, one in zip(names, several, strict=True)
     ]
     frame = pd.concat(frames, ignore_index=True).dropna(subset=["estimate"])
     frame["result"] = pd.Categorical(frame["result"], categories=list(names))
     room = replace(rooms.room_of_curve(first, frame), legend=rooms.legend_width(names))
-    what = " / ".join(dict.fromkeys(label(results) for results in several))
+    what = " / ".join(dict.fromkeys(style.label(results) for results in several))
     frame, axes = _axes(first, frame, room, what, sort=sort)
-    figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate", color="result")) + line_at_null(first)
-    limits = rows_with_interval(frame)
+    figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate", color="result"))
+    figure += style.line_at_null(first)
+    limits = style.rows_with_interval(frame)
     if not is_category(frame[axis]):
-        figure += colored_curves(limits, axis, "result", names)
-        figure += marks_of_rows(first.data, name, frame[axis])
+        figure += style.colored_curves(limits, axis, "result", names)
+        figure += style.marks_of_rows(first.data, name, frame[axis])
     else:
         apart = p9.position_dodge(width=0.15 * len(names))
         sides = p9.aes(ymin="conf_low", ymax="conf_high")
         if len(limits):
             figure += p9.geom_errorbar(sides, limits, width=0.1, position=apart)
-        figure += [p9.geom_point(position=apart), colors_of(names)]
-    return figure + axes + p9.labs(color="", caption=caption(several, alpha, names))
+        figure += [p9.geom_point(position=apart), style.colors_of(names)]
+    return figure + axes + p9.labs(color="", caption=style.caption(several, alpha, names))
 
 
 def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
@@ -200,21 +191,22 @@ def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
     frame = frame.assign(level=pd.Categorical(frame[level].map(str), categories=levels))
     title = rooms.in_lines(names[level], TITLE)
     room = replace(rooms.room_of_curve(results, frame), legend=rooms.legend_width(levels, title))
-    figure = p9.ggplot(frame, p9.aes(x=x, y="estimate", color="level")) + line_at_null(results)
-    if len(levels) > len(COLORS):  # a legend of one column, and a figure as high
+    figure = p9.ggplot(frame, p9.aes(x=x, y="estimate", color="level"))
+    figure += style.line_at_null(results)
+    if len(levels) > len(style.COLORS):  # a legend of one column, and a figure as high
         figure += p9.guides(color=p9.guide_legend(ncol=1))
         keys = KEYS * len(levels) + 2 * rooms.LINE * (title.count("\n") + 2)
         room = replace(room, high=max(room.high, rooms.MARGINS + keys))
     return (
         figure
-        + colored_curves(rows_with_interval(frame), x, "level", levels)
-        + marks_of_rows(results.data, names[x], frame[x])
+        + style.colored_curves(style.rows_with_interval(frame), x, "level", levels)
+        + style.marks_of_rows(results.data, names[x], frame[x])
         + room.size
         + rooms.few_breaks("x", room.panel)
         + rooms.panels_of(rooms.facet_of(results), room)
         + p9.labs(
             x=rooms.in_room(names[x], room.width),
-            y=rooms.in_room(label(results), rooms.LONGEST),
+            y=rooms.in_room(style.label(results), rooms.LONGEST),
             color=title,
         )
     )
@@ -225,7 +217,7 @@ def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.
 
     A category with more levels than a panel has lines has a column of its own, to the right.
     """
-    frames = [frame_of(one, alpha) for one in several]
+    frames = [style.frame_of(one, alpha) for one in several]
     limits = _limits(np.concatenate([f[["estimate", "conf_low", "conf_high"]] for f in frames]))
     sizes = [_room(one, frame) for one, frame in zip(several, frames, strict=True)]
     needs = [rooms.MARGINS + room.lines if room.lines > HEIGHT - BELOW else 0.0 for room in sizes]
@@ -247,11 +239,11 @@ def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.
         x = rooms.in_room(results.estimand.terms.axis_names[0], across_axis, POINTS)
         y = ""
         if need or few.index(k) % across == 0:  # without the variable, which the other axis has
-            what = label(results).replace(f" of {results.estimand.words.of}", "", 1)
+            what = style.label(results).replace(f" of {results.estimand.words.of}", "", 1)
             y = rooms.in_room(what, along_axis, POINTS)
         drawings.append(figure + p9.labs(x=x, y=y))
     last = [*few, *many][-1]
-    words = textwrap.fill(caption([several[0]], alpha), CAPTION)
+    words = textwrap.fill(style.caption([several[0]], alpha), CAPTION)
     drawings[last] += p9.labs(caption=words)
     drawings[last] += p9.theme(plot_caption=p9.element_text(size=7))
     if len(drawings) == 1:

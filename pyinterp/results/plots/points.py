@@ -11,15 +11,7 @@ import pandas as pd
 import plotnine as p9
 
 from pyinterp.results.plots import room as rooms
-from pyinterp.results.plots.style import (
-    BLUE,
-    GRAY,
-    caption,
-    colors_of,
-    count_of,
-    label,
-    rows_with_interval,
-)
+from pyinterp.results.plots import style
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import largest_first
 
@@ -43,21 +35,23 @@ def points(results: EstimandResults, frame: pd.DataFrame, *, kind: str = "dots")
     figure = p9.ggplot(drawn, p9.aes(y="term", x="estimate"))
     figure += [p9.scale_y_discrete(limits=ordered, labels=names), room.size]
     if null is not None:
-        figure += p9.geom_vline(xintercept=null, color=GRAY, linetype="dashed")
+        figure += p9.geom_vline(xintercept=null, color=style.GRAY, linetype="dashed")
     if kind == "bars":
         start = 0.0 if null is None else null
         wide = (drawn["estimate"] - start).abs()
         bars = drawn.assign(middle=(drawn["estimate"] + start) / 2, wide=wide)
         tile = p9.aes(x="middle", y="term", width="wide")
-        figure += p9.geom_tile(tile, bars, fill=BLUE, alpha=0.5, height=0.7, inherit_aes=False)
-    limits = rows_with_interval(drawn)
+        figure += p9.geom_tile(
+            tile, bars, fill=style.BLUE, alpha=0.5, height=0.7, inherit_aes=False
+        )
+    limits = style.rows_with_interval(drawn)
     if len(limits):
         ends = p9.aes(y="term", xmin="conf_low", xmax="conf_high")
-        figure += p9.geom_errorbarh(ends, limits, height=0.25, color=BLUE, inherit_aes=False)
+        figure += p9.geom_errorbarh(ends, limits, height=0.25, color=style.BLUE, inherit_aes=False)
     figure += _numbers(frame, null, room, texts) if texts else rooms.few_breaks("x", room.panel)
     if kind != "bars":
-        figure += p9.geom_point(color=BLUE)
-    figure += p9.labs(x=label(results), y="")
+        figure += p9.geom_point(color=style.BLUE)
+    figure += p9.labs(x=style.label(results), y="")
     return figure + rooms.panels_of(rooms.facet_of(results), room)
 
 
@@ -144,7 +138,7 @@ def together(
     for name, results in zip(names, several, strict=True):
         frame = results.summary_frame(alpha).reset_index()
         null, what = results.estimand.parameter.null, results.estimand.words.quantity
-        frame = frame.assign(measure=name, panel=label(results, what), null=null)
+        frame = frame.assign(measure=name, panel=style.label(results, what), null=null)
         frames.append(frame.astype({"null": float}))
     if sort:
         frames[0] = largest_first(frames[0])
@@ -172,12 +166,12 @@ def together(
     sides = p9.aes(ymin="conf_low", ymax="conf_high")
     figure: p9.ggplot = (
         p9.ggplot(frame, p9.aes(x="term", y="estimate", color="measure"))
-        + p9.geom_hline(p9.aes(yintercept="null"), nulls, color=GRAY, linetype="dashed")
-        + p9.geom_linerange(sides, rows_with_interval(frame), **marks)
+        + p9.geom_hline(p9.aes(yintercept="null"), nulls, color=style.GRAY, linetype="dashed")
+        + p9.geom_linerange(sides, style.rows_with_interval(frame), **marks)
         + p9.geom_point(**marks)
         + p9.coord_flip()
         + p9.scale_x_discrete(limits=ordered, labels=texts)
-        + colors_of(colors)
+        + style.colors_of(colors)
         + room.size
         + rooms.few_breaks("y", room.panel)
         + rooms.panels_of("panel" if panels else None, room, scales="free_x")
@@ -185,7 +179,7 @@ def together(
             x="",
             y="" if panels else _axis(several),
             color="",
-            caption=caption(several, alpha, names) + count_of(ordered, every),
+            caption=style.caption(several, alpha, names) + style.count_of(ordered, every),
         )
     )
     return figure
@@ -194,5 +188,5 @@ def together(
 def _axis(several: Sequence[EstimandResults]) -> str:
     """Return the measure, if there is one, or the unit of several."""
     if len({results.estimand.description for results in several}) == 1:
-        return label(several[0])
-    return label(several[0], "Importance") if several[0].estimand.words.unit else ""
+        return style.label(several[0])
+    return style.label(several[0], "Importance") if several[0].estimand.words.unit else ""
