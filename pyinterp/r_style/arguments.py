@@ -42,7 +42,7 @@ class Curve:
     """Arguments of ``pdp::partial`` that say where a curve is evaluated, and on which scale.
 
     They are listed in `pyinterp.r_style.r_functions.PARTIAL`, with R's defaults; the grid itself,
-    `pred_grid`, is none of them. `inv_link` may be what a caller hands on to R.
+    `pred_grid`, is none of them. `inv_link` may be code that a caller hands on to R.
     """
 
     grid_resolution: int | None = None

@@ -111,7 +111,7 @@ def vi_firm(
     ----------
     object : results
     var_continuous : {"sd", "mad", "iqr"}
-        Spread of the curve of what is no factor.
+        Spread of the curve of a variable that is no factor.
     {arguments}
 
     Returns
@@ -255,7 +255,7 @@ def _report(
     object: Interpretable,  # noqa: A002 - R's name
     type: Native | None = None,  # noqa: A002 - R's name
 ) -> pd.DataFrame:
-    """Return what the model itself reports."""
+    """Return the importances that the model itself reports."""
     check_results(object)
     params = object.native_importance(type).params
     frame = _importances(params.abs())
@@ -337,7 +337,7 @@ def hstats(
 
     pairs = list(combinations(strongest(pairwise_m), 2))
     triples = list(combinations(strongest(min(threeway_m, pairwise_m)), 3))
-    # The statistic, its order, its features or sets of them, and what these are called.
+    # The statistic, its order, its features or sets of them, and their names.
     parts: list[tuple[str, Order, Sequence[Any], Sequence[str]]] = [
         ("h2", "total", names, [""]),
         ("h2_overall", "overall", names, names),

@@ -3,7 +3,7 @@
 `pyinterp.r_style` has these functions without R, `r_bridge` calls them in R. Both check and refuse
 arguments by the table ``r_functions.toml``, docstrings are written from it, and so are the tables
 in `docs/from_r.md`: ``python tests/docs/test_from_r.py`` writes them. Arguments and defaults are
-those of pdp 0.9.1, vip 0.4 (`vint` of 0.3.2) and hstats 1.1.
+as in pdp 0.9.1, vip 0.4 (`vint` of 0.3.2) and hstats 1.1.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Argument:
     default : str
         As R writes it; empty if R has none.
     values, text : str
-        What docstrings say: which values it takes, and what they mean. Empty if the two sides
+        Text of docstrings: the values that it takes, and their meaning. Empty if the two sides
         describe it themselves.
     least : int
         The least whole number that it takes.
@@ -59,7 +59,7 @@ class Argument:
     r_style, r_bridge : str
         The name on that side; empty for R's name with dots as underscores.
     not_r_style, not_r_bridge, neither : str
-        Why one side, or both, refuse it, and what to use in its place: it ends the sentence "f()
+        Why one side, or both, refuse it, and the remedy: it ends the sentence "f()
         takes no keyword argument `x`: ".
     """
 

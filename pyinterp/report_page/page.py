@@ -191,7 +191,7 @@ def _methods(asked: Tables) -> str:
 
 
 def _references(asked: Tables) -> list[str]:
-    """Return the papers behind what was asked, each once, in the order of their first authors."""
+    """Return the papers behind the methods, each once, in the order of their first authors."""
     used = [method for method, several in asked.items() if several]
     first = asked[used[0]][0]
     if first.context.level == "learner":

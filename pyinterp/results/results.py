@@ -63,7 +63,7 @@ class EstimandResults(TableOfEstimands):
     """Estimates of one estimand with their inference.
 
     The methods of `Learner.fit` results and of `FittedModel` return them. They are frozen: no
-    method changes what another returns.
+    method changes the result of another.
 
     Attributes
     ----------
@@ -282,7 +282,7 @@ class EstimandResults(TableOfEstimands):
         Raises
         ------
         InferenceError
-            For another variance than that of paired repeated splits.
+            For other variances than the one of paired repeated splits.
         """
         check_number("rope", rope, NOT_NEGATIVE)
         inference = self.inference
@@ -348,7 +348,7 @@ class EstimandResults(TableOfEstimands):
         return pd.DataFrame(weights @ self.variance.cov @ weights.T)
 
     def variance_parts(self) -> pd.DataFrame:
-        """Return what the half-sample variance took, one row per term.
+        """Return the parts of the half-sample variance, one row per term.
 
         Returns
         -------
@@ -399,7 +399,7 @@ class EstimandResults(TableOfEstimands):
         -------
         statsmodels.stats.contrast.ContrastResults
             With ``effect``, ``sd``, ``tvalue``, ``pvalue``, ``conf_int()``, ``summary()`` and
-            ``summary_frame()``. `alternative`, `p_adjust` and `simultaneous` are those of these
+            ``summary_frame()``. `alternative`, `p_adjust` and `simultaneous` are as in these
             results. A hypothesis about one term has the statistic, p-value and interval that
             tables print; contrasts of several terms are t tests, adjusted among each other, those
             of importances with a standard error for each side (Zou and Donner 2008).
@@ -422,7 +422,7 @@ class EstimandResults(TableOfEstimands):
         freedom (Hotelling's distribution). For one hypothesis it is the square of `t_test`'s t.
         Importances are not normal at 0: hypotheses about single ones, by half-sampling, have a
         Bonferroni test instead, whose statistic is the largest of their \|t\| and whose P is the
-        smallest of their own times their number. Hypotheses that mix single ones and contrasts
+        smallest of their P times their number. Hypotheses that mix single ones and contrasts
         take F, which rejects too often at 0. `p_adjust` and `simultaneous` do not count.
 
         Parameters
@@ -599,7 +599,7 @@ class EstimandResults(TableOfEstimands):
         return pd.DataFrame(self.replicates.per_refit, columns=self._index)
 
     def row_frame(self) -> pd.DataFrame:
-        """Return every evaluation row's own contribution, averaged over the refits it evaluates.
+        """Return the contribution of every evaluation row, averaged over the refits it evaluates.
 
         For partial dependence these are the ICE curves.
 
@@ -652,20 +652,20 @@ class EstimandResults(TableOfEstimands):
             Significance level of the intervals.
         kind : {"auto", "dots", "bars", "forest", "curves", "tiles"}
             Of one value per feature: "dots", "bars", which begin at the null value, or "forest",
-            which has the numbers beside the dots, and groups below each other. Of a number and a
-            category: "curves" or "tiles". "auto" is what is described above.
+            which has numbers after the dots, and groups below each other. Of a number and a
+            category: "curves" or "tiles". "auto" is described above.
         sort : bool
             Draw features, or levels that have a line each, in decreasing order of their estimates,
             or else as in the data. Ordered categories keep their order.
         top : int, optional
             How many features are drawn, the first in that order; by default all.
         color : str, optional
-            A variable, or the response, by which rows' own curves are colored. Curves of rows are
+            A variable, or the response, by which curves of rows are colored. Curves of rows are
             there with ``kind="ice"``, "c-ice" and "d-ice".
         observed : bool
             Mark on every row's curve where the row itself is.
         curves : int
-            How many rows' own curves are drawn at most, evenly spread over the rows.
+            How many curves of rows are drawn at most, evenly spread over the rows.
         style : {"light", "dark"}
             The ground on which marks are drawn.
         """

@@ -70,10 +70,10 @@ def summary_col(
     Parameters
     ----------
     results : EstimandResults, results of statsmodels, sequence of them, or mapping of str to them
-        For example the ``pfi()`` of several learners, and ``smf.ols(...).fit()`` beside them, whose
+        For example the ``pfi()`` of several learners, and ``smf.ols(...).fit()`` too, whose
         column has its coefficients. Terms of the same name share a line.
     model_names : sequence of str, optional
-        Column headings; by default the names in a mapping, or those of the learners, numbered
+        Column headings; by default the names in a mapping, or of the learners, numbered
         where they repeat.
     stars : bool
         Mark p-values below 0.1, 0.05 and 0.01 with one, two and three stars.
@@ -127,11 +127,11 @@ def plot(
     ----------
     results : EstimandResults, list or mapping of str to EstimandResults
         With one value per feature, such as the ``pfi()`` of several learners: every measure has a
-        panel of its own. Or curves of one variable, such as the ``pd("x")`` of a learner and of one
+        separate panel. Or curves of one variable, such as the ``pd("x")`` of a learner and of one
         of its models, of a forest and of a linear model.
     model_names : sequence of str, optional
         One per result, different for results of the same measure; by default the names in a
-        mapping, or those of the learners, numbered where they repeat.
+        mapping, or of the learners, numbered where they repeat.
     alpha : float
         Significance level of the intervals.
     sort : bool

@@ -104,14 +104,14 @@ class Tabular:
         return frame.reset_index()
 
     def to_r(self, alpha: float | None = None) -> pd.DataFrame:
-        """Return `tidy` under broom's own column names, with dots, for a data frame in R.
+        """Return `tidy` under broom's column names, with dots, for a data frame in R.
 
         Hand it to R with ``%R -i``, with rpy2's pandas converter, or as a file.
         """
         return self.tidy(alpha).rename(columns={name: name.replace("_", ".") for name in BROOM})
 
     def to_excel(self, path: str | PathLike[str]) -> None:
-        """Write numbers, and what they are, to an Excel file of two sheets.
+        """Write numbers, and their description, to an Excel file of two sheets.
 
         The first has `summary_frame`, in full precision, the second the header and footnotes.
 
@@ -182,7 +182,7 @@ class TableOfEstimands(Tabular, ABC):
         alpha : float, optional
             Significance level of the intervals; by default 0.05, or as of ``decisions``.
         sort : bool
-            Print features in decreasing order of their estimates, of several those of the first
+            Print features in decreasing order of their estimates, of several as in the first
             that has them; grids always keep their order.
         {top}
         {table}
@@ -221,7 +221,7 @@ class TableOfEstimands(Tabular, ABC):
         )
 
     def _explanation(self) -> tuple[list[Fact], list[Footnote]]:
-        """Return what the header explains besides, and the first footnotes."""
+        """Return further facts of the header, and the first footnotes."""
         return [], []
 
 

@@ -8,7 +8,6 @@ import html
 import io
 import re
 import textwrap
-import unicodedata
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import TypeAlias
@@ -35,20 +34,13 @@ LEFT = ' style="text-align: left"'
 NOT_IN_PAPERS = ("Df:", "Engine:", "Date:")
 MARKDOWN = str.maketrans({c: f"\\{c}" for c in "|*_`<"})
 NUMBER = re.compile(r"-[\d.]+(e[+-]?\d+)?")
-GREEK = (
+GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ"
+NAMES = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
     "upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 )
-
-
-def _greek(name: str) -> str:
-    """Return the letter that LaTeX calls by a name."""
-    size = "capital" if name[0].isupper() else "small"
-    return unicodedata.lookup(f"greek {size} letter {name.replace('ambda', 'amda')}")
-
-
 # Other letters are as they are: UTF-8 is LaTeX's encoding.
-LATEX = {_greek(name): rf"$\{name}$" for name in GREEK.split()}
+LATEX = {letter: rf"$\{name}$" for letter, name in zip(GREEK, NAMES.split(), strict=True)}
 LATEX |= {c: f"\\{c}" for c in "%&#_{}$"} | {c: f"${c}$" for c in "<>|"}
 LATEX |= {
     "\\": r"\textbackslash{}",
@@ -136,7 +128,7 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         Parameters
         ----------
         header : bool
-            Whether with what the header says of the analysis.
+            Whether with the header about the analysis.
         """
         first, *others = copy.deepcopy(self.tables)
         for table in others:
@@ -228,7 +220,7 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
 def _header_rows(facts: Sequence[Fact], legend: Sequence[Fact]) -> list[tuple[Fact, ...]]:
     """Return the rows of a header: two short facts each, or one that is long or explains."""
     rows: list[tuple[Fact, ...]] = []
-    room = False  # beside the last fact
+    room = False  # to the right of the last fact
     for fact in facts:
         long = fact[0] in ALONE or len(fact[1]) > LONG
         if room and not long:
@@ -306,10 +298,10 @@ def _latex(text: str) -> str:
 
 def _latex_row(texts: Sequence[str]) -> str:
     cells = [f"$-${text[1:]}" if NUMBER.fullmatch(text) else _latex(text) for text in texts]
-    # The braces keep a heading such as "[0.025" from being read as an option of what precedes it.
+    # The braces keep a heading such as "[0.025" from being read as an option of the text before it.
     return "{}" + " & ".join(cells) + r" \\"
 
 
 def _plain(text: str) -> str:
-    """Escape what Markdown would read as markup."""
+    """Escape characters that Markdown would read as markup."""
     return text.translate(MARKDOWN)

@@ -210,7 +210,7 @@ class CurveResults(SeveralResults):
     def plot(self, alpha: float = 0.05) -> Compose | ggplot:
         """Plot all curves in a grid of panels with one vertical scale.
 
-        A category with more levels than a panel has lines has a column of its own, to the right.
+        A category with more levels than a panel has lines has a separate column, to the right.
 
         Parameters
         ----------
@@ -232,7 +232,7 @@ class CausalResults(SeveralResults):
         Average effects against the first level or smallest value. ``effects.row_frame()`` has the
         CATE of every row.
     importance : EstimandResults
-        MVIM and CVIM as mean squared effects, by plug-in, beside their permutation estimates.
+        MVIM and CVIM as mean squared effects, by plug-in, with their permutation estimates.
     share : EstimandResults
         CVIM / (2 V(Y)), the share of variance that the feature explains causally.
     """
@@ -320,7 +320,7 @@ class UncertaintyResults(SeveralResults):
         return likelihood_and_entropy(self, alpha=self.alpha)
 
     def _explanation(self) -> tuple[list[Fact], list[Footnote]]:
-        """Return the features of every decision, and what decisions mean."""
+        """Return the features of every decision, and the meaning of decisions."""
         level = f"{100 * (1 - self.alpha):g}%"
         rule = (
             f"Informative: the {level} interval of likelihood-PFI is above 0. Shared: that of "
@@ -353,11 +353,11 @@ class ComparisonResults(EstimandResults):
     Attributes
     ----------
     learners : tuple of str
-        Names of what is compared.
+        Names of the learners or results that are compared.
     places : tuple of (int, int)
         Positions in `learners` of the two of every difference.
     better : {"smaller", "larger"} or None
-        Which values of what is compared are better.
+        Which values of the compared quantity are better.
     quantity : str
         What is compared.
     """

@@ -19,7 +19,7 @@ from pyinterp.results.plots import room as rooms
 from pyinterp.results.plots import style
 from pyinterp.results.results import EstimandResults
 
-MOST_CURVES = 8  # that are told apart; tiles are drawn of more levels, unless curves are asked for
+MOST_CURVES = 8  # that differ in color; tiles are drawn of more levels, unless curves are asked for
 KEYS = 0.25  # inches of a line of a legend
 TITLE = 24  # characters of a line of the title of a legend
 CAPTION = 42  # characters of a line of the caption below the last of several panels
@@ -40,10 +40,10 @@ def curve(
     sort: bool = True,
     width: float = rooms.WIDTH,
 ) -> p9.ggplot:
-    """Draw estimates along the grid, and rows' own curves if the estimand has them.
+    """Draw estimates along the grid, and the curves of single rows if the estimand has them.
 
     Levels that have no room side by side are drawn one below the other, sorted unless the category
-    has an order of its own. The figure is as wide as is given in inches, or more if texts need it.
+    is ordered. The figure is as wide as is given in inches, or more if texts need it.
     """
     axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
     room = rooms.room_of_curve(results, frame, width)
@@ -94,7 +94,7 @@ def _axes(
 
 
 def _lines(rows: pd.DataFrame, axis: str, color: str | None) -> list[Any]:
-    """Return rows' own curves, gray or in the colors of a variable."""
+    """Return the curves of single rows, gray or in the colors of a variable."""
     look: dict[str, Any] = {"size": 0.3, "inherit_aes": False}
     if color is None:
         pale = float(np.clip(50 / rows["row"].nunique(), 0.25, 0.8))  # of few each is seen
@@ -116,7 +116,7 @@ def _lines(rows: pd.DataFrame, axis: str, color: str | None) -> list[Any]:
 def _row_curves(
     results: EstimandResults, frame: pd.DataFrame, axis: str, color: str | None, curves: int
 ) -> pd.DataFrame:
-    """Return rows' own curves in long form, so many of them at most, with their positions."""
+    """Return curves of single rows in long form, so many at most, with their positions."""
     rows = results.row_frame()
     positions = np.unique(np.concatenate(results.rows))
     # Evenly spread over the rows, so that the same plot comes out twice.
@@ -136,7 +136,7 @@ def _row_curves(
 
 
 def _observed_points(rows: pd.DataFrame, axis: str, values: pd.Series[Any]) -> pd.DataFrame:
-    """Return a point on every row's curve at the row's own value; none beyond the grid."""
+    """Return a point on every row's curve at the value of the row; none beyond the grid."""
     marks = []
     for _, row in rows.groupby("position", sort=False):
         value = values.iloc[row["position"].iloc[0]]
@@ -215,7 +215,7 @@ def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
 def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.ggplot:
     """Draw a panel per variable, about as many in a row as there are rows.
 
-    A category with more levels than a panel has lines has a column of its own, to the right.
+    A category with more levels than a panel has lines has a separate column, to the right.
     """
     frames = [style.frame_of(one, alpha) for one in several]
     limits = _limits(np.concatenate([f[["estimate", "conf_low", "conf_high"]] for f in frames]))
@@ -262,7 +262,7 @@ def _room(results: EstimandResults, frame: pd.DataFrame) -> rooms.Room:
 def _grid(
     few: list[p9.ggplot], many: list[p9.ggplot], across: int, width: float, need: float
 ) -> Compose:
-    """Return drawings in rows; if some need more height than a row has, columns beside them."""
+    """Return drawings in rows, and to their right columns of those that need more height."""
     down = -(-len(few) // max(across, 1))
     cells: list[Any] = [*few, *(plot_spacer() for _ in range(across * down - len(few)))]
     columns = [reduce(truediv, cells[k::across]) for k in range(across)]

@@ -119,7 +119,7 @@ def together(
 ) -> p9.ggplot:
     """Draw several importances of the same features, in the order of the first importance.
 
-    A line stands at the null value of what is estimated.
+    A line stands at the null value.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def together(
     top : int, optional
         How many features are drawn, the first in that order; by default all.
     panels : bool
-        Draw every measure on an axis of its own.
+        Draw every measure in a separate panel.
     """
     frames = []
     for name, results in zip(names, several, strict=True):

@@ -16,14 +16,14 @@ from pyinterp.data.columns import is_category
 from pyinterp.results.results import EstimandResults
 
 WIDTH, HEIGHT = 6.4, 4.8  # of a figure, in inches
-NAME = 40  # characters of a line of a name beside the vertical axis
+NAME = 40  # characters of a line of a name at the vertical axis
 TEXT, TITLE = 8.8, 11.0  # points of the labels of an axis, and of its title
 LONGEST = 4.2  # inches of a line of the title of a vertical axis
 LETTER = 0.62  # width of a letter, in heights of the text
 LINE, GAP = 0.15, 0.06  # inches of a line of text, and between two names
 MARGINS = 1.2  # inches above and below all panels
 EDGES = 0.4  # inches for the title of the vertical axis, and at both ends
-KEY = 0.6  # inches of the keys of a legend and of what is around it
+KEY = 0.6  # inches of the keys of a legend and the space around them
 NUMBERS = 0.5  # inches of the numbers along a vertical axis
 NUMBER, MOST_BREAKS = 0.5, 5  # inches of a number along a horizontal axis; numbers by default
 SPACE = 0.2  # inches between two panels
@@ -51,7 +51,7 @@ def in_room(text: object, inches: float, points: float = TITLE) -> str:
 
 
 def legend_width(names: Iterable[object], title: str = "") -> float:
-    """Return the inches of a legend beside a figure."""
+    """Return the inches of a legend to the right of a figure."""
     return KEY + max(widest(names), width_of(title, TITLE))
 
 
@@ -203,7 +203,7 @@ def _level_text(level: object, room: Room) -> str:
 
 
 def flip(levels: Iterable[Any], room: Room) -> list[Any]:
-    """Return what turns a plot of levels: they are on the vertical axis, estimates below."""
+    """Return layers that turn a plot of levels: they are on the vertical axis, estimates below."""
     texts = p9.scale_x_discrete(labels={level: _level_text(level, room) for level in levels})
     return [p9.coord_flip(), texts, room.size, *few_breaks("y", room.panel)]
 

@@ -87,7 +87,7 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> p9.g
 
 
 def _names(frame: pd.DataFrame, va: str) -> p9.geom_text:
-    """Return the names of features, beside their points."""
+    """Return the names of features, to the right of their points."""
     return p9.geom_text(p9.aes(label="term"), frame, ha="left", va=va, size=8, show_legend=False)
 
 

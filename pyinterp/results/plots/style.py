@@ -16,9 +16,9 @@ from pyinterp.results.results import EstimandResults
 Style: TypeAlias = Literal["light", "dark"]
 PlotKind: TypeAlias = Literal["auto", "dots", "bars", "forest", "curves", "tiles"]
 
-BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: told apart by color-blind readers
+BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: which color-blind readers can distinguish
 COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-# On a dark ground: what is dark on a light one.
+# On a dark ground: colors that are dark on a light one.
 ON_DARK = {BLUE: "#56B4E9", "black": "#EEEEEE", "white": "#222222"}
 LINE = 60  # characters of a line of a caption
 
@@ -123,7 +123,7 @@ def caption(
     *,
     intervals: bool = True,
 ) -> str:
-    """Return what estimates and intervals rest on: once if it is the same, else with names."""
+    """Return the basis of estimates and intervals: once if it is the same, else with names."""
     alike: dict[str, list[int]] = {}
     for k, results in enumerate(several):
         alike.setdefault(_basis(results, alpha, intervals=intervals), []).append(k)

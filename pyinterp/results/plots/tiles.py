@@ -16,7 +16,7 @@ from pyinterp.results.plots.style import BLUE, label
 from pyinterp.results.ranks import Ranks
 from pyinterp.results.results import EstimandResults
 
-BAR = 0.5  # inches of the bar of colors and of what is around it
+BAR = 0.5  # inches of the bar of colors and the space around it
 LEGEND = 16  # characters of a line of its title
 MOST_TEXTS = 15  # ranks with room for a number in every tile
 LEAST, STRIP = 1.0, 1.6  # inches of a panel: at least, and for a long text above it
@@ -33,7 +33,7 @@ def surface(
 
     A tile ends halfway to the next grid point, the outer ones at the last: grids by quantile show
     where data are. A category whose levels have no room side by side is on the vertical axis, a
-    line per level, sorted by their mean estimates unless the category has an order of its own.
+    line per level, sorted by their mean estimates unless the category is ordered.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def surface(
     x, y = terms.axes[:2]
     levels = {axis: rooms.levels_of(frame[axis]) for axis in (x, y) if is_category(frame[axis])}
     across, along = (rooms.side_by_side(levels.get(axis, [])) for axis in (x, y))
-    if across > max(room.panel, along):  # what needs more room is on the vertical axis
+    if across > max(room.panel, along):  # levels that need more room are on the vertical axis
         x, y = y, x
     if y in levels and rooms.side_by_side(levels[y]) > room.panel:
         levels[y] = rooms.from_below(results, frame, y, names[y], sort=sort)
