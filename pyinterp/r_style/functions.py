@@ -345,12 +345,11 @@ def hstats(
         ("h2_threeway", "three-way", triples, [":".join(triple) for triple in triples]),
         ("pd_importance", "importance", names, names),
     ]
+    form: dict[str, Any] = {"normalize": normalize, "squared": squared}
     frames = []
     for statistic, order, features, terms in parts:
         if features:
-            values = object.h_statistic(
-                features, order=order, normalize=normalize, squared=squared, **sizes
-            ).params
+            values = object.h_statistic(features, order=order, **sizes, **form).params
             columns = {"statistic": statistic, "term": terms, "value": values.to_numpy()}
             frames.append(pd.DataFrame(columns))
     return pd.concat(frames, ignore_index=True)

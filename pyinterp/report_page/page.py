@@ -179,9 +179,8 @@ def _methods(asked: Tables) -> str:
     formula = f", with the formula “{context.formula}”" if context.formula else ""
     learner = f"The learner is {context.specification or context.learner}{formula}."
     sentences = [_data(context), learner, _evaluation(context)]
-    sentences += dict.fromkeys(
-        f"{r.estimand.words.heading}: {r.estimand.words.meaning}" for r in several
-    )
+    words = [results.estimand.words for results in several]
+    sentences += dict.fromkeys(f"{word.heading}: {word.meaning}" for word in words)
     if first.bse.gt(0).any():
         sentences.append(first.variance.note)
     sentences.append(f"Predictions of what-if rows: {first.engine.name}.")

@@ -478,9 +478,8 @@ class EstimandResults(TableOfEstimands):
                 f"(alternative={quote(self.alternative)}); ask for them without `alternative`."
             )
         facet = terms.layout[terms.facet] if terms.facet else pd.Series(0, terms.layout.index)
-        return flatness_test(
-            self.inference.estimate, self.variance, pd.factorize(facet)[0], list(terms.names)
-        )
+        curves = pd.factorize(facet)[0]
+        return flatness_test(self.inference.estimate, self.variance, curves, list(terms.names))
 
     def differences(self, reference: str | None = None) -> Contrasts:
         """Test that groups of rows have the same values, each against a reference group.
@@ -614,9 +613,8 @@ class EstimandResults(TableOfEstimands):
                 "A row has no contribution of its own to a difference of independent estimates; "
                 "ask the results that were compared."
             )
-        stacked = pd.DataFrame(
-            np.concatenate([e.rows for e in self.replicates.estimates]), columns=self._index
-        )
+        rows = np.concatenate([e.rows for e in self.replicates.estimates])
+        stacked = pd.DataFrame(rows, columns=self._index)
         positions = np.concatenate(self.rows)
         first = np.unique(positions, return_index=True)[1]
         labels = self.labels[0].append(list(self.labels[1:]))
@@ -770,6 +768,5 @@ def _differences(terms: Terms, reference: str | None) -> Hypotheses:
     weights = np.kron(np.delete(each - each[at], at, axis=0), np.eye(q))
     others = [level for level in levels if level != base]
     names = [f"{stub} | {level} - {base}" for level in others for stub in terms.stubs[:q]]
-    return Hypotheses(
-        weights=weights, target=np.zeros(len(weights)), names=names, terms=list(terms.names)
-    )
+    target = np.zeros(len(weights))
+    return Hypotheses(weights=weights, target=target, names=names, terms=list(terms.names))

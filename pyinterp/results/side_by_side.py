@@ -92,11 +92,10 @@ def summary_col(
     several, model_names = _with_names(results, model_names)
     columns = [_column_of(one) for one in several]
     names = learner_names([c.learner for c in columns], model_names)
-    formats = _formats(columns) if float_format is None else [float_format] * len(columns)
     terms = list(dict.fromkeys(term for c in columns for term in c.params.index))
     cells = {
-        name: _cells(column, terms, fmt, stars=stars)
-        for name, column, fmt in zip(names, columns, formats, strict=True)
+        name: _cells(column, terms, float_format or _format(column, columns), stars=stars)
+        for name, column in zip(names, columns, strict=True)
     }
     estimates = pd.DataFrame(cells, index=[stub for term in terms for stub in (term, "")])
     about = _facts(columns)
@@ -182,24 +181,18 @@ def _column_of(results: object) -> _Column:
             "`results` must hold results of an estimand such as res.pfi(), or of a model of "
             f"statsmodels such as smf.ols(...).fit(), not {type(results).__name__}."
         )
-    fit = results.fit
+    context, fit, what = results.context, results.fit, results.estimand.description
     side = "" if results.alternative == "two-sided" else f"One-sided ({results.alternative})."
     facts = {
         "No. observations": str(results.nobs),
-        "No. refits": str(results.context.refits),
+        "No. refits": str(context.refits),
         "Loss": f"{fit.loss:.4g}" if fit else "",
         "R² or D²": fit.share_text if fit else "",
         "Cov. type": results.variance.label,
     }
-    return _Column(
-        results.context.learner,
-        results.estimand.description,
-        results.params,
-        results.bse,
-        results.pvalues,
-        facts,
-        f"{side} {results.inference.note}".strip(),
-    )
+    note = f"{side} {results.inference.note}".strip()
+    params, bse, pvalues = results.params, results.bse, results.pvalues
+    return _Column(context.learner, what, params, bse, pvalues, facts, note)
 
 
 def _of_statsmodels(fitted: Any, name: str) -> _Column:
@@ -250,16 +243,13 @@ def _facts(columns: Sequence[_Column]) -> dict[str, list[str]]:
     return estimand | {name: [c.facts.get(name, "") for c in columns] for name in names}
 
 
-def _formats(columns: Sequence[_Column]) -> list[str]:
-    """Return a format per column: numbers of different estimands are in different units."""
-    alike = len({c.description for c in columns}) == 1
-    formats = []
-    for column in columns:
-        same = columns if alike else [column]
-        params = np.concatenate([c.params for c in same])
-        number = number_format(params, np.concatenate([c.bse for c in same]))
-        formats.append("%.4f" if column.description == COEFFICIENTS else number)
-    return formats
+def _format(column: _Column, columns: Sequence[_Column]) -> str:
+    """Return the format of a column: numbers of different estimands are in different units."""
+    if column.description == COEFFICIENTS:
+        return "%.4f"
+    same = columns if len({c.description for c in columns}) == 1 else [column]
+    params = np.concatenate([c.params for c in same])
+    return number_format(params, np.concatenate([c.bse for c in same]))
 
 
 def _check_format(float_format: object) -> None:

@@ -248,9 +248,8 @@ def _header_lines(rows: Sequence[tuple[Fact, ...]], width: int) -> tuple[list[st
             two, more = row[1]
             lines.append(f"{one:<{name}} {text:<{value}}{GAP}{two:<{other}} {more}")
             continue
-        wrapper = textwrap.TextWrapper(
-            width - name - 1, break_long_words=False, break_on_hyphens=False
-        )
+        room = width - name - 1
+        wrapper = textwrap.TextWrapper(room, break_long_words=False, break_on_hyphens=False)
         if one == "Learner:":
             wrapper.wordsep_simple_re = BREAKS
         for part in wrapper.wrap(text) or [""]:

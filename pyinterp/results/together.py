@@ -155,10 +155,8 @@ class ImportanceResults(SeveralResults):
         from pyinterp.results.plots.points import together  # noqa: PLC0415 - slow
 
         TableOptions(alpha, sort, top)
-        several_units = len({part.estimand.words.unit for part in self.parts}) > 1
-        return together(
-            self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=several_units
-        )
+        panels = len({part.estimand.words.unit for part in self.parts}) > 1
+        return together(self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=panels)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -40,10 +40,8 @@ def points(results: EstimandResults, frame: pd.DataFrame, *, kind: str = "dots")
         start = 0.0 if null is None else null
         wide = (drawn["estimate"] - start).abs()
         bars = drawn.assign(middle=(drawn["estimate"] + start) / 2, wide=wide)
-        tile = p9.aes(x="middle", y="term", width="wide")
-        figure += p9.geom_tile(
-            tile, bars, fill=style.BLUE, alpha=0.5, height=0.7, inherit_aes=False
-        )
+        tile, look = p9.aes(x="middle", y="term", width="wide"), {"fill": style.BLUE, "alpha": 0.5}
+        figure += p9.geom_tile(tile, bars, height=0.7, inherit_aes=False, **look)
     limits = style.rows_with_interval(drawn)
     if len(limits):
         ends = p9.aes(y="term", xmin="conf_low", xmax="conf_high")
@@ -151,15 +149,13 @@ def together(
     # The first name on top, as in the legend.
     frame["measure"] = pd.Categorical(frame["measure"], categories=colors[::-1], ordered=True)
     frame["panel"] = pd.Categorical(frame["panel"], categories=list(dict.fromkeys(frame["panel"])))
-    marks: dict[str, Any] = {
-        "position": p9.position_dodge(width=0.6),
-        "show_legend": len(colors) > 1,
-    }
+    apart, legend = p9.position_dodge(width=0.6), len(colors) > 1
+    marks: dict[str, Any] = {"position": apart, "show_legend": legend}
     texts = {term: rooms.in_lines(term) for term in ordered}
     room = rooms.Room(
         lines=max(rooms.lines_of(list(texts.values())), rooms.LINE * len(ordered) * len(colors)),
         labels=rooms.widest(texts.values()),
-        legend=rooms.legend_width(colors) if len(colors) > 1 else 0.0,
+        legend=rooms.legend_width(colors) if legend else 0.0,
         panels=frame["panel"].nunique() if panels else 1,
     )
     nulls = frame[["panel", "null"]].dropna().drop_duplicates()

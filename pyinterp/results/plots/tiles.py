@@ -60,10 +60,8 @@ def surface(
     if y in texts:
         room = replace(room, lines=rooms.lines_of(texts[y]), labels=rooms.widest(texts[y]))
     edges = {**_edges(frame[x], "x", levels.get(x)), **_edges(frame[y], "y", levels.get(y))}
-    figure = p9.ggplot(frame.assign(**edges))
-    figure += p9.geom_rect(
-        p9.aes(xmin="xmin", xmax="xmax", ymin="ymin", ymax="ymax", fill="estimate")
-    )
+    place = p9.aes(xmin="xmin", xmax="xmax", ymin="ymin", ymax="ymax", fill="estimate")
+    figure = p9.ggplot(frame.assign(**edges)) + p9.geom_rect(place)
     if x in texts and rooms.side_by_side(texts[x]) > room.panel:
         room = replace(room, below=rooms.widest(texts[x]), least=rooms.lines_of(texts[x]))
         figure += p9.theme(axis_text_x=p9.element_text(rotation=90))
