@@ -16,7 +16,7 @@ from pyinterp.results.results import EstimandResults
 Style: TypeAlias = Literal["light", "dark"]
 PlotKind: TypeAlias = Literal["auto", "dots", "bars", "forest", "curves", "tiles"]
 
-BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: which color-blind readers can distinguish
+BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: color-blind readers can distinguish them
 COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 # On a dark ground: colors that are dark on a light one.
 ON_DARK = {BLUE: "#56B4E9", "black": "#EEEEEE", "white": "#222222"}
