@@ -96,11 +96,11 @@ def notes_of(
     context = several[0].context
     notes = [
         *_in_words(before, full),
-        *_with_labels(headings, [_about(r, alpha, alone=alone) for r in several], full),
+        *_with_labels(headings, [list(_about(r, alpha, alone=alone)) for r in several], full),
         *_with_labels(headings, [_intervals(r, alone=alone) for r in several], full),
-        *_with_labels(headings, [_tests(r, alone=alone) for r in several], full),
+        *_with_labels(headings, [list(_tests(r, alone=alone)) for r in several], full),
         *_of_rows(several, headings),
-        *_with_labels(headings, [_limits(r, alpha) for r in several], full),
+        *_with_labels(headings, [list(_limits(r, alpha)) for r in several], full),
         *map(Footnote, filter(None, (context.plan_note, context.missing_note))),
     ]
     for diagnostic in dict.fromkeys(r.diagnostic for r in several if r.diagnostic is not None):
@@ -108,7 +108,7 @@ def notes_of(
     return list(dict.fromkeys(notes))
 
 
-def _in_words(notes: Iterable[Footnote], full: bool) -> list[Footnote]:
+def _in_words(notes: Sequence[Footnote], full: bool) -> list[Footnote]:
     """Return footnotes that are not empty, with all that they say in `text`."""
     if full:
         notes = [Footnote(f"{n.text} {n.more}".strip(), marks=n.marks) for n in notes]
@@ -116,7 +116,7 @@ def _in_words(notes: Iterable[Footnote], full: bool) -> list[Footnote]:
 
 
 def _with_labels(
-    headings: Sequence[str], notes: Sequence[Iterable[Footnote]], full: bool
+    headings: Sequence[str], notes: Sequence[Sequence[Footnote]], full: bool
 ) -> Iterator[Footnote]:
     """Yield the notes on several estimands, with their labels unless they are on all of them."""
     labels: dict[Footnote, list[str]] = {}
