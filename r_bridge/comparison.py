@@ -230,9 +230,10 @@ def compare(
 def _check_options(what: What, options: Mapping[str, Any]) -> None:
     """Raise `TypeError` for an option that the two functions do not both take."""
     function = QUESTIONS[what].function
+    common = [name for name in function.names("r_style") if name in function.names("r_bridge")]
     for name in options:
-        if name not in function.common():
-            names = [n for n in function.common() if n in signature(compare).parameters]
+        if name not in common:
+            names = [n for n in common if n in signature(compare).parameters]
             raise TypeError(
                 f'compare() of "{what}" takes no keyword argument `{name}`; its options are '
                 f"{list_of(names, most=20, limit=300)}."

@@ -211,7 +211,7 @@ class Interpretable(Effects, Importances):
         {sampler}
         {rows}
         """
-        from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+        from pyinterp.results.plots.scatter import agreement  # noqa: PLC0415 - slow
 
         if not isinstance(feature, str):
             raise OptionError(
@@ -241,7 +241,7 @@ class Interpretable(Effects, Importances):
         caption = f"Out of sample; {context.refits} refits ({context.plan})"
         # A row that several refits evaluate is shown once.
         once = values[~values.index.duplicated()].sort_index()
-        return plots.agreement(once, predictions.groupby(predictions.index).mean(), caption)
+        return agreement(once, predictions.groupby(predictions.index).mean(), caption)
 
     @takes(refused={"by": ONE_GROUP})
     def causal(
