@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -35,20 +35,20 @@ class Categories(NamedTuple):
         return Categories(self.codes[rows], self.levels)
 
 
-class Swap(ABC):
+class Swap(NamedTuple):
     """What-if copies of rows: some variables take a donor's values, the others stay.
 
     Attributes
     ----------
+    matrix : callable
+        ``matrix(rows, donors, index=None)`` returns the design of k pairs of a row and its donor;
+        both have shape (k,). If it is a frame, its index is that of the rows in `index`.
     by_donor : pair of ndarray, or None
         Columns that change and their values by donor; None if they use other variables too.
     """
 
+    matrix: Callable[..., Matrix]
     by_donor: tuple[IntArray, FloatArray] | None = None
-
-    @abstractmethod
-    def matrix(self, rows: IntArray, donors: IntArray) -> Matrix:
-        """Return the design of k pairs of a row and its donor; both arguments have shape (k,)."""
 
 
 class Design(ABC):
@@ -93,13 +93,7 @@ class Design(ABC):
         return True
 
     @abstractmethod
-    def swap(
-        self,
-        frame: pd.DataFrame,
-        names: Sequence[str],
-        donors: pd.DataFrame,
-        index: pd.Index | None = None,
-    ) -> Swap:
+    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Prepare what-if copies of `frame` in which `names` take values from `donors`."""
 
     @abstractmethod
@@ -155,16 +149,10 @@ class ArrayDesign(_VariablesDesign):
         """Return the variables as an array."""
         return self._array(frame[list(self.variables)])
 
-    def swap(
-        self,
-        frame: pd.DataFrame,
-        names: Sequence[str],
-        donors: pd.DataFrame,
-        index: pd.Index | None = None,
-    ) -> Swap:
+    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Overwrite the variables' columns."""
         values = self._array(donors[list(names)])
-        return _ColumnSwap(self, frame, self.driven(names), values)
+        return _column_swap(self, frame, self.driven(names), values)
 
     def _array(self, frame: pd.DataFrame) -> FloatArray:
         if self._dtype.kind == "f":
@@ -200,15 +188,17 @@ class FrameDesign(_VariablesDesign):
         """Return the variables in plain types, as estimands read them."""
         return frame[list(self.variables)]
 
-    def swap(
-        self,
-        frame: pd.DataFrame,
-        names: Sequence[str],
-        donors: pd.DataFrame,
-        index: pd.Index | None = None,
-    ) -> Swap:
+    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Overwrite the variables' columns."""
-        return _FrameSwap(self.plain(frame), names, donors, self._form, index)
+        base = self.plain(frame)
+
+        def matrix(rows: IntArray, places: IntArray, index: pd.Index | None = None) -> Matrix:
+            copies = base.take(rows).reset_index(drop=True)
+            for name in names:
+                copies[name] = donors[name].take(places).array
+            return self._form.write(copies, None if index is None else index.take(rows))
+
+        return Swap(matrix)
 
 
 class FormulaDesign(Design):
@@ -230,7 +220,7 @@ class FormulaDesign(Design):
         self, terms: Terms, frame: pd.DataFrame, scope: Mapping[str, Any], *, intercept: bool
     ) -> None:
         self._learned, self._frame, self._intercept = terms, frame, intercept
-        self._scope = Scope(terms.names, scope)
+        self._scope = Scope({name: scope[name] for name in terms.names if name in scope})
         self._coding = learn(terms, frame, self._scope)
         terms_of_coding = enumerate(self._coding.terms)
         self._take(terms, [t for t, factors in terms_of_coding if intercept or factors])
@@ -287,24 +277,22 @@ class FormulaDesign(Design):
             places.extend(self._places[t])
         return np.array(places, dtype=np.intp)
 
-    def swap(
-        self,
-        frame: pd.DataFrame,
-        names: Sequence[str],
-        donors: pd.DataFrame,
-        index: pd.Index | None = None,
-    ) -> Swap:
+    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Rebuild every column built from `names`."""
         terms, driven, others = self._terms_with(names), self.driven(names), self._others(names)
         if not others:
-            return _ColumnSwap(self, frame, driven, self._coding.build(donors, terms))
-        return _RebuildSwap(
-            self.encode(frame),
-            driven,
-            lambda mixed: self._coding.build(mixed, terms),
-            frame[list(others)],
-            donors[list(names)],
-        )
+            return _column_swap(self, frame, driven, self._coding.build(donors, terms))
+        # Some column uses replaced and other variables, as an interaction does: built per pair.
+        base, stays, replaced = self.encode(frame), frame[list(others)], donors[list(names)]
+
+        def matrix(rows: IntArray, places: IntArray, _: object = None) -> FloatArray:
+            sides = stays.take(rows), replaced.take(places)
+            mixed = pd.concat([side.reset_index(drop=True) for side in sides], axis=1)
+            copies = base[rows]
+            copies[:, driven] = self._coding.build(mixed, terms)
+            return copies
+
+        return Swap(matrix)
 
     def without(self, names: Sequence[str]) -> FormulaDesign | None:
         """Return the design of the formula without the terms that use one of `names`.
@@ -386,68 +374,13 @@ def _code(factors: Iterable[Factor]) -> str:
     return short(":".join(factor.code for factor in factors))
 
 
-class _ColumnSwap(Swap):
-    """The driven columns depend on the replaced variables only: computed once per donor."""
+def _column_swap(design: Design, frame: pd.DataFrame, driven: IntArray, values: FloatArray) -> Swap:
+    """Return the swap of columns that depend on the replaced variables only, `values` by donor."""
+    base = cache(lambda: np.asarray(design.encode(frame)))  # which exact engines do not need
 
-    def __init__(
-        self, design: Design, frame: pd.DataFrame, driven: IntArray, values: FloatArray
-    ) -> None:
-        self._design, self._frame = design, frame
-        self._driven, self._values = self.by_donor = driven, values
-
-    @cached_property
-    def _base(self) -> FloatArray:
-        """The design of the rows as observed, which exact engines do not need."""
-        return np.asarray(self._design.encode(self._frame))
-
-    def matrix(self, rows: IntArray, donors: IntArray) -> FloatArray:
-        dtype = np.result_type(self._base, self._values)
-        copies = self._base[rows].astype(dtype, copy=False)
-        copies[:, self._driven] = self._values[donors]
+    def matrix(rows: IntArray, donors: IntArray, _: object = None) -> FloatArray:
+        copies = base()[rows].astype(np.result_type(base(), values), copy=False)
+        copies[:, driven] = values[donors]
         return copies
 
-
-class _RebuildSwap(Swap):
-    """Some driven column uses replaced and other variables (an interaction): built per pair."""
-
-    def __init__(
-        self,
-        base: FloatArray,
-        driven: IntArray,
-        build: Callable[[pd.DataFrame], FloatArray],
-        others: pd.DataFrame,
-        donors: pd.DataFrame,
-    ) -> None:
-        self._base, self._driven, self._build = base, driven, build
-        self._others, self._donors = others, donors
-
-    def matrix(self, rows: IntArray, donors: IntArray) -> FloatArray:
-        copies = self._base[rows]
-        mixed = pd.concat(
-            [
-                self._others.take(rows).reset_index(drop=True),
-                self._donors.take(donors).reset_index(drop=True),
-            ],
-            axis=1,
-        )
-        copies[:, self._driven] = self._build(mixed)
-        return copies
-
-
-class _FrameSwap(Swap):
-    def __init__(
-        self,
-        base: pd.DataFrame,
-        names: Sequence[str],
-        donors: pd.DataFrame,
-        form: Form,
-        index: pd.Index | None,
-    ) -> None:
-        self._base, self._names, self._donors = base, tuple(names), donors
-        self._form, self._index = form, index
-
-    def matrix(self, rows: IntArray, donors: IntArray) -> Matrix:
-        copies = self._base.take(rows).reset_index(drop=True)
-        for name in self._names:
-            copies[name] = self._donors[name].take(donors).array
-        return self._form.write(copies, None if self._index is None else self._index.take(rows))
+    return Swap(matrix, (driven, values))

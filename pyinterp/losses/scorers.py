@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.sample import Response
-from pyinterp.losses.metrics import METRICS, Combine, Metric, OfMeans
+from pyinterp.losses.metrics import METRICS, Formula, FormulaMetric, Metric, Result
 from pyinterp.models.predictor import Kind, Predictor, most_probable
 from pyinterp.ranges import REAL
 
@@ -29,10 +29,8 @@ FUNCTIONS = {
     "root_mean_squared_error": "rmse",
 }
 SCORERS = {
-    "neg_mean_absolute_error": "mae",
-    "neg_mean_squared_error": "mse",
-    "neg_root_mean_squared_error": "rmse",
-    "r2": "rsq_trad",
+    "r2" if function == "r2_score" else f"neg_{function}": name
+    for function, name in FUNCTIONS.items()
 }
 
 
@@ -58,18 +56,20 @@ def formula_of(metric: object) -> Metric | None:
 
 
 @lru_cache  # as above
-def _formula(name: str) -> Metric:
+def _formula(name: str) -> FormulaMetric:
     """Return a scorer's formula: our metric's, with the sign that makes larger better."""
     metric = METRICS[SCORERS[name]]
-    if isinstance(metric, OfMeans) and metric.smaller_is_better:
-        combine = partial(_negative, combine=metric.combine)
-        metric = replace(metric, smaller_is_better=False, range=REAL, combine=combine)
-    return replace(metric, name=name)
+    if not metric.smaller_is_better:
+        return replace(metric, name=name)
+    formula = partial(_negative, metric.formula)
+    return replace(metric, name=name, smaller_is_better=False, range=REAL, formula=formula)
 
 
-def _negative(means: FloatArray, *, combine: Combine) -> tuple[float, FloatArray]:
-    value, gradient = combine(means)
-    return -value, -gradient
+def _negative(
+    formula: Formula, y: FloatArray, prediction: FloatArray, weights: FloatArray
+) -> Result:
+    value, derivatives = formula(y, prediction, weights)
+    return -value, -derivatives
 
 
 def name_of(scorer: AnyScorer) -> str:

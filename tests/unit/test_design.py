@@ -28,8 +28,8 @@ ENV = {"np": np}
 def formula_design(
     terms: str, frame: pd.DataFrame, scope: dict[str, Any], *, intercept: bool
 ) -> FormulaDesign:
-    formula = parse(f"response ~ {terms}", [*frame.columns, "response"], scope)
-    return FormulaDesign(formula.terms, frame, scope, intercept=intercept)
+    _, parsed = parse(f"response ~ {terms}", [*frame.columns, "response"], scope)
+    return FormulaDesign(parsed, frame, scope, intercept=intercept)
 
 
 TERMS = [

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from pyinterp.data.formula.algebra import read_terms
+from pyinterp.data.formula.algebra import TermReader
 from pyinterp.data.formula.coding import (
     Factor,
     Terms,
@@ -36,17 +36,10 @@ from pyinterp.data.formula.coding import (
 from pyinterp.data.formula.columns import Columns
 from pyinterp.data.formula.factors import FactorReader
 from pyinterp.data.formula.tokens import atom_end, code_of, column_code, read_tokens
-from pyinterp.data.formula.trust import untrusted_check
+from pyinterp.data.formula.trust import Grammar
 from pyinterp.errors import FormulaError, short
 
-__all__ = ["Formula", "callers_names", "library_coding", "linear_hypotheses", "names_in", "parse"]
-
-
-class Formula(NamedTuple):
-    """A formula split at `~`, with `.` expanded."""
-
-    response: Factor
-    terms: Terms
+__all__ = ["callers_names", "library_coding", "linear_hypotheses", "names_in", "parse"]
 
 
 def parse(
@@ -55,8 +48,8 @@ def parse(
     scope: Mapping[str, Any] | None = None,
     *,
     numeric: Collection[str] | None = None,
-) -> Formula:
-    """Read a formula; nothing of it is evaluated.
+) -> tuple[Factor, Terms]:
+    """Return the response and the terms of a formula; nothing of it is evaluated.
 
     Parameters
     ----------
@@ -81,10 +74,8 @@ def parse(
             f'The formula must be a string such as "y ~ x", not {type(formula).__name__}.'
         )
     data_columns = Columns(columns)
-    if numeric is None:
-        reader = FactorReader(data_columns, scope or {})
-    else:
-        reader = FactorReader(data_columns, {}, untrusted_check(data_columns, frozenset(numeric)))
+    check = None if numeric is None else Grammar(data_columns, frozenset(numeric)).check
+    reader = FactorReader(data_columns, (scope or {}) if check is None else {}, check)
     tokens = read_tokens(formula)
     places = [i for i, token in enumerate(tokens) if token.text == "~"]
     if len(places) != 1 or places[0] == 0 or places[0] == len(tokens) - 2:
@@ -106,7 +97,7 @@ def parse(
             f"`{short(response.code)}`."
         )
     rest = [c for c in data_columns.names if c not in response.variables]
-    return Formula(response, read_terms(right, rest, reader))
+    return response, TermReader(right, rest, reader).terms()
 
 
 def names_in(code: str, columns: Iterable[str]) -> tuple[str, ...]:

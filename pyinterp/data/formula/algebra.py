@@ -18,8 +18,8 @@ BINDING = {"*": 1, "/": 1, ":": 2, "^": 3, "**": 3}  # as in R, `:` binds before
 Products: TypeAlias = dict[frozenset[str], tuple[Factor, ...]]
 
 
-def read_terms(tokens: Sequence[Token], rest: Sequence[str], reader: FactorReader) -> Terms:
-    """Read the right side of a formula.
+class TermReader:
+    """Reads the right side of a formula, sums of products, from left to right.
 
     Parameters
     ----------
@@ -30,11 +30,6 @@ def read_terms(tokens: Sequence[Token], rest: Sequence[str], reader: FactorReade
     reader : FactorReader
         Reads the code inside.
     """
-    return _Reader(tokens, rest, reader).terms()
-
-
-class _Reader:
-    """Reads sums of products from left to right."""
 
     def __init__(self, tokens: Sequence[Token], rest: Sequence[str], reader: FactorReader) -> None:
         self._tokens, self._rest, self._reader = tokens, rest, reader
@@ -44,6 +39,7 @@ class _Reader:
         self._intercept = True
 
     def terms(self) -> Terms:
+        """Return the terms."""
         products = self._sum()
         if self._token.kind != "end":
             raise self._unreadable()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from types import ModuleType
@@ -58,31 +57,17 @@ def double(values: Any) -> Any:
     return float(values) if isinstance(values, bool) else values
 
 
-class Scope(Mapping[str, Any]):
+class Scope(dict[str, Any]):
     """Names of the caller that a formula uses, which can be pickled: modules by their names."""
 
-    def __init__(self, names: Iterable[str], scope: Mapping[str, Any]) -> None:
-        self._values = {name: scope[name] for name in names if name in scope}
+    def __reduce__(self) -> tuple[Any, ...]:
+        modules = {n: value.__name__ for n, value in self.items() if isinstance(value, ModuleType)}
+        others = {name: value for name, value in self.items() if name not in modules}
+        return _scope, (modules, others)
 
-    def __getitem__(self, name: str) -> Any:
-        return self._values[name]
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __getstate__(self) -> dict[str, tuple[bool, Any]]:
-        values = self._values.items()
-        modules = {name: value.__name__ for name, value in values if isinstance(value, ModuleType)}
-        return {name: (name in modules, modules.get(name, value)) for name, value in values}
-
-    def __setstate__(self, state: dict[str, tuple[bool, Any]]) -> None:
-        self._values = {
-            name: importlib.import_module(value) if module else value
-            for name, (module, value) in state.items()
-        }
+def _scope(modules: Mapping[str, str], others: Mapping[str, Any]) -> Scope:
+    return Scope(others, **{name: importlib.import_module(of) for name, of in modules.items()})
 
 
 def _environment(names: Iterable[str], scope: Mapping[str, Any]) -> patsy.EvalEnvironment:
@@ -232,7 +217,6 @@ class Coding:
         self.columns = [info.column_names[part] for part in info.term_slices.values()]
         kinds = info.factor_infos.items()
         self.numbers = frozenset(factor for factor, kind in kinds if kind.type == "numerical")
-        self._infos: dict[tuple[int, ...], patsy.DesignInfo] = {}
 
     def categories(self, frame: pd.DataFrame) -> dict[Factor, tuple[IntArray, tuple[Any, ...]]]:
         """Return codes and levels of the rows of `frame`, by categorical factor."""
@@ -275,7 +259,7 @@ class Coding:
         """
         stops = np.cumsum([len(self.columns[t]) for t in positions], dtype=np.intp)
         matrix = np.ones((len(frame), stops[-1] if len(stops) else 0))
-        mixed: list[int] = []
+        mixed: list[patsy.Term] = []
         places: list[int] = []
         for position, stop in zip(positions, stops, strict=True):
             name = self.plain[position]
@@ -283,49 +267,35 @@ class Coding:
             if values is not None and values.dtype.kind in "biuf":
                 matrix[:, stop - 1] = values
             elif self.terms[position]:
-                mixed.append(position)
+                mixed.append(self._terms[position])
                 places.extend(range(stop - len(self.columns[position]), stop))
         if mixed:
             try:
                 with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-                    matrix[:, places] = _build(self._info_of(tuple(mixed)), frame)
+                    matrix[:, places] = _build(self._info.subset(mixed), frame)
             except Exception as error:
                 raise _cannot_encode(error) from error
         if not np.isfinite(matrix).all():
             self._check_finite(matrix, frame, positions)
         return matrix
 
-    def _info_of(self, positions: tuple[int, ...]) -> patsy.DesignInfo:
-        """Return patsy's design of some terms, coded as among all of them."""
-        if positions not in self._infos:
-            terms = [self._terms[t] for t in positions]
-            factors = dict.fromkeys(factor for term in terms for factor in term.factors)
-            self._infos[positions] = patsy.DesignInfo(
-                [name for t in positions for name in self.columns[t]],
-                {factor: self._info.factor_infos[factor] for factor in factors},
-                OrderedDict((term, self._info.term_codings[term]) for term in terms),
-            )
-        return self._infos[positions]
-
     def _check_finite(
         self, matrix: FloatArray, frame: pd.DataFrame, positions: Sequence[int]
     ) -> None:
         """Raise `DesignError` for numbers that are not finite, unless a variable is missing."""
-        bad, start = ~np.isfinite(matrix), 0
-        for position in positions:
-            columns = self.columns[position]
-            part = slice(start, start + len(columns))
-            used = {name for factor in self.terms[position] for name in factor.variables}
+        owners = [t for t in positions for _ in self.columns[t]]
+        names = [name for t in positions for name in self.columns[t]]
+        for column in np.flatnonzero(~np.isfinite(matrix).all(axis=0)):
+            used = {name for factor in self.terms[owners[column]] for name in factor.variables}
             missing = frame[list(used)].isna().any(axis=1).to_numpy(bool)
-            wrong = bad[:, part] & ~(np.isnan(matrix[:, part]) & missing[:, None])
+            values = matrix[:, column]
+            wrong = ~np.isfinite(values) & ~(np.isnan(values) & missing)
             if wrong.any():
-                column = int(np.flatnonzero(wrong.any(axis=0))[0])
                 raise DesignError(
-                    f"Every design column must be finite, but `{short(columns[column])}` is not in "
-                    f"{int(wrong[:, column].sum())} of {len(matrix)} rows; change the "
-                    "transformation or drop those rows."
+                    f"Every design column must be finite, but `{short(names[column])}` is not in "
+                    f"{int(wrong.sum())} of {len(matrix)} rows; change the transformation or drop "
+                    "those rows."
                 )
-            start += len(columns)
 
 
 def learn(terms: Terms, frame: pd.DataFrame, scope: Mapping[str, Any]) -> Coding:
