@@ -219,11 +219,23 @@ class FormulaDesign(Design):
     def __init__(
         self, terms: Terms, frame: pd.DataFrame, scope: Mapping[str, Any], *, intercept: bool
     ) -> None:
-        self._learned, self._frame, self._intercept = terms, frame, intercept
+        self._terms, self._frame, self._intercept = terms, frame, intercept
         self._scope = Scope({name: scope[name] for name in terms.names if name in scope})
-        self._coding = learn(terms, frame, self._scope)
-        terms_of_coding = enumerate(self._coding.terms)
-        self._take(terms, [t for t, factors in terms_of_coding if intercept or factors])
+        self._coding = coding = learn(terms, frame, self._scope)
+        self._positions = [t for t, factors in enumerate(coding.terms) if intercept or factors]
+        self.has_intercept = terms.intercept
+        columns: list[str] = []
+        self._terms_of: dict[str, list[int]] = {}
+        self._places: dict[int, range] = {}
+        for t in self._positions:
+            self._places[t] = range(len(columns), len(columns) + len(coding.columns[t]))
+            columns += coding.columns[t]
+            for name in dict.fromkeys(name for f in coding.terms[t] for name in f.variables):
+                self._terms_of.setdefault(name, []).append(t)
+        self.columns = tuple(columns)
+        self.variables = tuple(str(c) for c in frame.columns if str(c) in self._terms_of)
+        categorical = terms.factors.keys() - coding.numbers
+        self.discrete = frozenset(name for factor in categorical for name in factor.variables)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what patsy has learned, which can't be pickled but learned again."""
@@ -231,26 +243,7 @@ class FormulaDesign(Design):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._coding = learn(self._learned, self._frame, self._scope)
-
-    def _take(self, terms: Terms, positions: Sequence[int]) -> None:
-        """Use those terms only that are at `positions` among the learned ones."""
-        coding = self._coding
-        columns: list[str] = []
-        self._terms, self._positions = terms, list(positions)
-        self.has_intercept = terms.intercept
-        self._terms_of: dict[str, list[int]] = {}
-        self._places: dict[int, range] = {}
-        for t in positions:
-            self._places[t] = range(len(columns), len(columns) + len(coding.columns[t]))
-            columns += coding.columns[t]
-            for name in dict.fromkeys(name for f in coding.terms[t] for name in f.variables):
-                self._terms_of.setdefault(name, []).append(t)
-        self.columns = tuple(columns)
-        self.variables = tuple(str(c) for c in self._frame.columns if str(c) in self._terms_of)
-        used = {factor for t in positions for factor in coding.terms[t]}
-        self._categorical = used - coding.numbers
-        self.discrete = frozenset(name for f in self._categorical for name in f.variables)
+        self._coding = learn(self._terms, self._frame, self._scope)
 
     def relearn(self, frame: pd.DataFrame) -> FormulaDesign:
         """Return the same design with its state learned from the rows of `frame`."""
@@ -300,20 +293,14 @@ class FormulaDesign(Design):
         Its state is learned from the same rows. Terms that stay are coded anew: of ``0 + g + h``
         without g, h gets a column for its first level too.
         """
-        dropped = self._terms_with(names)
-        kept = [t for t in self._positions if t not in dropped]
         terms = self._terms.without(names)
-        if self._coding.is_coded_apart(kept, dropped):
-            design = copy(self)
-            design._take(terms, kept)
-        else:
-            design = FormulaDesign(terms, self._frame, self._scope, intercept=self._intercept)
+        design = FormulaDesign(terms, self._frame, self._scope, intercept=self._intercept)
         return design if design.columns else None
 
     def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
         """Return the levels of the categorical factors, by factor name."""
-        coded = self._coding.categories(frame)
-        return {f.name(): Categories(*coded[f]) for f in coded if f in self._categorical}
+        coded = self._coding.categories(frame).items()
+        return {factor.name(): Categories(*codes_and_levels) for factor, codes_and_levels in coded}
 
     def check_rows(self) -> None:
         """Raise if a row can't be encoded, or its encoding depends on the rows beside it.

@@ -119,57 +119,49 @@ class ScorerFunction:
         rows = np.arange(len(y))[:, None]
         if self.response.classes is None:
             return self.scorer(_Regressor(prediction), rows, y, **weights)
-        model = self._classifier(prediction, np.array(self.response.classes))
+        none, classes = prediction[:, :0], np.array(self.response.classes)
+        if self.needs == "answers":
+            k = len(classes) if self.probable else 0
+            codes, probabilities, scores = np.split(prediction, [1, 1 + k], axis=1)
+            labels = classes[codes[:, 0].astype(np.intp)]
+        else:
+            probabilities, scores = prediction if self.needs == "probability" else none, none
+            labels = classes[most_probable(prediction)]
+        model = _Classifier(classes, labels, probabilities, scores)
         return self.scorer(model, rows, self.response.labels(y), **weights)
 
-    def _classifier(self, prediction: FloatArray, classes: npt.NDArray[Any]) -> _Classifier:
-        if self.needs != "answers":
-            probabilities = prediction if self.needs == "probability" else None
-            return _Classifier(classes, classes[most_probable(prediction)], probabilities)
-        labels = classes[prediction[:, 0].astype(np.intp)]
-        k = len(classes) if self.probable else 0
-        probabilities, scores = prediction[:, 1 : 1 + k], prediction[:, 1 + k :]
-        # scikit-learn's shape for two classes.
-        scores = scores[:, 0] if scores.shape[1] == 1 else scores
-        return _Classifier(
-            classes, labels, probabilities if k else None, scores if scores.size else None
-        )
 
-
+@dataclass(eq=False, repr=False)
 class _Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
     """A regressor that knows the predictions of the rows."""
 
-    def __init__(self, prediction: FloatArray) -> None:
-        self.prediction = prediction
+    prediction: FloatArray
 
     def predict(self, rows: IntArray) -> FloatArray:
         """Return the predictions of rows, by their numbers."""
         return self.prediction[rows[:, 0]]
 
 
+@dataclass(eq=False, repr=False)
 class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
-    """A classifier that knows its answers for the rows."""
+    """A classifier that knows its answers for the rows; those that it lacks have no columns."""
 
-    def __init__(
-        self,
-        classes: npt.NDArray[Any],
-        labels: npt.NDArray[Any],
-        probabilities: FloatArray | None = None,
-        scores: FloatArray | None = None,
-    ) -> None:
-        self.classes, self.classes_, self.labels = classes, classes, labels
-        self.probabilities, self.scores = probabilities, scores
+    classes_: npt.NDArray[Any]
+    labels: npt.NDArray[Any]
+    probabilities: FloatArray
+    scores: FloatArray
 
     def predict(self, rows: IntArray) -> npt.NDArray[Any]:
         """Return the labels of rows, by their numbers."""
         return np.asarray(self.labels[rows[:, 0]])
 
-    @available_if(lambda self: self.probabilities is not None)  # type: ignore[untyped-decorator]  # as above
+    @available_if(lambda self: self.probabilities.size)  # type: ignore[untyped-decorator]  # as above
     def predict_proba(self, rows: IntArray) -> FloatArray:
         """Return the probabilities of rows, by their numbers."""
-        return np.asarray(self.probabilities)[rows[:, 0]]
+        return self.probabilities[rows[:, 0]]
 
-    @available_if(lambda self: self.scores is not None)  # type: ignore[untyped-decorator]  # as above
+    @available_if(lambda self: self.scores.size)  # type: ignore[untyped-decorator]  # as above
     def decision_function(self, rows: IntArray) -> FloatArray:
-        """Return the decision function of rows, by their numbers."""
-        return np.asarray(self.scores)[rows[:, 0]]
+        """Return the decision function of rows, by their numbers, one column as scikit-learn."""
+        scores = self.scores[rows[:, 0]]
+        return scores[:, 0] if scores.shape[1] == 1 else scores

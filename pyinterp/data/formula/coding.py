@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -233,25 +233,6 @@ class Coding:
                 coded[factor] = np.asarray(codes, np.intp), tuple(info.categories)
         return coded
 
-    def is_coded_apart(self, kept: Iterable[int], dropped: Iterable[int]) -> bool:
-        """Whether the terms at `kept` are coded alike without those at `dropped`.
-
-        patsy codes terms together that share their numeric factors, and only categories.
-        """
-        touched = {self.numbers.intersection(self.terms[t]) for t in dropped}
-        return not any(
-            len(numeric) < len(self.terms[t]) and numeric in touched
-            for t, numeric in ((t, self.numbers.intersection(self.terms[t])) for t in kept)
-        )
-
-    @cached_property
-    def plain(self) -> list[str | None]:
-        """The numeric variable that every term is; None of other terms."""
-        return [
-            factors[0].column if len(factors) == 1 and factors[0] in self.numbers else None
-            for factors in self.terms
-        ]
-
     def build(self, frame: pd.DataFrame, positions: Sequence[int]) -> FloatArray:
         """Return the columns that the terms at `positions` have for the rows of `frame`.
 
@@ -262,11 +243,13 @@ class Coding:
         mixed: list[patsy.Term] = []
         places: list[int] = []
         for position, stop in zip(positions, stops, strict=True):
-            name = self.plain[position]
+            factors = self.terms[position]
+            plain = len(factors) == 1 and factors[0] in self.numbers
+            name = factors[0].column if plain else None
             values = None if name is None else frame[name].to_numpy()
             if values is not None and values.dtype.kind in "biuf":
                 matrix[:, stop - 1] = values
-            elif self.terms[position]:
+            elif factors:
                 mixed.append(self._terms[position])
                 places.extend(range(stop - len(self.columns[position]), stop))
         if mixed:
