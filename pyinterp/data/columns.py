@@ -1,6 +1,6 @@
 """Columns of the user's rows as plain numbers, booleans, levels and dates, which estimands read.
 
-Models are handed the user's own types: see `pyinterp.data.form`.
+Models are handed the user's types: see `pyinterp.data.form`.
 """
 
 from __future__ import annotations

@@ -211,9 +211,9 @@ class FormulaDesign(Design):
     frame : pandas.DataFrame
         Rows from which levels, knots and means are learned.
     scope : mapping from str
-        What names that are no columns stand for.
+        The values of names that are no columns.
     intercept : bool
-        Keep the intercept column, for learners that do not fit their own.
+        Keep the intercept column, for learners that fit none.
     """
 
     def __init__(
@@ -238,7 +238,7 @@ class FormulaDesign(Design):
         self.discrete = frozenset(name for factor in categorical for name in factor.variables)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what patsy has learned, which can't be pickled but learned again."""
+        """Leave out patsy's state, which can't be pickled but learned again."""
         return {name: value for name, value in vars(self).items() if name != "_coding"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -303,7 +303,7 @@ class FormulaDesign(Design):
         return {factor.name(): Categories(*codes_and_levels) for factor, codes_and_levels in coded}
 
     def check_rows(self) -> None:
-        """Raise if a row can't be encoded, or its encoding depends on the rows beside it.
+        """Raise if a row can't be encoded, or its encoding depends on the other rows.
 
         What-if rows have other neighbors than rows of the data: a column such as
         ``I(x - np.mean(x))`` would mean something else in each of them.
@@ -331,8 +331,8 @@ class FormulaDesign(Design):
     def check_coding(self) -> None:
         """Raise if R might code the categories in a term by fewer columns.
 
-        R codes h in ``g:h`` by contrasts if an earlier term has g, even beside a number as in
-        ``x:g``, which does not make up for what contrasts leave out.
+        R codes h in ``g:h`` by contrasts if an earlier term has g, even with a number as in
+        ``x:g``, which does not make up for the columns that contrasts leave out.
         """
         numbers = self._coding.numbers
         margins = set(map(frozenset, self._terms.products))

@@ -138,7 +138,7 @@ def as_column(
     rows : int
         How many rows there are.
     what, other : str
-        What the values, and what the rows are called in messages.
+        The names of the values and of the rows in messages.
     index : pandas.Index, optional
         The user's index, to which a Series must be aligned.
 
@@ -259,7 +259,7 @@ def _of_vector(values: Any) -> pd.Series[Any] | None:
         return pd.Series(array[:, 0])
     if array.ndim != 1:
         return None
-    # A list keeps what it holds: NumPy would make strings of numbers beside strings.
+    # A list keeps its values: NumPy would make strings of numbers among strings.
     return pd.Series(values if listed else array)
 
 

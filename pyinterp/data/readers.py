@@ -65,7 +65,7 @@ class FormulaReader(Reader):
     formula : str
         As in `Learner.from_formula`.
     data : RowData
-        Rows at hand, which say what `.` stands for.
+        Rows at hand, which say which columns `.` stands for.
     scope : mapping from str
         The caller's names.
     as_frame : bool

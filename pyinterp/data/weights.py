@@ -72,7 +72,7 @@ class Offset:
     Attributes
     ----------
     name : str
-        Of the column that holds it beside the variables.
+        Of the column that holds it, next to the variables.
     values : ndarray of shape (n,)
         On the scale of the linear predictor, in the order of the user's rows.
     exposure : bool
@@ -98,7 +98,7 @@ class Offset:
         )
 
     def of(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return new rows with the offset as a column beside theirs."""
+        """Return new rows with the offset as another column."""
         source = self.name if self.column is None else self.column
         if source not in frame:
             raise DataError(f"New rows must have the offset as column `{source}`.")

@@ -16,7 +16,7 @@ from pyinterp.checks import check_choice, check_flag, check_memory
 from pyinterp.data.columns import read_variables
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.features import features_of
-from pyinterp.data.formula import callers_names
+from pyinterp.data.formula.coding import callers_names
 from pyinterp.data.frames import as_frame, check_frame
 from pyinterp.data.missing import Missing, MissingValues
 from pyinterp.data.readers import ArrayReader, FormulaReader, Reader

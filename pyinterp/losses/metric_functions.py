@@ -37,7 +37,7 @@ NOT_SMOOTH = "the metric jumps where the weights of rows change a little, as med
 # Groups of rows that are left out together, and the multiple of their effects' sum of squares by
 # which influences may miss it: below 0.1, rarely up to 1, for smooth functions of 20 rows and more;
 # a million for a median of weighted rows. Where rows that are left out have no more than so many
-# different effects, as on a median, a quantile or a count, groups must do what is foretold: those
+# different effects, as on a median, a quantile or a count, groups must agree with them: groups
 # of a median miss by 0.05 to 5.
 GROUPS = 12
 DISAGREEMENT, STRICT = 2, 0.02
@@ -91,7 +91,7 @@ class MetricFunction(Metric):
     ) -> FloatArray:
         """Return influences with mean 0, or missing ones if they do not add up.
 
-        They add up if leaving out several rows does about what they say, over groups of rows.
+        They add up if leaving out several rows has about the effect that they say, over groups.
         """
         influence, n = influence - influence.mean(), len(y)
         size = round(np.sqrt(n))
@@ -163,7 +163,7 @@ class MetricFunction(Metric):
         return float(number.reshape(()))
 
     def _advice(self, prediction: FloatArray) -> str:
-        """Return what to pass in place of a function of labels, or of one probability."""
+        """Return the metric to pass in place of a function of labels, or of one probability."""
         if prediction.ndim == 1 or isinstance(self.function, ScorerFunction):
             return ""
         short = self.name.removesuffix("_score")

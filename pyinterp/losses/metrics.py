@@ -23,7 +23,7 @@ MetricName: TypeAlias = Literal[
     "rmse", "mae", "mape", "mse", "rsq", "rsq_trad", "accuracy", "bal_accuracy", "youden",
     "logloss", "log_loss", "brier", "roc_auc", "pr_auc",
 ]  # fmt: skip
-# What rounding may change, relative to the distance from 0 or 1.
+# The change by rounding, relative to the distance from 0 or 1.
 ROUNDING = 1e-12
 
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -56,8 +56,8 @@ class Metric(ABC):
         As in R's yardstick and vip.
     smaller_is_better : bool
     needs : {"mean", "probability", "label", "answers"}
-        What the metric is given. With "label" the largest prediction of a row is that of the class
-        that the learner's ``predict`` says; "answers" are for scorers.
+        Kind of the predictions that the metric is given. With "label" the largest of a row is for
+        the class that the learner's ``predict`` says; "answers" are for scorers.
     unit : str
         In terms of ``{y}``, the name of the response.
     note : str
@@ -277,7 +277,7 @@ def _average_precision(y: FloatArray, prediction: FloatArray, weights: FloatArra
     above, hits_above = rows[::-1].cumsum()[::-1], hits[::-1].cumsum()[::-1]
     precision, total = hits_above / above, hits.sum()
     value = hits @ precision / total
-    # A row with a higher probability counts in the precision at those of all events below it.
+    # A row with a higher probability counts in the precision at all events below it.
     by_event = (hits / above).cumsum()
     by_row = (hits * precision / above).cumsum()
     change = events * (precision[level] - value + by_event[level]) - by_row[level]

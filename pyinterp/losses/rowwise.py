@@ -43,15 +43,15 @@ class Loss:
     Parameters
     ----------
     name : str
-        What tables call it.
+        Its name in tables.
     function : callable
         ``function(y, prediction)``, elementwise over broadcast arrays. For regression both have
         shape (...). For classification `y` holds positions in the classes, shape (...), and
         `prediction` probabilities in their order, shape (..., number of classes).
     needs : {"mean", "probability", "label", "distribution"}
-        What the function is given. With "label" the largest prediction of a row is that of the
-        class that the learner's ``predict`` says; with "distribution" they are the parameters
-        of distributions, shape (..., P).
+        Kind of the predictions that the function is given. With "label" the largest of a row is
+        for the class that the learner's ``predict`` says; with "distribution" they are the
+        parameters of distributions, shape (..., P).
     constant : callable, optional
         ``constant(y_train)``, the best prediction that ignores the features, shape () or
         (number of classes,). Without it no share of explained loss is printed.

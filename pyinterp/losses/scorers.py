@@ -82,7 +82,7 @@ def name_of(scorer: AnyScorer) -> str:
 
 
 def needs_of(scorer: AnyScorer, predictor: Predictor) -> Kind:
-    """Return what a scorer asks a model for; a scorer that does not say may ask for anything."""
+    """Return the kind of predictions that a scorer asks for; "answers" are all of them."""
     if predictor.kind == "mean":
         return "mean"
     methods = getattr(scorer, "_response_method", ())
@@ -103,7 +103,7 @@ class ScorerFunction:
     ----------
     scorer : callable
     needs : str
-        What predictions are.
+        The kind of the predictions.
     response : Response
     probable : bool
         Whether answers have probabilities.

@@ -1,11 +1,11 @@
-"""R-style formulas: terms, the variables that they use, and what is refused.
+"""R-style formulas: terms, the variables that they use, and refusals.
 
 In come a formula as text and the columns of the data; out go terms, factors and their coding. An
 operator or a function that R's packages read in another way is an error with its remedy: a formula
-means what it means in R, or nothing. Code inside function calls is Python.
+means the same as in R, or nothing. Code inside function calls is Python.
 
 =============  =================================================================
-Module         What is in it
+Module         Content
 =============  =================================================================
 `tokens`       Tokens, with R's operators that are refused
 `columns`      The columns of the data, as code names them
@@ -13,10 +13,10 @@ Module         What is in it
 `dialects`     Operators and functions of R's packages that are refused
 `factors`      Python code as factors: nothing that R would read in another way
 `algebra`      Terms as sets of products of factors: ``+ - : * / ^`` and ``.``
-`trust`        Formulas from elsewhere: a list of what code may be
+`trust`        Formulas from elsewhere: a list of allowed code
 =============  =================================================================
 
-What is refused may grow in `dialects`; what is accepted has to agree with R's ``model.matrix``.
+Refusals may grow in `dialects`; accepted formulas have to agree with R's ``model.matrix``.
 """
 
 from __future__ import annotations
@@ -26,20 +26,12 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from pyinterp.data.formula.algebra import TermReader
-from pyinterp.data.formula.coding import (
-    Factor,
-    Terms,
-    callers_names,
-    library_coding,
-    linear_hypotheses,
-)
+from pyinterp.data.formula.coding import Factor, Terms
 from pyinterp.data.formula.columns import Columns
 from pyinterp.data.formula.factors import FactorReader
 from pyinterp.data.formula.tokens import atom_end, code_of, column_code, read_tokens
 from pyinterp.data.formula.trust import Grammar
 from pyinterp.errors import FormulaError, short
-
-__all__ = ["callers_names", "library_coding", "linear_hypotheses", "names_in", "parse"]
 
 
 def parse(
@@ -103,7 +95,7 @@ def parse(
 def names_in(code: str, columns: Iterable[str]) -> tuple[str, ...]:
     """Return the `columns` that patsy code uses, ``Q("...")`` included, in their order.
 
-    For code that another package has accepted: nothing is refused but what can't be read.
+    For code that another package has accepted: nothing is refused but unreadable code.
     """
     data_columns, tokens = Columns(columns), read_tokens(code)
     used: set[str] = set()

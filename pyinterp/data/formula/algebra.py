@@ -103,7 +103,7 @@ class TermReader:
                 left = self._cross(left, right)
             elif operator == "*":
                 left = left | right | self._cross(left, right)
-            else:  # what stands right of `/` is nested in all that stands left of it, as in R
+            else:  # the right side of `/` is nested in all of the left side, as in R
                 factors = _distinct(f for product in left.values() for f in product)
                 whole = {frozenset(f.key for f in factors): factors}
                 left = left | self._cross(whole, right)

@@ -1,4 +1,4 @@
-"""Factors, what their names stand for, and columns from terms: the module that imports patsy."""
+"""Factors, the values of their names, and columns from terms: the module that imports patsy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RScale(Standardize):  # type: ignore[misc]  # patsy has no types
         return super().transform(x, ddof=1)
 
 
-# What formulas may use without an import.
+# Names that formulas may use without an import.
 LANGUAGE: Mapping[str, Any] = {
     **{name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__},
     "scale": patsy.stateful_transform(RScale),
@@ -71,7 +71,7 @@ def _scope(modules: Mapping[str, str], others: Mapping[str, Any]) -> Scope:
 
 
 def _environment(names: Iterable[str], scope: Mapping[str, Any]) -> patsy.EvalEnvironment:
-    """Return what `names` that are no columns stand for: the language's before the caller's."""
+    """Return the values of `names` that are no columns: the language's before the caller's."""
     values = {**scope, **LANGUAGE}
     used = {name: values[name] for name in names if name in values}
     return patsy.EvalEnvironment([used | {DOUBLE: double}])
@@ -86,7 +86,7 @@ class Factor:
     Attributes
     ----------
     key : str
-        What makes it the same factor as another, however it is written.
+        Equal for equal factors, however they are written.
     code : str
         As written.
     column : str or None

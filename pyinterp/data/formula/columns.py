@@ -10,7 +10,7 @@ from functools import cached_property
 from pyinterp.data.formula.tokens import column_code
 from pyinterp.errors import FormulaError, did_you_mean, list_of, short
 
-DEEPEST = 100  # deeper code makes Python's own reader fail
+DEEPEST = 100  # deeper code makes Python's reader fail
 
 
 class Columns:

@@ -52,7 +52,7 @@ class FactorReader:
     scope : mapping from str
         Names of the caller.
     check : callable, optional
-        What else must hold of the code, for formulas that are not trusted.
+        A further check of the code, for formulas that are not trusted.
     """
 
     def __init__(
@@ -255,7 +255,7 @@ def _ufunc_of(node: ast.AST) -> np.ufunc | None:
 
 
 class _Doubles(ast.NodeTransformer):
-    """Turns operands of arithmetic, and what NumPy's functions are given, into double numbers."""
+    """Turns operands of arithmetic and arguments of NumPy's functions into double numbers."""
 
     def visit(self, node: ast.AST) -> ast.AST:
         self.generic_visit(node)

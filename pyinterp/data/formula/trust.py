@@ -1,4 +1,4 @@
-"""Formulas from elsewhere: a list of what code may be, and nothing else is evaluated."""
+"""Formulas from elsewhere: a list of allowed code, and nothing else is evaluated."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.models.predictor import learner_name
 from pyinterp.ranges import POSITIVE
-from pyinterp.samplers.sampler import codes_of
+from pyinterp.samplers.encoding import codes_of
 from pyinterp.whatif import WhatIf
 
 BINS = 20
