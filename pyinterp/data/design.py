@@ -24,17 +24,6 @@ from pyinterp.representation import about
 SAME = 1e-6  # of a column's largest value: two ways to compute it differ by rounding only
 
 
-class Categories(NamedTuple):
-    """The level of every row for one categorical factor of a design."""
-
-    codes: IntArray
-    levels: tuple[Any, ...]
-
-    def take(self, rows: IntArray) -> Categories:
-        """Return the levels of the rows at these positions."""
-        return Categories(self.codes[rows], self.levels)
-
-
 class Swap(NamedTuple):
     """What-if copies of rows: some variables take a donor's values, the others stay.
 
@@ -104,8 +93,8 @@ class Design(ABC):
         """Return numbers of a variable as rows of this design hold them: rounded in single ones."""
         return values.astype(np.float32).astype(np.float64) if name in self.singles else values
 
-    def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
-        """Return the categorical factors that this design itself turns into columns."""
+    def categories(self, frame: pd.DataFrame) -> Mapping[str, pd.Categorical]:
+        """Return the levels of the categorical factors that this design turns into columns."""
         return {}
 
     def __repr__(self) -> str:
@@ -297,10 +286,9 @@ class FormulaDesign(Design):
         design = FormulaDesign(terms, self._frame, self._scope, intercept=self._intercept)
         return design if design.columns else None
 
-    def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
+    def categories(self, frame: pd.DataFrame) -> Mapping[str, pd.Categorical]:
         """Return the levels of the categorical factors, by factor name."""
-        coded = self._coding.categories(frame).items()
-        return {factor.name(): Categories(*codes_and_levels) for factor, codes_and_levels in coded}
+        return self._coding.categories(frame)
 
     def check_rows(self) -> None:
         """Raise if a row can't be encoded, or its encoding depends on the other rows.

@@ -107,13 +107,6 @@ class Offset:
             numbers = _logarithms(numbers)
         return frame.assign(**{self.name: numbers})
 
-    def check_last(self, positions: IntArray, columns: int) -> None:
-        """Raise `DataError` unless the offset is the last of a design's columns."""
-        if list(positions) != [columns - 1]:
-            raise DataError(
-                f"The offset `{self.name}` must be one column, the last of the design; rename it."
-            )
-
     def check_apart(self, variables: Collection[str]) -> None:
         """Raise `OptionError` if the offset's column is a variable too."""
         if self.column is not None and self.column in variables:

@@ -305,8 +305,6 @@ class Learner:
     def _encode(self) -> None:
         """Set the design and the features of the variables at hand."""
         design: Design = self._reader.design(self.population.variables, intercept=self._intercept)
-        if (offset := self.data.offset) is not None:
-            offset.check_last(design.driven([offset.name]), len(design.columns))
         no_intercept = isinstance(design, FormulaDesign) and not design.has_intercept
         if no_intercept and fits_intercept(self.estimator):
             raise FormulaError(

@@ -105,7 +105,14 @@ class Loss:
                 "check the response and the predictions it is given."
             )
         if y.shape == shape == (len(y),):
-            self._check_by_row(y, prediction, loss)
+            again = self._values(y[:TWICE], prediction[:TWICE])
+            first = loss[:TWICE]
+            if again.shape != first.shape or not np.allclose(again, first, rtol=1e-9):
+                raise LossError(
+                    f"The loss `{short(self.name)}` must be the same for a row each time, whatever "
+                    "rows are beside it, but it is not. A measure of all rows together is a "
+                    "`metric`."
+                )
         return loss
 
     def best_constant(self, y: FloatArray) -> FloatArray | None:
@@ -138,16 +145,6 @@ class Loss:
                 f"The loss `{short(self.name)}` must return real numbers, not {quote(values)}."
             )
         return loss
-
-    def _check_by_row(self, y: FloatArray, prediction: FloatArray, loss: FloatArray) -> None:
-        """Raise unless the first rows have the same loss without the others."""
-        again = self._values(y[:TWICE], prediction[:TWICE])
-        same = again.shape == loss[:TWICE].shape and np.allclose(again, loss[:TWICE], rtol=1e-9)
-        if not same:
-            raise LossError(
-                f"The loss `{short(self.name)}` must be the same for a row each time, whatever "
-                "rows are beside it, but it is not. A measure of all rows together is a `metric`."
-            )
 
     def __repr__(self) -> str:
         return about(self, self.name)

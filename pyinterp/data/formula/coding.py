@@ -18,7 +18,7 @@ from patsy.constraint import linear_constraint
 from patsy.state import Standardize
 from patsy.tokens import normalize_token_spacing
 
-from pyinterp._typing import FloatArray, IntArray, Matrix
+from pyinterp._typing import FloatArray, Matrix
 from pyinterp.errors import DesignError, FormulaError, short
 
 
@@ -218,8 +218,8 @@ class Coding:
         kinds = info.factor_infos.items()
         self.numbers = frozenset(factor for factor, kind in kinds if kind.type == "numerical")
 
-    def categories(self, frame: pd.DataFrame) -> dict[Factor, tuple[IntArray, tuple[Any, ...]]]:
-        """Return codes and levels of the rows of `frame`, by categorical factor."""
+    def categories(self, frame: pd.DataFrame) -> dict[str, pd.Categorical]:
+        """Return the levels of the rows of `frame`, by the name of the categorical factor."""
         coded = {}
         for factor, info in self._info.factor_infos.items():
             if info.type == "categorical":
@@ -230,7 +230,7 @@ class Coding:
                     )
                 except Exception as error:
                     raise _cannot_encode(error) from error
-                coded[factor] = np.asarray(codes, np.intp), tuple(info.categories)
+                coded[factor.name()] = pd.Categorical.from_codes(codes, pd.Index(info.categories))
         return coded
 
     def build(self, frame: pd.DataFrame, positions: Sequence[int]) -> FloatArray:
