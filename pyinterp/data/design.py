@@ -210,18 +210,12 @@ class FormulaDesign(Design):
     ) -> None:
         self._terms, self._frame, self._intercept = terms, frame, intercept
         self._scope = Scope({name: scope[name] for name in terms.names if name in scope})
-        self._coding = coding = learn(terms, frame, self._scope)
-        self._positions = [t for t, factors in enumerate(coding.terms) if intercept or factors]
-        self.has_intercept = terms.intercept
-        columns: list[str] = []
+        self._coding = coding = learn(terms, frame, self._scope, intercept=intercept)
+        self.has_intercept, self.columns = terms.intercept, tuple(coding.columns)
         self._terms_of: dict[str, list[int]] = {}
-        self._places: dict[int, range] = {}
-        for t in self._positions:
-            self._places[t] = range(len(columns), len(columns) + len(coding.columns[t]))
-            columns += coding.columns[t]
-            for name in dict.fromkeys(name for f in coding.terms[t] for name in f.variables):
+        for t, factors in enumerate(coding.terms):
+            for name in dict.fromkeys(name for factor in factors for name in factor.variables):
                 self._terms_of.setdefault(name, []).append(t)
-        self.columns = tuple(columns)
         self.variables = tuple(str(c) for c in frame.columns if str(c) in self._terms_of)
         categorical = terms.factors.keys() - coding.numbers
         self.discrete = frozenset(name for factor in categorical for name in factor.variables)
@@ -232,7 +226,7 @@ class FormulaDesign(Design):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._coding = learn(self._terms, self._frame, self._scope)
+        self._coding = learn(self._terms, self._frame, self._scope, intercept=self._intercept)
 
     def relearn(self, frame: pd.DataFrame) -> FormulaDesign:
         """Return the same design with its state learned from the rows of `frame`."""
@@ -240,7 +234,7 @@ class FormulaDesign(Design):
 
     def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> FloatArray:
         """Return the design matrix of the rows of `frame`."""
-        return self._coding.build(frame, self._positions)
+        return self._coding.build(frame, range(len(self._coding.terms)))
 
     def alone(self, names: Sequence[str]) -> bool:
         """Whether all terms that use one of `names` use no other variables."""
@@ -254,10 +248,9 @@ class FormulaDesign(Design):
 
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns of all terms that use one of `names`."""
-        places: list[int] = []
-        for t in self._terms_with(names):
-            places.extend(self._places[t])
-        return np.array(places, dtype=np.intp)
+        every = np.arange(len(self.columns))
+        parts = [every[self._coding.places[t]] for t in self._terms_with(names)]
+        return np.concatenate([every[:0], *parts])
 
     def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Rebuild every column built from `names`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,6 @@ from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Kind, Predictor, learner_name, most_probable
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.representation import about
-
-if TYPE_CHECKING:
-    from pyinterp.losses.metrics import Metric
-
 
 LossName: TypeAlias = Literal[
     "squared", "absolute", "huber", "poisson", "gamma", "binomial", "log", "brier", "rps",
@@ -179,11 +175,7 @@ def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> L
 
 
 def check_needs(
-    what: str,
-    needs: Kind,
-    predictor: Predictor,
-    response: Response,
-    table: Mapping[str, Loss] | Mapping[str, Metric],
+    what: str, needs: Kind, predictor: Predictor, response: Response, table: Mapping[str, Any]
 ) -> None:
     """Raise `LossError` unless a model's predictions serve a loss or metric, which others do."""
 

@@ -19,7 +19,7 @@ from pyinterp.losses.metrics import METRICS, Formula, FormulaMetric, Metric, Res
 from pyinterp.models.predictor import Kind, Predictor, most_probable
 from pyinterp.ranges import REAL
 
-AnyScorer: TypeAlias = Callable[..., Any]
+Scorer: TypeAlias = Callable[..., Any]
 
 # Functions with their default options, by our name.
 FUNCTIONS = {
@@ -35,9 +35,9 @@ SCORERS = {
 
 
 @lru_cache  # scikit-learn makes another one each time, whose measurements would not be shared
-def scorer_of(name: str) -> AnyScorer:
+def scorer_of(name: str) -> Scorer:
     """Return a scorer by its name."""
-    scorer: AnyScorer = sk.get_scorer(name)
+    scorer: Scorer = sk.get_scorer(name)
     return scorer
 
 
@@ -72,7 +72,7 @@ def _negative(
     return -value, -derivatives
 
 
-def name_of(scorer: AnyScorer) -> str:
+def name_of(scorer: Scorer) -> str:
     """Return the name of a scorer's function, with the sign that the scorer gives it."""
     text = repr(scorer)
     if not text.startswith("make_scorer("):
@@ -81,7 +81,7 @@ def name_of(scorer: AnyScorer) -> str:
     return f"-{name}" if "greater_is_better=False" in text else name
 
 
-def needs_of(scorer: AnyScorer, predictor: Predictor) -> Kind:
+def needs_of(scorer: Scorer, predictor: Predictor) -> Kind:
     """Return the kind of predictions that a scorer asks for; "answers" are all of them."""
     if predictor.kind == "mean":
         return "mean"
@@ -109,7 +109,7 @@ class ScorerFunction:
         Whether answers have probabilities.
     """
 
-    scorer: AnyScorer
+    scorer: Scorer
     needs: Kind
     response: Response
     probable: bool

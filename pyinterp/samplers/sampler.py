@@ -150,17 +150,18 @@ class LearningRows:
 
         With the response as another variable, if `with_response`.
         """
-        names, training = list(variables), None
-        if covariates.train is not None:
-            others = covariates.others(covariates.train, names, with_response)
-            training = covariates.train.variables[names], others
-        evaluation = covariates.evaluation
+        names, train = list(variables), covariates.train
+
+        def both(sample: Sample) -> tuple[pd.DataFrame, FloatArray]:
+            return sample.variables[names], covariates.others(sample, names, with_response)
+
+        target, others = both(covariates.evaluation)
         return cls(
-            target=evaluation.variables[names],
-            others=covariates.others(evaluation, names, with_response),
-            training=training,
+            target=target,
+            others=others,
+            training=None if train is None else both(train),
             population=covariates.population.variables[names],
-            clusters=evaluation.clusters,
+            clusters=covariates.evaluation.clusters,
             seed=int(rng.integers(2**31 - 1)),
         )
 

@@ -204,7 +204,8 @@ class Coding:
     ----------
     terms : list of tuple of Factor
         The intercept is the one without factors.
-    columns : list of list of str
+    columns : list of str
+    places : list of slice
         The columns of every term.
     numbers : frozenset of Factor
         The factors that are numbers; the others are categories.
@@ -212,9 +213,8 @@ class Coding:
 
     def __init__(self, info: patsy.DesignInfo) -> None:
         self._info = info
-        self._terms = list(info.term_codings)
-        self.terms = [term.factors for term in self._terms]
-        self.columns = [info.column_names[part] for part in info.term_slices.values()]
+        self.terms = [term.factors for term in info.term_codings]
+        self.columns, self.places = info.column_names, list(info.term_slices.values())
         kinds = info.factor_infos.items()
         self.numbers = frozenset(factor for factor, kind in kinds if kind.type == "numerical")
 
@@ -238,64 +238,55 @@ class Coding:
 
         Numeric variables are copied; patsy, which is slow, builds the other columns.
         """
-        stops = np.cumsum([len(self.columns[t]) for t in positions], dtype=np.intp)
-        matrix = np.ones((len(frame), stops[-1] if len(stops) else 0))
-        mixed: list[patsy.Term] = []
-        places: list[int] = []
-        for position, stop in zip(positions, stops, strict=True):
-            factors = self.terms[position]
+        columns = [name for t in positions for name in self.columns[self.places[t]]]
+        owners = [self.terms[t] for t in positions for _ in self.columns[self.places[t]]]
+        matrix = np.ones((len(frame), len(columns)))
+        mixed = []
+        for j, factors in enumerate(owners):
             plain = len(factors) == 1 and factors[0] in self.numbers
             name = factors[0].column if plain else None
             values = None if name is None else frame[name].to_numpy()
             if values is not None and values.dtype.kind in "biuf":
-                matrix[:, stop - 1] = values
+                matrix[:, j] = values
             elif factors:
-                mixed.append(self._terms[position])
-                places.extend(range(stop - len(self.columns[position]), stop))
+                mixed.append(j)
         if mixed:
+            terms = dict.fromkeys(owners[j] for j in mixed)
             try:
                 with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-                    matrix[:, places] = _build(self._info.subset(mixed), frame)
+                    matrix[:, mixed] = _build(self._info.subset(map(patsy.Term, terms)), frame)
             except Exception as error:
                 raise _cannot_encode(error) from error
-        if not np.isfinite(matrix).all():
-            self._check_finite(matrix, frame, positions)
-        return matrix
-
-    def _check_finite(
-        self, matrix: FloatArray, frame: pd.DataFrame, positions: Sequence[int]
-    ) -> None:
-        """Raise `DesignError` for numbers that are not finite, unless a variable is missing."""
-        owners = [t for t in positions for _ in self.columns[t]]
-        names = [name for t in positions for name in self.columns[t]]
-        for column in np.flatnonzero(~np.isfinite(matrix).all(axis=0)):
-            used = {name for factor in self.terms[owners[column]] for name in factor.variables}
-            missing = frame[list(used)].isna().any(axis=1).to_numpy(bool)
+        for column in map(int, np.flatnonzero(~np.isfinite(matrix).all(axis=0))):
             values = matrix[:, column]
+            used = {name for factor in owners[column] for name in factor.variables}
+            missing = frame[list(used)].isna().any(axis=1).to_numpy(bool)
             wrong = ~np.isfinite(values) & ~(np.isnan(values) & missing)
             if wrong.any():
                 raise DesignError(
-                    f"Every design column must be finite, but `{short(names[column])}` is not in "
+                    f"Every design column must be finite, but `{short(columns[column])}` is not in "
                     f"{int(wrong.sum())} of {len(matrix)} rows; change the transformation or drop "
                     "those rows."
                 )
+        return matrix
 
 
-def learn(terms: Terms, frame: pd.DataFrame, scope: Mapping[str, Any]) -> Coding:
-    """Return the coded terms, their state learned from `frame`; `scope` has the caller's names."""
+def learn(
+    terms: Terms, frame: pd.DataFrame, scope: Mapping[str, Any], *, intercept: bool
+) -> Coding:
+    """Return the coded terms, their state learned from `frame`; `scope` has the caller's names.
+
+    The column of the intercept, which codes depend on, is in it only if `intercept`.
+    """
     described = [patsy.INTERCEPT] * terms.intercept + list(map(patsy.Term, terms.products))
+    model, environment = patsy.ModelDesc([], described), _environment(terms.names, scope)
     try:
         with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-            return Coding(
-                patsy.incr_dbuilder(
-                    patsy.ModelDesc([], described),
-                    lambda: iter([frame]),
-                    _environment(terms.names, scope),
-                )
-            )
+            info = patsy.incr_dbuilder(model, lambda: iter([frame]), environment)
     except Exception as error:
         written = short(" + ".join(":".join(f.code for f in p) for p in terms.products[:9]))
         raise FormulaError(f"Can't build the terms `{written}`: {reason_of(error)}") from error
+    return Coding(info if intercept else info.subset([t for t in info.terms if t.factors]))
 
 
 def _build(info: patsy.DesignInfo, frame: Matrix) -> npt.NDArray[np.float64]:
