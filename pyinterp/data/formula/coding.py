@@ -137,8 +137,7 @@ class Factor:
     def values(self, columns: Mapping[str, Any], scope: Mapping[str, Any]) -> Any:
         """Return the value of the code, which learns nothing from the rows."""
         with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-            environment = _environment(self.names, scope)
-            return environment.eval(self.code_to_run, inner_namespace=columns)
+            return _environment(self.names, scope).eval(self.code_to_run, inner_namespace=columns)
 
 
 class Terms(NamedTuple):
@@ -178,8 +177,7 @@ def callers_names(depth: int) -> Mapping[str, Any]:
 def linear_hypotheses(hypotheses: object, terms: Sequence[str]) -> tuple[FloatArray, FloatArray]:
     """Return weights, shape (k, q), and values, shape (k,), of hypotheses about q terms."""
     constraint = linear_constraint(hypotheses, list(terms))
-    weights, target = constraint.coefs, constraint.constants
-    return np.asarray(weights, np.float64), np.asarray(target, np.float64).ravel()
+    return np.asarray(constraint.coefs, float), np.asarray(constraint.constants, float).ravel()
 
 
 def library_coding(

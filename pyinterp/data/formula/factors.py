@@ -82,14 +82,13 @@ class FactorReader:
         if self._check is not None:
             self._check(tree, code)
         self._check_names(tree, code)
+        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         categorical = tree.args[:1] if _is_call(tree, ("C",)) else []
         return Factor(
             ast.unparse(tree),
             quoted_code,
             variables=columns.used_by(tree),
-            names=tuple(
-                {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - {*columns.names}
-            ),
+            names=tuple(names.difference(columns.names)),
             code_to_run=ast.unparse(_Doubles().visit(columns.tree(quoted_code))),
             levels_of=next((n for n in map(bare_name, categorical) if n in columns), None),
         )
