@@ -16,7 +16,7 @@ from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.columns import read_variables
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.features import features_of
-from pyinterp.data.formula import callers_names
+from pyinterp.data.formula.coding import callers_names
 from pyinterp.data.frames import as_frame, check_frame
 from pyinterp.data.missing import Missing, MissingValues
 from pyinterp.data.readers import ArrayReader, FormulaReader, Reader
@@ -307,8 +307,6 @@ class Learner:
     def _encode(self) -> None:
         """Set the design and the features of the variables at hand."""
         design: Design = self._reader.design(self.population.variables, intercept=self._intercept)
-        if (offset := self.data.offset) is not None:
-            offset.check_last(design.driven([offset.name]), len(design.columns))
         no_intercept = isinstance(design, FormulaDesign) and not design.has_intercept
         if no_intercept and fits_intercept(self.estimator):
             raise FormulaError(

@@ -22,7 +22,7 @@ from pyinterp.checks import (
     is_hashable,
     is_list,
 )
-from pyinterp.data.formula import linear_hypotheses
+from pyinterp.data.formula.coding import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Terms
 from pyinterp.inference import (

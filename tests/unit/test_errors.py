@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from pyinterp.estimands.effects.m_plot import m_plot
+from pyinterp.estimands.effects.conditional_dependence import m_plot
 
 import pyinterp as pi
 from pyinterp import checks
