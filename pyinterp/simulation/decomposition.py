@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 
 EstimandName: TypeAlias = Literal["pd", "pfi"]
-Ask: TypeAlias = Callable[[LearnerResults], list[EstimandResults]]
+Ask: TypeAlias = Callable[[LearnerResults], EstimandResults]
+Refit: TypeAlias = Callable[[Learner, int], list[EstimandResults]]
 
 COLORS = ["#999999", "#0072B2", "#009E73"]  # gray; blue and green of Okabe and Ito
 PARTS = 10  # of the first refit's evaluation rows, for the left panel of Figure 2
@@ -149,7 +150,7 @@ class Decomposition:
             return self._plot_importances()
         features = self.layout["feature"].unique().tolist()
         if feature is None and len(features) == 1:
-            return self._plot_curves(features[0])
+            (feature,) = features
         if not isinstance(feature, str) or feature not in features:
             raise OptionError(
                 f"`feature` must name one of the features decomposed, {list_of(features)}; got "
@@ -189,7 +190,7 @@ class Decomposition:
             + p9.theme(panel_spacing_x=0.05)  # labels of neighboring axes would meet
             + p9.scale_color_manual(values=dict(zip(panels, COLORS, strict=True)))
             + p9.scale_linetype_manual(
-                values=dict(zip(panels, ["solid", "solid", "dashed"], strict=True))
+                values={"one curve": "solid", "mean": "solid", "DGP-PD": "dashed"}
             )
             + p9.labs(x=feature, y="PD", color="", linetype="", caption=self._caption())
         )
@@ -323,24 +324,27 @@ def decompose(
     if process.classes is not None and isinstance(loss, str) and loss == "squared":
         loss = "brier"
     seeds = Seeds.start(seed)
-    formula, estimator = formula_and_estimator(learner)
-    refits = _Refits(process, formula, estimator, n, evaluation, seeds)
-    model = refits.learner()
+    start = partial(_learner, process, learner, n, seeds)
+    model = start()
     names = list(dict.fromkeys(model.features if features is None else names_of(features)))
     for feature in names:
         process.check(feature)
+    asks: list[Ask]
     if estimand == "pfi":
-        ask = partial(_importances, features=names, loss=loss)
+        asks = [partial(LearnerResults.pfi, features=names, loss=loss)]
     else:
         grids = grid if isinstance(grid, Mapping) else dict.fromkeys(names, grid)
         label = None if process.classes is None else process.classes[1]
-        grids = {feature: grids.get(feature, "quantile") for feature in names}
-        ask = partial(_curves, grids=grids, points=points, which_class=label)
-    first = refits.results(model, ask, 1)
-    starts = range(1, repetitions + 1, BLOCK)
-    blocks = [range(start, min(start + BLOCK, repetitions + 1)) for start in starts]
+        ask = partial(LearnerResults.pd, points=points, which_class=label)
+        asks = [partial(ask, features=f, grid=grids.get(f, "quantile")) for f in names]
+    rows = n + evaluation
+    plan = FreshDraws(partial(process.draw, rows), refits=1, fraction=n / rows)
+    refit = partial(_refit, plan, seeds, asks)
+    first = refit(model, 1)
+    every = range(1, repetitions + 1)
+    blocks = [every[k : k + BLOCK] for k in range(0, repetitions, BLOCK)]
     with outcomes(
-        (partial(refits.estimates, ask, block) for block in blocks),
+        (partial(_estimates, start, refit, block) for block in blocks),
         len(blocks),
         n_jobs=n_jobs,
         label=f"Refits, {BLOCK} a block",
@@ -361,11 +365,11 @@ def decompose(
             dgp_pd(process, f, values[f].tolist(), n=truth_n, seed=rng)
             for f, rng in streams.items()
         ]
-        rows = np.concatenate([result.row_frame().to_numpy() for result in first], axis=1)
-        parts = np.array([part.mean(axis=0) for part in np.array_split(rows, PARTS)])
+        curves = np.concatenate([result.row_frame().to_numpy() for result in first], axis=1)
+        parts = np.array([part.mean(axis=0) for part in np.array_split(curves, PARTS)])
     return Decomposition(
         process=process.name,
-        learner=learner_name(estimator),
+        learner=learner_name(model.estimator),
         estimand=estimand,
         description=first[0].estimand.description if estimand == "pfi" else "PD",
         n=n,
@@ -379,49 +383,28 @@ def decompose(
     )
 
 
-def _importances(
-    fitted: LearnerResults, *, features: list[str], loss: LossLike
+def _learner(process: Process, learner: Any, n: int, seeds: Seeds) -> Learner:
+    """Return the learner, made of the draw that fixes grids and what the formula learns."""
+    formula, estimator = formula_and_estimator(learner)
+    return Learner.from_formula(formula, process.draw(n, seeds.stream("splits")), estimator)
+
+
+def _refit(
+    plan: FreshDraws, seeds: Seeds, asks: Sequence[Ask], learner: Learner, k: int
 ) -> list[EstimandResults]:
-    return [fitted.pfi(features, loss=loss)]
+    """Return what is asked of a refit, trained on fresh rows and evaluated on others."""
+    sequence = np.random.SeedSequence(seeds.entropy, spawn_key=(k,))
+    seed = int(sequence.generate_state(1, np.uint64)[0])
+    fitted = learner.fit(plan, seed=seed, progress=False)
+    return [ask(fitted) for ask in asks]
 
 
-def _curves(
-    fitted: LearnerResults, *, grids: Mapping[str, Any], points: int, which_class: str | None
-) -> list[EstimandResults]:
-    return [
-        fitted.pd(feature, grid=grid, points=points, which_class=which_class)
-        for feature, grid in grids.items()
-    ]
-
-
-@dataclass(frozen=True)
-class _Refits:
-    """Refits of a learner, each trained on fresh rows and evaluated on others."""
-
-    process: Process
-    formula: str
-    estimator: Any
-    n: int
-    evaluation: int
-    seeds: Seeds
-
-    def learner(self) -> Learner:
-        """Return the learner, made of the draw that fixes grids and what the formula learns."""
-        data = self.process.draw(self.n, self.seeds.stream("splits"))
-        return Learner.from_formula(self.formula, data, self.estimator)
-
-    def results(self, learner: Learner, ask: Ask, k: int) -> list[EstimandResults]:
-        """Return what is asked of one refit."""
-        rows = self.n + self.evaluation
-        plan = FreshDraws(partial(self.process.draw, rows), refits=1, fraction=self.n / rows)
-        sequence = np.random.SeedSequence(self.seeds.entropy, spawn_key=(k,))
-        seed = int(sequence.generate_state(1, np.uint64)[0])
-        return ask(learner.fit(plan, seed=seed, progress=False))
-
-    def estimates(self, ask: Ask, repetitions: Sequence[int]) -> tuple[FloatArray, FloatArray]:
-        """Return the estimates of some refits, one row each, and their squared errors."""
-        learner = self.learner()  # formulas can't be sent to other processes
-        every = [self.results(learner, ask, k) for k in repetitions]
-        estimates = [np.concatenate([r.params for r in results]) for results in every]
-        errors = [np.concatenate([r.bse for r in results]) for results in every]
-        return np.array(estimates), np.square(errors)
+def _estimates(
+    start: Callable[[], Learner], refit: Refit, repetitions: Sequence[int]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the estimates of some refits, one row each, and their squared errors."""
+    learner = start()  # formulas can't be sent to other processes
+    every = [refit(learner, k) for k in repetitions]
+    estimates = [np.concatenate([r.params for r in results]) for results in every]
+    errors = [np.concatenate([r.bse for r in results]) for results in every]
+    return np.array(estimates), np.square(errors)

@@ -72,26 +72,6 @@ class CoverageResults:
     rows: pd.DataFrame
     truths: pd.DataFrame
 
-    @classmethod
-    def of(cls, records: Iterable[Record], refits: Mapping[str, int]) -> CoverageResults:
-        """Return the results of records; `refits` has the number of refits of every plan."""
-        every = list(records)
-        truths = pooled_truths(every)
-        intervals = [r for r in every if r.row.kind == "coverage" and r.row.plan in refits]
-        parts, rows = [], []
-        for row, terms in pool_records(intervals).items():
-            for (estimand, cov_type), pool in terms.items():
-                values = (*row[1:], refits[row.plan], cov_type, estimand)
-                names: dict[str, Any] = dict(zip(ROW, values, strict=True))
-                part = _describe(pool, truths[*row[1:4], estimand])
-                parts.append(part.assign(**names))
-                rows.append({**names, **_term_means(pool, part)})
-        frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=ROW)
-        ordered = frame[ROW + [c for c in frame.columns if c not in ROW]]
-        empty = pd.DataFrame(columns=[*TRUTH, "term", "truth", "truth_mcse"], dtype=object)
-        long = pd.concat(truths, names=TRUTH).reset_index(TRUTH) if truths else empty
-        return cls(ordered, pd.DataFrame(rows), long.reset_index(drop=True))
-
     @takes()
     def only(
         self,
@@ -206,14 +186,19 @@ def matching_rows(frame: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFram
     return frame
 
 
+def _long(parts: Mapping[tuple[Any, ...], pd.DataFrame], names: list[str]) -> pd.DataFrame:
+    """Return the parts below each other, their keys in the first columns."""
+    if not parts:
+        return pd.DataFrame(columns=[*names, "term", "truth", "truth_mcse"], dtype=object)
+    return pd.concat(parts, names=names).reset_index(names).reset_index(drop=True)
+
+
 def pooled_truths(records: Iterable[Record]) -> dict[Target, pd.DataFrame]:
     """Return mean and Monte Carlo error of every term, by process, learner, n and estimand."""
     truths = {}
     for row, terms in pool_records(r for r in records if r.row.kind == "truth").items():
         for (estimand,), pool in terms.items():
-            mean = pool.sums["sums"] / pool.size
-            variance = np.clip(pool.sums["squares"] / pool.size - mean**2, 0, None)
-            error = np.sqrt(variance / max(pool.size - 1, 1))
+            mean, error = pool.means(pool.size)
             truths[*row[1:4], estimand] = pd.DataFrame(
                 {"term": list(pool.sums["labels"]), "truth": mean, "truth_mcse": error}
             )
@@ -275,20 +260,11 @@ def ideal(refits: int = 15) -> Callable[[Process, int], Resampling]:
     As in the code behind Molnar et al. (2021, section 8), 0.632 n rows train and as many evaluate.
     """
     check_count("refits", refits)
-    return _Ideal(refits)
+    return partial(_fresh, refits=refits)
 
 
-@dataclass(frozen=True)
-class _Ideal:
-    """The plan `ideal` of a process and n."""
-
-    refits: int
-
-    def __call__(self, process: Process, n: int) -> Resampling:
-        return FreshDraws(partial(process.draw, 2 * round(TRAIN * n)), self.refits, fraction=0.5)
-
-    def __repr__(self) -> str:
-        return f"ideal({self.refits})"
+def _fresh(process: Process, n: int, *, refits: int) -> Resampling:
+    return FreshDraws(partial(process.draw, 2 * round(TRAIN * n)), refits, fraction=0.5)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -368,7 +344,7 @@ class CoverageStudy(Study[CoverageResults]):
 
     def truth_plan(self, process: Process, n: int, refits: int) -> Resampling:
         """Return the plan of refits on fresh data whose mean estimate is the truth at n."""
-        return ideal(refits)(process, n)
+        return _fresh(process, n, refits=refits)
 
     def settings(self, row: Row) -> dict[str, Any]:
         """Return the options, besides the row, on which its numbers depend."""
@@ -501,9 +477,18 @@ class CoverageStudy(Study[CoverageResults]):
 
     def results(self, records: Sequence[Record]) -> CoverageResults:
         """Return the results of records."""
-        first = self.dgps[0], self.n[0]
-        refits = {name: self.plan(name, *first).number for name in self.resamplings}
-        return CoverageResults.of(records, refits)
+        truths = pooled_truths(records)
+        parts: dict[tuple[Any, ...], pd.DataFrame] = {}
+        rows = []
+        for row, terms in pool_records(r for r in records if r.row.kind == "coverage").items():
+            if row.plan in self.resamplings:
+                refits = self.plan(row.plan, self.dgps[0], self.n[0]).number
+                for (estimand, cov_type), pool in terms.items():
+                    names = *row[1:], refits, cov_type, estimand
+                    part = _describe(pool, truths[*row[1:4], estimand])
+                    parts[names] = part
+                    rows.append(dict(zip(ROW, names, strict=True)) | _term_means(pool, part))
+        return CoverageResults(_long(parts, ROW), pd.DataFrame(rows), _long(truths, TRUTH))
 
 
 def plan_label(plan: Resampling) -> str:

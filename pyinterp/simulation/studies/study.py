@@ -17,6 +17,7 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd
 
+from pyinterp._typing import FloatArray
 from pyinterp.checks import check_count, check_jobs, check_list, check_mapping
 from pyinterp.errors import DataError, OptionError, list_of, quote, reason
 from pyinterp.learner.learner import Learner
@@ -90,6 +91,12 @@ class Record(NamedTuple):
             blocks=self.blocks + other.blocks, size=self.size + other.size, sums=sums
         )
 
+    def means(self, number: int) -> tuple[FloatArray, FloatArray]:
+        """Return means and their standard errors, of sums of so many values and squares."""
+        mean = self.sums["sums"] / number
+        variance = np.clip(self.sums["squares"] / number - mean**2, 0, None)
+        return mean, np.sqrt(variance / max(number - 1, 1))
+
 
 def pool_records(records: Iterable[Record]) -> dict[Row, dict[Term, Record]]:
     """Add records up, by row and term, in the order of their blocks."""
@@ -143,13 +150,8 @@ class StudyFile:
             every = connection.execute("SELECT record FROM study ORDER BY rowid")
             return [from_json(text) for (text,) in every]
 
-    def begin(self) -> None:
-        """Make the file if there is none."""
-        with self._connection() as connection:
-            connection.execute(TABLE)
-
     def add(self, records: Iterable[Record]) -> None:
-        """Add the records of a block, all or none, and see them on the disk."""
+        """Add the records of a block, all or none, and see them on the disk; make the file."""
         with self._connection() as connection:
             connection.execute(TABLE)
             for record in records:
@@ -170,9 +172,6 @@ class StudyFile:
             ) from error
 
 
-Answer = TypeVar("Answer")
-
-
 class Unit(NamedTuple):
     """A piece of work: a block of repetitions of a row of the study, and the terms to compute."""
 
@@ -182,6 +181,7 @@ class Unit(NamedTuple):
     terms: tuple[Term, ...]
 
 
+Answer = TypeVar("Answer")
 Worker: TypeAlias = Callable[[Unit], Mapping[Term, dict[str, Any]]]
 
 
@@ -287,7 +287,7 @@ class Study(ABC, Generic[Answer]):
         units = list(self._todo(records))
         for row in dict.fromkeys(unit.row for unit in units):
             self._try(row)
-        file.begin()  # a path that can't be written is an error before the work
+        file.add([])  # a path that can't be written is an error before the work
         for kind in dict.fromkeys(unit.row.kind for unit in units):
             same = [unit for unit in units if unit.row.kind == kind]
             worker = self._worker(kind, file.records())
