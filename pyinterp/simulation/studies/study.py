@@ -150,8 +150,13 @@ class StudyFile:
             every = connection.execute("SELECT record FROM study ORDER BY rowid")
             return [from_json(text) for (text,) in every]
 
+    def begin(self) -> None:
+        """Make the file if there is none."""
+        with self._connection() as connection:
+            connection.execute(TABLE)
+
     def add(self, records: Iterable[Record]) -> None:
-        """Add the records of a block, all or none, and see them on the disk; make the file."""
+        """Add the records of a block, all or none, and see them on the disk."""
         with self._connection() as connection:
             connection.execute(TABLE)
             for record in records:
@@ -287,7 +292,7 @@ class Study(ABC, Generic[Answer]):
         units = list(self._todo(records))
         for row in dict.fromkeys(unit.row for unit in units):
             self._try(row)
-        file.add([])  # a path that can't be written is an error before the work
+        file.begin()  # a path that can't be written is an error before the work
         for kind in dict.fromkeys(unit.row.kind for unit in units):
             same = [unit for unit in units if unit.row.kind == kind]
             worker = self._worker(kind, file.records())
