@@ -6,7 +6,7 @@ machine learning models and their relationship with conditional average treatmen
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,7 +15,7 @@ from scipy import special, stats
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import POSITIVE, check_choice, check_number
-from pyinterp.simulation.processes.process import Process, Values, at_means, columns, noise_names
+from pyinterp.simulation.processes.process import Process, Values, columns, noise_names
 
 Scenario: TypeAlias = Literal["independent", "simple", "multivariate", "weak", "moderate", "strong"]
 LEVELS = ("1", "2", "3")
@@ -185,7 +185,6 @@ def _cubic(r: float) -> float:
     return sum(2 * c**2 * special.factorial(k) * (1 - r**k) for k, c in enumerate(CUBIC))
 
 
-@lru_cache(maxsize=64)
 def _logarithm(r: float, offset: float) -> float:
     """Mean of 4 (log(|X X3| + offset) - log(|X' X3| + offset))^2, X and X' of correlation r."""
     of = np.log(np.outer(NODES, NODES) + offset)
@@ -240,21 +239,26 @@ def _importance(feature: str, *, conditional: bool, dependence: Dependence, offs
 
 
 def _pd(feature: str, x: Values, *, dependence: Dependence, offset: float) -> FloatArray:
-    mean_log = float(WEIGHTS @ np.log(np.outer(NODES, NODES) + offset) @ WEIGHTS)
-    # C1 is the only feature that X1 depends on and with which it interacts.
-    means = {"X1": -dependence.c1, "C1": 1.0, "log": 2 * mean_log, "X4": CUBIC[0], "C2": 1 / 3}
-    parts: dict[str, FloatArray] = {}  # U1 and U2: sin is odd, they are symmetric
-    if feature in ("X1", "C1"):
-        means["X1"] = 0.0  # slopes 2 and -2 cancel
+    """Return the mean of f and the effect of a feature, which has mean 0 but for X1 and C1.
+
+    C1 is the only feature that X1 depends on and with which it interacts: without that their
+    slopes of 2 and -2 cancel.
+    """
+    log = 2 * float(WEIGHTS @ np.log(np.outer(NODES, NODES) + offset) @ WEIGHTS)
+    mean = -dependence.c1 + 1.0 + log + CUBIC[0] + 1 / 3
     match feature:
+        case "X1":
+            effect = np.full(len(x), dependence.c1)
         case "X2" | "X3":
-            parts = {"log": 2 * np.log(np.abs(np.outer(x, NODES)) + offset) @ WEIGHTS}
+            effect = 2 * np.log(np.abs(np.outer(x, NODES)) + offset) @ WEIGHTS - log
         case "X4":
-            parts = {"X4": (x - 0.5) ** 3}
+            effect = (x - 0.5) ** 3 - CUBIC[0]
         case "X5":
-            parts = {"X5": -2 * x}
+            effect = -2 * x
         case "C1":
-            parts = {"C1": 2 * x}
+            effect = dependence.c1 + 2 * x - 1
         case "C2":
-            parts = {"C2": np.where(x == "3", 2.0, np.where(x == "2", -1.0, 0.0))}
-    return at_means(means, parts, x)
+            effect = np.where(x == "3", 2.0, np.where(x == "2", -1.0, 0.0)) - 1 / 3
+        case _:  # U1 and U2: sin is odd, they are symmetric
+            effect = np.zeros(len(x))
+    return np.asarray(mean + effect)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
-from pyinterp.simulation.processes.process import Process, at_means, columns, uniform
+from pyinterp.simulation.processes.process import Process, columns, uniform
 
 Version: TypeAlias = Literal["code", "printed"]
 
@@ -89,14 +89,15 @@ def _mean_root(sign: int) -> float:
 
 
 def _nonlinear_pd(feature: str, x: FloatArray, *, sign: int) -> FloatArray:
-    means = {"x1": 1 / 2, "x2": -_mean_root(sign), "x3 and x4": 1 / 4 + 1 / 300}
-    parts = {
-        "x1": {"x1": x},
-        "x2": {"x2": -np.sqrt(1 + sign * x)},
-        "x3": {"x3 and x4": x / 2 + 1 / 300},
-        "x4": {"x3 and x4": x / 2 + (x / 10) ** 2},
+    """Return the mean of f and the effect of a feature, which has mean 0."""
+    mean = 1 / 2 - _mean_root(sign) + 1 / 4 + 1 / 300
+    effects = {
+        "x1": x - 1 / 2,
+        "x2": _mean_root(sign) - np.sqrt(1 + sign * x),
+        "x3": (x - 1 / 2) / 2,
+        "x4": (x - 1 / 2) / 2 + (x / 10) ** 2 - 1 / 300,
     }
-    return at_means(means, parts[feature], x)
+    return np.asarray(mean + effects[feature])
 
 
 def _nonlinear_pfi(feature: str, *, sign: int) -> float:
@@ -144,9 +145,8 @@ def _figure2(frame: pd.DataFrame) -> FloatArray:
 
 def _figure2_pd(feature: str, x: FloatArray) -> FloatArray:
     # x2 has mean 0 and is independent of x3, whose square has mean 1.
-    means = {"x1": FIGURE2_MEAN, "x2 and x3": 0.0}
-    parts = {"x1": {"x1": np.sin(x) + x / 2}, "x2": {"x2 and x3": 2 * x}, "x3": {}}
-    return at_means(means, parts[feature], x)
+    effects = {"x1": np.sin(x) + x / 2 - FIGURE2_MEAN, "x2": 2 * x, "x3": np.zeros(len(x))}
+    return np.asarray(FIGURE2_MEAN + effects[feature])
 
 
 def _figure2_pfi(feature: str) -> float:
