@@ -169,13 +169,8 @@ def _read_folder(spec: DataSet, folder: str) -> bytes:
             f"{FOLDER_VARIABLE} must name a folder that holds {file}, but that file can't be "
             f"read in {folder!r}: {type(error).__name__}. Put the file there, {unset}"
         ) from error
-    got = hashlib.sha256(content).hexdigest()
-    if got != spec.sha256:
-        raise DataError(
-            f"{file} in {folder!r} must have the SHA-256 {spec.sha256}, but has {got}. "
-            f"Replace the file by the unaltered one (line ends count), {unset}"
-        )
-    return content
+    remedy = f"replace the file by the unaltered one (line ends count), {unset}"
+    return _pinned(content, spec.sha256, f"{file} in {folder!r}", remedy)
 
 
 def _read_openml(spec: DataSet, data_home: Folder) -> bytes:
@@ -205,12 +200,15 @@ def _read_openml(spec: DataSet, data_home: Folder) -> bytes:
             )
         texts[name] = [_openml_text(value, name, spec) for value in frame[matches[0]]]
     content = pd.DataFrame(texts).to_csv(index=False, lineterminator="\n").encode()
-    got, pinned = hashlib.sha256(content).hexdigest(), spec.openml_sha256 or spec.sha256
-    if got != pinned:
-        raise DataError(
-            f"{copy} differs from the pinned data: its text must have the SHA-256 {pinned}, but "
-            f"has {got}; {use_folder}"
-        )
+    what = f"{copy} differs from the pinned data: its text"
+    return _pinned(content, spec.openml_sha256 or spec.sha256, what, use_folder)
+
+
+def _pinned(content: bytes, sha256: str, what: str, remedy: str) -> bytes:
+    """Return a text that has the pinned SHA-256."""
+    got = hashlib.sha256(content).hexdigest()
+    if got != sha256:
+        raise DataError(f"{what} must have the SHA-256 {sha256}, but has {got}; {remedy}")
     return content
 
 

@@ -171,7 +171,7 @@ class Certificate(Tabular):
             Footnotes; "full" says the same as "short".
         """
         TableOptions(notes=notes)
-        context, row = self.table.context, self.counts.rows.iloc[0]
+        context, coverage = self.table.context, self.counts.rows["coverage"].iloc[0]
         number = number_format(self.frame["truth"].to_numpy(), self.frame["sd"].to_numpy())
         shown = list(map(str, self.frame.loc[:, :"rejected"].dropna(axis=1, how="all")))
         note = NOTE.format(100 * (1 - self.alpha))
@@ -189,7 +189,7 @@ class Certificate(Tabular):
                 ("Truth:", f"{self.truth}, std err at most {self.frame['truth_mcse'].max():.2g}"),
                 ("Resampling:", f"{context.plan}, {self.table.cov_type}"),
                 ("Time:", f"{clock(self.seconds)}, expected {clock(self.expected_seconds)}"),
-                ("Coverage:", f"{row['coverage']:.3f}, std err {self._error(row['coverage']):.3f}"),
+                ("Coverage:", f"{coverage:.3f}, std err {self._error(coverage):.3f}"),
             ],
             notes=[] if notes == "none" else [f"{note}.", CAUTION],
         )
@@ -271,14 +271,11 @@ def certify(
     options: dict[str, Any] = {"p_adjust": table.p_adjust, "simultaneous": table.simultaneous}
     words = results.model, estimand.description, table.exog_names, options
     copy = _rename(copy_of(results.analysis), *words)
+    ask = partial(LearnerResults.estimate, estimand=estimand, **options)
     study = _CopyStudy(
         dgps=[copy],
         learners={context.learner: results.model.estimator},
-        estimands={
-            table.estimand.words.label: partial(
-                LearnerResults.estimate, estimand=estimand, **options
-            )
-        },
+        estimands={table.estimand.words.label: ask},
         n=[results.nobs],
         resamplings={context.plan: results.resampling},
         cov_types={context.plan: [table.cov_type]},
@@ -297,11 +294,8 @@ def certify(
         tell(f"Certificate: about {clock(expected)}", progress)
         counts = study.run(path, n_jobs, progress=progress)
         every = StudyFile(path).records()
-    sums = [
-        record.sums["sums"]
-        for record in every
-        if record.row.process == copy.name and record.term[1:] == (table.cov_type,)
-    ]
+    ours = [record for record in every if record.row.process == copy.name]
+    sums = [record.sums["sums"] for record in ours if record.term[1:] == (table.cov_type,)]
     return Certificate(
         table=table,
         counts=counts,

@@ -204,11 +204,12 @@ class Decomposition:
             "DGP-PFI": self.truth.value[None],
         }
         order = self.frame.sort_values("truth")["feature"].tolist()
-        frames = {}
-        for what, each in layers.items():
-            long = pd.DataFrame(each, columns=self.layout["feature"]).melt(value_name="pfi")
-            feature = pd.Categorical(long["feature"], categories=order)
-            frames[what] = long.assign(feature=feature, what=what)
+        frames = {
+            what: pd.DataFrame(each, columns=self.layout["feature"])
+            .melt(value_name="pfi")
+            .assign(what=what)
+            for what, each in layers.items()
+        }
         # Features on the horizontal axis while drawing, so that jitter is across them.
         return (
             p9.ggplot(mapping=p9.aes("feature", "pfi", color="what", shape="what"))
@@ -218,6 +219,7 @@ class Decomposition:
             )
             + p9.geom_point(data=frames["DGP-PFI"], size=4.5)
             + p9.geom_point(data=frames["mean"], size=2.5)
+            + p9.scale_x_discrete(limits=order)
             + p9.coord_flip()
             + p9.scale_color_manual(values=dict(zip(layers, COLORS, strict=True)))
             + p9.scale_shape_manual(values=dict(zip(layers, [".", "o", "D"], strict=True)))

@@ -82,10 +82,9 @@ def copy_of(analysis: Analysis) -> DataCopy:
     rows = population.variables.take(kept).reset_index(drop=True)
     number = response.classes is None
     means = _line(predicted[:, 0], y) if number else _sharpen(predicted, y.astype(np.intp))
-    moved = [k for k, name in enumerate(rows) if name not in analysis.problem.discrete]
-    moved = [
-        k for k in moved if rows.dtypes.iloc[k].kind == "f" and (rows.iloc[:, k] % 1 > 0).any()
-    ]
+    numbers = [k for k, name in enumerate(rows) if name not in analysis.problem.discrete]
+    floats = [k for k in numbers if rows.dtypes.iloc[k].kind == "f"]
+    moved = [k for k in floats if (rows.iloc[:, k] % 1 > 0).any()]
     return DataCopy(
         name="copy",
         source="data",

@@ -221,12 +221,12 @@ class Study(ABC, Generic[Answer]):
             if not _is_maker(learner):
                 check_estimator(formula_and_estimator(learner)[1])
         names = [process.name for process in self.dgps]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise OptionError(
-                "Processes must have different names, by which files know them, but two are called "
-                f"{quote(twice)}; `dataclasses.replace(process, name=...)` gives another."
-            )
+        for name in names:
+            if names.count(name) > 1:
+                raise OptionError(
+                    "Processes must have different names, by which files know them, but two are "
+                    f"called {quote(name)}; `dataclasses.replace(process, name=...)` gives another."
+                )
         for rows in self.n:
             check_count("n", rows, 2)
         if len(set(self.n)) < len(self.n):
@@ -365,13 +365,14 @@ class Study(ABC, Generic[Answer]):
 
     def count(self, name: str, learner: str, least: int) -> int:
         """Return a learner's number of repetitions or refits, checked."""
-        counts = getattr(self, name)
-        if isinstance(counts, Mapping) and learner not in counts:
-            raise OptionError(
-                f"`{name}` must be a number or name every learner; {quote(learner)} is not in "
-                f"{list_of(counts)}."
-            )
-        count = counts[learner] if isinstance(counts, Mapping) else counts
+        count = getattr(self, name)
+        if isinstance(count, Mapping):
+            if learner not in count:
+                raise OptionError(
+                    f"`{name}` must be a number or name every learner; {quote(learner)} is not in "
+                    f"{list_of(count)}."
+                )
+            count = count[learner]
         check_count(name, count, least)
         return int(count)
 
