@@ -14,7 +14,7 @@ white wines             4898 x 12              ``quality``               folder,
 
 Red wines come with the package; ``wine_quality_red.txt`` has their source and license. Of the data
 that are not offline, if the environment variable ``PYINTERP_DATA`` names a folder, the CSV files
-there are read. If it is unset or empty, scikit-learn downloads the data from OpenML into its own
+there are read. If it is unset or empty, scikit-learn downloads the data from OpenML into its
 cache. Either way the table is compared with a pinned SHA-256, and a table that differs is an error.
 
 ``load`` takes a data set by name. Importing this package imports no third-party module.
@@ -66,7 +66,7 @@ ZERO_IS_MISSING = ["glucose", "pressure", "triceps", "insulin", "mass"]
 
 @dataclass(frozen=True, kw_only=True)
 class DataSet:
-    """A pinned table, and what turns the copy of OpenML into it.
+    """A pinned table, and the changes that turn the copy of OpenML into it.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def load(name: str, *, data_home: Folder = None) -> pd.DataFrame:
         "wine_quality_red", "wine_quality_white", "concrete", "pima_diabetes", "airfoil", "ames"
         or "diabetes". The functions ``load_...`` describe the data sets.
     data_home : path, optional
-        Folder of scikit-learn's download cache (default: scikit-learn's own), for data that come
+        Folder of scikit-learn's download cache (default: the usual one), for data that come
         neither with this package nor with scikit-learn. Not used when the environment variable
         ``PYINTERP_DATA`` names a folder with the CSV files.
 
@@ -248,7 +248,7 @@ def load_wine_quality(color: WineColor = "red", *, data_home: Folder = None) -> 
     color : {"red", "white"}
         Which of the two tables.
     data_home : path, optional
-        Folder of scikit-learn's download cache (default: scikit-learn's own), for
+        Folder of scikit-learn's download cache (default: the usual one), for
         ``wine_quality_white.csv``.
         Not used when the environment variable ``PYINTERP_DATA`` names a folder with that file.
 
@@ -318,7 +318,7 @@ def load_concrete(*, data_home: Folder = None) -> pd.DataFrame:
     Parameters
     ----------
     data_home : path, optional
-        Folder of scikit-learn's download cache (default: scikit-learn's own), for
+        Folder of scikit-learn's download cache (default: the usual one), for
         ``concrete.csv``.
         Not used when the environment variable ``PYINTERP_DATA`` names a folder with that file.
 
@@ -382,11 +382,11 @@ def load_pima_diabetes(zeros: Zeros = "keep", *, data_home: Folder = None) -> pd
     Parameters
     ----------
     zeros : {"keep", "missing"}
-        What to do with zeros that can't be: keep them, as in the source, or set them to NaN. The
+        Zeros that can't be: keep them, as in the source, or set them to NaN. The
         columns concerned and how often: glucose 5, pressure 35, triceps 227, insulin 374, mass 11.
         With "missing" these five are float64.
     data_home : path, optional
-        Folder of scikit-learn's download cache (default: scikit-learn's own), for
+        Folder of scikit-learn's download cache (default: the usual one), for
         ``pima_diabetes.csv``.
         Not used when the environment variable ``PYINTERP_DATA`` names a folder with that file.
 
@@ -461,7 +461,7 @@ def load_airfoil(*, data_home: Folder = None) -> pd.DataFrame:
     Parameters
     ----------
     data_home : path, optional
-        Folder of scikit-learn's download cache (default: scikit-learn's own), for
+        Folder of scikit-learn's download cache (default: the usual one), for
         ``airfoil.csv``.
         Not used when the environment variable ``PYINTERP_DATA`` names a folder with that file.
 
@@ -518,7 +518,7 @@ def load_ames(*, data_home: Folder = None) -> pd.DataFrame:
     Parameters
     ----------
     data_home : path, optional
-        Folder of scikit-learn's download cache (default: scikit-learn's own), for
+        Folder of scikit-learn's download cache (default: the usual one), for
         ``ames.csv``.
         Not used when the environment variable ``PYINTERP_DATA`` names a folder with that file.
 

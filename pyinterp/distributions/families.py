@@ -17,7 +17,7 @@ from pyinterp.parallel import go_on
 from pyinterp.representation import call_form
 
 HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
-# Of a mean: a standard deviation below it is what rounding leaves of 0.
+# Of a mean: rounding makes a standard deviation below it of 0.
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 # From here on the series of the entropy of Poisson is off by less than 1e-10 nats.
 LARGE = 200.0
@@ -32,17 +32,17 @@ MIXTURES = 2**14
 class Distribution(ABC):
     """A family of densities q(y), or of probabilities of counts, with P parameters.
 
-    Arrays of parameters have shape (..., P). A subclass is a frozen dataclass, so that what is
-    computed with equal families is shared.
+    Arrays of parameters have shape (..., P). A subclass is a frozen dataclass, so that equal
+    families share results.
 
     Attributes
     ----------
     name : str
-        What messages and tables call it.
+        Its name in messages and tables.
     discrete : bool
         Whether y is a count: then the entropy is not negative.
     support : str
-        What y can be.
+        Possible values of y, in words.
     above : float
         Every y is larger than this.
     positive : tuple of int

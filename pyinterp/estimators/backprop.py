@@ -132,11 +132,11 @@ class BayesByBackpropRegressor(BayesByBackprop, NetworkRegressor):
 
     Notes
     -----
-    What is made small is the expected negative log-likelihood of the rows plus the
+    Training makes small the expected negative log-likelihood of the rows plus the
     Kullback-Leibler divergence of the weights' distribution, independent normal ones, from the
     prior, in closed form. The standard deviation of the noise is a parameter too. Features and
     response are standardized. The paper names neither optimizer nor batch size; here they are
-    Adam and that of B.4. After 100 epochs the sum still falls: it is part of the method that
+    Adam and the size of B.4. After 100 epochs the sum still falls: it is part of the method that
     training ends there, and far more epochs bring weights, and predictions, nearer to the
     prior. Fitting needs PyTorch (``pip install "pyinterp-stats[torch]"``), prediction does not.
 

@@ -180,7 +180,7 @@ class MCDropoutClassifier(MCDropout, NetworkClassifier):
 
     Probabilities are means over draws of units (Gal and Ghahramani 2016). Defaults are those
     of Wood et al. (2024), B.4, who have a regressor; no rows are reserved, because classes have
-    no noise to be told apart.
+    no noise.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def noise_of(response: FloatArray, means: FloatArray) -> float:
         rows = logsumexp(-0.5 * squares * np.exp(-2 * log_sd), axis=1) - log_sd
         return -float(np.mean(rows))
 
-    # The likelihood may have more than one maximum: the search starts beside the largest on a grid.
+    # The likelihood may have more than one maximum: the search starts near the largest on a grid.
     grid = np.linspace(np.log(LEAST_NOISE), np.log(MOST_NOISE), 93)
     best = int(np.argmin([loss(log_sd) for log_sd in grid]))
     bounds = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]

@@ -1,7 +1,7 @@
-"""Networks with drawn weights: what they are told, how they are fitted, and what they predict.
+"""Networks with drawn weights: their settings, their fit and their predictions.
 
-Prediction is by NumPy: no PyTorch, no threads of its own. The weights of every draw are set once
-per fitted model, by a seed. So a prediction is a function of its row, whichever rows stand beside
+Prediction is by NumPy: no PyTorch, no threads. The weights of every draw are set once
+per fitted model, by a seed. So a prediction is a function of its row, whichever rows stand near
 it.
 """
 
@@ -49,9 +49,9 @@ class Scale:
 
     @classmethod
     def of(cls, columns: FloatArray) -> Scale:
-        """Return that of the rows of an array."""
+        """Return the scale of the columns of an array."""
         spread = columns.std(axis=0)
-        # What rounding leaves of a constant is no spread.
+        # Rounding of a constant is no spread.
         level = 1e-12 * np.abs(columns).max(axis=0)
         return cls(columns.mean(axis=0), np.where(spread > level, spread, 1.0))
 
@@ -60,7 +60,7 @@ class Scale:
         return (columns - self.center) / self.spread
 
     def restore(self, standardized: FloatArray) -> FloatArray:
-        """Return the columns in their own units."""
+        """Return the columns in their units."""
         return self.center + self.spread * standardized
 
 
@@ -155,7 +155,7 @@ class Network(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
     def _train(
         self, rows: SingleArray, targets: Any, start: Sequence[SingleArray], seeds: Seeds
     ) -> tuple[Draw, float]:
-        """Return what draws weights, and the logarithm of the noise if it is learned with them."""
+        """Return the draw of weights, and the logarithm of the noise, 0 if it is not learned."""
 
     def _seeds(self) -> Seeds:
         """Return the root of a fit's random streams."""

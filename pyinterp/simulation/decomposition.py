@@ -104,10 +104,10 @@ class Decomposition:
         -----
         `bias_squared` is the square of the estimated bias; its expectation is above the square of
         the bias by the square of `bias_mcse`, and `variance` is as much too small. Monte Carlo
-        errors: :math:`s / \sqrt R` of the mean, plus that of the truth for the bias;
+        errors: :math:`s / \sqrt R` of the mean, for the bias plus the error of the truth;
         :math:`\sqrt{4 b^2 e^2 + 2 e^4}` of the square of a normal bias b with error e;
         :math:`\sqrt{(m_4 - m_2^2) / R}` of the variance, from the moments of the estimates; and
-        the standard error of the mean squared distance, plus :math:`2 |b|` times that of the truth.
+        the standard error of the mean squared distance, plus :math:`2 |b|` times the truth's.
         """
         truth, truth_mcse = self.truth
         r = self.repetitions
@@ -263,8 +263,8 @@ def decompose(
     ----------
     process : Process
     learner : estimator, or tuple of formula and estimator
-        Alone, an estimator has the formula ``"y ~ ."``. What the formula learns from data (knots,
-        means, levels) is learned once, from a draw of n rows that is the same for all refits.
+        Alone, an estimator has the formula ``"y ~ ."``. Knots, means and levels of the formula
+        are learned once, from a draw of n rows that is the same for all refits.
     estimand : {"pd", "pfi"}
     features : str or sequence of str, optional
         By default all of the formula.
@@ -386,7 +386,7 @@ def decompose(
 
 
 def _learner(process: Process, learner: Any, n: int, seeds: Seeds) -> Learner:
-    """Return the learner, made of the draw that fixes grids and what the formula learns."""
+    """Return the learner, made of the draw that fixes grids, knots, means and levels."""
     formula, estimator = formula_and_estimator(learner)
     return Learner.from_formula(formula, process.draw(n, seeds.stream("splits")), estimator)
 
@@ -394,7 +394,7 @@ def _learner(process: Process, learner: Any, n: int, seeds: Seeds) -> Learner:
 def _refit(
     plan: FreshDraws, seeds: Seeds, asks: Sequence[Ask], learner: Learner, k: int
 ) -> list[EstimandResults]:
-    """Return what is asked of a refit, trained on fresh rows and evaluated on others."""
+    """Return the results of a refit, trained on fresh rows and evaluated on others."""
     sequence = np.random.SeedSequence(seeds.entropy, spawn_key=(k,))
     seed = int(sequence.generate_state(1, np.uint64)[0])
     fitted = learner.fit(plan, seed=seed, progress=False)

@@ -23,7 +23,7 @@ NORMAL = ("X2", "X3", "X4", "X5")
 
 
 class Dependence(NamedTuple):
-    r"""The distribution of :math:`X_1` given the others; `variance` is that of :math:`\nu`.
+    r"""The distribution of :math:`X_1` given the others; with the variance of :math:`\nu`.
 
     .. math:: X_1 = c_1 (C_1 - 1/2) + b_2 X_2 + b_3 X_3 + b_4 X_4 + b_5 X_5 + \nu,
         \quad \nu \sim N(0, \sigma_\nu^2)
@@ -67,8 +67,8 @@ def khan_regression(
     :math:`\epsilon \sim N(0, 1)`, and standard normal noise features :math:`X_6, \dots`.
     :math:`X_1` may depend on :math:`C_1, X_2, \dots, X_5`; all else is independent.
 
-    Closed forms: PD, PFI (MVIM) and CVIM of all features; those of the logarithm and the CVIM of C1
-    are integrals, computed to rounding.
+    Closed forms: PD, PFI (MVIM) and CVIM of all features; for the logarithm and the CVIM of C1
+    they are integrals, computed to rounding.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def _categories(n: int, rng: np.random.Generator) -> Values:
 def _conditional(
     feature: str, frame: pd.DataFrame, rng: np.random.Generator, *, dependence: Dependence
 ) -> Values:
-    """Draw a feature given all others; X1, or what it depends on, from the residual on these."""
+    """Draw a feature given all others; X1, or a feature that it depends on, by a residual."""
     n = len(frame)
     if feature == "C2":
         return _categories(n, rng)

@@ -117,7 +117,7 @@ def molnar_figure2() -> Process:
     .. math:: Y = \sin(x_1) + x_1 / 2 + x_2 + x_2 x_3^2 + \epsilon
 
     with :math:`x_1` uniform on [0, 10], :math:`x_2, x_3 \sim N(0, 1)`, all independent, and
-    :math:`\epsilon \sim N(0, 5^2)`. The paper doesn't print it; this is that of its code
+    :math:`\epsilon \sim N(0, 5^2)`. The paper doesn't print it; its code has it
     (compstat-lmu/code_relating_pdp_pfi_to_dgp). Closed forms: PD and PFI of all features.
     """
     return Process(

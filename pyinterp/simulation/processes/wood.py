@@ -137,7 +137,7 @@ def wood_classification(copied: CopiedFeature = None) -> Process:
     ----------
     copied : {None, "x1", "x5"}
         The feature that x10 copies, a relevant or an irrelevant one. The true f takes x1 and never
-        x10, although with a copy the data can't tell them apart: PFI is that of this f, and the
+        x10, although with a copy the data can't tell which: PFI is the PFI of this f, and the
         CVIM of both is 0.
     """
     if copied is not None:
@@ -290,11 +290,11 @@ def _ring_pfi(_: str) -> float:
 def _ring_cvim(_: str) -> float:
     """Return twice the mean variance of the response given the other feature.
 
-    Beside the hole a feature is uniform on one whole side, else on either side of the hole.
+    Where the other is beyond the hole, a feature is uniform on a whole side, else around the hole.
     """
-    beside = OUTER / (OUTER + INNER)  # the probability
+    beyond = OUTER / (OUTER + INNER)  # the probability
     q2 = (OUTER**2 + OUTER * INNER + INNER**2) / 3  # moments between hole and side
     q4 = (OUTER**5 - INNER**5) / 5 / (OUTER - INNER)
     whole = 4 * OUTER**4 / 45 + 4 * q2 * OUTER**2 / 3
     sides = q4 - q2**2 + 4 * INNER**2 / 3 * q2
-    return 2 * (beside * whole + (1 - beside) * sides)
+    return 2 * (beyond * whole + (1 - beyond) * sides)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # Process, learner, n and estimand of a truth.
 Target: TypeAlias = tuple[str, str, int, str]
 
-# What records of intervals add up over repetitions, per term.
+# Numbers that records of intervals add up over repetitions, per term.
 COLUMNS = ("covered", "rejected", "width", "width2", "error", "error2", "variance")
 
 ROW = ["process", "learner", "n", "plan", "refits", "cov_type", "estimand"]
@@ -131,8 +131,8 @@ class CoverageResults:
     def plot_refits(self) -> ggplot:
         """Plot width and coverage against the number of refits (Molnar et al., Figure 5).
 
-        Every process, learner, n and estimand has its own panels, and lines connect plans with the
-        same `cov_type`: where those of several kinds have the same, ``only(plan=[...])`` picks one.
+        Every process, learner, n and estimand has its panels, and lines connect plans with the same
+        `cov_type`: where plans of several kinds have the same, ``only(plan=[...])`` picks one.
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
@@ -142,9 +142,8 @@ class CoverageResults:
         points["of"] = ["\n".join(names) for names in named.itertuples(index=False)]
         points["of"] = pd.Categorical(points["of"], points["of"].unique())
         width = points.assign(panel=f"{WIDTH} /\n{FULL_WIDTH}", value=points["relative_width"])
-        no_limits = {"low": np.nan, "high": np.nan}
         coverage = points.assign(panel="Coverage", value=points["coverage"])
-        long = pd.concat([width.assign(**no_limits), coverage], ignore_index=True)
+        long = pd.concat([width.assign(low=np.nan, high=np.nan), coverage], ignore_index=True)
         nominal = pd.DataFrame({"panel": ["Coverage"], "value": [0.95]})
         return (
             p9.ggplot(long, p9.aes("refits", "value", color="cov_type"))
@@ -442,7 +441,7 @@ class CoverageStudy(Study[CoverageResults]):
         return sums
 
     def _ask(self, name: str, results: LearnerResults, **options: Any) -> EstimandResults:
-        """Return what the user's function of an estimand answers."""
+        """Return the answer of the user's function of an estimand."""
         answer = self.estimands[name](results, **options)
         if not isinstance(answer, EstimandResults):
             raise OptionError(

@@ -42,7 +42,7 @@ HEADER = {
     "corrected": ("", "Corrected"),
     "truth": ("", "True"),
 }
-COLUMNS = tuple(HEADER)[:-1]  # what a block of models estimates
+COLUMNS = tuple(HEADER)[:-1]  # a block of models estimates them
 
 # The true f of v rows, shape (v,), and the predictions of m models, shape (m, v).
 TruthAndPredictions: TypeAlias = tuple[FloatArray, FloatArray]
@@ -204,10 +204,9 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
 
     where in :math:`X'_j` the feature has been drawn anew, from its marginal distribution
     (MVIM) or from its distribution given the other features (CVIM), and :math:`E_T` is over
-    training sets of n rows. The loss is the squared error; that of a process with classes is the
-    Brier score.
+    training sets of n rows. The loss is the squared error, with classes the Brier score.
 
-    Models come in blocks. Each model is trained on rows of its own; the models of a block share
+    Models come in blocks. Every model is trained on other rows; the models of a block share
     validation rows, drawn for the block, and features and measures share the models. Data depend
     on the process, n and the repetition only, so that learners are compared on the same data.
 
@@ -215,8 +214,8 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
     ----------
     dgps : sequence of Process
     learners : mapping of str to estimator, or to (formula, estimator)
-        The formula is ``"y ~ ."`` by default; what it learns from data (knots, levels) each model
-        learns from its training rows. Where settings depend on them, a function of process and n
+        The formula is ``"y ~ ."`` by default; each model learns its knots and levels from its
+        training rows. Where settings depend on them, a function of process and n
         that returns either.
     features : sequence of str
     measures : sequence of {"mvim", "cvim"}
@@ -240,7 +239,7 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
     -----
     Every component is estimated without bias within a block (`components`) and averaged over
     blocks; Monte Carlo errors are those between blocks. In the paper's eq. 14 :math:`\delta_j` has
-    the wrong sign; that of its tables is right.
+    the wrong sign, in its tables the right one.
 
     Examples
     --------
@@ -375,7 +374,7 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
 def _predictions(
     process: Process, learner: Learner, rng: np.random.Generator, frames: Sequence[pd.DataFrame]
 ) -> FloatArray:
-    """Train a model and return what it predicts for frames of the same length, one row each.
+    """Train a model and return its predictions for frames of the same length, one row each.
 
     Of two classes it is the probability of the second.
     """

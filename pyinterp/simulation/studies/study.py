@@ -1,4 +1,4 @@
-"""What all studies share: units of work that become records of a file, resumable, in parallel."""
+"""Units of work of all studies, which become records of a file, resumable, in parallel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from pyinterp.parallel.progress import ProgressOption, check_progress
 from pyinterp.representation import about
 from pyinterp.simulation.processes.process import Process, check_process, formula_and_estimator
 
-# Names of what is estimated: an estimand; for its intervals also the variance estimator; for
+# Names of an estimate: an estimand; for its intervals also the variance estimator; for
 # importances a feature and a measure.
 Term: TypeAlias = tuple[str, ...]
 
@@ -47,7 +47,7 @@ class Row(NamedTuple):
     n : int
         Rows of a data set.
     plan : str
-        For coverage the name of the plan; for importances what a block of models shares.
+        For coverage the name of the plan; for importances the data that a block of models shares.
     """
 
     kind: str
@@ -192,12 +192,12 @@ Worker: TypeAlias = Callable[[Unit], Mapping[Term, dict[str, Any]]]
 
 @dataclass(frozen=True, kw_only=True)
 class Study(ABC, Generic[Answer]):
-    """Processes, learners and sizes of data; a subclass has what is simulated with them.
+    """Processes, learners and sizes of data; a subclass simulates with them.
 
     Work comes in one or more kinds, each done before the next is begun, whose units are
-    independent of each other: random streams are named by what they are for.
+    independent of each other: random streams are named by their purpose.
 
-    The file knows a process, a learner and an estimand by name: what changes needs
+    The file knows a process, a learner and an estimand by name: a changed one needs
     another name, or another file.
     """
 
@@ -246,7 +246,7 @@ class Study(ABC, Generic[Answer]):
 
     @abstractmethod
     def _worker(self, kind: str, records: Sequence[Record]) -> Worker:
-        """Return what does a unit of work: by its terms their sums. It may use earlier records."""
+        """Return the function of a unit of work: its terms with their sums, by earlier records."""
 
     @abstractmethod
     def results(self, records: Sequence[Record]) -> Answer:
@@ -266,8 +266,8 @@ class Study(ABC, Generic[Answer]):
         path : path
             An SQLite database, made if it is not there. Every block of repetitions is added as a
             whole and flushed to disk, so that a kill loses the blocks under way. Repetitions,
-            learners, sizes and estimands may be added to those of a file; with other settings it
-            can't be continued.
+            learners, sizes and estimands may be added to a file; with other settings it can't be
+            continued.
         n_jobs : int, optional
             Jobs over blocks, by joblib: ``joblib.parallel_config`` chooses the backend, a Dask
             cluster for example.
@@ -313,8 +313,8 @@ class Study(ABC, Generic[Answer]):
     def load(self, path: str | os.PathLike[str]) -> Answer:
         """Return the results that `path` holds, of finished and unfinished rows.
 
-        Learners, sizes and estimands that the study does not have are among them; what it does
-        not know how to report, such as a plan that it does not have, is left out.
+        Learners, sizes and estimands that the study does not have are among them; rows that it does
+        not know how to report, of a plan that it does not have for example, are not.
 
         Parameters
         ----------
@@ -332,7 +332,7 @@ class Study(ABC, Generic[Answer]):
         ]
 
     def _try(self, row: Row) -> None:
-        """Raise before the work what would be raised in every unit of a row."""
+        """Raise before the work an error that would be raised in every unit of a row."""
 
     def _todo(self, records: Sequence[Record]) -> Iterator[Unit]:
         """Yield the units of work that are not done, each with the terms that are missing.
