@@ -135,8 +135,8 @@ class Certificate(Tabular):
         `below` and `above` the truth; `relative_width`, mean width divided by the width of an
         interval that knows the standard deviation of the estimates; `rejected`, the share of
         p-values below alpha, missing without a null value; mean `width`; `rejected_mcse`,
-        `truth_mcse`, Monte Carlo errors; `bias` and `sd` of the estimates over data sets, and `se`, the root of the
-        mean of their squared standard errors.
+        `truth_mcse`, Monte Carlo errors; `bias` and `sd` of the estimates over data sets, and
+        `se`, the root of the mean of their squared standard errors.
         """
         frame = self.counts.frame.set_index("term")
         missed = self.sums[:, :, COLUMNS.index("covered")] == 0
