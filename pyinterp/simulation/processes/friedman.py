@@ -33,7 +33,19 @@ def friedman1(noise_features: int = 5) -> Process:
     noise_features : int
         Features that f does not depend on, x6 and following; Friedman has 5.
     """
-    names = ("x1", "x2", "x3", "x4", "x5", *noise_names(6, noise_features))
+    noise = noise_names(6, noise_features)
+    names = ("x1", "x2", "x3", "x4", "x5", *noise)
+    si, si2 = special.sici(np.pi)[0], special.sici(2 * np.pi)[0]
+    square = 1 / 2 - si2 / (4 * np.pi)
+    of_mean = (2 * si - si2 - 4 / np.pi) / np.pi
+    wave = float(200 * (square - of_mean))  # 2 100 (E[sin^2] - E[E[sin | x1]^2])
+    pfi = {
+        "x1": wave,
+        "x2": wave,
+        "x3": 800 * (1 / 80 - 1 / 144),  # 2 20^2 V((x - 1/2)^2)
+        "x4": 2 * 100 / 12,
+        "x5": 2 * 25 / 12,
+    }
     return Process(
         name=f"friedman1, {noise_features} noise features",
         source="Friedman (1991); Breiman (1996)",
@@ -43,7 +55,7 @@ def friedman1(noise_features: int = 5) -> Process:
         noise="N(0, 1)",
         noise_sd=1.0,
         closed_pd=_f1_pd,
-        closed_pfi=_f1_pfi,
+        closed_pfi=(pfi | dict.fromkeys(noise, 0.0)).get,
     )
 
 
@@ -69,21 +81,6 @@ def _f1_pd(feature: str, x: FloatArray) -> FloatArray:
         "x5": 5 * (x - 0.5),
     }
     return np.asarray(F1_MEAN + effects.get(feature, np.zeros(len(x))))
-
-
-def _f1_pfi(feature: str) -> float:
-    si, si2 = special.sici(np.pi)[0], special.sici(2 * np.pi)[0]
-    square = 1 / 2 - si2 / (4 * np.pi)
-    of_mean = (2 * si - si2 - 4 / np.pi) / np.pi
-    wave = float(200 * (square - of_mean))  # 2 100 (E[sin^2] - E[E[sin | x1]^2])
-    pfi = {
-        "x1": wave,
-        "x2": wave,
-        "x3": 800 * (1 / 80 - 1 / 144),  # 2 20^2 V((x - 1/2)^2)
-        "x4": 2 * 100 / 12,
-        "x5": 2 * 25 / 12,
-    }
-    return pfi.get(feature, 0.0)
 
 
 def friedman2(noise_features: int = 0) -> Process:

@@ -20,6 +20,7 @@ from pyinterp.simulation.processes.process import Process, Values, columns, nois
 Scenario: TypeAlias = Literal["independent", "simple", "multivariate", "weak", "moderate", "strong"]
 LEVELS = ("1", "2", "3")
 NORMAL = ("X2", "X3", "X4", "X5")
+SLOPES = {"X2": -0.5, "X3": 0.5, "X4": 0.3, "X5": -0.3}
 
 
 class Dependence(NamedTuple):
@@ -27,30 +28,27 @@ class Dependence(NamedTuple):
 
     .. math:: X_1 = c_1 (C_1 - 1/2) + b_2 X_2 + b_3 X_3 + b_4 X_4 + b_5 X_5 + \nu,
         \quad \nu \sim N(0, \sigma_\nu^2)
+
+    `slopes` are the b that are not 0.
     """
 
     c1: float
-    b: tuple[float, float, float, float]
+    slopes: dict[str, float]
     variance: float
-
-    @property
-    def slopes(self) -> dict[str, float]:
-        """The coefficients of the normal features."""
-        return dict(zip(NORMAL, self.b, strict=True))
 
     @property
     def marginal_variance(self) -> float:
         r""":math:`V(X_1)`."""
-        return self.c1**2 / 4 + sum(b**2 for b in self.b) + self.variance
+        return self.c1**2 / 4 + sum(b**2 for b in self.slopes.values()) + self.variance
 
 
 SCENARIOS: dict[str, Dependence] = {
-    "independent": Dependence(0, (0, 0, 0, 0), 1.0),
-    "simple": Dependence(0, (0, 0, 0, 0.9), 1 - 0.9**2),
-    "multivariate": Dependence(1, (-0.5, 0.5, 0.3, 0.3), 0.07),
-    "weak": Dependence(1, (-0.5, 0.5, 0.3, -0.3), 1.0),
-    "moderate": Dependence(1, (-0.5, 0.5, 0.3, -0.3), 0.5075**2),
-    "strong": Dependence(1, (-0.5, 0.5, 0.3, -0.3), 0.2575**2),
+    "independent": Dependence(0, {}, 1.0),
+    "simple": Dependence(0, {"X5": 0.9}, 1 - 0.9**2),
+    "multivariate": Dependence(1, SLOPES | {"X5": 0.3}, 0.07),
+    "weak": Dependence(1, SLOPES, 1.0),
+    "moderate": Dependence(1, SLOPES, 0.5075**2),
+    "strong": Dependence(1, SLOPES, 0.2575**2),
 }
 
 
@@ -129,7 +127,7 @@ def _f0(frame: pd.DataFrame, *, offset: float) -> FloatArray:
 def _covariates(
     n: int, rng: np.random.Generator, *, dependence: Dependence, noise: tuple[str, ...]
 ) -> pd.DataFrame:
-    normal = dict(zip(dependence.slopes, rng.standard_normal((4, n)), strict=True))
+    normal = dict(zip(NORMAL, rng.standard_normal((4, n)), strict=True))
     c1 = rng.integers(2, size=n)
     nu = np.sqrt(dependence.variance) * rng.standard_normal(n)
     x1 = dependence.c1 * (c1 - 0.5) + sum(b * normal[x] for x, b in dependence.slopes.items()) + nu

@@ -66,6 +66,13 @@ def molnar_nonlinear(version: Version = "code") -> Process:
     check_choice("version", version, ("code", "printed"))
     names = ("x1", "x2", "x3", "x4")
     sign = 1 if version == "code" else -1
+    pfi = {
+        "x1": 2 / 12,
+        "x2": 2 * (1 + sign / 2 - _mean_root(sign) ** 2),
+        "x3": 1 / 3 * 2 / 12,  # E[x4^2] 2 V(x3)
+        # 2 E V(x3 x4 + x4^2 / 100 | x3); Cov(x, x^2) = 1 / 12, V(x^2) = 4 / 45
+        "x4": 2 * (1 / 3 / 12 + 2 / 2 / 12 / 100 + 4 / 45 / 100**2),
+    }
     return Process(
         name="non-linear" if version == "code" else "non-linear (printed)",
         source=f"Molnar et al. (2021), section 8 ({version})",
@@ -75,7 +82,7 @@ def molnar_nonlinear(version: Version = "code") -> Process:
         noise="N(0, 1)",
         noise_sd=1.0,
         closed_pd=partial(_nonlinear_pd, sign=sign),
-        closed_pfi=partial(_nonlinear_pfi, sign=sign),
+        closed_pfi=pfi.get,
     )
 
 
@@ -100,17 +107,6 @@ def _nonlinear_pd(feature: str, x: FloatArray, *, sign: int) -> FloatArray:
     return np.asarray(mean + effects[feature])
 
 
-def _nonlinear_pfi(feature: str, *, sign: int) -> float:
-    pfi = {
-        "x1": 2 / 12,
-        "x2": 2 * (1 + sign / 2 - _mean_root(sign) ** 2),
-        "x3": 1 / 3 * 2 / 12,  # E[x4^2] 2 V(x3)
-        # 2 E V(x3 x4 + x4^2 / 100 | x3); Cov(x, x^2) = 1 / 12, V(x^2) = 4 / 45
-        "x4": 2 * (1 / 3 / 12 + 2 / 2 / 12 / 100 + 4 / 45 / 100**2),
-    }
-    return pfi[feature]
-
-
 def molnar_figure2() -> Process:
     r"""Toy example with the PD curve of Figure 2, a wave and a slope.
 
@@ -120,6 +116,13 @@ def molnar_figure2() -> Process:
     :math:`\epsilon \sim N(0, 5^2)`. The paper doesn't print it; its code has it
     (compstat-lmu/code_relating_pdp_pfi_to_dgp). Closed forms: PD and PFI of all features.
     """
+    square = 1 / 2 - np.sin(20) / 40  # E[sin^2]
+    cross = (np.sin(10) - 10 * np.cos(10)) / 10  # E[x sin x]
+    pfi = {
+        "x1": float(2 * (square + cross + 100 / 12 - FIGURE2_MEAN**2)),
+        "x2": 2 * (1 + 2 + 3),  # 2 E[(1 + x3^2)^2]
+        "x3": 4.0,  # E[x2^2] 2 V(x3^2)
+    }
     return Process(
         name="figure 2",
         source="Molnar et al. (2021), code behind Figure 2",
@@ -129,7 +132,7 @@ def molnar_figure2() -> Process:
         noise="N(0, 5²)",
         noise_sd=5.0,
         closed_pd=_figure2_pd,
-        closed_pfi=_figure2_pfi,
+        closed_pfi=pfi.get,
     )
 
 
@@ -147,14 +150,3 @@ def _figure2_pd(feature: str, x: FloatArray) -> FloatArray:
     # x2 has mean 0 and is independent of x3, whose square has mean 1.
     effects = {"x1": np.sin(x) + x / 2 - FIGURE2_MEAN, "x2": 2 * x, "x3": np.zeros(len(x))}
     return np.asarray(FIGURE2_MEAN + effects[feature])
-
-
-def _figure2_pfi(feature: str) -> float:
-    square = 1 / 2 - np.sin(20) / 40  # of the sine
-    cross = (np.sin(10) - 10 * np.cos(10)) / 10  # E[x sin x]
-    pfi = {
-        "x1": float(2 * (square + cross + 100 / 12 - FIGURE2_MEAN**2)),
-        "x2": 2 * (1 + 2 + 3),  # 2 E[(1 + x3^2)^2]
-        "x3": 4.0,  # E[x2^2] 2 V(x3^2)
-    }
-    return pfi[feature]
