@@ -89,13 +89,15 @@ class CoverageResults:
         Parameters
         ----------
         process, learner : str or sequence of str, optional
-            Names, by default all.
+            Names of processes and learners. By default all, as for the options that follow.
         n : int or sequence of int, optional
             Sizes of data sets.
         plan : str or sequence of str, optional
+            Names of resampling plans.
         refits : int or sequence of int, optional
-            Of the plan.
+            Numbers of refits of the plans.
         cov_type, estimand : str or sequence of str, optional
+            Names of variance estimators and estimands.
         """
         truth = {"process": process, "learner": learner, "n": n, "estimand": estimand}
         every = truth | {"plan": plan, "refits": refits, "cov_type": cov_type}
@@ -108,8 +110,7 @@ class CoverageResults:
     def plot(self) -> ggplot:
         """Plot width against coverage (Molnar et al., Figures 3 and 4).
 
-        One point per row of the study; lines connect the intervals of the same process, learner
-        and n.
+        Every row of the study is a point. Lines connect the points of one process, learner and n.
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
@@ -131,8 +132,9 @@ class CoverageResults:
     def plot_refits(self) -> ggplot:
         """Plot width and coverage against the number of refits (Molnar et al., Figure 5).
 
-        Every process, learner, n and estimand has its panels, and lines connect plans with the same
-        `cov_type`: where plans of several kinds have the same, ``only(plan=[...])`` picks one.
+        Every process, learner, n and estimand has two panels. Lines connect the plans that have the
+        same `cov_type`. If plans of several kinds have the same, ``only(plan=[...])`` picks one
+        kind.
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
