@@ -133,7 +133,7 @@ def _read_folder(name: str, folder: str) -> bytes:
             f"read in {folder!r}: {type(error).__name__}. Put the file there, {unset}"
         ) from error
     remedy = f"replace the file by the unaltered one (line ends count), {unset}"
-    return _pinned(content, TABLES[name]["sha256"], f"{file} in {folder!r}", remedy)
+    return _with_sha256(content, TABLES[name]["sha256"], f"{file} in {folder!r}", remedy)
 
 
 def _read_openml(name: str, data_home: Folder) -> bytes:
@@ -165,11 +165,11 @@ def _read_openml(name: str, data_home: Folder) -> bytes:
         texts[column] = [_openml_text(value, column, table) for value in frame[matches[0]]]
     content = pd.DataFrame(texts).to_csv(index=False, lineterminator="\n").encode()
     what = f"{copy} differs from the pinned data: its text"
-    return _pinned(content, table.get("openml_sha256", table["sha256"]), what, use_folder)
+    return _with_sha256(content, table.get("openml_sha256", table["sha256"]), what, use_folder)
 
 
-def _pinned(content: bytes, sha256: str, what: str, remedy: str) -> bytes:
-    """Return a text that has the pinned SHA-256."""
+def _with_sha256(content: bytes, sha256: str, what: str, remedy: str) -> bytes:
+    """Return a text if it has this SHA-256."""
     got = hashlib.sha256(content).hexdigest()
     if got != sha256:
         raise DataError(f"{what} must have the SHA-256 {sha256}, but has {got}; {remedy}")

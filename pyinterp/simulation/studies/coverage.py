@@ -261,11 +261,20 @@ def ideal(refits: int = 15) -> Callable[[Process, int], Resampling]:
     As in the code behind Molnar et al. (2021, section 8), 0.632 n rows train and as many evaluate.
     """
     check_count("refits", refits)
-    return partial(_fresh, refits=refits)
+    return _Ideal(refits)
 
 
-def _fresh(process: Process, n: int, *, refits: int) -> Resampling:
-    return FreshDraws(partial(process.draw, 2 * round(TRAIN * n)), refits, fraction=0.5)
+@dataclass(frozen=True)
+class _Ideal:
+    """The plan `ideal` of a process and n."""
+
+    refits: int
+
+    def __call__(self, process: Process, n: int) -> Resampling:
+        return FreshDraws(partial(process.draw, 2 * round(TRAIN * n)), self.refits, fraction=0.5)
+
+    def __repr__(self) -> str:
+        return f"ideal({self.refits})"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -345,7 +354,7 @@ class CoverageStudy(Study[CoverageResults]):
 
     def truth_plan(self, process: Process, n: int, refits: int) -> Resampling:
         """Return the plan of refits on fresh data whose mean estimate is the truth at n."""
-        return _fresh(process, n, refits=refits)
+        return ideal(refits)(process, n)
 
     def settings(self, row: Row) -> dict[str, Any]:
         """Return the options, besides the row, on which its numbers depend."""
