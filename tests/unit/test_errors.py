@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from pyinterp.estimands.effects.conditional_dependence import m_plot
 
 import pyinterp as pi
 from pyinterp import checks
 from pyinterp.checks import NOT_NEGATIVE, SHARE, Interval, check_count, check_flag, check_number
 from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.effects.ale import accumulated_local_effects
+from pyinterp.estimands.effects.conditional_dependence import m_plot
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.effects.slopes import slopes
 from pyinterp.learner.interpretable import Interpretable
