@@ -380,8 +380,6 @@ def test_small_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = asked()
     monkeypatch.setattr(trees.TreesWhatIf, "block_bytes", 1)  # 64 rows at a time
     np.testing.assert_allclose(asked(), whole, atol=1e-12)
-    monkeypatch.setattr(trees, "BITS_BYTES", 0)  # and every split answered again
-    np.testing.assert_allclose(asked(), whole, atol=1e-12)
 
 
 def test_pairs_in_small_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
