@@ -10,6 +10,7 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils._pprint import _changed_params
 
 from pyinterp.errors import NO_VALUE, short
+from pyinterp.models.final_step import steps_of
 from pyinterp.models.predictor import learner_name
 
 # Kinds of learners of which simulations say how often intervals cover: the first that matches
@@ -38,17 +39,14 @@ def specification(estimator: Any) -> str:
 
 
 def _whole(estimator: Any) -> str:
-    steps = getattr(estimator, "steps", None)
-    if isinstance(steps, list) and steps:
+    if steps := steps_of(estimator):
         parts = [_whole(step) for _, step in steps if step not in (None, "passthrough")]
         return f"{type(estimator).__name__}({', '.join(parts)})"
     name = learner_name(estimator)
     if hasattr(estimator, "learner_name") or not hasattr(estimator, "get_params"):
         return name  # it says itself what matters
-    settings = []
-    for key, value in _changed_params(estimator).items():
-        if key not in LEFT_OUT:
-            settings.append(f"{key}={_value(value)}")
+    changed = _changed_params(estimator).items()
+    settings = [f"{key}={_value(value)}" for key, value in changed if key not in LEFT_OUT]
     return f"{name}({', '.join(settings)})" if settings else name
 
 
@@ -74,8 +72,7 @@ def family_of(estimator: Any) -> str:
 
     A search is what it searches among; a bag of trees that is not called a forest is no forest.
     """
-    steps = getattr(estimator, "steps", None)
-    if isinstance(steps, list) and steps:
+    if steps := steps_of(estimator):
         return family_of(steps[-1][1])
     if isinstance(estimator, BaseSearchCV):
         return family_of(estimator.estimator)

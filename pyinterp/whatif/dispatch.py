@@ -152,8 +152,7 @@ def dispatch_labels(whatif: WhatIf, *, engine: str = "auto") -> WhatIf:
         others = _whatif_rows(whatif)
         labels = predictor(design.encode(pd.concat([sample.variables, others], ignore_index=True)))
         probabilities, _ = whatif.compute(whatif.inputs.of(others))
-        order = whatif.predictor.order
-        ordered = probabilities if order is None else order(probabilities)
+        ordered = whatif.predictor.in_order(probabilities)
         if np.array_equal(most_probable(ordered), labels.argmax(axis=-1)):
             return whatif
     engine = "batched" if engine == "batched" else "auto"
@@ -184,9 +183,7 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
         computed, rounding = exact.compute(exact.inputs.of(frame) if whatif is None else whatif)
     except (DesignError, ValueError, TypeError, IndexError, KeyError):
         return f"the {exact.name} engine can't tell the model's inputs from the design"
-    order = exact.predictor.order
-    if order is not None:
-        computed, rounding = order(computed), order(rounding)
+    computed, rounding = map(exact.predictor.in_order, (computed, rounding))
     same = computed.shape == model.shape
     hidden = _largest(rounding, model) if same else np.inf
     apart = _largest(computed - model, model) if same else np.inf

@@ -25,7 +25,7 @@ from sklearn.tree import BaseDecisionTree
 from pyinterp._typing import FloatArray
 from pyinterp.models.predictor import Kind
 from pyinterp.whatif.calibration import calibration_link, mean_link, members, side_by_side
-from pyinterp.whatif.forest import Categories, Forest, Nodes, alike, joint_forest
+from pyinterp.whatif.forest import Categories, Forest, Nodes, joint_forest
 from pyinterp.whatif.inputs import Levels
 from pyinterp.whatif.links import Link, exponential, first, identity, logistic, softmax
 from pyinterp.whatif.read_histogram_boosting import histogram_forest
@@ -80,7 +80,7 @@ def _calibrated_forest(estimator: Any) -> Forest | None:
             trees = forest.trees._replace(leaves=leaves)
             forest = replace(forest, trees=trees, base=forest.base[-1:])
         forests.append(forest)
-    if not forests or not alike(forests):
+    if len({(f.scale, f.single, str(f.missing), len(f.base)) for f in forests}) != 1:
         return None
     levels = [forest.levels for forest in forests]
     codes = [{c: x.tolist() for c, x in forest.categories.items()} for forest in forests]

@@ -18,22 +18,17 @@ from pyinterp.whatif.forest import Forest
 from pyinterp.whatif.inputs import Before, Inputs, in_turn
 from pyinterp.whatif.links import first, identity, logistic
 from pyinterp.whatif.read_forest import read_forest
-from pyinterp.whatif.walks import (
+from pyinterp.whatif.walks.bits import GROUP, LEAF, Splits, Trees, add_up, first_leaves
+from pyinterp.whatif.walks.cross import (
     BOTH_ENTROPIES,
     ENTROPY,
-    GROUP,
-    LEAF,
     LOG,
     SQUARE,
-    Splits,
-    Trees,
-    add_up,
-    add_up_pairs,
     cross_parts,
     cross_ranges,
-    first_leaves,
     summed_pairs,
 )
+from pyinterp.whatif.walks.donors_per_row import add_up_pairs
 from pyinterp.whatif.whatif import NO_COLUMNS, NO_VALUES, PAIRS, PREDICTIONS, SINGLE, ExactWhatIf
 
 # Additions of leaf values that are worth an exact mean. Donors of one column are added by ranges;
@@ -158,8 +153,8 @@ class TreesWhatIf(ExactWhatIf):
         self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
     ) -> tuple[FloatArray, FloatArray] | None:
         """Sum losses over donors and over rows; None unless walks find them."""
-        order, model = self.predictor.order, self.model
-        if not self._are_numbers(columns, values) or not (order is None or order.same):
+        model = self.model
+        if not self._are_numbers(columns, values) or not self.predictor.same_order:
             return None
         parts = list(_parts(model, y[self.order], loss))
         if not parts:

@@ -454,8 +454,7 @@ class ExactWhatIf(WhatIf, ABC):
 
     def finish(self, predictions: FloatArray) -> FloatArray:
         """Return predictions with classes in the order of the predictor, after a check."""
-        order = self.predictor.order
-        predictions = predictions if order is None else order(predictions)
+        predictions = self.predictor.in_order(predictions)
         check_finite(predictions, self.predictor.name)
         return predictions
 

@@ -28,7 +28,7 @@ import pyinterp as pi
 from pyinterp.parallel import jobs as parallel
 from pyinterp.parallel.progress import with_progress
 from pyinterp.whatif import trees, whatif
-from pyinterp.whatif.walks import summed_pairs
+from pyinterp.whatif.walks.cross import summed_pairs
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 

@@ -15,33 +15,3 @@ Module            What is in it
 
 With numba's JIT disabled the same functions run as Python; tests hold both to the same numbers.
 """
-
-from pyinterp.whatif.walks.bits import GROUP, LEAF, Splits, Trees, add_up, first_leaves, preorder
-from pyinterp.whatif.walks.cross import (
-    BOTH_ENTROPIES,
-    ENTROPY,
-    LOG,
-    SQUARE,
-    cross_parts,
-    cross_ranges,
-    summed_pairs,
-)
-from pyinterp.whatif.walks.donors_per_row import add_up_pairs
-
-__all__ = [
-    "BOTH_ENTROPIES",
-    "ENTROPY",
-    "GROUP",
-    "LEAF",
-    "LOG",
-    "SQUARE",
-    "Splits",
-    "Trees",
-    "add_up",
-    "add_up_pairs",
-    "cross_parts",
-    "cross_ranges",
-    "first_leaves",
-    "preorder",
-    "summed_pairs",
-]
