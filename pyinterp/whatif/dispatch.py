@@ -219,9 +219,8 @@ def _whatif_rows(exact: ExactWhatIf) -> pd.DataFrame:
     columns = {}
     for name, column in rows.items():
         columns[name] = column.array.take(rng.permutation(len(rows))[:n])
-    shuffled, categories = pd.DataFrame(columns), rows.select_dtypes("category")
-    unused = rows[:0] if categories.empty else _unused_levels(rows, categories)
-    if unused.empty:
+    shuffled, unused = pd.DataFrame(columns), _unused_levels(rows)
+    if unused is None:
         return shuffled
     try:
         with warnings.catch_warnings(action="error"):
@@ -231,17 +230,17 @@ def _whatif_rows(exact: ExactWhatIf) -> pd.DataFrame:
     return pd.concat([shuffled, unused], ignore_index=True)
 
 
-def _unused_levels(variables: pd.DataFrame, categories: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for every level that no row has, as grids may have it."""
-    parts = [variables[:0]]
-    for name, column in categories.items():
+def _unused_levels(variables: pd.DataFrame) -> pd.DataFrame | None:
+    """Return a row for every level that no row has, as grids may have it; None if all are there."""
+    parts = []
+    for name, column in variables.select_dtypes("category").items():
         every = column.cat.categories
         unused = np.setdiff1d(np.arange(len(every)), column.cat.codes)
         if len(unused):
             levels = pd.Categorical.from_codes(unused, every, column.cat.ordered)
             rows = variables.iloc[np.zeros(len(unused), np.intp)]
             parts.append(rows.assign(**{str(name): levels}))
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(parts, ignore_index=True) if parts else None
 
 
 def _predicts_in_its_own_way(last: FinalStep) -> bool:
@@ -254,7 +253,6 @@ def _predicts_in_its_own_way(last: FinalStep) -> bool:
         for kind in type(part).__mro__:
             if kind.__module__.partition(".")[0] in LIBRARIES:
                 break
-            methods = {name for name in vars(kind) if not name.startswith("__")}
-            if methods - HARMLESS:
+            if any(not name.startswith("__") for name in vars(kind).keys() - HARMLESS):
                 return True
     return False

@@ -94,19 +94,18 @@ class Inputs:
 
         None unless the model is given doubles that each come from one variable alone.
         """
-        design, variables = self.design, self.sample.variables
-        if self.before is not None or self.mixes is not None or self.cast is not None:
+        design, rows = self.design, self.rows
+        if isinstance(design, FrameDesign) or design.discrete or design.single or self.cast:
             return None
-        if isinstance(design, FrameDesign) or design.discrete or design.single:
-            return None
-        if not all(design.alone([str(name)]) for name in variables):
-            return None
-        rows, rng = self.rows, np.random.default_rng(0)
+        separate = [self.separate_columns([str(name)]) for name in self.sample.variables]
+        rng = np.random.default_rng(0)
         # Half of the rows, so that their means are others.
         new = rows[: min(-(-len(rows) // 2), most)].copy()
-        for name in variables:
-            columns = design.driven([str(name)])
-            new[:, columns] = rows[rng.permutation(len(rows))[: len(new)]][:, columns]
+        for of_name in separate:
+            if of_name is None:
+                return None
+            columns, values = of_name
+            new[:, columns] = values[rng.permutation(len(rows))[: len(new)]]
         return new
 
     def by_donor(self, variables: Sequence[str], donors: pd.DataFrame) -> ColumnValues | None:
