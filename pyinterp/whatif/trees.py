@@ -24,8 +24,7 @@ from pyinterp.whatif.walks.cross import (
     ENTROPY,
     LOG,
     SQUARE,
-    cross_parts,
-    cross_ranges,
+    cross_pairs,
     summed_pairs,
 )
 from pyinterp.whatif.walks.donors_per_row import add_up_pairs
@@ -100,24 +99,19 @@ class TreesWhatIf(ExactWhatIf):
     ) -> Iterator[tuple[IntArray, FloatArray]]:
         """Yield positions of rows, and their predictions with the values of every donor."""
         trees, splits, outputs = self.trees, self.splits, len(self.model.base)
-        numbers = self._are_numbers(columns, values)
         increasing, steps = self._steps(columns, values)
         back = np.argsort(increasing)
+        if self._are_numbers(columns, values):
+            values = values[:, :0]  # steps say how many donors go to the left
         bound = min(self.block_bytes, int(self.memory_mb * 2**20))
         step = max(1, bound // (8 * GROUP * len(values) * outputs)) * GROUP
         for start in range(0, len(self.rows), step):
             go_on()
-            part = slice(start, start + step)
-            rows = self.rows[part]
-            if numbers:
-                sums = np.empty((outputs, len(values), len(rows)))
-                cross_ranges(trees, splits, steps, rows, sums)
-                sums = sums[:, back]
-            else:
-                units = np.zeros((outputs, len(values), len(rows)), np.int64)
-                cross_parts(trees, splits, steps, rows, values, units)
-                sums = np.asarray(units * trees.unit)
-            yield self.order[part], self.model.finish(sums.transpose(2, 1, 0))
+            rows = self.rows[start : start + step]
+            units = np.zeros((outputs, len(values), len(rows)), np.int64)
+            cross_pairs(trees, splits, steps, rows, values, units)
+            sums = np.asarray(units[:, back] * trees.unit)
+            yield self.order[start : start + step], self.model.finish(sums.transpose(2, 1, 0))
 
     def pairs(self, rows: IntArray, columns: IntArray, values: FloatArray) -> FloatArray | None:
         """Predict rows each with numbers of its own for one column, shape (b, k, 1); else None."""

@@ -89,86 +89,58 @@ def _divide(trees, q, values, v, order, lo, hi):  # pragma: no cover - compiled
 
 
 @compiled_loop
-def cross_ranges(trees, splits, steps, rows, out):  # pragma: no cover - compiled
-    """Add up the trees for rows x increasing donors of one numerical column.
+def cross_pairs(trees, splits, steps, rows, values, out):  # pragma: no cover - compiled
+    """Add up the trees for rows x donors.
 
-    Leaf values are added at the start of the range of donors that reach the leaf, and taken off at
-    its end; adding up along donors gives the sums.
+    Where the donors that reach a leaf are a range of increasing numbers, its value is added at the
+    start of the range, and taken off at its end; adding up along donors gives the sums.
 
     Parameters
     ----------
-    steps
-        As for `_leaves`.
+    steps, values
+        As for `_next_leaf`.
     rows : float64, (b, columns)
-    out : float64, (outputs, donors, b)
-        Result: sums over trees.
+    out : int64, (outputs, donors, b), zero at the start
+        Result: sums over trees, in multiples of the unit.
     """
-    donors, values = np.arange(out.shape[1]), np.empty((0, 0))
+    order, ranges = np.arange(values.shape[0]), values.shape[1] == 0
     bits = np.empty(len(splits.threshold), np.uint64)
     node, word, low, high = _stacks(trees)
-    sums = np.zeros((out.shape[0], len(donors) + 1, GROUP), np.int64)
+    sums = np.zeros((out.shape[0], len(order) + 1, GROUP), np.int64)
     running = np.empty(GROUP, np.int64)
     for start in range(0, rows.shape[0], GROUP):
         group = rows[start : start + GROUP]
         b = len(group)
         group_bits(splits, trees.left_categories, group, bits)
         for root in trees.roots:
-            node[0], word[0], low[0], high[0], top = root, all_rows(b), 0, len(donors), 1
-            while top > 0:
-                top, leaf, here, lo, hi = _next_leaf(
-                    trees, steps, bits, donors, values, node, word, low, high, top
-                )
-                for k in range(out.shape[0]):
-                    value = trees.leaves[leaf, k]
-                    if value != 0:
-                        enter, leave, left = sums[k, lo], sums[k, hi], here
-                        while left != NONE:
-                            i = lowest(left)
-                            left &= left - ONE
-                            enter[i] += value
-                            leave[i] -= value
-        for k in range(out.shape[0]):
-            running[:] = 0
-            for d in range(len(donors)):
-                for i in range(GROUP):
-                    running[i] += sums[k, d, i]
-                for i in range(b):
-                    out[k, d, start + i] = running[i] * trees.unit
-        sums[:] = 0
-
-
-@compiled_loop
-def cross_parts(trees, splits, steps, rows, values, out):  # pragma: no cover - compiled
-    """Add up the trees for rows x donors of several columns, of categories or of missing values.
-
-    Parameters
-    ----------
-    steps, values
-        As for `_leaves`.
-    rows : float64, (b, columns)
-    out : float64, (outputs, donors, b), zero at the start
-        Result: sums over trees, in multiples of the unit.
-    """
-    order = np.arange(values.shape[0])
-    bits = np.empty(len(splits.threshold), np.uint64)
-    node, word, low, high = _stacks(trees)
-    for start in range(0, rows.shape[0], GROUP):
-        group = rows[start : start + GROUP]
-        group_bits(splits, trees.left_categories, group, bits)
-        for root in trees.roots:
-            node[0], word[0], low[0], high[0], top = root, all_rows(len(group)), 0, len(order), 1
+            node[0], word[0], low[0], high[0], top = root, all_rows(b), 0, len(order), 1
             while top > 0:
                 top, leaf, here, lo, hi = _next_leaf(
                     trees, steps, bits, order, values, node, word, low, high, top
                 )
                 for k in range(out.shape[0]):
                     value = trees.leaves[leaf, k]
-                    if value != 0:
+                    if value != 0 and ranges:
+                        enter, leave, left = sums[k, lo], sums[k, hi], here
+                        while left != NONE:
+                            i = lowest(left)
+                            left &= left - ONE
+                            enter[i] += value
+                            leave[i] -= value
+                    elif value != 0:
                         for d in order[lo:hi]:
                             left = here
                             while left != NONE:
                                 out[k, d, start + lowest(left)] += value
                                 left &= left - ONE
+        if ranges:
+            for k in range(out.shape[0]):
+                running[:] = 0
+                for d in range(len(order)):
+                    for i in range(b):
+                        running[i] += sums[k, d, i]
+                        out[k, d, start + i] = running[i]
+            sums[:] = 0
 
 
 @compiled_loop
@@ -198,7 +170,7 @@ def summed_pairs(  # pragma: no cover - compiled
     Parameters
     ----------
     steps, rows
-        As for `cross_ranges`.
+        As for `cross_pairs`.
     outputs : int64, (n,)
         The output of the trees from which each row's loss is computed.
     y : float64, (n,)
