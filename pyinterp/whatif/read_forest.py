@@ -24,7 +24,7 @@ from sklearn.tree import BaseDecisionTree
 
 from pyinterp._typing import FloatArray
 from pyinterp.models.predictor import Kind
-from pyinterp.whatif.calibration import calibration_link, mean_link, members, side_by_side
+from pyinterp.whatif.calibration import mean_link, members, side_by_side
 from pyinterp.whatif.forest import Categories, Forest, Nodes, joint_forest
 from pyinterp.whatif.inputs import Levels
 from pyinterp.whatif.links import Link, exponential, first, identity, logistic, softmax
@@ -70,12 +70,11 @@ def read_forest(estimator: Any, kind: Kind) -> Forest | None:
 
 def _calibrated_forest(estimator: Any) -> Forest | None:
     """Return the trees of all models in a calibrated classifier; None if they can't be joined."""
-    inside, forests, links = members(estimator), [], []
+    inside, forests = members(estimator), []
     for member in inside:
         forest = read_forest(member.last.model, "probability")
         if forest is None:
             return None
-        links.append(calibration_link(forest.link, member))
         if len(member.calibrators) == 1 and forest.link is identity and not member.scores:
             # Of two classes the calibrator is given the second only.
             leaves = np.ascontiguousarray(forest.trees.leaves[:, -1:])
@@ -84,13 +83,16 @@ def _calibrated_forest(estimator: Any) -> Forest | None:
         forests.append(forest)
     if len({(f.scale, f.single, str(f.missing), len(f.base)) for f in forests}) != 1:
         return None
-    levels = [forest.levels for forest in forests]
+    levels, link = (
+        [forest.levels for forest in forests],
+        mean_link([f.link for f in forests], inside),
+    )
     codes = [{c: x.tolist() for c, x in forest.categories.items()} for forest in forests]
     same = levels == levels[:1] * len(levels) and codes == codes[:1] * len(codes)
     if same and all(member.last.before is None for member in inside):
-        return joint_forest(forests, [0] * len(forests), mean_link(links))
+        return joint_forest(forests, [0] * len(forests), link)
     widths = [int(member.last.model.n_features_in_) for member in inside]
-    joint = joint_forest(forests, np.cumsum([0, *widths[:-1]]).tolist(), mean_link(links))
+    joint = joint_forest(forests, np.cumsum([0, *widths[:-1]]).tolist(), link)
     return replace(joint, before=side_by_side(inside, levels))
 
 
