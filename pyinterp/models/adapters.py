@@ -186,7 +186,7 @@ def statsmodels_learner(
 
 
 def needs_intercept(estimator: Any) -> bool:
-    """Whether the estimator wants the intercept column because it does not fit its own."""
+    """Whether the estimator wants the intercept column because it fits no intercept."""
     final = innermost(estimator)
     return bool(
         getattr(final, "needs_intercept", False) or getattr(final, "fit_intercept", True) is False
@@ -194,7 +194,7 @@ def needs_intercept(estimator: Any) -> bool:
 
 
 def fits_intercept(estimator: Any) -> bool:
-    """Whether the estimator says that it fits an intercept of its own."""
+    """Whether the estimator says that it fits an intercept."""
     return getattr(innermost(estimator), "fit_intercept", None) is True
 
 

@@ -119,8 +119,7 @@ class Predictor:
                 f"to {len(seen)} at once; fit one to each."
             )
         names = tuple(seen if classes is None else classes)
-        codes = tuple(range(len(names)))
-        labels = codes if coded else names
+        labels = tuple(range(len(names))) if coded else names
         for label in seen:
             if label not in labels:
                 raise PredictionError(

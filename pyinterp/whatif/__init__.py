@@ -12,7 +12,7 @@ Module                     What is in it
 `trees`                    Ensembles of trees, exactly
 `forest`                   Trees as arrays
 `read_forest`              Trees of scikit-learn, XGBoost and LightGBM as such arrays
-`read_histogram_boosting`  Those of scikit-learn's histogram boosting, with its categories
+`read_histogram_boosting`  Trees of scikit-learn's histogram boosting, with its categories
 `walks`                    Walks down trees, compiled
 `linear`                   Linear and generalized linear models, exactly
 `smooth_sums`              Sums of smooth losses of these, by interpolation along a line of donors

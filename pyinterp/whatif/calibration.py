@@ -50,7 +50,7 @@ def members(model: Any) -> tuple[Member, ...]:
 
 
 def side_by_side(inside: Sequence[Member], levels: Sequence[Levels]) -> Before:
-    """Return what makes inputs of the same rows for several models, one after the other."""
+    """Return a function that makes inputs of the same rows for several models, side by side."""
 
     def inputs(rows: Any) -> FloatArray:
         parts = []

@@ -74,7 +74,7 @@ def register_engine(engine: _Engine) -> _Engine:
 
 
 def engine_names() -> tuple[str, ...]:
-    """Return what the option `engine` takes."""
+    """Return the values of the option `engine`."""
     return "auto", *ENGINES, "batched"
 
 

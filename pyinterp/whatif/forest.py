@@ -142,7 +142,9 @@ class Nodes:
         categories: Categories | None = None,
     ) -> None:
         """Add a tree, whose left and right children are -1 at leaves."""
-        order = _preorder(left, right)
+        order, inner = np.arange(len(left)), np.flatnonzero(left >= 0)
+        if (left[inner] != inner + 1).any():  # most of scikit-learn's trees come in this order
+            order = order[: preorder(left, right, order)]
         place = np.argsort(order)
         is_leaf = left[order] < 0
         child = place[right[order]]
@@ -211,16 +213,6 @@ class Nodes:
             unit=unit,
             stack=int(np.diff(np.append(roots, len(column))).max()) // 2 + 1,
         )
-
-
-def _preorder(
-    left: npt.NDArray[np.integer], right: npt.NDArray[np.integer]
-) -> npt.NDArray[np.int64]:
-    inner = np.flatnonzero(left >= 0)
-    if (left[inner] == inner + 1).all():  # most of scikit-learn's trees come in this order
-        return np.arange(len(left))
-    order = np.empty(len(left), np.int64)
-    return order[: preorder(left, right, order)]
 
 
 def joint_forest(forests: Sequence[Forest], starts: Sequence[int], link: Link) -> Forest:

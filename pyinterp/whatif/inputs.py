@@ -33,7 +33,7 @@ SLICE = 2**15
 
 
 def in_turn(first: Before | None, second: Before | None) -> Before | None:
-    """Return what two functions of rows do, one after the other; None if there is none."""
+    """Return two functions of rows, one after the other, as one; None if there is none."""
     if first is None or second is None:
         return second if first is None else first
     return lambda rows: second(first(rows))
@@ -113,14 +113,14 @@ class Inputs:
 
         None if a column depends on the row's other variables too.
         """
-        design, own = self.design, self.sample.variables
-        if self.mixes is not None and self.mixes(variables, list(own.columns)):
+        design, rows = self.design, self.sample.variables
+        if self.mixes is not None and self.mixes(variables, list(rows.columns)):
             return None
         if self.before is None and isinstance(design, FrameDesign):
-            columns, levels = design.driven(variables), _by_name(design.plain(own), self.levels)
+            columns, levels = design.driven(variables), _by_name(design.plain(rows), self.levels)
             values = _codes(donors[list(variables)], levels)
         else:
-            swap = design.swap(own, variables, donors)
+            swap = design.swap(rows, variables, donors)
             if self.before is not None:
                 return self._by_donor_of_steps(swap, len(donors))
             if swap.by_donor is None:

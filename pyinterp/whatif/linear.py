@@ -185,7 +185,7 @@ class LinearWhatIf(ExactWhatIf):
         return self._predictions(kept[:, None] + replaced)
 
     def pairs(self, rows: IntArray, columns: IntArray, values: FloatArray) -> FloatArray:
-        """Predict rows each with values of its own, shape (b, k, columns)."""
+        """Predict rows each with other values, shape (b, k, columns)."""
         kept, replaced = self._sides(self.inputs.rows, columns, values)
         return self._predictions(kept[rows, None] + replaced)
 

@@ -1,6 +1,6 @@
 """Conversion of scikit-learn's histogram gradient boosting to `Forest`, with its categories.
 
-The model codes categories by an encoder of its own, whose codes the trees compare. A category that
+The model has an encoder of categories, whose codes the trees compare. A category that
 training did not have is missing to it.
 """
 

@@ -114,7 +114,7 @@ class TreesWhatIf(ExactWhatIf):
             yield self.order[start : start + step], self.model.finish(sums.transpose(2, 1, 0))
 
     def pairs(self, rows: IntArray, columns: IntArray, values: FloatArray) -> FloatArray | None:
-        """Predict rows each with numbers of its own for one column, shape (b, k, 1); else None."""
+        """Predict rows each with other numbers for one column, shape (b, k, 1); else None."""
         if not self._are_numbers(columns, values):
             return None
         _, steps = self._steps(columns, np.empty((0, len(columns))))

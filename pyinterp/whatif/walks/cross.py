@@ -26,7 +26,7 @@ SQUARE, LOG, ENTROPY, BOTH_ENTROPIES = 0, 1, 2, 3
 def _next_leaf(  # pragma: no cover - compiled
     trees, steps, bits, order, values, node, word, low, high, top
 ):
-    """Walk down to the next leaf; return what is left on the stacks, leaf, rows and donors' range.
+    """Walk down to the next leaf; return the height of the stacks, leaf, rows, range of donors.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Walks for rows each with donors of its own for one numerical column."""
+"""Walks for rows each with other donors for one numerical column."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyinterp.whatif.walks.bits import LEAF, NONE, ONE, all_rows, group_bits, lo
 
 @compiled_loop
 def add_up_pairs(trees, splits, steps, rows, donors, out):  # pragma: no cover - compiled
-    """Add up the trees for a group of rows, each with donors of its own for a numerical column.
+    """Add up the trees for a group of rows, each with other donors for a numerical column.
 
     At splits on the column the rows that have a donor on a side go to that side: some go to both.
     A row meets its leaves in increasing order of donors, each from where the one before ended, so
@@ -85,7 +85,10 @@ def add_up_pairs(trees, splits, steps, rows, donors, out):  # pragma: no cover -
 
 @compiled_loop
 def _up_to(values, lo, hi, x):  # pragma: no cover - compiled
-    """Return how many of increasing values are at most x, if between lo and hi of them are."""
+    """Return how many of increasing values are at most x, if between lo and hi of them are.
+
+    In fewer steps than `np.searchsorted` would need for all values.
+    """
     while lo < hi:
         middle = (lo + hi) >> 1
         if values[middle] <= x:
