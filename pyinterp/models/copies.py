@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -79,5 +78,10 @@ def _parts(estimator: Any, package: str) -> list[Any]:
     parts = [estimator]
     if hasattr(estimator, "get_params"):
         parts += estimator.get_params(deep=True).values()
-    of_package = re.compile(rf"{package}(\..*)?")
-    return [p for p in parts if any(of_package.fullmatch(k.__module__) for k in type(p).__mro__)]
+    chosen = []
+    for part in parts:
+        for kind in type(part).__mro__:
+            if kind.__module__.partition(".")[0] == package:
+                chosen.append(part)
+                break
+    return chosen

@@ -74,18 +74,13 @@ def final_step(fitted: Any) -> FinalStep:
     return FinalStep(model, before, tuple(wrappers))
 
 
-def steps_of(estimator: Any) -> list[tuple[str, Any]]:
-    """Return the names and steps of a pipeline; none of other estimators."""
-    steps = getattr(estimator, "steps", None)
-    return steps if isinstance(steps, list) else []
-
-
 def innermost(estimator: Any) -> Any:
     """Return the estimator inside all wrappers of one estimator, fitted or not.
 
     It says what rows and responses it must be given. Its predictions may not be theirs.
     """
-    if steps := steps_of(estimator):
+    steps = getattr(estimator, "steps", None)
+    if isinstance(steps, list) and steps:
         return innermost(steps[-1][1])
     for inside in ("estimator", "regressor"):
         wrapped = getattr(estimator, inside, None)
@@ -96,8 +91,9 @@ def innermost(estimator: Any) -> Any:
 
 def entrance(fitted: Any) -> Any:
     """Return the fitted model or transformer that is given the rows of pipelines and wrappers."""
+    steps = getattr(fitted, "steps", None)
     inside = getattr(fitted, "best_estimator_", getattr(fitted, "regressor_", None))
-    if steps := steps_of(fitted):
+    if isinstance(steps, list):
         inside = next((step for _, step in steps if step not in (None, "passthrough")), None)
     elif isinstance(fitted, Booster):
         return fitted.booster
@@ -113,9 +109,10 @@ def _inside(fitted: Any) -> tuple[Any, Sequence[Any]] | None:
     best = getattr(fitted, "best_estimator_", None)
     if best is not None:
         return best, ()
-    if steps := steps_of(fitted):
-        return steps[-1][1], [fitted[:-1]] if len(steps) > 1 else ()
-    return None
+    steps = getattr(fitted, "steps", None)
+    if not isinstance(steps, list) or not steps:
+        return None
+    return steps[-1][1], [fitted[:-1]] if len(steps) > 1 else ()
 
 
 def _names_out(pipeline: Any, names: list[str]) -> list[str]:

@@ -7,7 +7,6 @@ from typing import Any, Literal, TypeAlias
 
 from sklearn.utils import get_tags
 
-from pyinterp.models.final_step import steps_of
 from pyinterp.models.model_reader import is_statsmodels
 
 # What a step makes of missing values: an error, values, missing values, or some of these by
@@ -39,7 +38,7 @@ def _fate(step: Any) -> Fate:
         return "refuses"
     if step is None or isinstance(step, str):  # "passthrough" and "drop"
         return "fills" if step == "drop" else "passes"
-    if steps := steps_of(step):
+    if isinstance(steps := getattr(step, "steps", None), list) and steps:
         return _one_after_the_other([part for _, part in steps])
     if isinstance(parts := getattr(step, "transformers", None), list):
         return _side_by_side([part[1] for part in parts] + [step.remainder])

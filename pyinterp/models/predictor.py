@@ -14,7 +14,7 @@ from sklearn.base import is_classifier as sklearn_is_classifier
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.distributions import Distribution
 from pyinterp.errors import OptionError, PredictionError, list_of, quote
-from pyinterp.models.final_step import innermost, steps_of
+from pyinterp.models.final_step import innermost
 from pyinterp.models.native_boosters import check_not_native
 from pyinterp.models.prediction_checks import (
     as_numbers,
@@ -50,7 +50,7 @@ class Predictor:
     distribution : Distribution or None
         The family whose parameters are predicted, if they are.
     order : tuple of int
-        The class of each of the estimator's columns, if it predicts classes.
+        The class of each of the estimator's columns; empty if these are the classes, in order.
     labels : tuple or None
         What the ``predict`` of a classifier says for each of the classes.
     ordinal : bool
@@ -100,8 +100,7 @@ class Predictor:
             )
         if classes is None:
             return cls(estimator, "mean", None, estimator)
-        order = tuple(range(len(classes)))
-        return cls(estimator, "probability", tuple(classes), estimator, order=order)
+        return cls(estimator, "probability", tuple(classes), estimator)
 
     @classmethod
     def _of_classifier(
@@ -126,13 +125,14 @@ class Predictor:
                     f"The estimator predicts class {quote(label)}, which is not among "
                     f"{list_of(names)}."
                 )
+        order = tuple(labels.index(label) for label in seen)
         proba = getattr(estimator, "predict_proba", None)
         return cls(
             estimator,
             "label" if proba is None else "probability",
             names,
             estimator.predict if proba is None else proba,
-            order=tuple(labels.index(label) for label in seen),
+            order=() if order == tuple(range(len(names))) else order,
             labels=labels,
         )
 
@@ -180,17 +180,12 @@ class Predictor:
                 f"{explanation(error, self.estimator)}"
             ) from error
 
-    @property
-    def same_order(self) -> bool:
-        """Whether the estimator's columns are the classes, in order."""
-        return self.order == tuple(range(len(self.classes or ())))
-
     def in_order(self, values: FloatArray) -> FloatArray:
         """Return values of the estimator's columns, on the last axis, as those of the classes.
 
         0 for classes that the estimator lacks. Means stay as they are.
         """
-        if self.same_order:
+        if not self.order:
             return values
         full = np.zeros((*values.shape[:-1], len(self.classes or ())))
         full[..., list(self.order)] = values
@@ -221,16 +216,17 @@ class Predictor:
     def _scores(self, answer: Any, n: int) -> FloatArray:
         """Return the decision function: one column for two classes, else one for each class."""
         k, values = len(self.classes or ()), as_numbers(answer, self.name).reshape(n, -1)
-        if values.shape[1] != (1 if k == 2 else k) or len(self.order) != k:
+        seen = len(self.order) or k
+        if values.shape[1] != (1 if k == 2 else k) or seen != k:
             raise PredictionError(
                 "`decision_function` must give one column for two classes, else one for each of "
                 f"the {k} classes; that of {self.name} gives {values.shape[1]} for "
-                f"{len(self.order)} classes in its training rows. Use a scorer of "
+                f"{seen} classes in its training rows. Use a scorer of "
                 "probabilities or labels."
             )
         if k > 2:
             return self.in_order(values)
-        return values if self.same_order else -values
+        return -values if self.order else values
 
     def check(self, matrix: Matrix) -> FloatArray:
         """Return predictions after all checks, one of which predicts some rows in another batch.
@@ -325,7 +321,8 @@ def is_classifier(estimator: Any) -> bool:
 
 def learner_name(estimator: Any) -> str:
     """Return the name to print for an estimator; a pipeline has the name of its last step."""
-    if steps := steps_of(estimator):
+    steps = getattr(estimator, "steps", None)
+    if isinstance(steps, list) and steps:
         return f"Pipeline({learner_name(steps[-1][1])})"
     name = getattr(estimator, "learner_name", None)
     if isinstance(name, str):

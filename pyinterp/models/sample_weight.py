@@ -11,7 +11,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_objec
 from sklearn.utils.validation import has_fit_parameter
 
 from pyinterp.errors import OptionError
-from pyinterp.models.final_step import innermost, steps_of
+from pyinterp.models.final_step import innermost
 from pyinterp.models.predictor import learner_name
 
 WEIGHT = "sample_weight"
@@ -32,7 +32,8 @@ def weight_option(estimator: Any) -> str | None:
         return weight_option(estimator.estimator)
     if get_config()["enable_metadata_routing"]:
         return WEIGHT if _is_requested(estimator) else None
-    if steps := steps_of(estimator):
+    steps = getattr(estimator, "steps", None)
+    if isinstance(steps, list) and steps:
         name, last = steps[-1]
         inside = weight_option(last)
         return None if inside is None else f"{name}__{inside}"

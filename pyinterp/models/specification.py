@@ -10,7 +10,6 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils._pprint import _changed_params
 
 from pyinterp.errors import NO_VALUE, short
-from pyinterp.models.final_step import steps_of
 from pyinterp.models.predictor import learner_name
 
 # Kinds of learners of which simulations say how often intervals cover: the first that matches
@@ -39,7 +38,8 @@ def specification(estimator: Any) -> str:
 
 
 def _whole(estimator: Any) -> str:
-    if steps := steps_of(estimator):
+    steps = getattr(estimator, "steps", None)
+    if isinstance(steps, list) and steps:
         parts = [_whole(step) for _, step in steps if step not in (None, "passthrough")]
         return f"{type(estimator).__name__}({', '.join(parts)})"
     name = learner_name(estimator)
@@ -72,7 +72,8 @@ def family_of(estimator: Any) -> str:
 
     A search is what it searches among; a bag of trees that is not called a forest is no forest.
     """
-    if steps := steps_of(estimator):
+    steps = getattr(estimator, "steps", None)
+    if isinstance(steps, list) and steps:
         return family_of(steps[-1][1])
     if isinstance(estimator, BaseSearchCV):
         return family_of(estimator.estimator)

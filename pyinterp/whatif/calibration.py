@@ -69,13 +69,15 @@ def mean_link(links: Sequence[Link], inside: Sequence[Member]) -> Link:
         parts = np.split(sums, len(links), axis=-1)
         total = np.zeros(())
         for member, link, part in zip(inside, links, parts, strict=True):
-            total = total + _calibrated(part if member.scores else link(part), member.calibrators)
+            total = total + _probabilities(
+                part if member.scores else link(part), member.calibrators
+            )
         return np.asarray(total / len(links))
 
     return mean
 
 
-def _calibrated(raw: FloatArray, calibrators: Sequence[Any]) -> FloatArray:
+def _probabilities(raw: FloatArray, calibrators: Sequence[Any]) -> FloatArray:
     """Return one model's calibrated probabilities, all classes in proportion."""
     values = np.moveaxis(raw, -1, 0)
     if len(calibrators) == 1:

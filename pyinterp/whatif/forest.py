@@ -155,7 +155,7 @@ class Nodes:
             table = np.full(int(listed.max(initial=-1)) + 2, not to_left)
             table[listed] = to_left
             tables.append(table)
-        self.add_ordered(
+        self.add_in_preorder(
             np.where(is_leaf, LEAF, column[order]),
             threshold[order],
             missing_left[order],
@@ -166,7 +166,7 @@ class Nodes:
             leaves[order][is_leaf],
         )
 
-    def add_ordered(
+    def add_in_preorder(
         self,
         column: npt.NDArray[np.integer],
         threshold: npt.NDArray[np.floating],
@@ -232,7 +232,7 @@ def joint_forest(forests: Sequence[Forest], starts: Sequence[int], link: Link) -
     for f, (forest, start) in enumerate(zip(forests, starts, strict=True)):
         trees, leaves = forest.trees, np.zeros((len(forest.trees.leaves), *base.shape))
         leaves[:, f] = trees.leaves * trees.unit
-        nodes.add_ordered(
+        nodes.add_in_preorder(
             np.where(trees.column == LEAF, LEAF, trees.column + start),
             trees.threshold,
             trees.missing_left,

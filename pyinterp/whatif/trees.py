@@ -148,7 +148,7 @@ class TreesWhatIf(ExactWhatIf):
     ) -> tuple[FloatArray, FloatArray] | None:
         """Sum losses over donors and over rows; None unless walks find them."""
         model = self.model
-        if not self._are_numbers(columns, values) or not self.predictor.same_order:
+        if not self._are_numbers(columns, values) or self.predictor.order:
             return None
         parts = list(_parts(model, y[self.order], loss))
         if not parts:
