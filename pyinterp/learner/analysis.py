@@ -15,8 +15,7 @@ from pyinterp.errors import DataError, InferenceError, OptionError, PredictionEr
 from pyinterp.estimands.estimand import Estimand, Problem, check_estimate, check_weights
 from pyinterp.estimands.estimate import Measurement, ModelOnRows
 from pyinterp.estimands.groups import RowGroups
-from pyinterp.estimands.metric import metric_of_rows
-from pyinterp.estimands.risk import risk
+from pyinterp.estimands.risk import metric_of_rows, risk
 from pyinterp.inference import RefitEstimate, Replicates, gather, variance
 from pyinterp.inference.half_sample.half_fits import HalfFits, mean_share, signal_and_spread
 from pyinterp.inference.replicates import CoefficientErrors

@@ -8,11 +8,9 @@ from typing import Any, Literal, Unpack, overload
 from pyinterp.checks import check_flag
 from pyinterp.data.features import names_of
 from pyinterp.estimands.effects.ale import accumulated_local_effects
-from pyinterp.estimands.effects.averages import Average
-from pyinterp.estimands.effects.conditional_dependence import dependence
+from pyinterp.estimands.effects.conditional_dependence import dependence, m_plot
 from pyinterp.estimands.effects.grids import Grid, grids_of
-from pyinterp.estimands.effects.m_plot import m_plot
-from pyinterp.estimands.effects.partial_dependence import PDKind, PDOf
+from pyinterp.estimands.effects.partial_dependence import Average, PDKind, PDOf
 from pyinterp.estimands.effects.scales import Scale
 from pyinterp.estimands.effects.slopes import Step, average_marginal_effects, slopes
 from pyinterp.estimands.importance.flatness import Spread, flatness

@@ -9,14 +9,17 @@ import numpy.typing as npt
 
 from pyinterp.errors import OptionError
 from pyinterp.estimands.importance.loco import leave_one_covariate_out
-from pyinterp.estimands.importance.losses import Permutations
+from pyinterp.estimands.importance.losses import Permutations, Relation
 from pyinterp.estimands.importance.metric_importance import metric_importance
 from pyinterp.estimands.importance.native import Native, native_importance
-from pyinterp.estimands.importance.permutation import Replacement, permutation_importance
-from pyinterp.estimands.importance.relation import Relation
+from pyinterp.estimands.importance.permutation import (
+    Replacement,
+    entropy_importance,
+    likelihood_importance,
+    permutation_importance,
+)
 from pyinterp.estimands.importance.variable_importance import Adjustment, amvim, cvim, mvim
 from pyinterp.estimands.positivity import positivity, redundancy
-from pyinterp.estimands.uncertainty import entropy_importance, likelihood_importance
 from pyinterp.learner.fitted_models import ONE_GROUP, FittedModels, Inference
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike

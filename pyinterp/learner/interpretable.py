@@ -14,9 +14,8 @@ from pyinterp.errors import OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.causal import causal_effects, causal_importance, causal_share
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.importance.losses import Permutations
-from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.positivity import positivity, samplers_of
-from pyinterp.estimands.risk import RiskRelation, risk
+from pyinterp.estimands.risk import RiskRelation, metric_of_rows, risk
 from pyinterp.learner.default_table import DefaultTable
 from pyinterp.learner.effects import Effects
 from pyinterp.learner.fitted_models import ONE_GROUP, Inference

@@ -16,8 +16,8 @@ from pyinterp.checks import check_mapping
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.importance.flatness import Spread, flatness
+from pyinterp.estimands.importance.losses import Relation
 from pyinterp.estimands.importance.native import Native
-from pyinterp.estimands.importance.relation import Relation
 from pyinterp.estimands.interaction.h_statistic import Order
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
