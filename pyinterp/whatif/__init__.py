@@ -27,9 +27,9 @@ A new engine is a subclass of `ExactWhatIf` with its `read` and its `table`, and
 
 from pyinterp.whatif.dispatch import (
     EngineName,
+    check_engine,
     dispatch,
     dispatch_labels,
-    engine_names,
     register_engine,
     with_coefficients,
 )
@@ -52,9 +52,9 @@ __all__ = [
     "ExactWhatIf",
     "FeatureWhatIf",
     "WhatIf",
+    "check_engine",
     "dispatch",
     "dispatch_labels",
-    "engine_names",
     "register_engine",
     "with_coefficients",
 ]

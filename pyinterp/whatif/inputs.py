@@ -84,7 +84,7 @@ class Inputs:
 
         None if other variables have a part in them, or earlier steps may give them one.
         """
-        if self.before is not None or self.mixes is not None or not self.design.alone(variables):
+        if self.before is not None or self.mixes is not None or self.design.others(variables):
             return None
         columns = self.design.driven(variables)
         return columns, self.rows[:, columns]

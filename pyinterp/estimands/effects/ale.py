@@ -31,7 +31,7 @@ from pyinterp.estimands.effects.grids import (
 from pyinterp.estimands.effects.scales import Outputs, Scale
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-from pyinterp.samplers.sampler import codes_of
+from pyinterp.samplers.encoding import codes_of
 
 
 def accumulated_local_effects(

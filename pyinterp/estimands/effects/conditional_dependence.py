@@ -34,13 +34,13 @@ MARGINAL_ONLY = {"of": "prediction", "kind": "pd", "average": "mean"}
 
 
 def dependence(
-    problem: Problem, features: str | Sequence[str], *, sampler: Any, **options: Any
+    problem: Problem, features: str | Sequence[str], *, sampler: Any = "marginal", **options: Any
 ) -> Estimand:
     """Return partial dependence, or conditional partial dependence if a sampler is named."""
     if not is_conditional(sampler):
         return partial_dependence(problem, features, **options)
     for option, default in MARGINAL_ONLY.items():
-        if options.pop(option) != default:
+        if options.pop(option, default) != default:
             raise OptionError(
                 f"Conditional partial dependence is a weighted mean of predictions: leave "
                 f'`{option}` out, or `sampler="marginal"`.'

@@ -28,7 +28,7 @@ from pyinterp.losses.rowwise import LOSSES
 from pyinterp.models.predictor import learner_name
 from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import SamplerLike, check_sampler, is_conditional
-from pyinterp.samplers.sampler import codes_of
+from pyinterp.samplers.encoding import codes_of
 from pyinterp.whatif import WhatIf
 
 Adjustment: TypeAlias = Literal["linear", "additive"]
