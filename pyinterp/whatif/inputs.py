@@ -97,14 +97,14 @@ class Inputs:
         design, rows = self.design, self.rows
         if isinstance(design, FrameDesign) or design.discrete or design.single or self.cast:
             return None
-        separate = [self.separate_columns([str(name)]) for name in self.sample.variables]
         rng = np.random.default_rng(0)
         # Half of the rows, so that their means are others.
         new = rows[: min(-(-len(rows) // 2), most)].copy()
-        for of_name in separate:
-            if of_name is None:
+        for name in self.sample.variables:
+            separate = self.separate_columns([str(name)])
+            if separate is None:
                 return None
-            columns, values = of_name
+            columns, values = separate
             new[:, columns] = values[rng.permutation(len(rows))[: len(new)]]
         return new
 
