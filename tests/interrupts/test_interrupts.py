@@ -27,7 +27,7 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp.parallel import jobs as parallel
 from pyinterp.whatif import trees, whatif
-from pyinterp.whatif.walks import squared_pairs
+from pyinterp.whatif.walks.cross import summed_pairs
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
@@ -235,9 +235,9 @@ def test_no_call_of_ours_lasts_long(monkeypatch) -> None:
 
     def walk(*arguments):
         walked.append(len(arguments[3]))
-        return squared_pairs(*arguments)
+        return summed_pairs(*arguments)
 
-    monkeypatch.setattr(trees, "squared_pairs", walk)
+    monkeypatch.setattr(trees, "summed_pairs", walk)
     X, y = frame[["a", "b"]], frame["y"]
     pi.FittedModel(predict, X, y).pfi("a")
     assert max(rows) <= whatif.MOST_ROWS < sum(rows)

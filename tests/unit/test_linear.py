@@ -394,7 +394,7 @@ class TestFormulas:
             return predict(matrix)
 
         recorded.estimator, recorded.name = predict.estimator, predict.name
-        recorded.order, recorded.width = predict.order, predict.width
+        recorded.in_order, recorded.width = predict.in_order, predict.width
         whatif.predictor = recorded
         for variable, copies in (("a", N * N), ("b", N * N), ("s", N * N), ("k", 0)):
             asked.clear()
@@ -413,7 +413,7 @@ class TestFormulas:
             return predict(matrix)
 
         recorded.estimator, recorded.name = predict.estimator, predict.name
-        recorded.order, recorded.width = predict.order, predict.width
+        recorded.in_order, recorded.width = predict.in_order, predict.width
         whatif.predictor = recorded
         donors, index = whatif.sample.variables, np.arange(N).reshape(10, 7)
         for variable, draws in (("k", 1e8), ("a", 250_000)):

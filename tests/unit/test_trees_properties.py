@@ -307,7 +307,7 @@ class Refusal:
 
     def __init__(self, predictor: Predictor) -> None:
         self.estimator, self.name = predictor.estimator, predictor.name
-        self.order, self.width = predictor.order, predictor.width
+        self.in_order, self.width = predictor.in_order, predictor.width
 
     def __call__(self, matrix: Any) -> np.ndarray:
         raise AssertionError("rows were copied")
