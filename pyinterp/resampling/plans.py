@@ -14,20 +14,8 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_count
 from pyinterp.errors import DataError, OptionError
 from pyinterp.representation import call_form
-from pyinterp.resampling.resampling import (
-    By,
-    Group,
-    Split,
-    Splitting,
-    Units,
-    check_fraction,
-    problem_of_split,
-    problem_of_train,
-    redraw,
-)
+from pyinterp.resampling.resampling import By, Group, Split, Splitting, Units, check_fraction
 
-# Molnar et al. (2021, section 8).
-STUDIED_REFITS = 15
 # The bootstrap's expected share of distinct rows.
 FRACTION = 0.632
 LEAST_PAIRS, LEAST_UNITS = 5, 40
@@ -42,12 +30,11 @@ class _Draws(Splitting):
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
         """Yield the units of every refit."""
-        problem = partial(problem_of_split, units, classes, stratifies=True)
         for _ in range(self.number):
-            yield redraw(partial(self.draw, units, rng), problem, self.label)
+            yield from self.redraw(partial(self.draw, units, rng), units, classes)
 
     @abstractmethod
-    def draw(self, units: Units, rng: np.random.Generator) -> Split:
+    def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
         """Draw the units of one refit."""
 
 
@@ -67,6 +54,7 @@ class Bootstrap(_Draws):
     """
 
     label: ClassVar[str] = "bootstrap"
+    study: ClassVar[str] = "bootstrap"
 
     refits: int = 15
     _: KW_ONLY
@@ -78,17 +66,11 @@ class Bootstrap(_Draws):
     def __post_init__(self) -> None:
         check_count("refits", self.refits)
 
-    @property
-    def study_name(self) -> str:
-        """Name under which published simulations studied this plan."""
-        plain = self.refits == STUDIED_REFITS and self.cluster is None and self.strata is None
-        return "bootstrap" if plain else ""
-
-    def draw(self, units: Units, rng: np.random.Generator) -> Split:
+    def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
         """Draw the units of one refit."""
         strata = units.within_strata()
         train = np.concatenate([rng.choice(stratum, size=len(stratum)) for stratum in strata])
-        return Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))
+        return [Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +86,8 @@ class Subsampling(_Draws):
     strata, cluster : str or array of shape (n,), optional
         As in `Bootstrap`.
     """
+
+    study: ClassVar[str] = "subsampling"
 
     refits: int = 15
     _: KW_ONLY
@@ -122,13 +106,7 @@ class Subsampling(_Draws):
         """Name of the plan in tables."""
         return f"subsampling, {self.fraction:.3g}"
 
-    @property
-    def study_name(self) -> str:
-        """Name under which published simulations studied this plan."""
-        plain = self.refits == STUDIED_REFITS and self.cluster is None and self.strata is None
-        return "subsampling" if plain and self.fraction == FRACTION else ""
-
-    def draw(self, units: Units, rng: np.random.Generator) -> Split:
+    def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
         """Draw the units of one refit."""
         return _subsample(units, self.fraction, rng)
 
@@ -163,7 +141,7 @@ class Holdout(_Draws):
         """Name of the plan in tables."""
         return f"holdout, {self.fraction:.3g}"
 
-    def draw(self, units: Units, rng: np.random.Generator) -> Split:
+    def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
         """Draw the units of the one refit."""
         return _subsample(units, self.fraction, rng)
 
@@ -227,12 +205,8 @@ class CrossValidation(Splitting):
                 for k in range(self.folds)
             ]
 
-        def problem(splits: list[Split]) -> str:
-            trains = [split.train for split in splits]
-            return problem_of_train(units, classes, *trains, stratifies=True)
-
         for _ in range(self.repeats):
-            yield from redraw(deal, problem, self.label)
+            yield from self.redraw(deal, units, classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,6 +239,7 @@ class HalfSampling(Splitting):
     """
 
     label: ClassVar[str] = "half-sampling"
+    study: ClassVar[str] = "half-sampling"
 
     refits: int = 15
     _: KW_ONLY
@@ -295,12 +270,6 @@ class HalfSampling(Splitting):
         """Number of refits, those for the variance included."""
         return self.refits + 2 * self.pairs
 
-    @property
-    def study_name(self) -> str:
-        """Name under which published simulations studied this plan."""
-        plain = self.refits == 15 and self.pairs == 15 and self.cluster is None
-        return "half-sampling" if plain else ""
-
     def lacking(self, groups: Sequence[Group | None]) -> str:
         """Return the requirement if too many refits failed; a pair counts only if both succeed."""
         numbers = [group.number for group in groups if group is not None]
@@ -326,24 +295,22 @@ class HalfSampling(Splitting):
                 f"not known to cover; got {units.count}. `{other}` gives estimates, with intervals "
                 "that are too narrow."
             )
-        problem = partial(problem_of_split, units, classes)
         for _ in range(self.refits):
-            yield redraw(partial(_subsample, units, FRACTION, rng), problem, self.label)
+            yield from self.redraw(partial(_subsample, units, FRACTION, rng), units, classes)
 
-        def halves() -> Split:
+        def halves(pair: int) -> list[Split]:
             """Split units into random halves; if their number is odd a random one is larger."""
             shuffled = rng.permutation(units.count)
             middle = (units.count + int(rng.integers(2))) // 2
-            return Split(np.sort(shuffled[:middle]), np.sort(shuffled[middle:]))
+            first, second = np.sort(shuffled[:middle]), np.sort(shuffled[middle:])
+            group = Group("pair", pair)
+            return [Split(first, second, group), Split(second, first, group)]
 
-        problem = partial(problem_of_split, units, classes, both=True)
         for pair in range(self.pairs):
-            first, second, _ = redraw(halves, problem, self.label)
-            yield Split(first, second, Group("pair", pair))
-            yield Split(second, first, Group("pair", pair))
+            yield from self.redraw(partial(halves, pair), units, classes)
 
 
-def _subsample(units: Units, fraction: float, rng: np.random.Generator) -> Split:
+def _subsample(units: Units, fraction: float, rng: np.random.Generator) -> list[Split]:
     """Draw a fraction of the units, of every stratum, to train; the others evaluate."""
     strata = units.within_strata()
     counts = np.array([len(stratum) for stratum in strata])
@@ -357,4 +324,4 @@ def _subsample(units: Units, fraction: float, rng: np.random.Generator) -> Split
         for stratum, size in zip(strata, sizes, strict=True)
     ]
     train = np.concatenate(drawn)
-    return Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))
+    return [Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))]
