@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -25,17 +24,33 @@ class _Draws(Splitting):
     """A plan whose refits train on draws of units within strata that depend on nothing else."""
 
     stratifies: ClassVar[bool] = True
+    fraction: float = FRACTION
+
+    def __post_init__(self) -> None:
+        check_count("refits", self.refits)
+        check_fraction(self.fraction)
 
     def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
         """Yield the units of every refit."""
-        for _ in range(self.number):
+        for _ in range(self.refits):
             yield from self.redraw(partial(self.draw, units, rng), units, classes)
 
-    @abstractmethod
     def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
-        """Draw the units of one refit."""
+        """Draw a fraction of the units, of every stratum, to train; the others evaluate."""
+        strata = units.within_strata()
+        counts = np.array([len(stratum) for stratum in strata])
+        # The largest remainders are rounded up, so that the total is round(fraction * n).
+        exact = self.fraction * counts
+        sizes = np.floor(exact).astype(np.intp)
+        remainder = round(self.fraction * units.count) - int(sizes.sum())
+        sizes[np.argsort(sizes - exact, kind="stable")[:remainder]] += 1
+        drawn: list[IntArray] = [
+            rng.choice(stratum, size=size, replace=False)
+            for stratum, size in zip(strata, sizes, strict=True)
+        ]
+        return _split(np.concatenate(drawn), units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +78,11 @@ class Bootstrap(_Draws):
 
     __repr__ = call_form
 
-    def __post_init__(self) -> None:
-        check_count("refits", self.refits)
-
     def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
         """Draw the units of one refit."""
         strata = units.within_strata()
-        train = np.concatenate([rng.choice(stratum, size=len(stratum)) for stratum in strata])
-        return [Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))]
+        drawn = [rng.choice(stratum, size=len(stratum)) for stratum in strata]
+        return _split(np.concatenate(drawn), units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,18 +109,10 @@ class Subsampling(_Draws):
 
     __repr__ = call_form
 
-    def __post_init__(self) -> None:
-        check_count("refits", self.refits)
-        check_fraction(self.fraction)
-
     @property
     def label(self) -> str:
         """Name of the plan in tables."""
         return f"subsampling, {self.fraction:.3g}"
-
-    def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
-        """Draw the units of one refit."""
-        return _subsample(units, self.fraction, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,17 +137,10 @@ class Holdout(_Draws):
 
     __repr__ = call_form
 
-    def __post_init__(self) -> None:
-        check_fraction(self.fraction)
-
     @property
     def label(self) -> str:
         """Name of the plan in tables."""
         return f"holdout, {self.fraction:.3g}"
-
-    def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
-        """Draw the units of the one refit."""
-        return _subsample(units, self.fraction, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +207,7 @@ class CrossValidation(Splitting):
 
 
 @dataclass(frozen=True, eq=False)
-class HalfSampling(Splitting):
+class HalfSampling(_Draws):
     """Refits on .632 of the units for the estimate, pairs of refits on halves for its variance.
 
     The estimate is the mean over `refits` that train on 0.632 n units, drawn without replacement,
@@ -240,6 +237,7 @@ class HalfSampling(Splitting):
 
     label: ClassVar[str] = "half-sampling"
     study: ClassVar[str] = "half-sampling"
+    stratifies: ClassVar[bool] = False
 
     refits: int = 15
     _: KW_ONLY
@@ -295,8 +293,7 @@ class HalfSampling(Splitting):
                 f"not known to cover; got {units.count}. `{other}` gives estimates, with intervals "
                 "that are too narrow."
             )
-        for _ in range(self.refits):
-            yield from self.redraw(partial(_subsample, units, FRACTION, rng), units, classes)
+        yield from super().split(units, rng, classes)
 
         def halves(pair: int) -> list[Split]:
             """Split units into random halves; if their number is odd a random one is larger."""
@@ -310,18 +307,6 @@ class HalfSampling(Splitting):
             yield from self.redraw(partial(halves, pair), units, classes)
 
 
-def _subsample(units: Units, fraction: float, rng: np.random.Generator) -> list[Split]:
-    """Draw a fraction of the units, of every stratum, to train; the others evaluate."""
-    strata = units.within_strata()
-    counts = np.array([len(stratum) for stratum in strata])
-    # The largest remainders are rounded up, so that the total is round(fraction * n).
-    exact = fraction * counts
-    sizes = np.floor(exact).astype(np.intp)
-    remainder = round(fraction * int(counts.sum())) - int(sizes.sum())
-    sizes[np.argsort(sizes - exact, kind="stable")[:remainder]] += 1
-    drawn: list[IntArray] = [
-        rng.choice(stratum, size=size, replace=False)
-        for stratum, size in zip(strata, sizes, strict=True)
-    ]
-    train = np.concatenate(drawn)
+def _split(train: IntArray, units: Units) -> list[Split]:
+    """Return the split whose evaluation units are those that do not train."""
     return [Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))]
