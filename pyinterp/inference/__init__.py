@@ -44,14 +44,7 @@ from pyinterp.inference.cov_types import (
 from pyinterp.inference.half_sample.square import SquareVariance
 from pyinterp.inference.half_sample.variance import half_sample  # noqa: F401 - likewise
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, check_adjustment
-from pyinterp.inference.replicates import (
-    Fold,
-    RefitEstimate,
-    Replicates,
-    combine,
-    gather,
-    side_by_side,
-)
+from pyinterp.inference.replicates import Fold, RefitEstimate, Replicates, combine, side_by_side
 from pyinterp.inference.terms import IntervalScale, TermInference
 from pyinterp.inference.variance import Variance
 
@@ -72,7 +65,6 @@ __all__ = [
     "check_adjustment",
     "combine",
     "default",
-    "gather",
     "register_variance",
     "side_by_side",
     "variance",

@@ -17,7 +17,7 @@ from pyinterp.estimands.estimate import Measurement, ModelOnRows
 from pyinterp.estimands.groups import RowGroups
 from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.risk import risk
-from pyinterp.inference import RefitEstimate, Replicates, gather, variance
+from pyinterp.inference import RefitEstimate, Replicates, variance
 from pyinterp.inference.half_sample.half_fits import HalfFits, mean_share, signal_and_spread
 from pyinterp.inference.replicates import CoefficientErrors
 from pyinterp.learner.row_order import order_note
@@ -327,11 +327,11 @@ class Analysis:
         half_fits = self.all_rows.half_fits
         if half_fits is not None and estimand.parameter.no_effect is not None:
             half_fits = replace(half_fits, mean_share=self.all_rows.mean_share)
-        return gather(
-            estimates,
+        return Replicates(
+            refits=tuple(estimates),
             correction=self.correction,
             no_effect=estimand.parameter.no_effect,
-            half_fits=half_fits,
+            half_fits=() if half_fits is None else (half_fits,),
         )
 
     @cached_property
