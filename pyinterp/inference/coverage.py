@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import pandas as pd
 
 SOURCES = {
     "published": "In simulations by Molnar et al. (2021; 15 refits) of ",
@@ -17,7 +18,6 @@ SOURCES = {
     "battery": "In simulations of ",
     "uncertainty": "In simulations (the processes of Wood et al. 2024, section 3.4.1) of ",
 }
-NUMBERS = {"n_low", "n_high", "settings", "terms", "mean", "nine_of_ten"}
 
 
 class Coverage(NamedTuple):
@@ -63,12 +63,10 @@ class Coverage(NamedTuple):
 @cache
 def coverages() -> tuple[Coverage, ...]:
     """Return all rows of the table."""
-    text = resources.files("pyinterp.inference").joinpath("coverage.csv").read_text("utf-8")
-    table = []
-    for row in csv.DictReader(text.splitlines()):
-        cells: dict[str, Any] = {k: int(v) if k in NUMBERS else v for k, v in row.items()}
-        table.append(Coverage(**cells))
-    return tuple(table)
+    file = resources.files("pyinterp.inference") / "coverage.csv"
+    with file.open() as lines:
+        table = pd.read_csv(lines, keep_default_na=False)
+    return tuple(map(Coverage._make, table.itertuples(index=False)))
 
 
 @lru_cache(maxsize=256)  # every table of an analysis says the same

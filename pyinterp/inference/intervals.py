@@ -21,6 +21,13 @@ def symbol(df: float) -> str:
     return "z" if np.isinf(df) else "t"
 
 
+def one_tail(alpha: float, alternative: Alternative) -> float:
+    """Return the probability beyond one limit of a 1 - alpha interval; both values are checked."""
+    check_alpha(alpha)
+    check_choice("alternative", alternative, ALTERNATIVES)
+    return alpha / 2 if alternative == "two-sided" else alpha
+
+
 def t_quantile(tail: float, df: float) -> float:
     """Return the value that Student's t exceeds with probability `tail`; infinite if df is 0.
 

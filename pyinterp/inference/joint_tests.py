@@ -13,11 +13,8 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, certain
 from pyinterp.inference.digits import p_in_words
-from pyinterp.inference.simultaneous import LargestT
+from pyinterp.inference.simultaneous import RANK, LargestT
 from pyinterp.inference.variance import Variance
-
-# Eigenvalues of a correlation matrix below this share of the largest are rounding.
-RANK = 1e-10
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,9 +30,8 @@ class LargestT:
     Parameters
     ----------
     root : tuple of tuple of float
-        A root of the correlations: a row of length 1 per term that varies, a column per dimension.
-    terms : int
-        How many vary.
+        A root of the correlations: a row of length 1 per term that varies, a column per dimension;
+        () if fewer than two vary.
     df : float
     tails : {1, 2}
 
@@ -50,7 +49,6 @@ class LargestT:
     """
 
     root: Root
-    terms: int
     df: float
     tails: int
 
@@ -61,25 +59,27 @@ class LargestT:
         spread = np.sqrt(np.clip(np.diag(cov), 0.0, None))
         vary = spread > 0
         if vary.sum() < 2:
-            return cls((), int(vary.sum()), df, tails)
+            return cls((), df, tails)
         scaled = cov[np.ix_(vary, vary)] / np.outer(spread[vary], spread[vary])
         values, vectors = np.linalg.eigh(scaled)
         positive = values > RANK * values[-1]
         root = vectors[:, positive] * np.sqrt(values[positive])
         unit = root / np.linalg.norm(root, axis=1, keepdims=True)
-        return cls(tuple(map(tuple, unit.tolist())), len(unit), df, tails)
+        return cls(tuple(map(tuple, unit.tolist())), df, tails)
 
     def level(self, alpha: float) -> float:
         """Return the level at which pointwise intervals cover all terms at once, at most alpha."""
         check_alpha(alpha)
-        if self.terms < 2:
+        if not self.root:
             return alpha
 
         def exceeded(q: float) -> float:
             return self.tail_probability(q) - alpha
 
         # One term alone exceeds the first with probability alpha; all together, the second at most.
-        first, last = (stats.t.isf(a / self.tails, self.df) for a in (alpha, alpha / self.terms))
+        first, last = (
+            stats.t.isf(a / self.tails, self.df) for a in (alpha, alpha / len(self.root))
+        )
         if exceeded(first) <= 0:
             return alpha
         q = last if exceeded(last) >= 0 else brentq(exceeded, first, last, xtol=1e-6)
@@ -93,12 +93,12 @@ class LargestT:
         single : ndarray of shape (q,)
             p-values of the statistics on their own.
         """
-        if self.terms < 2:
+        if not self.root:
             return single
         # The quantile of each p-value on its own has the statistic's side with it.
         quantiles = stats.t.isf(single / self.tails, self.df)
         joint = np.array([np.nan if np.isnan(q) else self.tail_probability(q) for q in quantiles])
-        return np.asarray(np.clip(joint, single, np.minimum(self.terms * single, 1.0)))
+        return np.asarray(np.clip(joint, single, np.minimum(len(self.root) * single, 1.0)))
 
     def tail_probability(self, q: float) -> float:
         """Return the probability that the largest t is above q."""

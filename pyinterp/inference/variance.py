@@ -9,8 +9,15 @@ import numpy as np
 from scipy import stats
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import check_alpha, check_choice
-from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds, symbol, t_quantile
+from pyinterp.checks import check_choice
+from pyinterp.inference.intervals import (
+    ALTERNATIVES,
+    Alternative,
+    bounds,
+    one_tail,
+    symbol,
+    t_quantile,
+)
 from pyinterp.inference.simultaneous import LargestT
 from pyinterp.representation import about
 
@@ -93,10 +100,7 @@ class Variance:
         The interval excludes a value exactly when its test at `alpha` rejects that value. Where the
         standard error is not positive it is missing.
         """
-        check_alpha(alpha)
-        check_choice("alternative", alternative, ALTERNATIVES)
-        level = alpha / 2 if alternative == "two-sided" else alpha
-        half = t_quantile(level, self.df) * np.where(bse > 0, bse, np.nan)
+        half = t_quantile(one_tail(alpha, alternative), self.df) * np.where(bse > 0, bse, np.nan)
         return bounds(estimate - half, estimate + half, alternative)
 
     def joint_interval(
@@ -114,19 +118,13 @@ class Variance:
         """Return the standard errors by which statistics of the null value of a table divide."""
         return bse
 
-    def statistic(
-        self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
-    ) -> FloatArray:
+    def statistic(self, estimate: FloatArray, bse: FloatArray, null: FloatArray) -> FloatArray:
         """Return t statistics of ``estimate = null``; missing where `bse` is 0."""
         missing = np.full(len(bse), np.nan)
         return np.asarray(np.divide(estimate - null, bse, out=missing, where=bse > 0))
 
     def p_values(
-        self,
-        estimate: FloatArray,
-        bse: FloatArray,
-        null: FloatArray | float,
-        alternative: Alternative,
+        self, estimate: FloatArray, bse: FloatArray, null: FloatArray, alternative: Alternative
     ) -> FloatArray:
         """Return p-values of ``estimate = null``; missing where `bse` is 0."""
         check_choice("alternative", alternative, ALTERNATIVES)
@@ -136,11 +134,7 @@ class Variance:
         return np.asarray(stats.t.sf(t if alternative == "greater" else -t, self.df))
 
     def joint_p_values(
-        self,
-        estimate: FloatArray,
-        bse: FloatArray,
-        null: FloatArray | float,
-        alternative: Alternative,
+        self, estimate: FloatArray, bse: FloatArray, null: FloatArray, alternative: Alternative
     ) -> FloatArray:
         """Return the smallest alpha at which each of `joint_interval` excludes the null value."""
         single = self.p_values(estimate, bse, null, alternative)
