@@ -17,18 +17,8 @@ from pyinterp.inference.variance import Variance
 from pyinterp.resampling.plans import LEAST_PAIRS
 
 CovType: TypeAlias = (
-    Literal[
-        "half-sample",
-        "half-sample-t",
-        "nested-cv",
-        "bootstrap",
-        "bootstrap-bca",
-        "corrected",
-        "naive",
-        "delta",
-        "rows",
-        "ustat",
-    ]
+    Literal["half-sample", "half-sample-t", "nested-cv", "bootstrap", "bootstrap-bca"]
+    | Literal["corrected", "naive", "delta", "rows", "ustat"]
     | str
 )
 Estimator: TypeAlias = Callable[[Replicates], Variance]

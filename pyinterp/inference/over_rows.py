@@ -103,8 +103,7 @@ def _over_rows(replicates: Replicates, *, as_donors: bool) -> Variance:
             here = np.searchsorted(every, np.unique(np.asarray(group.clusters[0])))
             of_clusters[here, column : column + part.shape[1]] = part
             column += part.shape[1]
-        other = block_diag(*(np.ones(block.cov.shape) for block in blocks)) == 0
-        cov[other] = (of_clusters.T @ of_clusters)[other]
+        cov = of_clusters.T @ of_clusters
     smallest = min(blocks, key=lambda block: block.df)
     return replace(smallest, cov=cov)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -68,15 +68,13 @@ class LeaveOut:
         RefitError
             If the learner can't be trained or predict without a feature.
         """
-        designs: dict[tuple[int, tuple[str, ...]], Design | None] = {}
+        # Refits usually share one design.
+        without = cache(lambda design, variables: design.without(variables))
         jobs = []
         for refit, (feature, variables) in product(self.refits, features.items()):
             if (refit.number, variables) in self._predictions:
                 continue
-            key = id(refit.design), variables  # refits usually share one design
-            if key not in designs:
-                designs[key] = refit.design.without(variables)
-            reduced = designs[key]
+            reduced = without(refit.design, variables)
             if reduced is None:
                 self._predictions[refit.number, variables] = None
             else:

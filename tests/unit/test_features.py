@@ -8,7 +8,8 @@ import pytest
 from pyinterp.data.features import check_names, features_of, names_of
 from pyinterp.errors import OptionError
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import COV_TYPES, RefitEstimate, Replicates, default
+from pyinterp.inference import COV_TYPES, RefitEstimate, Replicates
+from pyinterp.inference.cov_types import default
 from pyinterp.resampling import Group
 
 VARIABLES = ("a", "b", "c")

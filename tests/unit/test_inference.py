@@ -19,10 +19,10 @@ from pyinterp.inference import (
     Replicates,
     TermInference,
     Variance,
-    default,
     simultaneous,
     variance,
 )
+from pyinterp.inference.cov_types import default
 from pyinterp.inference.intervals import adjust
 from pyinterp.inference.simultaneous import LargestT
 from pyinterp.resampling import Group
