@@ -47,7 +47,7 @@ class BootstrapVariance(Variance):
         )
 
     def p_heading(self, alternative: Alternative) -> str:
-        """Return what tables call P, which is no tail area of a t."""
+        """Return the heading of P in tables; it is no tail area of a t."""
         return "P"
 
     def interval(
@@ -159,7 +159,7 @@ def bootstrap_bca(replicates: Replicates) -> BootstrapVariance:
     means = _means(replicates)
     estimate = replicates.per_refit.mean(axis=0)
     below = (means < estimate).mean(axis=0) + (means == estimate).mean(axis=0) / 2
-    # Only rounding can put all means on one side of their own mean.
+    # Only rounding can put all means on one side of their mean.
     least = 1 / (2 * len(means))
     return _variance(
         means,
@@ -201,7 +201,7 @@ def _p_value(
     inside = (at > 0) & (at < count)
     step = np.divide(value - below, above - below, out=np.zeros(len(at)), where=inside)
     level = np.where(inside, place + step, 1.0) / (count + 1)
-    tail = _bca(level, -bias, -acceleration)  # the inverse of what `_limit` does
+    tail = _bca(level, -bias, -acceleration)  # the inverse of the map in `_limit`
     return np.where(at < count, tail, 1.0)
 
 

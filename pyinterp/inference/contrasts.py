@@ -21,11 +21,11 @@ from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_
 from pyinterp.inference.intervals import Alternative, one_tail, symbol
 from pyinterp.inference.terms import IntervalScale, TermInference
 
-# Standard errors of contrasts below this share of what terms alone would give are rounding.
+# Standard errors of contrasts below this share of the errors of single terms are rounding.
 CERTAIN = 1e-6
 WIDTH = 80  # of notes
 
-# Of terms that vary as squares: what t divides by.
+# Of terms that vary as squares: by which error t divides.
 ONE_SQUARE = (
     "Of a single importance t, P and limits are those of its table, where t is not coef / std err."
 )
@@ -172,7 +172,7 @@ def contrasts(
     """Test hypotheses under the options of `inference`.
 
     One about a single term is tested as in the table: the same statistic, p-value and interval,
-    adjusted as one of the table's terms. Those about several terms are a family of their own for
+    adjusted as one of the table's terms. The ones about several terms are a separate family for
     adjustments, by t tests; contrasts of importances have a standard error for each side.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What simulations say about the coverage of nominal 95% intervals: `coverage.csv`, in words.
+"""Results of simulations about the coverage of nominal 95% intervals: `coverage.csv`, in words.
 
 ``studies/coverage_table.py`` makes the table from the results of the studies.
 """
@@ -21,7 +21,7 @@ SOURCES = {
 
 
 class Coverage(NamedTuple):
-    """What intervals of a kind covered in all settings of a study with one kind of learner.
+    """How often intervals of a kind covered in all settings of a study with one kind of learner.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ def coverages() -> tuple[Coverage, ...]:
 def coverage_of(
     estimand: tuple[str, ...], *, loss: str, learners: str, cov_type: str, plan: str, n: int
 ) -> str:
-    """Return what is known about the intervals of a case, in words; empty if nothing is.
+    """Return the known coverage of the intervals of a case, in words; empty if none is known.
 
     Of all learners that were studied where this one was not.
 

@@ -17,7 +17,7 @@ ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
 
 
 def symbol(df: float) -> str:
-    """Return what tables call the statistic: z if it is normal, else t."""
+    """Return the name of the statistic in tables: z if it is normal, else t."""
     return "z" if np.isinf(df) else "t"
 
 

@@ -26,7 +26,7 @@ class JointTest:
     statistic : float
         F, or the largest |t|.
     pvalue : float
-        Of F; or the smallest of the hypotheses' own, times their number (Bonferroni).
+        Of F; or the smallest P of one hypothesis, times their number (Bonferroni).
     df_num : int
         Number of hypotheses, without those that follow from others.
     df_denom : float
@@ -74,9 +74,9 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> J
 
     with d the deviations from the hypotheses, V their covariance with :math:`\nu` degrees of
     freedom and k its rank: Hotelling's distribution, as V is estimated. A single hypothesis, and
-    each about a single term, counts with its own t: for one hypothesis F is its square.
+    each about a single term, counts with its t: for one hypothesis F is its square.
 
-    Importances are not normal at 0: of hypotheses about single ones the test is that of the largest
+    Importances are not normal at 0: of hypotheses about single ones the test is of the largest
     |t|, whose P counts as often as there are hypotheses (Bonferroni).
 
     Parameters

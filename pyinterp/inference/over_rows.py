@@ -47,8 +47,8 @@ def units_of(n: int, cluster: IntArray | None, weights: FloatArray | None) -> Ro
 
     For shares p of the weights, df are Kish's effective number :math:`1 / \sum p^2` less 1. The
     factor :math:`1 / (1 + \sum p^2 - 2 \sum p^3 / \sum p^2)` makes the variance of a weighted mean
-    unbiased if values are independent, of one variance. A cluster weighs what its rows do on
-    average. Of equal weights these are n - 1 and n / (n - 1).
+    unbiased if values are independent, of one variance. The weight of a cluster is the mean of its
+    rows. Of equal weights these are n - 1 and n / (n - 1).
     """
     of_row, number = None, n
     if cluster is not None:

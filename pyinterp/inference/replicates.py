@@ -43,13 +43,13 @@ class RefitEstimate(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """The refit that left a fold out, evaluated on it, and those that left out another one too.
+    """The refit that omits a fold, evaluated on it, and the ones that omit another one too.
 
     Attributes
     ----------
     outer : Estimate
     inner : tuple of Estimate
-        Each evaluated on the other fold that it left out.
+        Each evaluated on the other fold that it omits.
     number : int
         How many folds there are: one more than inner refits, if none failed.
     """
@@ -67,7 +67,7 @@ class CoefficientErrors(NamedTuple):
     changes : ndarray of shape (k, q)
         Derivatives along k uncorrelated directions of the coefficients, each a standard error long.
     df : float
-        Degrees of freedom of the model's own tests; infinite if these are normal.
+        Degrees of freedom of the model's tests; infinite if these are normal.
     cov_type : str
         What the model calls the covariance of its coefficients.
     """

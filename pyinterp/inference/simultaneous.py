@@ -91,11 +91,11 @@ class LargestT:
         Parameters
         ----------
         single : ndarray of shape (q,)
-            p-values of the statistics on their own.
+            p-values of the statistics one by one.
         """
         if not self.root:
             return single
-        # The quantile of each p-value on its own has the statistic's side with it.
+        # The quantile of each p-value has the statistic's side with it.
         quantiles = stats.t.isf(single / self.tails, self.df)
         joint = np.array([np.nan if np.isnan(q) else self.tail_probability(q) for q in quantiles])
         return np.asarray(np.clip(joint, single, np.minimum(len(self.root) * single, 1.0)))

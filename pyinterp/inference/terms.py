@@ -166,7 +166,7 @@ class TermInference:
 
     @cached_property
     def count(self) -> int:
-        """Number of terms that count in adjustments: those with a standard error."""
+        """Number of terms that count in adjustments: the ones with a standard error."""
         return int((self.bse > 0).sum())
 
     def about(self, term: int, null: float, alternative: Alternative) -> TermInference:

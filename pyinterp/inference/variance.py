@@ -1,4 +1,4 @@
-"""What a variance is: a covariance with its reference distribution and its words."""
+"""A variance: a covariance with its reference distribution and its words."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Variance:
     test_note : str
         How P is computed, if it is not the P of t.
     rescales : bool
-        Whether intervals may be computed on another scale than the estimates; not those of
-        a method whose published intervals are on that scale, or that are percentiles.
+        Whether intervals may be computed on another scale than the estimates; not the ones
+        of a method whose published intervals are on that scale, or that are percentiles.
     reason : str
         Why there are no standard errors; empty if there are.
     warning : str
@@ -51,7 +51,7 @@ class Variance:
     of_t : bool
         Whether limits are quantiles of Student's t.
     too_few : str
-        Where a limit that is infinite lies, and what makes it finite.
+        Where a limit that is infinite lies, and how it gets finite.
     rows_only : bool
         Whether only rows vary, and the model is taken as it is: nothing is tested about an effect
         then, as the truth has no part in it.
@@ -83,7 +83,7 @@ class Variance:
     bse_error: FloatArray | None = None
 
     def p_heading(self, alternative: Alternative) -> str:
-        """Return what tables call P."""
+        """Return the heading of P in tables."""
         t = symbol(self.df)
         return {"two-sided": f"P>|{t}|", "greater": f"P>{t}", "less": f"P<{t}"}[alternative]
 

@@ -21,7 +21,7 @@ from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit, RefitOptions, fit_one, outcome_of
 
 Key: TypeAlias = tuple[int, tuple[str, ...]]
-# Predictions by their kind; the first is what the model predicts by default.
+# Predictions by their kind; the first is the default of the model.
 ByKind: TypeAlias = dict[Kind, FloatArray]
 
 

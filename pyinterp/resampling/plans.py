@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import IntArray
 from pyinterp.checks import check_count
 from pyinterp.errors import DataError, OptionError
 from pyinterp.representation import call_form
@@ -55,7 +55,7 @@ class _Draws(Splitting):
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap(_Draws):
-    """Draw n units with replacement to train; evaluate on those not drawn (out of bag).
+    """Draw n units with replacement to train; evaluate on the others (out of bag).
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ def _is_splitter(splits: object) -> bool:
 
 
 def _note(splits: Sequence[Split]) -> str:
-    """Return a footnote that says for what the variance holds; empty if it is for any use."""
+    """Return a footnote on the target of the variance; empty if it is for any use."""
     sizes = sorted({len(np.unique(split.train)) for split in splits})
     notes = []
     if all(split.train.max() < split.evaluation.min() for split in splits):
@@ -152,7 +152,7 @@ def _draw(
         splitter.random_state = seed
     try:
         with warnings.catch_warnings():
-            # Splitters that ignore clusters are refused if they tear one apart.
+            # Splitters that ignore clusters are refused if they split one.
             warnings.filterwarnings("ignore", message=".*groups parameter is ignored")
             pairs = list(splitter.split(population.variables, population.y, groups))
     except Exception as error:

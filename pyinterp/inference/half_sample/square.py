@@ -149,7 +149,7 @@ class SquareVariance(Variance):
         return np.where(other & ~np.isnan(p), 1.0, p)
 
     def p_heading(self, alternative: Alternative) -> str:
-        """Return what tables call P."""
+        """Return the heading of P in tables."""
         return super().p_heading("two-sided") if alternative == "two-sided" else "P"
 
     def _joint(self, bse: FloatArray, alternative: Alternative) -> LargestT:

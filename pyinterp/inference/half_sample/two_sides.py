@@ -7,8 +7,8 @@ lower limit of :math:`\sum_i w_i c_i` is
     a_i = w_i (c_i - l_i) \text{ if } w_i > 0, \text{ else } w_i (u_i - c_i),
 
 and the upper one takes the other sides (Zou and Donner 2008; "MOVER"). From the limits of 95%
-intervals come a standard error below and one above, which serve at all levels. Their ratio to that
-of both sides is at most the largest, and at least the smallest, of 1 and those of the terms.
+intervals come a standard error below and one above, which serve at all levels. Their ratio to the
+one of both sides is at most the largest, and at least the smallest, of 1 and the terms' ratios.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""Variance of a learner from refits on complementary halves, and what it is made of."""
+"""Variance of a learner from refits on complementary halves, and its parts."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def training_parts(halves: Sequence[RefitEstimate]) -> FloatArray:
     sizes = np.array([len(half.rows) for half in halves])
     rows = np.unique(np.concatenate([half.rows for half in halves]))
     member = np.zeros((len(rows), len(halves)))
-    around = halves[0].estimate.value  # what is common to all costs digits
+    around = halves[0].estimate.value  # a part that is common to all costs digits
     sums = np.zeros((len(rows), len(around)))
     for k, half in enumerate(halves):
         at = np.searchsorted(rows, half.rows)
