@@ -110,7 +110,7 @@ def _over_rows(replicates: Replicates, *, as_donors: bool) -> Variance:
 
 def _of_one_group(replicates: Replicates, *, as_donors: bool) -> tuple[Variance, FloatArray]:
     """Return the variance of one group of rows, and every unit's part of its estimates."""
-    ((estimate, _, _, cluster, weights),) = replicates.estimating
+    ((estimate, _, _, cluster, weights),) = replicates.refits
     donates = estimate.donors is not None
     name = "ustat" if as_donors and donates else "rows"
     values = contributions(estimate) if as_donors else estimate.rows

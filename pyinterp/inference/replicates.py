@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,7 +15,6 @@ from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.half_sample.half_fits import HalfFits
 from pyinterp.representation import about
 from pyinterp.resampling import Group
-from pyinterp.resampling.refits import estimating
 
 # Contributions that differ by less than this share of the estimate differ by rounding.
 ROUNDING = 1e-12
@@ -97,6 +96,20 @@ class Replicates:
         One for each group of rows whose terms stand side by side; () without groups.
     coefficient_errors : CoefficientErrors or None
         For the delta method, of one model that states the covariance of its coefficients.
+    estimates : tuple of Estimate
+        What is reported is their mean: of all refits, if there are only pairs.
+    rows, clusters, weights : tuple of (ndarray or None)
+        The position in the data, cluster and sampling weight of every evaluation row, per estimate.
+    has_own_refits : bool
+        Whether `estimates` are of other refits than the pairs'.
+    pairs : tuple of pairs of RefitEstimate
+        Refits on complementary halves.
+    folds : tuple of Fold
+        Folds of nested cross-validation.
+    bootstraps : ndarray of int or None
+        The bootstrap sample of every fitted model; None if the plan draws none.
+    cluster_count : int or None
+        How many clusters evaluate any refit, in the first group; None without clusters.
     """
 
     refits: tuple[RefitEstimate, ...]
@@ -105,74 +118,57 @@ class Replicates:
     half_fits: tuple[HalfFits, ...] = ()
     groups: tuple[Replicates, ...] = ()
     coefficient_errors: CoefficientErrors | None = None
+    estimates: tuple[Estimate, ...] = field(init=False)
+    rows: tuple[IntArray, ...] = field(init=False)
+    clusters: tuple[IntArray | None, ...] = field(init=False)
+    weights: tuple[FloatArray | None, ...] = field(init=False)
+    has_own_refits: bool = field(init=False)
+    pairs: tuple[tuple[RefitEstimate, RefitEstimate], ...] = field(init=False)
+    folds: tuple[Fold, ...] = field(init=False)
+    bootstraps: IntArray | None = field(init=False)
+    cluster_count: int | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Arrange the refits by their pairs, folds and bootstrap samples."""
+        halves: dict[int, list[RefitEstimate]] = {}
+        outer: dict[int, tuple[Estimate, int]] = {}
+        inner: dict[int, list[Estimate]] = {}
+        samples: list[int] = []
+        every: list[IntArray] = []
+        separate: list[RefitEstimate] = []
+        for one in self.refits:
+            group = one.group
+            if one.clusters is not None:
+                every.append(one.clusters)
+            if group is None or group.estimates:
+                separate.append(one)
+            if group is not None and group.kind == "bootstrap":
+                samples.append(group.number)
+            elif group is not None and group.kind == "pair":
+                halves.setdefault(group.number, []).append(one)
+            elif group is not None and group.inner:
+                inner.setdefault(group.number, []).append(one.estimate)
+            elif group is not None:
+                outer[group.number] = one.estimate, group.size
+        estimates, rows, _, clusters, weights = zip(*(separate or self.refits), strict=True)
+        count = len(np.unique(np.concatenate(every))) if every else None
+        vars(self).update(
+            estimates=estimates,
+            rows=rows,
+            clusters=clusters,
+            weights=weights,
+            has_own_refits=bool(separate),
+            # A pair of which one refit failed says nothing.
+            pairs=tuple((pair[0], pair[1]) for pair in halves.values() if len(pair) == 2),
+            folds=tuple(Fold(e, tuple(inner.get(k, ())), size) for k, (e, size) in outer.items()),
+            bootstraps=np.array(samples) if samples else None,
+            cluster_count=self.groups[0].cluster_count if self.groups else count,
+        )
 
     @property
     def parts(self) -> tuple[Replicates, ...]:
         """The replicates of every group; these alone without groups."""
         return self.groups or (self,)
-
-    @cached_property
-    def estimating(self) -> tuple[RefitEstimate, ...]:
-        """The refits whose mean is the estimate: all, if there are only pairs."""
-        return estimating(self.refits)
-
-    @property
-    def has_own_refits(self) -> bool:
-        """Whether the estimate is of other refits than the pairs'."""
-        return any(one.group is None or one.group.estimates for one in self.refits)
-
-    @cached_property
-    def estimates(self) -> tuple[Estimate, ...]:
-        """The estimates whose mean is reported."""
-        return tuple(one.estimate for one in self.estimating)
-
-    @property
-    def rows(self) -> tuple[IntArray, ...]:
-        """The position in the data of every evaluation row, per estimate."""
-        return tuple(one.rows for one in self.estimating)
-
-    @property
-    def clusters(self) -> tuple[IntArray | None, ...]:
-        """The cluster of every evaluation row, per estimate; None without clusters."""
-        return tuple(one.clusters for one in self.estimating)
-
-    @property
-    def cluster_count(self) -> int | None:
-        """How many clusters evaluate any refit; None without clusters. Of groups, the first's."""
-        clusters = [one.clusters for one in self.parts[0].refits if one.clusters is not None]
-        return len(np.unique(np.concatenate(clusters))) if clusters else None
-
-    def _of_kind(self, kind: str) -> list[tuple[Group, RefitEstimate]]:
-        """Return the refits of pairs, folds or bootstrap samples, each with its group."""
-        with_group = [(one.group, one) for one in self.refits if one.group is not None]
-        return [(group, one) for group, one in with_group if group.kind == kind]
-
-    @cached_property
-    def pairs(self) -> tuple[tuple[RefitEstimate, RefitEstimate], ...]:
-        """Refits on complementary halves; a pair of which one refit failed says nothing."""
-        halves: dict[int, list[RefitEstimate]] = {}
-        for group, one in self._of_kind("pair"):
-            halves.setdefault(group.number, []).append(one)
-        return tuple((pair[0], pair[1]) for pair in halves.values() if len(pair) == 2)
-
-    @cached_property
-    def folds(self) -> tuple[Fold, ...]:
-        """Folds of nested cross-validation."""
-        inner: dict[int, list[Estimate]] = {}
-        for group, one in self._of_kind("fold"):
-            if group.inner:
-                inner.setdefault(group.number, []).append(one.estimate)
-        return tuple(
-            Fold(one.estimate, tuple(inner.get(group.number, ())), group.size)
-            for group, one in self._of_kind("fold")
-            if not group.inner
-        )
-
-    @property
-    def bootstraps(self) -> IntArray | None:
-        """The bootstrap sample of every fitted model; None if the plan draws none."""
-        numbers = [group.number for group, _ in self._of_kind("bootstrap")]
-        return np.array(numbers) if numbers else None
 
     @cached_property
     def per_refit(self) -> FloatArray:

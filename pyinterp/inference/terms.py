@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pyinterp._typing import FloatArray
+from pyinterp.checks import check_alpha
 from pyinterp.inference.intervals import Alternative, adjust, adjusted_level, adjusts_intervals
 from pyinterp.inference.variance import Variance
 from pyinterp.ranges import REAL, Range
@@ -107,6 +108,7 @@ class TermInference:
     scale: IntervalScale = field(default_factory=IntervalScale)
     symmetric: bool = False
     has_test: bool = True
+    _limits: dict[float, FloatArray] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def rescales(self) -> bool:
@@ -154,7 +156,10 @@ class TermInference:
         return adjust(raw, self.p_adjust, self.count)
 
     def interval(self, alpha: float) -> FloatArray:
-        """Return 1 - alpha intervals, shape (q, 2); missing where `bse` is 0."""
+        """Return 1 - alpha intervals, shape (q, 2), once per level; missing where `bse` is 0."""
+        check_alpha(alpha)
+        if alpha in self._limits:
+            return self._limits[alpha]
         estimate, bse, _ = self._on_scale
         if self.simultaneous:
             limits = self.variance.joint_interval(estimate, bse, alpha, self.alternative)
@@ -162,7 +167,9 @@ class TermInference:
             level = adjusted_level(alpha, self.p_adjust, self.count)
             limits = self.variance.interval(estimate, bse, level, self.alternative)
         limits = np.where(self._inside[:, None], self.scale.back(limits), limits)
-        return self.scale.clip(limits)
+        self._limits[alpha] = self.scale.clip(limits)
+        self._limits[alpha].setflags(write=False)
+        return self._limits[alpha]
 
     @cached_property
     def count(self) -> int:

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from pyinterp._typing import IntArray
+from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice, check_count
 from pyinterp.errors import DataError
 from pyinterp.representation import call_form

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from pyinterp._typing import IntArray
+from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_count
 from pyinterp.errors import DataError, OptionError
 from pyinterp.representation import call_form
@@ -50,7 +50,8 @@ class _Draws(Splitting):
             rng.choice(stratum, size=size, replace=False)
             for stratum, size in zip(strata, sizes, strict=True)
         ]
-        return _split(np.concatenate(drawn), units)
+        train = np.concatenate(drawn)
+        return [Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +82,8 @@ class Bootstrap(_Draws):
     def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
         """Draw the units of one refit."""
         strata = units.within_strata()
-        drawn = [rng.choice(stratum, size=len(stratum)) for stratum in strata]
-        return _split(np.concatenate(drawn), units)
+        train = np.concatenate([rng.choice(stratum, size=len(stratum)) for stratum in strata])
+        return [Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,8 +306,3 @@ class HalfSampling(_Draws):
 
         for pair in range(self.pairs):
             yield from self.redraw(partial(halves, pair), units, classes)
-
-
-def _split(train: IntArray, units: Units) -> list[Split]:
-    """Return the split whose evaluation units are those that do not train."""
-    return [Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))]

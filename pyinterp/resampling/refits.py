@@ -27,7 +27,6 @@ from pyinterp.representation import about
 from pyinterp.resampling.resampling import Group, Part, Resampling, Units
 
 T = TypeVar("T")
-R = TypeVar("R", bound=Any)  # a refit, or its estimate: with a group
 OnError: TypeAlias = Literal["raise", "drop"]
 DesignState: TypeAlias = Literal["all", "refit"]
 UnseenLevels: TypeAlias = Literal["raise", "allow"]
@@ -258,7 +257,7 @@ def _check_levels(
             )
 
 
-def estimating(refits: Sequence[R]) -> tuple[R, ...]:
+def estimating(refits: Sequence[Refit]) -> tuple[Refit, ...]:
     """Return the refits whose mean is the estimate."""
     separate = [r for r in refits if r.group is None or r.group.estimates]
     return tuple(separate or refits)

@@ -14,7 +14,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import SHARE, check_number
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DataError
-from pyinterp.representation import about, call_form
+from pyinterp.representation import about
 
 By: TypeAlias = str | npt.ArrayLike | None
 # Turns data in the user's form into a sample.
@@ -160,8 +160,9 @@ class Resampling(ABC):
     @property
     def study_name(self) -> str:
         """Name under which published simulations studied this plan; empty if they did not."""
-        plain = self.study and call_form(self) == f"{type(self).__name__}()"
-        return self.study if plain else ""
+        if not self.study or self.cluster is not None or self.strata is not None:
+            return ""
+        return self.study if vars(self) == vars(type(self)()) else ""
 
     def on(self, population: Sample, units: Units, rng: np.random.Generator) -> Resampling:
         """Return the plan for these rows; another one only if it depends on them."""
