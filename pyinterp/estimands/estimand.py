@@ -92,14 +92,14 @@ class Terms:
     layout : pandas.DataFrame, q rows
         Grid values and class of each value; no columns if there is one value per feature.
     axes : tuple of str
-        The grid columns of `layout`: none for one value per feature, one for a curve, two for a
-        surface.
+        The grid columns of `layout`. A curve has one, a surface has two, and one value per feature
+        has none.
     axis_names : tuple of str
         The variable on each axis.
     facet : str or None
         The column of `layout` that separates curves or panels (the class, the group).
     groups : tuple of str
-        The groups of rows that the terms repeat for, one group after the other; () without groups.
+        The groups of rows. All terms of one group follow those of another; () without groups.
     """
 
     names: tuple[str, ...]

@@ -84,31 +84,32 @@ class Effects(FittedModels):
 
         .. math:: PD_S(x) = E[f(x, X_C)]
 
-        estimated by the mean over evaluation rows and, for a learner, over refits (Molnar et al.
-        2021, eqs 2 and 7). The grid is fixed from all rows.
+        The estimate is the mean over evaluation rows and, for a learner, over refits (Molnar et
+        al. 2021, eqs 2 and 7). All rows determine the grid, once for all refits.
 
         Parameters
         ----------
         features : str or sequence of str, optional
-            One variable, or two or three that are set together; by default the curves of all
-            variables, one by one.
+            One variable, or two or three that are set together. By default every variable has a
+            curve.
         together : bool
-            Set the variables of a list together. If not, each has a curve, however many there are.
+            Whether the variables of a list are set together. If not, each of them has a curve.
         {grid}
         {points}
         of : {"prediction", "entropy", "nll"}
-            What is averaged: predictions; the entropy of the predictive distribution; or the
-            negative log likelihood of the rows' responses, both in nats (Wood et al. 2024). For
-            these the learner must predict a distribution or class probabilities, `which_class`
-            tells one class from all others together, and `scale` is left out.
+            The quantity that is averaged: predictions, the entropy of the predictive distribution,
+            or the negative log likelihood of the rows' responses (Wood et al. 2024). The last two
+            are in nats. They need a learner that predicts a distribution or class probabilities,
+            and they exclude `scale`. `which_class` then compares one class with all others
+            together.
         {kind}
         {scale}
         {which_class}
         {average}
         sampler : "marginal", str, Sampler or mapping
-            "marginal" is the PD. "conditional", "residual" or "categorical" weight the rows by
-            how likely the value is given their other variables, which estimates
-            :math:`E[f(x, X_C) | X_j = x]`: the M-plot, by way of a model of the variable.
+            "marginal" is the PD. "conditional", "residual" and "categorical" give the M-plot,
+            :math:`E[f(x, X_C) | X_j = x]`. For it, a model of the variable weights each row by how
+            likely the value x is, given the row's other variables.
         {rows}
         {by}
         {inference}
@@ -116,9 +117,9 @@ class Effects(FittedModels):
         Returns
         -------
         EstimandResults or CurveResults
-            In units of the prediction; one term per grid point (and class). ``row_frame()`` has
-            the ICE curves. `CurveResults`, one of these per variable, without `features` and with
-            ``together=False``.
+            Estimates in units of the prediction, one term per grid point and class.
+            ``row_frame()`` has the ICE curves. `CurveResults` holds one `EstimandResults` per
+            variable; it is returned without `features`, and with ``together=False``.
 
         Raises
         ------

@@ -233,23 +233,24 @@ class Importances(FittedModels):
 
         .. math:: LOCO_S = E[L(Y, f_{-S}(X_C))] - E[L(Y, f(X))]
 
-        where :math:`f_{-S}` is the learner trained on the same rows without the feature (Lei et
-        al. 2018, section 6; Khan, Saarela and Kustra 2025, section 2.2). For a learner it is the
-        mean over refits. Unlike `pfi` it predicts no rows that do not occur, and where
-        another feature can stand in for this one it is small. The truth may be negative: a learner
-        may predict better without a feature.
+        Here :math:`f_{-S}` is the learner trained on the same rows without the feature (Lei et al.
+        2018, section 6; Khan, Saarela and Kustra 2025, section 2.2). The estimate for a learner is
+        the mean over refits. Unlike `pfi`, LOCO predicts observed rows only. It is small where
+        another feature can replace this one. The true LOCO may be negative, because a learner may
+        predict better without a feature.
 
-        Every refit is trained again without each feature, under the joblib backend and `n_jobs` of
-        the fit, on the same rows and with the same seeds, so that the two differ by the feature
-        and not by chance. Without a variable of a formula all terms that use it go; if no column
-        is left, the prediction is the loss's best constant for the training rows. The models are
-        not kept, but their predictions are: other losses and relations, and features left out
-        before, need no training.
+        Every refit is trained again without each feature, with the joblib backend and `n_jobs` of
+        the fit. Rows and seeds stay the same, so that the two models differ by the feature and not
+        by chance. If the feature is a variable of a formula, all terms that use it are omitted. If
+        no column remains, the prediction is the loss's best constant for the training rows.
+
+        The models are dropped and their predictions kept. So another loss or relation, or a
+        feature that was omitted before, needs no training.
 
         Parameters
         ----------
         features : str or sequence of str, optional
-            Features (variables, or groups of variables, left out jointly); by default all.
+            Features: variables, or groups of variables that are omitted jointly. By default all.
         {loss}
         relation : {"difference", "ratio"}
             How the two expected losses are compared, per refit.

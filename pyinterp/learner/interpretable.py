@@ -259,11 +259,12 @@ class Interpretable(Effects, DefaultTable):
     ) -> CausalResults:
         r"""Causal effects, importance and share of variance of one feature, by plug-in.
 
-        With f in the place of :math:`E(Y_x \mid Z)`, :math:`CATE(x, x^*, z) = f(x, z) - f(x^*, z)`:
-        its mean over rows; MVIM and CVIM as mean squares of it (Khan, Saarela and Kustra 2025,
-        Theorems 1 to 5) beside their permutation estimates; and CVIM / (2 V(Y)), the share of
-        variance that the feature explains causally (Chen et al. 2020). Causal only under the
-        assumptions that the table states.
+        The model f replaces :math:`E(Y_x \mid Z)`, so that the effect of the feature on one row is
+        :math:`CATE(x, x^*, z) = f(x, z) - f(x^*, z)`. The result has the mean of this effect over
+        rows. It has MVIM and CVIM twice: as mean squares of the effect (Khan, Saarela and Kustra
+        2025, Theorems 1 to 5) and as permutation estimates. It also has CVIM / (2 V(Y)), the share
+        of variance that the feature explains causally (Chen et al. 2020). All this is causal only
+        under the assumptions that the table states.
 
         Parameters
         ----------

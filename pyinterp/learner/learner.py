@@ -524,7 +524,7 @@ class Learner:
         )
 
     def variables_of(self, data: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
-        """Return the learner's variables of new rows."""
+        """Return the columns of new rows that are the learner's variables."""
         frame = as_frame(data)
         if self.data.offset is not None:
             frame = self.data.offset.of(frame)

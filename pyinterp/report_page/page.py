@@ -38,24 +38,24 @@ def report(
     top: int = 6,
     alpha: float = 0.05,
 ) -> Path:
-    """Write one page on an analysis: a self-contained HTML file.
+    """Write one page on an analysis, as an HTML file that needs no others.
 
-    It has the loss, permutation importances, partial dependences with bands, interactions where
-    an exact engine makes them cheap, a paragraph on methods, references and versions. Without a
-    response importances are by the flatness of partial dependence (FIRM).
+    The page has the loss, permutation importances, partial dependences with bands, a paragraph on
+    methods, references and versions. It has interactions if an exact engine makes them cheap.
+    Without a response, importances are the flatness of partial dependence (FIRM).
 
     Parameters
     ----------
     res : LearnerResults or FittedModel
-        What `Learner.fit` and `FittedModel` return.
+        The analysis: the result of `Learner.fit`, or a `FittedModel`.
     path : path
         File to write, such as "wine.html". An existing one is replaced.
     title : str, optional
-        By default the response and the learner.
+        Title of the page; by default the response and the learner.
     features : str or sequence of str, optional
         Variables whose partial dependence is shown; by default the `top` most important ones.
     top : int
-        How many, if `features` does not name them.
+        Number of variables, if `features` does not name them.
     alpha : float
         Significance level of intervals.
 

@@ -103,32 +103,32 @@ class NestedCrossValidation(Splitting):
 class NestedBootstrap(Splitting):
     """Draw bootstrap samples of the rows and split each of them several times (Khan et al. 2025).
 
-    The plan of their Algorithms 1 and 2. The estimate is the mean over all refits; the means of
-    the bootstrap samples show its sampling error, see ``cov_type="bootstrap"``.
+    Algorithms 1 and 2 of Khan et al. use this plan. The estimate is the mean over all refits. The
+    means of the bootstrap samples show its sampling error; see ``cov_type="bootstrap"``.
 
     Parameters
     ----------
     bootstraps : int
-        Number B of bootstrap samples: n draws with replacement. Percentile intervals at a level
-        alpha need more than 2 / alpha - 1 of them, 40 for 95%.
+        Number B of bootstrap samples, each of n draws with replacement. Percentile intervals at
+        level alpha need more than 2 / alpha - 1 samples. For 95% that is 40.
     splits : int
         Number k of splits of each sample into rows that train and rows that evaluate.
     fraction : float
         Share that trains: of a sample's distinct rows or, for ``split_by="copy"``, of its n draws.
     split_by : {"row", "copy"}
         "row" keeps all copies of a row on one side of a split: no row both trains and evaluates.
-        "copy" is the algorithm as printed, which deals out the n draws. About half of the
-        evaluation draws have a copy that trains (1 - exp(-fraction)). So losses and importances
-        come in part from copies of training rows. It is here for comparison.
+        "copy" is the algorithm as printed, which splits the n draws. A share 1 - exp(-fraction) of
+        the evaluation draws, about half, has a copy that trains. Losses and importances then come
+        in part from copies of training rows. "copy" is for comparison.
     cluster : str or array of shape (n,), optional
         Draw and split whole clusters, the levels of this column; they take the place of rows.
 
     Notes
     -----
     There are ``bootstraps * splits`` fits: 1,000 by default. A bootstrap sample has 0.632 n
-    distinct rows. So "row" trains on about 0.67 x 0.632 n = 0.42 n of them, some more than once.
-    The estimate is for a learner with this little data. A row that was drawn twice evaluates
-    twice. Copies donate feature values to each other, which takes about 1/n off an importance.
+    distinct rows. So "row" trains on about 0.42 n distinct rows, some more than once. The estimate
+    is for a learner with this little data. A row that was drawn twice evaluates twice. Copies
+    donate feature values to each other, which lowers an importance by a share of about 1/n.
     """
 
     bootstraps: int = 100

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import SHARE, check_number
 from pyinterp.data.sample import Sample
-from pyinterp.errors import DataError
+from pyinterp.errors import DataError, OptionError
 from pyinterp.representation import about
 
 By: TypeAlias = str | npt.ArrayLike | None
@@ -219,15 +219,15 @@ class Splitting(Resampling):
         """Yield every refit's training and evaluation rows."""
         categorical = population.response is not None and population.response.classes is not None
         classes = population.y if categorical else None
-        for train, evaluation, group in self.split(units, rng, classes):
-            yield part_of(
-                population,
-                units.rows(train),
-                units.rows(evaluation),
-                of_row=units.of_row,
-                label=self.label,
-                group=group,
+        splits = list(self.split(units, rng, classes))
+        if len(splits) != self.number:  # else tables would speak of refits that failed
+            raise OptionError(
+                f"`number` of a plan must be its number of splits, but {self.label} has "
+                f"`number = {self.number}` and yields {len(splits)}."
             )
+        for train, evaluation, group in splits:
+            sides = units.rows(train), units.rows(evaluation)
+            yield part_of(population, *sides, of_row=units.of_row, label=self.label, group=group)
 
     @abstractmethod
     def split(

@@ -63,13 +63,13 @@ NO_COEFFICIENT = "it does not change with the model's coefficients"
 class EstimandResults(TableOfEstimands):
     """Estimates of one estimand with their inference.
 
-    The methods of `Learner.fit` results and of `FittedModel` return them. They are frozen: no
-    method changes what another returns.
+    The methods of `LearnerResults` and of `FittedModel` return it. It is frozen: no method
+    changes it.
 
     Attributes
     ----------
     estimand : Estimand
-        What is estimated.
+        The quantity that is estimated.
     replicates : Replicates
         Per-refit estimates and per-row contributions.
     variance : Variance
@@ -249,9 +249,9 @@ class EstimandResults(TableOfEstimands):
         Parameters
         ----------
         alpha : float
-            Significance level; 0.05 gives 95% intervals. If `alternative` is not "two-sided" the
-            interval is one-sided. If `simultaneous`, or adjusted by Bonferroni or Sidak, all
-            intervals together cover.
+            Significance level; 0.05 gives 95% intervals. Intervals are one-sided if `alternative`
+            of the result is not "two-sided". They cover all terms at once if the result is
+            `simultaneous`, or adjusted by Bonferroni or Sidak.
         cols : sequence of int or str, optional
             Positions or names of the terms to return; by default all.
 
@@ -419,12 +419,15 @@ class EstimandResults(TableOfEstimands):
 
         .. math:: F = \frac{\nu - k + 1}{\nu k} d^\top V^+ d \sim F(k, \nu - k + 1)
 
-        with d the deviations from k hypotheses and V their covariance, with :math:`\nu` degrees of
-        freedom (Hotelling's distribution). For one hypothesis it is the square of `t_test`'s t.
-        Importances are not normal at 0: hypotheses about single ones, by half-sampling, have a
-        Bonferroni test instead, whose statistic is the largest of their \|t\| and whose P is the
-        smallest of their own times their number. Hypotheses that mix single ones and contrasts
-        take F, which rejects too often at 0. `p_adjust` and `simultaneous` do not count.
+        Here d holds the deviations from k hypotheses. V is the covariance of d, with :math:`\nu`
+        degrees of freedom (Hotelling's distribution). For one hypothesis F is the square of the t
+        of `t_test`.
+
+        Importances are not normal at 0. With half-sampling, hypotheses about single importances
+        therefore have a Bonferroni test: its statistic is the largest \|t\|, and its P is the
+        smallest P times the number of hypotheses. Hypotheses that mix single importances and
+        contrasts have F, which rejects too often at 0. The options `p_adjust` and `simultaneous`
+        change nothing here.
 
         Parameters
         ----------
@@ -448,7 +451,7 @@ class EstimandResults(TableOfEstimands):
         return self._joint_test(self._constraint(hypotheses))
 
     def f_test(self, hypotheses: Hypothesis) -> JointTest:
-        """Test linear hypotheses together: `wald_test`, under its other name in statsmodels."""
+        """Test linear hypotheses together, as `wald_test` does; statsmodels has both names."""
         return self.wald_test(hypotheses)
 
     def flat_test(self) -> FlatTest:
@@ -573,7 +576,7 @@ class EstimandResults(TableOfEstimands):
         return pd.concat([self.estimand.terms.layout.set_axis(self._index), numbers], axis=1)
 
     def glance(self) -> pd.DataFrame:
-        """Return one row about the whole analysis, as R's broom does."""
+        """Return a frame of one row that describes the whole analysis, as R's broom does."""
         context, fit = self.context, self.fit
         return pd.DataFrame(
             {
@@ -601,15 +604,15 @@ class EstimandResults(TableOfEstimands):
         return pd.DataFrame(self.replicates.per_refit, columns=self._index)
 
     def row_frame(self) -> pd.DataFrame:
-        """Return every evaluation row's own contribution, averaged over the refits it evaluates.
+        """Return each evaluation row's contribution, averaged over the refits that it evaluates.
 
-        For partial dependence these are the ICE curves.
+        The contributions to a partial dependence are the ICE curves.
 
         Returns
         -------
         pandas.DataFrame
-            With the data's index, in the order of the data, and one column per term. Rows of
-            arrays, and of fresh draws, are numbered.
+            A row per evaluation row, in the order of the data, and a column per term. The index is
+            the data's; rows of arrays and of fresh draws are numbered.
         """
         if not self.rows:
             raise InferenceError(

@@ -113,14 +113,15 @@ class Tabular:
         return self.tidy(alpha).rename(columns={name: name.replace("_", ".") for name in BROOM})
 
     def to_excel(self, path: str | PathLike[str]) -> None:
-        """Write numbers, and what they are, to an Excel file of two sheets.
+        """Write the table, its header and its footnotes to an Excel file.
 
-        The first has `summary_frame`, in full precision, the second the header and footnotes.
+        The first sheet has `summary_frame` in full precision. The second has the header and the
+        footnotes.
 
         Parameters
         ----------
         path : str or path
-            A file whose name ends in ".xlsx", which is overwritten.
+            The file, whose name ends in ".xlsx". An existing one is replaced.
 
         Raises
         ------

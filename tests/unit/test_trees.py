@@ -384,6 +384,20 @@ def test_small_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(asked(), whole, atol=1e-12)
 
 
+def test_a_variable_that_drives_no_column_changes_no_prediction() -> None:
+    X, y = make_data()
+    frame = pd.DataFrame(X, columns=[f"x{k + 1}" for k in range(X.shape[1])])
+    kept = ColumnTransformer([("kept", "passthrough", ["x1", "x2"])])
+    model = make_pipeline(kept, RandomForestRegressor(10, random_state=0)).fit(frame, y)
+    whatif = pi.FittedModel(model, frame, y).analysis.cases[0].whatif
+    assert whatif.engine.name == "trees, exact"
+    assert is_walked(whatif, "x3")
+    rows, donors = np.arange(20), frame[["x3"]]
+    found = whatif.of(["x3"]).pairs(rows, np.arange(60).reshape(20, 3), donors[:60])
+    expected = np.broadcast_to(model.predict(frame)[:20, None], found.shape[:2])
+    np.testing.assert_allclose(found.reshape(20, 3), expected, rtol=DOUBLE)
+
+
 def test_pairs_in_small_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     from pyinterp.whatif import inputs, trees
 

@@ -74,7 +74,7 @@ class CoverageResults:
 
     @classmethod
     def of(cls, records: Iterable[Record], refits: Mapping[str, int]) -> CoverageResults:
-        """Return the results of records; `refits` has the number of refits of every plan."""
+        """Return the results that records make; `refits` maps each plan to its number of refits."""
         every = list(records)
         truths = pooled_truths(every)
         intervals = [r for r in every if r.row.kind == "coverage" and r.row.plan in refits]
@@ -109,13 +109,15 @@ class CoverageResults:
         Parameters
         ----------
         process, learner : str or sequence of str, optional
-            Names, by default all.
+            Names of processes and learners. By default all, as for the options that follow.
         n : int or sequence of int, optional
             Sizes of data sets.
         plan : str or sequence of str, optional
+            Names of resampling plans.
         refits : int or sequence of int, optional
-            Of the plan.
+            Numbers of refits of the plans.
         cov_type, estimand : str or sequence of str, optional
+            Names of variance estimators and estimands.
         """
         truth = {"process": process, "learner": learner, "n": n, "estimand": estimand}
         every = truth | {"plan": plan, "refits": refits, "cov_type": cov_type}
@@ -128,8 +130,7 @@ class CoverageResults:
     def plot(self) -> ggplot:
         """Plot width against coverage (Molnar et al., Figures 3 and 4).
 
-        One point per row of the study; lines connect the intervals of the same process, learner
-        and n.
+        Every row of the study is a point. Lines connect the points of one process, learner and n.
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
@@ -151,8 +152,9 @@ class CoverageResults:
     def plot_refits(self) -> ggplot:
         """Plot width and coverage against the number of refits (Molnar et al., Figure 5).
 
-        Every process, learner, n and estimand has its own panels, and lines connect plans with the
-        same `cov_type`: where those of several kinds have the same, ``only(plan=[...])`` picks one.
+        Every process, learner, n and estimand has two panels. Lines connect the plans that have the
+        same `cov_type`. If plans of several kinds have the same, ``only(plan=[...])`` picks one
+        kind.
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
