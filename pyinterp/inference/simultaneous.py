@@ -74,7 +74,7 @@ class LargestT:
             return alpha
 
         def exceeded(q: float) -> float:
-            return self.tail_probability(q) - alpha
+            return tail_probability(self, q) - alpha
 
         # One term alone exceeds the first with probability alpha; all together, the second at most.
         first, last = (
@@ -97,12 +97,8 @@ class LargestT:
             return single
         # The quantile of each p-value has the statistic's side with it.
         quantiles = stats.t.isf(single / self.tails, self.df)
-        joint = np.array([np.nan if np.isnan(q) else self.tail_probability(q) for q in quantiles])
+        joint = np.array([np.nan if np.isnan(q) else tail_probability(self, q) for q in quantiles])
         return np.asarray(np.clip(joint, single, np.minimum(len(self.root) * single, 1.0)))
-
-    def tail_probability(self, q: float) -> float:
-        """Return the probability that the largest t is above q."""
-        return _tail(q, self.root, self.df, self.tails)
 
 
 @lru_cache(maxsize=16)  # tests, intervals and tables need the same
@@ -124,9 +120,9 @@ def _largest(root: Root, tails: int) -> FloatArray:
 
 
 @lru_cache(maxsize=1024)  # likewise
-def _tail(q: float, root: Root, df: float, tails: int) -> float:
+def tail_probability(of: LargestT, q: float) -> float:
     """Return the probability that the largest t is above q."""
-    largest, rank = _largest(root, tails), len(root[0])
+    largest, rank, df = _largest(of.root, of.tails), len(of.root[0]), of.df
     positive = largest > 0
     if q >= 0:
         return float(_outside(q, largest[positive], rank, df).sum() / len(largest))

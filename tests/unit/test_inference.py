@@ -24,7 +24,7 @@ from pyinterp.inference import (
 )
 from pyinterp.inference.cov_types import default
 from pyinterp.inference.intervals import adjust
-from pyinterp.inference.simultaneous import LargestT
+from pyinterp.inference.simultaneous import LargestT, tail_probability
 from pyinterp.resampling import Group
 
 
@@ -215,7 +215,7 @@ def test_the_largest_of_three_t_is_above_any_number_with_the_probability_of_the_
         if np.isinf(df)
         else stats.multivariate_t(shape=scaled, df=df, seed=1)
     )
-    found = LargestT.of(cov, df, "greater").tail_probability(q)
+    found = tail_probability(LargestT.of(cov, df, "greater"), q)
     assert found == pytest.approx(1 - law.cdf(below), abs=2e-3)
 
 
