@@ -118,14 +118,23 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-# Default and type of the options that ``**inference`` of a method stands for.
-INFERENCE: Mapping[str, tuple[Any, str]] = {
-    "rows": (None, "Rows"),
-    "by": (None, "By"),
-    "cov_type": (None, "CovType | None"),
-    "alternative": ("two-sided", "Alternative"),
-    "p_adjust": (None, "str | None"),
-    "simultaneous": (False, "bool"),
+# Defaults of options that a typed dict of a method, such as ``**inference: Unpack[Inference]``,
+# stands for, in the order in which `help` shows them.
+DEFAULTS: Mapping[str, Any] = {
+    "grid": "quantile",
+    "points": None,
+    "of": "prediction",
+    "kind": "pd",
+    "scale": None,
+    "which_class": None,
+    "average": "mean",
+    "sampler": "marginal",
+    "rows": None,
+    "by": None,
+    "cov_type": None,
+    "alternative": "two-sided",
+    "p_adjust": None,
+    "simultaneous": False,
 }
 
 # What scikit-learn and R's packages call our options.
@@ -150,6 +159,7 @@ GROUPS = {
     "inference": ("cov_type", "alternative", "p_adjust", "simultaneous"),
 }
 PLACE = re.compile(r"^( *)\{(\w+)\}\n", re.MULTILINE)
+OPTIONS = re.compile(r"Unpack\[(\w+)\]")
 
 
 def _descriptions() -> dict[str, str]:
@@ -201,16 +211,21 @@ def takes(
 
 
 def _signature(function: Callable[..., Any], refused: Mapping[str, str]) -> Signature:
-    """Return the signature in which ``**inference`` stands for the options that it may hold."""
+    """Return the signature with the options of a typed dict in the place of ``**options``."""
     whole = signature(function)
-    parameters = [p for p in whole.parameters.values() if p.name != "inference"]
-    if len(parameters) < len(whole.parameters):
-        parameters += [
-            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-            for name, (default, annotation) in INFERENCE.items()
-            if name not in refused
-        ]
-    return whole.replace(parameters=parameters)
+    parameters = list(whole.parameters.values())
+    place = OPTIONS.fullmatch(str(parameters[-1].annotation)) if parameters else None
+    if place is None:
+        return whole
+    types = function.__globals__[place[1]].__annotations__
+    options = [
+        Parameter(
+            name, Parameter.KEYWORD_ONLY, default=default, annotation=types[name].__forward_arg__
+        )
+        for name, default in DEFAULTS.items()
+        if name in types and name not in refused
+    ]
+    return whole.replace(parameters=[*parameters[:-1], *options])
 
 
 def _refusal(method: str, name: str, names: list[str], reasons: Mapping[str, str]) -> str:

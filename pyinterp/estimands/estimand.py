@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -123,10 +123,16 @@ class Terms:
         return tuple(name.removesuffix(f" | {self.groups[0]}") for name in first) * len(self.groups)
 
     @classmethod
-    def plain(cls, names: Sequence[str]) -> Terms:
-        """Return terms without grid or class: one value per name."""
-        index = pd.RangeIndex(len(names))
-        return cls(names=tuple(names), layout=pd.DataFrame(index=index))
+    def plain(cls, names: Sequence[str], classes: Sequence[Any] = (None,)) -> Terms:
+        """Return terms without a grid: one per name and class, class by class."""
+        several = len(classes) > 1
+        layout = pd.DataFrame(index=pd.RangeIndex(len(names) * len(classes)))
+        if classes[0] is not None:
+            layout["class"] = [label for label in classes for _ in names]
+        return cls(
+            names=tuple(f"{c}: {name}" if several else name for c in classes for name in names),
+            layout=layout,
+        )
 
     def __repr__(self) -> str:
         return about(self, list_of(self.names))
@@ -276,6 +282,12 @@ class Words:
         return about(self, self.description)
 
 
+def only_component(measurement: Measurement) -> Estimate:
+    """Return the estimate of a measurement that is already one."""
+    (estimate,) = measurement.values()
+    return estimate
+
+
 Basis: TypeAlias = Literal["rows", "one row", "model"]
 
 
@@ -297,7 +309,8 @@ class Estimand:
     measure : callable
         ``measure(case)`` predicts with one fitted model and returns means over rows, by name.
     read : callable
-        ``read(measurement)`` computes the estimate from those means, without predictions.
+        ``read(measurement)`` computes the estimate from those means, without predictions; by
+        default it is their only component.
     words : Words
         The words of tables and plots.
     parameter : Parameter
@@ -328,7 +341,7 @@ class Estimand:
     key: Hashable
     terms: Terms
     measure: Callable[[ModelOnRows], Measurement]
-    read: Callable[[Measurement], Estimate]
+    read: Callable[[Measurement], Estimate] = only_component
     words: Words
     parameter: Parameter = Parameter()
     score: Loss | Metric | None = None

@@ -36,7 +36,7 @@ from pyinterp.inference.bootstrap import BootstrapVariance
 from pyinterp.inference.cov_types import (
     COV_TYPES,
     CovType,
-    InferenceOptions,
+    check_inference,
     register_variance,
     variance,
 )
@@ -52,13 +52,13 @@ __all__ = [
     "Alternative",
     "BootstrapVariance",
     "CovType",
-    "InferenceOptions",
     "IntervalScale",
     "RefitEstimate",
     "Replicates",
     "SquareVariance",
     "TermInference",
     "Variance",
+    "check_inference",
     "combine",
     "register_variance",
     "side_by_side",

@@ -13,8 +13,8 @@ from pyinterp.checks import check_alpha, check_choice
 from pyinterp.errors import InferenceError
 from pyinterp.inference.cov_types import register_variance
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds, one_tail
-from pyinterp.inference.replicates import Replicates, row_effects
-from pyinterp.inference.variance import Variance, covariance
+from pyinterp.inference.replicates import Replicates, covariance, row_effects
+from pyinterp.inference.variance import Variance
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Literal, TypeAlias
 
@@ -175,28 +175,18 @@ def variance(replicates: Replicates, cov_type: CovType | None) -> Variance:
     return COV_TYPES[name](replicates)
 
 
-@dataclass(frozen=True, kw_only=True)
-class InferenceOptions:
-    """Options of inference, checked; none of them needs new predictions.
-
-    `pyinterp.parameters` describes them.
-    """
-
-    cov_type: CovType | None = None
-    alternative: Alternative = "two-sided"
-    p_adjust: str | None = None
-    simultaneous: bool = False
-
-    def __post_init__(self) -> None:
-        check_choice("alternative", self.alternative, ALTERNATIVES)
-        if self.cov_type is not None:
-            check_choice("cov_type", self.cov_type, COV_TYPES)
-        if self.p_adjust is not None:
-            check_adjustment(self.p_adjust)
-        check_flag("simultaneous", self.simultaneous)
-        object.__setattr__(self, "simultaneous", bool(self.simultaneous))
-        if self.simultaneous and self.p_adjust is not None:
-            raise OptionError(
-                "Give `simultaneous` or `p_adjust`, not both: simultaneous intervals have p-values "
-                "of their own, which are adjusted alike."
-            )
+def check_inference(
+    cov_type: CovType | None, alternative: Alternative, p_adjust: str | None, simultaneous: bool
+) -> None:
+    """Raise `OptionError` unless the options of inference are possible and go together."""
+    check_choice("alternative", alternative, ALTERNATIVES)
+    if cov_type is not None:
+        check_choice("cov_type", cov_type, COV_TYPES)
+    if p_adjust is not None:
+        check_adjustment(p_adjust)
+    check_flag("simultaneous", simultaneous)
+    if simultaneous and p_adjust is not None:
+        raise OptionError(
+            "Give `simultaneous` or `p_adjust`, not both: simultaneous intervals have p-values "
+            "that are adjusted alike."
+        )

@@ -9,8 +9,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.cov_types import register_variance
-from pyinterp.inference.replicates import Replicates, contributions
-from pyinterp.inference.variance import Variance, covariance
+from pyinterp.inference.replicates import Replicates, contributions, covariance
+from pyinterp.inference.variance import Variance
 
 
 def nested_cv(replicates: Replicates) -> Variance:

@@ -287,6 +287,12 @@ def contributions(estimate: Estimate) -> FloatArray:
     return estimate.rows if estimate.donors is None else estimate.rows + estimate.donors
 
 
+def covariance(values: FloatArray) -> FloatArray:
+    """Return the covariance of the columns, shape (q, q), of values in rows."""
+    q = values.shape[1]
+    return np.asarray(np.cov(values, rowvar=False, ddof=1).reshape(q, q))
+
+
 def row_effects(
     estimates: Sequence[Estimate], rows: Sequence[IntArray]
 ) -> tuple[IntArray, FloatArray]:

@@ -146,9 +146,3 @@ class Variance:
 
     def __repr__(self) -> str:
         return about(self, self.label, f"{self.df:.4g} df")
-
-
-def covariance(values: FloatArray) -> FloatArray:
-    """Return the covariance of the columns, shape (q, q), of values in rows."""
-    q = values.shape[1]
-    return np.asarray(np.cov(values, rowvar=False, ddof=1).reshape(q, q))

@@ -78,8 +78,11 @@ def outcomes(
     results: Generator[T, None, None] | None = None
     try:
         results = parallel(map(delayed(call.do), jobs))
-        with closing(with_progress(results, total, label, unit, progress)) as counted:
-            yield counted
+        if progress is False:
+            yield results
+        else:
+            with closing(with_progress(results, total, label, unit, progress)) as counted:
+                yield counted
     finally:
         call.end(results)
 

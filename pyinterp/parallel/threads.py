@@ -6,16 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from joblib import cpu_count, effective_n_jobs
+from joblib import cpu_count
 from threadpoolctl import threadpool_limits
 
 # What scikit-learn, XGBoost, LightGBM and CatBoost call their number of threads.
 _NAMES = ("n_jobs", "nthread", "num_threads", "thread_count")
-
-
-def workers(n_jobs: int | None) -> int:
-    """Return the number of refits that are trained at a time."""
-    return int(effective_n_jobs(n_jobs))
 
 
 @contextmanager

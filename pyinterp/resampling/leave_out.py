@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.data.design import Design, FrameDesign
@@ -104,7 +105,7 @@ class LeaveOut:
         self, jobs: list[tuple[Refit, Design]]
     ) -> Iterator[Callable[[], ByKind | Exception]]:
         """Yield jobs that train refits with reduced designs; rows are encoded once per refit."""
-        workers = threads.workers(self.options.n_jobs)
+        workers = effective_n_jobs(self.options.n_jobs)
         last: Refit | None = None
         for refit, reduced in jobs:
             full, train = refit.design, refit.train

@@ -9,10 +9,12 @@ from functools import partial
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
+import pandas as pd
+from joblib import effective_n_jobs
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
-from pyinterp.checks import check_choice, check_jobs
-from pyinterp.data.design import Categories, Design, FormulaDesign
+from pyinterp.checks import check_choice, check_flag, check_jobs
+from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import DesignError, PyinterpError, RefitError, RefitWarning, level_of_caller
 from pyinterp.models.adapters import wants_codes, wants_frames
@@ -86,7 +88,8 @@ class RefitOptions:
     progress: ProgressOption = True
 
     def __post_init__(self) -> None:
-        check_jobs(self.n_jobs)
+        check_flag("reseed", self.reseed)
+        check_jobs(self.n_jobs, self.progress)
         check_choice("on_error", self.on_error, ("raise", "drop"))
         check_choice("design_state", self.design_state, ("all", "refit"))
         check_choice("unseen_levels", self.unseen_levels, ("raise", "allow"))
@@ -118,14 +121,14 @@ def refit(
     coded = design.categories(population.variables) if plan.shares_data else None
     designs: list[Design] = []
 
-    def levels(sample: Sample) -> Mapping[str, Categories]:
+    def levels(sample: Sample) -> Mapping[str, pd.Categorical]:
         if coded is None:
             return design.categories(sample.variables)
         where = np.searchsorted(population.rows, sample.rows)
         return {name: factor.take(where) for name, factor in coded.items()}
 
     def jobs() -> Iterator[Callable[[], Predictor | Exception]]:
-        workers = threads.workers(options.n_jobs)
+        workers = effective_n_jobs(options.n_jobs)
         for k, part in enumerate(parts, start=1):
             train, rng = part.train, seeds.stream("refits", k) if options.reseed else None
             designs.append(design)
@@ -244,14 +247,15 @@ def _design_for(design: Design, part: Part, plan: Resampling, options: RefitOpti
 
 
 def _check_levels(
-    trained: Mapping[str, Categories], evaluated: Mapping[str, Categories], plan: Resampling
+    trained: Mapping[str, pd.Categorical], evaluated: Mapping[str, pd.Categorical], plan: Resampling
 ) -> None:
-    for name, (codes, levels) in evaluated.items():
-        unseen = np.setdiff1d(codes, trained[name].codes)
+    for name, factor in evaluated.items():
+        unseen = np.setdiff1d(factor.codes, trained[name].codes)
         if len(unseen):
+            level = factor.categories.tolist()[unseen[0]]
             strata = "draw within levels (`strata=`), " if plan.stratifies else ""
             raise DesignError(
-                f"Level {levels[int(unseen[0])]!r} of `{name}` is in the evaluation rows but not "
+                f"Level {level!r} of `{name}` is in the evaluation rows but not "
                 f"in the training rows: merge rare levels, {strata}or accept that it is treated "
                 'as the reference level (`unseen_levels="allow"`).'
             )

@@ -22,7 +22,7 @@ from pyinterp.checks import (
     is_hashable,
     is_list,
 )
-from pyinterp.data.formula import linear_hypotheses
+from pyinterp.data.formula.coding import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Terms
 from pyinterp.inference import (
@@ -283,7 +283,7 @@ class EstimandResults(TableOfEstimands):
         Raises
         ------
         InferenceError
-            For another variance than that of paired repeated splits.
+            For other variances than the one of paired repeated splits.
         """
         check_number("rope", rope, NOT_NEGATIVE)
         inference = self.inference
@@ -349,7 +349,7 @@ class EstimandResults(TableOfEstimands):
         return pd.DataFrame(weights @ self.variance.cov @ weights.T)
 
     def variance_parts(self) -> pd.DataFrame:
-        """Return what the half-sample variance took, one row per term.
+        """Return the parts of the half-sample variance, one row per term.
 
         Returns
         -------
@@ -400,7 +400,7 @@ class EstimandResults(TableOfEstimands):
         -------
         statsmodels.stats.contrast.ContrastResults
             With ``effect``, ``sd``, ``tvalue``, ``pvalue``, ``conf_int()``, ``summary()`` and
-            ``summary_frame()``. `alternative`, `p_adjust` and `simultaneous` are those of these
+            ``summary_frame()``. `alternative`, `p_adjust` and `simultaneous` are as in these
             results. A hypothesis about one term has the statistic, p-value and interval that
             tables print; contrasts of several terms are t tests, adjusted among each other, those
             of importances with a standard error for each side (Zou and Donner 2008).
@@ -482,9 +482,8 @@ class EstimandResults(TableOfEstimands):
                 f"(alternative={quote(self.alternative)}); ask for them without `alternative`."
             )
         facet = terms.layout[terms.facet] if terms.facet else pd.Series(0, terms.layout.index)
-        return flatness_test(
-            self.inference.estimate, self.variance, pd.factorize(facet)[0], list(terms.names)
-        )
+        curves = pd.factorize(facet)[0]
+        return flatness_test(self.inference.estimate, self.variance, curves, list(terms.names))
 
     def differences(self, reference: str | None = None) -> Contrasts:
         """Test that groups of rows have the same values, each against a reference group.
@@ -553,6 +552,7 @@ class EstimandResults(TableOfEstimands):
         importances.
         """
         limits, errors = self.conf_int(alpha), self.variance.bse_error
+        spread = np.where(self.bse > 0, np.nan if errors is None else errors, np.nan)
         numbers = pd.DataFrame(
             {
                 "estimate": self.params,
@@ -563,9 +563,7 @@ class EstimandResults(TableOfEstimands):
                 "conf_low": limits[0],
                 "conf_high": limits[1],
                 "mcse": self.mcse,
-                "std_error_mcse": np.nan
-                if errors is None
-                else np.where(self.bse > 0, errors, np.nan),
+                "std_error_mcse": spread,
             },
             index=self._index,
         )
@@ -619,9 +617,8 @@ class EstimandResults(TableOfEstimands):
                 "A row has no contribution of its own to a difference of independent estimates; "
                 "ask the results that were compared."
             )
-        stacked = pd.DataFrame(
-            np.concatenate([e.rows for e in self.replicates.estimates]), columns=self._index
-        )
+        rows = np.concatenate([e.rows for e in self.replicates.estimates])
+        stacked = pd.DataFrame(rows, columns=self._index)
         positions = np.concatenate(self.rows)
         first = np.unique(positions, return_index=True)[1]
         labels = self.labels[0].append(list(self.labels[1:]))
@@ -657,20 +654,20 @@ class EstimandResults(TableOfEstimands):
             Significance level of the intervals.
         kind : {"auto", "dots", "bars", "forest", "curves", "tiles"}
             Of one value per feature: "dots", "bars", which begin at the null value, or "forest",
-            which has the numbers beside the dots, and groups below each other. Of a number and a
-            category: "curves" or "tiles". "auto" is what is described above.
+            which has numbers after the dots, and groups below each other. Of a number and a
+            category: "curves" or "tiles". "auto" is described above.
         sort : bool
             Draw features, or levels that have a line each, in decreasing order of their estimates,
             or else as in the data. Ordered categories keep their order.
         top : int, optional
             How many features are drawn, the first in that order; by default all.
         color : str, optional
-            A variable, or the response, by which rows' own curves are colored. Curves of rows are
+            A variable, or the response, by which curves of rows are colored. Curves of rows are
             there with ``kind="ice"``, "c-ice" and "d-ice".
         observed : bool
             Mark on every row's curve where the row itself is.
         curves : int
-            How many rows' own curves are drawn at most, evenly spread over the rows.
+            How many curves of rows are drawn at most, evenly spread over the rows.
         style : {"light", "dark"}
             The ground on which marks are drawn.
         """
@@ -706,13 +703,12 @@ class EstimandResults(TableOfEstimands):
         names = self.exog_names
         places: dict[Any, int] = {k: k % len(names) for k in range(-len(names), len(names))}
         places |= {name: k for k, name in enumerate(names)}
-        positions = []
+        cols = list(cols)
         for col in cols:
             if not is_hashable(col) or isinstance(col, float) or col not in places:
                 hint = did_you_mean(col, names)
                 raise OptionError(f"`cols` must name terms, but {quote(col)} is none.{hint}")
-            positions.append(places[col])
-        return positions
+        return [places[col] for col in cols]
 
     @cached_property
     def _index(self) -> pd.Index:
@@ -776,6 +772,5 @@ def _differences(terms: Terms, reference: str | None) -> Hypotheses:
     weights = np.kron(np.delete(each - each[at], at, axis=0), np.eye(q))
     others = [level for level in levels if level != base]
     names = [f"{stub} | {level} - {base}" for level in others for stub in terms.stubs[:q]]
-    return Hypotheses(
-        weights=weights, target=np.zeros(len(weights)), names=names, terms=list(terms.names)
-    )
+    target = np.zeros(len(weights))
+    return Hypotheses(weights=weights, target=target, names=names, terms=list(terms.names))

@@ -28,9 +28,9 @@ A new engine is a subclass of `ExactWhatIf` with its `read` and its `table`, and
 
 from pyinterp.whatif.dispatch import (
     EngineName,
+    check_engine,
     dispatch,
     dispatch_labels,
-    engine_names,
     register_engine,
     with_coefficients,
 )
@@ -53,9 +53,9 @@ __all__ = [
     "ExactWhatIf",
     "FeatureWhatIf",
     "WhatIf",
+    "check_engine",
     "dispatch",
     "dispatch_labels",
-    "engine_names",
     "register_engine",
     "with_coefficients",
 ]

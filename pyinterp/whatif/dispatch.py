@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.calibration import CalibratedClassifierCV
 
 from pyinterp._typing import FloatArray
+from pyinterp.checks import POSITIVE, check_choice, check_number
 from pyinterp.data.design import Design
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DesignError, OptionError, PredictionError, list_of, quote, short
@@ -73,9 +74,10 @@ def register_engine(engine: _Engine) -> _Engine:
     return engine
 
 
-def engine_names() -> tuple[str, ...]:
-    """Return what the option `engine` takes."""
-    return "auto", *ENGINES, "batched"
+def check_engine(engine: object, memory_mb: object) -> None:
+    """Raise `OptionError` unless these are an engine's name and a bound on its memory."""
+    check_number("memory_mb", memory_mb, POSITIVE)
+    check_choice("engine", engine, ("auto", *ENGINES, "batched"))
 
 
 def dispatch(

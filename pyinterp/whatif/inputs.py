@@ -84,7 +84,7 @@ class Inputs:
 
         None if other variables have a part in them, or earlier steps may give them one.
         """
-        if self.before is not None or self.mixes is not None or not self.design.alone(variables):
+        if self.before is not None or self.mixes is not None or self.design.others(variables):
             return None
         columns = self.design.driven(variables)
         return columns, self.rows[:, columns]
@@ -99,12 +99,12 @@ class Inputs:
             return None
         if isinstance(design, FrameDesign) or design.discrete or design.single:
             return None
-        if not all(design.alone([str(name)]) for name in variables):
-            return None
         rows, rng = self.rows, np.random.default_rng(0)
         # Half of the rows, so that their means are others.
         new = rows[: min(-(-len(rows) // 2), most)].copy()
         for name in variables:
+            if design.others([str(name)]):
+                return None
             columns = design.driven([str(name)])
             new[:, columns] = rows[rng.permutation(len(rows))[: len(new)]][:, columns]
         return new

@@ -11,7 +11,8 @@ from scipy import linalg
 from sklearn.calibration import CalibratedClassifierCV
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.data.formula import library_coding, names_in
+from pyinterp.data.formula import names_in
+from pyinterp.data.formula.coding import library_coding
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.predictor import Kind

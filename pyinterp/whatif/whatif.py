@@ -255,8 +255,7 @@ class FeatureWhatIf:
         return donors
 
     def _swap(self, donors: pd.DataFrame) -> Swap:
-        sample = self.sample
-        return self._whatif.design.swap(sample.variables, self.variables, donors, sample.index)
+        return self._whatif.design.swap(self.sample.variables, self.variables, donors)
 
     def _predict(self, swap: Swap, rows: IntArray, donors: IntArray) -> FloatArray:
         """Predict rows with the variables of one donor each, in batches."""
@@ -264,7 +263,8 @@ class FeatureWhatIf:
         for i in range(0, len(rows), batch):
             go_on()
             part = slice(i, i + batch)
-            parts.append(self._whatif.predictor(swap.matrix(rows[part], donors[part])))
+            copies = swap.matrix(rows[part], donors[part], self.sample.index)
+            parts.append(self._whatif.predictor(copies))
         return np.concatenate(parts)
 
 

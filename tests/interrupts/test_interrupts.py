@@ -19,14 +19,13 @@ from types import FrameType
 import numpy as np
 import pandas as pd
 import pytest
-from joblib import parallel_config
+from joblib import Parallel, parallel_config
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.parallel import jobs as parallel
-from pyinterp.parallel.progress import with_progress
 from pyinterp.whatif import trees, whatif
 from pyinterp.whatif.walks import squared_pairs
 
@@ -170,7 +169,8 @@ def ctrl_c() -> None:
 
 
 def waits_for_outcomes(frame: FrameType | None) -> bool:
-    while frame is not None and frame.f_code is not with_progress.__code__:
+    joblibs = Parallel._retrieve.__code__, Parallel._get_sequential_output.__code__
+    while frame is not None and frame.f_code not in joblibs:
         frame = frame.f_back
     return frame is not None
 

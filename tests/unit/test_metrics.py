@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 import pyinterp as pi
 from pyinterp._typing import FloatArray
 from pyinterp.errors import LossError, OptionError
-from pyinterp.losses.metrics import METRICS, Metric, OfMeans
+from pyinterp.losses.metrics import METRICS, Metric
 
 N = 60
 RNG = np.random.default_rng(5)
@@ -77,10 +77,7 @@ def test_influences_are_derivatives_with_respect_to_the_rows_weights(name: str) 
         assert (moved - value) * total == pytest.approx(influence[row], rel=2e-3, abs=2e-3)
 
 
-SMOOTH_IN_WEIGHTS = sorted(name for name, metric in METRICS.items() if isinstance(metric, OfMeans))
-
-
-@pytest.mark.parametrize("name", SMOOTH_IN_WEIGHTS)
+@pytest.mark.parametrize("name", METRICS)
 def test_influences_of_weighted_rows_are_derivatives_too(name: str) -> None:
     """The means about which moments are taken are not 0 then."""
     y, prediction, _ = FOUND[name]

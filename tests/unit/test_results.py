@@ -18,6 +18,7 @@ from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import RefitEstimate, Replicates, Variance
 from pyinterp.inference.digits import number_format
+from pyinterp.whatif import Engine
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +68,20 @@ def test_inference_options_belong_to_the_reader(fitted: pi.LearnerResults) -> No
     before = fitted.pfi()
 
     class Broken:
+        """A case that knows its engine, and nothing else."""
+
+        def __init__(self, engine: Engine) -> None:
+            self.engine = engine
+
+        def of_kind(self, kind: str) -> Broken:
+            return self
+
         def __getattr__(self, name: str) -> object:
             calls["n"] += 1
             raise AssertionError("predicted again")
 
     cases = fitted.analysis.__dict__["cases"]
-    fitted.analysis.__dict__["cases"] = Broken()
+    fitted.analysis.__dict__["cases"] = [Broken(case.whatif.engine) for case in cases]
     try:
         naive = fitted.pfi(cov_type="naive", alternative="greater", p_adjust="holm")
         ratio = fitted.pfi(relation="ratio")

@@ -114,10 +114,12 @@ class Situation:
     def fitted(self, features: Mapping[str, list[str]]) -> pi.FittedModel:
         """The model on rows that may have missing values, which `pi.FittedModel` drops."""
         groups = {name: list(them) for name, them in features.items() if len(them) > 1}
-        return pi.FittedModel._of_sample(
+        model = pi.FittedModel.__new__(pi.FittedModel)
+        model._assemble(
             Predictor.of(self.model), ArrayDesign(NAMES), self.sample, read_rows(self.X),
             groups=groups, dropped_rows=0, where="", seed=0, engine="trees",
         )  # fmt: skip
+        return model
 
 
 def situation(

@@ -11,8 +11,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.inference.cov_types import register_variance
 from pyinterp.inference.half_sample.constants import FEW_CLUSTERS, LARGEST_GROWTH, MARGIN
 from pyinterp.inference.half_sample.square import SquareVariance
-from pyinterp.inference.replicates import RefitEstimate, Replicates, contributions
-from pyinterp.inference.variance import Variance, covariance
+from pyinterp.inference.replicates import RefitEstimate, Replicates, contributions, covariance
+from pyinterp.inference.variance import Variance
 
 
 @dataclass(frozen=True, kw_only=True)
