@@ -17,18 +17,8 @@ from pyinterp.inference.variance import Variance
 from pyinterp.resampling.plans import LEAST_PAIRS
 
 CovType: TypeAlias = (
-    Literal[
-        "half-sample",
-        "half-sample-t",
-        "nested-cv",
-        "bootstrap",
-        "bootstrap-bca",
-        "corrected",
-        "naive",
-        "delta",
-        "rows",
-        "ustat",
-    ]
+    Literal["half-sample", "half-sample-t", "nested-cv", "bootstrap", "bootstrap-bca"]
+    | Literal["corrected", "naive", "delta", "rows", "ustat"]
     | str
 )
 Estimator: TypeAlias = Callable[[Replicates], Variance]
@@ -60,7 +50,7 @@ NEEDS = {
     ),
 }
 
-# The estimators that are registered, by name; each checks what it needs.
+# The estimators that are registered, by name; each checks its needs.
 COV_TYPES: dict[str, Estimator] = {}
 _PLACES: dict[str, tuple[str, str]] = {}  # module and name of each
 _NEEDS_OF: dict[str, str] = {}
@@ -77,7 +67,7 @@ def register_variance(
         The value of `cov_type`.
     estimator : callable
         ``estimator(replicates)`` returns a `Variance` of the q estimates of a `Replicates`: their
-        covariance, the degrees of freedom of t, and a note that says what the intervals are for.
+        covariance, the degrees of freedom of t, and a note on the target of the intervals.
     label : str
         What headers of tables call it; by default the name.
     needs : {"", "refits", "pairs", "folds", "bootstraps", "model", "coefficients"}

@@ -17,7 +17,7 @@ from pyinterp.estimands.estimand import Estimand, Problem, check_estimate, check
 from pyinterp.estimands.estimate import Measurement, ModelOnRows
 from pyinterp.estimands.groups import RowGroups
 from pyinterp.estimands.risk import metric_of_rows, risk
-from pyinterp.inference import CovType, RefitEstimate, Replicates, gather, variance
+from pyinterp.inference import CovType, RefitEstimate, Replicates, variance
 from pyinterp.inference.cov_types import needs_coefficients
 from pyinterp.inference.half_sample.half_fits import HalfFits, mean_share, signal_and_spread
 from pyinterp.inference.replicates import CoefficientErrors
@@ -330,11 +330,11 @@ class Analysis:
         half_fits = self.all_rows.half_fits
         if half_fits is not None and estimand.parameter.no_effect is not None:
             half_fits = replace(half_fits, mean_share=self.all_rows.mean_share)
-        replicates = gather(
-            estimates,
+        replicates = Replicates(
+            refits=tuple(estimates),
             correction=self.correction,
             no_effect=estimand.parameter.no_effect,
-            half_fits=half_fits,
+            half_fits=() if half_fits is None else (half_fits,),
         )
         effect = estimand.parameter.effect
         by_delta = effect if cov_type is None else needs_coefficients(cov_type)

@@ -75,7 +75,7 @@ def _bar() -> type:
 def _no_bars() -> bool | None:
     """Return whether bars are hidden: in a notebook no; None leaves it to tqdm, for terminals.
 
-    tqdm's own variable of the environment hides all of them.
+    tqdm's variable of the environment hides all of them.
     """
     if os.environ.get("TQDM_DISABLE"):
         return True

@@ -1,4 +1,4 @@
-"""Parallel work and the learners' own threads share the cores; they do not multiply."""
+"""Parallel work and the threads of learners share the cores; they do not multiply."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def shared_cores(estimators: Sequence[Any], n: int) -> Iterator[None]:
     Parameters
     ----------
     estimators : sequence
-        Those that train or predict here; their settings are restored in the end, but for those of
-        CatBoost, which fitted models do not change.
+        Those that train or predict here; their settings are restored in the end, but for the
+        ones of CatBoost, which fitted models do not change.
     n : int
         Number of workers; with one, estimators keep their numbers of threads.
     """

@@ -121,13 +121,21 @@ def refit(
     coded = design.categories(population.variables) if plan.shares_data else None
     designs: list[Design] = []
 
+    def levels(sample: Sample) -> Mapping[str, pd.Categorical]:
+        if coded is None:
+            return design.categories(sample.variables)
+        where = np.searchsorted(population.rows, sample.rows)
+        return {name: factor.take(where) for name, factor in coded.items()}
+
     def jobs() -> Iterator[Callable[[], Predictor | Exception]]:
         workers = effective_n_jobs(options.n_jobs)
         for k, part in enumerate(parts, start=1):
             train, rng = part.train, seeds.stream("refits", k) if options.reseed else None
             designs.append(design)
             try:
-                designs[-1] = _design_for(design, part, plan, options, population, coded)
+                if options.unseen_levels == "raise":
+                    _check_levels(levels(train), levels(part.evaluation), plan)
+                designs[-1] = _design_for(design, part, plan, options)
                 matrix = designs[-1].encode(train.variables, train.index)
             except PyinterpError as error:  # such as levels or values that were never seen
                 yield partial(_failure, error)
@@ -196,16 +204,7 @@ def fit_one(
     return replace(predictor, ordinal=response.ordinal)
 
 
-def fit_alone(
-    estimator: Any,
-    matrix: Matrix,
-    y: FloatArray,
-    response: Response,
-    rng: np.random.Generator | None,
-    *,
-    keep_set: bool = False,
-    weights: FloatArray | None = None,
-) -> Predictor:
+def fit_alone(estimator: Any, *arguments: Any, **options: Any) -> Predictor:
     """Train as `fit_one` does, where there are no other refits.
 
     Raises
@@ -214,7 +213,7 @@ def fit_alone(
         If the estimator can't be trained; it chains the cause.
     """
     try:
-        return fit_one(estimator, matrix, y, response, rng, keep_set=keep_set, weights=weights)
+        return fit_one(estimator, *arguments, **options)
     except PyinterpError:
         raise
     except Exception as error:
@@ -236,17 +235,8 @@ def _failure(error: Exception) -> Exception:
     return error
 
 
-def _design_for(
-    design: Design,
-    part: Part,
-    plan: Resampling,
-    options: RefitOptions,
-    population: Sample,
-    coded: Mapping[str, pd.Categorical] | None,
-) -> Design:
+def _design_for(design: Design, part: Part, plan: Resampling, options: RefitOptions) -> Design:
     """Return the design for a refit; raise if it has evaluation rows that it can't encode."""
-    if options.unseen_levels == "raise":
-        _check_levels(design, part, plan, population, coded)
     if not isinstance(design, FormulaDesign):
         return design
     if options.design_state == "refit":
@@ -257,20 +247,8 @@ def _design_for(
 
 
 def _check_levels(
-    design: Design,
-    part: Part,
-    plan: Resampling,
-    population: Sample,
-    coded: Mapping[str, pd.Categorical] | None,
+    trained: Mapping[str, pd.Categorical], evaluated: Mapping[str, pd.Categorical], plan: Resampling
 ) -> None:
-    if coded is None:
-        trained = design.categories(part.train.variables)
-        evaluated = design.categories(part.evaluation.variables)
-    else:
-        where = np.searchsorted(population.rows, part.train.rows)
-        trained = {name: factor.take(where) for name, factor in coded.items()}
-        where = np.searchsorted(population.rows, part.evaluation.rows)
-        evaluated = {name: factor.take(where) for name, factor in coded.items()}
     for name, factor in evaluated.items():
         unseen = np.setdiff1d(factor.codes, trained[name].codes)
         if len(unseen):

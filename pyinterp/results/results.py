@@ -26,6 +26,7 @@ from pyinterp.data.formula.coding import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Terms
 from pyinterp.inference import (
+    COV_TYPES,
     Alternative,
     IntervalScale,
     Replicates,
@@ -34,7 +35,7 @@ from pyinterp.inference import (
     Variance,
 )
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
-from pyinterp.inference.half_sample.variance import half_sample, variance_parts
+from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.inference.posterior import rope_probabilities
 from pyinterp.results.header import Context, GoodnessOfFit
@@ -365,14 +366,14 @@ class EstimandResults(TableOfEstimands):
         InferenceError
             For another plan than `HalfSampling`.
         """
+        variance = COV_TYPES["half-sample"](self.replicates)
         parts = variance_parts(self.replicates)
-        variance = half_sample(self.replicates)
         at_null = variance.at_no_effect**2 if isinstance(variance, SquareVariance) else np.nan
         return pd.DataFrame(
             {
                 "estimate": self.params,
-                "m": len(parts.estimates),
-                "M": parts.pairs,
+                "m": len(self.replicates.estimates),
+                "M": len(self.replicates.pairs),
                 "A": np.diag(parts.A),
                 "S": parts.S,
                 "s2_m": np.diag(parts.by_refits),
