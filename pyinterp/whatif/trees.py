@@ -18,7 +18,7 @@ from pyinterp.whatif.forest import Forest
 from pyinterp.whatif.inputs import Before, Inputs, in_turn
 from pyinterp.whatif.links import first, identity, logistic
 from pyinterp.whatif.read_forest import read_forest
-from pyinterp.whatif.walks.bits import GROUP, LEAF, Splits, Trees, add_up, first_leaves
+from pyinterp.whatif.walks.bits import GROUP, LEAF, Splits, Trees, add_up, first_leaves, left_bits
 from pyinterp.whatif.walks.cross import (
     BOTH_ENTROPIES,
     ENTROPY,
@@ -30,6 +30,8 @@ from pyinterp.whatif.walks.cross import (
 from pyinterp.whatif.walks.donors_per_row import add_up_pairs
 from pyinterp.whatif.whatif import NO_COLUMNS, NO_VALUES, PAIRS, PREDICTIONS, SINGLE, ExactWhatIf
 
+# The bits of rows and splits are kept for the next feature up to this size.
+BITS_BYTES = 2**24
 # Additions of leaf values that are worth an exact mean. Donors of one column are added by ranges;
 # donors of several columns cost one addition per row, donor and tree.
 ADDITIONS = 1e9
@@ -98,7 +100,7 @@ class TreesWhatIf(ExactWhatIf):
         self, columns: IntArray, values: FloatArray
     ) -> Iterator[tuple[IntArray, FloatArray]]:
         """Yield positions of rows, and their predictions with the values of every donor."""
-        trees, splits, outputs = self.trees, self.splits, len(self.model.base)
+        trees, outputs = self.trees, len(self.model.base)
         increasing, steps = self._steps(columns, values)
         back = np.argsort(increasing)
         if self._are_numbers(columns, values):
@@ -107,11 +109,11 @@ class TreesWhatIf(ExactWhatIf):
         step = max(1, bound // (8 * GROUP * len(values) * outputs)) * GROUP
         for start in range(0, len(self.rows), step):
             go_on()
-            rows = self.rows[start : start + step]
-            units = np.zeros((outputs, len(values), len(rows)), np.int64)
-            cross_pairs(trees, splits, steps, rows, values, units)
+            some = slice(start, start + step)
+            units = np.zeros((outputs, len(values), len(self.rows[some])), np.int64)
+            cross_pairs(trees, steps, self._bits(some), values, units)
             sums = np.asarray(units[:, back] * trees.unit)
-            yield self.order[start : start + step], self.model.finish(sums.transpose(2, 1, 0))
+            yield self.order[some], self.model.finish(sums.transpose(2, 1, 0))
 
     def pairs(self, rows: IntArray, columns: IntArray, values: FloatArray) -> FloatArray | None:
         """Predict rows each with other numbers for one column, shape (b, k, 1); else None."""
@@ -162,9 +164,9 @@ class TreesWhatIf(ExactWhatIf):
                 go_on()
                 some = slice(start, start + length)
                 summed_pairs(
-                    self.trees, self.splits, steps, self.rows[some], outputs[some],
-                    responses[some], kind, model.link is logistic, model.base, model.scale,
-                    EPSILON, times, over_donors[some], over_rows,
+                    self.trees, steps, self._bits(some), outputs[some], responses[some],
+                    kind, model.link is logistic, model.base, model.scale, EPSILON, times,
+                    over_donors[some], over_rows,
                 )  # fmt: skip
         return over_donors[self.place], over_rows[np.argsort(increasing)]
 
@@ -202,6 +204,22 @@ class TreesWhatIf(ExactWhatIf):
     def splits(self) -> Splits:
         """The splits that part the rows differently."""
         return self.model.splits(self.inputs.rows)
+
+    @cached_property
+    def bits(self) -> npt.NDArray[np.uint64] | None:
+        """Which rows every split sends to the left, for all features; None if it were large."""
+        large = 8 * len(self.rows) * len(self.splits.threshold) > GROUP * BITS_BYTES
+        return None if large else self._bits_of(self.rows)
+
+    def _bits(self, some: slice) -> npt.NDArray[np.uint64]:
+        if self.bits is None:
+            return self._bits_of(self.rows[some])
+        return self.bits[some.start // GROUP : some.stop // GROUP]
+
+    def _bits_of(self, rows: FloatArray) -> npt.NDArray[np.uint64]:
+        bits = np.empty((-(-len(rows) // GROUP), len(self.splits.threshold)), np.uint64)
+        left_bits(self.splits, self.trees.left_categories, rows, bits)
+        return bits
 
     @cached_property
     def order(self) -> IntArray:

@@ -381,6 +381,8 @@ def test_small_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = asked()
     monkeypatch.setattr(trees.TreesWhatIf, "block_bytes", 1)  # 64 rows at a time
     np.testing.assert_allclose(asked(), whole, atol=1e-12)
+    monkeypatch.setattr(trees, "BITS_BYTES", 0)  # and every split answered again
+    np.testing.assert_allclose(asked(), whole, atol=1e-12)
 
 
 def test_a_variable_that_drives_no_column_changes_no_prediction() -> None:

@@ -144,6 +144,13 @@ def group_bits(splits, left_categories, rows, bits):  # pragma: no cover - compi
 
 
 @compiled_loop
+def left_bits(splits, left_categories, rows, out):  # pragma: no cover - compiled
+    """Write into `out`, uint64, (groups, splits), the rows that every split sends to the left."""
+    for g in range(out.shape[0]):
+        group_bits(splits, left_categories, rows[g * GROUP : (g + 1) * GROUP], out[g])
+
+
+@compiled_loop
 def preorder(left, right, out):  # pragma: no cover - compiled
     """List the nodes of a tree in preorder: `out`, int64, (nodes,); return how many there are."""
     stack = np.empty(len(left) + 1, np.int64)

@@ -5,16 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyinterp.parallel.loops import compiled_loop
-from pyinterp.whatif.walks.bits import (
-    GROUP,
-    LEAF,
-    NONE,
-    ONE,
-    all_rows,
-    goes_left,
-    group_bits,
-    lowest,
-)
+from pyinterp.whatif.walks.bits import GROUP, LEAF, NONE, ONE, all_rows, goes_left, lowest
 
 # Losses of the prediction p of a row: (y - p)²; if p is the probability of one class, to which the
 # row belongs or not (y is 1 or 0), -log p or -log(1 - p), -p log p, and that plus
@@ -89,7 +80,7 @@ def _divide(trees, q, values, v, order, lo, hi):  # pragma: no cover - compiled
 
 
 @compiled_loop
-def cross_pairs(trees, splits, steps, rows, values, out):  # pragma: no cover - compiled
+def cross_pairs(trees, steps, bits, values, out):  # pragma: no cover - compiled
     """Add up the trees for rows x donors.
 
     Where the donors that reach a leaf are a range of increasing numbers, its value is added at the
@@ -99,24 +90,23 @@ def cross_pairs(trees, splits, steps, rows, values, out):  # pragma: no cover - 
     ----------
     steps, values
         As for `_next_leaf`.
-    rows : float64, (b, columns)
+    bits : uint64, (groups of 64 rows, splits)
+        The rows that go to the left.
     out : int64, (outputs, donors, b), zero at the start
         Result: sums over trees, in multiples of the unit.
     """
     order, ranges = np.arange(values.shape[0]), values.shape[1] == 0
-    bits = np.empty(len(splits.threshold), np.uint64)
     node, word, low, high = _stacks(trees)
     sums = np.zeros((out.shape[0], len(order) + 1, GROUP), np.int64)
     running = np.empty(GROUP, np.int64)
-    for start in range(0, rows.shape[0], GROUP):
-        group = rows[start : start + GROUP]
-        b = len(group)
-        group_bits(splits, trees.left_categories, group, bits)
+    for g in range(bits.shape[0]):
+        start = g * GROUP
+        b = min(GROUP, out.shape[2] - start)
         for root in trees.roots:
             node[0], word[0], low[0], high[0], top = root, all_rows(b), 0, len(order), 1
             while top > 0:
                 top, leaf, here, lo, hi = _next_leaf(
-                    trees, steps, bits, order, values, node, word, low, high, top
+                    trees, steps, bits[g], order, values, node, word, low, high, top
                 )
                 for k in range(out.shape[0]):
                     value = trees.leaves[leaf, k]
@@ -160,7 +150,7 @@ def _loss(kind, p, y, least):  # pragma: no cover - compiled
 
 @compiled_loop
 def summed_pairs(  # pragma: no cover - compiled
-    trees, splits, steps, rows, outputs, y, kind, logistic, base, scale, least, counts,
+    trees, steps, bits, outputs, y, kind, logistic, base, scale, least, counts,
     over_donors, over_rows,
 ):  # fmt: skip
     """Add up losses over increasing donors, and over rows, without keeping predictions.
@@ -169,7 +159,7 @@ def summed_pairs(  # pragma: no cover - compiled
 
     Parameters
     ----------
-    steps, rows
+    steps, bits
         As for `cross_pairs`.
     outputs : int64, (n,)
         The output of the trees from which each row's loss is computed.
@@ -189,24 +179,22 @@ def summed_pairs(  # pragma: no cover - compiled
         Added to: each donor's losses summed over rows.
     """
     donors, values = np.arange(len(counts)), np.empty((0, 0))
-    bits = np.empty(len(splits.threshold), np.uint64)
     node, word, low, high = _stacks(trees)
     sums = np.zeros((len(donors) + 1, GROUP), np.int64)
     touched = np.zeros(len(donors) + 1, np.bool_)
     running, total = np.empty(GROUP, np.int64), np.empty(GROUP)
     losses, halves = np.empty(GROUP), np.empty(GROUP)
     factor, several = scale * trees.unit, trees.leaves.shape[1] > 1
-    for start in range(0, rows.shape[0], GROUP):
-        group = rows[start : start + GROUP]
-        b = len(group)
+    for g in range(bits.shape[0]):
+        start = g * GROUP
+        b = min(GROUP, len(y) - start)
         output, response = outputs[start : start + b], y[start : start + b]
         intercept = base[output]
-        group_bits(splits, trees.left_categories, group, bits)
         for root in trees.roots:
             node[0], word[0], low[0], high[0], top = root, all_rows(b), 0, len(donors), 1
             while top > 0:
                 top, leaf, here, lo, hi = _next_leaf(
-                    trees, steps, bits, donors, values, node, word, low, high, top
+                    trees, steps, bits[g], donors, values, node, word, low, high, top
                 )
                 touched[lo] = touched[hi] = True
                 enter, leave = sums[lo], sums[hi]
