@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyinterp.estimands.effects.grids import RGrid
     from pyinterp.estimands.estimand import Estimand, Parameter, Terms, Words
     from pyinterp.estimands.estimate import Estimate
-    from pyinterp.estimands.mean_over_rows import mean_over_rows
+    from pyinterp.estimands.risk import mean_over_rows
     from pyinterp.inference import register_variance
     from pyinterp.learner.compare import compare
     from pyinterp.learner.fitted_model import FittedModel
@@ -101,7 +101,7 @@ _NAMES = {
     "estimands.effects.grids": ("RGrid",),
     "estimands.estimand": ("Estimand", "Parameter", "Terms", "Words"),
     "estimands.estimate": ("Estimate",),
-    "estimands.mean_over_rows": ("mean_over_rows",),
+    "estimands.risk": ("mean_over_rows",),
     "inference": ("register_variance",),
     "learner.compare": ("compare",),
     "learner.fitted_model": ("FittedModel",),

@@ -156,18 +156,15 @@ def is_hashable(value: object) -> bool:
     return True
 
 
-def check_jobs(n_jobs: object) -> None:
-    """Raise `OptionError` unless `n_jobs` is None or a whole number other than 0."""
+def check_jobs(n_jobs: object, progress: object) -> None:
+    """Raise `OptionError` unless these say how many jobs run at a time, and how that is shown."""
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or _is_flag(n_jobs) or not n_jobs):
         raise OptionError(
             "`n_jobs` must be None or a whole number other than 0 (-1 for all cores), not "
             f"{quote(n_jobs)}."
         )
-
-
-def check_memory(memory_mb: object) -> None:
-    """Raise `OptionError` unless `memory_mb` is a positive, finite number."""
-    check_number("memory_mb", memory_mb, POSITIVE)
+    if not isinstance(progress, bool) and progress != "log":
+        raise OptionError(f'`progress` must be True, False or "log", not {quote(progress)}.')
 
 
 def check_alpha(alpha: object) -> None:

@@ -23,49 +23,49 @@ metric : str, Metric or callable
 permutations : "auto", "all" or int
     "all" takes the mean over all ordered pairs of different rows, the U-statistic
     :math:`e_{switch}` of Fisher, Rudin and Dominici (2019), without Monte Carlo error. A
-    number K takes K balanced permutations: no row is its own donor and each meets K
-    different donors. "auto" is "all" for tree ensembles and linear models, which have
-    exact engines, as long as rows times distinct values of the feature stay at most 1e8
-    per refit; with squared error there is no bound. For other models "auto" is "all" up to
-    15,000 predictions per refit (122 rows), or 30 distinct values; beyond it 30, down to 10
-    where these would make more than 250,000 predictions.
+    number K takes K balanced permutations: every row meets K different donors and never
+    itself. "auto" is "all" for tree ensembles and linear models, which have exact engines,
+    if rows times distinct values of the feature are at most 1e8 per refit. With squared
+    error there is no such bound. For other models "auto" is "all" if this takes at most
+    15,000 predictions per refit, or if the feature has at most 30 distinct values. For more
+    it takes 30 permutations, or fewer to stay within 250,000 predictions, but at least 10.
 sampler : str, Sampler or mapping
     How values that replace a feature are drawn given the other variables: "residual",
-    "categorical", "subgroup" or "knockoff"; "conditional" takes the one that suits the
-    feature, also of features that a mapping from features to samplers does not name. See
-    `pyinterp.samplers`.
+    "categorical", "subgroup" or "knockoff". "conditional" takes the one that suits the
+    feature. A mapping names a sampler per feature; features that it does not name have
+    "conditional". See `pyinterp.samplers`.
 grid : {"quantile", "equidistant", "unique", "r"}, RGrid, array, mapping or DataFrame
     "r" and `pi.RGrid` are the grids of R's pdp. An array, a mapping from variables to
-    arrays, or a frame with one row per point, is used as it is. Categories give their
-    levels unless they are in it.
+    arrays, or a frame with one row per point, is used as it is. Categorical variables
+    have all their levels unless the grid names them.
 points : int, optional
     Grid points per variable; 20 for one variable, 10 each for two, 5 each for three.
 kind : {"pd", "ice", "c-ice", "d-ice"}
     "ice" adds every row's curve to the plot. "c-ice" subtracts each curve's value at the
-    first grid point, "d-ice" takes its slope; estimates and intervals are then of the
-    centered curve or of the slope.
+    first grid point. "d-ice" takes the slope of each curve. With these two, estimates and
+    intervals are for the centered curve or for the slope.
 scale : str, mapping or callable, optional
-    For classifiers: "probability", "logit" or "centered-logit". Of ordered classes also
-    "cumulative", the probability of a class or a lower one, and "score", the expected
-    score: of classes that are numbers these, else 1, 2, ...; a mapping gives others. The
-    centered logit of a class is log p minus its mean over the classes, per row, as in R's
-    pdp; the logit is the same for more than two classes, and for two, log p - log(1 - p),
-    is twice as large. "rate", of models with an exposure: predictions at exposure 1, for
-    `pd` alone. A function is applied to each prediction before the average, such as
-    ``np.exp`` for a model of a logarithm.
+    Classifiers have "probability", "logit" and "centered-logit". The centered logit of a
+    class is log p minus the mean of log p over the classes, per row, as in R's pdp. For
+    two classes the logit is log p - log(1 - p), twice the centered logit. For more classes
+    the two are the same. Ordered classes also have "cumulative", the probability of a class
+    or a lower one, and "score", the expected score. Scores are the classes if these are
+    numbers, otherwise 1, 2, ...; a mapping from classes gives other scores. "rate" is for
+    models with an exposure: `pd` then predicts at exposure 1. A function, such as
+    ``np.exp`` for a model of a logarithm, is applied to each prediction before the average.
 which_class : label or list of labels, optional
     For classifiers; by default the second of two classes, or all of more.
 average : {"mean", "median", "trimmed", "exemplar"}
-    How the rows' curves are averaged. "trimmed" leaves out 10 % at either end.
-    "exemplar" is no average, but the one curve of a made-up row of medians and most
-    frequent levels.
+    How the rows' curves are averaged. "trimmed" omits the 10 % at either end. "exemplar"
+    does not average: it shows the curve of one artificial row, which has the median of
+    every number and the most frequent level of every category.
 rows : str or array of bool, optional
-    Evaluation rows, and donors, to use: a query of the data, such as "age > 50", columns
-    that are not variables included, or a mask with a value per row. Nothing is fitted
-    anew; grids come from all rows.
+    Which evaluation rows, and donors, are used. A query selects them, such as "age > 50";
+    it may name any column of the data. A mask has a value per row. No model is fitted
+    anew, and grids come from all rows.
 by : str or array, optional
-    Column of the data, or one level per row: estimates for the rows of each level, as
-    `rows` gives them, with one covariance of all.
+    A column of the data, or an array with one level per row. The rows of each level have
+    estimates, as if `rows` had selected them. All estimates have one joint covariance.
 title : str, optional
     Heading of the table.
 notes : {"short", "full", "none"}
@@ -79,25 +79,27 @@ top : int, optional
 date : bool
     Whether the header has the date; without it the same analysis prints the same text.
 cov_type : str, optional
-    Variance estimator: "half-sample" (default after `HalfSampling`), "nested-cv" (after
-    `NestedCrossValidation`), "bootstrap" (after `NestedBootstrap`; percentile intervals),
-    "bootstrap-bca" (BCa intervals), "corrected" (after other plans whose refits share
-    rows), "naive" (after fresh draws), "delta" (for effects of one fitted model that states
-    the covariance of its coefficients), "ustat" (for another one, and importances) or
-    "rows".
+    Variance estimator. The default depends on the resampling plan: "half-sample" after
+    `HalfSampling`, "nested-cv" after `NestedCrossValidation`, "bootstrap" after
+    `NestedBootstrap`, "naive" after fresh draws, and "corrected" after other plans with
+    several refits. One fitted model has "ustat"; its effects have "delta" if the model
+    states the covariance of its coefficients. "bootstrap" gives percentile intervals and
+    "bootstrap-bca" BCa intervals. "rows" is for one fitted model too, and takes the donors
+    as fixed.
 alternative : {"two-sided", "greater", "less"}
     Alternative hypothesis of the tests and side of the intervals. Importances vary as
-    squares, which have no sign: their one-sided P is the two-sided one if the estimate is
-    on that side of the null value, else 1, and their limit one of the two-sided interval
-    (nothing is halved).
+    squares, which have no sign, so nothing is halved for them. Their one-sided P equals the
+    two-sided P if the estimate is on the alternative's side of the null value; otherwise it
+    is 1. Their one-sided limit is a limit of the two-sided interval.
 p_adjust : str, optional
-    Adjustment of the p-values for multiplicity, a method of statsmodels' ``multipletests``
-    such as "holm" or "fdr_bh". "bonferroni" and "sidak" adjust intervals alike; others have
-    no intervals, and those shown are for one term each. Over the terms of one result; of
-    several measures in one table, over the terms of each measure.
+    Adjustment of the p-values for multiplicity: a method of statsmodels' ``multipletests``
+    such as "holm" or "fdr_bh". It covers the terms of one result. In a table of several
+    measures it covers the terms of each measure. "bonferroni" and "sidak" adjust the
+    intervals too. Other methods have no intervals, and the table shows intervals that are
+    not adjusted.
 simultaneous : bool
-    Whether intervals cover all terms at once with probability 1 - alpha (sup-t), not each
-    of them: a band for a whole curve. p-values then belong to such intervals. Not with
+    Whether intervals cover all terms at once with probability 1 - alpha (sup-t), as a band
+    covers a whole curve. The p-values then belong to these intervals. It excludes
     `p_adjust`.
 """
 
@@ -116,14 +118,23 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-# Default and type of the options that ``**inference`` of a method stands for.
-INFERENCE: Mapping[str, tuple[Any, str]] = {
-    "rows": (None, "Rows"),
-    "by": (None, "By"),
-    "cov_type": (None, "CovType | None"),
-    "alternative": ("two-sided", "Alternative"),
-    "p_adjust": (None, "str | None"),
-    "simultaneous": (False, "bool"),
+# Defaults of options that a typed dict of a method, such as ``**inference: Unpack[Inference]``,
+# stands for, in the order in which `help` shows them.
+DEFAULTS: Mapping[str, Any] = {
+    "grid": "quantile",
+    "points": None,
+    "of": "prediction",
+    "kind": "pd",
+    "scale": None,
+    "which_class": None,
+    "average": "mean",
+    "sampler": "marginal",
+    "rows": None,
+    "by": None,
+    "cov_type": None,
+    "alternative": "two-sided",
+    "p_adjust": None,
+    "simultaneous": False,
 }
 
 # What scikit-learn and R's packages call our options.
@@ -148,6 +159,7 @@ GROUPS = {
     "inference": ("cov_type", "alternative", "p_adjust", "simultaneous"),
 }
 PLACE = re.compile(r"^( *)\{(\w+)\}\n", re.MULTILINE)
+OPTIONS = re.compile(r"Unpack\[(\w+)\]")
 
 
 def _descriptions() -> dict[str, str]:
@@ -199,16 +211,21 @@ def takes(
 
 
 def _signature(function: Callable[..., Any], refused: Mapping[str, str]) -> Signature:
-    """Return the signature in which ``**inference`` stands for the options that it may hold."""
+    """Return the signature with the options of a typed dict in the place of ``**options``."""
     whole = signature(function)
-    parameters = [p for p in whole.parameters.values() if p.name != "inference"]
-    if len(parameters) < len(whole.parameters):
-        parameters += [
-            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-            for name, (default, annotation) in INFERENCE.items()
-            if name not in refused
-        ]
-    return whole.replace(parameters=parameters)
+    parameters = list(whole.parameters.values())
+    place = OPTIONS.fullmatch(str(parameters[-1].annotation)) if parameters else None
+    if place is None:
+        return whole
+    types = function.__globals__[place[1]].__annotations__
+    options = [
+        Parameter(
+            name, Parameter.KEYWORD_ONLY, default=default, annotation=types[name].__forward_arg__
+        )
+        for name, default in DEFAULTS.items()
+        if name in types and name not in refused
+    ]
+    return whole.replace(parameters=[*parameters[:-1], *options])
 
 
 def _refusal(method: str, name: str, names: list[str], reasons: Mapping[str, str]) -> str:

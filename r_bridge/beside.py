@@ -16,14 +16,23 @@ from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metrics import METRICS, MetricName
-from pyinterp.r_style.r_functions import CONVENTIONS
+from pyinterp.r_style.r_functions import TABLE
 from r_bridge.conversion import from_r
 from r_bridge.h_statistics import hstats
 from r_bridge.importance import vi_firm, vi_permute, vint
 from r_bridge.partial_dependence import partial
 from r_bridge.session import SESSION
 
-__all__ = ["WORDS", "Answer", "Question", "curves", "importances", "interactions", "statistics"]
+__all__ = [
+    "CONVENTIONS",
+    "WORDS",
+    "Answer",
+    "Question",
+    "curves",
+    "importances",
+    "interactions",
+    "statistics",
+]
 
 WORDS = "convention"
 # Metrics of vip that we have too.
@@ -36,6 +45,38 @@ STATISTICS = (
     "errors.",
 )
 OF_AN_EVENT = ("logloss", "roc_auc", "brier")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Convention:
+    """A convention in which R's numbers differ from ours.
+
+    Attributes
+    ----------
+    topic : str
+    r, here : str
+        What R's packages do, and what we do by default.
+    same : str
+        How to do as R does here; empty if there is no option for it.
+    """
+
+    topic: str
+    r: str
+    here: str
+    same: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The convention as a note under a table."""
+        as_in_r = f" As in R: {self.same}." if self.same else ""
+        topic = self.topic[0].upper() + self.topic[1:]
+        return f"{topic}. {self.r}. Here by default: {self.here}.{as_in_r}"
+
+
+CONVENTIONS = {
+    key: Convention(**{field: " ".join(text.split()) for field, text in words.items()})
+    for key, words in TABLE["conventions"].items()
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,7 @@ from pyinterp.r_style.arguments import PredGrid, Task, different
 from pyinterp.r_style.r_functions import HSTATS, PARTIAL, VI_FIRM, VINT, RFunction
 from pyinterp.results.summary import summarize_frame
 from pyinterp.results.table import Table
+from pyinterp.whatif import Engine
 from r_bridge import beside
 from r_bridge.beside import WORDS, Answer, Question
 from r_bridge.conversion import text_from_r
@@ -229,9 +230,10 @@ def compare(
 def _check_options(what: What, options: Mapping[str, Any]) -> None:
     """Raise `TypeError` for an option that the two functions do not both take."""
     function = QUESTIONS[what].function
+    common = [name for name in function.names("r_style") if name in function.names("r_bridge")]
     for name in options:
-        if name not in function.common():
-            names = [n for n in function.common() if n in signature(compare).parameters]
+        if name not in common:
+            names = [n for n in common if n in signature(compare).parameters]
             raise TypeError(
                 f'compare() of "{what}" takes no keyword argument `{name}`; its options are '
                 f"{list_of(names, most=20, limit=300)}."
@@ -244,14 +246,14 @@ def _facts(
     """Return the header of the table."""
     base = text_from_r(SESSION.evaluate("as.character(getRversion())"))[0]
     packages = ", ".join(f"{n} {'.'.join(map(str, v))}" for n, v in versions.items())
-    context = question.results.analysis.context
+    context, cases = question.results.analysis.context, question.ours.analysis.cases
     refits = f", mean of {context.refits} refits" if context.refits > 1 else ""
     return (
         ("Function:", context.learner + refits),
         ("R:", f"{base}, {packages}"),
         ("Rows:", str(question.ours.analysis.context.nobs)),
         ("Largest difference:", f"{_largest(frame):.1e}"),
-        ("Engine:", question.ours.analysis.engine_in_use.name),
+        ("Engine:", Engine.of_all([case.whatif.engine for case in cases]).name),
     )
 
 

@@ -1,6 +1,6 @@
 """Columns of the user's rows as plain numbers, booleans, levels and dates, which estimands read.
 
-Models are handed the user's own types: see `pyinterp.data.form`.
+Models are handed the user's types: see `pyinterp.data.form`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,17 @@ def read_variables(frame: pd.DataFrame) -> pd.DataFrame:
 
 def native(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return a column of Arrow's or another foreign type in one of pandas and NumPy."""
-    return _native(column) if _is_foreign(column.dtype) else column
+    dtype: Any = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        levels = pd.Series(dtype.categories)
+        plain = native(levels)
+        return column if plain is levels else column.cat.rename_categories(plain.tolist())
+    if isinstance(dtype, pd.ArrowDtype) or getattr(dtype, "storage", "") == "pyarrow":
+        return _of_arrow(column, dtype)
+    if not is_exotic(dtype):
+        return column
+    ordinary = dtype.kind != "f" or dtype.itemsize in (4, 8)
+    return column.astype(dtype.newbyteorder("=") if ordinary else np.float64)
 
 
 def is_category(column: pd.Series[Any]) -> bool:
@@ -104,32 +114,14 @@ def is_exotic(dtype: Any) -> bool:
     return not dtype.isnative or (dtype.kind == "f" and dtype.itemsize not in (4, 8))
 
 
-def _is_foreign(dtype: Any) -> bool:
-    if isinstance(dtype, np.dtype):
-        return is_exotic(dtype)
-    if isinstance(dtype, pd.CategoricalDtype):
-        return _is_foreign(dtype.categories.dtype)
-    return isinstance(dtype, pd.ArrowDtype) or getattr(dtype, "storage", "") == "pyarrow"
-
-
-def _native(column: pd.Series[Any]) -> pd.Series[Any]:
-    dtype: Any = column.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return column.cat.rename_categories(_native(pd.Series(dtype.categories)).tolist())
-    if isinstance(dtype, np.dtype):
-        plain = dtype.kind != "f" or dtype.itemsize in (4, 8)
-        return column.astype(dtype.newbyteorder("=") if plain else np.float64)
-    return _of_arrow(column, dtype)
-
-
 def _of_arrow(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
-    """Return a column of Arrow values in pandas' own dtypes; lists as they are."""
-    if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype):
+    """Return a column of Arrow values in the types of pandas and NumPy; lists as they are."""
+    if pd.api.types.is_bool_dtype(dtype):
+        return column.astype("boolean")
+    if pd.api.types.is_numeric_dtype(dtype):
         return _arrow_numbers(column, dtype)
     if isinstance(dtype, pd.StringDtype) or dtype.type is str:
         return column.astype(TEXT)
-    if pd.api.types.is_bool_dtype(dtype):
-        return column.astype("boolean")
     if str(dtype).startswith("dictionary"):
         return pd.Series(column.array.__arrow_array__().to_pandas().array, index=column.index)
     if dtype.kind == "M" or str(dtype).startswith("date"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -24,31 +24,20 @@ from pyinterp.representation import about
 SAME = 1e-6  # of a column's largest value: two ways to compute it differ by rounding only
 
 
-class Categories(NamedTuple):
-    """The level of every row for one categorical factor of a design."""
-
-    codes: IntArray
-    levels: tuple[Any, ...]
-
-    def take(self, rows: IntArray) -> Categories:
-        """Return the levels of the rows at these positions."""
-        return Categories(self.codes[rows], self.levels)
-
-
-class Swap(ABC):
+class Swap(NamedTuple):
     """What-if copies of rows: some variables take a donor's values, the others stay.
 
     Attributes
     ----------
+    matrix : callable
+        ``matrix(rows, donors, index=None)`` returns the design of k pairs of a row and its donor;
+        both have shape (k,). If it is a frame, its index is that of the rows in `index`.
     by_donor : pair of ndarray, or None
         Columns that change and their values by donor; None if they use other variables too.
     """
 
+    matrix: Callable[..., Matrix]
     by_donor: tuple[IntArray, FloatArray] | None = None
-
-    @abstractmethod
-    def matrix(self, rows: IntArray, donors: IntArray) -> Matrix:
-        """Return the design of k pairs of a row and its donor; both arguments have shape (k,)."""
 
 
 class Design(ABC):
@@ -88,18 +77,12 @@ class Design(ABC):
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns that change when the variables `names` change."""
 
-    def alone(self, names: Sequence[str]) -> bool:
-        """Whether the columns that change with `names` depend on no other variables."""
-        return True
+    def others(self, names: Sequence[str]) -> set[str]:
+        """Return the other variables on which the columns that change with `names` depend."""
+        return set()
 
     @abstractmethod
-    def swap(
-        self,
-        frame: pd.DataFrame,
-        names: Sequence[str],
-        donors: pd.DataFrame,
-        index: pd.Index | None = None,
-    ) -> Swap:
+    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Prepare what-if copies of `frame` in which `names` take values from `donors`."""
 
     @abstractmethod
@@ -110,8 +93,8 @@ class Design(ABC):
         """Return numbers of a variable as rows of this design hold them: rounded in single ones."""
         return values.astype(np.float32).astype(np.float64) if name in self.singles else values
 
-    def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
-        """Return the categorical factors that this design itself turns into columns."""
+    def categories(self, frame: pd.DataFrame) -> Mapping[str, pd.Categorical]:
+        """Return the levels of the categorical factors that this design turns into columns."""
         return {}
 
     def __repr__(self) -> str:
@@ -155,16 +138,10 @@ class ArrayDesign(_VariablesDesign):
         """Return the variables as an array."""
         return self._array(frame[list(self.variables)])
 
-    def swap(
-        self,
-        frame: pd.DataFrame,
-        names: Sequence[str],
-        donors: pd.DataFrame,
-        index: pd.Index | None = None,
-    ) -> Swap:
+    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Overwrite the variables' columns."""
         values = self._array(donors[list(names)])
-        return _ColumnSwap(self, frame, self.driven(names), values)
+        return _column_swap(self, frame, self.driven(names), values)
 
     def _array(self, frame: pd.DataFrame) -> FloatArray:
         if self._dtype.kind == "f":
@@ -200,15 +177,17 @@ class FrameDesign(_VariablesDesign):
         """Return the variables in plain types, as estimands read them."""
         return frame[list(self.variables)]
 
-    def swap(
-        self,
-        frame: pd.DataFrame,
-        names: Sequence[str],
-        donors: pd.DataFrame,
-        index: pd.Index | None = None,
-    ) -> Swap:
+    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Overwrite the variables' columns."""
-        return _FrameSwap(self.plain(frame), names, donors, self._form, index)
+        base = self.plain(frame)
+
+        def matrix(rows: IntArray, places: IntArray, index: pd.Index | None = None) -> Matrix:
+            copies = base.take(rows).reset_index(drop=True)
+            for name in names:
+                copies[name] = donors[name].take(places).array
+            return self._form.write(copies, None if index is None else index.take(rows))
+
+        return Swap(matrix)
 
 
 class FormulaDesign(Design):
@@ -221,46 +200,33 @@ class FormulaDesign(Design):
     frame : pandas.DataFrame
         Rows from which levels, knots and means are learned.
     scope : mapping from str
-        What names that are no columns stand for.
+        The values of names that are no columns.
     intercept : bool
-        Keep the intercept column, for learners that do not fit their own.
+        Keep the intercept column, for learners that fit none.
     """
 
     def __init__(
         self, terms: Terms, frame: pd.DataFrame, scope: Mapping[str, Any], *, intercept: bool
     ) -> None:
-        self._learned, self._frame, self._intercept = terms, frame, intercept
-        self._scope = Scope(terms.names, scope)
-        self._coding = learn(terms, frame, self._scope)
-        terms_of_coding = enumerate(self._coding.terms)
-        self._take(terms, [t for t, factors in terms_of_coding if intercept or factors])
+        self._terms, self._frame, self._intercept = terms, frame, intercept
+        self._scope = Scope({name: scope[name] for name in terms.names if name in scope})
+        self._coding = coding = learn(terms, frame, self._scope, intercept=intercept)
+        self.has_intercept, self.columns = terms.intercept, tuple(coding.columns)
+        self._terms_of: dict[str, list[int]] = {}
+        for t, factors in enumerate(coding.terms):
+            for name in dict.fromkeys(name for factor in factors for name in factor.variables):
+                self._terms_of.setdefault(name, []).append(t)
+        self.variables = tuple(str(c) for c in frame.columns if str(c) in self._terms_of)
+        categorical = terms.factors.keys() - coding.numbers
+        self.discrete = frozenset(name for factor in categorical for name in factor.variables)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what patsy has learned, which can't be pickled but learned again."""
+        """Leave out patsy's state, which can't be pickled but learned again."""
         return {name: value for name, value in vars(self).items() if name != "_coding"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._coding = learn(self._learned, self._frame, self._scope)
-
-    def _take(self, terms: Terms, positions: Sequence[int]) -> None:
-        """Use those terms only that are at `positions` among the learned ones."""
-        coding = self._coding
-        columns: list[str] = []
-        self._terms, self._positions = terms, list(positions)
-        self.has_intercept = terms.intercept
-        self._terms_of: dict[str, list[int]] = {}
-        self._places: dict[int, range] = {}
-        for t in positions:
-            self._places[t] = range(len(columns), len(columns) + len(coding.columns[t]))
-            columns += coding.columns[t]
-            for name in dict.fromkeys(name for f in coding.terms[t] for name in f.variables):
-                self._terms_of.setdefault(name, []).append(t)
-        self.columns = tuple(columns)
-        self.variables = tuple(str(c) for c in self._frame.columns if str(c) in self._terms_of)
-        used = {factor for t in positions for factor in coding.terms[t]}
-        self._categorical = used - coding.numbers
-        self.discrete = frozenset(name for f in self._categorical for name in f.variables)
+        self._coding = learn(self._terms, self._frame, self._scope, intercept=self._intercept)
 
     def relearn(self, frame: pd.DataFrame) -> FormulaDesign:
         """Return the same design with its state learned from the rows of `frame`."""
@@ -268,13 +234,9 @@ class FormulaDesign(Design):
 
     def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> FloatArray:
         """Return the design matrix of the rows of `frame`."""
-        return self._coding.build(frame, self._positions)
+        return self._coding.build(frame, range(len(self._coding.terms)))
 
-    def alone(self, names: Sequence[str]) -> bool:
-        """Whether all terms that use one of `names` use no other variables."""
-        return not self._others(names)
-
-    def _others(self, names: Sequence[str]) -> set[str]:
+    def others(self, names: Sequence[str]) -> set[str]:
         """Return the other variables of the terms that use one of `names`."""
         terms = [self._coding.terms[t] for t in self._terms_with(names)]
         used = {name for factors in terms for factor in factors for name in factor.variables}
@@ -282,29 +244,26 @@ class FormulaDesign(Design):
 
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns of all terms that use one of `names`."""
-        places: list[int] = []
-        for t in self._terms_with(names):
-            places.extend(self._places[t])
-        return np.array(places, dtype=np.intp)
+        every = np.arange(len(self.columns))
+        parts = [every[self._coding.places[t]] for t in self._terms_with(names)]
+        return np.concatenate([every[:0], *parts])
 
-    def swap(
-        self,
-        frame: pd.DataFrame,
-        names: Sequence[str],
-        donors: pd.DataFrame,
-        index: pd.Index | None = None,
-    ) -> Swap:
+    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Rebuild every column built from `names`."""
-        terms, driven, others = self._terms_with(names), self.driven(names), self._others(names)
+        terms, driven, others = self._terms_with(names), self.driven(names), self.others(names)
         if not others:
-            return _ColumnSwap(self, frame, driven, self._coding.build(donors, terms))
-        return _RebuildSwap(
-            self.encode(frame),
-            driven,
-            lambda mixed: self._coding.build(mixed, terms),
-            frame[list(others)],
-            donors[list(names)],
-        )
+            return _column_swap(self, frame, driven, self._coding.build(donors, terms))
+        # Some column uses replaced and other variables, as an interaction does: built per pair.
+        base, stays, replaced = self.encode(frame), frame[list(others)], donors[list(names)]
+
+        def matrix(rows: IntArray, places: IntArray, _: object = None) -> FloatArray:
+            sides = stays.take(rows), replaced.take(places)
+            mixed = pd.concat([side.reset_index(drop=True) for side in sides], axis=1)
+            copies = base[rows]
+            copies[:, driven] = self._coding.build(mixed, terms)
+            return copies
+
+        return Swap(matrix)
 
     def without(self, names: Sequence[str]) -> FormulaDesign | None:
         """Return the design of the formula without the terms that use one of `names`.
@@ -312,23 +271,16 @@ class FormulaDesign(Design):
         Its state is learned from the same rows. Terms that stay are coded anew: of ``0 + g + h``
         without g, h gets a column for its first level too.
         """
-        dropped = self._terms_with(names)
-        kept = [t for t in self._positions if t not in dropped]
         terms = self._terms.without(names)
-        if self._coding.is_coded_apart(kept, dropped):
-            design = copy(self)
-            design._take(terms, kept)
-        else:
-            design = FormulaDesign(terms, self._frame, self._scope, intercept=self._intercept)
+        design = FormulaDesign(terms, self._frame, self._scope, intercept=self._intercept)
         return design if design.columns else None
 
-    def categories(self, frame: pd.DataFrame) -> Mapping[str, Categories]:
+    def categories(self, frame: pd.DataFrame) -> Mapping[str, pd.Categorical]:
         """Return the levels of the categorical factors, by factor name."""
-        coded = self._coding.categories(frame)
-        return {f.name(): Categories(*coded[f]) for f in coded if f in self._categorical}
+        return self._coding.categories(frame)
 
     def check_rows(self) -> None:
-        """Raise if a row can't be encoded, or its encoding depends on the rows beside it.
+        """Raise if a row can't be encoded, or its encoding depends on the other rows.
 
         What-if rows have other neighbors than rows of the data: a column such as
         ``I(x - np.mean(x))`` would mean something else in each of them.
@@ -356,8 +308,8 @@ class FormulaDesign(Design):
     def check_coding(self) -> None:
         """Raise if R might code the categories in a term by fewer columns.
 
-        R codes h in ``g:h`` by contrasts if an earlier term has g, even beside a number as in
-        ``x:g``, which does not make up for what contrasts leave out.
+        R codes h in ``g:h`` by contrasts if an earlier term has g, even with a number as in
+        ``x:g``, which does not make up for the columns that contrasts leave out.
         """
         numbers = self._coding.numbers
         margins = set(map(frozenset, self._terms.products))
@@ -386,68 +338,13 @@ def _code(factors: Iterable[Factor]) -> str:
     return short(":".join(factor.code for factor in factors))
 
 
-class _ColumnSwap(Swap):
-    """The driven columns depend on the replaced variables only: computed once per donor."""
+def _column_swap(design: Design, frame: pd.DataFrame, driven: IntArray, values: FloatArray) -> Swap:
+    """Return the swap of columns that depend on the replaced variables only, `values` by donor."""
+    base = cache(lambda: np.asarray(design.encode(frame)))  # which exact engines do not need
 
-    def __init__(
-        self, design: Design, frame: pd.DataFrame, driven: IntArray, values: FloatArray
-    ) -> None:
-        self._design, self._frame = design, frame
-        self._driven, self._values = self.by_donor = driven, values
-
-    @cached_property
-    def _base(self) -> FloatArray:
-        """The design of the rows as observed, which exact engines do not need."""
-        return np.asarray(self._design.encode(self._frame))
-
-    def matrix(self, rows: IntArray, donors: IntArray) -> FloatArray:
-        dtype = np.result_type(self._base, self._values)
-        copies = self._base[rows].astype(dtype, copy=False)
-        copies[:, self._driven] = self._values[donors]
+    def matrix(rows: IntArray, donors: IntArray, _: object = None) -> FloatArray:
+        copies = base()[rows].astype(np.result_type(base(), values), copy=False)
+        copies[:, driven] = values[donors]
         return copies
 
-
-class _RebuildSwap(Swap):
-    """Some driven column uses replaced and other variables (an interaction): built per pair."""
-
-    def __init__(
-        self,
-        base: FloatArray,
-        driven: IntArray,
-        build: Callable[[pd.DataFrame], FloatArray],
-        others: pd.DataFrame,
-        donors: pd.DataFrame,
-    ) -> None:
-        self._base, self._driven, self._build = base, driven, build
-        self._others, self._donors = others, donors
-
-    def matrix(self, rows: IntArray, donors: IntArray) -> FloatArray:
-        copies = self._base[rows]
-        mixed = pd.concat(
-            [
-                self._others.take(rows).reset_index(drop=True),
-                self._donors.take(donors).reset_index(drop=True),
-            ],
-            axis=1,
-        )
-        copies[:, self._driven] = self._build(mixed)
-        return copies
-
-
-class _FrameSwap(Swap):
-    def __init__(
-        self,
-        base: pd.DataFrame,
-        names: Sequence[str],
-        donors: pd.DataFrame,
-        form: Form,
-        index: pd.Index | None,
-    ) -> None:
-        self._base, self._names, self._donors = base, tuple(names), donors
-        self._form, self._index = form, index
-
-    def matrix(self, rows: IntArray, donors: IntArray) -> Matrix:
-        copies = self._base.take(rows).reset_index(drop=True)
-        for name in self._names:
-            copies[name] = self._donors[name].take(donors).array
-        return self._form.write(copies, None if self._index is None else self._index.take(rows))
+    return Swap(matrix, (driven, values))

@@ -105,7 +105,7 @@ def check_names(
     names : sequence of str
     allowed : iterable of str
     kind : str
-        What names stand for, in messages.
+        The kind of the names, in messages.
     argument : str
         Where they were given.
     """

@@ -1,7 +1,7 @@
 """The form of the user's rows: container, names and types, in which models see rows again.
 
-Estimands read plain columns (`pyinterp.data.columns`). What a model is trained on and predicts is
-written back in the form that the user's rows have, so that it never sees the difference.
+Estimands read plain columns (`pyinterp.data.columns`). Rows for training and prediction are
+written back in the form that the user's rows have, so that a model never sees the difference.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Form:
     library : narwhals.Implementation or None
         The library of frames that are not pandas'.
     missing : mapping of str to object
-        What a missing value is, by column, where the type does not say: None, NaN or NA.
+        The missing value, by column, where the type does not say: None, NaN or NA.
     objects : mapping of str to mapping of float to object
         The user's objects that are numbers, by column, under their values.
     """

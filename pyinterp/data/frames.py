@@ -32,8 +32,6 @@ def as_frame(data: object, what: str = "data") -> pd.DataFrame:
         frame = data.set_axis([str(c) for c in data.columns], axis=1).reset_index(drop=True)
     elif isinstance(data, pd.Series):
         frame = data.to_frame("x1" if data.name is None else str(data.name)).reset_index(drop=True)
-    elif isinstance(data, np.ndarray) and data.dtype.names:
-        frame = _of_fields(data, what)
     elif isinstance(data, np.ndarray | list | tuple) or _is_like_array(data):
         frame = _of_array(data, what)
     else:
@@ -85,14 +83,16 @@ def _narwhal(data: object) -> object:
 
 
 def _in_pandas(data: object, what: str) -> object:
-    """Return lazy frames, and mappings of columns, as pandas frames; other data as they are."""
+    """Return lazy frames, mappings and fields of columns as pandas frames; others as they are."""
+    if isinstance(data, np.ndarray) and data.dtype.names:
+        data = {name: data[name] for name in data.dtype.names}
     if _is_of_columns(data):
         columns = {str(name): one_column(values) for name, values in data.items()}
         sizes = {-1 if column is None else len(column) for column in columns.values()}
         if len(sizes) > 1 or -1 in sizes:
             raise DataError(
                 f"`{what}` must have columns of one value per row, all of one length, if it is a "
-                "dict of them."
+                "dict of them or a structured array."
             )
         return pd.DataFrame(columns)
     lazy = _narwhal(data)
@@ -138,7 +138,7 @@ def as_column(
     rows : int
         How many rows there are.
     what, other : str
-        What the values, and what the rows are called in messages.
+        The names of the values and of the rows in messages.
     index : pandas.Index, optional
         The user's index, to which a Series must be aligned.
 
@@ -246,17 +246,6 @@ def _of_array(data: Any, what: str) -> pd.DataFrame:
     return pd.DataFrame(array, columns=[f"x{j + 1}" for j in range(array.shape[1])])
 
 
-def _of_fields(data: npt.NDArray[Any], what: str) -> pd.DataFrame:
-    """Return the fields of a structured array as columns."""
-    fields = {name: fill_masks(data[name]) for name in data.dtype.names or ()}
-    if data.ndim != 1 or any(values.ndim != 1 for values in fields.values()):
-        raise DataError(
-            f"`{what}` must have one value per row and field, but it is a structured array of "
-            f"shape {data.shape} with fields that are arrays themselves."
-        )
-    return pd.DataFrame(fields)
-
-
 def _of_vector(values: Any) -> pd.Series[Any] | None:
     """Return an array or list of one dimension, or of one column, as a Series."""
     listed = isinstance(values, list | tuple)
@@ -270,7 +259,7 @@ def _of_vector(values: Any) -> pd.Series[Any] | None:
         return pd.Series(array[:, 0])
     if array.ndim != 1:
         return None
-    # A list keeps what it holds: NumPy would make strings of numbers beside strings.
+    # A list keeps its values: NumPy would make strings of numbers among strings.
     return pd.Series(values if listed else array)
 
 

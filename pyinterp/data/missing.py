@@ -1,4 +1,4 @@
-"""Missing values: which rows are analyzed, which are left out, and what tables say of both.
+"""Missing values: which rows are analyzed, which are left out, and the words of tables on both.
 
 A missing response always leaves its row out. Rows that lack a variable are kept where the learner
 can take them; their other values are as good as any row's.
@@ -25,7 +25,7 @@ MOST_NAMES = 6  # variables with their counts in a note
 
 @dataclass(frozen=True, kw_only=True)
 class MissingValues:
-    """What becomes of rows with missing values.
+    """The fate of rows with missing values.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class MissingValues:
         ----------
         variables : pandas.DataFrame, shape (N, number of variables)
         others : sequence of Series, N rows
-            The response, and what else every row must have.
+            The response, and other columns that every row must have.
         needs : mapping of str to str, optional
             Why a variable must have a value in every row, by variable, whatever the learner takes.
 

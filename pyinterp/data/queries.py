@@ -30,7 +30,7 @@ _ARITHMETIC: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
 
 
 def evaluate(query: str, frame: pd.DataFrame, argument: str) -> pd.Series[Any]:
-    """Return what a query gives for every row; nothing in it is run as code.
+    """Return the value of a query for every row; nothing in it is run as code.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ def evaluate(query: str, frame: pd.DataFrame, argument: str) -> pd.Series[Any]:
         and ``~``.
     frame : pandas.DataFrame
     argument : str
-        What the query is called in messages.
+        The name of the query in messages.
 
     Raises
     ------
     OptionError
-        If the query has anything else, names no column or compares what can't be compared.
+        If the query has anything else, names no column or compares values that can't be compared.
     """
     columns = Columns(map(str, frame.columns))
     try:
@@ -82,7 +82,7 @@ def _without_backticks(query: str, columns: Columns) -> str:
 
 
 class _Query:
-    """The grammar of queries, which evaluates what is in it and raises for all else."""
+    """The grammar of queries, which evaluates its expressions and raises for all else."""
 
     def __init__(self, frame: pd.DataFrame, columns: Columns) -> None:
         self._frame, self._columns = frame, columns
@@ -102,7 +102,7 @@ class _Query:
         return self._truth(node)
 
     def _truth(self, node: ast.expr) -> Any:
-        """Return what comparisons and conditions give for every row."""
+        """Return the truth of comparisons and conditions for every row."""
         match node:
             case ast.Compare():
                 sides = pairwise((node.left, *node.comparators))

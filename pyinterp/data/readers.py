@@ -65,7 +65,7 @@ class FormulaReader(Reader):
     formula : str
         As in `Learner.from_formula`.
     data : RowData
-        Rows at hand, which say what `.` stands for.
+        Rows at hand, which say which columns `.` stands for.
     scope : mapping from str
         The caller's names.
     as_frame : bool
@@ -99,7 +99,8 @@ class FormulaReader(Reader):
         """Read the formula, in which `.` stands for these columns."""
         self._columns = columns
         self._response, self._terms = parse(self.formula, columns, scope, numeric=self._numeric)
-        self._scope = Scope(self._terms.names.union(self._response.names), scope)
+        names = self._terms.names.union(self._response.names)
+        self._scope = Scope({name: scope[name] for name in names if name in scope})
         used = self._terms.variables
         if used.issuperset(self._response.variables):
             raise FormulaError(

@@ -1,4 +1,4 @@
-"""The user's rows: read once, with what goes with them, for learners and fitted models alike."""
+"""The user's rows: read once, with weights and offset, for learners and fitted models alike."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class RowData:
         Position in the user's data of every row, if weights repeat them.
     offset : Offset or None
     what : str
-        What the data are called in messages.
+        The name of the data in messages.
     variables : pandas.DataFrame, N rows
         Those that a reader has picked, in the order of the design, the offset last.
     needs : mapping of str to str
@@ -118,7 +118,7 @@ class RowData:
 
     @cached_property
     def weighting(self) -> str:
-        """Column and type of weights, and what they make of the rows; empty without."""
+        """Column and type of weights, and the size of the rows with them; empty without."""
         if self.weights is None:
             return ""
         return self.weights.in_words(np.flatnonzero(self.complete), self.repeats)
@@ -130,7 +130,7 @@ class RowData:
         needs: Mapping[str, str] | None = None,
         note: str = "",
     ) -> Self:
-        """Return the same rows with what a reader has picked: variables and response.
+        """Return the same rows with the variables and the response that a reader has picked.
 
         The offset, if there is one, is the last variable, and the response is a column of the
         frame under its name.
@@ -195,7 +195,7 @@ class RowData:
         Parameters
         ----------
         missing : MissingValues
-            What becomes of rows with missing values.
+            The fate of rows with missing values.
         subset : ndarray of bool, shape (N,), optional
         others : tuple of Series, N rows
             Columns other than variables and response that must have a value in every row.
@@ -246,7 +246,7 @@ def read_rows(
     endog : array of shape (n,), optional
         The response, if it is no column of `data`.
     what, endog_name : str
-        What the caller calls them.
+        Their names for the caller.
     weights, weights_type, offset, exposure
         As in `Learner`.
     """

@@ -21,7 +21,7 @@ MOST_CLASSES = 20  # more than so many different numbers are looked at twice
 
 @dataclass(frozen=True, kw_only=True)
 class Response:
-    """The name of the response, its classes in order if it has some, and what kind it is.
+    """The name of the response, its classes in order if it has some, and its kind.
 
     `shares` are of successes among trials; `ordinal` classes come from an ordered category.
     """
@@ -58,7 +58,7 @@ class Sample:
     y : ndarray of shape (n,) or None
         The response: numbers, or positions in `response.classes`. None if only effects are wanted.
     response : Response or None
-        What the response is called, and its classes.
+        The name of the response, and its classes.
     rows : ndarray of int, shape (n,)
         Positions in the analyzed data.
     clusters : ndarray of int, shape (n,), or None
@@ -113,7 +113,7 @@ def read_response(
     values : pandas.Series
         Without missing values.
     name : str
-        What the response is called in messages and tables.
+        The name of the response in messages and tables.
     classifier : bool
         Whether `learner` predicts classes.
     learner : str

@@ -72,7 +72,7 @@ class Offset:
     Attributes
     ----------
     name : str
-        Of the column that holds it beside the variables.
+        Of the column that holds it, next to the variables.
     values : ndarray of shape (n,)
         On the scale of the linear predictor, in the order of the user's rows.
     exposure : bool
@@ -98,7 +98,7 @@ class Offset:
         )
 
     def of(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return new rows with the offset as a column beside theirs."""
+        """Return new rows with the offset as another column."""
         source = self.name if self.column is None else self.column
         if source not in frame:
             raise DataError(f"New rows must have the offset as column `{source}`.")
@@ -106,13 +106,6 @@ class Offset:
         if self.exposure and self.column is not None:
             numbers = _logarithms(numbers)
         return frame.assign(**{self.name: numbers})
-
-    def check_last(self, positions: IntArray, columns: int) -> None:
-        """Raise `DataError` unless the offset is the last of a design's columns."""
-        if list(positions) != [columns - 1]:
-            raise DataError(
-                f"The offset `{self.name}` must be one column, the last of the design; rename it."
-            )
 
     def check_apart(self, variables: Collection[str]) -> None:
         """Raise `OptionError` if the offset's column is a variable too."""

@@ -14,7 +14,7 @@ white wines             4898 x 12              ``quality``               folder,
 
 Red wines come with the package; ``wine_quality_red.txt`` has their source and license. Of the data
 that are not offline, if the environment variable ``PYINTERP_DATA`` names a folder, the CSV files
-there are read. If it is unset or empty, scikit-learn downloads the data from OpenML into its own
+there are read. If it is unset or empty, scikit-learn downloads the data from OpenML into its
 cache. Either way the table is compared with a pinned SHA-256, and a table that differs is an error.
 
 ``load`` takes a data set by name. Importing this package imports no third-party module.
@@ -32,7 +32,6 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from http.client import HTTPException
 from importlib import resources
@@ -64,42 +63,7 @@ HERE = resources.files("pyinterp.datasets")
 ZERO_IS_MISSING = ["glucose", "pressure", "triceps", "insulin", "mass"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class DataSet:
-    """A pinned table, and what turns the copy of OpenML into it.
-
-    Parameters
-    ----------
-    name : str
-        Name of the data set and, with ``.csv``, of its file.
-    sha256 : str
-        SHA-256 of the file.
-    openml_id : int
-        OpenML identifier of the copy; 0 if the file comes with this package.
-    openml_sha256 : str
-        SHA-256 of the copy's text, where it differs from `sha256`.
-    columns : sequence of str
-        Names of the columns, in order.
-    openml_names : mapping of str to str
-        Names at OpenML of columns whose names differ there.
-    decimals : mapping of str to int
-        Decimals of columns. A copy with more is rounded half up, in decimal.
-    levels : mapping of str to str
-        OpenML's text of levels, and the pinned text. Levels not listed stay.
-    """
-
-    name: str
-    sha256: str
-    openml_id: int = 0
-    openml_sha256: str = ""
-    columns: list[str] = field(default_factory=list)
-    openml_names: Mapping[str, str] = field(default_factory=dict)
-    decimals: Mapping[str, int] = field(default_factory=dict)
-    levels: Mapping[str, str] = field(default_factory=dict)
-
-
-TABLES = tomllib.loads(HERE.joinpath("tables.toml").read_text("utf-8"))
-DATA_SETS = {name: DataSet(name=name, **entries) for name, entries in TABLES.items()}
+TABLES: dict[str, dict[str, Any]] = tomllib.loads(HERE.joinpath("tables.toml").read_text("utf-8"))
 
 
 def load(name: str, *, data_home: Folder = None) -> pd.DataFrame:
@@ -111,7 +75,7 @@ def load(name: str, *, data_home: Folder = None) -> pd.DataFrame:
         "wine_quality_red", "wine_quality_white", "concrete", "pima_diabetes", "airfoil", "ames"
         or "diabetes". The functions ``load_...`` describe the data sets.
     data_home : path, optional
-        Folder of scikit-learn's download cache (default: scikit-learn's own), for data that come
+        Folder of scikit-learn's download cache (default: the usual one), for data that come
         neither with this package nor with scikit-learn. Not used when the environment variable
         ``PYINTERP_DATA`` names a folder with the CSV files.
 
@@ -133,18 +97,17 @@ def load(name: str, *, data_home: Folder = None) -> pd.DataFrame:
     >>> load("diabetes").shape
     (442, 11)
     """
-    check_choice("name", name, (*DATA_SETS, "diabetes"))
+    check_choice("name", name, (*TABLES, "diabetes"))
     if name == "diabetes":
         from sklearn import datasets  # noqa: PLC0415
 
         frame: pd.DataFrame = datasets.load_diabetes(as_frame=True, scaled=False).frame
         return frame.rename(columns={"target": "progression"})
-    spec = DATA_SETS[name]
     folder = os.environ.get(FOLDER_VARIABLE, "")
-    if not spec.openml_id:
+    if "openml_id" not in TABLES[name]:
         content = HERE.joinpath(f"{name}.csv").read_bytes()
     else:
-        content = _read_folder(spec, folder) if folder else _read_openml(spec, data_home)
+        content = _read_folder(name, folder) if folder else _read_openml(name, data_home)
     return parse_csv(content)
 
 
@@ -159,9 +122,9 @@ def parse_csv(content: bytes) -> pd.DataFrame:
     return texts.astype(dict.fromkeys(texts.columns, "category") | dict(numbers.dtypes))
 
 
-def _read_folder(spec: DataSet, folder: str) -> bytes:
+def _read_folder(name: str, folder: str) -> bytes:
     """Return the checked bytes of the file in `folder`."""
-    file, unset = f"{spec.name}.csv", f"or unset {FOLDER_VARIABLE} to download from OpenML."
+    file, unset = f"{name}.csv", f"or unset {FOLDER_VARIABLE} to download from OpenML."
     try:
         content = (Path(folder).expanduser() / file).read_bytes()
     except OSError as error:
@@ -169,25 +132,21 @@ def _read_folder(spec: DataSet, folder: str) -> bytes:
             f"{FOLDER_VARIABLE} must name a folder that holds {file}, but that file can't be "
             f"read in {folder!r}: {type(error).__name__}. Put the file there, {unset}"
         ) from error
-    got = hashlib.sha256(content).hexdigest()
-    if got != spec.sha256:
-        raise DataError(
-            f"{file} in {folder!r} must have the SHA-256 {spec.sha256}, but has {got}. "
-            f"Replace the file by the unaltered one (line ends count), {unset}"
-        )
-    return content
+    remedy = f"replace the file by the unaltered one (line ends count), {unset}"
+    return _with_sha256(content, TABLES[name]["sha256"], f"{file} in {folder!r}", remedy)
 
 
-def _read_openml(spec: DataSet, data_home: Folder) -> bytes:
+def _read_openml(name: str, data_home: Folder) -> bytes:
     """Return the checked pinned text, made of OpenML's copy."""
     import pandas as pd  # noqa: PLC0415
     from sklearn import datasets  # noqa: PLC0415
 
-    copy = f"OpenML's copy of `{spec.name}` (data_id={spec.openml_id})"
-    use_folder = f"set {FOLDER_VARIABLE} to a folder that holds {spec.name}.csv."
+    table = TABLES[name]
+    copy = f"OpenML's copy of `{name}` (data_id={table['openml_id']})"
+    use_folder = f"set {FOLDER_VARIABLE} to a folder that holds {name}.csv."
     try:
         frame = datasets.fetch_openml(
-            data_id=spec.openml_id, as_frame=True, parser="auto", data_home=data_home
+            data_id=table["openml_id"], as_frame=True, parser="auto", data_home=data_home
         ).frame
     except (OSError, HTTPException, EOFError, ValueError) as error:
         raise DataError(
@@ -195,22 +154,25 @@ def _read_openml(spec: DataSet, data_home: Folder) -> bytes:
             f"check the network, or {use_folder}"
         ) from error
     texts = {}
-    for name in spec.columns:
-        title = spec.openml_names.get(name, name)
-        matches = [column for column in frame.columns if _fold(str(column)) == _fold(title)]
+    for column in table["columns"]:
+        title = table.get("openml_names", {}).get(column, column)
+        matches = [other for other in frame.columns if _fold(str(other)) == _fold(title)]
         if len(matches) != 1:
             raise DataError(
                 f"{copy} must have one column `{title}`, but has {len(matches)} among "
                 f"{', '.join(map(str, frame.columns))}; {use_folder}"
             )
-        texts[name] = [_openml_text(value, name, spec) for value in frame[matches[0]]]
+        texts[column] = [_openml_text(value, column, table) for value in frame[matches[0]]]
     content = pd.DataFrame(texts).to_csv(index=False, lineterminator="\n").encode()
-    got, pinned = hashlib.sha256(content).hexdigest(), spec.openml_sha256 or spec.sha256
-    if got != pinned:
-        raise DataError(
-            f"{copy} differs from the pinned data: its text must have the SHA-256 {pinned}, but "
-            f"has {got}; {use_folder}"
-        )
+    what = f"{copy} differs from the pinned data: its text"
+    return _with_sha256(content, table.get("openml_sha256", table["sha256"]), what, use_folder)
+
+
+def _with_sha256(content: bytes, sha256: str, what: str, remedy: str) -> bytes:
+    """Return a text if it has this SHA-256."""
+    got = hashlib.sha256(content).hexdigest()
+    if got != sha256:
+        raise DataError(f"{what} must have the SHA-256 {sha256}, but has {got}; {remedy}")
     return content
 
 
@@ -219,11 +181,11 @@ def _fold(name: str) -> str:
     return re.sub(r"[^0-9a-z]+", "_", name.lower()).strip("_")
 
 
-def _openml_text(value: Any, name: str, spec: DataSet) -> str:
+def _openml_text(value: Any, name: str, table: Mapping[str, Any]) -> str:
     """Return the pinned text of a value of OpenML's copy of column `name`.
 
     Numbers are cut to 15 significant digits, which undoes an error in the last place, and rounded
-    where `spec` says so.
+    where `table` says so.
     """
     import numpy as np  # noqa: PLC0415
     import pandas as pd  # noqa: PLC0415
@@ -232,11 +194,11 @@ def _openml_text(value: Any, name: str, spec: DataSet) -> str:
         return ""
     try:
         number = Decimal(f"{float(value):.15g}")
-        if name in spec.decimals:
-            number = number.quantize(Decimal(1).scaleb(-spec.decimals[name]), ROUND_HALF_UP)
+        if name in table.get("decimals", {}):
+            number = number.quantize(Decimal(1).scaleb(-table["decimals"][name]), ROUND_HALF_UP)
         return np.format_float_positional(float(number), trim="-")
     except (ValueError, InvalidOperation):
-        return spec.levels.get(str(value), str(value))
+        return str(table.get("levels", {}).get(str(value), value))
 
 
 def load_wine_quality(color: WineColor = "red", *, data_home: Folder = None) -> pd.DataFrame:
@@ -250,7 +212,7 @@ def load_wine_quality(color: WineColor = "red", *, data_home: Folder = None) -> 
     color : {"red", "white"}
         Which of the two tables.
     data_home : path, optional
-        Folder of scikit-learn's download cache (default: scikit-learn's own), for
+        Folder of scikit-learn's download cache (default: the usual one), for
         ``wine_quality_white.csv``.
         Not used when the environment variable ``PYINTERP_DATA`` names a folder with that file.
 
@@ -320,7 +282,7 @@ def load_concrete(*, data_home: Folder = None) -> pd.DataFrame:
     Parameters
     ----------
     data_home : path, optional
-        Folder of scikit-learn's download cache (default: scikit-learn's own), for
+        Folder of scikit-learn's download cache (default: the usual one), for
         ``concrete.csv``.
         Not used when the environment variable ``PYINTERP_DATA`` names a folder with that file.
 
@@ -384,11 +346,11 @@ def load_pima_diabetes(zeros: Zeros = "keep", *, data_home: Folder = None) -> pd
     Parameters
     ----------
     zeros : {"keep", "missing"}
-        What to do with zeros that can't be: keep them, as in the source, or set them to NaN. The
+        Zeros that can't be: keep them, as in the source, or set them to NaN. The
         columns concerned and how often: glucose 5, pressure 35, triceps 227, insulin 374, mass 11.
         With "missing" these five are float64.
     data_home : path, optional
-        Folder of scikit-learn's download cache (default: scikit-learn's own), for
+        Folder of scikit-learn's download cache (default: the usual one), for
         ``pima_diabetes.csv``.
         Not used when the environment variable ``PYINTERP_DATA`` names a folder with that file.
 
@@ -463,7 +425,7 @@ def load_airfoil(*, data_home: Folder = None) -> pd.DataFrame:
     Parameters
     ----------
     data_home : path, optional
-        Folder of scikit-learn's download cache (default: scikit-learn's own), for
+        Folder of scikit-learn's download cache (default: the usual one), for
         ``airfoil.csv``.
         Not used when the environment variable ``PYINTERP_DATA`` names a folder with that file.
 
@@ -520,7 +482,7 @@ def load_ames(*, data_home: Folder = None) -> pd.DataFrame:
     Parameters
     ----------
     data_home : path, optional
-        Folder of scikit-learn's download cache (default: scikit-learn's own), for
+        Folder of scikit-learn's download cache (default: the usual one), for
         ``ames.csv``.
         Not used when the environment variable ``PYINTERP_DATA`` names a folder with that file.
 

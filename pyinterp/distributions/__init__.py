@@ -1,13 +1,13 @@
 """Predictive distributions: families of densities with their log density and entropy.
 
 In come parameters, one row of numbers per prediction; out go log densities and entropies in nats.
-What an estimator predicts is read elsewhere (`models.predictive`). A new family is a
+Predictions of estimators are read elsewhere (`models.predictive`). A new family is a
 subclass of `Distribution`.
 
 ==========  ==============================================
-Module      What is in it
+Module      Contents
 ==========  ==============================================
-families    What a family is, and the families themselves
+families    The base of all families, and the families
 quadrature  The entropy of a mixture of Normals
 ==========  ==============================================
 """

@@ -17,7 +17,7 @@ from pyinterp.parallel import go_on
 from pyinterp.representation import call_form
 
 HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
-# Of a mean: a standard deviation below it is what rounding leaves of 0.
+# Of a mean: rounding makes a standard deviation below it of 0.
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 # From here on the series of the entropy of Poisson is off by less than 1e-10 nats.
 LARGE = 200.0
@@ -32,17 +32,17 @@ MIXTURES = 2**14
 class Distribution(ABC):
     """A family of densities q(y), or of probabilities of counts, with P parameters.
 
-    Arrays of parameters have shape (..., P). A subclass is a frozen dataclass, so that what is
-    computed with equal families is shared.
+    Arrays of parameters have shape (..., P). A subclass is a frozen dataclass, so that equal
+    families share results.
 
     Attributes
     ----------
     name : str
-        What messages and tables call it.
+        Its name in messages and tables.
     discrete : bool
         Whether y is a count: then the entropy is not negative.
     support : str
-        What y can be.
+        Possible values of y, in words.
     above : float
         Every y is larger than this.
     positive : tuple of int
@@ -68,9 +68,9 @@ class Distribution(ABC):
     def entropy(self, parameters: FloatArray) -> FloatArray:
         r"""Return :math:`-\int q \log q`, for counts the sum, in nats; shape (...)."""
 
-    @abstractmethod
     def mean(self, parameters: FloatArray) -> FloatArray:
-        """Return E(y), shape (...)."""
+        """Return E(y), shape (...): the first parameter, where a family says nothing else."""
+        return np.asarray(parameters[..., 0])
 
     def check(self, parameters: FloatArray, who: str) -> None:
         """Raise `PredictionError` unless parameters, shape (n, P), make a distribution."""
@@ -132,10 +132,6 @@ class Normal(Distribution):
     def entropy(self, parameters: FloatArray) -> FloatArray:
         """Return entropies."""
         return np.asarray(HALF_LOG_2PI + 0.5 + np.log(parameters[..., 1]))
-
-    def mean(self, parameters: FloatArray) -> FloatArray:
-        """Return means."""
-        return np.asarray(parameters[..., 0])
 
     def check(self, parameters: FloatArray, who: str) -> None:
         """Raise `PredictionError` unless all standard deviations are positive."""
@@ -228,10 +224,6 @@ class Poisson(Distribution):
             log = self.log_density(counts, values[part, None, None])
             entropy[part] = -(np.exp(log) * log).sum(axis=-1)
         return np.asarray(entropy[which.reshape(mean.shape)])
-
-    def mean(self, parameters: FloatArray) -> FloatArray:
-        """Return means."""
-        return np.asarray(parameters[..., 0])
 
     def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
         """Return whether responses are counts."""

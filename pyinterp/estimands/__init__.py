@@ -9,16 +9,15 @@ Where             Content
 ================  =============================================================================
 `estimand`        The types: an estimand, the problem it is defined for, and its words
 `estimate`        One fitted model on its rows, and values with every row's contribution
-`effects`         Partial dependence, accumulated effects, and their grids, scales and averages
-`importance`      Importances: permutation, conditional, adjusted, LOCO, flatness, native
+`effects`         Partial dependence, accumulated effects, and their grids and scales
+`importance`      Importances: permutation (of uncertainty too), conditional, adjusted, LOCO,
+                  flatness, native
 `interaction`     H statistics and vint
-`uncertainty`     Likelihood- and entropy-PFI
-`risk`            Expected loss, and the share of it that the features explain
-`metric`          A metric of all rows together, such as an area under a curve
+`risk`            Expected loss and the share that the features explain, metrics of all rows
+                  together, and means over rows of a user's function
 `positivity`      Share of a feature's variance that the other variables explain
 `causal`          Causal effects by plug-in, and importances as their mean squares
 `groups`          Any estimand by groups of rows
-`mean_over_rows`  Mean over rows of a user's function of response and prediction
 ================  =============================================================================
 
 A new estimand is one file with a function that returns an `Estimand`.

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from operator import itemgetter
 
 import numpy as np
 
 from pyinterp._typing import FloatArray
 from pyinterp.errors import OptionError, quote
-from pyinterp.estimands.effects.accumulated_effects import NO_TEST, without_rounding
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
@@ -23,7 +21,7 @@ from pyinterp.estimands.importance.losses import (
     one_term,
 )
 from pyinterp.estimands.importance.permutation import NO_USE
-from pyinterp.estimands.importance.variable_importance import cvim, mvim
+from pyinterp.estimands.importance.variable_importance import NO_TEST, cvim, mvim, without_rounding
 from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.ranges import POSITIVE
@@ -128,11 +126,10 @@ def causal_importance(
         coverage=("plug-in importance",),
         score=problem.squared_loss,
     )
-    beside = replace(
-        importance,
+    permuted = Estimand(
         key=("causal, beside", *(one.key for one in both)),
+        terms=Terms.plain(MEASURES),
         measure=partial(_measure_by_permutation, estimands=both),
-        read=itemgetter("both"),
         words=Words(
             label="permuted",
             title=f"importance of {feature} by permutation",
@@ -141,10 +138,9 @@ def causal_importance(
                 "The increase of squared error that exchanging or redrawing the feature causes."
             ),
         ),
-        parameter=Parameter(),
-        coverage=(),
+        score=problem.squared_loss,
     )
-    return replace(importance, diagnostic=beside)
+    return replace(importance, diagnostic=permuted)
 
 
 def causal_share(
@@ -178,7 +174,7 @@ def causal_share(
             ),
         ),
         coverage=(),
-        # Under the name of the share, beside which it stands.
+        # Under the name of the share, next to which it stands.
         diagnostic=replace(overlap, terms=share, key=(overlap.key, "share")),
     )
 
@@ -231,9 +227,9 @@ def _read_share(measurement: Measurement) -> Estimate:
     return measurement["conditional"].over(measurement["variance"])
 
 
-def _second(y: FloatArray, predictions: FloatArray) -> FloatArray:
-    return np.asarray(np.square(y - predictions[..., 1]))
-
-
 # Squared error of the second class's probability.
-SECOND = Loss("squared error of the probability", _second, needs="probability")
+SECOND = Loss(
+    "squared error of the probability",
+    lambda y, predictions: np.square(y - predictions[..., 1]),
+    needs="probability",
+)

@@ -93,14 +93,14 @@ class Terms:
     layout : pandas.DataFrame, q rows
         Grid values and class of each value; no columns if there is one value per feature.
     axes : tuple of str
-        The grid columns of `layout`: none for one value per feature, one for a curve, two for a
-        surface.
+        The grid columns of `layout`. A curve has one, a surface has two, and one value per feature
+        has none.
     axis_names : tuple of str
         The variable on each axis.
     facet : str or None
         The column of `layout` that separates curves or panels (the class, the group).
     groups : tuple of str
-        The groups of rows that the terms repeat for, one group after the other; () without groups.
+        The groups of rows. All terms of one group follow those of another; () without groups.
     """
 
     names: tuple[str, ...]
@@ -124,10 +124,16 @@ class Terms:
         return tuple(name.removesuffix(f" | {self.groups[0]}") for name in first) * len(self.groups)
 
     @classmethod
-    def plain(cls, names: Sequence[str]) -> Terms:
-        """Return terms without grid or class: one value per name."""
-        index = pd.RangeIndex(len(names))
-        return cls(names=tuple(names), layout=pd.DataFrame(index=index))
+    def plain(cls, names: Sequence[str], classes: Sequence[Any] = (None,)) -> Terms:
+        """Return terms without a grid: one per name and class, class by class."""
+        several = len(classes) > 1
+        layout = pd.DataFrame(index=pd.RangeIndex(len(names) * len(classes)))
+        if classes[0] is not None:
+            layout["class"] = [label for label in classes for _ in names]
+        return cls(
+            names=tuple(f"{c}: {name}" if several else name for c in classes for name in names),
+            layout=layout,
+        )
 
     def __repr__(self) -> str:
         return about(self, list_of(self.names))
@@ -277,6 +283,12 @@ class Words:
         return about(self, self.description)
 
 
+def only_component(measurement: Measurement) -> Estimate:
+    """Return the estimate of a measurement that is already one."""
+    (estimate,) = measurement.values()
+    return estimate
+
+
 Basis: TypeAlias = Literal["rows", "one row", "model"]
 
 
@@ -298,7 +310,8 @@ class Estimand:
     measure : callable
         ``measure(case)`` predicts with one fitted model and returns means over rows, by name.
     read : callable
-        ``read(measurement)`` computes the estimate from those means, without predictions.
+        ``read(measurement)`` computes the estimate from those means, without predictions; by
+        default it is their only component.
     words : Words
         The words of tables and plots.
     parameter : Parameter
@@ -329,7 +342,7 @@ class Estimand:
     key: Hashable
     terms: Terms
     measure: Callable[[ModelOnRows], Measurement]
-    read: Callable[[Measurement], Estimate]
+    read: Callable[[Measurement], Estimate] = only_component
     words: Words
     parameter: Parameter = Parameter()
     score: Loss | Metric | None = None

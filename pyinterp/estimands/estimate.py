@@ -97,8 +97,8 @@ class ModelOnRows:
             )
         key = sampler, variables, with_response
         if key not in self._distributions:
-            beside = " and the response" if with_response else ""
-            rng = self.draw(f"law of {', '.join(variables)}{beside}")
+            response = " and the response" if with_response else ""
+            rng = self.draw(f"law of {', '.join(variables)}{response}")
             data = LearningRows.of(variables, self._covariates, rng, with_response=with_response)
             self._distributions[key] = sampler.learn(data)
         return self._distributions[key]
@@ -135,15 +135,16 @@ class Estimate:
     def of_rows(cls, rows: FloatArray, weights: FloatArray | None = None) -> Estimate:
         """Return the exact estimate of means of rows' values, shape (n, q); rows do not donate.
 
-        With weights, shape (n,), contributions are the value plus weighted deviations from it (the
-        linearization of a ratio of two sums). So variances need no weights.
+        With weights, shape (n,) or (n, q), contributions are the value plus weighted deviations
+        from it (the linearization of a ratio of two sums). So variances need no weights.
         """
         none = np.zeros(rows.shape[1])
         if weights is None:
             return cls(value=rows.mean(axis=0), rows=rows, mc_variance=none)
-        shares = weights / weights.mean()
-        value = np.average(rows, axis=0, weights=weights)
-        return cls(value=value, rows=value + shares[:, None] * (rows - value), mc_variance=none)
+        with np.errstate(invalid="ignore", divide="ignore"):  # missing where all weights are 0
+            shares = (weights / weights.mean(axis=0)).reshape(len(rows), -1)
+        value = (shares * rows).mean(axis=0)
+        return cls(value=value, rows=value + shares * (rows - value), mc_variance=none)
 
     @classmethod
     def stack(cls, parts: Sequence[Estimate]) -> Estimate:

@@ -1,20 +1,26 @@
-"""Expected loss out of sample, and the share of it that the features explain."""
+"""How good predictions are: expected loss, metrics of all rows, and means of a user's function."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_choice
-from pyinterp.errors import LossError
+from pyinterp.checks import check_callable, check_choice
+from pyinterp.data.features import names_of
+from pyinterp.errors import LossError, OptionError, quote, reason
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.losses.metric_functions import NOT_SMOOTH, MetricFunction, MetricLike, choose_metric
+from pyinterp.losses.metrics import Metric, evaluate
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
+from pyinterp.models.prediction_checks import real_numbers
+from pyinterp.ranges import REAL, Range
 
 RiskRelation: TypeAlias = Literal["loss", "explained"]
 
@@ -106,3 +112,125 @@ def _measure(case: ModelOnRows, *, loss: Loss) -> Measurement:
 def _explained_share(measurement: Measurement) -> Estimate:
     ratio = measurement["loss"].over(measurement["constant"])
     return Estimate(value=1 - ratio.value, rows=1 - ratio.rows, mc_variance=ratio.mc_variance)
+
+
+def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:
+    """Return the estimand of a metric M(Y, f(X)), with the sign that it has."""
+    score = choose_metric(metric, problem.predictor, problem.response)
+    better: Literal["smaller", "larger"] | None = None
+    if not isinstance(score, MetricFunction) or score.direction:
+        better = "smaller" if score.smaller_is_better else "larger"
+    direction = "" if better is None else f"; {better} is better"
+    return Estimand(
+        key=("metric of rows", score),
+        terms=Terms.plain([score.name]),
+        measure=partial(_measure_metric, metric=score),
+        words=Words(
+            label=score.name,
+            title="metric of predictions",
+            quantity="metric",
+            details=(score.name,),
+            unit=score.unit.format(y=problem.response.name),
+            meaning=f"Metric of all evaluation rows together{direction}.",
+            notes=(score.note,) if score.note else (),
+            exact="No Monte Carlo error.",
+            unknown_error=NOT_SMOOTH,
+            zero_variance="the metric is the same in every refit",
+        ),
+        parameter=Parameter(range=score.range, better=better),
+        coverage=(score.name,),
+        no_weights=None if score.takes_weights else "it is of a function that takes no weights",
+        score=score,
+    )
+
+
+def _measure_metric(case: ModelOnRows, *, metric: Metric) -> Measurement:
+    value, influence = evaluate(metric, case.y, case.of_kind(metric.needs).factual, case.weights)
+    rows = (value + influence)[:, None]
+    return {"metric": Estimate(value=np.array([value]), rows=rows, mc_variance=np.zeros(1))}
+
+
+def mean_over_rows(
+    function: Callable[[FloatArray, FloatArray], Any],
+    label: str,
+    *,
+    names: Sequence[str] | None = None,
+    title: str | None = None,
+    note: str | None = None,
+    unit: str = "",
+    null: float | None = None,
+    range: Range = REAL,  # noqa: A002 - the name of the estimand's field
+) -> Estimand:
+    r"""Return the estimand :math:`E[g(Y, f(X))]`, for ``results.estimate``.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(y, prediction)`` returns every row's value of g, shape (n,), or of q functions,
+        shape (n, q). `y` has shape (n,), with codes 0, 1, ... of classes; `prediction` has shape
+        (n,), or (n, classes) for probabilities.
+    label : str
+        Heading of the estimates' column, and the term's name if there is one.
+    names : sequence of str, optional
+        Names of the q terms.
+    title, note : str, optional
+        Title of the table, and its first footnote: the meaning of the value.
+    unit : str
+        Unit of the values.
+    null : float, optional
+        Value under the null hypothesis; without it tables have no test.
+    range : tuple of float, optional
+        The least and the largest value that the mean can have, such as ``(0, np.inf)``. Intervals
+        stay in it: without `null` they are symmetric on a logarithmic scale.
+
+    Returns
+    -------
+    Estimand
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> bias = pi.mean_over_rows(lambda y, prediction: prediction - y, "bias", null=0.0)
+    >>> bool(abs(learner.fit(seed=1).estimate(bias).tvalues["bias"]) < 3)
+    True
+    """
+    check_callable("function", function, "lambda y, prediction: prediction - y")
+    terms = [label] if names is None else names_of(names, "names")
+    if len(set(terms)) < len(terms):
+        raise OptionError(f"`names` must be different, but {quote(terms)} are not.")
+    return Estimand(
+        key=("mean over rows", function, tuple(terms)),
+        terms=Terms.plain(terms),
+        measure=partial(_measure_mean, function=function, count=len(terms)),
+        words=Words(
+            label=label,
+            title=title or f"mean {label}",
+            quantity=title or f"mean {label}",
+            unit=unit,
+            meaning=note or "Mean over evaluation rows.",
+        ),
+        parameter=Parameter(null=null, range=range),
+        no_weights=None,
+    )
+
+
+def _measure_mean(
+    case: ModelOnRows, *, function: Callable[[FloatArray, FloatArray], Any], count: int
+) -> Measurement:
+    y, prediction = case.y, case.whatif.factual
+    try:
+        values = real_numbers(function(y, prediction))
+    except Exception as error:
+        raise OptionError(f"`function` can't be computed: {reason(error)}.") from error
+    if values is not None and values.ndim == 1:
+        values = values[:, None]
+    if values is None or values.shape != (len(y), count) or not np.isfinite(values).all():
+        got = "something else" if values is None else f"shape {values.shape}"
+        raise OptionError(
+            f"`function` must return finite numbers of shape ({len(y)}, {count}), one row per "
+            f"evaluation row and one column per name; got {got}."
+        )
+    return {"mean": Estimate.of_rows(values, case.weights)}

@@ -4,7 +4,7 @@ In come rows and a response, out go scikit-learn estimators that say how sure th
 `calibrated_forest` and `gaussian_process`, in `scikit_learn`, are composed of its parts.
 `MCDropoutRegressor`, `MCDropoutClassifier`, `BayesByBackpropRegressor` and
 `BayesByBackpropClassifier` are networks that PyTorch trains, in `dropout` and `backprop`;
-`training` is the only importer of PyTorch. Their methods, and what they predict by NumPy alone,
+`training` is the only importer of PyTorch. Their methods, and their predictions by NumPy alone,
 are in `networks`. No one who lives here knows of learners, tables or importance.
 """
 

@@ -2,68 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import POSITIVE, check_number
 from pyinterp.estimators.networks import (
+    Draw,
     Layer,
     Network,
     NetworkClassifier,
     NetworkRegressor,
-    Networks,
     Scale,
+    SingleArray,
 )
-from pyinterp.estimators.training import (
-    Tensor,
-    adam,
-    check_trained,
-    forward,
-    load_torch,
-    start_weights,
-    train,
-)
+from pyinterp.estimators.training import Tensor, adam, forward, load_torch, train
 from pyinterp.random import Seeds
 
 START_SD = 0.005  # of the weights: a network that is sure of itself, and learns to be less so
 
-# Of PyTorch, outputs, targets and the logarithm of the noise.
-LossOf: TypeAlias = Callable[[Any, Tensor, Tensor, Tensor], Tensor]
 
+def normal_layers(
+    rng: np.random.Generator,
+    *,
+    draws: int,
+    shapes: Sequence[tuple[int, ...]],
+    means: FloatArray,
+    sds: FloatArray,
+) -> list[Layer]:
+    """Draw all weights and biases, which have independent normal distributions.
 
-@dataclass(frozen=True)
-class NormalNetworks(Networks):
-    """Networks whose weights have independent normal distributions.
-
-    Attributes
+    Parameters
     ----------
-    sizes : tuple of int
-        Numbers of units: features, hidden layers, outputs.
+    rng : Generator
+    draws : int
+    shapes : sequence of tuple of int
+        Of weights and biases, layer by layer.
     means, sds : array
-        Of weights and biases, layer by layer, in one row.
+        Of all of them, in one row.
     """
-
-    sizes: tuple[int, ...]
-    means: FloatArray
-    sds: FloatArray
-
-    def layers(self) -> list[Layer]:
-        """Return all weights and biases of every draw."""
-        rng = np.random.default_rng(self.seed)
-        weights = self.means + self.sds * rng.standard_normal((self.draws, len(self.means)))
-        layers: list[Layer] = []
-        first = 0
-        for inputs, outputs in pairwise(self.sizes):
-            middle, last = first + inputs * outputs, first + (inputs + 1) * outputs
-            shape = self.draws, inputs, outputs
-            layers.append((weights[:, first:middle].reshape(shape), weights[:, None, middle:last]))
-            first = last
-        return layers
+    flat = means + sds * rng.standard_normal((draws, len(means)))
+    pieces = np.split(flat, np.cumsum([np.prod(shape) for shape in shapes])[:-1], axis=1)
+    parts = [
+        piece.reshape(draws, -1, shape[-1]) for piece, shape in zip(pieces, shapes, strict=True)
+    ]
+    return list(zip(parts[::2], parts[1::2], strict=True))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -74,48 +62,45 @@ class BayesByBackprop(Network):
     learning_rate: float = 0.01
     epochs: int = 100
 
-    def _networks(
-        self, X: FloatArray, targets: Any, outputs: int, loss_of: LossOf, seeds: Seeds
-    ) -> tuple[NormalNetworks, float]:
-        """Learn the distribution of the weights, and the logarithm of the noise.
+    def _train(
+        self, rows: SingleArray, targets: Any, start: Sequence[SingleArray], seeds: Seeds
+    ) -> tuple[Draw, float]:
+        """Learn the distribution of the weights and, of numbers, the logarithm of the noise.
 
         Parameters are the means of all weights, the standard deviations before log(1 + exp(.))
         makes them positive, and the logarithm of the noise.
         """
-        self._check()
         check_number("prior_sd", self.prior_sd, POSITIVE)
-        name = type(self).__name__
-        torch = load_torch(name)
-        scale = Scale.of(X)
-        rows = torch.from_numpy(scale.standardize(X).astype(np.float32))
-        responses = torch.from_numpy(targets)
-        sizes = X.shape[1], *self.hidden_layer_sizes, outputs
-        start = start_weights(sizes, seeds.stream("refits", name="start"))
+        torch = load_torch(self)
+        inputs, responses = torch.from_numpy(rows), torch.from_numpy(targets)
         flat = np.concatenate([part.ravel() for part in start])
         sure = np.full_like(flat, np.log(np.expm1(START_SD)))
-        values = flat, sure, np.zeros(1, dtype=np.float32)
-        parameters = [torch.from_numpy(part).requires_grad_() for part in values]
+        noise = [] if is_classifier(self) else [np.zeros(1, dtype=np.float32)]
         rng = seeds.stream("refits", name="weights")
 
-        def loss(batch: IntArray) -> Tensor:
+        def loss(parameters: Sequence[Tensor], batch: IntArray) -> Tensor:
             """Return the loss at one draw of the weights."""
-            means, roots, log_noise = parameters
+            means, roots, *log_noise = parameters
             sds = torch.nn.functional.softplus(roots)
             numbers = rng.standard_normal(len(means), dtype=np.float32)
             weights = (means + sds * torch.from_numpy(numbers)).split([part.size for part in start])
             layers = [w.reshape(part.shape) for w, part in zip(weights, start, strict=True)]
-            fit = loss_of(torch, forward(torch, rows[batch], layers), responses[batch], log_noise)
+            units = forward(torch, inputs[batch], layers)
+            if log_noise:
+                distance = (responses[batch] - units) * torch.exp(-log_noise[0])
+                fit = (log_noise[0] + 0.5 * distance**2).mean()
+            else:
+                fit = torch.nn.functional.cross_entropy(units, responses[batch])
             # The Kullback-Leibler divergence from the prior, less a constant.
             divergence = ((means**2 + sds**2) / (2 * self.prior_sd**2) - sds.log()).sum()
             return fit + divergence / len(rows)
 
-        step = adam(self.learning_rate, parameters)
-        train(torch, parameters, loss, len(X), step, self, seeds.stream("refits", name="order"))
-        means, roots, log_noise = (p.detach().numpy().astype(float) for p in parameters)
-        check_trained((means, roots, log_noise), name)
-        seed = int(seeds.stream("draws").integers(2**63))
-        sds = np.logaddexp(0.0, roots)
-        return NormalNetworks(scale, self.draws, seed, sizes, means, sds), float(log_noise[0])
+        order = seeds.stream("refits", name="order")
+        values = [flat, sure, *noise]
+        means, roots, *learned = train(self, torch, values, loss, adam, len(rows), order)
+        sds, shapes = np.logaddexp(0.0, roots), [part.shape for part in start]
+        draw = partial(normal_layers, draws=self.draws, shapes=shapes, means=means, sds=sds)
+        return draw, float(learned[0][0]) if learned else 0.0
 
 
 class BayesByBackpropRegressor(BayesByBackprop, NetworkRegressor):
@@ -147,11 +132,11 @@ class BayesByBackpropRegressor(BayesByBackprop, NetworkRegressor):
 
     Notes
     -----
-    What is made small is the expected negative log-likelihood of the rows plus the
+    Training makes small the expected negative log-likelihood of the rows plus the
     Kullback-Leibler divergence of the weights' distribution, independent normal ones, from the
     prior, in closed form. The standard deviation of the noise is a parameter too. Features and
     response are standardized. The paper names neither optimizer nor batch size; here they are
-    Adam and that of B.4. After 100 epochs the sum still falls: it is part of the method that
+    Adam and the size of B.4. After 100 epochs the sum still falls: it is part of the method that
     training ends there, and far more epochs bring weights, and predictions, nearer to the
     prior. Fitting needs PyTorch (``pip install "pyinterp-stats[torch]"``), prediction does not.
 
@@ -173,8 +158,8 @@ class BayesByBackpropRegressor(BayesByBackprop, NetworkRegressor):
     def _learn(self, X: FloatArray, y: FloatArray, seeds: Seeds) -> None:
         self.response_scale_ = Scale.of(y)
         response = self.response_scale_.standardize(y).astype(np.float32)
-        self.networks_, log_noise = self._networks(X, response[:, None], 1, _normal_loss, seeds)
-        self.noise_ = float(self.response_scale_.spread * np.exp(log_noise))
+        self.networks_ = self._networks(X, response[:, None], 1, seeds)
+        self.noise_ = float(self.response_scale_.spread * np.exp(self.networks_.log_noise))
 
 
 class BayesByBackpropClassifier(BayesByBackprop, NetworkClassifier):
@@ -215,17 +200,3 @@ class BayesByBackpropClassifier(BayesByBackprop, NetworkClassifier):
     >>> pi.estimators.BayesByBackpropClassifier(epochs=10, random_state=1)
     BayesByBackpropClassifier(epochs=10, random_state=1)
     """
-
-    def _learn(self, X: FloatArray, y: IntArray, seeds: Seeds) -> None:
-        targets, classes = y.astype(np.int64), len(self.classes_)
-        self.networks_, _ = self._networks(X, targets, classes, _log_loss, seeds)
-
-
-def _normal_loss(torch: Any, outputs: Tensor, targets: Tensor, log_noise: Tensor) -> Tensor:
-    """Return the mean negative log-likelihood, less a constant."""
-    return (log_noise + 0.5 * ((targets - outputs) * torch.exp(-log_noise)) ** 2).mean()
-
-
-def _log_loss(torch: Any, outputs: Tensor, targets: Tensor, log_noise: Tensor) -> Tensor:
-    # The noise has no part in it; PyTorch wants a gradient for every parameter.
-    return torch.nn.functional.cross_entropy(outputs, targets) + 0.0 * log_noise.sum()

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
+from sklearn.base import is_classifier
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import SHARE, Interval, check_number
 from pyinterp.estimators.networks import (
+    Draw,
     Layer,
     Network,
     NetworkClassifier,
     NetworkRegressor,
-    Networks,
     Scale,
-)
-from pyinterp.estimators.training import (
     SingleArray,
-    Tensor,
-    check_trained,
-    descent,
-    forward,
-    load_torch,
-    start_weights,
-    train,
 )
+from pyinterp.estimators.training import Tensor, descent, forward, load_torch, train
 from pyinterp.random import Seeds
 
 RATE = Interval(0, 1, "low")
@@ -36,35 +31,33 @@ LEVELS = 2**16  # of the random numbers behind a mask: two bytes are quicker to 
 LEAST_NOISE, MOST_NOISE = 1e-3, 1e1  # standard deviations, of a standardized response
 
 
-@dataclass(frozen=True)
-class DropoutNetworks(Networks):
-    """One network, of which every draw leaves out other units.
+def dropout_layers(
+    rng: np.random.Generator,
+    *,
+    draws: int,
+    parameters: Sequence[FloatArray],
+    rate: float,
+    feature_rate: float,
+) -> list[Layer]:
+    """Draw weights of a network that are 0 behind features and units that are left out.
 
-    Attributes
+    Parameters
     ----------
-    parameters : tuple of arrays
+    rng : Generator
+    draws : int
+    parameters : sequence of arrays
         Weights and biases, layer by layer.
-    rate : float
-        Probability that a hidden unit is left out.
-    feature_rate : float
-        Probability that a feature is left out.
+    rate, feature_rate : float
+        Probabilities that a hidden unit and that a feature is left out.
     """
-
-    parameters: tuple[FloatArray, ...]
-    rate: float
-    feature_rate: float = 0.0
-
-    def layers(self) -> list[Layer]:
-        """Return weights that are 0 behind features and units that are left out."""
-        rng = np.random.default_rng(self.seed)
-        layers: list[Layer] = []
-        for weights, biases in zip(self.parameters[::2], self.parameters[1::2], strict=True):
-            whole, rate = weights[None], self.rate if layers else self.feature_rate
-            if layers or rate > 0:
-                stays = rng.random((self.draws, len(weights))) >= rate
-                whole = whole * (stays / (1.0 - rate))[:, :, None]
-            layers.append((whole, biases[None, None]))
-        return layers
+    layers: list[Layer] = []
+    for weights, biases in zip(parameters[::2], parameters[1::2], strict=True):
+        whole, share = weights[None], rate if layers else feature_rate
+        if layers or share > 0:
+            stays = rng.random((draws, len(weights))) >= share
+            whole = whole * (stays / (1.0 - share))[:, :, None]
+        layers.append((whole, biases[None, None]))
+    return layers
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -76,35 +69,32 @@ class MCDropout(Network):
     learning_rate: float = 0.1
     epochs: int = 5000
 
-    def _networks(
-        self, X: FloatArray, targets: Any, outputs: int, loss_name: str, seeds: Seeds
-    ) -> DropoutNetworks:
-        """Train a network by a loss that PyTorch has by this name."""
-        self._check()
+    def _train(
+        self, rows: SingleArray, targets: Any, start: Sequence[SingleArray], seeds: Seeds
+    ) -> tuple[Draw, float]:
         check_number("dropout", self.dropout, RATE)
         check_number("feature_dropout", self.feature_dropout, RATE)
-        name = type(self).__name__
-        torch = load_torch(name)
-        scale = Scale.of(X)
-        rows = scale.standardize(X).astype(np.float32)
-        widths = [X.shape[1], *self.hidden_layer_sizes]
+        torch = load_torch(self)
         rates = [self.feature_dropout, *(self.dropout for _ in self.hidden_layer_sizes)]
-        start = start_weights([*widths, outputs], seeds.stream("refits", name="start"))
-        parameters = [torch.from_numpy(part).requires_grad_() for part in start]
         rng = seeds.stream("refits", name="dropout")
-        loss_of = getattr(torch.nn.functional, loss_name)
+        losses = torch.nn.functional
+        loss_of = losses.cross_entropy if is_classifier(self) else losses.mse_loss
 
-        def loss(batch: IntArray) -> Tensor:
+        def loss(parameters: Sequence[Tensor], batch: IntArray) -> Tensor:
+            widths = (len(weights) for weights in start[::2])
             masks = [_mask(len(batch), *w, rng) for w in zip(widths, rates, strict=True)]
             units = forward(torch, torch.from_numpy(rows[batch]), parameters, masks)
             return loss_of(units, torch.from_numpy(targets[batch]))
 
         order = seeds.stream("refits", name="order")
-        train(torch, parameters, loss, len(X), descent(self.learning_rate), self, order)
-        weights = tuple(part.detach().numpy().astype(np.float64) for part in parameters)
-        check_trained(weights, name)
-        seed = int(seeds.stream("draws").integers(2**63))
-        return DropoutNetworks(scale, self.draws, seed, weights, self.dropout, self.feature_dropout)
+        draw = partial(
+            dropout_layers,
+            draws=self.draws,
+            parameters=train(self, torch, start, loss, descent, len(rows), order),
+            rate=self.dropout,
+            feature_rate=self.feature_dropout,
+        )
+        return draw, 0.0
 
 
 def _mask(rows: int, width: int, rate: float, rng: np.random.Generator) -> SingleArray | None:
@@ -179,7 +169,7 @@ class MCDropoutRegressor(MCDropout, NetworkRegressor):
         rows, rest = order[n:], order[:n]
         self.response_scale_ = Scale.of(y[rows])
         response = self.response_scale_.standardize(y).astype(np.float32)
-        self.networks_ = self._networks(X[rows], response[rows, None], 1, "mse_loss", seeds)
+        self.networks_ = self._networks(X[rows], response[rows, None], 1, seeds)
         means = np.concatenate([b[:, :, 0].T for b in self.networks_.outputs(X[rest])])
         noise = noise_of(response[rest].astype(np.float64), means)
         self.noise_ = float(self.response_scale_.spread) * noise
@@ -190,7 +180,7 @@ class MCDropoutClassifier(MCDropout, NetworkClassifier):
 
     Probabilities are means over draws of units (Gal and Ghahramani 2016). Defaults are those
     of Wood et al. (2024), B.4, who have a regressor; no rows are reserved, because classes have
-    no noise to be told apart.
+    no noise.
 
     Parameters
     ----------
@@ -226,10 +216,6 @@ class MCDropoutClassifier(MCDropout, NetworkClassifier):
     MCDropoutClassifier(epochs=100, random_state=1)
     """
 
-    def _learn(self, X: FloatArray, y: IntArray, seeds: Seeds) -> None:
-        targets, classes = y.astype(np.int64), len(self.classes_)
-        self.networks_ = self._networks(X, targets, classes, "cross_entropy", seeds)
-
 
 def noise_of(response: FloatArray, means: FloatArray) -> float:
     """Return the standard deviation of normal noise with the largest likelihood of a mixture.
@@ -247,7 +233,7 @@ def noise_of(response: FloatArray, means: FloatArray) -> float:
         rows = logsumexp(-0.5 * squares * np.exp(-2 * log_sd), axis=1) - log_sd
         return -float(np.mean(rows))
 
-    # The likelihood may have more than one maximum: the search starts beside the largest on a grid.
+    # The likelihood may have more than one maximum: the search starts near the largest on a grid.
     grid = np.linspace(np.log(LEAST_NOISE), np.log(MOST_NOISE), 93)
     best = int(np.argmin([loss(log_sd) for log_sd in grid]))
     bounds = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]

@@ -1,25 +1,27 @@
-"""Networks with drawn weights: what they are told, how they are fitted, and what they predict.
+"""Networks with drawn weights: their settings, their fit and their predictions.
 
-Prediction is by NumPy: no PyTorch, no threads of its own. The weights of every draw are set once
-per fitted model, by a seed. So a prediction is a function of its row, whichever rows stand beside
+Prediction is by NumPy: no PyTorch, no threads. The weights of every draw are set once
+per fitted model, by a seed. So a prediction is a function of its row, whichever rows stand near
 it.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray
 from pyinterp.checks import POSITIVE, check_count, check_flag, check_number, is_list
 from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.random import Seeds
@@ -27,7 +29,9 @@ from pyinterp.random import Seeds
 ROWS = 512  # per block: its activations in one draw stay in a core's cache
 
 # Weights of shape (draws or 1, inputs, outputs) and biases (draws or 1, 1, outputs).
-Layer = tuple[FloatArray, FloatArray]
+Layer: TypeAlias = tuple[FloatArray, FloatArray]
+Draw: TypeAlias = Callable[[np.random.Generator], list[Layer]]
+SingleArray: TypeAlias = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -45,9 +49,9 @@ class Scale:
 
     @classmethod
     def of(cls, columns: FloatArray) -> Scale:
-        """Return that of the rows of an array."""
+        """Return the scale of the columns of an array."""
         spread = columns.std(axis=0)
-        # What rounding leaves of a constant is no spread.
+        # Rounding of a constant is no spread.
         level = 1e-12 * np.abs(columns).max(axis=0)
         return cls(columns.mean(axis=0), np.where(spread > level, spread, 1.0))
 
@@ -56,28 +60,34 @@ class Scale:
         return (columns - self.center) / self.spread
 
     def restore(self, standardized: FloatArray) -> FloatArray:
-        """Return the columns in their own units."""
+        """Return the columns in their units."""
         return self.center + self.spread * standardized
 
 
 @dataclass(frozen=True)
-class Networks(ABC):
+class Networks:
     """One network per draw of the weights.
 
     Attributes
     ----------
     scale : Scale
         Of the features.
-    draws, seed : int
+    draw : callable
+        Of a random generator: the weights of every draw.
+    seed : int
+    log_noise : float
+        Logarithm of the standard deviation of a standardized response, if it is learned with the
+        weights.
     """
 
     scale: Scale
-    draws: int
+    draw: Draw
     seed: int
+    log_noise: float = 0.0
 
-    @abstractmethod
     def layers(self) -> list[Layer]:
         """Return the weights of every draw, the same at every call."""
+        return self.draw(np.random.default_rng(self.seed))
 
     def outputs(self, X: FloatArray) -> Iterator[FloatArray]:
         """Yield the outputs of blocks of rows in order, each of shape (draws, rows, outputs)."""
@@ -95,10 +105,13 @@ def forward(rows: FloatArray, layers: Sequence[Layer]) -> FloatArray:
     return np.asarray(units @ weights + biases)
 
 
-def probabilities(outputs: FloatArray) -> FloatArray:
-    """Return the softmax over the last axis."""
-    powers = np.exp(outputs - outputs.max(axis=-1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+def start_weights(sizes: Sequence[int], rng: np.random.Generator) -> list[SingleArray]:
+    """Return weights and biases, layer by layer, uniform as in ``torch.nn.Linear``."""
+    start = []
+    for inputs, outputs in pairwise(sizes):
+        end = inputs**-0.5
+        start += [rng.uniform(-end, end, (inputs, outputs)), rng.uniform(-end, end, (outputs,))]
+    return [part.astype(np.float32) for part in start]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -127,6 +140,22 @@ class Network(BaseEstimator, ABC):  # type: ignore[misc]  # untyped
         check_count("batch_size", self.batch_size)
         check_count("draws", self.draws)
         check_flag("progress", self.progress)
+
+    def _networks(self, X: FloatArray, targets: Any, outputs: int, seeds: Seeds) -> Networks:
+        """Train networks with so many outputs; targets of a classifier are positions of classes."""
+        self._check()
+        scale = Scale.of(X)
+        rows = scale.standardize(X).astype(np.float32)
+        sizes = X.shape[1], *self.hidden_layer_sizes, outputs
+        start = start_weights(sizes, seeds.stream("refits", name="start"))
+        draw, log_noise = self._train(rows, targets, start, seeds)
+        return Networks(scale, draw, int(seeds.stream("draws").integers(2**63)), log_noise)
+
+    @abstractmethod
+    def _train(
+        self, rows: SingleArray, targets: Any, start: Sequence[SingleArray], seeds: Seeds
+    ) -> tuple[Draw, float]:
+        """Return the draw of weights, and the logarithm of the noise, 0 if it is not learned."""
 
     def _seeds(self) -> Seeds:
         """Return the root of a fit's random streams."""
@@ -225,23 +254,20 @@ class NetworkClassifier(ClassifierMixin, Network):  # type: ignore[misc]  # unty
             raise DataError(
                 f"{type(self).__name__} needs at least two classes, but the response has one class."
             )
-        self._learn(rows, codes, self._seeds())
+        classes = len(self.classes_)
+        self.networks_ = self._networks(rows, codes.astype(np.int64), classes, self._seeds())
         return self
-
-    @abstractmethod
-    def _learn(self, X: FloatArray, y: IntArray, seeds: Seeds) -> None:
-        """Set `networks_`; `y` are positions in `classes_`."""
 
     networks_: Networks
 
     def predict_proba(self, X: npt.ArrayLike) -> FloatArray:
         """Return class probabilities, means over the draws, shape (n, classes)."""
-        blocks = (probabilities(block).mean(axis=0) for block in self._outputs(X))
-        return np.concatenate(list(blocks))
+        blocks = [softmax(block, axis=-1).mean(axis=0) for block in self._outputs(X)]
+        return np.concatenate(blocks)
 
     def predict_proba_draws(self, X: npt.ArrayLike) -> FloatArray:
         """Return the class probabilities of every draw, shape (draws, n, classes)."""
-        blocks = [probabilities(block) for block in self._outputs(X)]
+        blocks = [softmax(block, axis=-1) for block in self._outputs(X)]
         return np.concatenate(blocks, axis=1)
 
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:

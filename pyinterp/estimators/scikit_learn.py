@@ -24,7 +24,7 @@ def calibrated_forest(random_state: int | None = None, **forest: Any) -> Calibra
     ----------
     random_state : int, optional
         Seed of the forest and of the rows that calibrate. With None forests differ, and the rows
-        that calibrate are those of seed 0, so that a `pyinterp.Learner`, which gives forests
+        that calibrate are drawn with seed 0, so that a `pyinterp.Learner`, which gives forests
         seeds, can repeat its refits.
     **forest
         Options of ``RandomForestClassifier``. By default it has 500 trees of depth 8 at most.
@@ -62,7 +62,7 @@ def gaussian_process(random_state: int | None = None, **process: Any) -> Pipelin
     """Return an exact Gaussian process of a number, not yet fitted.
 
     The mean is constant, the covariance of two responses is c exp(-d² / 2l²), d the distance
-    of their rows after standardization, and the noise of a response has a variance of its own
+    of their rows after standardization, and the noise of a response has a variance
     (Wood et al. 2024, B.1).
 
     Parameters

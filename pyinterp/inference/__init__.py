@@ -36,43 +36,30 @@ from pyinterp.inference.bootstrap import BootstrapVariance
 from pyinterp.inference.cov_types import (
     COV_TYPES,
     CovType,
-    InferenceOptions,
-    default,
+    check_inference,
     register_variance,
     variance,
 )
 from pyinterp.inference.half_sample.square import SquareVariance
 from pyinterp.inference.half_sample.variance import half_sample  # noqa: F401 - likewise
-from pyinterp.inference.intervals import ALTERNATIVES, Alternative, check_adjustment
-from pyinterp.inference.replicates import (
-    Fold,
-    RefitEstimate,
-    Replicates,
-    combine,
-    gather,
-    side_by_side,
-)
+from pyinterp.inference.intervals import Alternative
+from pyinterp.inference.replicates import RefitEstimate, Replicates, combine, side_by_side
 from pyinterp.inference.terms import IntervalScale, TermInference
 from pyinterp.inference.variance import Variance
 
 __all__ = [
-    "ALTERNATIVES",
     "COV_TYPES",
     "Alternative",
     "BootstrapVariance",
     "CovType",
-    "Fold",
-    "InferenceOptions",
     "IntervalScale",
     "RefitEstimate",
     "Replicates",
     "SquareVariance",
     "TermInference",
     "Variance",
-    "check_adjustment",
+    "check_inference",
     "combine",
-    "default",
-    "gather",
     "register_variance",
     "side_by_side",
     "variance",

@@ -6,16 +6,15 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_alpha, check_choice
 from pyinterp.errors import InferenceError
 from pyinterp.inference.cov_types import register_variance
-from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds
-from pyinterp.inference.replicates import Replicates, row_effects
-from pyinterp.inference.variance import Variance, covariance
+from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds, one_tail
+from pyinterp.inference.replicates import Replicates, covariance, row_effects
+from pyinterp.inference.variance import Variance
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -48,7 +47,7 @@ class BootstrapVariance(Variance):
         )
 
     def p_heading(self, alternative: Alternative) -> str:
-        """Return what tables call P, which is no tail area of a t."""
+        """Return the heading of P in tables; it is no tail area of a t."""
         return "P"
 
     def interval(
@@ -63,9 +62,7 @@ class BootstrapVariance(Variance):
 
         (Efron 1987), which for percentile intervals are u.
         """
-        check_alpha(alpha)
-        check_choice("alternative", alternative, ALTERNATIVES)
-        tail = alpha / 2 if alternative == "two-sided" else alpha
+        tail = one_tail(alpha, alternative)
         varies = np.where(bse > 0, 1.0, np.nan)
         low = _limit(self.means, tail, self.bias, self.acceleration)
         high = -_limit(-self.means, tail, -self.bias, -self.acceleration)
@@ -91,11 +88,7 @@ class BootstrapVariance(Variance):
         return bounds(low, np.fmax(estimate + half, single[:, 1]), alternative)
 
     def joint_p_values(
-        self,
-        estimate: FloatArray,
-        bse: FloatArray,
-        null: FloatArray | float,
-        alternative: Alternative,
+        self, estimate: FloatArray, bse: FloatArray, null: FloatArray, alternative: Alternative
     ) -> FloatArray:
         """Return the smallest alpha at which each of `joint_interval` excludes the null value."""
         if (bse > 0).sum() < 2:
@@ -115,18 +108,12 @@ class BootstrapVariance(Variance):
         signed = {"two-sided": np.abs(away), "greater": -away, "less": away}[alternative]
         return np.asarray(signed.max(axis=1, keepdims=True))
 
-    def statistic(
-        self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
-    ) -> FloatArray:
+    def statistic(self, estimate: FloatArray, bse: FloatArray, null: FloatArray) -> FloatArray:
         """Return missing values: P comes from percentiles, and no t statistic gives it."""
         return np.full(len(bse), np.nan)
 
     def p_values(
-        self,
-        estimate: FloatArray,
-        bse: FloatArray,
-        null: FloatArray | float,
-        alternative: Alternative,
+        self, estimate: FloatArray, bse: FloatArray, null: FloatArray, alternative: Alternative
     ) -> FloatArray:
         """Return p-values of ``estimate = null``; missing where `bse` is 0.
 
@@ -172,7 +159,7 @@ def bootstrap_bca(replicates: Replicates) -> BootstrapVariance:
     means = _means(replicates)
     estimate = replicates.per_refit.mean(axis=0)
     below = (means < estimate).mean(axis=0) + (means == estimate).mean(axis=0) / 2
-    # Only rounding can put all means on one side of their own mean.
+    # Only rounding can put all means on one side of their mean.
     least = 1 / (2 * len(means))
     return _variance(
         means,
@@ -192,14 +179,7 @@ def _limit(
 
     Upper limits are the negated lower limits of the negated means.
     """
-    moved = bias + ndtri(tail)
-    scale = 1 - acceleration * moved
-    # Beyond the pole of the acceleration there is no limit.
-    far = np.where(moved > 0, 1.0, 0.0)
-    level = np.divide(moved, scale, out=np.zeros_like(moved * scale), where=scale > 0)
-    level = np.where(scale > 0, ndtr(bias + level), far)
-    # Percentile intervals have their level as it is, without rounding.
-    level = np.where(_plain(bias, acceleration), tail, level)
+    level = _bca(tail, bias, acceleration)
     quantiles = [
         np.quantile(column, at, method="weibull")
         for column, at in zip(means.T, np.broadcast_to(level, means.shape[1]), strict=True)
@@ -221,18 +201,25 @@ def _p_value(
     inside = (at > 0) & (at < count)
     step = np.divide(value - below, above - below, out=np.zeros(len(at)), where=inside)
     level = np.where(inside, place + step, 1.0) / (count + 1)
-    # The tail of a level: the inverse of what `_limit` does.
-    moved = ndtri(level) - bias
-    scale = 1 + acceleration * moved
+    tail = _bca(level, -bias, -acceleration)  # the inverse of the map in `_limit`
+    return np.where(at < count, tail, 1.0)
+
+
+def _bca(
+    level: FloatArray | float, bias: FloatArray | float, acceleration: FloatArray | float
+) -> FloatArray:
+    """Return the level of the quantile that is the BCa limit of a level.
+
+    With the signs of `bias` and `acceleration` changed it is the inverse.
+    """
+    moved = bias + ndtri(level)
+    scale = 1 - acceleration * moved
+    # Beyond the pole of the acceleration there is no limit.
     far = np.where(moved > 0, 1.0, 0.0)
-    tail = np.divide(moved, scale, out=np.zeros_like(moved), where=scale > 0)
-    tail = np.where(scale > 0, ndtr(tail - bias), far)
-    return np.where(at < count, np.where(_plain(bias, acceleration), level, tail), 1.0)
-
-
-def _plain(bias: FloatArray | float, acceleration: FloatArray | float) -> npt.NDArray[np.bool_]:
-    """Whether limits are percentiles."""
-    return np.equal(bias, 0) & np.equal(acceleration, 0)
+    by = np.divide(moved, scale, out=np.zeros_like(moved * scale), where=scale > 0)
+    # Percentile intervals have their level as it is, without rounding.
+    plain = np.equal(bias, 0) & np.equal(acceleration, 0)
+    return np.where(plain, level, np.where(scale > 0, ndtr(bias + by), far))
 
 
 def _means(replicates: Replicates) -> FloatArray:

@@ -19,15 +19,15 @@ from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError, quote
 from pyinterp.inference.digits import cell, number_format, p_text
 from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_variance
-from pyinterp.inference.intervals import Alternative, symbol
+from pyinterp.inference.intervals import Alternative, one_tail, symbol
 from pyinterp.inference.terms import IntervalScale, TermInference
 from pyinterp.storage import Savable
 
-# Standard errors of contrasts below this share of what terms alone would give are rounding.
+# Standard errors of contrasts below this share of the errors of single terms are rounding.
 CERTAIN = 1e-6
 WIDTH = 80  # of notes
 
-# Of terms that vary as squares: what t divides by.
+# Of terms that vary as squares: by which error t divides.
 ONE_SQUARE = (
     "Of a single importance t, P and limits are those of its table, where t is not coef / std err."
 )
@@ -137,7 +137,7 @@ class Contrasts(ContrastResults, Savable):  # type: ignore[misc]  # statsmodels 
     ) -> Summary:
         """Return the tests as a table."""
         frame = self.summary_frame(xname, alpha)
-        tail = alpha / 2 if self.alternative == "two-sided" else alpha
+        tail = one_tail(alpha, self.alternative)
         headings = {
             "estimate": "coef",
             "std_error": "std err",
@@ -183,7 +183,7 @@ def contrasts(
     """Test hypotheses under the options of `inference`.
 
     One about a single term is tested as in the table: the same statistic, p-value and interval,
-    adjusted as one of the table's terms. Those about several terms are a family of their own for
+    adjusted as one of the table's terms. The ones about several terms are a separate family for
     adjustments, by t tests; contrasts of importances have a standard error for each side.
 
     Parameters
@@ -198,8 +198,8 @@ def contrasts(
     zero_variance : str
         Why there can be no variance.
     """
+    _check_terms(hypotheses, inference, size, missing, zero_variance)
     for row in range(len(hypotheses.names)):
-        _check_terms(hypotheses, row, inference, size, missing, zero_variance)
         _check_inside(hypotheses, row, inference)
     (rows,) = np.nonzero(np.count_nonzero(hypotheses.weights, axis=1) > 1)
     several = _several(hypotheses, rows, inference)
@@ -253,35 +253,28 @@ def certain(weights: FloatArray, cov: FloatArray) -> FloatArray:
 
 def _check_terms(
     hypotheses: Hypotheses,
-    row: int,
     inference: TermInference,
     size: FloatArray,
     missing: Mapping[str, str],
     zero_variance: str,
 ) -> None:
-    """Raise unless all terms of a contrast have an estimate, and it varies."""
-    weight, name = hypotheses.weights[row], hypotheses.names[row]
-    (used,) = np.nonzero(weight)
-    absent = [hypotheses.terms[int(j)] for j in used if np.isnan(inference.estimate[j])]
-    if absent:
-        why = missing.get(absent[0], "")
-        raise InferenceError(
-            f"A hypothesis can be tested about terms that have an estimate, but `{absent[0]}` "
-            f"has no estimate{why and f' ({why})'}."
-        )
-    if inference.variance.reason:
-        raise InferenceError(
-            f"The hypothesis {quote(name)} can't be tested: {inference.variance.reason}."
-        )
-    nonzero = weight[used]
-    cov = inference.variance.cov[np.ix_(used, used)]
-    between = float(nonzero @ cov @ nonzero)
-    rounding = float(np.square(np.abs(nonzero) * size[used]).max(initial=0.0))
-    if not between > max(rounding, float(certain(nonzero[None], cov)[0])):
-        raise InferenceError(
-            f"The hypothesis {quote(name)} can't be tested, as the contrast does not vary "
-            f"({zero_variance})."
-        )
+    """Raise unless all terms of the contrasts have an estimate, and contrasts vary."""
+    for weight, name in zip(hypotheses.weights, hypotheses.names, strict=True):
+        (used,) = np.nonzero(weight)
+        absent = [hypotheses.terms[int(j)] for j in used if np.isnan(inference.estimate[j])]
+        if absent:
+            why = missing.get(absent[0], "")
+            raise InferenceError(
+                f"A hypothesis can be tested about terms that have an estimate, but `{absent[0]}` "
+                f"has no estimate{why and f' ({why})'}."
+            )
+        reason = inference.variance.reason
+        nonzero, cov = weight[used], inference.variance.cov[np.ix_(used, used)]
+        between = float(nonzero @ cov @ nonzero)
+        rounding = float(np.square(np.abs(nonzero) * size[used]).max(initial=0.0))
+        if reason or not between > max(rounding, float(certain(nonzero[None], cov)[0])):
+            why = f": {reason}" if reason else f", as the contrast does not vary ({zero_variance})"
+            raise InferenceError(f"The hypothesis {quote(name)} can't be tested{why}.")
 
 
 def _check_inside(hypotheses: Hypotheses, row: int, inference: TermInference) -> None:

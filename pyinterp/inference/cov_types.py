@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Literal, TypeAlias
 
@@ -17,18 +17,8 @@ from pyinterp.inference.variance import Variance
 from pyinterp.resampling.plans import LEAST_PAIRS
 
 CovType: TypeAlias = (
-    Literal[
-        "half-sample",
-        "half-sample-t",
-        "nested-cv",
-        "bootstrap",
-        "bootstrap-bca",
-        "corrected",
-        "naive",
-        "delta",
-        "rows",
-        "ustat",
-    ]
+    Literal["half-sample", "half-sample-t", "nested-cv", "bootstrap", "bootstrap-bca"]
+    | Literal["corrected", "naive", "delta", "rows", "ustat"]
     | str
 )
 Estimator: TypeAlias = Callable[[Replicates], Variance]
@@ -60,7 +50,7 @@ NEEDS = {
     ),
 }
 
-# The estimators that are registered, by name; each checks what it needs.
+# The estimators that are registered, by name; each checks its needs.
 COV_TYPES: dict[str, Estimator] = {}
 _PLACES: dict[str, tuple[str, str]] = {}  # module and name of each
 _NEEDS_OF: dict[str, str] = {}
@@ -77,7 +67,7 @@ def register_variance(
         The value of `cov_type`.
     estimator : callable
         ``estimator(replicates)`` returns a `Variance` of the q estimates of a `Replicates`: their
-        covariance, the degrees of freedom of t, and a note that says what the intervals are for.
+        covariance, the degrees of freedom of t, and a note on the target of the intervals.
     label : str
         What headers of tables call it; by default the name.
     needs : {"", "refits", "pairs", "folds", "bootstraps", "model", "coefficients"}
@@ -185,28 +175,18 @@ def variance(replicates: Replicates, cov_type: CovType | None) -> Variance:
     return COV_TYPES[name](replicates)
 
 
-@dataclass(frozen=True, kw_only=True)
-class InferenceOptions:
-    """Options of inference, checked; none of them needs new predictions.
-
-    `pyinterp.parameters` describes them.
-    """
-
-    cov_type: CovType | None = None
-    alternative: Alternative = "two-sided"
-    p_adjust: str | None = None
-    simultaneous: bool = False
-
-    def __post_init__(self) -> None:
-        check_choice("alternative", self.alternative, ALTERNATIVES)
-        if self.cov_type is not None:
-            check_choice("cov_type", self.cov_type, COV_TYPES)
-        if self.p_adjust is not None:
-            check_adjustment(self.p_adjust)
-        check_flag("simultaneous", self.simultaneous)
-        object.__setattr__(self, "simultaneous", bool(self.simultaneous))
-        if self.simultaneous and self.p_adjust is not None:
-            raise OptionError(
-                "Give `simultaneous` or `p_adjust`, not both: simultaneous intervals have p-values "
-                "of their own, which are adjusted alike."
-            )
+def check_inference(
+    cov_type: CovType | None, alternative: Alternative, p_adjust: str | None, simultaneous: bool
+) -> None:
+    """Raise `OptionError` unless the options of inference are possible and go together."""
+    check_choice("alternative", alternative, ALTERNATIVES)
+    if cov_type is not None:
+        check_choice("cov_type", cov_type, COV_TYPES)
+    if p_adjust is not None:
+        check_adjustment(p_adjust)
+    check_flag("simultaneous", simultaneous)
+    if simultaneous and p_adjust is not None:
+        raise OptionError(
+            "Give `simultaneous` or `p_adjust`, not both: simultaneous intervals have p-values "
+            "that are adjusted alike."
+        )

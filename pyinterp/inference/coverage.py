@@ -1,15 +1,16 @@
-"""What simulations say about the coverage of nominal 95% intervals: `coverage.csv`, in words.
+"""Results of simulations about the coverage of nominal 95% intervals: `coverage.csv`, in words.
 
 ``studies/coverage_table.py`` makes the table from the results of the studies.
 """
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import pandas as pd
 
 SOURCES = {
     "published": "In simulations by Molnar et al. (2021; 15 refits) of ",
@@ -17,11 +18,10 @@ SOURCES = {
     "battery": "In simulations of ",
     "uncertainty": "In simulations (the processes of Wood et al. 2024, section 3.4.1) of ",
 }
-NUMBERS = {"n_low", "n_high", "settings", "terms", "mean", "nine_of_ten"}
 
 
 class Coverage(NamedTuple):
-    """What intervals of a kind covered in all settings of a study with one kind of learner.
+    """How often intervals of a kind covered in all settings of a study with one kind of learner.
 
     Attributes
     ----------
@@ -63,19 +63,17 @@ class Coverage(NamedTuple):
 @cache
 def coverages() -> tuple[Coverage, ...]:
     """Return all rows of the table."""
-    text = resources.files("pyinterp.inference").joinpath("coverage.csv").read_text("utf-8")
-    table = []
-    for row in csv.DictReader(text.splitlines()):
-        cells: dict[str, Any] = {k: int(v) if k in NUMBERS else v for k, v in row.items()}
-        table.append(Coverage(**cells))
-    return tuple(table)
+    file = resources.files("pyinterp.inference") / "coverage.csv"
+    with file.open() as lines:
+        table = pd.read_csv(lines, keep_default_na=False)
+    return tuple(map(Coverage._make, table.itertuples(index=False)))
 
 
 @lru_cache(maxsize=256)  # every table of an analysis says the same
 def coverage_of(
     estimand: tuple[str, ...], *, loss: str, learners: str, cov_type: str, plan: str, n: int
 ) -> str:
-    """Return what is known about the intervals of a case, in words; empty if nothing is.
+    """Return the known coverage of the intervals of a case, in words; empty if none is known.
 
     Of all learners that were studied where this one was not.
 

@@ -19,7 +19,7 @@ def delta(replicates: Replicates) -> Variance:
 
     where J are the derivatives of the estimates with respect to the coefficients and
     :math:`\Sigma` is their covariance. ``get_margeff`` of statsmodels and marginaleffects take the
-    same variance. Degrees of freedom are the ones of the model's own tests.
+    same variance. Degrees of freedom are the ones of the model's tests.
     """
     # Results without them are refused before.
     errors = cast("CoefficientErrors", replicates.coefficient_errors)

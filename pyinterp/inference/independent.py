@@ -10,7 +10,7 @@ from scipy.linalg import block_diag
 from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference.replicates import Replicates
+from pyinterp.inference.replicates import RefitEstimate, Replicates
 from pyinterp.inference.variance import Variance
 
 Places = Sequence[tuple[int, int]]
@@ -28,7 +28,7 @@ def independent_difference(parts: Sequence[Replicates], places: Places) -> Repli
         rows=np.empty((0, len(value))),
         mc_variance=np.concatenate([errors[one] + errors[other] for one, other in places]),
     )
-    return Replicates(estimates=(estimate,), clusters=(None,), correction=0.0)
+    return Replicates(refits=(RefitEstimate(estimate, np.empty(0, np.intp)),), correction=0.0)
 
 
 def independent_variance(parts: Sequence[Variance], places: Places) -> Variance:

@@ -17,8 +17,15 @@ ALTERNATIVES: tuple[str, ...] = get_args(Alternative)
 
 
 def symbol(df: float) -> str:
-    """Return what tables call the statistic: z if it is normal, else t."""
+    """Return the name of the statistic in tables: z if it is normal, else t."""
     return "z" if np.isinf(df) else "t"
+
+
+def one_tail(alpha: float, alternative: Alternative) -> float:
+    """Return the probability beyond one limit of a 1 - alpha interval; both values are checked."""
+    check_alpha(alpha)
+    check_choice("alternative", alternative, ALTERNATIVES)
+    return alpha / 2 if alternative == "two-sided" else alpha
 
 
 def t_quantile(tail: float, df: float) -> float:

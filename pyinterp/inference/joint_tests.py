@@ -13,12 +13,9 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, certain
 from pyinterp.inference.digits import p_in_words
-from pyinterp.inference.simultaneous import LargestT
+from pyinterp.inference.simultaneous import RANK, LargestT
 from pyinterp.inference.variance import Variance
 from pyinterp.storage import Savable
-
-# Eigenvalues of a correlation matrix below this share of the largest are rounding.
-RANK = 1e-10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +27,7 @@ class JointTest(Savable):
     statistic : float
         F, or the largest |t|.
     pvalue : float
-        Of F; or the smallest of the hypotheses' own, times their number (Bonferroni).
+        Of F; or the smallest P of one hypothesis, times their number (Bonferroni).
     df_num : int
         Number of hypotheses, without those that follow from others.
     df_denom : float
@@ -78,9 +75,9 @@ def wald_test(tests: Contrasts, hypotheses: Hypotheses, variance: Variance) -> J
 
     with d the deviations from the hypotheses, V their covariance with :math:`\nu` degrees of
     freedom and k its rank: Hotelling's distribution, as V is estimated. A single hypothesis, and
-    each about a single term, counts with its own t: for one hypothesis F is its square.
+    each about a single term, counts with its t: for one hypothesis F is its square.
 
-    Importances are not normal at 0: of hypotheses about single ones the test is that of the largest
+    Importances are not normal at 0: of hypotheses about single ones the test is of the largest
     |t|, whose P counts as often as there are hypotheses (Bonferroni).
 
     Parameters

@@ -9,8 +9,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.cov_types import register_variance
-from pyinterp.inference.replicates import Replicates, contributions
-from pyinterp.inference.variance import Variance, covariance
+from pyinterp.inference.replicates import Replicates, contributions, covariance
+from pyinterp.inference.variance import Variance
 
 
 def nested_cv(replicates: Replicates) -> Variance:
@@ -20,14 +20,14 @@ def nested_cv(replicates: Replicates) -> Variance:
         r^2 = \frac{\mathrm{mean}\,(\bar e^{in} - \bar e^{out})^2 - \mathrm{mean}\, b}
         {\hat\sigma^2 / (n (K - 1) / K)}
 
-    For every fold, :math:`\bar e^{out}` is its own estimate, :math:`\bar e^{in}` that of the
+    For every fold, :math:`\bar e^{out}` is its estimate, :math:`\bar e^{in}` the one of the
     cross-validation among the other folds, and b the variance of the former over its rows;
     :math:`\hat\sigma^2` is the variance of all rows' contributions. r, by which cross-validation
     errs more than a mean of independent rows, is kept between 1 and the root of K. Only folds
     count of which no inner refit failed. Groups of rows are independent of each other.
     """
     blocks = [_covariance(group) for group in replicates.parts]
-    apart = "; groups count as independent" if len(blocks) > 1 else ""
+    each = "; groups count as independent" if len(blocks) > 1 else ""
     count = replicates.folds[0].number
     return Variance(
         cov=block_diag(*blocks),
@@ -35,7 +35,7 @@ def nested_cv(replicates: Replicates) -> Variance:
         rescales=False,
         note=(
             "Intervals (nested cross-validation, normal) are for the learner trained on "
-            f"{1 - 1 / count:.0%} of the data{apart}."
+            f"{1 - 1 / count:.0%} of the data{each}."
         ),
     )
 

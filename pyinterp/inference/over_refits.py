@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pyinterp.errors import InferenceError
 from pyinterp.inference.cov_types import register_variance
-from pyinterp.inference.replicates import Replicates
-from pyinterp.inference.variance import Variance, covariance
+from pyinterp.inference.replicates import Replicates, covariance
+from pyinterp.inference.variance import Variance
 
 
 def naive(replicates: Replicates) -> Variance:

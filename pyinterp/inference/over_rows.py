@@ -47,8 +47,8 @@ def units_of(n: int, cluster: IntArray | None, weights: FloatArray | None) -> Ro
 
     For shares p of the weights, df are Kish's effective number :math:`1 / \sum p^2` less 1. The
     factor :math:`1 / (1 + \sum p^2 - 2 \sum p^3 / \sum p^2)` makes the variance of a weighted mean
-    unbiased if values are independent, of one variance. A cluster weighs what its rows do on
-    average. Of equal weights these are n - 1 and n / (n - 1).
+    unbiased if values are independent, of one variance. The weight of a cluster is the mean of its
+    rows. Of equal weights these are n - 1 and n / (n - 1).
     """
     of_row, number = None, n
     if cluster is not None:
@@ -103,17 +103,14 @@ def _over_rows(replicates: Replicates, *, as_donors: bool) -> Variance:
             here = np.searchsorted(every, np.unique(np.asarray(group.clusters[0])))
             of_clusters[here, column : column + part.shape[1]] = part
             column += part.shape[1]
-        other = block_diag(*(np.ones(block.cov.shape) for block in blocks)) == 0
-        cov[other] = (of_clusters.T @ of_clusters)[other]
+        cov = of_clusters.T @ of_clusters
     smallest = min(blocks, key=lambda block: block.df)
     return replace(smallest, cov=cov)
 
 
 def _of_one_group(replicates: Replicates, *, as_donors: bool) -> tuple[Variance, FloatArray]:
     """Return the variance of one group of rows, and every unit's part of its estimates."""
-    (estimate,), (cluster,), (weights,) = (
-        replicates.estimates, replicates.clusters, replicates.weights
-    )  # fmt: skip
+    ((estimate, _, _, cluster, weights),) = replicates.refits
     donates = estimate.donors is not None
     name = "ustat" if as_donors and donates else "rows"
     values = contributions(estimate) if as_donors else estimate.rows

@@ -1,4 +1,4 @@
-"""Probabilities of what is true if the truth is taken as t around the estimates."""
+"""Probabilities of ranks and regions if the truth is taken as t around the estimates."""
 
 from __future__ import annotations
 

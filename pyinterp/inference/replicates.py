@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -42,13 +42,13 @@ class RefitEstimate(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """The refit that left a fold out, evaluated on it, and those that left out another one too.
+    """The refit that omits a fold, evaluated on it, and the ones that omit another one too.
 
     Attributes
     ----------
     outer : Estimate
     inner : tuple of Estimate
-        Each evaluated on the other fold that it left out.
+        Each evaluated on the other fold that it omits.
     number : int
         How many folds there are: one more than inner refits, if none failed.
     """
@@ -66,7 +66,7 @@ class CoefficientErrors(NamedTuple):
     changes : ndarray of shape (k, q)
         Derivatives along k uncorrelated directions of the coefficients, each a standard error long.
     df : float
-        Degrees of freedom of the model's own tests; infinite if these are normal.
+        Degrees of freedom of the model's tests; infinite if these are normal.
     cov_type : str
         What the model calls the covariance of its coefficients.
     """
@@ -82,22 +82,10 @@ class Replicates:
 
     Attributes
     ----------
-    estimates : tuple of Estimate
-        One per fitted model; what is reported is their mean.
-    clusters : tuple of (ndarray or None)
-        The cluster of every evaluation row, per fitted model.
-    rows : tuple of ndarray of int
-        The position in the data of every evaluation row, per fitted model.
+    refits : tuple of RefitEstimate
+        One per fitted model, in the order of the plan.
     correction : float
         c of Nadeau and Bengio: n2/n1 if refits share rows, else 0.
-    pairs : tuple of pairs of RefitEstimate
-        Refits on complementary halves.
-    folds : tuple of Fold
-        Folds of nested cross-validation.
-    bootstraps : ndarray of int or None
-        The bootstrap sample of every fitted model; None if the plan draws none.
-    has_own_refits : bool
-        Whether `estimates` are of other refits than the pairs'.
     no_effect : float or None
         The value of no effect, of an estimand that varies as the square of an effect; None for
         others.
@@ -106,28 +94,76 @@ class Replicates:
         these are; () where that is not known.
     groups : tuple of Replicates
         One for each group of rows whose terms stand side by side; () without groups.
-    cluster_count : int or None
-        How many clusters evaluate any refit; None without clusters.
-    weights : tuple of (ndarray or None)
-        The sampling weight of every evaluation row, per fitted model.
     coefficient_errors : CoefficientErrors or None
         For the delta method, of one model that states the covariance of its coefficients.
+    estimates : tuple of Estimate
+        What is reported is their mean: of all refits, if there are only pairs.
+    rows, clusters, weights : tuple of (ndarray or None)
+        The position in the data, cluster and sampling weight of every evaluation row, per estimate.
+    has_own_refits : bool
+        Whether `estimates` are of other refits than the pairs'.
+    pairs : tuple of pairs of RefitEstimate
+        Refits on complementary halves.
+    folds : tuple of Fold
+        Folds of nested cross-validation.
+    bootstraps : ndarray of int or None
+        The bootstrap sample of every fitted model; None if the plan draws none.
+    cluster_count : int or None
+        How many clusters evaluate any refit, in the first group; None without clusters.
     """
 
-    estimates: tuple[Estimate, ...]
-    clusters: tuple[IntArray | None, ...]
+    refits: tuple[RefitEstimate, ...]
     correction: float
-    rows: tuple[IntArray, ...] = ()
-    pairs: tuple[tuple[RefitEstimate, RefitEstimate], ...] = ()
-    folds: tuple[Fold, ...] = ()
-    bootstraps: IntArray | None = None
-    has_own_refits: bool = True
     no_effect: float | None = None
     half_fits: tuple[HalfFits, ...] = ()
     groups: tuple[Replicates, ...] = ()
-    cluster_count: int | None = None
-    weights: tuple[FloatArray | None, ...] = (None,)
     coefficient_errors: CoefficientErrors | None = None
+    estimates: tuple[Estimate, ...] = field(init=False)
+    rows: tuple[IntArray, ...] = field(init=False)
+    clusters: tuple[IntArray | None, ...] = field(init=False)
+    weights: tuple[FloatArray | None, ...] = field(init=False)
+    has_own_refits: bool = field(init=False)
+    pairs: tuple[tuple[RefitEstimate, RefitEstimate], ...] = field(init=False)
+    folds: tuple[Fold, ...] = field(init=False)
+    bootstraps: IntArray | None = field(init=False)
+    cluster_count: int | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Arrange the refits by their pairs, folds and bootstrap samples."""
+        halves: dict[int, list[RefitEstimate]] = {}
+        outer: dict[int, tuple[Estimate, int]] = {}
+        inner: dict[int, list[Estimate]] = {}
+        samples: list[int] = []
+        every: list[IntArray] = []
+        separate: list[RefitEstimate] = []
+        for one in self.refits:
+            group = one.group
+            if one.clusters is not None:
+                every.append(one.clusters)
+            if group is None or group.estimates:
+                separate.append(one)
+            if group is not None and group.kind == "bootstrap":
+                samples.append(group.number)
+            elif group is not None and group.kind == "pair":
+                halves.setdefault(group.number, []).append(one)
+            elif group is not None and group.inner:
+                inner.setdefault(group.number, []).append(one.estimate)
+            elif group is not None:
+                outer[group.number] = one.estimate, group.size
+        estimates, rows, _, clusters, weights = zip(*(separate or self.refits), strict=True)
+        count = len(np.unique(np.concatenate(every))) if every else None
+        vars(self).update(
+            estimates=estimates,
+            rows=rows,
+            clusters=clusters,
+            weights=weights,
+            has_own_refits=bool(separate),
+            # A pair of which one refit failed says nothing.
+            pairs=tuple((pair[0], pair[1]) for pair in halves.values() if len(pair) == 2),
+            folds=tuple(Fold(e, tuple(inner.get(k, ())), size) for k, (e, size) in outer.items()),
+            bootstraps=np.array(samples) if samples else None,
+            cluster_count=self.groups[0].cluster_count if self.groups else count,
+        )
 
     @property
     def parts(self) -> tuple[Replicates, ...]:
@@ -154,7 +190,7 @@ class Replicates:
         """
         if self.groups:
             return np.concatenate([group.skewness for group in self.groups])
-        if not self.rows or not len(self.estimates[0].rows):
+        if not len(self.estimates[0].rows):
             return np.zeros(len(self.estimates[0].value))
         skewness = _skewness(self.estimates, self.rows)
         losses = [Estimate.of_rows(e.below) for e in self.estimates if e.below is not None]
@@ -176,55 +212,6 @@ class Replicates:
         return about(self, f"{len(self.estimates)} estimates", f"{len(self.pairs)} pairs")
 
 
-def gather(
-    estimates: Sequence[RefitEstimate],
-    *,
-    correction: float,
-    no_effect: float | None,
-    half_fits: HalfFits | None = None,
-) -> Replicates:
-    """Arrange estimates by the pairs, folds and bootstrap samples of their refits.
-
-    If all refits are of pairs, their mean is the estimate too.
-    """
-    halves: dict[int, list[RefitEstimate]] = {}
-    outer: dict[int, tuple[Estimate, int]] = {}
-    inner: dict[int, list[Estimate]] = {}
-    samples: list[int] = []
-    clusters: list[IntArray] = []
-    separate: list[RefitEstimate] = []
-    for one in estimates:
-        group = one.group
-        if one.clusters is not None:
-            clusters.append(one.clusters)
-        if group is None or group.estimates:
-            separate.append(one)
-        if group is not None and group.kind == "bootstrap":
-            samples.append(group.number)
-        elif group is not None and group.kind == "pair":
-            halves.setdefault(group.number, []).append(one)
-        elif group is not None and group.inner:
-            inner.setdefault(group.number, []).append(one.estimate)
-        elif group is not None:
-            outer[group.number] = one.estimate, group.size
-    counted = separate or estimates
-    return Replicates(
-        estimates=tuple(one.estimate for one in counted),
-        clusters=tuple(one.clusters for one in counted),
-        rows=tuple(one.rows for one in counted),
-        correction=correction,
-        # A pair of which one refit failed says nothing.
-        pairs=tuple((pair[0], pair[1]) for pair in halves.values() if len(pair) == 2),
-        folds=tuple(Fold(e, tuple(inner.get(k, ())), size) for k, (e, size) in outer.items()),
-        bootstraps=np.array(samples) if samples else None,
-        has_own_refits=bool(separate),
-        no_effect=no_effect,
-        half_fits=() if half_fits is None else (half_fits,),
-        cluster_count=len(np.unique(np.concatenate(clusters))) if clusters else None,
-        weights=tuple(one.weights for one in counted),
-    )
-
-
 def combine(
     function: Callable[..., Estimate],
     parts: Sequence[Replicates],
@@ -238,7 +225,11 @@ def combine(
             "`rows=` gives, or use `differences()` between the groups of one result."
         )
     return replace(
-        _refit_by_refit(function, parts),
+        parts[0],
+        refits=tuple(
+            same[0]._replace(estimate=function(*(one.estimate for one in same)))
+            for same in zip(*(part.refits for part in parts), strict=True)
+        ),
         no_effect=no_effect,
         half_fits=tuple(fit for part in parts for fit in part.half_fits),
         coefficient_errors=None,  # errors of two models are not independent
@@ -253,21 +244,9 @@ def side_by_side(groups: Sequence[Replicates]) -> Replicates:
     """
     every = [group.coefficient_errors for group in groups if group.coefficient_errors is not None]
     changes = [errors.changes for errors in every]
-    together = _refit_by_refit(_on_all_rows, groups)
     return replace(
-        together,
-        rows=tuple(np.concatenate(same) for same in zip(*(g.rows for g in groups), strict=True)),
-        clusters=tuple(
-            None if same[0] is None else np.concatenate([c for c in same if c is not None])
-            for same in zip(*(g.clusters for g in groups), strict=True)
-        ),
-        pairs=tuple(
-            tuple(
-                half._replace(rows=np.concatenate([part.rows for part in parts]))
-                for half, *parts in zip(*halves, strict=True)
-            )
-            for halves in zip(together.pairs, *(g.pairs for g in groups), strict=True)
-        ),
+        groups[0],
+        refits=tuple(map(_on_all_rows, *(group.refits for group in groups))),
         groups=tuple(groups),
         coefficient_errors=(
             every[0]._replace(changes=np.concatenate(changes, axis=1)) if every else None
@@ -275,31 +254,10 @@ def side_by_side(groups: Sequence[Replicates]) -> Replicates:
     )
 
 
-def _refit_by_refit(function: Callable[..., Estimate], parts: Sequence[Replicates]) -> Replicates:
-    """Return the first replicates with the estimates of a function of the estimates of all."""
-    return replace(
-        parts[0],
-        estimates=tuple(map(function, *(part.estimates for part in parts))),
-        pairs=tuple(
-            tuple(
-                same[0]._replace(estimate=function(*(half.estimate for half in same)))
-                for same in zip(*halves, strict=True)
-            )
-            for halves in zip(*(part.pairs for part in parts), strict=True)
-        ),
-        folds=tuple(
-            Fold(
-                function(*(fold.outer for fold in same)),
-                tuple(map(function, *(fold.inner for fold in same))),
-                same[0].number,
-            )
-            for same in zip(*(part.folds for part in parts), strict=True)
-        ),
-    )
-
-
-def _on_all_rows(*parts: Estimate) -> Estimate:
-    """Return estimates on different rows as one on all of them."""
+def _on_all_rows(*refits: RefitEstimate) -> RefitEstimate:
+    """Return the estimates of a refit on different rows as one on all of them."""
+    parts = [one.estimate for one in refits]
+    clusters = [one.clusters for one in refits if one.clusters is not None]
     donors = any(part.donors is not None for part in parts)
     n, q = sum(len(part.rows) for part in parts), sum(len(part.value) for part in parts)
     rows = np.full((n, q), np.nan)
@@ -311,17 +269,28 @@ def _on_all_rows(*parts: Estimate) -> Estimate:
         if as_donors is not None:
             as_donors[here] = 0.0 if part.donors is None else part.donors
         i, j = i + len(part.rows), j + len(part.value)
-    return Estimate(
-        value=np.concatenate([part.value for part in parts]),
-        rows=rows,
-        donors=as_donors,
-        mc_variance=np.concatenate([part.mc_variance for part in parts]),
+    return RefitEstimate(
+        Estimate(
+            value=np.concatenate([part.value for part in parts]),
+            rows=rows,
+            donors=as_donors,
+            mc_variance=np.concatenate([part.mc_variance for part in parts]),
+        ),
+        np.concatenate([one.rows for one in refits]),
+        refits[0].group,
+        np.concatenate(clusters) if clusters else None,
     )
 
 
 def contributions(estimate: Estimate) -> FloatArray:
     """Return every row's contribution, as a donor too, shape (n, q); their mean is the value."""
     return estimate.rows if estimate.donors is None else estimate.rows + estimate.donors
+
+
+def covariance(values: FloatArray) -> FloatArray:
+    """Return the covariance of the columns, shape (q, q), of values in rows."""
+    q = values.shape[1]
+    return np.asarray(np.cov(values, rowvar=False, ddof=1).reshape(q, q))
 
 
 def row_effects(

@@ -30,9 +30,8 @@ class LargestT:
     Parameters
     ----------
     root : tuple of tuple of float
-        A root of the correlations: a row of length 1 per term that varies, a column per dimension.
-    terms : int
-        How many vary.
+        A root of the correlations: a row of length 1 per term that varies, a column per dimension;
+        () if fewer than two vary.
     df : float
     tails : {1, 2}
 
@@ -50,7 +49,6 @@ class LargestT:
     """
 
     root: Root
-    terms: int
     df: float
     tails: int
 
@@ -61,25 +59,27 @@ class LargestT:
         spread = np.sqrt(np.clip(np.diag(cov), 0.0, None))
         vary = spread > 0
         if vary.sum() < 2:
-            return cls((), int(vary.sum()), df, tails)
+            return cls((), df, tails)
         scaled = cov[np.ix_(vary, vary)] / np.outer(spread[vary], spread[vary])
         values, vectors = np.linalg.eigh(scaled)
         positive = values > RANK * values[-1]
         root = vectors[:, positive] * np.sqrt(values[positive])
         unit = root / np.linalg.norm(root, axis=1, keepdims=True)
-        return cls(tuple(map(tuple, unit.tolist())), len(unit), df, tails)
+        return cls(tuple(map(tuple, unit.tolist())), df, tails)
 
     def level(self, alpha: float) -> float:
         """Return the level at which pointwise intervals cover all terms at once, at most alpha."""
         check_alpha(alpha)
-        if self.terms < 2:
+        if not self.root:
             return alpha
 
         def exceeded(q: float) -> float:
-            return self.tail_probability(q) - alpha
+            return tail_probability(self, q) - alpha
 
         # One term alone exceeds the first with probability alpha; all together, the second at most.
-        first, last = (stats.t.isf(a / self.tails, self.df) for a in (alpha, alpha / self.terms))
+        first, last = (
+            stats.t.isf(a / self.tails, self.df) for a in (alpha, alpha / len(self.root))
+        )
         if exceeded(first) <= 0:
             return alpha
         q = last if exceeded(last) >= 0 else brentq(exceeded, first, last, xtol=1e-6)
@@ -91,18 +91,14 @@ class LargestT:
         Parameters
         ----------
         single : ndarray of shape (q,)
-            p-values of the statistics on their own.
+            p-values of the statistics one by one.
         """
-        if self.terms < 2:
+        if not self.root:
             return single
-        # The quantile of each p-value on its own has the statistic's side with it.
+        # The quantile of each p-value has the statistic's side with it.
         quantiles = stats.t.isf(single / self.tails, self.df)
-        joint = np.array([np.nan if np.isnan(q) else self.tail_probability(q) for q in quantiles])
-        return np.asarray(np.clip(joint, single, np.minimum(self.terms * single, 1.0)))
-
-    def tail_probability(self, q: float) -> float:
-        """Return the probability that the largest t is above q."""
-        return _tail(q, self.root, self.df, self.tails)
+        joint = np.array([np.nan if np.isnan(q) else tail_probability(self, q) for q in quantiles])
+        return np.asarray(np.clip(joint, single, np.minimum(len(self.root) * single, 1.0)))
 
 
 @lru_cache(maxsize=16)  # tests, intervals and tables need the same
@@ -124,9 +120,9 @@ def _largest(root: Root, tails: int) -> FloatArray:
 
 
 @lru_cache(maxsize=1024)  # likewise
-def _tail(q: float, root: Root, df: float, tails: int) -> float:
+def tail_probability(of: LargestT, q: float) -> float:
     """Return the probability that the largest t is above q."""
-    largest, rank = _largest(root, tails), len(root[0])
+    largest, rank, df = _largest(of.root, of.tails), len(of.root[0]), of.df
     positive = largest > 0
     if q >= 0:
         return float(_outside(q, largest[positive], rank, df).sum() / len(largest))

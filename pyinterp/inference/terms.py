@@ -67,10 +67,6 @@ class IntervalScale:
                 return np.asarray(high - np.exp(-values))
         return values
 
-    def clip(self, limits: FloatArray) -> FloatArray:
-        """Return limits that end where the range does."""
-        return np.clip(limits, *self.range) if self.name else limits
-
 
 @dataclass(frozen=True, kw_only=True)
 class TermInference:
@@ -167,13 +163,13 @@ class TermInference:
             level = adjusted_level(alpha, self.p_adjust, self.count)
             limits = self.variance.interval(estimate, bse, level, self.alternative)
         limits = np.where(self._inside[:, None], self.scale.back(limits), limits)
-        self._limits[alpha] = self.scale.clip(limits)
+        self._limits[alpha] = np.clip(limits, *self.scale.range)
         self._limits[alpha].setflags(write=False)
         return self._limits[alpha]
 
     @cached_property
     def count(self) -> int:
-        """Number of terms that count in adjustments: those with a standard error."""
+        """Number of terms that count in adjustments: the ones with a standard error."""
         return int((self.bse > 0).sum())
 
     def about(self, term: int, null: float, alternative: Alternative) -> TermInference:

@@ -1,4 +1,4 @@
-"""What a variance is: a covariance with its reference distribution and its words."""
+"""A variance: a covariance with its reference distribution and its words."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ import numpy as np
 from scipy import stats
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import check_alpha, check_choice
-from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds, symbol, t_quantile
+from pyinterp.checks import check_choice
+from pyinterp.inference.intervals import (
+    ALTERNATIVES,
+    Alternative,
+    bounds,
+    one_tail,
+    symbol,
+    t_quantile,
+)
 from pyinterp.inference.simultaneous import LargestT
 from pyinterp.representation import about
 
@@ -35,8 +42,8 @@ class Variance:
     test_note : str
         How P is computed, if it is not the P of t.
     rescales : bool
-        Whether intervals may be computed on another scale than the estimates; not those of
-        a method whose published intervals are on that scale, or that are percentiles.
+        Whether intervals may be computed on another scale than the estimates; not the ones
+        of a method whose published intervals are on that scale, or that are percentiles.
     reason : str
         Why there are no standard errors; empty if there are.
     warning : str
@@ -44,7 +51,7 @@ class Variance:
     of_t : bool
         Whether limits are quantiles of Student's t.
     too_few : str
-        Where a limit that is infinite lies, and what makes it finite.
+        Where a limit that is infinite lies, and how it gets finite.
     rows_only : bool
         Whether only rows vary, and the model is taken as it is: nothing is tested about an effect
         then, as the truth has no part in it.
@@ -76,7 +83,7 @@ class Variance:
     bse_error: FloatArray | None = None
 
     def p_heading(self, alternative: Alternative) -> str:
-        """Return what tables call P."""
+        """Return the heading of P in tables."""
         t = symbol(self.df)
         return {"two-sided": f"P>|{t}|", "greater": f"P>{t}", "less": f"P<{t}"}[alternative]
 
@@ -93,10 +100,7 @@ class Variance:
         The interval excludes a value exactly when its test at `alpha` rejects that value. Where the
         standard error is not positive it is missing.
         """
-        check_alpha(alpha)
-        check_choice("alternative", alternative, ALTERNATIVES)
-        level = alpha / 2 if alternative == "two-sided" else alpha
-        half = t_quantile(level, self.df) * np.where(bse > 0, bse, np.nan)
+        half = t_quantile(one_tail(alpha, alternative), self.df) * np.where(bse > 0, bse, np.nan)
         return bounds(estimate - half, estimate + half, alternative)
 
     def joint_interval(
@@ -114,19 +118,13 @@ class Variance:
         """Return the standard errors by which statistics of the null value of a table divide."""
         return bse
 
-    def statistic(
-        self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
-    ) -> FloatArray:
+    def statistic(self, estimate: FloatArray, bse: FloatArray, null: FloatArray) -> FloatArray:
         """Return t statistics of ``estimate = null``; missing where `bse` is 0."""
         missing = np.full(len(bse), np.nan)
         return np.asarray(np.divide(estimate - null, bse, out=missing, where=bse > 0))
 
     def p_values(
-        self,
-        estimate: FloatArray,
-        bse: FloatArray,
-        null: FloatArray | float,
-        alternative: Alternative,
+        self, estimate: FloatArray, bse: FloatArray, null: FloatArray, alternative: Alternative
     ) -> FloatArray:
         """Return p-values of ``estimate = null``; missing where `bse` is 0."""
         check_choice("alternative", alternative, ALTERNATIVES)
@@ -136,11 +134,7 @@ class Variance:
         return np.asarray(stats.t.sf(t if alternative == "greater" else -t, self.df))
 
     def joint_p_values(
-        self,
-        estimate: FloatArray,
-        bse: FloatArray,
-        null: FloatArray | float,
-        alternative: Alternative,
+        self, estimate: FloatArray, bse: FloatArray, null: FloatArray, alternative: Alternative
     ) -> FloatArray:
         """Return the smallest alpha at which each of `joint_interval` excludes the null value."""
         single = self.p_values(estimate, bse, null, alternative)
@@ -152,9 +146,3 @@ class Variance:
 
     def __repr__(self) -> str:
         return about(self, self.label, f"{self.df:.4g} df")
-
-
-def covariance(values: FloatArray) -> FloatArray:
-    """Return the covariance of the columns, shape (q, q), of values in rows."""
-    q = values.shape[1]
-    return np.asarray(np.cov(values, rowvar=False, ddof=1).reshape(q, q))

@@ -11,14 +11,13 @@ Module            What is in it
 `fitted_model`    `FittedModel`
 `fitted_models`   ``estimate``, which makes results of any estimand
 `effects`         ``pd``, ``ale``, ``slopes``, ``ame`` and the like; ``firm``, ``vint``
-`importances`     ``pfi``, ``mvim``, ``cvim``, ``amvim``, ``loco``, ``uncertainty`` and the like
-`default_table`   ``params``, ``bse``, ``summary`` and the like of a fit, taken from its ``pfi()``
+`importances`     ``pfi``, ``mvim``, ``cvim``, ``amvim``, ``loco``, ``uncertainty`` and the like;
+                  ``params``, ``bse``, ``summary`` and the like of a fit, taken from its ``pfi()``
 `interpretable`   `Interpretable`, with all these methods, ``loss``, ``positivity``, ``causal``
 `analysis`        Fitted models with their measurements, on all rows or on some
 `row_order`       A footnote on rows that look ordered in time
-`compare`         ``compare``: tests of learners, and of results, against each other
-`independence`    Checks and headers of results of independent data sets
+`compare`         ``compare``: tests of learners, and of results, of the same or independent data
 ================  =============================================================================
 
-A method makes an estimand and hands it to ``estimate``. It computes nothing.
+A method names the function of its estimand, with options. It computes nothing.
 """

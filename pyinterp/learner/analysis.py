@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from joblib import effective_n_jobs
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.row_data import RowData, Rows
@@ -16,9 +17,9 @@ from pyinterp.errors import DataError, InferenceError, OptionError, PredictionEr
 from pyinterp.estimands.estimand import Estimand, Problem, check_estimate, check_weights
 from pyinterp.estimands.estimate import Measurement, ModelOnRows
 from pyinterp.estimands.groups import RowGroups
-from pyinterp.estimands.metric import metric_of_rows
-from pyinterp.estimands.risk import risk
-from pyinterp.inference import RefitEstimate, Replicates, gather, variance
+from pyinterp.estimands.risk import metric_of_rows, risk
+from pyinterp.inference import CovType, RefitEstimate, Replicates, variance
+from pyinterp.inference.cov_types import needs_coefficients
 from pyinterp.inference.half_sample.half_fits import HalfFits, mean_share, signal_and_spread
 from pyinterp.inference.replicates import CoefficientErrors
 from pyinterp.learner.row_order import order_note
@@ -29,7 +30,7 @@ from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption
-from pyinterp.parallel.threads import shared_cores, workers
+from pyinterp.parallel.threads import shared_cores
 from pyinterp.random import Seeds
 from pyinterp.representation import about
 from pyinterp.resampling.checkpoint import Checkpoint
@@ -93,7 +94,7 @@ class Analysis:
     leave_out : LeaveOut or None
         Trains the refits again without some variables; None if there is no learner to train.
     data : RowData or None
-        The user's data, in which subgroups are named; None if every refit draws rows of its own.
+        The user's data, in which subgroups are named; None if every refit draws new rows.
     whole : Analysis or None
         The analysis of all rows, if this is one of some of them.
     positions : tuple of ndarray of int
@@ -134,33 +135,34 @@ class Analysis:
     _fits: dict[Loss | Metric, GoodnessOfFit] = field(default_factory=dict, init=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is computed again when it is needed."""
+        """Leave out measurements, which are made again when they are needed."""
         state = {part.name: getattr(self, part.name) for part in fields(self) if part.init}
         return {**state, **{name: {} for name in MADE_AGAIN}}
 
     @cached_property
     def cases(self) -> tuple[ModelOnRows, ...]:
         """One case per refit; each keeps its predictions on the rows as they are."""
-        if self.whole is None:
-            return tuple([self._case(refit) for refit in self.refits])
-        return tuple(map(_on_rows, self.whole.cases, self.positions))
-
-    def _case(self, refit: Refit) -> ModelOnRows:
-        whatif = dispatch(
-            refit.predictor,
-            refit.design,
-            refit.evaluation,
-            engine=self.engine,
-            memory_mb=self.memory_mb,
-        )
-        return ModelOnRows(
-            whatif=whatif,
-            train=refit.train,
-            population=self.problem.population,
-            draw=partial(self.seeds.stream, "draws", refit.number),
-            serve=partial(self._serve, refit, whatif),
-            without=partial(self._without, refit.number),
-        )
+        if self.whole is not None:
+            return tuple(map(_on_rows, self.whole.cases, self.positions))
+        cases = []
+        for refit in self.refits:
+            whatif = dispatch(
+                refit.predictor,
+                refit.design,
+                refit.evaluation,
+                engine=self.engine,
+                memory_mb=self.memory_mb,
+            )
+            case = ModelOnRows(
+                whatif=whatif,
+                train=refit.train,
+                population=self.problem.population,
+                draw=partial(self.seeds.stream, "draws", refit.number),
+                serve=partial(self._serve, refit, whatif),
+                without=partial(self._without, refit.number),
+            )
+            cases.append(case)
+        return tuple(cases)
 
     def _serve(self, refit: Refit, whatif: WhatIf, kind: Kind) -> WhatIf:
         """Return what-if predictions of a refit that are not the ones it makes by default."""
@@ -186,7 +188,7 @@ class Analysis:
         return self.need_trainer().predictions(refit, variables, kind)
 
     def user_data(self, argument: str) -> RowData:
-        """Return the user's data; raise `OptionError` if every refit draws rows of its own."""
+        """Return the user's data; raise `OptionError` if every refit draws new rows."""
         if self.data is None:
             raise OptionError(
                 f"`{argument}` can't be with fresh draws: every refit is evaluated on rows of its "
@@ -265,20 +267,12 @@ class Analysis:
             return Engine("refits without features")
         if estimand.basis == "model":
             return Engine("the fitted model")
-        return self.engine_of_kind(
-            estimand.kind if estimand.score is None else estimand.score.needs
-        )
+        kind = estimand.kind if estimand.score is None else estimand.score.needs
+        return self.engine_of_kind(kind or self.problem.predictor.kind)
 
-    def engine_of_kind(self, kind: Kind | None) -> Engine:
+    def engine_of_kind(self, kind: Kind) -> Engine:
         """Return the engine that computed predictions of a kind, for headers."""
-        if kind in (None, self.problem.predictor.kind):
-            return self.engine_in_use
         return Engine.of_all([case.of_kind(kind).engine for case in self.cases])
-
-    @cached_property
-    def engine_in_use(self) -> Engine:
-        """The engines of what-if predictions, as one for all models."""
-        return Engine.of_all([case.whatif.engine for case in self.cases])
 
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
         """Return the measurements of all refits, made once per key and function."""
@@ -300,7 +294,7 @@ class Analysis:
         jobs = [partial(estimand.measure, case) for case in self.cases]
         estimators = [refit.predictor.estimator for refit in self.refits]
         with (
-            shared_cores(estimators, workers(self.n_jobs)),
+            shared_cores(estimators, effective_n_jobs(self.n_jobs)),
             outcomes(
                 jobs,
                 len(jobs),
@@ -329,7 +323,7 @@ class Analysis:
 
     @cached_property
     def coefficients(self) -> Coefficients | None:
-        """Those of one fitted model that states their covariance, and predicts by them."""
+        """The coefficients of one model that states their covariance, and predicts by them."""
         if self.context.level != "model":
             return None
         (case,) = self.cases
@@ -370,8 +364,14 @@ class Analysis:
         self.errors_of_coefficients[key] = errors
         return errors
 
-    def replicates(self, estimand: Estimand, *, checked: bool = True) -> Replicates:
-        """Return the estimates of every refit; `checked` for the shapes that the terms ask for."""
+    def replicates(
+        self, estimand: Estimand, cov_type: CovType | None = None, *, checked: bool = True
+    ) -> Replicates:
+        """Return the estimates of every refit; `checked` for the shapes that the terms ask for.
+
+        With the errors of coefficients where the delta method is the variance, as it is by default
+        of effects. Distributions are predicted by more than coefficients.
+        """
         estimates = []
         for refit, measurement in zip(self.refits, self.measure(estimand), strict=True):
             estimate, rows = estimand.read(measurement), refit.evaluation
@@ -383,12 +383,17 @@ class Analysis:
         half_fits = self.all_rows.half_fits
         if half_fits is not None and estimand.parameter.no_effect is not None:
             half_fits = replace(half_fits, mean_share=self.all_rows.mean_share)
-        return gather(
-            estimates,
+        replicates = Replicates(
+            refits=tuple(estimates),
             correction=self.correction,
             no_effect=estimand.parameter.no_effect,
-            half_fits=half_fits,
+            half_fits=() if half_fits is None else (half_fits,),
         )
+        effect = estimand.parameter.effect
+        by_delta = effect if cov_type is None else needs_coefficients(cov_type)
+        if not by_delta or estimand.kind == "distribution":
+            return replicates
+        return replace(replicates, coefficient_errors=self.coefficient_errors(estimand))
 
     @cached_property
     def mean_share(self) -> float:
@@ -425,12 +430,9 @@ class Analysis:
         score = estimand.score
         if not isinstance(score, Metric):
             score = choose(score, problem.predictor, problem.response)
-        if score not in self._fits:
-            self._fits[score] = self._fit(score)
-        return self._fits[score]
-
-    def _fit(self, score: Loss | Metric) -> GoodnessOfFit:
-        problem, share_name, share = self.problem, "", float("nan")
+        if score in self._fits:
+            return self._fits[score]
+        share_name, share = "", float("nan")
         if isinstance(score, Metric):
             values = self.replicates(metric_of_rows(problem, score))
         else:
@@ -443,7 +445,7 @@ class Analysis:
             bse = float(np.sqrt(variance(values, None).cov[0, 0]))
         except InferenceError:  # one refit of one cluster
             bse = float("nan")
-        return GoodnessOfFit(
+        self._fits[score] = GoodnessOfFit(
             name=score.name,
             loss=float(values.per_refit.mean()),
             bse=bse,
@@ -451,6 +453,7 @@ class Analysis:
             explained_share=share,
             kind="Metric" if isinstance(score, Metric) else "Loss",
         )
+        return self._fits[score]
 
     def __repr__(self) -> str:
         return about(

@@ -14,14 +14,14 @@ from pyinterp.checks import check_choice, check_count, check_flag, check_mapping
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Terms
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import Alternative, CovType, InferenceOptions, Replicates, combine, variance
+from pyinterp.inference import Alternative, CovType, check_inference, combine, variance
 from pyinterp.inference.independent import independent_difference, independent_variance
-from pyinterp.learner.independence import check_independent, context_of_all
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
 from pyinterp.ranges import REAL
+from pyinterp.results.header import Context
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.side_by_side import learner_names
 from pyinterp.results.together import ComparisonResults
@@ -30,6 +30,9 @@ from pyinterp.whatif import Engine
 
 Comparable: TypeAlias = Interpretable | EstimandResults
 Pairs: TypeAlias = Literal["reference", "all"]
+
+# Share of the rows that are common to the same data, where so many rows are distinct.
+IN_COMMON, DISTINCT = 0.5, 0.9
 
 
 @takes()
@@ -52,7 +55,7 @@ def compare(
 
     Paired, on the same resamples, by default. Per refit both are evaluated on the same rows, so the
     difference :math:`\delta_d = L_d^{(1)} - L_d^{(2)}` is one number per refit, to which the
-    variance of the plan applies: with the default plan that of half-sampling, M df, M the number of
+    variance of the plan applies: with the default plan by half-sampling, M df, M the number of
     pairs (15). ``cov_type="corrected"``, the default of plans without pairs, has
     :math:`(1/m + n_2/n_1) s_\delta^2` and m - 1 df, the corrected t test of Nadeau and Bengio
     (2003) used in Molnar et al. (2021, section 9).
@@ -110,9 +113,7 @@ def compare(
     >>> bool(pi.compare(fits).params.iloc[0] < 0)
     True
     """
-    options = InferenceOptions(
-        cov_type=cov_type, alternative=alternative, p_adjust=p_adjust, simultaneous=simultaneous
-    )
+    check_inference(cov_type, alternative, p_adjust, simultaneous=simultaneous)
     check_choice("pairs", pairs, get_args(Pairs))
     check_flag("paired", paired)
     if loss is not None and metric is not None:
@@ -128,19 +129,21 @@ def compare(
     learners = labels if pairs == "all" else [labels[places[0][0]], *(labels[j] for _, j in places)]
     engine = Engine.of_all([context.engine for context in contexts])
     context = replace(
-        base.context if paired else context_of_all(contexts, labels),
+        base.context if paired else _context_of_all(contexts, labels),
         learner=_learners(learners, pairs),
         specification="",
         formula=base.context.formula if len({c.formula for c in contexts}) == 1 else "",
         engine=engine._replace(name=" / ".join(dict.fromkeys(c.engine.name for c in contexts))),
     )
     if paired:
-        replicates = _paired_differences(results, places)
-        spread = variance(replicates, options.cov_type)
+        two = [[results[one].replicates, results[other].replicates] for one, other in places]
+        differences = [combine(Estimate.minus, pair) for pair in two]
+        replicates = combine(lambda *parts: Estimate.stack(parts), differences)
+        spread = variance(replicates, cov_type)
     else:
         replicates = independent_difference([r.replicates for r in results], places)
         spread = independent_variance([r.variance for r in results], places)
-    differences = replace(
+    difference = replace(
         base,
         estimand=_difference(base.estimand, contrasts, places, paired=paired),
         replicates=replicates,
@@ -149,13 +152,13 @@ def compare(
         fit=None,
         corrected_params=None,
         diagnostic=_of_both([r.diagnostic for r in results]) if paired else None,
-        alternative=options.alternative,
-        p_adjust=options.p_adjust,
-        simultaneous=options.simultaneous,
+        alternative=alternative,
+        p_adjust=p_adjust,
+        simultaneous=bool(simultaneous),
         rows=base.rows if paired else (),
         labels=base.labels if paired else (),
     )
-    compared = ComparisonResults.of(differences, tuple(labels), tuple(places), base)
+    compared = ComparisonResults.of(difference, tuple(labels), tuple(places), base)
     return compared if rope is None else _with_rope(compared, rope)
 
 
@@ -199,19 +202,8 @@ def _places(labels: list[str], reference: str | int, pairs: Pairs) -> list[tuple
     return [(first, other) for other in range(count) if other != first]
 
 
-def _paired_differences(
-    results: Sequence[EstimandResults], places: Sequence[tuple[int, int]]
-) -> Replicates:
-    """Return estimates per refit of the first results of pairs minus estimates of the second."""
-    differences = [
-        combine(Estimate.minus, [results[one].replicates, results[other].replicates])
-        for one, other in places
-    ]
-    return combine(lambda *parts: Estimate.stack(parts), differences)
-
-
 def _of_both(diagnostics: Sequence[EstimandResults | None]) -> EstimandResults | None:
-    """Return what stands beside two results, if it is the same: it is not of the learner then."""
+    """Return the diagnostic of two results, if it is the same: it is not of the learner then."""
     first, *others = diagnostics
     # The one difference of results of one term has the learners' names, not the term's.
     if first is None or len(others) != 1 or others[0] is None or len(first.params) == 1:
@@ -220,7 +212,7 @@ def _of_both(diagnostics: Sequence[EstimandResults | None]) -> EstimandResults |
 
 
 def _with_rope(compared: ComparisonResults, rope: float) -> ComparisonResults:
-    """Return the comparison with notes on what its region of practical equivalence holds."""
+    """Return the comparison with notes on probabilities of its region of equivalence."""
     frame = compared.rope_test(rope)
     notes = [
         f"Bayesian correlated t test, {term}: P(below -{rope:g}) = {below:.3f}, "
@@ -292,7 +284,7 @@ def _check_comparable(one: EstimandResults, other: EstimandResults, *, paired: b
             f"{one.estimand.description} and {other.estimand.description}."
         )
     if not paired:
-        check_independent(one, other)
+        _check_independent(one, other)
     elif one.context.resamples != other.context.resamples:
         remedy = "fit both with the same plan and seed"
         if one.context.missing_note != other.context.missing_note:
@@ -311,6 +303,85 @@ def _same_key(one: EstimandResults, other: EstimandResults) -> bool:
     """Whether two results measure the same; those of files keep the digest of their key."""
     keys = one.estimand.key, other.estimand.key
     return keys[0] == keys[1] or fingerprint(keys[0]) == fingerprint(keys[1])
+
+
+def _check_independent(one: EstimandResults, other: EstimandResults) -> None:
+    """Raise `InferenceError` if two results rest on the same rows of data."""
+    same_rows = one.context.resamples == other.context.resamples
+    if not same_rows and (not _same_data(one, other) or _fitted_elsewhere(one, other)):
+        return
+    raise InferenceError(
+        "`paired=False` is for independent estimates, but these results rest on the same resamples "
+        "of the same data; leave it out."
+        if same_rows
+        else "`paired=False` is for estimates of independent data sets, but these results rest on "
+        "the same data: fit both with the same plan and seed, and leave `paired` out; groups of "
+        "rows are compared by `by=` and `differences()`."
+    )
+
+
+def _same_data(one: EstimandResults, other: EstimandResults) -> bool:
+    """Whether columns that both have are equal in every row, in any order, or in most rows.
+
+    Rows in common are no accident where hardly any rows repeat.
+    """
+    shared = [name for name in one.data if name in other.data]
+    if not shared or "fresh draws" in (one.context.plan, other.context.plan):
+        return False  # the data are no part of fresh draws
+    small, large = sorted((one.data[shared], other.data[shared]), key=len)
+    if len(small) == len(large):
+        pairs = ((small[name], large[name]) for name in shared)
+        # Missing values are equal too; levels may have other categories.
+        if all(a.equals(b) or np.array_equal(a.to_numpy(), b.to_numpy()) for a, b in pairs):
+            return True
+    few, many = (pd.util.hash_pandas_object(frame, index=False) for frame in (small, large))
+    common = float(few.isin(many).mean())
+    return common > IN_COMMON and many.nunique() > DISTINCT * len(many)
+
+
+def _fitted_elsewhere(one: EstimandResults, other: EstimandResults) -> bool:
+    """Whether these are models that were not trained on the rows, and evaluated on others each."""
+    if one.context.n_train > 0 or other.context.n_train > 0:
+        return False
+    nothing = np.empty(0, dtype=np.intp)
+    rows, others = (np.concatenate([nothing, *results.rows]) for results in (one, other))
+    return not len(np.intersect1d(rows, others))
+
+
+def _context_of_all(contexts: Sequence[Context], labels: Sequence[str]) -> Context:
+    """Return the header of differences of independent results; a note has the data of each."""
+    return replace(
+        contexts[0],
+        nobs=sum(context.nobs for context in contexts),
+        groups=", ".join(f"{n}: {c.nobs}" for n, c in zip(labels, contexts, strict=True)),
+        weighting="",
+        clusters="",
+        offset="",
+        dropped_rows=sum(context.dropped_rows for context in contexts),
+        failed_refits=0,
+        plan=" / ".join(dict.fromkeys(context.plan for context in contexts)),
+        seed=" / ".join(dict.fromkeys(str(context.seed) for context in contexts)),
+        n_train=0.0,
+        resamples=tuple(part for context in contexts for part in context.resamples),
+        subgroup="",
+        plan_note="; ".join(
+            f"{label}: {_side(context)}" for label, context in zip(labels, contexts, strict=True)
+        )
+        + ".",
+    )
+
+
+def _side(context: Context) -> str:
+    """Return in words on which data one of the results rests."""
+    rows = f"{context.nobs} rows" + (f" ({context.weighting})" if context.weighting else "")
+    of = f", subgroup {context.subgroup}" if context.subgroup else ""
+    if context.n_train == 0:
+        return f"{rows}{of}, seed {context.seed}"
+    failed = f", {context.failed_refits} failed" if context.failed_refits else ""
+    return (
+        f"{rows}{of}, {context.plan} ({context.refits} refits{failed}; {context.n_train:.0f} "
+        f"{context.unit} train, {context.n_evaluation:.0f} evaluate), seed {context.seed}"
+    )
 
 
 def _terms(terms: Terms, contrasts: Sequence[str], *, single: bool) -> Terms:

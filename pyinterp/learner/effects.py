@@ -8,11 +8,9 @@ from typing import Any, Literal, Unpack, overload
 from pyinterp.checks import check_flag
 from pyinterp.data.features import names_of
 from pyinterp.estimands.effects.ale import accumulated_local_effects
-from pyinterp.estimands.effects.averages import Average
-from pyinterp.estimands.effects.conditional_dependence import dependence
+from pyinterp.estimands.effects.conditional_dependence import dependence, m_plot
 from pyinterp.estimands.effects.grids import Grid, grids_of
-from pyinterp.estimands.effects.m_plot import m_plot
-from pyinterp.estimands.effects.partial_dependence import PDKind, PDOf
+from pyinterp.estimands.effects.partial_dependence import Average, PDKind, PDOf
 from pyinterp.estimands.effects.scales import Scale
 from pyinterp.estimands.effects.slopes import Step, average_marginal_effects, slopes
 from pyinterp.estimands.importance.flatness import Spread, flatness
@@ -25,15 +23,20 @@ from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import CurveResults
 
 
-class PDOptions(Inference, total=False):
-    """Options of ``pd``, for types."""
+class CurveOptions(Inference, total=False):
+    """Options of all curves over a grid."""
 
     grid: Grid
     points: int | None
-    of: PDOf
-    kind: PDKind
     scale: Scale | None
     which_class: Any
+
+
+class PDOptions(CurveOptions, total=False):
+    """Options of ``pd``."""
+
+    of: PDOf
+    kind: PDKind
     average: Average
     sampler: Replacement
 
@@ -70,45 +73,38 @@ class Effects(FittedModels):
         features: str | Sequence[str] | None = None,
         *,
         together: bool = True,
-        grid: Grid = "quantile",
-        points: int | None = None,
-        of: PDOf = "prediction",
-        kind: PDKind = "pd",
-        scale: Scale | None = None,
-        which_class: Any = None,
-        average: Average = "mean",
-        sampler: Replacement = "marginal",
-        **inference: Unpack[Inference],
+        **options: Unpack[PDOptions],
     ) -> EstimandResults | CurveResults:
         """Partial dependence (PD) on one to three variables, with its ICE curves.
 
         .. math:: PD_S(x) = E[f(x, X_C)]
 
-        estimated by the mean over evaluation rows and, for a learner, over refits (Molnar et al.
-        2021, eqs 2 and 7). The grid is fixed from all rows.
+        The estimate is the mean over evaluation rows and, for a learner, over refits (Molnar et
+        al. 2021, eqs 2 and 7). All rows determine the grid, once for all refits.
 
         Parameters
         ----------
         features : str or sequence of str, optional
-            One variable, or two or three that are set together; by default the curves of all
-            variables, one by one.
+            One variable, or two or three that are set together. By default every variable has a
+            curve.
         together : bool
-            Set the variables of a list together. If not, each has a curve, however many there are.
+            Whether the variables of a list are set together. If not, each of them has a curve.
         {grid}
         {points}
         of : {"prediction", "entropy", "nll"}
-            What is averaged: predictions; the entropy of the predictive distribution; or the
-            negative log likelihood of the rows' responses, both in nats (Wood et al. 2024). For
-            these the learner must predict a distribution or class probabilities, `which_class`
-            tells one class from all others together, and `scale` is left out.
+            The quantity that is averaged: predictions, the entropy of the predictive distribution,
+            or the negative log likelihood of the rows' responses (Wood et al. 2024). The last two
+            are in nats. They need a learner that predicts a distribution or class probabilities,
+            and they exclude `scale`. `which_class` then compares one class with all others
+            together.
         {kind}
         {scale}
         {which_class}
         {average}
         sampler : "marginal", str, Sampler or mapping
-            "marginal" is the PD. "conditional", "residual" or "categorical" weight the rows by
-            how likely the value is given their other variables, which estimates
-            :math:`E[f(x, X_C) | X_j = x]`: the M-plot, by way of a model of the variable.
+            "marginal" is the PD. "conditional", "residual" and "categorical" give the M-plot,
+            :math:`E[f(x, X_C) | X_j = x]`. For it, a model of the variable weights each row by how
+            likely the value x is, given the row's other variables.
         {rows}
         {by}
         {inference}
@@ -116,36 +112,24 @@ class Effects(FittedModels):
         Returns
         -------
         EstimandResults or CurveResults
-            In units of the prediction; one term per grid point (and class). ``row_frame()`` has
-            the ICE curves. `CurveResults`, one of these per variable, without `features` and with
-            ``together=False``.
+            Estimates in units of the prediction, one term per grid point and class.
+            ``row_frame()`` has the ICE curves. `CurveResults` holds one `EstimandResults` per
+            variable; it is returned without `features`, and with ``together=False``.
 
         Raises
         ------
         OptionError
             If a variable, level or class is unknown, or the grid can't be used.
         """
-        curve: dict[str, Any] = {
-            "grid": grid,
-            "points": points,
-            "of": of,
-            "kind": kind,
-            "scale": scale,
-            "which_class": which_class,
-            "average": average,
-        }
-        problem = self.analysis.problem
         check_flag("together", together)
         if features is not None and together:
-            estimand = dependence(problem, features, sampler=sampler, **curve)
-            return self.estimate(estimand, **inference)
+            return self._estimate(dependence, features, **options)
+        problem = self.analysis.problem
         variables = [name for feature in problem.features.values() for name in feature]
         names = variables if features is None else names_of(features)
-        estimands = {
-            name: dependence(problem, name, sampler=sampler, **{**curve, "grid": one})
-            for name, one in grids_of(names, grid).items()
-        }
-        return CurveResults({n: self.estimate(e, **inference) for n, e in estimands.items()})
+        grids = grids_of(names, options.pop("grid", "quantile"))
+        curves = {n: self._estimate(dependence, n, grid=grids[n], **options) for n in grids}
+        return CurveResults(curves)
 
     @takes()
     def firm(
@@ -154,13 +138,9 @@ class Effects(FittedModels):
         *,
         spread: Spread = "sd",
         ice: bool = False,
-        grid: Grid = "quantile",
-        points: int | None = None,
         kind: PDKind = "pd",
-        scale: Scale | None = None,
-        which_class: Any = None,
         average: Average = "mean",
-        **inference: Unpack[Inference],
+        **options: Unpack[CurveOptions],
     ) -> EstimandResults:
         r"""Flatness of partial dependence (FIRM), an importance that needs no loss.
 
@@ -186,7 +166,7 @@ class Effects(FittedModels):
             1.4826) or interquartile range (type 7). Whole numbers and booleans are numbers, as in
             vip, unless the formula makes categories of numbers, as ``C(year)`` does.
         ice : bool
-            Take the spread of every row's own curve, and their mean: what the feature does where
+            Take the spread of every row's curve, and their mean: the effect of the feature where
             interactions cancel in the mean curve.
         grid, points, kind, scale, which_class, average
             Of the curves, as for `pd`; a mapping of grids may have several variables.
@@ -206,32 +186,18 @@ class Effects(FittedModels):
         OptionError
             If a variable, level or class is unknown, or the grid can't be used.
         """
-        estimand = flatness(
-            self.analysis.problem,
-            features,
-            spread=spread,
-            ice=ice,
-            grid=grid,
-            points=points,
-            kind=kind,
-            scale=scale,
-            which_class=which_class,
-            average=average,
+        return self._estimate(
+            flatness, features, spread=spread, ice=ice, kind=kind, average=average, **options
         )
-        return self.estimate(estimand, **inference)
 
     @takes()
     def vint(
         self,
         pairs: Sets | None = None,
         *,
-        grid: Grid = "quantile",
-        points: int | None = None,
         kind: PDKind = "pd",
-        scale: Scale | None = None,
-        which_class: Any = None,
         average: Average = "mean",
-        **inference: Unpack[Inference],
+        **options: Unpack[CurveOptions],
     ) -> EstimandResults:
         r"""Interaction of pairs of variables by the flatness of partial dependence (vint).
 
@@ -263,17 +229,7 @@ class Effects(FittedModels):
         OptionError
             If a variable, level or class is unknown, a pair is not one, or the grid can't be used.
         """
-        estimand = vint(
-            self.analysis.problem,
-            pairs,
-            grid=grid,
-            points=points,
-            kind=kind,
-            scale=scale,
-            which_class=which_class,
-            average=average,
-        )
-        return self.estimate(estimand, **inference)
+        return self._estimate(vint, pairs, kind=kind, average=average, **options)
 
     @takes()
     def h_statistic(
@@ -344,8 +300,8 @@ class Effects(FittedModels):
         OptionError
             If a feature or class is unknown, or a pair is not one.
         """
-        estimand = h_statistic(
-            self.analysis.problem,
+        return self._estimate(
+            h_statistic,
             features,
             order=order,
             normalize=normalize,
@@ -354,29 +310,22 @@ class Effects(FittedModels):
             eps=eps,
             scale=scale,
             which_class=which_class,
+            **inference,
         )
-        return self.estimate(estimand, **inference)
 
     @takes()
     def ale(
-        self,
-        features: str | Sequence[str],
-        *,
-        grid: Grid = "quantile",
-        points: int | None = None,
-        scale: Scale | None = None,
-        which_class: Any = None,
-        **inference: Unpack[Inference],
+        self, features: str | Sequence[str], **options: Unpack[CurveOptions]
     ) -> EstimandResults:
         r"""Accumulated local effect (ALE) of one variable, or of two beyond each.
 
         .. math:: ALE_j(x) = \sum_{b \le b(x)} \frac1{n_b} \sum_{i: x_i \in (q_{b-1}, q_b]}
             [f(q_b, x_{-j,i}) - f(q_{b-1}, x_{-j,i})] - const
 
-        (Apley and Zhu 2020, eqs 15 and 16). Every row is moved within its own interval only, so
+        (Apley and Zhu 2020, eqs 15 and 16). Every row is moved within its interval only, so
         nothing is extrapolated. The mean over rows is 0. R's ``ALEPlot`` and iml give the same
-        numbers on the same edges where no cell is empty. Of a number and a category it is that of
-        ``ALEPlot``: second differences over levels in their order.
+        numbers on the same edges where no cell is empty. Of a number and a category it is the
+        effect of ``ALEPlot``: second differences over levels in their order.
 
         Parameters
         ----------
@@ -404,27 +353,11 @@ class Effects(FittedModels):
         OptionError
             If a variable, level or class is unknown, or both of two variables are categories.
         """
-        estimand = accumulated_local_effects(
-            self.analysis.problem,
-            features,
-            grid=grid,
-            points=points,
-            scale=scale,
-            which_class=which_class,
-        )
-        return self.estimate(estimand, **inference)
+        return self._estimate(accumulated_local_effects, features, **options)
 
     @takes()
     def m_plot(
-        self,
-        features: str | Sequence[str],
-        *,
-        grid: Grid = "quantile",
-        points: int | None = None,
-        span: float = 0.2,
-        scale: Scale | None = None,
-        which_class: Any = None,
-        **inference: Unpack[Inference],
+        self, features: str | Sequence[str], *, span: float = 0.2, **options: Unpack[CurveOptions]
     ) -> EstimandResults:
         r"""Mean prediction of rows near a value, :math:`E[f(X) | X_j = x]` (M-plot).
 
@@ -458,28 +391,11 @@ class Effects(FittedModels):
         OptionError
             If the variable is unknown, or the grid leaves its observed range.
         """
-        estimand = m_plot(
-            self.analysis.problem,
-            features,
-            grid=grid,
-            points=points,
-            span=span,
-            scale=scale,
-            which_class=which_class,
-        )
-        return self.estimate(estimand, **inference)
+        return self._estimate(m_plot, features, span=span, **options)
 
     @takes()
     def slopes(
-        self,
-        features: str | Sequence[str],
-        *,
-        step: Step = None,
-        grid: Grid = "quantile",
-        points: int | None = None,
-        scale: Scale | None = None,
-        which_class: Any = None,
-        **inference: Unpack[Inference],
+        self, features: str | Sequence[str], *, step: Step = None, **options: Unpack[CurveOptions]
     ) -> EstimandResults:
         r"""Derivative of the partial dependence on a number, with a band.
 
@@ -514,16 +430,7 @@ class Effects(FittedModels):
         OptionError
             If the variable is unknown, a category or constant, or the model predicts steps.
         """
-        estimand = slopes(
-            self.analysis.problem,
-            features,
-            step=step,
-            grid=grid,
-            points=points,
-            scale=scale,
-            which_class=which_class,
-        )
-        return self.estimate(estimand, **inference)
+        return self._estimate(slopes, features, step=step, **options)
 
     @takes()
     def ame(
@@ -535,7 +442,7 @@ class Effects(FittedModels):
         which_class: Any = None,
         **inference: Unpack[Inference],
     ) -> EstimandResults:
-        r"""Average marginal effects: mean slopes at the rows' own values.
+        r"""Average marginal effects: mean slopes at the rows' values.
 
         .. math:: E\Big[\frac{\partial f(X)}{\partial x_j}\Big]
 
@@ -568,7 +475,11 @@ class Effects(FittedModels):
         OptionError
             If a variable is unknown or constant, or the model predicts steps.
         """
-        estimand = average_marginal_effects(
-            self.analysis.problem, features, step=step, scale=scale, which_class=which_class
+        return self._estimate(
+            average_marginal_effects,
+            features,
+            step=step,
+            scale=scale,
+            which_class=which_class,
+            **inference,
         )
-        return self.estimate(estimand, **inference)

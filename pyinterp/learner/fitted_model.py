@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp.checks import check_choice, check_memory
 from pyinterp.data.design import Design
 from pyinterp.data.features import features_of
 from pyinterp.data.missing import Missing, MissingValues
@@ -32,7 +31,7 @@ from pyinterp.models.specification import specification
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit
 from pyinterp.results.header import clusters_in_words, context_of
-from pyinterp.whatif import EngineName, engine_names
+from pyinterp.whatif import EngineName, check_engine
 
 
 class FittedModel(Interpretable):
@@ -129,7 +128,7 @@ class FittedModel(Interpretable):
             check_offset(fitted, given=offset is not None or exposure is not None)
         if classes is not None:
             check_classes(classes)
-        check_memory(memory_mb)
+        check_engine(engine, memory_mb)
         rows = read_rows(
             X,
             None if isinstance(y, str) else y,
@@ -184,15 +183,6 @@ class FittedModel(Interpretable):
             clusters=clusters_in_words(cluster, sample.clusters),
         )
 
-    @classmethod
-    def _of_sample(
-        cls, predictor: Predictor, design: Design, sample: Sample, data: RowData, **options: Any
-    ) -> FittedModel:
-        """Return a fitted model on rows that a Learner has already read and encoded."""
-        new = cls.__new__(cls)
-        new._assemble(predictor, design, sample, data, **options)
-        return new
-
     def _assemble(
         self,
         predictor: Predictor,
@@ -207,7 +197,6 @@ class FittedModel(Interpretable):
         **words: Any,
     ) -> None:
         """Set the analysis; `words` are other fields of its context."""
-        check_choice("engine", engine, engine_names())
         seeds = Seeds.start(seed)
         offset = None if data.offset is None else data.offset.name
         refit = Refit(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -13,17 +13,9 @@ import pandas as pd
 from pyinterp.data.row_data import Rows
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, quote, short
-from pyinterp.estimands.estimand import Estimand
+from pyinterp.estimands.estimand import Correction, Estimand
 from pyinterp.estimands.groups import by_group
-from pyinterp.inference import (
-    Alternative,
-    CovType,
-    InferenceOptions,
-    Replicates,
-    side_by_side,
-    variance,
-)
-from pyinterp.inference.cov_types import needs_coefficients
+from pyinterp.inference import Alternative, CovType, check_inference, side_by_side, variance
 from pyinterp.learner.analysis import Analysis
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
@@ -65,18 +57,8 @@ class FittedModels:
         return f"<{type(self).__name__}: {name}{refits}, {context.nobs} rows>"
 
     @takes()
-    def estimate(
-        self,
-        estimand: Estimand,
-        *,
-        rows: Rows = None,
-        by: By = None,
-        cov_type: CovType | None = None,
-        alternative: Alternative = "two-sided",
-        p_adjust: str | None = None,
-        simultaneous: bool = False,
-    ) -> EstimandResults:
-        """Estimate any estimand; all other methods of estimands call this one.
+    def estimate(self, estimand: Estimand, **inference: Unpack[Inference]) -> EstimandResults:
+        """Estimate any estimand, such as one that you wrote.
 
         Parameters
         ----------
@@ -95,14 +77,29 @@ class FittedModels:
         OptionError
             If `estimand` is not an Estimand, or the options do not go together.
         """
-        options = InferenceOptions(
-            cov_type=cov_type, alternative=alternative, p_adjust=p_adjust, simultaneous=simultaneous
-        )
         if not isinstance(estimand, Estimand):
             raise OptionError(
                 "`estimand` must be an Estimand, such as that of `pi.mean_over_rows`, not "
                 f"{quote(estimand)}."
             )
+        return self._estimate(lambda _: estimand, **inference)
+
+    def _estimate(
+        self,
+        function: Callable[..., Estimand],
+        /,
+        *args: Any,
+        rows: Rows = None,
+        by: By = None,
+        cov_type: CovType | None = None,
+        alternative: Alternative = "two-sided",
+        p_adjust: str | None = None,
+        simultaneous: bool = False,
+        **options: Any,
+    ) -> EstimandResults:
+        """Estimate the estimand that a function makes of the problem and other arguments."""
+        estimand = function(self.analysis.problem, *args, **options)
+        check_inference(cov_type, alternative, p_adjust, simultaneous=simultaneous)
         if estimand.basis == "model" and (rows is not None or by is not None):
             raise OptionError(
                 f"`{'by' if rows is None else 'rows'}` would change nothing: "
@@ -117,7 +114,7 @@ class FittedModels:
         )
         if by is None:
             parts, terms = [analysis], estimand
-            replicates = _replicates(analysis, estimand, cov_type)
+            replicates = analysis.replicates(estimand, cov_type)
         else:
             groups = analysis.groups(by)
             parts = [
@@ -125,9 +122,9 @@ class FittedModels:
                 for k, level in enumerate(groups.levels)
             ]
             terms = by_group(estimand, groups)
-            replicates = side_by_side([_replicates(part, estimand, cov_type) for part in parts])
+            replicates = side_by_side([part.replicates(estimand, cov_type) for part in parts])
             context = replace(context, study_name="", groups=groups.counts)  # no study is of groups
-        diagnostic = estimand.diagnostic
+        diagnostic, correction = estimand.diagnostic, estimand.correction
         return EstimandResults(
             estimand=terms,
             replicates=replicates,
@@ -136,29 +133,17 @@ class FittedModels:
             fit=analysis.fit(estimand),
             rows=replicates.rows,
             labels=_labels(parts),
-            alternative=options.alternative,
-            p_adjust=options.p_adjust,
-            simultaneous=options.simultaneous,
+            alternative=alternative,
+            p_adjust=p_adjust,
+            simultaneous=bool(simultaneous),
             data=_with_response(analysis.problem.population),
             diagnostic=None if diagnostic is None else self.estimate(diagnostic, rows=rows, by=by),
-            corrected_params=_corrected_params(parts, estimand, terms, cov_type),
+            corrected_params=(
+                None
+                if correction is None
+                else _corrected_params(parts, estimand, correction, terms, cov_type)
+            ),
         )
-
-
-def _replicates(
-    analysis: Analysis, estimand: Estimand, cov_type: CovType | None, *, checked: bool = True
-) -> Replicates:
-    """Return replicates, with the errors of coefficients where the delta method needs them.
-
-    It is asked for, or the default of the estimand. Distributions are predicted by more than
-    coefficients.
-    """
-    replicates = analysis.replicates(estimand, checked=checked)
-    effect = estimand.parameter.effect
-    wanted = effect if cov_type is None else needs_coefficients(cov_type)
-    if not wanted or estimand.kind == "distribution":
-        return replicates
-    return replace(replicates, coefficient_errors=analysis.coefficient_errors(estimand))
 
 
 def _labels(parts: Sequence[Analysis]) -> tuple[pd.Index, ...]:
@@ -179,12 +164,13 @@ def _with_response(population: Sample) -> pd.DataFrame:
 
 
 def _corrected_params(
-    parts: Sequence[Analysis], estimand: Estimand, terms: Estimand, cov_type: CovType | None
-) -> pd.Series[float] | None:
-    """Return estimates corrected for the bias due to sampling variance; None without correction."""
-    correction = estimand.correction
-    if correction is None:
-        return None
+    parts: Sequence[Analysis],
+    estimand: Estimand,
+    correction: Correction,
+    terms: Estimand,
+    cov_type: CovType | None,
+) -> pd.Series[float]:
+    """Return estimates corrected for the bias due to sampling variance."""
     underlying = replace(
         estimand,
         read=correction.underlying,
@@ -193,7 +179,7 @@ def _corrected_params(
     )
     values = []
     for part in parts:
-        means = _replicates(part, underlying, cov_type, checked=False)
+        means = part.replicates(underlying, cov_type, checked=False)
         covariance = variance(means, cov_type).cov
         values.append(correction.correct(means.per_refit.mean(axis=0), covariance))
     index = pd.Index(terms.terms.names, name="term")

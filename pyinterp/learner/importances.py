@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 import numpy.typing as npt
+import pandas as pd
 
 from pyinterp.errors import OptionError
 from pyinterp.estimands.importance.loco import leave_one_covariate_out
-from pyinterp.estimands.importance.losses import Permutations
+from pyinterp.estimands.importance.losses import Permutations, Relation
 from pyinterp.estimands.importance.metric_importance import metric_importance
 from pyinterp.estimands.importance.native import Native, native_importance
-from pyinterp.estimands.importance.permutation import Replacement, permutation_importance
-from pyinterp.estimands.importance.relation import Relation
+from pyinterp.estimands.importance.permutation import (
+    Replacement,
+    entropy_importance,
+    likelihood_importance,
+    permutation_importance,
+)
 from pyinterp.estimands.importance.variable_importance import Adjustment, amvim, cvim, mvim
 from pyinterp.estimands.positivity import positivity, redundancy
-from pyinterp.estimands.uncertainty import entropy_importance, likelihood_importance
 from pyinterp.learner.fitted_models import ONE_GROUP, FittedModels, Inference
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
@@ -25,9 +30,32 @@ from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import ImportanceResults, UncertaintyResults
 from pyinterp.samplers import SamplerLike, is_conditional
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _of_pfi(
+    method: Callable[Concatenate[EstimandResults, P], R],
+) -> Callable[Concatenate[Importances, P], R]:
+    """Return a method of results as a method of the fit, which asks ``pfi()``."""
+
+    @wraps(method)
+    def of_fit(fit: Importances, /, *args: P.args, **options: P.kwargs) -> R:
+        return method(fit._pfi, *args, **options)
+
+    first, _, rest = (method.__doc__ or "").partition("\n")
+    of_fit.__doc__ = f"{first}\n\n        Of permutation importances, ``pfi()``.\n{rest}"
+    return takes()(of_fit)
+
 
 class Importances(FittedModels):
-    """Methods for importances, of uncertainty (Wood et al. 2024) too."""
+    """Methods for importances, of uncertainty (Wood et al. 2024) too, and the table of ``pfi()``.
+
+    Estimates, standard errors and tests of permutation feature importance (PFI) with default
+    options are attributes and methods of the fit: how much larger the expected loss, squared error
+    or log loss, is with other rows' values of a feature. They are no coefficients. PFI is measured
+    when one of them is first asked for.
+    """
 
     @takes()
     def pfi(
@@ -86,29 +114,20 @@ class Importances(FittedModels):
         LossError
             If the learner's predictions can't serve the loss.
         """
-        problem = self.analysis.problem
+        shared: dict[str, Any] = {"permutations": permutations, "relation": relation, **inference}
         if metric is not None:
             if loss is not None or is_conditional(sampler):
                 other = "loss" if loss is not None else "sampler"
                 raise OptionError(f"Give `metric` or `{other}`, not both.")
-            by_metric = metric_importance(
-                problem, features, metric=metric, permutations=permutations, relation=relation
-            )
-            return self.estimate(by_metric, **inference)
+            return self._estimate(metric_importance, features, metric=metric, **shared)
         if isinstance(permutations, Mapping):
             raise OptionError(
                 'Given permutations are for a `metric`, for example the metric "mse" instead of '
                 "the squared loss."
             )
-        estimand = permutation_importance(
-            problem,
-            features,
-            loss=loss,
-            permutations=permutations,
-            relation=relation,
-            sampler=sampler,
+        return self._estimate(
+            permutation_importance, features, loss=loss, sampler=sampler, **shared
         )
-        return self.estimate(estimand, **inference)
 
     @takes()
     def mvim(
@@ -139,8 +158,7 @@ class Importances(FittedModels):
         EstimandResults
             In squared units of the response; for two classes, of the indicator of the second.
         """
-        estimand = mvim(self.analysis.problem, features, permutations=permutations)
-        return self.estimate(estimand, **inference)
+        return self._estimate(mvim, features, permutations=permutations, **inference)
 
     @takes()
     def cvim(
@@ -157,7 +175,7 @@ class Importances(FittedModels):
             \quad \tilde X_j \sim X_j \mid X_{-j}
 
         (Khan, Saarela and Kustra 2025, eqs 19 and 24-26, Algorithm 2). It does not extrapolate, and
-        it is twice what LOCO estimates.
+        it is twice the estimand of LOCO.
 
         Parameters
         ----------
@@ -174,8 +192,9 @@ class Importances(FittedModels):
             In squared units of the response; for two classes, of the indicator of the second.
             Tables show R²_j of `positivity` beside it.
         """
-        estimand = cvim(self.analysis.problem, features, permutations=permutations, sampler=sampler)
-        return self.estimate(estimand, **inference)
+        return self._estimate(
+            cvim, features, permutations=permutations, sampler=sampler, **inference
+        )
 
     @takes()
     def amvim(
@@ -211,14 +230,9 @@ class Importances(FittedModels):
             In squared units of the response. Missing where R²_j is 0.999 or more; computed at
             R²_j = 0 in refits where it is negative.
         """
-        estimand = amvim(
-            self.analysis.problem,
-            features,
-            method=method,
-            permutations=permutations,
-            sampler=sampler,
+        return self._estimate(
+            amvim, features, method=method, permutations=permutations, sampler=sampler, **inference
         )
-        return self.estimate(estimand, **inference)
 
     @takes()
     def loco(
@@ -233,23 +247,24 @@ class Importances(FittedModels):
 
         .. math:: LOCO_S = E[L(Y, f_{-S}(X_C))] - E[L(Y, f(X))]
 
-        where :math:`f_{-S}` is the learner trained on the same rows without the feature (Lei et
-        al. 2018, section 6; Khan, Saarela and Kustra 2025, section 2.2). For a learner it is the
-        mean over refits. Unlike `pfi` it predicts no rows that do not occur, and where
-        another feature can stand in for this one it is small. The truth may be negative: a learner
-        may predict better without a feature.
+        Here :math:`f_{-S}` is the learner trained on the same rows without the feature (Lei et al.
+        2018, section 6; Khan, Saarela and Kustra 2025, section 2.2). The estimate for a learner is
+        the mean over refits. Unlike `pfi`, LOCO predicts observed rows only. It is small where
+        another feature can replace this one. The true LOCO may be negative, because a learner may
+        predict better without a feature.
 
-        Every refit is trained again without each feature, under the joblib backend and `n_jobs` of
-        the fit, on the same rows and with the same seeds, so that the two differ by the feature
-        and not by chance. Without a variable of a formula all terms that use it go; if no column
-        is left, the prediction is the loss's best constant for the training rows. The models are
-        not kept, but their predictions are: other losses and relations, and features left out
-        before, need no training.
+        Every refit is trained again without each feature, with the joblib backend and `n_jobs` of
+        the fit. Rows and seeds stay the same, so that the two models differ by the feature and not
+        by chance. If the feature is a variable of a formula, all terms that use it are omitted. If
+        no column remains, the prediction is the loss's best constant for the training rows.
+
+        The models are dropped and their predictions kept. So another loss or relation, or a
+        feature that was omitted before, needs no training.
 
         Parameters
         ----------
         features : str or sequence of str, optional
-            Features (variables, or groups of variables, left out jointly); by default all.
+            Features: variables, or groups of variables that are omitted jointly. By default all.
         {loss}
         relation : {"difference", "ratio"}
             How the two expected losses are compared, per refit.
@@ -281,10 +296,9 @@ class Importances(FittedModels):
         features `pfi` is twice as large.
         """
         self.analysis.need_trainer()
-        estimand = leave_one_covariate_out(
-            self.analysis.problem, features, loss=loss, relation=relation
+        return self._estimate(
+            leave_one_covariate_out, features, loss=loss, relation=relation, **inference
         )
-        return self.estimate(estimand, **inference)
 
     @takes()
     def native_importance(
@@ -323,9 +337,8 @@ class Importances(FittedModels):
         OptionError
             If the model has no importance, or not this one.
         """
-        analysis = self.analysis
-        estimand = native_importance(analysis.problem, analysis.cases[0].whatif, type)
-        return self.estimate(estimand, **inference)
+        first = self.analysis.cases[0].whatif
+        return self._estimate(native_importance, first, type, **inference)
 
     @takes()
     def likelihood_pfi(
@@ -368,15 +381,15 @@ class Importances(FittedModels):
         PredictionError
             If the learner predicts neither a distribution nor class probabilities.
         """
-        estimand = likelihood_importance(
-            self.analysis.problem,
+        return self._estimate(
+            likelihood_importance,
             features,
             which_class=which_class,
             permutations=permutations,
             relation=relation,
             sampler=sampler,
+            **inference,
         )
-        return self.estimate(estimand, **inference)
 
     @takes()
     def entropy_pfi(
@@ -421,15 +434,15 @@ class Importances(FittedModels):
         PredictionError
             If the learner predicts neither a distribution nor class probabilities.
         """
-        estimand = entropy_importance(
-            self.analysis.problem,
+        return self._estimate(
+            entropy_importance,
             features,
             which_class=which_class,
             permutations=permutations,
             relation=relation,
             sampler=sampler,
+            **inference,
         )
-        return self.estimate(estimand, **inference)
 
     @takes(refused={"by": ONE_GROUP})
     def redundancy(
@@ -457,13 +470,12 @@ class Importances(FittedModels):
         ImportanceResults
             With "others" and "response"; one term per feature.
         """
-        problem = self.analysis.problem
-        estimands = {
-            "others": positivity(problem, features, sampler=sampler),
-            "response": redundancy(problem, features, sampler=sampler),
-        }
+        columns = {"others": positivity, "response": redundancy}
         return ImportanceResults(
-            {name: self.estimate(each, **inference) for name, each in estimands.items()}
+            {
+                name: self._estimate(function, features, sampler=sampler, **inference)
+                for name, function in columns.items()
+            }
         )
 
     @takes(refused={"by": ONE_GROUP, "alternative": "it decides by two-sided intervals"})
@@ -476,7 +488,7 @@ class Importances(FittedModels):
         alpha: float = 0.05,
         **inference: Unpack[Inference],
     ) -> UncertaintyResults:
-        """Likelihood-PFI, entropy-PFI and R²_j of every feature, and what they say together.
+        """Likelihood-PFI, entropy-PFI and R²_j of every feature, and a decision from all three.
 
         Parameters
         ----------
@@ -502,8 +514,42 @@ class Importances(FittedModels):
         return UncertaintyResults(
             likelihood=self.likelihood_pfi(features, permutations=permutations, **inference),
             entropy=self.entropy_pfi(features, permutations=permutations, **inference),
-            redundancy=self.estimate(
-                positivity(self.analysis.problem, features, sampler=sampler), **inference
-            ),
+            redundancy=self._estimate(positivity, features, sampler=sampler, **inference),
             alpha=alpha,
         )
+
+    @cached_property
+    def _pfi(self) -> EstimandResults:
+        return self.pfi()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the table, which is made again when it is needed."""
+        return {name: value for name, value in vars(self).items() if name != "_pfi"}
+
+    @property
+    def params(self) -> pd.Series[float]:
+        """PFI of every feature, in units of the loss: estimates of ``pfi()``."""
+        return self._pfi.params
+
+    @property
+    def bse(self) -> pd.Series[float]:
+        """Standard errors of the PFI in `params`, as ``pfi()`` has them."""
+        return self._pfi.bse
+
+    @property
+    def tvalues(self) -> pd.Series[float]:
+        """T statistics of the hypothesis PFI = 0, as ``pfi()`` has them."""
+        return self._pfi.tvalues
+
+    @property
+    def pvalues(self) -> pd.Series[float]:
+        """p-values of the hypothesis PFI = 0, as ``pfi()`` has them."""
+        return self._pfi.pvalues
+
+    conf_int = _of_pfi(EstimandResults.conf_int)
+    t_test = _of_pfi(EstimandResults.t_test)
+    wald_test = _of_pfi(EstimandResults.wald_test)
+    summary_frame = _of_pfi(EstimandResults.summary_frame)
+    tidy = _of_pfi(EstimandResults.tidy)
+    summary = _of_pfi(EstimandResults.summary)
+    plot = _of_pfi(EstimandResults.plot)

@@ -14,12 +14,11 @@ from pyinterp.errors import OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.causal import causal_effects, causal_importance, causal_share
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.importance.losses import Permutations
-from pyinterp.estimands.metric import metric_of_rows
 from pyinterp.estimands.positivity import positivity, samplers_of
-from pyinterp.estimands.risk import RiskRelation, risk
-from pyinterp.learner.default_table import DefaultTable
+from pyinterp.estimands.risk import RiskRelation, metric_of_rows, risk
 from pyinterp.learner.effects import Effects
 from pyinterp.learner.fitted_models import ONE_GROUP, Inference
+from pyinterp.learner.importances import Importances
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.metrics import METRICS
 from pyinterp.losses.rowwise import LossLike
@@ -47,7 +46,7 @@ MEASURES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-class Interpretable(Effects, DefaultTable):
+class Interpretable(Effects, Importances):
     """Methods common to a fitted learner and a single fitted model: one per estimand."""
 
     @takes()
@@ -76,8 +75,7 @@ class Interpretable(Effects, DefaultTable):
         EstimandResults
             With one term.
         """
-        estimand = risk(self.analysis.problem, loss=loss, relation=relation)
-        return self.estimate(estimand, **inference)
+        return self._estimate(risk, loss=loss, relation=relation, **inference)
 
     @takes()
     def metric(self, metric: MetricLike, **inference: Unpack[Inference]) -> EstimandResults:
@@ -85,7 +83,7 @@ class Interpretable(Effects, DefaultTable):
 
         It has the sign that it is defined with: "neg_mean_absolute_error" is negative. For a
         learner it is the mean over refits of the metric on each refit's evaluation rows. The
-        standard error of one model is that of the mean of the rows' influences, which are
+        standard error of one model is the error of the mean of the rows' influences, which are
         derivatives of the metric with respect to the rows' weights.
 
         Parameters
@@ -105,7 +103,7 @@ class Interpretable(Effects, DefaultTable):
         LossError
             If the learner's predictions can't serve the metric.
         """
-        return self.estimate(metric_of_rows(self.analysis.problem, metric), **inference)
+        return self._estimate(metric_of_rows, metric, **inference)
 
     @takes(refused={"by": ONE_GROUP})
     def importance(
@@ -194,8 +192,7 @@ class Interpretable(Effects, DefaultTable):
         EstimandResults
             Between 0 and 1, or negative where the features are predicted worse than by their mean.
         """
-        estimand = positivity(self.analysis.problem, features, sampler=sampler)
-        return self.estimate(estimand, **inference)
+        return self._estimate(positivity, features, sampler=sampler, **inference)
 
     @takes()
     def plot_positivity(
@@ -214,7 +211,7 @@ class Interpretable(Effects, DefaultTable):
         {sampler}
         {rows}
         """
-        from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+        from pyinterp.results.plots.scatter import agreement  # noqa: PLC0415 - slow
 
         if not isinstance(feature, str):
             raise OptionError(
@@ -244,7 +241,7 @@ class Interpretable(Effects, DefaultTable):
         caption = f"Out of sample; {context.refits} refits ({context.plan})"
         # A row that several refits evaluate is shown once.
         once = values[~values.index.duplicated()].sort_index()
-        return plots.agreement(once, predictions.groupby(predictions.index).mean(), caption)
+        return agreement(once, predictions.groupby(predictions.index).mean(), caption)
 
     @takes(refused={"by": ONE_GROUP})
     def causal(
@@ -259,11 +256,12 @@ class Interpretable(Effects, DefaultTable):
     ) -> CausalResults:
         r"""Causal effects, importance and share of variance of one feature, by plug-in.
 
-        With f in the place of :math:`E(Y_x \mid Z)`, :math:`CATE(x, x^*, z) = f(x, z) - f(x^*, z)`:
-        its mean over rows; MVIM and CVIM as mean squares of it (Khan, Saarela and Kustra 2025,
-        Theorems 1 to 5) beside their permutation estimates; and CVIM / (2 V(Y)), the share of
-        variance that the feature explains causally (Chen et al. 2020). Causal only under the
-        assumptions that the table states.
+        The model f replaces :math:`E(Y_x \mid Z)`, so that the effect of the feature on one row is
+        :math:`CATE(x, x^*, z) = f(x, z) - f(x^*, z)`. The result has the mean of this effect over
+        rows. It has MVIM and CVIM twice: as mean squares of the effect (Khan, Saarela and Kustra
+        2025, Theorems 1 to 5) and as permutation estimates. It also has CVIM / (2 V(Y)), the share
+        of variance that the feature explains causally (Chen et al. 2020). All this is causal only
+        under the assumptions that the table states.
 
         Parameters
         ----------

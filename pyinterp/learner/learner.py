@@ -15,11 +15,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import check_choice, check_flag, check_memory
+from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.columns import read_variables
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.features import features_of
-from pyinterp.data.formula import callers_names
+from pyinterp.data.formula.coding import callers_names
 from pyinterp.data.frames import as_frame, check_frame
 from pyinterp.data.missing import Missing, MissingValues
 from pyinterp.data.readers import ArrayReader, FormulaReader, Reader
@@ -40,7 +40,7 @@ from pyinterp.models.predictor import check_estimator, is_classifier, learner_na
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.sample_weight import check_takes_weights
 from pyinterp.models.specification import family_of, specification
-from pyinterp.parallel.progress import ProgressOption, check_progress
+from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws, HalfSampling, Resampling, Splits, Units, plan_of
@@ -55,9 +55,9 @@ from pyinterp.resampling.refits import (
     fit_alone,
     refit,
 )
-from pyinterp.results.header import Context, clusters_in_words, context_of, versions_of_packages
+from pyinterp.results.header import clusters_in_words, context_of, versions_of_packages
 from pyinterp.storage import fingerprint
-from pyinterp.whatif import EngineName, engine_names
+from pyinterp.whatif import EngineName, check_engine
 
 Encoding: TypeAlias = Literal["matrix", "frame"]
 
@@ -113,8 +113,10 @@ class Learner:
         The variables of every feature.
     endog_names : str
         Name of the response.
+    exog_names : list of str
+        Names of the columns that the estimator takes.
     dropped_rows : int
-        Rows left out because of missing values; of those in `subset`, if it is given.
+        Rows left out because of missing values; only rows in `subset` count, if it is given.
     missing_note : str
         The missing values behind these rows, and those that are kept; empty if there are none.
 
@@ -182,7 +184,7 @@ class Learner:
             Inside function calls it is Python. What R or its packages would read in another way,
             such as ``(1 | id)``, ``offset(x)`` or ``s(x)``, is an error that says what to write.
             Features are the variables, whatever columns are built from them. An intercept column
-            is passed only to estimators that do not fit their own.
+            is passed only to estimators that do not fit one.
         data : data frame
             One row per observation: of pandas, polars, pyarrow, a relation of DuckDB, or a dict of
             columns. Columns that the formula does not use are not read.
@@ -203,7 +205,7 @@ class Learner:
             Variables that are replaced jointly, by the name of the group.
         missing : {"auto", "keep", "drop", "raise"}
             As in `Learner`. In a matrix design, rows are kept that lack a number; those that lack
-            a category, or what a function such as ``bs(x)`` learns from, are left out.
+            a category, or a value from which a function such as ``bs(x)`` learns, are left out.
         weights : str or array of shape (n,), optional
             As in `Learner`. `.` in the formula does not stand for their column.
         weights_type : {"frequency", "sampling"}
@@ -311,15 +313,13 @@ class Learner:
     def _encode(self) -> None:
         """Set the design and the features of the variables at hand."""
         design: Design = self._reader.design(self.population.variables, intercept=self._intercept)
-        if (offset := self.data.offset) is not None:
-            offset.check_last(design.driven([offset.name]), len(design.columns))
         no_intercept = isinstance(design, FormulaDesign) and not design.has_intercept
         if no_intercept and fits_intercept(self.estimator):
             raise FormulaError(
                 f"The formula has no intercept, but {learner_name(self.estimator)} fits one; pass "
                 "`fit_intercept=False`, or leave `- 1` out of the formula."
             )
-        self.design = design
+        self.design, self.exog_names = design, list(design.columns)
         self.features = dict(features_of(design.variables, self.groups, self._offset))
 
     def __repr__(self) -> str:
@@ -359,7 +359,7 @@ class Learner:
         n_jobs : int, optional
             Jobs over refits, by joblib: ``joblib.parallel_config`` chooses the backend.
         reseed : bool
-            Give every ``random_state`` (or ``random_seed``) inside the estimator its own seed in
+            Give every ``random_state`` (or ``random_seed``) inside the estimator another seed in
             every refit. False keeps them as they are, so that refits share the estimator's seed.
         on_error : {"raise", "drop"}
             What to do when a refit fails. "drop" warns and goes on; the header has the number.
@@ -398,23 +398,15 @@ class Learner:
                 "`resampling` must be a plan such as pi.HalfSampling(), a splitter of scikit-learn "
                 f"or a list of (train, test) rows, not {quote(plan)}."
             )
-        check_flag("reseed", reseed)
-        check_progress(progress)
-        check_memory(memory_mb)
-        check_choice("engine", engine, engine_names())
+        check_engine(engine, memory_mb)
         by_row = self.data.weights is not None or self.data.offset is not None
         if by_row and not plan.shares_data:
             raise OptionError(
                 "Weights and offsets are of the data at hand, but this plan draws new data for "
                 "every refit; leave them out, or use a plan that resamples."
             )
-        options = RefitOptions(
-            reseed=reseed,
-            on_error=on_error,
-            design_state=self._options.design_state,
-            unseen_levels=self._options.unseen_levels,
-            n_jobs=n_jobs,
-            progress=progress,
+        options = replace(
+            self._options, reseed=reseed, on_error=on_error, n_jobs=n_jobs, progress=progress
         )
         store, part = _kept_in(checkpoint, shard)
         if seed is None and store is not None and "seed" in store.facts:
@@ -460,7 +452,30 @@ class Learner:
             predictor=refits[0].predictor,
             design=refits[0].design,
         )
-        context = self._context(plan, population, refits, seeds)
+        # Studies are of rows that count alike.
+        alike = self.data.repeats is None and self.population.weights is None
+        context = context_of(
+            refits,
+            level="learner" if plan.number > 1 else "model",
+            endog_name=self.endog_names,
+            learner=learner_name(self.estimator),
+            formula=self._reader.formula,
+            specification=specification(self.estimator),
+            family=family_of(self.estimator),
+            nobs=population.nobs,
+            dropped_rows=self.dropped_rows,
+            missing_note=self.missing_note,
+            plan=plan.label,
+            where=plan.where,
+            study_name=plan.study_name if alike else "",
+            unit="rows" if plan.cluster is None else "clusters",
+            failed_refits=plan.number - len(refits),
+            weighting=self.data.weighting,
+            clusters=clusters_in_words(plan.cluster, population.clusters),
+            offset=self._offset or "",
+            seed=seeds.entropy,
+            plan_note=plan.note,
+        )
         analysis = Analysis(
             problem=problem,
             refits=refits,
@@ -499,35 +514,6 @@ class Learner:
             "versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
         }
 
-    def _context(
-        self, plan: Resampling, population: Sample, refits: tuple[Refit, ...], seeds: Seeds
-    ) -> Context:
-        """Return the names and numbers of a fit that headers of tables show."""
-        # Studies are of rows that count alike.
-        alike = self.data.repeats is None and self.population.weights is None
-        return context_of(
-            refits,
-            level="learner" if plan.number > 1 else "model",
-            endog_name=self.endog_names,
-            learner=learner_name(self.estimator),
-            formula=self._reader.formula,
-            specification=specification(self.estimator),
-            family=family_of(self.estimator),
-            nobs=population.nobs,
-            dropped_rows=self.dropped_rows,
-            missing_note=self.missing_note,
-            plan=plan.label,
-            where=plan.where,
-            study_name=plan.study_name if alike else "",
-            unit="rows" if plan.cluster is None else "clusters",
-            failed_refits=plan.number - len(refits),
-            weighting=self.data.weighting,
-            clusters=clusters_in_words(plan.cluster, population.clusters),
-            offset=self._offset or "",
-            seed=seeds.entropy,
-            plan_note=plan.note,
-        )
-
     @takes()
     def fit_model(self, *, seed: int | np.random.Generator | None = None) -> FittedModel:
         """Train one model on all rows and interpret it on the same rows, as R's `lm` would.
@@ -563,7 +549,8 @@ class Learner:
             keep_set=True,
             weights=population.weights,
         )
-        return FittedModel._of_sample(
+        model = FittedModel.__new__(FittedModel)
+        model._assemble(
             predictor,
             self.design,
             population,
@@ -575,9 +562,10 @@ class Learner:
             formula=self._reader.formula,
             specification=specification(self.estimator),
         )
+        return model
 
     def variables_of(self, data: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
-        """Return the learner's variables of new rows."""
+        """Return the columns of new rows that are the learner's variables."""
         frame = as_frame(data)
         if self.data.offset is not None:
             frame = self.data.offset.of(frame)
@@ -587,11 +575,6 @@ class Learner:
                 f"New rows must have the variable `{absent[0]}`." + did_you_mean(absent[0], frame)
             )
         return read_variables(frame[list(self.design.variables)])
-
-    @property
-    def exog_names(self) -> list[str]:
-        """Names of the columns that the estimator takes."""
-        return list(self.design.columns)
 
     def _with_rows(self, rows: pd.DataFrame) -> Learner:
         """Return the learner with the same specification for other rows.

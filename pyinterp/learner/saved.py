@@ -24,7 +24,7 @@ from pyinterp.inference.half_sample.half_fits import HalfFits
 from pyinterp.inference.replicates import CoefficientErrors
 from pyinterp.learner.analysis import Analysis, Measured, MeasurementKey, measurement_key
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.models.predictor import ClassOrder, Kind, Predictor
+from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.random import Seeds
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit, RefitOptions
@@ -100,7 +100,7 @@ class Record:
     coefficient_errors : mapping of str to CoefficientErrors
         By the same digest, for the delta method of one model.
     engines : mapping of str to Engine
-        By the kind of predictions; "" is the kind that the model predicts by default.
+        By the kind of predictions.
     half_fits : HalfFits or None
     mean_share : float or None
     plan_note : str
@@ -116,7 +116,7 @@ class Record:
     model: KeptModel
     kind: Kind
     classes: tuple[Any, ...] | None
-    order: ClassOrder | None
+    order: tuple[int, ...]
     labels: tuple[Any, ...] | None
     ordinal: bool
     distribution: Distribution | None
@@ -220,9 +220,9 @@ class MeasuredAnalysis(Analysis):
             estimator=None, refits=(), seeds=self.seeds, options=RefitOptions(progress=False)
         )
 
-    def engine_of_kind(self, kind: Kind | None) -> Engine:
+    def engine_of_kind(self, kind: Kind) -> Engine:
         """Return the engine that computed predictions of a kind."""
-        return self.record.engines.get(kind or "", self.record.engines[""])
+        return self.record.engines.get(kind, self.record.engines[self.record.kind])
 
     @property
     def half_fits(self) -> HalfFits | None:
@@ -369,7 +369,10 @@ def _errors(analysis: Analysis, scope: str = "") -> dict[str, CoefficientErrors]
 
 def _engines(analysis: Analysis) -> dict[str, Engine]:
     kinds = {kind for case in analysis.cases for kind in case._by_kind}
-    return {"": analysis.engine_of_kind(None), **{k: analysis.engine_of_kind(k) for k in kinds}}
+    return {
+        kind: analysis.engine_of_kind(kind)
+        for kind in (analysis.problem.predictor.kind, *sorted(kinds))
+    }
 
 
 def _refit_record(refit: Refit, population: Sample, own_rows: bool) -> RefitRecord:

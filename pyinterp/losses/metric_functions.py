@@ -13,9 +13,11 @@ import numpy as np
 from sklearn.metrics import get_scorer_names
 
 from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import is_hashable
 from pyinterp.data.sample import Response
 from pyinterp.errors import LossError, OptionError, did_you_mean, list_of, quote, reason
-from pyinterp.losses.metrics import METRICS, Metric, MetricName, check_metric
+from pyinterp.losses.metrics import METRICS, Metric, MetricName, Result
+from pyinterp.losses.rowwise import check_needs
 from pyinterp.losses.scorers import ScorerFunction, formula_of, name_of, needs_of, scorer_of
 from pyinterp.models.predictor import Predictor
 
@@ -35,7 +37,7 @@ NOT_SMOOTH = "the metric jumps where the weights of rows change a little, as med
 # Groups of rows that are left out together, and the multiple of their effects' sum of squares by
 # which influences may miss it: below 0.1, rarely up to 1, for smooth functions of 20 rows and more;
 # a million for a median of weighted rows. Where rows that are left out have no more than so many
-# different effects, as on a median, a quantile or a count, groups must do what is foretold: those
+# different effects, as on a median, a quantile or a count, groups must agree with them: groups
 # of a median miss by 0.05 to 5.
 GROUPS = 12
 DISAGREEMENT, STRICT = 2, 0.02
@@ -61,7 +63,7 @@ class MetricFunction(Metric):
     weights: str = ""
     direction: bool = False
 
-    def __call__(self, y: FloatArray, prediction: FloatArray) -> tuple[float, FloatArray]:
+    def __call__(self, y: FloatArray, prediction: FloatArray) -> Result:
         """Return the metric and influences by the infinitesimal jackknife, or by leaving out.
 
         Influences are missing where they do not add up, as of a median, which jumps.
@@ -87,26 +89,37 @@ class MetricFunction(Metric):
         prediction: FloatArray,
         weights: FloatArray,
     ) -> FloatArray:
-        """Return influences with mean 0, or missing ones if they do not add up."""
+        """Return influences with mean 0, or missing ones if they do not add up.
 
-        def value_of(rows: IntArray) -> float | None:
+        They add up if leaving out several rows has about the effect that they say, over groups.
+        """
+        influence, n = influence - influence.mean(), len(y)
+        size = round(np.sqrt(n))
+        if n < 3 * size:
+            return influence
+        order = np.random.default_rng(0).permuted(np.tile(np.arange(n), (GROUPS, 1)), axis=1)
+        foretold, change = np.empty(GROUPS), np.empty(GROUPS)
+        for k, (out, kept) in enumerate(zip(order[:, :size], order[:, size:], strict=True)):
+            foretold[k] = -influence[out].mean() * size / n * weights.sum() / weights[kept].sum()
             try:
-                return self._value(y[rows], prediction[rows], weights[rows])
+                change[k] = self._value(y[kept], prediction[kept], weights[kept]) - value
             except LossError:  # of rows of one class, say
-                return None
-
-        around = influence - influence.mean()
-        smooth = _add_up(around, weights, value, value_of, counts=prediction.ndim > 1)
-        return around if smooth else np.full_like(around, np.nan)
+                change[k] = foretold[k]
+        off, largest = change - foretold, np.abs(influence).max()
+        if max(np.abs(change).max(), np.abs(off).max()) <= ROUNDING * max(abs(value), largest):
+            return influence
+        effects = len(np.unique(np.round(influence / largest, 6))) if largest else 1
+        # A smooth metric of labels may have few different effects of rows.
+        strict = prediction.ndim == 1 and effects <= FEW_EFFECTS
+        smooth = off @ off <= (STRICT if strict else DISAGREEMENT) * (change @ change)
+        return influence if smooth else np.full_like(influence, np.nan)
 
     @property
     def takes_weights(self) -> bool:
         """Whether the function does."""
         return bool(self.weights)
 
-    def with_weights(
-        self, y: FloatArray, prediction: FloatArray, weights: FloatArray
-    ) -> tuple[float, FloatArray]:
+    def with_weights(self, y: FloatArray, prediction: FloatArray, weights: FloatArray) -> Result:
         """Return the metric of weighted rows, and influences by the infinitesimal jackknife.
 
         Missing where they do not add up, as of a median.
@@ -150,7 +163,7 @@ class MetricFunction(Metric):
         return float(number.reshape(()))
 
     def _advice(self, prediction: FloatArray) -> str:
-        """Return what to pass in place of a function of labels, or of one probability."""
+        """Return the metric to pass in place of a function of labels, or of one probability."""
         if prediction.ndim == 1 or isinstance(self.function, ScorerFunction):
             return ""
         short = self.name.removesuffix("_score")
@@ -178,7 +191,12 @@ def choose_metric(
     """
     formula = formula_of(metric) if response.classes is None else None
     chosen = _by_name(metric, predictor, response) if formula is None else formula
-    check_metric(chosen, predictor, response)
+    if not is_hashable(chosen):
+        raise LossError(
+            "A metric must be hashable, as what it gives is kept: make its class a dataclass "
+            f"with `frozen=True` that holds no arrays; {type(chosen).__name__} is not."
+        )
+    check_needs(f"metric {quote(chosen.name)}", chosen.needs, predictor, response, METRICS)
     if direction and isinstance(chosen, MetricFunction) and not chosen.direction:
         raise LossError(
             f"An importance must know whether a smaller {quote(chosen.name)} is better; pass "
@@ -344,43 +362,3 @@ def _cell(place: FloatArray, rows: IntArray) -> tuple[float, int, int, IntArray]
     squares = np.square(place[rows] - place[rows].mean(axis=0)).sum(axis=0)
     axis = int(squares.argmax())
     return -float(squares[axis]), int(rows[0]), axis, rows
-
-
-def _add_up(
-    influence: FloatArray,
-    weights: FloatArray,
-    value: float,
-    value_of: Callable[[IntArray], float | None],
-    *,
-    counts: bool,
-) -> bool:
-    """Return whether leaving out several rows does about what their influences say, over groups.
-
-    Parameters
-    ----------
-    influence : ndarray of shape (n,)
-        With mean 0.
-    weights : ndarray of shape (n,)
-    value : float
-        The metric of all rows.
-    value_of : callable
-        Returns the metric of some rows, or None if they have none, as rows of one class.
-    counts : bool
-        Whether a smooth metric may have few different effects of rows, as one of labels.
-    """
-    n = len(influence)
-    size = round(np.sqrt(n))
-    if n < 3 * size:
-        return True
-    order = np.random.default_rng(0).permuted(np.tile(np.arange(n), (GROUPS, 1)), axis=1)
-    foretold, change = np.empty(GROUPS), np.empty(GROUPS)
-    for k, (out, kept) in enumerate(zip(order[:, :size], order[:, size:], strict=True)):
-        foretold[k] = -influence[out].mean() * size / n * weights.sum() / weights[kept].sum()
-        rest = value_of(kept)
-        change[k] = foretold[k] if rest is None else rest - value
-    off, largest = change - foretold, np.abs(influence).max()
-    if max(np.abs(change).max(), np.abs(off).max()) <= ROUNDING * max(abs(value), largest):
-        return True
-    effects = len(np.unique(np.round(influence / largest, 6))) if largest else 1
-    share = STRICT if not counts and effects <= FEW_EFFECTS else DISAGREEMENT
-    return bool((off @ off) <= share * (change @ change))

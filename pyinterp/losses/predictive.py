@@ -1,4 +1,4 @@
-"""What a predictive distribution costs: its negative log likelihood, and its entropy."""
+"""The cost of a predictive distribution: its negative log likelihood, and its entropy."""
 
 from __future__ import annotations
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from pyinterp._typing import FloatArray
@@ -17,10 +18,6 @@ from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Kind, Predictor, learner_name, most_probable
 from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.representation import about
-
-if TYPE_CHECKING:
-    from pyinterp.losses.metrics import Metric
-
 
 LossName: TypeAlias = Literal[
     "squared", "absolute", "huber", "poisson", "gamma", "binomial", "log", "brier", "rps",
@@ -42,15 +39,15 @@ class Loss:
     Parameters
     ----------
     name : str
-        What tables call it.
+        Its name in tables.
     function : callable
         ``function(y, prediction)``, elementwise over broadcast arrays. For regression both have
         shape (...). For classification `y` holds positions in the classes, shape (...), and
         `prediction` probabilities in their order, shape (..., number of classes).
     needs : {"mean", "probability", "label", "distribution"}
-        What the function is given. With "label" the largest prediction of a row is that of the
-        class that the learner's own ``predict`` says; with "distribution" they are the parameters
-        of distributions, shape (..., P).
+        Kind of the predictions that the function is given. With "label" the largest of a row is
+        for the class that the learner's ``predict`` says; with "distribution" they are the
+        parameters of distributions, shape (..., P).
     constant : callable, optional
         ``constant(y_train)``, the best prediction that ignores the features, shape () or
         (number of classes,). Without it no share of explained loss is printed.
@@ -63,7 +60,7 @@ class Loss:
     name: str
     function: LossFunction
     needs: Kind = "mean"
-    constant: Callable[[FloatArray], FloatArray] | None = None
+    constant: Callable[[FloatArray], npt.ArrayLike] | None = None
     unit: str = ""
     range: Range = REAL
 
@@ -104,7 +101,14 @@ class Loss:
                 "check the response and the predictions it is given."
             )
         if y.shape == shape == (len(y),):
-            self._check_by_row(y, prediction, loss)
+            again = self._values(y[:TWICE], prediction[:TWICE])
+            first = loss[:TWICE]
+            if again.shape != first.shape or not np.allclose(again, first, rtol=1e-9):
+                raise LossError(
+                    f"The loss `{short(self.name)}` must be the same for a row each time, whatever "
+                    "rows are beside it, but it is not. A measure of all rows together is a "
+                    "`metric`."
+                )
         return loss
 
     def best_constant(self, y: FloatArray) -> FloatArray | None:
@@ -138,16 +142,6 @@ class Loss:
             )
         return loss
 
-    def _check_by_row(self, y: FloatArray, prediction: FloatArray, loss: FloatArray) -> None:
-        """Raise unless the first rows have the same loss without the others."""
-        again = self._values(y[:TWICE], prediction[:TWICE])
-        same = again.shape == loss[:TWICE].shape and np.allclose(again, loss[:TWICE], rtol=1e-9)
-        if not same:
-            raise LossError(
-                f"The loss `{short(self.name)}` must be the same for a row each time, whatever "
-                "rows are beside it, but it is not. A measure of all rows together is a `metric`."
-            )
-
     def __repr__(self) -> str:
         return about(self, self.name)
 
@@ -158,11 +152,9 @@ def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> L
     The default is squared loss for regression, binomial deviance if the response is shares; for
     classification log loss, or zero-one loss if the classifier predicts no probabilities.
     """
-    if loss is None and response.shares:
-        return LOSSES["binomial"]
     if loss is None:
         default = {"mean": "squared", "probability": "log", "label": "zero_one"}
-        return LOSSES[default[predictor.kind]]
+        return LOSSES["binomial" if response.shares else default[predictor.kind]]
     if isinstance(loss, str):
         check_choice("loss", loss, LOSSES)
         chosen = LOSSES[loss]
@@ -172,26 +164,18 @@ def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> L
         chosen = Loss(getattr(loss, "__name__", "callable"), loss, needs=predictor.kind)
     else:
         raise LossError(f"`loss` must be a name, a Loss or a function, not {quote(loss)}.")
-    _check_serves(chosen, predictor, response)
-    return chosen
-
-
-def _check_serves(loss: Loss, predictor: Predictor, response: Response) -> None:
-    if loss is LOSSES["rps"] and predictor.classes is not None and not response.ordinal:
+    if chosen is LOSSES["rps"] and predictor.classes is not None and not response.ordinal:
         raise LossError(
             f"The ranked probability score needs ordered classes, but `{response.name}` has none: "
             "make it an ordered category, `astype(pd.CategoricalDtype([...], ordered=True))`."
         )
-    if loss.needs != "distribution":  # whether the model states one is seen where it is asked
-        check_needs(f"loss `{loss.name}`", loss.needs, predictor, response, LOSSES)
+    if chosen.needs != "distribution":  # whether the model states one is seen where it is asked
+        check_needs(f"loss `{chosen.name}`", chosen.needs, predictor, response, LOSSES)
+    return chosen
 
 
 def check_needs(
-    what: str,
-    needs: Kind,
-    predictor: Predictor,
-    response: Response,
-    table: Mapping[str, Loss] | Mapping[str, Metric],
+    what: str, needs: Kind, predictor: Predictor, response: Response, table: Mapping[str, Any]
 ) -> None:
     """Raise `LossError` unless a model's predictions serve a loss or metric, which others do."""
 
@@ -275,25 +259,13 @@ def _brier(y: FloatArray, prediction: FloatArray) -> FloatArray:
 
 def _ranked_probability(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return the mean over cuts between classes of squared errors of cumulative probabilities."""
-    k = prediction.shape[-1] - 1
-    total = np.zeros(prediction.shape[:-1])
-    below = np.zeros(prediction.shape[:-1])
-    for cut in range(k):
-        below = below + prediction[..., cut]
-        total += np.square(below - (y <= cut))
-    return np.asarray(total / k)
+    below = np.cumsum(prediction, axis=-1)[..., :-1]
+    cuts = np.arange(below.shape[-1])
+    return np.asarray(np.square(below - (y[..., None] <= cuts)).mean(axis=-1))
 
 
 def _zero_one(y: FloatArray, prediction: FloatArray) -> FloatArray:
     return np.asarray(most_probable(prediction) != y, dtype=np.float64)
-
-
-def _mean(y: FloatArray) -> FloatArray:
-    return np.asarray(y.mean())
-
-
-def _median(y: FloatArray) -> FloatArray:
-    return np.asarray(np.median(y))
 
 
 def _shares(y: FloatArray) -> FloatArray:
@@ -302,12 +274,12 @@ def _shares(y: FloatArray) -> FloatArray:
 
 
 LOSSES: Mapping[str, Loss] = {
-    "squared": Loss("squared error", _squared_error, "mean", _mean, "{y}²", range=POSITIVE),
-    "absolute": Loss("absolute error", _absolute, "mean", _median, "{y}", range=POSITIVE),
+    "squared": Loss("squared error", _squared_error, "mean", np.mean, "{y}²", range=POSITIVE),
+    "absolute": Loss("absolute error", _absolute, "mean", np.median, "{y}", range=POSITIVE),
     "huber": Loss("Huber loss", _huber, "mean", None, range=POSITIVE),
-    "poisson": Loss("Poisson deviance", _poisson, "mean", _mean, range=POSITIVE),
-    "gamma": Loss("gamma deviance", _gamma, "mean", _mean, range=POSITIVE),
-    "binomial": Loss("binomial deviance", _binomial, "mean", _mean, range=POSITIVE),
+    "poisson": Loss("Poisson deviance", _poisson, "mean", np.mean, range=POSITIVE),
+    "gamma": Loss("gamma deviance", _gamma, "mean", np.mean, range=POSITIVE),
+    "binomial": Loss("binomial deviance", _binomial, "mean", np.mean, range=POSITIVE),
     "log": Loss("log loss", _log, "probability", _shares, range=POSITIVE),
     "brier": Loss("Brier score", _brier, "probability", _shares, range=POSITIVE),
     "rps": Loss(

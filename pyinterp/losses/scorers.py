@@ -15,11 +15,11 @@ from sklearn.utils.metaestimators import available_if
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.sample import Response
-from pyinterp.losses.metrics import METRICS, Combine, Metric, OfMeans
+from pyinterp.losses.metrics import METRICS, Formula, FormulaMetric, Metric, Result
 from pyinterp.models.predictor import Kind, Predictor, most_probable
 from pyinterp.ranges import REAL
 
-AnyScorer: TypeAlias = Callable[..., Any]
+Scorer: TypeAlias = Callable[..., Any]
 
 # Functions with their default options, by our name.
 FUNCTIONS = {
@@ -29,17 +29,15 @@ FUNCTIONS = {
     "root_mean_squared_error": "rmse",
 }
 SCORERS = {
-    "neg_mean_absolute_error": "mae",
-    "neg_mean_squared_error": "mse",
-    "neg_root_mean_squared_error": "rmse",
-    "r2": "rsq_trad",
+    "r2" if function == "r2_score" else f"neg_{function}": name
+    for function, name in FUNCTIONS.items()
 }
 
 
 @lru_cache  # scikit-learn makes another one each time, whose measurements would not be shared
-def scorer_of(name: str) -> AnyScorer:
+def scorer_of(name: str) -> Scorer:
     """Return a scorer by its name."""
-    scorer: AnyScorer = sk.get_scorer(name)
+    scorer: Scorer = sk.get_scorer(name)
     return scorer
 
 
@@ -58,21 +56,23 @@ def formula_of(metric: object) -> Metric | None:
 
 
 @lru_cache  # as above
-def _formula(name: str) -> Metric:
+def _formula(name: str) -> FormulaMetric:
     """Return a scorer's formula: our metric's, with the sign that makes larger better."""
     metric = METRICS[SCORERS[name]]
-    if isinstance(metric, OfMeans) and metric.smaller_is_better:
-        combine = partial(_negative, combine=metric.combine)
-        metric = replace(metric, smaller_is_better=False, range=REAL, combine=combine)
-    return replace(metric, name=name)
+    if not metric.smaller_is_better:
+        return replace(metric, name=name)
+    formula = partial(_negative, metric.formula)
+    return replace(metric, name=name, smaller_is_better=False, range=REAL, formula=formula)
 
 
-def _negative(means: FloatArray, *, combine: Combine) -> tuple[float, FloatArray]:
-    value, gradient = combine(means)
-    return -value, -gradient
+def _negative(
+    formula: Formula, y: FloatArray, prediction: FloatArray, weights: FloatArray
+) -> Result:
+    value, derivatives = formula(y, prediction, weights)
+    return -value, -derivatives
 
 
-def name_of(scorer: AnyScorer) -> str:
+def name_of(scorer: Scorer) -> str:
     """Return the name of a scorer's function, with the sign that the scorer gives it."""
     text = repr(scorer)
     if not text.startswith("make_scorer("):
@@ -81,8 +81,8 @@ def name_of(scorer: AnyScorer) -> str:
     return f"-{name}" if "greater_is_better=False" in text else name
 
 
-def needs_of(scorer: AnyScorer, predictor: Predictor) -> Kind:
-    """Return what a scorer asks a model for; a scorer that does not say may ask for anything."""
+def needs_of(scorer: Scorer, predictor: Predictor) -> Kind:
+    """Return the kind of predictions that a scorer asks for; "answers" are all of them."""
     if predictor.kind == "mean":
         return "mean"
     methods = getattr(scorer, "_response_method", ())
@@ -103,13 +103,13 @@ class ScorerFunction:
     ----------
     scorer : callable
     needs : str
-        What predictions are.
+        The kind of the predictions.
     response : Response
     probable : bool
         Whether answers have probabilities.
     """
 
-    scorer: AnyScorer
+    scorer: Scorer
     needs: Kind
     response: Response
     probable: bool
@@ -119,57 +119,49 @@ class ScorerFunction:
         rows = np.arange(len(y))[:, None]
         if self.response.classes is None:
             return self.scorer(_Regressor(prediction), rows, y, **weights)
-        model = self._classifier(prediction, np.array(self.response.classes))
+        none, classes = prediction[:, :0], np.array(self.response.classes)
+        if self.needs == "answers":
+            k = len(classes) if self.probable else 0
+            codes, probabilities, scores = np.split(prediction, [1, 1 + k], axis=1)
+            labels = classes[codes[:, 0].astype(np.intp)]
+        else:
+            probabilities, scores = prediction if self.needs == "probability" else none, none
+            labels = classes[most_probable(prediction)]
+        model = _Classifier(classes, labels, probabilities, scores)
         return self.scorer(model, rows, self.response.labels(y), **weights)
 
-    def _classifier(self, prediction: FloatArray, classes: npt.NDArray[Any]) -> _Classifier:
-        if self.needs != "answers":
-            probabilities = prediction if self.needs == "probability" else None
-            return _Classifier(classes, classes[most_probable(prediction)], probabilities)
-        labels = classes[prediction[:, 0].astype(np.intp)]
-        k = len(classes) if self.probable else 0
-        probabilities, scores = prediction[:, 1 : 1 + k], prediction[:, 1 + k :]
-        # scikit-learn's shape for two classes.
-        scores = scores[:, 0] if scores.shape[1] == 1 else scores
-        return _Classifier(
-            classes, labels, probabilities if k else None, scores if scores.size else None
-        )
 
-
+@dataclass(eq=False, repr=False)
 class _Regressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
     """A regressor that knows the predictions of the rows."""
 
-    def __init__(self, prediction: FloatArray) -> None:
-        self.prediction = prediction
+    prediction: FloatArray
 
     def predict(self, rows: IntArray) -> FloatArray:
         """Return the predictions of rows, by their numbers."""
         return self.prediction[rows[:, 0]]
 
 
+@dataclass(eq=False, repr=False)
 class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
-    """A classifier that knows its answers for the rows."""
+    """A classifier that knows its answers for the rows; those that it lacks have no columns."""
 
-    def __init__(
-        self,
-        classes: npt.NDArray[Any],
-        labels: npt.NDArray[Any],
-        probabilities: FloatArray | None = None,
-        scores: FloatArray | None = None,
-    ) -> None:
-        self.classes, self.classes_, self.labels = classes, classes, labels
-        self.probabilities, self.scores = probabilities, scores
+    classes_: npt.NDArray[Any]
+    labels: npt.NDArray[Any]
+    probabilities: FloatArray
+    scores: FloatArray
 
     def predict(self, rows: IntArray) -> npt.NDArray[Any]:
         """Return the labels of rows, by their numbers."""
         return np.asarray(self.labels[rows[:, 0]])
 
-    @available_if(lambda self: self.probabilities is not None)  # type: ignore[untyped-decorator]  # as above
+    @available_if(lambda self: self.probabilities.size)  # type: ignore[untyped-decorator]  # as above
     def predict_proba(self, rows: IntArray) -> FloatArray:
         """Return the probabilities of rows, by their numbers."""
-        return np.asarray(self.probabilities)[rows[:, 0]]
+        return self.probabilities[rows[:, 0]]
 
-    @available_if(lambda self: self.scores is not None)  # type: ignore[untyped-decorator]  # as above
+    @available_if(lambda self: self.scores.size)  # type: ignore[untyped-decorator]  # as above
     def decision_function(self, rows: IntArray) -> FloatArray:
-        """Return the decision function of rows, by their numbers."""
-        return np.asarray(self.scores)[rows[:, 0]]
+        """Return the decision function of rows, by their numbers, one column as scikit-learn."""
+        scores = self.scores[rows[:, 0]]
+        return scores[:, 0] if scores.shape[1] == 1 else scores

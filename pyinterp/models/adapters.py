@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from statsmodels.base.model import Model
 from statsmodels.tools.sm_exceptions import ValueWarning
 
+from pyinterp._typing import FloatArray
 from pyinterp.checks import check_mapping
 from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.models.copies import fresh
@@ -51,12 +52,7 @@ class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is 
         name: str = self.model.__name__
         return f"{name}({type(family).__name__})" if family is not None else name
 
-    def _fit(
-        self,
-        X: npt.NDArray[np.float64],
-        y: npt.NDArray[np.float64],
-        offset: npt.NDArray[np.float64] | None,
-    ) -> None:
+    def _fit(self, X: FloatArray, y: FloatArray, offset: FloatArray | None) -> None:
         options = {"options": self.options or {}, "fit_options": self.fit_options or {}}
         check_row_options(options, self.learner_name, {len(y)})
         if offset is not None:
@@ -65,9 +61,7 @@ class _StatsmodelsBase(BaseEstimator):  # type: ignore[misc]  # scikit-learn is 
             warnings.filterwarnings("error", "unknown kwargs", ValueWarning)
             self.results_ = self.model(y, X, **options["options"]).fit(**options["fit_options"])
 
-    def _predictions(
-        self, X: npt.ArrayLike, offset: npt.NDArray[np.float64] | None
-    ) -> npt.NDArray[np.float64]:
+    def _predictions(self, X: npt.ArrayLike, offset: FloatArray | None) -> FloatArray:
         check_is_fitted(self, "results_")
         rows = validate_data(self, X, reset=False, dtype=np.float64)
         beside = {} if offset is None else {"offset": offset}
@@ -78,7 +72,7 @@ class StatsmodelsRegressor(RegressorMixin, _StatsmodelsBase):  # type: ignore[mi
     """A statsmodels model that predicts a mean."""
 
     def fit(
-        self, X: npt.ArrayLike, y: npt.ArrayLike, offset: npt.NDArray[np.float64] | None = None
+        self, X: npt.ArrayLike, y: npt.ArrayLike, offset: FloatArray | None = None
     ) -> StatsmodelsRegressor:
         """Fit the model; the results are in ``results_``."""
         rows, response = validate_data(
@@ -87,9 +81,7 @@ class StatsmodelsRegressor(RegressorMixin, _StatsmodelsBase):  # type: ignore[mi
         self._fit(rows, np.asarray(response, dtype=np.float64), offset)
         return self
 
-    def predict(
-        self, X: npt.ArrayLike, offset: npt.NDArray[np.float64] | None = None
-    ) -> npt.NDArray[np.float64]:
+    def predict(self, X: npt.ArrayLike, offset: FloatArray | None = None) -> FloatArray:
         """Predict the mean response."""
         return self._predictions(X, offset)
 
@@ -107,7 +99,7 @@ class StatsmodelsClassifier(ClassifierMixin, _StatsmodelsBase):  # type: ignore[
         return self.model.__name__ == "MNLogit"
 
     def fit(
-        self, X: npt.ArrayLike, y: npt.ArrayLike, offset: npt.NDArray[np.float64] | None = None
+        self, X: npt.ArrayLike, y: npt.ArrayLike, offset: FloatArray | None = None
     ) -> StatsmodelsClassifier:
         """Fit the model; the results are in ``results_``."""
         rows, response = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
@@ -125,16 +117,12 @@ class StatsmodelsClassifier(ClassifierMixin, _StatsmodelsBase):  # type: ignore[
         self._fit(rows, codes.astype(np.float64), offset)
         return self
 
-    def predict_proba(
-        self, X: npt.ArrayLike, offset: npt.NDArray[np.float64] | None = None
-    ) -> npt.NDArray[np.float64]:
+    def predict_proba(self, X: npt.ArrayLike, offset: FloatArray | None = None) -> FloatArray:
         """Predict the probability of every class."""
         predicted = self._predictions(X, offset)
         return predicted if predicted.ndim == 2 else np.column_stack([1 - predicted, predicted])
 
-    def predict(
-        self, X: npt.ArrayLike, offset: npt.NDArray[np.float64] | None = None
-    ) -> npt.NDArray[Any]:
+    def predict(self, X: npt.ArrayLike, offset: FloatArray | None = None) -> npt.NDArray[Any]:
         """Predict the most probable class."""
         best = np.argmax(self.predict_proba(X, offset), axis=1)
         classes: npt.NDArray[Any] = self.classes_[best]
@@ -198,7 +186,7 @@ def statsmodels_learner(
 
 
 def needs_intercept(estimator: Any) -> bool:
-    """Whether the estimator wants the intercept column because it does not fit its own."""
+    """Whether the estimator wants the intercept column because it fits no intercept."""
     final = innermost(estimator)
     return bool(
         getattr(final, "needs_intercept", False) or getattr(final, "fit_intercept", True) is False
@@ -206,7 +194,7 @@ def needs_intercept(estimator: Any) -> bool:
 
 
 def fits_intercept(estimator: Any) -> bool:
-    """Whether the estimator says that it fits an intercept of its own."""
+    """Whether the estimator says that it fits an intercept."""
     return getattr(innermost(estimator), "fit_intercept", None) is True
 
 

@@ -75,8 +75,8 @@ class Coefficients:
 def coefficients_of(fitted: Any) -> Coefficients | None:
     """Return the coefficients of a fitted model that states their covariance; None of others.
 
-    Those of statsmodels and whatever else has ``params``, ``cov_params()`` and ``predict``, and
-    those of glum, if it stored their covariance.
+    Models are results of statsmodels, all else that has ``params``, ``cov_params()`` and
+    ``predict``, and models of glum, if they stored the covariance.
     """
     holder = innermost(fitted)
     holder = getattr(holder, "inside", holder)  # of a model with an offset

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -99,7 +98,6 @@ def _of_probabilities(
     kind, predict = type(fitted.model).__name__, estimator.predict
     names = getattr(fitted.model, "endog_names", "the response")  # gone if data were removed
     if kind == "OrderedModel":
-        predict = partial(_probabilities, fitted)
         classes = classes or [plain(label) for label in fitted.model.labels]
     elif kind == "MNLogit":
         classes = classes or _classes_of_mnlogit(fitted, label_of)
@@ -114,11 +112,6 @@ def _of_probabilities(
             )
         classes = _as_booleans((0, 1), response)
     return replace(Predictor.of(predict, classes), estimator=estimator)
-
-
-def _probabilities(results: Any, rows: Any) -> FloatArray:
-    """Return the predictions of an ordinal model, its own or a copy's, as an array."""
-    return np.asarray(results.predict(rows), dtype=np.float64)
 
 
 def _as_booleans(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -45,15 +45,17 @@ class ModelReader:
         self, fitted: Any, data: RowData, endog: str | None, besides: Collection[str]
     ) -> None:
         self._fitted, self._data, self._endog = fitted, data, endog
+        self._names: list[str] | None = None  # the model's, of columns of an array, which has none
+        self._note = ""  # footnote and warning if names were left out of account
         others = {*data.besides, *besides} | ({endog} if endog is not None else set())
-        self._match = _match(fitted, data, others, learner_name(fitted))
+        self._columns, self._by_name = self._match(others, learner_name(fitted))
 
     def read(self, data: RowData) -> RowData:
         """Pick variables, in the order of the model and with its names, and response."""
-        variables = data.frame[self._match.columns]
-        if self._match.names is not None:
-            variables = variables.set_axis(self._match.names, axis=1)
-        return data.pick(variables, self._response(), note=self._match.note)
+        variables = data.frame[self._columns]
+        if self._names is not None:
+            variables = variables.set_axis(self._names, axis=1)
+        return data.pick(variables, self._response(), note=self._note)
 
     def design(self, variables: pd.DataFrame) -> Design:
         """Return the encoding of the variables for the model: as frames or as arrays."""
@@ -64,15 +66,79 @@ class ModelReader:
             return FrameDesign(list(variables.columns))
         return self._data.array_design(variables)
 
+    def _match(self, others: Collection[str], who: str) -> tuple[list[str], bool]:
+        """Return the columns of new rows in the order of the model, and whether names matched them.
+
+        `others` are columns that are no variables, unless the model knows them by name.
+
+        Raises
+        ------
+        DataError
+            If a name is missing or ambiguous, the number of columns differs, or they are seen to be
+            in another order than in training.
+
+        Warns
+        -----
+        NamesWarning
+            If the model knows no names, but the columns have some.
+        """
+        fitted, data = self._fitted, self._data
+        every = [str(column) for column in data.frame]
+        formula = formula_of(fitted)
+        if formula is not None:
+            # Its variables are the names in it that its training data, a frame or a mapping, had.
+            trained = getattr(getattr(fitted.model, "data", None), "frame", None)
+            candidates = every if trained is None else [str(column) for column in trained]
+            variables = names_in(formula.partition("~")[2], candidates)
+            return _select(list(variables), every, who), True
+        names = _training_names(fitted)
+        # Arrays have no names, nor have frames with default numbers.
+        labels = list(data.form.labels.values()) if data.is_frame else []
+        named = data.is_frame and labels != list(range(len(every)))
+        if getattr(fitted, "selects_columns", False) and named:
+            return _select(names or [], every, who), True
+        if names is not None and named:
+            return _rename(fitted, names, every, who), True
+        columns = [column for column in every if column not in others]
+        _check_numbers(columns, data, who)
+        expected = None if names is None else len(names)
+        if names is None and is_statsmodels(fitted):
+            exog = getattr(fitted.model, "exog", None)
+            expected = None if exog is None else exog.shape[1]
+        elif names is None:
+            expected = getattr(fitted, "n_features_in_", None)
+            if expected is None:
+                expected = getattr(entrance(fitted), "n_features_in_", None)
+        if expected is not None and expected != len(columns):
+            which = f" ({list_of(names)})" if names else ""
+            raise DataError(
+                f"{who} was fitted on {expected} columns{which}, but `X` has {len(columns)}; pass "
+                "the columns it was fitted on."
+            )
+        # Results of statsmodels without their data may know neither names nor their number.
+        if not named or (expected is None and not is_statsmodels(fitted)):
+            self._names = names
+            return columns, False
+        self._note = (
+            f"{who} was trained without names of columns: the columns of `X` were matched by "
+            "position."
+        )
+        warnings.warn(
+            f"{self._note} Pass them in the order of training, or train the model on a data frame.",
+            NamesWarning,
+            stacklevel=level_of_caller(),
+        )
+        return columns, False
+
     def _takes_frames(self) -> bool:
         """Whether the model predicts frames: as in its training, or like the user's rows."""
         fitted, data = self._fitted, self._data
         if is_statsmodels(fitted):
             return formula_of(fitted) is not None
-        if self._match.by_name or getattr(fitted, "feature_names_in_", None) is not None:
+        if self._by_name or getattr(fitted, "feature_names_in_", None) is not None:
             return True
-        if self._match.note:  # trained on an array
-            columns = data.frame[self._match.columns]
+        if self._note:  # trained on an array
+            columns = data.frame[self._columns]
             return not all(pd.api.types.is_numeric_dtype(dtype) for dtype in columns.dtypes)
         return data.is_frame
 
@@ -93,77 +159,6 @@ class ModelReader:
                 "response as an array, so that losses are on the scale of its predictions."
             )
         return native(values)
-
-
-class _Match(NamedTuple):
-    """Columns of new rows in the order of a model."""
-
-    columns: list[str]
-    by_name: bool
-    names: list[str] | None = None  # the model's, of columns of an array, which has none
-    note: str = ""  # footnote and warning if names were left out of account
-
-
-def _match(fitted: Any, data: RowData, others: Collection[str], who: str) -> _Match:
-    """Match the columns of new rows to those that a model was trained on.
-
-    `others` are columns that are no variables, unless the model knows them by name.
-
-    Raises
-    ------
-    DataError
-        If a name is missing or ambiguous, the number of columns differs, or they are seen to be in
-        another order than in training.
-
-    Warns
-    -----
-    NamesWarning
-        If the model knows no names, but the columns have some.
-    """
-    every = [str(column) for column in data.frame]
-    formula = formula_of(fitted)
-    if formula is not None:
-        # Its variables are the names in it that its training data, a frame or a mapping, had.
-        trained = getattr(getattr(fitted.model, "data", None), "frame", None)
-        candidates = every if trained is None else [str(column) for column in trained]
-        variables = names_in(formula.partition("~")[2], candidates)
-        return _Match(_select(list(variables), every, who), by_name=True)
-    names = _training_names(fitted)
-    # Arrays have no names, nor have frames with default numbers.
-    labels = list(data.form.labels.values()) if data.is_frame else []
-    named = data.is_frame and labels != list(range(len(every)))
-    if getattr(fitted, "selects_columns", False) and named:
-        return _Match(_select(names or [], every, who), by_name=True)
-    if names is not None and named:
-        return _Match(_rename(fitted, names, every, who), by_name=True)
-    columns = [column for column in every if column not in others]
-    _check_numbers(columns, data, who)
-    expected = None if names is None else len(names)
-    if names is None and is_statsmodels(fitted):
-        exog = getattr(fitted.model, "exog", None)
-        expected = None if exog is None else exog.shape[1]
-    elif names is None:
-        expected = getattr(fitted, "n_features_in_", None)
-        if expected is None:
-            expected = getattr(entrance(fitted), "n_features_in_", None)
-    if expected is not None and expected != len(columns):
-        which = f" ({list_of(names)})" if names else ""
-        raise DataError(
-            f"{who} was fitted on {expected} columns{which}, but `X` has {len(columns)}; pass "
-            "the columns it was fitted on."
-        )
-    # Results of statsmodels without their data may know neither names nor their number.
-    if not named or (expected is None and not is_statsmodels(fitted)):
-        return _Match(columns, by_name=False, names=names)
-    note = (
-        f"{who} was trained without names of columns: the columns of `X` were matched by position."
-    )
-    warnings.warn(
-        f"{note} Pass them in the order of training, or train the model on a data frame.",
-        NamesWarning,
-        stacklevel=level_of_caller(),
-    )
-    return _Match(columns, by_name=False, note=note)
 
 
 def select(fitted: Any, X: Any) -> Any:

@@ -144,9 +144,7 @@ def spread(predictions: FloatArray) -> FloatArray:
     all rows are predicted the same.
     """
     low, high = np.quantile(predictions, [0.25, 0.75], axis=0)
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # infinite where predictions are near the largest number
+    with np.errstate(all="ignore"):  # infinite where predictions are near the largest number
         # Differences from one row, so that constants give 0 exactly.
         deviation = (predictions - predictions[0]).std(axis=0)
         return np.asarray(np.where(high > low, (high - low) / 1.349, deviation))
@@ -195,8 +193,6 @@ def _take(matrix: Matrix, rows: np.ndarray) -> Matrix:
 
 
 def _same(rows: Matrix, before: Matrix) -> bool:
-    if isinstance(rows, pd.DataFrame) and isinstance(before, pd.DataFrame):
-        return bool(rows.equals(before))
-    if not isinstance(rows, np.ndarray):
-        return bool(as_frame(rows).equals(as_frame(before)))
-    return bool(np.array_equal(np.asarray(rows), np.asarray(before), equal_nan=True))
+    if isinstance(rows, np.ndarray):
+        return bool(np.array_equal(rows, np.asarray(before), equal_nan=True))
+    return bool(as_frame(rows).equals(as_frame(before)))

@@ -98,17 +98,12 @@ def _statement(model: Any, row: Any) -> Statement | None:
         _of_parameters,
         _of_components,
         _of_statsmodels,
-        _of_ngboost,
-        _of_skpro,
+        _of_families,
         _of_gaussian_process,
         _of_standard_deviation,
         _of_forest,
     )
-    for convention in conventions:
-        stated = convention(model, row)
-        if stated is not None:
-            return stated
-    return None
+    return next(filter(None, (convention(model, row) for convention in conventions)), None)
 
 
 def _refuse_quantiles(model: Any) -> None:
@@ -230,63 +225,52 @@ def _check_variance(results: Any, kind: str, family: str) -> None:
         )
 
 
-# By the name of the class: our family, and where its parameters are in theirs.
-NGBOOST: dict[str, tuple[Distribution, Callable[[dict[str, Any]], tuple[Any, ...]]]] = {
-    "Normal": (Normal(), lambda p: (p["loc"], p["scale"])),
-    "LogNormal": (LogNormal(), lambda p: (np.log(p["scale"]), p["s"])),
-    "Poisson": (Poisson(), lambda p: (p["mu"],)),
-    "Gamma": (Gamma(), lambda p: (p["alpha"], 1 / p["beta"])),
+# From the name of a parameter in another library to its values.
+Get: TypeAlias = Callable[[str], Any]
+# By method and name of the class that it returns: our family, and its parameters from theirs.
+FAMILIES: dict[str, dict[str, tuple[Distribution, Callable[[Get], tuple[Any, ...]]]]] = {
+    "pred_dist": {  # of NGBoost
+        "Normal": (Normal(), lambda get: (get("loc"), get("scale"))),
+        "LogNormal": (LogNormal(), lambda get: (np.log(get("scale")), get("s"))),
+        "Poisson": (Poisson(), lambda get: (get("mu"),)),
+        "Gamma": (Gamma(), lambda get: (get("alpha"), 1 / get("beta"))),
+    },
+    "predict_proba": {  # of regressors of skpro
+        "Normal": (Normal(), lambda get: (get("mu"), get("sigma"))),
+        "LogNormal": (LogNormal(), lambda get: (get("mu"), get("sigma"))),
+        "Poisson": (Poisson(), lambda get: (get("mu"),)),
+    },
 }
-SKPRO: dict[str, tuple[Distribution, tuple[str, ...]]] = {
-    "Normal": (Normal(), ("mu", "sigma")),
-    "LogNormal": (LogNormal(), ("mu", "sigma")),
-    "Poisson": (Poisson(), ("mu",)),
-}
 
 
-def _of_ngboost(model: Any, row: Any) -> Statement | None:
-    """Read ``pred_dist(X).params``."""
-    if not callable(getattr(model, "pred_dist", None)):
-        return None
-    kinds = [kind.__name__ for kind in type(model.pred_dist(row)).__mro__]
-    name = next((kind for kind in kinds if kind in NGBOOST), kinds[0])  # of survival: a subclass
-    _check_family(model, name, NGBOOST)
-    return NGBOOST[name][0], partial(_params_of_ngboost, model, name)
-
-
-def _params_of_ngboost(model: Any, name: str, inputs: Any) -> FloatArray:
-    parameters = NGBOOST[name][1](model.pred_dist(inputs).params)
-    return np.column_stack([np.asarray(p, dtype=np.float64) for p in parameters])
-
-
-def _of_skpro(model: Any, row: Any) -> Statement | None:
-    """Read the distribution that ``predict_proba(X)`` of a regressor returns."""
-    if not callable(getattr(model, "predict_proba", None)):
+def _of_families(model: Any, row: Any) -> Statement | None:
+    """Read the distribution that ``pred_dist(X)`` or ``predict_proba(X)`` returns."""
+    method = next((name for name in FAMILIES if callable(getattr(model, name, None))), None)
+    if method is None:
         return None
     try:
-        name = type(model.predict_proba(row)).__name__
+        kinds = [kind.__name__ for kind in type(getattr(model, method)(row)).__mro__]
     except Exception as error:
         raise PredictionError(
-            f"{learner_name(model)} has `predict_proba`, but it can't predict a distribution: "
+            f"{learner_name(model)} has `{method}`, but it can't predict a distribution: "
             f"{reason(error)}"
         ) from error
-    _check_family(model, name, SKPRO)
-    family, names = SKPRO[name]
-    return family, partial(_params_of_skpro, model, names)
-
-
-def _params_of_skpro(model: Any, names: tuple[str, ...], inputs: Any) -> FloatArray:
-    stated = model.predict_proba(inputs)
-    parameters = [np.ravel(getattr(stated, name)) for name in names]
-    return np.column_stack([np.broadcast_to(p, len(inputs)) for p in parameters])
-
-
-def _check_family(model: Any, name: str, families: dict[str, Any]) -> None:
-    if name not in families:
+    families = FAMILIES[method]
+    bases = kinds if method == "pred_dist" else kinds[:1]  # NGBoost's of survival: a subclass
+    name = next((kind for kind in bases if kind in families), None)
+    if name is None:
         raise PredictionError(
-            f"{learner_name(model)} predicts a distribution of type {name}; those that can be read "
-            f"are {', '.join(families)}. For others use `pi.Distributional(estimator, ...)`."
+            f"{learner_name(model)} predicts a distribution of type {kinds[0]}; those that can be "
+            f"read are {', '.join(families)}. For others use `pi.Distributional(estimator, ...)`."
         )
+    return families[name][0], partial(_parameters, model, method, name)
+
+
+def _parameters(model: Any, method: str, name: str, inputs: Any) -> FloatArray:
+    stated = getattr(model, method)(inputs)
+    get = stated.params.__getitem__ if method == "pred_dist" else partial(getattr, stated)
+    parameters = FAMILIES[method][name][1](get)
+    return np.column_stack([np.broadcast_to(np.ravel(p), len(inputs)) for p in parameters])
 
 
 def _of_forest(model: Any, _: Any) -> Statement | None:

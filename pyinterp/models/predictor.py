@@ -32,35 +32,6 @@ DECIMALS = 12
 
 
 @dataclass(frozen=True)
-class ClassOrder:
-    """From an estimator's columns of classes to those that are reported.
-
-    Attributes
-    ----------
-    place : tuple of int
-        The class of each of the estimator's columns.
-    k : int
-        How many classes are reported.
-    """
-
-    place: tuple[int, ...]
-    k: int
-
-    @property
-    def same(self) -> bool:
-        """Whether the columns are the classes, in order."""
-        return self.place == tuple(range(self.k))
-
-    def __call__(self, values: FloatArray) -> FloatArray:
-        """Return values of all classes on the last axis; 0 for those the estimator lacks."""
-        if self.same:
-            return values
-        full = np.zeros((*values.shape[:-1], self.k))
-        full[..., list(self.place)] = values
-        return full
-
-
-@dataclass(frozen=True)
 class Predictor:
     """A fitted estimator as a function of design rows: the only place where a model is asked.
 
@@ -78,8 +49,8 @@ class Predictor:
         The classes, in the order of the prediction's columns.
     distribution : Distribution or None
         The family whose parameters are predicted, if they are.
-    order : ClassOrder or None
-        How the estimator's own columns of classes are ordered, if it predicts some.
+    order : tuple of int
+        The class of each of the estimator's columns; empty if these are the classes, in order.
     labels : tuple or None
         What the ``predict`` of a classifier says for each of the classes.
     ordinal : bool
@@ -91,7 +62,7 @@ class Predictor:
     classes: tuple[Any, ...] | None
     _call: Callable[[Matrix], Any]
     distribution: Distribution | None = None
-    order: ClassOrder | None = None
+    order: tuple[int, ...] = ()
     labels: tuple[Any, ...] | None = None
     ordinal: bool = False
 
@@ -129,8 +100,7 @@ class Predictor:
             )
         if classes is None:
             return cls(estimator, "mean", None, estimator)
-        order = ClassOrder(tuple(range(len(classes))), len(classes))
-        return cls(estimator, "probability", tuple(classes), estimator, order=order)
+        return cls(estimator, "probability", tuple(classes), estimator)
 
     @classmethod
     def _of_classifier(
@@ -148,22 +118,21 @@ class Predictor:
                 f"to {len(seen)} at once; fit one to each."
             )
         names = tuple(seen if classes is None else classes)
-        codes = tuple(range(len(names)))
-        labels = codes if coded else names
+        labels = tuple(range(len(names))) if coded else names
         for label in seen:
             if label not in labels:
                 raise PredictionError(
                     f"The estimator predicts class {quote(label)}, which is not among "
                     f"{list_of(names)}."
                 )
-        order = ClassOrder(tuple(labels.index(label) for label in seen), len(names))
+        order = tuple(labels.index(label) for label in seen)
         proba = getattr(estimator, "predict_proba", None)
         return cls(
             estimator,
             "label" if proba is None else "probability",
             names,
             estimator.predict if proba is None else proba,
-            order=order,
+            order=() if order == tuple(range(len(names))) else order,
             labels=labels,
         )
 
@@ -176,7 +145,11 @@ class Predictor:
         else:
             predicted = as_numbers(self._ask(self._call, matrix), self.name)
             if self.kind == "probability":
-                predicted = self._in_order(predicted)
+                if self.labels is None and predicted.ndim == 1 and self.width == 2:
+                    # A function may give the second class alone.
+                    predicted = np.column_stack([1 - predicted, predicted])
+                if predicted.ndim == 2 and predicted.shape[1] == len(self.order):
+                    predicted = self.in_order(predicted)
             elif self.kind == "mean" and predicted.ndim == 2 and predicted.shape[1] == 1:
                 predicted = predicted[:, 0]
         expected = (len(matrix), self.width) if self.width else (len(matrix),)
@@ -207,15 +180,16 @@ class Predictor:
                 f"{explanation(error, self.estimator)}"
             ) from error
 
-    def _in_order(self, predicted: FloatArray) -> FloatArray:
-        """Return probabilities in the order of the classes; others as they are, to be refused."""
-        order = self.order
-        if order is None:
-            return predicted
-        if self.labels is None and predicted.ndim == 1 and order.k == 2:
-            return np.column_stack([1 - predicted, predicted])  # a function may give the second's
-        fits = predicted.ndim == 2 and predicted.shape[1] == len(order.place)
-        return order(predicted) if fits else predicted
+    def in_order(self, values: FloatArray) -> FloatArray:
+        """Return values of the estimator's columns, on the last axis, as those of the classes.
+
+        0 for classes that the estimator lacks. Means stay as they are.
+        """
+        if not self.order:
+            return values
+        full = np.zeros((*values.shape[:-1], len(self.classes or ())))
+        full[..., list(self.order)] = values
+        return full
 
     def _indicators(self, predicted: npt.NDArray[Any]) -> FloatArray:
         """Return 1 for the class of each label and 0 for the others."""
@@ -235,26 +209,24 @@ class Predictor:
         parts = [most_probable(self.as_kind("label")(matrix))[:, None].astype(np.float64)]
         if self._states_probabilities:
             parts.append(replace(self, kind="probability")(matrix))
-        if self.decision_function is not None:
-            parts.append(self._scores(matrix))
+        if (function := self.decision_function) is not None:
+            parts.append(self._scores(self._ask(function, matrix), len(matrix)))
         return np.hstack(parts)
 
-    def _scores(self, matrix: Matrix) -> FloatArray:
+    def _scores(self, answer: Any, n: int) -> FloatArray:
         """Return the decision function: one column for two classes, else one for each class."""
-        order, function = self.order, self.decision_function
-        if order is None or function is None:
-            raise PredictionError(f"{self.name} has no `decision_function`.")
-        values = as_numbers(self._ask(function, matrix), self.name).reshape(len(matrix), -1)
-        if values.shape[1] != (1 if order.k == 2 else order.k) or len(order.place) != order.k:
+        k, values = len(self.classes or ()), as_numbers(answer, self.name).reshape(n, -1)
+        seen = len(self.order) or k
+        if values.shape[1] != (1 if k == 2 else k) or seen != k:
             raise PredictionError(
                 "`decision_function` must give one column for two classes, else one for each of "
-                f"the {order.k} classes; that of {self.name} gives {values.shape[1]} for "
-                f"{len(order.place)} classes in its training rows. Use a scorer of "
+                f"the {k} classes; that of {self.name} gives {values.shape[1]} for "
+                f"{seen} classes in its training rows. Use a scorer of "
                 "probabilities or labels."
             )
-        if order.k > 2:
-            return order(values)
-        return values if order.same else -values
+        if k > 2:
+            return self.in_order(values)
+        return -values if self.order else values
 
     def check(self, matrix: Matrix) -> FloatArray:
         """Return predictions after all checks, one of which predicts some rows in another batch.

@@ -45,10 +45,8 @@ def _whole(estimator: Any) -> str:
     name = learner_name(estimator)
     if hasattr(estimator, "learner_name") or not hasattr(estimator, "get_params"):
         return name  # it says itself what matters
-    settings = []
-    for key, value in _changed_params(estimator).items():
-        if key not in LEFT_OUT:
-            settings.append(f"{key}={_value(value)}")
+    changed = _changed_params(estimator).items()
+    settings = [f"{key}={_value(value)}" for key, value in changed if key not in LEFT_OUT]
     return f"{name}({', '.join(settings)})" if settings else name
 
 

@@ -5,7 +5,7 @@ Module      What is in it
 ==========  ==============================================================================
 `jobs`      The one place where work is started, shown and, if a call ends early, stopped
 `progress`  Bars on terminals and in notebooks, or lines in a log
-`threads`   Jobs and the learners' own threads share the cores
+`threads`   Jobs and the threads of learners share the cores
 `loops`     Loops that numba compiles, once per machine
 ==========  ==============================================================================
 """

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 # Seconds that an interrupted call waits for threads: control should be back within five.
 PATIENCE = 2.0
-# Seconds between two looks at threads, as joblib's own.
+# Seconds between two looks at threads, as in joblib.
 TICK = 0.01
 
 
@@ -43,7 +43,7 @@ def outcomes(
 ) -> Iterator[Iterable[T]]:
     """Do jobs under the joblib backend that is set; the context yields their outcomes.
 
-    When the context is left, by an exception or not, no job is under way, and the next call may
+    When the context ends, by an exception or not, no job is under way, and the next call may
     begin: a job in a thread that does not stop in time is waited for by that call.
 
     Parameters
@@ -78,8 +78,11 @@ def outcomes(
     results: Generator[T, None, None] | None = None
     try:
         results = parallel(map(delayed(call.do), jobs))
-        with closing(with_progress(results, total, label, unit, progress)) as counted:
-            yield counted
+        if progress is False:
+            yield results
+        else:
+            with closing(with_progress(results, total, label, unit, progress)) as counted:
+                yield counted
     finally:
         call.end(results)
 
@@ -125,7 +128,7 @@ class _Call:
                 del _jobs[thread]
 
     def end(self, results: Generator[Any, None, None] | None) -> None:
-        """Stop the jobs, and wait for those under way for a while."""
+        """Stop the jobs, and wait a while for the ones under way."""
         self._ended = True
         if results is not None:
             with suppress(EndOfCall):

@@ -13,7 +13,7 @@ def compiled_loop(loop):
     """Return a loop that is compiled when it is first called, and runs without Python's lock.
 
     The machine code is kept where numba finds a folder to write to (``NUMBA_CACHE_DIR``, the
-    package's or the user's own); without one it is kept in memory, and every process compiles.
+    package's or the user's); without one it is kept in memory, and every process compiles.
     """
     compiled = numba.njit(nogil=True)(loop)
     with suppress(RuntimeError):  # numba's error if there is no such folder

@@ -9,8 +9,6 @@ import warnings
 from collections.abc import Generator, Iterable
 from typing import Literal, TypeAlias, TypeVar
 
-from pyinterp.errors import OptionError, quote
-
 T = TypeVar("T")
 ProgressOption: TypeAlias = bool | Literal["log"]
 
@@ -19,14 +17,8 @@ LOG = logging.getLogger("pyinterp")
 PERIOD = 10.0
 
 
-def check_progress(progress: object) -> None:
-    """Raise `OptionError` unless this is True, False or "log"."""
-    if not isinstance(progress, bool) and progress != "log":
-        raise OptionError(f'`progress` must be True, False or "log", not {quote(progress)}.')
-
-
 def with_progress(
-    outcomes: Iterable[T], total: int, label: str, unit: str, progress: ProgressOption
+    outcomes: Iterable[T], total: int, label: str, unit: str, progress: Literal[True, "log"]
 ) -> Generator[T, None, None]:
     """Yield the outcomes of jobs, and show after each how many there are.
 
@@ -39,14 +31,11 @@ def with_progress(
         What is done.
     unit : str
         What is counted.
-    progress : bool or "log"
+    progress : True or "log"
         True shows a bar on a terminal and in a notebook, and nothing elsewhere. "log" writes lines
         with the time left to the logger "pyinterp", at level INFO.
     """
-    if progress is False:
-        for outcome in outcomes:  # `yield from` would close them, with a warning
-            yield outcome
-    elif progress == "log":
+    if progress == "log":
         start = last = time.monotonic()
         for done, outcome in enumerate(outcomes, start=1):
             yield outcome
@@ -86,7 +75,7 @@ def _bar() -> type:
 def _no_bars() -> bool | None:
     """Return whether bars are hidden: in a notebook no; None leaves it to tqdm, for terminals.
 
-    tqdm's own variable of the environment hides all of them.
+    tqdm's variable of the environment hides all of them.
     """
     if os.environ.get("TQDM_DISABLE"):
         return True

@@ -1,4 +1,4 @@
-"""Parallel work and the learners' own threads share the cores; they do not multiply."""
+"""Parallel work and the threads of learners share the cores; they do not multiply."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from joblib import cpu_count, effective_n_jobs
+from joblib import cpu_count
 from threadpoolctl import threadpool_limits
 
 # What scikit-learn, XGBoost, LightGBM and CatBoost call their number of threads.
 _NAMES = ("n_jobs", "nthread", "num_threads", "thread_count")
-
-
-def workers(n_jobs: int | None) -> int:
-    """Return the number of refits that are trained at a time."""
-    return int(effective_n_jobs(n_jobs))
 
 
 @contextmanager
@@ -25,8 +20,8 @@ def shared_cores(estimators: Sequence[Any], n: int) -> Iterator[None]:
     Parameters
     ----------
     estimators : sequence
-        Those that train or predict here; their settings are restored in the end, but for those of
-        CatBoost, which fitted models do not change.
+        Those that train or predict here; their settings are restored in the end, but for the
+        ones of CatBoost, which fitted models do not change.
     n : int
         Number of workers; with one, estimators keep their numbers of threads.
     """

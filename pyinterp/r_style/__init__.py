@@ -2,11 +2,11 @@
 
 Every function takes the results of a `Learner`, a `FittedModel` or anything with the same methods;
 their evaluation rows stand for R's ``train``. Arguments are R's with underscores for dots, and the
-values are those of the R packages, to rounding, on rows without missing values. Each asks a method
+values are as in the R packages, to rounding, on rows without missing values. Each asks a method
 that also gives standard errors: `partial` asks ``pd(grid=pi.RGrid(...))``, `vi_firm` asks ``firm``,
 `vi_permute` ``pfi(metric=...)``, `vint` ``vint`` and `hstats` ``h_statistic``. What R's functions
 take, and how their numbers differ, stands in ``r_functions.toml``, which
-`pyinterp.r_style.r_functions` reads. `functions` has the functions, `arguments` what they share.
+`pyinterp.r_style.r_functions` reads. `functions` has the functions, `arguments` shared parts.
 
 For a learner all values are means over its refits.
 """

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial as bind
 from inspect import signature
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -37,33 +37,12 @@ PredGrid: TypeAlias = npt.ArrayLike | Mapping[str, npt.ArrayLike] | pd.DataFrame
 EVENT_FIRST = ("GLM", "Logit", "Probit")
 
 
-class GridKeywords(TypedDict, total=False):
-    """Keywords of functions that make a `Curve` of them, but for its type."""
-
-    grid_resolution: int | None
-    quantiles: bool
-    probs: Sequence[float]
-    trim_outliers: bool
-    inv_link: Any
-    which_class: int
-    prob: bool
-    chull: bool
-    cats: str | Sequence[str] | None
-    check_class: bool
-
-
-class CurveKeywords(GridKeywords, total=False):
-    """Keywords of functions that make a `Curve` of them."""
-
-    type: Task
-
-
 @dataclass(frozen=True, kw_only=True)
 class Curve:
     """Arguments of ``pdp::partial`` that say where a curve is evaluated, and on which scale.
 
     They are listed in `pyinterp.r_style.r_functions.PARTIAL`, with R's defaults; the grid itself,
-    `pred_grid`, is none of them. `inv_link` may be what a caller hands on to R.
+    `pred_grid`, is none of them. `inv_link` may be code that a caller hands on to R.
     """
 
     grid_resolution: int | None = None
@@ -84,15 +63,9 @@ class Curve:
 
     def rule(self, *, hull: bool) -> RGrid:
         """Return the rule for the grid; with `hull` only points inside the hull are kept."""
-        return RGrid(
-            grid_resolution=self.grid_resolution,
-            quantiles=self.quantiles,
-            probs=self.probs,
-            trim_outliers=self.trim_outliers,
-            chull=hull,
-            cats=[] if self.cats is None else names_of(self.cats, "cats"),
-            check_class=self.check_class,
-        )
+        options = {field.name: getattr(self, field.name) for field in fields(RGrid)}
+        cats = [] if self.cats is None else names_of(self.cats, "cats")
+        return RGrid(**{**options, "chull": hull, "cats": cats})
 
 
 def different(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,9 +81,8 @@ def translate(
     pred_grid: PredGrid | None = None,
 ) -> dict[str, Any]:
     """Return the options of ``pd`` that R's arguments stand for, for some variables."""
-    check_results(object)
-    PARTIAL.check(vars(curve))
     data = rows_of(object)
+    PARTIAL.check(vars(curve))
     # With one variable, or with a factor, pdp has no hull.
     hull = curve.chull and len(names) > 1
     hull = hull and not any(is_category(data[n]) for n in names[:2] if n in data)
@@ -152,11 +124,10 @@ def frame_of_grid(grid: PredGrid, names: Sequence[str]) -> pd.DataFrame:
     OptionError
         If a column is missing, or there is no row.
     """
-    columns = (
-        grid if isinstance(grid, Mapping | pd.DataFrame) else {names[0]: values_of(grid, names[0])}
-    )
+    if not isinstance(grid, Mapping | pd.DataFrame):
+        grid = {names[0]: values_of(grid, names[0])}
     try:
-        frame = pd.DataFrame(columns)
+        frame = pd.DataFrame(grid)
     except (TypeError, ValueError):  # of different lengths
         frame = pd.DataFrame()
     if frame.empty or not set(names) <= set(frame.columns):
@@ -243,6 +214,7 @@ def check_results(object: Interpretable) -> None:  # noqa: A002 - R's name
 
 def rows_of(object: Interpretable) -> pd.DataFrame:  # noqa: A002 - R's name
     """Return the variables of the rows that stand for R's training data."""
+    check_results(object)
     return object.analysis.problem.population.variables
 
 
@@ -251,7 +223,6 @@ def names_or_all(
     names: str | Sequence[str] | None,
 ) -> list[str]:
     """Return the variables that are asked for, or all."""
-    check_results(object)
     variables = [str(name) for name in rows_of(object)]
     if names is None:
         return variables

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from itertools import combinations
-from typing import Any, Literal, Unpack
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,15 +16,13 @@ from pyinterp.checks import check_mapping
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.importance.flatness import Spread, flatness
+from pyinterp.estimands.importance.losses import Relation
 from pyinterp.estimands.importance.native import Native
-from pyinterp.estimands.importance.relation import Relation
 from pyinterp.estimands.interaction.h_statistic import Order
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.r_style.arguments import (
     Curve,
-    CurveKeywords,
-    GridKeywords,
     PredGrid,
     check_results,
     different,
@@ -46,7 +44,7 @@ def partial(
     ice: bool = False,
     center: bool = False,
     approx: bool = False,
-    **curve: Unpack[CurveKeywords],
+    **curve: Any,
 ) -> pd.DataFrame:
     """Partial dependence as ``pdp::partial`` computes it.
 
@@ -102,7 +100,7 @@ def vi_firm(
     var_continuous: Spread = "sd",
     ice: bool = False,
     center: bool = False,
-    **curve: Unpack[CurveKeywords],
+    **curve: Any,
 ) -> pd.DataFrame:
     """Flatness of partial dependence as ``vip::vi_firm`` computes it.
 
@@ -113,7 +111,7 @@ def vi_firm(
     ----------
     object : results
     var_continuous : {"sd", "mad", "iqr"}
-        Spread of the curve of what is no factor.
+        Spread of the curve of a variable that is no factor.
     {arguments}
 
     Returns
@@ -192,16 +190,6 @@ def vi_permute(
     return frame
 
 
-class _Others(GridKeywords, total=False):
-    """Keywords of `vi` that `vi_firm` or `vi_permute` takes."""
-
-    var_continuous: Spread
-    ice: bool
-    center: bool
-    nsim: int
-    permutations: Mapping[str, npt.ArrayLike] | None
-
-
 @VI.keywords("r_style", vi_firm, vi_permute)
 def vi(
     object: Interpretable,  # noqa: A002 - R's name
@@ -212,7 +200,7 @@ def vi(
     rank: bool = False,
     type: str | None = None,  # noqa: A002 - R's name
     metric: MetricLike | None = None,
-    **others: Unpack[_Others],
+    **others: Any,
 ) -> pd.DataFrame:
     """Importances, largest first, as ``vip::vi`` lists them.
 
@@ -247,11 +235,8 @@ def vi(
         raise OptionError('`method="permute"` needs a metric; give one, such as `metric="rmse"`.')
     keywords = {"feature_names": feature_names, "type": type, "metric": metric, **others}
     options = different(vi, keywords)
-    functions: dict[str, Callable[..., pd.DataFrame]] = {
-        "model": _report,
-        "firm": vi_firm,
-        "permute": vi_permute,
-    }
+    functions: dict[str, Callable[..., pd.DataFrame]]
+    functions = {"model": _report, "firm": vi_firm, "permute": vi_permute}
     taken = {name: set(signature(function).parameters) for name, function in functions.items()}
     for name in options:
         if name not in taken[method]:
@@ -270,7 +255,7 @@ def _report(
     object: Interpretable,  # noqa: A002 - R's name
     type: Native | None = None,  # noqa: A002 - R's name
 ) -> pd.DataFrame:
-    """Return what the model itself reports."""
+    """Return the importances that the model itself reports."""
     check_results(object)
     params = object.native_importance(type).params
     frame = _importances(params.abs())
@@ -287,7 +272,7 @@ def _importances(params: pd.Series[float]) -> pd.DataFrame:
 def vint(
     object: Interpretable,  # noqa: A002 - R's name
     feature_names: str | Sequence[str] | None = None,
-    **curve: Unpack[CurveKeywords],
+    **curve: Any,
 ) -> pd.DataFrame:
     """Interaction of all pairs of features as ``vip::vint`` (vip before 0.4) computes it.
 
@@ -352,7 +337,7 @@ def hstats(
 
     pairs = list(combinations(strongest(pairwise_m), 2))
     triples = list(combinations(strongest(min(threeway_m, pairwise_m)), 3))
-    # The statistic, its order, its features or sets of them, and what these are called.
+    # The statistic, its order, its features or sets of them, and their names.
     parts: list[tuple[str, Order, Sequence[Any], Sequence[str]]] = [
         ("h2", "total", names, [""]),
         ("h2_overall", "overall", names, names),
@@ -360,12 +345,11 @@ def hstats(
         ("h2_threeway", "three-way", triples, [":".join(triple) for triple in triples]),
         ("pd_importance", "importance", names, names),
     ]
+    form: dict[str, Any] = {"normalize": normalize, "squared": squared}
     frames = []
     for statistic, order, features, terms in parts:
         if features:
-            values = object.h_statistic(
-                features, order=order, normalize=normalize, squared=squared, **sizes
-            ).params
+            values = object.h_statistic(features, order=order, **sizes, **form).params
             columns = {"statistic": statistic, "term": terms, "value": values.to_numpy()}
             frames.append(pd.DataFrame(columns))
     return pd.concat(frames, ignore_index=True)

@@ -1,9 +1,9 @@
-"""The functions of R's pdp, vip and hstats: what they take, and how their numbers differ from ours.
+"""The functions of R's pdp, vip and hstats: their arguments, as R has them and as we do.
 
 `pyinterp.r_style` has these functions without R, `r_bridge` calls them in R. Both check and refuse
 arguments by the table ``r_functions.toml``, docstrings are written from it, and so are the tables
 in `docs/from_r.md`: ``python tests/docs/test_from_r.py`` writes them. Arguments and defaults are
-those of pdp 0.9.1, vip 0.4 (`vint` of 0.3.2) and hstats 1.1.
+as in pdp 0.9.1, vip 0.4 (`vint` of 0.3.2) and hstats 1.1.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Argument:
     default : str
         As R writes it; empty if R has none.
     values, text : str
-        What docstrings say: which values it takes, and what they mean. Empty if the two sides
+        Text of docstrings: the values that it takes, and their meaning. Empty if the two sides
         describe it themselves.
     least : int
         The least whole number that it takes.
@@ -59,7 +59,7 @@ class Argument:
     r_style, r_bridge : str
         The name on that side; empty for R's name with dots as underscores.
     not_r_style, not_r_bridge, neither : str
-        Why one side, or both, refuse it, and what to use in its place: it ends the sentence "f()
+        Why one side, or both, refuse it, and the remedy: it ends the sentence "f()
         takes no keyword argument `x`: ".
     """
 
@@ -131,21 +131,9 @@ class RFunction:
     arguments: tuple[Argument, ...]
     sides: tuple[Side, ...] = ("r_style", "r_bridge")
 
-    def __getitem__(self, name: str) -> Argument:
-        """Return an argument by R's name."""
-        return next(argument for argument in self.arguments if argument.name == name)
-
-    def r_name(self, word: str) -> str:
-        """Return R's name of an argument that has underscores for dots."""
-        return next(argument.name for argument in self.arguments if argument.word == word)
-
     def names(self, side: Side) -> list[str]:
         """Return the names of the arguments that one side takes."""
         return [argument.on(side) for argument in self.arguments if not argument.refusal(side)]
-
-    def common(self) -> list[str]:
-        """Return the names that both sides take."""
-        return [name for name in self.names("r_style") if name in self.names("r_bridge")]
 
     def check(self, values: Mapping[str, object]) -> None:
         """Raise `OptionError` for the first value, by name, that its argument may not have."""
@@ -192,34 +180,8 @@ def _signature(function: Callable[..., Any], others: tuple[Callable[..., Any], .
     return whole.replace(parameters=list(names.values()))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Convention:
-    """A convention in which R's numbers differ from ours.
-
-    Attributes
-    ----------
-    topic : str
-    r, here : str
-        What R's packages do, and what we do by default.
-    same : str
-        How to do as R does here; empty if there is no option for it.
-    """
-
-    topic: str
-    r: str
-    here: str
-    same: str = ""
-
-    @property
-    def sentence(self) -> str:
-        """The convention as a note under a table."""
-        as_in_r = f" As in R: {self.same}." if self.same else ""
-        topic = self.topic[0].upper() + self.topic[1:]
-        return f"{topic}. {self.r}. Here by default: {self.here}.{as_in_r}"
-
-
 def _words(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of an argument or of a convention, texts on one line."""
+    """Return the fields of an argument, texts on one line."""
     return {key: " ".join(v.split()) if isinstance(v, str) else v for key, v in entry.items()}
 
 
@@ -250,4 +212,3 @@ TABLE = tomllib.loads(
 )
 FUNCTIONS = {function.name: function for function in _functions(TABLE)}
 PARTIAL, VI_FIRM, VI_PERMUTE, VINT, VI, HSTATS = FUNCTIONS.values()
-CONVENTIONS = {key: Convention(**_words(words)) for key, words in TABLE["conventions"].items()}

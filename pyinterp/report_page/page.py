@@ -39,24 +39,24 @@ def report(
     top: int = 6,
     alpha: float = 0.05,
 ) -> Path:
-    """Write one page on an analysis: a self-contained HTML file.
+    """Write one page on an analysis, as an HTML file that needs no others.
 
-    It has the loss, permutation importances, partial dependences with bands, interactions where
-    an exact engine makes them cheap, a paragraph on methods, references and versions. Without a
-    response importances are by the flatness of partial dependence (FIRM).
+    The page has the loss, permutation importances, partial dependences with bands, a paragraph on
+    methods, references and versions. It has interactions if an exact engine makes them cheap.
+    Without a response, importances are the flatness of partial dependence (FIRM).
 
     Parameters
     ----------
     res : LearnerResults or FittedModel
-        What `Learner.fit` and `FittedModel` return.
+        The analysis: the result of `Learner.fit`, or a `FittedModel`.
     path : path
         File to write, such as "wine.html". An existing one is replaced.
     title : str, optional
-        By default the response and the learner.
+        Title of the page; by default the response and the learner.
     features : str or sequence of str, optional
         Variables whose partial dependence is shown; by default the `top` most important ones.
     top : int
-        How many, if `features` does not name them.
+        Number of variables, if `features` does not name them.
     alpha : float
         Significance level of intervals.
 
@@ -88,23 +88,23 @@ def report(
         raise OptionError(f"The folder of {quote(str(file))} must exist; make it first.")
     with_response = res.analysis.problem.population.y is not None
     importance = res.pfi() if with_response else res.firm()
-    shown = _most_important(res, importance, top) if features is None else names_of(features)
+    order = [*map(str, importance.params.sort_values(ascending=False, kind="stable").index)]
+    groups = res.analysis.problem.features
+    single = [name for name in order if groups.get(name) == (name,)]  # a group has no curve
+    shown = single[:top] if features is None else names_of(features)
     if not shown and features is not None:
         raise OptionError("`features` must name one variable or more; leave it out for the `top`.")
-    curves = [res.pd(name) for name in shown]
-    pairs = _interactions(res, importance)
+    curves, pairs = [res.pd(name) for name in shown], []
+    if len(order) > 1 and importance.engine.name.endswith("exact"):
+        pairs = [res.h_statistic(order[:MOST_INTERACTING], order="pairwise")]
     asked = {"pfi" if with_response else "firm": [importance], "pd": curves, "h": pairs}
+    papers = "\n".join(f"<li>{escape(paper)}</li>" for paper in _references(asked))
     parts = [
         _section("Importance of features", *_bars(importance, alpha)),
         _section("Partial dependence", *(_curve(curve, alpha) for curve in curves)),
         *(_section("Interactions", *_bars(pair, alpha)) for pair in pairs),
         _section("Methods", f"<p>{escape(_methods(asked))}</p>"),
-        _section(
-            "References",
-            "<ul>",
-            *(f"<li>{escape(paper)}</li>" for paper in _references(asked)),
-            "</ul>",
-        ),
+        _section("References", f"<ul>{papers}</ul>"),
     ]
     if with_response:
         loss = _table(res.loss(), alpha, header=True)
@@ -124,22 +124,6 @@ def report(
 
 def _resource(name: str) -> str:
     return files("pyinterp.report_page").joinpath(name).read_text("utf-8")
-
-
-def _most_important(res: Interpretable, importance: EstimandResults, top: int) -> list[str]:
-    """Return the variables of the most important features; groups have no curve."""
-    features = res.analysis.problem.features
-    order = importance.params.sort_values(ascending=False, kind="stable").index
-    single = [str(name) for name in order if features.get(str(name)) == (str(name),)]
-    return single[:top]
-
-
-def _interactions(res: Interpretable, importance: EstimandResults) -> list[EstimandResults]:
-    """Return H statistics of the most important pairs, if an exact engine serves the model."""
-    most = importance.params.sort_values(ascending=False, kind="stable").index[:MOST_INTERACTING]
-    if len(most) < 2 or not importance.engine.name.endswith("exact"):
-        return []
-    return [res.h_statistic([str(name) for name in most], order="pairwise")]
 
 
 def _section(heading: str, *parts: str) -> str:
@@ -197,9 +181,8 @@ def _methods(asked: Tables) -> str:
     formula = f", with the formula “{context.formula}”" if context.formula else ""
     learner = f"The learner is {context.specification or context.learner}{formula}."
     sentences = [_data(context), learner, _evaluation(context)]
-    sentences += dict.fromkeys(
-        f"{r.estimand.words.heading}: {r.estimand.words.meaning}" for r in several
-    )
+    words = [results.estimand.words for results in several]
+    sentences += dict.fromkeys(f"{word.heading}: {word.meaning}" for word in words)
     if first.bse.gt(0).any():
         sentences.append(first.variance.note)
     sentences.append(f"Predictions of what-if rows: {first.engine.name}.")
@@ -209,7 +192,7 @@ def _methods(asked: Tables) -> str:
 
 
 def _references(asked: Tables) -> list[str]:
-    """Return the papers behind what was asked, each once, in the order of their first authors."""
+    """Return the papers behind the methods, each once, in the order of their first authors."""
     used = [method for method, several in asked.items() if several]
     first = asked[used[0]][0]
     if first.context.level == "learner":

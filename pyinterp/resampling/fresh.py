@@ -12,7 +12,7 @@ from pyinterp.checks import check_count
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DataError, OptionError, PyinterpError, quote, reason
 from pyinterp.representation import call_form
-from pyinterp.resampling.resampling import Part, Resampling, Units, check_fraction, part_of
+from pyinterp.resampling.resampling import Part, Reader, Resampling, Units, check_fraction, part_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +52,7 @@ class FreshDraws(Resampling):
             )
 
     def parts(
-        self,
-        population: Sample,
-        units: Units,
-        rng: np.random.Generator,
-        read: Callable[[Any], Sample],
+        self, population: Sample, units: Units, rng: np.random.Generator, read: Reader
     ) -> Iterator[Part]:
         """Yield the rows of every refit: the first `fraction` train, the rest evaluate."""
         count = 0

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
+from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.data.design import Design, FrameDesign
-from pyinterp.data.sample import Response, Sample
+from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, RefitError
 from pyinterp.models.adapters import column_positions, without_columns
-from pyinterp.models.predictor import Kind
+from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.parallel import outcomes, threads
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit, RefitOptions, fit_one, outcome_of
 
 Key: TypeAlias = tuple[int, tuple[str, ...]]
-# Predictions by their kind; the first is what the model predicts by default.
+# Predictions by their kind; the first is the default of the model.
 ByKind: TypeAlias = dict[Kind, FloatArray]
 
 
@@ -67,19 +69,13 @@ class LeaveOut:
         RefitError
             If the learner can't be trained or predict without a feature.
         """
-        todo = [
-            (refit, feature, variables)
-            for refit in self.refits
-            for feature, variables in features.items()
-            if (refit.number, variables) not in self._predictions
-        ]
-        designs: dict[tuple[int, tuple[str, ...]], Design | None] = {}
+        # Refits usually share one design.
+        without = cache(lambda design, variables: design.without(variables))
         jobs = []
-        for refit, feature, variables in todo:
-            key = id(refit.design), variables  # refits usually share one design
-            if key not in designs:
-                designs[key] = refit.design.without(variables)
-            reduced = designs[key]
+        for refit, (feature, variables) in product(self.refits, features.items()):
+            if (refit.number, variables) in self._predictions:
+                continue
+            reduced = without(refit.design, variables)
             if reduced is None:
                 self._predictions[refit.number, variables] = None
             else:
@@ -109,7 +105,7 @@ class LeaveOut:
         self, jobs: list[tuple[Refit, Design]]
     ) -> Iterator[Callable[[], ByKind | Exception]]:
         """Yield jobs that train refits with reduced designs; rows are encoded once per refit."""
-        workers = threads.workers(self.options.n_jobs)
+        workers = effective_n_jobs(self.options.n_jobs)
         last: Refit | None = None
         for refit, reduced in jobs:
             full, train = refit.design, refit.train
@@ -124,16 +120,17 @@ class LeaveOut:
                 _reduce(reduced, full, matrix, sample)
                 for matrix, sample in zip(encoded, (train, refit.evaluation), strict=True)
             )
-            yield partial(
-                outcome_of,
-                partial(_fit_and_predict, workers=workers, weights=train.weights),
+            fit = partial(
+                fit_one,
                 without_columns(self.estimator, set(full.columns) - set(reduced.columns)),
                 rows,
                 train.y,
                 train.response,
-                evaluation,
                 self.seeds.stream("refits", refit.number) if self.options.reseed else None,
+                workers=workers,
+                weights=train.weights,
             )
+            yield partial(outcome_of, _predict, fit, evaluation, workers)
 
 
 def _reduce(design: Design, full: Design, matrix: Matrix, sample: Sample) -> Matrix:
@@ -144,18 +141,8 @@ def _reduce(design: Design, full: Design, matrix: Matrix, sample: Sample) -> Mat
     return design.encode(sample.variables, sample.index)
 
 
-def _fit_and_predict(
-    estimator: Any,
-    matrix: Matrix,
-    y: FloatArray,
-    response: Response,
-    evaluation: Matrix,
-    rng: np.random.Generator | None,
-    *,
-    workers: int,
-    weights: FloatArray | None,
-) -> ByKind:
-    predictor = fit_one(estimator, matrix, y, response, rng, workers=workers, weights=weights)
+def _predict(fit: Callable[[], Predictor], evaluation: Matrix, workers: int) -> ByKind:
+    predictor = fit()
     with threads.shared_cores([predictor.estimator], workers):
         answers: ByKind = {predictor.kind: predictor(evaluation)}
         if predictor.kind == "probability":

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from itertools import combinations
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -15,17 +14,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice, check_count
 from pyinterp.errors import DataError
 from pyinterp.representation import call_form
-from pyinterp.resampling.resampling import (
-    By,
-    Group,
-    Split,
-    Splitting,
-    Units,
-    check_fraction,
-    problem_of_split,
-    problem_of_train,
-    redraw,
-)
+from pyinterp.resampling.resampling import By, Group, Split, Splitting, Units, check_fraction
 
 SplitBy: TypeAlias = Literal["row", "copy"]
 
@@ -92,60 +81,54 @@ class NestedCrossValidation(Splitting):
                 f"Nested cross-validation needs at least 2 rows per fold; got {units.count} rows "
                 f"for {self.folds} folds."
             )
-        numbers = range(self.folds)
 
-        def deal() -> IntArray:
-            fold: IntArray = rng.permutation(np.arange(units.count) % self.folds)
-            return fold
-
-        def problem(fold: IntArray) -> str:
-            """Say so if without two folds the others lack a class."""
-            pairs = combinations(numbers, 2)
-            others = [np.flatnonzero((fold != j) & (fold != k)) for j, k in pairs]
-            return problem_of_train(units, classes, *others)
+        def deal(repeat: int) -> list[Split]:
+            fold = rng.permutation(np.arange(units.count) % self.folds)
+            splits = []
+            for k in range(self.folds):
+                group = Group("fold", repeat * self.folds + k, size=self.folds)
+                splits.append(Split(np.flatnonzero(fold != k), np.flatnonzero(fold == k), group))
+                for j in range(self.folds):
+                    if j != k:
+                        train = np.flatnonzero((fold != j) & (fold != k))
+                        inner = group._replace(inner=True)
+                        splits.append(Split(train, np.flatnonzero(fold == j), inner))
+            return splits
 
         for repeat in range(self.repeats):
-            fold = redraw(deal, problem, self.label)
-            for k in numbers:
-                out = fold == k
-                outer = Group("fold", repeat * self.folds + k, size=self.folds)
-                yield Split(np.flatnonzero(~out), np.flatnonzero(out), outer)
-                for j in numbers:
-                    if j != k:
-                        train = np.flatnonzero(~out & (fold != j))
-                        yield Split(train, np.flatnonzero(fold == j), outer._replace(inner=True))
+            yield from self.redraw(partial(deal, repeat), units, classes)
 
 
 @dataclass(frozen=True, eq=False)
 class NestedBootstrap(Splitting):
     """Draw bootstrap samples of the rows and split each of them several times (Khan et al. 2025).
 
-    The plan of their Algorithms 1 and 2. The estimate is the mean over all refits; the means of
-    the bootstrap samples show its sampling error, see ``cov_type="bootstrap"``.
+    Algorithms 1 and 2 of Khan et al. use this plan. The estimate is the mean over all refits. The
+    means of the bootstrap samples show its sampling error; see ``cov_type="bootstrap"``.
 
     Parameters
     ----------
     bootstraps : int
-        Number B of bootstrap samples: n draws with replacement. Percentile intervals at a level
-        alpha need more than 2 / alpha - 1 of them, 40 for 95%.
+        Number B of bootstrap samples, each of n draws with replacement. Percentile intervals at
+        level alpha need more than 2 / alpha - 1 samples. For 95% that is 40.
     splits : int
         Number k of splits of each sample into rows that train and rows that evaluate.
     fraction : float
         Share that trains: of a sample's distinct rows or, for ``split_by="copy"``, of its n draws.
     split_by : {"row", "copy"}
         "row" keeps all copies of a row on one side of a split: no row both trains and evaluates.
-        "copy" is the algorithm as printed, which deals out the n draws. About half of the
-        evaluation draws have a copy that trains (1 - exp(-fraction)). So losses and importances
-        come in part from copies of training rows. It is here for comparison.
+        "copy" is the algorithm as printed, which splits the n draws. A share 1 - exp(-fraction) of
+        the evaluation draws, about half, has a copy that trains. Losses and importances then come
+        in part from copies of training rows. "copy" is for comparison.
     cluster : str or array of shape (n,), optional
         Draw and split whole clusters, the levels of this column; they take the place of rows.
 
     Notes
     -----
     There are ``bootstraps * splits`` fits: 1,000 by default. A bootstrap sample has 0.632 n
-    distinct rows. So "row" trains on about 0.67 x 0.632 n = 0.42 n of them, some more than once.
-    The estimate is for a learner with this little data. A row that was drawn twice evaluates
-    twice. Copies donate feature values to each other, which takes about 1/n off an importance.
+    distinct rows. So "row" trains on about 0.42 n distinct rows, some more than once. The estimate
+    is for a learner with this little data. A row that was drawn twice evaluates twice. Copies
+    donate feature values to each other, which lowers an importance by a share of about 1/n.
     """
 
     bootstraps: int = 100
@@ -181,19 +164,18 @@ class NestedBootstrap(Splitting):
     ) -> Iterator[Split]:
         """Yield the units of every refit."""
 
-        def problem(sample: IntArray) -> str:
-            return problem_of_train(units, classes, np.unique(sample))
-
-        def sample_of(stream: np.random.Generator) -> IntArray:
-            return np.sort(stream.integers(units.count, size=units.count))
+        def sample_of(stream: np.random.Generator) -> list[Split]:
+            sample = np.sort(stream.integers(units.count, size=units.count))
+            # No split of a sample that lacks a class could train on every class.
+            return [Split(sample, sample)]
 
         for number, stream in enumerate(rng.spawn(self.bootstraps)):
-            sample = redraw(partial(sample_of, stream), problem, self.label)
-            draw = partial(self._split, sample, stream, Group("bootstrap", number))
+            ((sample, _, _),) = self.redraw(partial(sample_of, stream), units, classes)
+            draw = partial(self._draw, sample, stream, Group("bootstrap", number))
             for _ in range(self.splits):
-                yield redraw(draw, partial(problem_of_split, units, classes), self.label)
+                yield from self.redraw(draw, units, classes)
 
-    def _split(self, sample: IntArray, rng: np.random.Generator, group: Group) -> Split:
+    def _draw(self, sample: IntArray, rng: np.random.Generator, group: Group) -> list[Split]:
         pool = np.unique(sample) if self.split_by == "row" else sample
         shuffled = rng.permutation(len(pool))
         first = round(self.fraction * len(pool))
@@ -201,4 +183,4 @@ class NestedBootstrap(Splitting):
         if self.split_by == "row":
             trains = np.isin(sample, train)
             train, evaluation = sample[trains], sample[~trains]
-        return Split(train, evaluation, group)
+        return [Split(train, evaluation, group)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -14,20 +13,8 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_count
 from pyinterp.errors import DataError, OptionError
 from pyinterp.representation import call_form
-from pyinterp.resampling.resampling import (
-    By,
-    Group,
-    Split,
-    Splitting,
-    Units,
-    check_fraction,
-    problem_of_split,
-    problem_of_train,
-    redraw,
-)
+from pyinterp.resampling.resampling import By, Group, Split, Splitting, Units, check_fraction
 
-# Molnar et al. (2021, section 8).
-STUDIED_REFITS = 15
 # The bootstrap's expected share of distinct rows.
 FRACTION = 0.632
 LEAST_PAIRS, LEAST_UNITS = 5, 40
@@ -37,23 +24,39 @@ class _Draws(Splitting):
     """A plan whose refits train on draws of units within strata that depend on nothing else."""
 
     stratifies: ClassVar[bool] = True
+    fraction: float = FRACTION
+
+    def __post_init__(self) -> None:
+        check_count("refits", self.refits)
+        check_fraction(self.fraction)
 
     def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
         """Yield the units of every refit."""
-        problem = partial(problem_of_split, units, classes, stratifies=True)
-        for _ in range(self.number):
-            yield redraw(partial(self.draw, units, rng), problem, self.label)
+        for _ in range(self.refits):
+            yield from self.redraw(partial(self.draw, units, rng), units, classes)
 
-    @abstractmethod
-    def draw(self, units: Units, rng: np.random.Generator) -> Split:
-        """Draw the units of one refit."""
+    def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
+        """Draw a fraction of the units, of every stratum, to train; the others evaluate."""
+        strata = units.within_strata()
+        counts = np.array([len(stratum) for stratum in strata])
+        # The largest remainders are rounded up, so that the total is round(fraction * n).
+        exact = self.fraction * counts
+        sizes = np.floor(exact).astype(np.intp)
+        remainder = round(self.fraction * units.count) - int(sizes.sum())
+        sizes[np.argsort(sizes - exact, kind="stable")[:remainder]] += 1
+        drawn: list[IntArray] = [
+            rng.choice(stratum, size=size, replace=False)
+            for stratum, size in zip(strata, sizes, strict=True)
+        ]
+        train = np.concatenate(drawn)
+        return [Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))]
 
 
 @dataclass(frozen=True, eq=False)
 class Bootstrap(_Draws):
-    """Draw n units with replacement to train; evaluate on those not drawn (out of bag).
+    """Draw n units with replacement to train; evaluate on the others (out of bag).
 
     Parameters
     ----------
@@ -67,6 +70,7 @@ class Bootstrap(_Draws):
     """
 
     label: ClassVar[str] = "bootstrap"
+    study: ClassVar[str] = "bootstrap"
 
     refits: int = 15
     _: KW_ONLY
@@ -75,20 +79,11 @@ class Bootstrap(_Draws):
 
     __repr__ = call_form
 
-    def __post_init__(self) -> None:
-        check_count("refits", self.refits)
-
-    @property
-    def study_name(self) -> str:
-        """Name under which published simulations studied this plan."""
-        plain = self.refits == STUDIED_REFITS and self.cluster is None and self.strata is None
-        return "bootstrap" if plain else ""
-
-    def draw(self, units: Units, rng: np.random.Generator) -> Split:
+    def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
         """Draw the units of one refit."""
         strata = units.within_strata()
         train = np.concatenate([rng.choice(stratum, size=len(stratum)) for stratum in strata])
-        return Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))
+        return [Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +100,8 @@ class Subsampling(_Draws):
         As in `Bootstrap`.
     """
 
+    study: ClassVar[str] = "subsampling"
+
     refits: int = 15
     _: KW_ONLY
     fraction: float = FRACTION
@@ -113,24 +110,10 @@ class Subsampling(_Draws):
 
     __repr__ = call_form
 
-    def __post_init__(self) -> None:
-        check_count("refits", self.refits)
-        check_fraction(self.fraction)
-
     @property
     def label(self) -> str:
         """Name of the plan in tables."""
         return f"subsampling, {self.fraction:.3g}"
-
-    @property
-    def study_name(self) -> str:
-        """Name under which published simulations studied this plan."""
-        plain = self.refits == STUDIED_REFITS and self.cluster is None and self.strata is None
-        return "subsampling" if plain and self.fraction == FRACTION else ""
-
-    def draw(self, units: Units, rng: np.random.Generator) -> Split:
-        """Draw the units of one refit."""
-        return _subsample(units, self.fraction, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,17 +138,10 @@ class Holdout(_Draws):
 
     __repr__ = call_form
 
-    def __post_init__(self) -> None:
-        check_fraction(self.fraction)
-
     @property
     def label(self) -> str:
         """Name of the plan in tables."""
         return f"holdout, {self.fraction:.3g}"
-
-    def draw(self, units: Units, rng: np.random.Generator) -> Split:
-        """Draw the units of the one refit."""
-        return _subsample(units, self.fraction, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,16 +203,12 @@ class CrossValidation(Splitting):
                 for k in range(self.folds)
             ]
 
-        def problem(splits: list[Split]) -> str:
-            trains = [split.train for split in splits]
-            return problem_of_train(units, classes, *trains, stratifies=True)
-
         for _ in range(self.repeats):
-            yield from redraw(deal, problem, self.label)
+            yield from self.redraw(deal, units, classes)
 
 
 @dataclass(frozen=True, eq=False)
-class HalfSampling(Splitting):
+class HalfSampling(_Draws):
     """Refits on .632 of the units for the estimate, pairs of refits on halves for its variance.
 
     The estimate is the mean over `refits` that train on 0.632 n units, drawn without replacement,
@@ -265,6 +237,8 @@ class HalfSampling(Splitting):
     """
 
     label: ClassVar[str] = "half-sampling"
+    study: ClassVar[str] = "half-sampling"
+    stratifies: ClassVar[bool] = False
 
     refits: int = 15
     _: KW_ONLY
@@ -295,12 +269,6 @@ class HalfSampling(Splitting):
         """Number of refits, those for the variance included."""
         return self.refits + 2 * self.pairs
 
-    @property
-    def study_name(self) -> str:
-        """Name under which published simulations studied this plan."""
-        plain = self.refits == 15 and self.pairs == 15 and self.cluster is None
-        return "half-sampling" if plain else ""
-
     def lacking(self, groups: Sequence[Group | None]) -> str:
         """Return the requirement if too many refits failed; a pair counts only if both succeed."""
         numbers = [group.number for group in groups if group is not None]
@@ -326,35 +294,15 @@ class HalfSampling(Splitting):
                 f"not known to cover; got {units.count}. `{other}` gives estimates, with intervals "
                 "that are too narrow."
             )
-        problem = partial(problem_of_split, units, classes)
-        for _ in range(self.refits):
-            yield redraw(partial(_subsample, units, FRACTION, rng), problem, self.label)
+        yield from super().split(units, rng, classes)
 
-        def halves() -> Split:
+        def halves(pair: int) -> list[Split]:
             """Split units into random halves; if their number is odd a random one is larger."""
             shuffled = rng.permutation(units.count)
             middle = (units.count + int(rng.integers(2))) // 2
-            return Split(np.sort(shuffled[:middle]), np.sort(shuffled[middle:]))
+            first, second = np.sort(shuffled[:middle]), np.sort(shuffled[middle:])
+            group = Group("pair", pair)
+            return [Split(first, second, group), Split(second, first, group)]
 
-        problem = partial(problem_of_split, units, classes, both=True)
         for pair in range(self.pairs):
-            first, second, _ = redraw(halves, problem, self.label)
-            yield Split(first, second, Group("pair", pair))
-            yield Split(second, first, Group("pair", pair))
-
-
-def _subsample(units: Units, fraction: float, rng: np.random.Generator) -> Split:
-    """Draw a fraction of the units, of every stratum, to train; the others evaluate."""
-    strata = units.within_strata()
-    counts = np.array([len(stratum) for stratum in strata])
-    # The largest remainders are rounded up, so that the total is round(fraction * n).
-    exact = fraction * counts
-    sizes = np.floor(exact).astype(np.intp)
-    remainder = round(fraction * int(counts.sum())) - int(sizes.sum())
-    sizes[np.argsort(sizes - exact, kind="stable")[:remainder]] += 1
-    drawn: list[IntArray] = [
-        rng.choice(stratum, size=size, replace=False)
-        for stratum, size in zip(strata, sizes, strict=True)
-    ]
-    train = np.concatenate(drawn)
-    return Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))
+            yield from self.redraw(partial(halves, pair), units, classes)

@@ -10,10 +10,12 @@ from functools import partial
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
+import pandas as pd
+from joblib import effective_n_jobs
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
-from pyinterp.checks import check_choice, check_jobs
-from pyinterp.data.design import Categories, Design, FormulaDesign
+from pyinterp.checks import check_choice, check_flag, check_jobs
+from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import (
     DesignError,
@@ -95,7 +97,8 @@ class RefitOptions:
     progress: ProgressOption = True
 
     def __post_init__(self) -> None:
-        check_jobs(self.n_jobs)
+        check_flag("reseed", self.reseed)
+        check_jobs(self.n_jobs, self.progress)
         check_choice("on_error", self.on_error, ("raise", "drop"))
         check_choice("design_state", self.design_state, ("all", "refit"))
         check_choice("unseen_levels", self.unseen_levels, ("raise", "allow"))
@@ -132,12 +135,23 @@ def refit(
     designs: dict[int, Design] = {}
     done: dict[int, Predictor] = {}
 
+    def levels(sample: Sample) -> Mapping[str, pd.Categorical]:
+        if coded is None:
+            return design.categories(sample.variables)
+        where = np.searchsorted(population.rows, sample.rows)
+        return {name: factor.take(where) for name, factor in coded.items()}
+
+    def design_of(part: Part) -> Design:
+        if options.unseen_levels == "raise":
+            _check_levels(levels(part.train), levels(part.evaluation), plan)
+        return _design_for(design, part, plan, options)
+
     def jobs() -> Iterator[Callable[[], tuple[int, Predictor | Exception]]]:
-        workers = threads.workers(options.n_jobs)
+        workers = effective_n_jobs(options.n_jobs)
         for k in todo:
             train, rng = numbered[k].train, seeds.stream("refits", k) if options.reseed else None
             try:
-                designs[k] = _design_for(design, numbered[k], plan, options, population, coded)
+                designs[k] = design_of(numbered[k])
                 matrix = designs[k].encode(train.variables, train.index)
             except PyinterpError as error:  # such as levels or values that were never seen
                 yield partial(_numbered, k, _failure, error)
@@ -150,7 +164,7 @@ def refit(
         kept = {k: checkpoint.refit(k) for k in numbered}
         done = {k: predictor for k, predictor in kept.items() if predictor is not None}
         for k in done:
-            designs[k] = _design_for(design, numbered[k], plan, options, population, coded)
+            designs[k] = design_of(numbered[k])
     todo = [k for k in numbered if k not in done]
     failures: list[tuple[str, Exception]] = []
     with (
@@ -225,16 +239,7 @@ def fit_one(
     return replace(predictor, ordinal=response.ordinal)
 
 
-def fit_alone(
-    estimator: Any,
-    matrix: Matrix,
-    y: FloatArray,
-    response: Response,
-    rng: np.random.Generator | None,
-    *,
-    keep_set: bool = False,
-    weights: FloatArray | None = None,
-) -> Predictor:
+def fit_alone(estimator: Any, *arguments: Any, **options: Any) -> Predictor:
     """Train as `fit_one` does, where there are no other refits.
 
     Raises
@@ -243,7 +248,7 @@ def fit_alone(
         If the estimator can't be trained; it chains the cause.
     """
     try:
-        return fit_one(estimator, matrix, y, response, rng, keep_set=keep_set, weights=weights)
+        return fit_one(estimator, *arguments, **options)
     except PyinterpError:
         raise
     except Exception as error:
@@ -291,17 +296,8 @@ def _lost_workers(
         ) from error
 
 
-def _design_for(
-    design: Design,
-    part: Part,
-    plan: Resampling,
-    options: RefitOptions,
-    population: Sample,
-    coded: Mapping[str, Categories] | None,
-) -> Design:
+def _design_for(design: Design, part: Part, plan: Resampling, options: RefitOptions) -> Design:
     """Return the design for a refit; raise if it has evaluation rows that it can't encode."""
-    if options.unseen_levels == "raise":
-        _check_levels(design, part, plan, population, coded)
     if not isinstance(design, FormulaDesign):
         return design
     if options.design_state == "refit":
@@ -312,26 +308,15 @@ def _design_for(
 
 
 def _check_levels(
-    design: Design,
-    part: Part,
-    plan: Resampling,
-    population: Sample,
-    coded: Mapping[str, Categories] | None,
+    trained: Mapping[str, pd.Categorical], evaluated: Mapping[str, pd.Categorical], plan: Resampling
 ) -> None:
-    if coded is None:
-        trained = design.categories(part.train.variables)
-        evaluated = design.categories(part.evaluation.variables)
-    else:
-        where = np.searchsorted(population.rows, part.train.rows)
-        trained = {name: factor.take(where) for name, factor in coded.items()}
-        where = np.searchsorted(population.rows, part.evaluation.rows)
-        evaluated = {name: factor.take(where) for name, factor in coded.items()}
-    for name, (codes, levels) in evaluated.items():
-        unseen = np.setdiff1d(codes, trained[name].codes)
+    for name, factor in evaluated.items():
+        unseen = np.setdiff1d(factor.codes, trained[name].codes)
         if len(unseen):
+            level = factor.categories.tolist()[unseen[0]]
             strata = "draw within levels (`strata=`), " if plan.stratifies else ""
             raise DesignError(
-                f"Level {levels[int(unseen[0])]!r} of `{name}` is in the evaluation rows but not "
+                f"Level {level!r} of `{name}` is in the evaluation rows but not "
                 f"in the training rows: merge rare levels, {strata}or accept that it is treated "
                 'as the reference level (`unseen_levels="allow"`).'
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +13,13 @@ import numpy.typing as npt
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import SHARE, check_number
 from pyinterp.data.sample import Sample
-from pyinterp.errors import DataError
+from pyinterp.errors import DataError, OptionError
 from pyinterp.representation import about
 
 By: TypeAlias = str | npt.ArrayLike | None
-T = TypeVar("T")
+# Turns data in the user's form into a sample.
+Reader: TypeAlias = Callable[[Any], Sample]
 REDRAWS = 200
-EVERY_CLASS = "Every refit's training rows must hold every class"
 
 
 class Group(NamedTuple):
@@ -137,6 +137,9 @@ class Resampling(ABC):
         Whether refits share rows, so that the naive variance is too small.
     stratifies : bool
         Whether the plan can draw within strata.
+    study : str
+        Name under which published simulations studied the plan with its defaults; empty if they
+        did not.
     refits : int
         Number of refits, of plans that are told it.
     where : str
@@ -147,6 +150,7 @@ class Resampling(ABC):
 
     shares_data: ClassVar[bool] = True
     stratifies: ClassVar[bool] = False
+    study: ClassVar[str] = ""
     strata: By = None
     cluster: By = None
     refits: int = 1
@@ -156,7 +160,9 @@ class Resampling(ABC):
     @property
     def study_name(self) -> str:
         """Name under which published simulations studied this plan; empty if they did not."""
-        return ""
+        if not self.study or self.cluster is not None or self.strata is not None:
+            return ""
+        return self.study if vars(self) == vars(type(self)()) else ""
 
     def on(self, population: Sample, units: Units, rng: np.random.Generator) -> Resampling:
         """Return the plan for these rows; another one only if it depends on them."""
@@ -174,11 +180,7 @@ class Resampling(ABC):
 
     @abstractmethod
     def parts(
-        self,
-        population: Sample,
-        units: Units,
-        rng: np.random.Generator,
-        read: Callable[[Any], Sample],
+        self, population: Sample, units: Units, rng: np.random.Generator, read: Reader
     ) -> Iterator[Part]:
         """Yield every refit's training and evaluation rows.
 
@@ -191,7 +193,7 @@ class Resampling(ABC):
         rng : numpy.random.Generator
             The stream for splits.
         read : callable
-            Turns data in the user's form into a Sample, for plans that draw new rows.
+            Turns data in the user's form into a sample, for plans that draw new rows.
         """
 
     def lacking(self, groups: Sequence[Group | None]) -> str:
@@ -212,30 +214,58 @@ class Splitting(Resampling):
     """A plan that splits the rows at hand."""
 
     def parts(
-        self,
-        population: Sample,
-        units: Units,
-        rng: np.random.Generator,
-        read: Callable[[Any], Sample],
+        self, population: Sample, units: Units, rng: np.random.Generator, read: Reader
     ) -> Iterator[Part]:
         """Yield every refit's training and evaluation rows."""
         categorical = population.response is not None and population.response.classes is not None
         classes = population.y if categorical else None
-        for train, evaluation, group in self.split(units, rng, classes):
-            yield part_of(
-                population,
-                units.rows(train),
-                units.rows(evaluation),
-                of_row=units.of_row,
-                label=self.label,
-                group=group,
+        splits = list(self.split(units, rng, classes))
+        if len(splits) != self.number:  # else tables would speak of refits that failed
+            raise OptionError(
+                f"`number` of a plan must be its number of splits, but {self.label} has "
+                f"`number = {self.number}` and yields {len(splits)}."
             )
+        for train, evaluation, group in splits:
+            sides = units.rows(train), units.rows(evaluation)
+            yield part_of(population, *sides, of_row=units.of_row, label=self.label, group=group)
 
     @abstractmethod
     def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
         """Yield the units of every refit."""
+
+    def redraw(
+        self, draw: Callable[[], list[Split]], units: Units, classes: FloatArray | None
+    ) -> list[Split]:
+        """Draw splits until each has units on both sides and trains on every class.
+
+        Raises
+        ------
+        DataError
+            If none of 200 draws is like that; it states the problem of the last.
+        """
+        every = 0 if classes is None else len(np.unique(classes))
+        for _ in range(REDRAWS):
+            splits = draw()
+            whole = all(len(split.train) and len(split.evaluation) for split in splits)
+            if whole and all(
+                classes is None or len(np.unique(classes[units.rows(split.train)])) == every
+                for split in splits
+            ):
+                return splits
+        draws = f"{REDRAWS} draws of {self.label}"
+        if not whole:
+            raise DataError(
+                f"Every refit needs rows that train and rows that evaluate, but {draws} did not "
+                f"give both; there are {units.count} rows or clusters in "
+                f"{len(np.unique(units.strata))} strata: use larger strata, or more rows."
+            )
+        advice = " or give `strata=` the response" if self.stratifies else ""
+        raise DataError(
+            f"Every refit's training rows must hold every class, but {draws} did not give that; "
+            f"merge rare classes{advice}."
+        )
 
 
 def part_of(
@@ -260,52 +290,6 @@ def part_of(
         n_train=len(np.unique(of_row[train])),
         n_evaluation=len(np.unique(of_row[evaluation])),
         group=group,
-    )
-
-
-def redraw(draw: Callable[[], T], problem: Callable[[T], str], label: str) -> T:
-    """Draw until there is no problem; `DataError` with the last one, of `REDRAWS` draws, if not."""
-    for _ in range(REDRAWS):
-        outcome = draw()
-        what = problem(outcome)
-        if not what:
-            return outcome
-    raise DataError(what.format(draws=f"{REDRAWS} draws of {label}"))
-
-
-def problem_of_train(
-    units: Units, classes: FloatArray | None, *trains: IntArray, stratifies: bool = False
-) -> str:
-    """Return the problem if training units lack a class, for `redraw`; empty if none do."""
-    if classes is None:
-        return ""
-    every = len(np.unique(classes))
-    if all(len(np.unique(classes[units.rows(train)])) == every for train in trains):
-        return ""
-    advice = " or give `strata=` the response" if stratifies else ""
-    return f"{EVERY_CLASS}, but {{draws}} did not give that; merge rare classes{advice}."
-
-
-def problem_of_split(
-    units: Units,
-    classes: FloatArray | None,
-    split: Split,
-    *,
-    both: bool = False,
-    stratifies: bool = False,
-) -> str:
-    """Return the problem if a split lacks a side, or its training units a class.
-
-    With `both`, the evaluation units must have every class too: they train another refit.
-    """
-    train, evaluation, _ = split
-    if len(train) and len(evaluation):
-        trains = [np.unique(train), evaluation] if both else [np.unique(train)]
-        return problem_of_train(units, classes, *trains, stratifies=stratifies)
-    return (
-        "Every refit needs rows that train and rows that evaluate, but {draws} did not give both; "
-        f"there are {units.count} rows or clusters in {len(np.unique(units.strata))} strata: use "
-        "larger strata, or more rows."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from pyinterp._typing import IntArray
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, quote, reason
 from pyinterp.representation import call_form
-from pyinterp.resampling.resampling import By, Part, Resampling, Split, Units, part_of
+from pyinterp.resampling.resampling import By, Part, Reader, Resampling, Split, Units, part_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,11 +103,7 @@ class Splits(Resampling):
         return new
 
     def parts(
-        self,
-        population: Sample,
-        units: Units,
-        rng: np.random.Generator,
-        read: Callable[[Any], Sample],
+        self, population: Sample, units: Units, rng: np.random.Generator, read: Reader
     ) -> Iterator[Part]:
         """Yield every refit's training and evaluation rows."""
         plan = self if self._splits else self.on(population, units, rng)
@@ -130,7 +126,7 @@ def _is_splitter(splits: object) -> bool:
 
 
 def _note(splits: Sequence[Split]) -> str:
-    """Return a footnote that says for what the variance holds; empty if it is for any use."""
+    """Return a footnote on the target of the variance; empty if it is for any use."""
     sizes = sorted({len(np.unique(split.train)) for split in splits})
     notes = []
     if all(split.train.max() < split.evaluation.min() for split in splits):
@@ -156,7 +152,7 @@ def _draw(
         splitter.random_state = seed
     try:
         with warnings.catch_warnings():
-            # Splitters that ignore clusters are refused if they tear one apart.
+            # Splitters that ignore clusters are refused if they split one.
             warnings.filterwarnings("ignore", message=".*groups parameter is ignored")
             pairs = list(splitter.split(population.variables, population.y, groups))
     except Exception as error:

@@ -10,7 +10,7 @@ Module          What is in it
 `together`      Several estimands: importances, curves, uncertainties; differences of learners
 `ranks`         Ranks of terms, with the probability of each
 `header`        The analysis behind the numbers
-`summary`       Summary tables, and what all results with one can do: LaTeX, Excel
+`summary`       Summary tables, and their exports: LaTeX, Markdown, Excel
 `footnotes`     Footnotes, short and full
 `side_by_side`  ``summary_col`` and ``plot``: several results, of statsmodels too
 `table`         Tables as text, HTML, LaTeX, Markdown and CSV

@@ -1,12 +1,11 @@
-"""Footnotes of tables: what every reader needs, and what a paper needs besides."""
+"""Footnotes of tables: short ones for every reader, full ones for papers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from pyinterp.inference.coverage import coverage_of
 from pyinterp.inference.half_sample.constants import LARGEST_IDLE_SHARE, LARGEST_SKEWNESS
@@ -97,11 +96,11 @@ def notes_of(
     context = several[0].context
     notes = [
         *_in_words(before, full),
-        *_with_labels(headings, [_about(r, alpha, alone=alone) for r in several], full),
+        *_with_labels(headings, [list(_about(r, alpha, alone=alone)) for r in several], full),
         *_with_labels(headings, [_intervals(r, alone=alone) for r in several], full),
-        *_with_labels(headings, [_tests(r, alone=alone) for r in several], full),
+        *_with_labels(headings, [list(_tests(r, alone=alone)) for r in several], full),
         *_of_rows(several, headings),
-        *_with_labels(headings, [_limits(r, alpha) for r in several], full),
+        *_with_labels(headings, [list(_limits(r, alpha)) for r in several], full),
         *map(Footnote, filter(None, (context.plan_note, context.missing_note))),
     ]
     for diagnostic in dict.fromkeys(r.diagnostic for r in several if r.diagnostic is not None):
@@ -118,59 +117,53 @@ def _in_words(notes: Sequence[Footnote], full: bool) -> list[Footnote]:
 
 def _with_labels(
     headings: Sequence[str], notes: Sequence[Sequence[Footnote]], full: bool
-) -> list[Footnote]:
-    """List the notes on several estimands, with their labels unless they are on all of them."""
+) -> Iterator[Footnote]:
+    """Yield the notes on several estimands, with their labels unless they are on all of them."""
     labels: dict[Footnote, list[str]] = {}
     for heading, some in zip(headings, notes, strict=True):
         for note in _in_words(some, full):
             labels.setdefault(note, []).append(heading)
-    shown = []
     for note, names in labels.items():
         label = "" if len(names) == len(headings) else f"{', '.join(dict.fromkeys(names))}: "
-        shown.append(note._replace(text=f"{label}{note.text}"))
-    return shown
+        yield note._replace(text=f"{label}{note.text}")
 
 
-def _about(results: EstimandResults, alpha: float, *, alone: bool) -> list[Footnote]:
-    """Say what the values are, what is wrong with them, and which are missing."""
+def _about(results: EstimandResults, alpha: float, *, alone: bool) -> Iterator[Footnote]:
+    """Yield the notes on the meaning of values, on harm, and on missing values."""
     estimand, null, engine = results.estimand, results.null, results.context.engine
     params, bse, words = results.params, results.bse, estimand.words
-    error = results.mcse.max()
-    harm = ""
+    error, harm = results.mcse.max(), ""
     squares = estimand.parameter.no_effect is not None
     if null is not None and squares and (results.conf_int(alpha)[1] < null).any():
         harm = f"{f'Below {null:g}' if null else 'Negative'}: predictions are better that way."
-    if alone:
-        exact = "" if error > 0 else words.exact or ""
-        notes = [Footnote(f"{words.meaning} {harm}".rstrip(), exact)]
-    else:
-        notes = [Footnote(harm)]
-    notes += [Footnote("", text) for text in words.notes]
+    exact = "" if error > 0 else words.exact or ""
+    yield Footnote(f"{words.meaning} {harm}".rstrip(), exact) if alone else Footnote(harm)
+    for note in words.notes:
+        yield Footnote("", note)
     if estimand.correction is not None and results.corrected_params is not None:
-        notes.append(Footnote("", estimand.correction.note))
+        yield Footnote("", estimand.correction.note)
     if error > 0:
-        text = f"Monte Carlo standard error of the estimates: at most {error:.2g}"
-        notes.append(Footnote(f"{text}, {words.inexact}."))
+        size = f"at most {error:.2g}, {words.inexact}"
+        yield Footnote(f"Monte Carlo standard error of the estimates: {size}.")
     if engine.reason:
-        notes.append(Footnote("", f"Engine: {engine.name} ({engine.reason})."))
+        yield Footnote("", f"Engine: {engine.name} ({engine.reason}).")
     reasons: dict[str, list[str]] = {}
     for term in params.index[params.isna()]:
         reasons.setdefault(words.missing.get(term, NO_VALUE), []).append(term)
     for why, terms in reasons.items():
-        notes.append(Footnote(f"No estimate for {_enumerate(terms)}: {why}."))
+        yield Footnote(f"No estimate for {_enumerate(terms)}: {why}.")
     constant, unknown = bse.index[bse == 0], bse.index[params.notna() & bse.isna()]
     if results.without_error:
-        notes.append(Footnote(f"No standard error: {NO_MEAN[estimand.basis]}."))
+        yield Footnote(f"No standard error: {NO_MEAN[estimand.basis]}.")
     elif len(unknown) and not results.variance.reason:
-        text = f"No standard error for {_enumerate(unknown)}: {words.unknown_error}."
-        notes.append(Footnote(text))
+        yield Footnote(f"No standard error for {_enumerate(unknown)}: {words.unknown_error}.")
     if len(constant):
-        notes.append(Footnote(f"No interval for {_enumerate(constant)}: {results.zero_variance}."))
-    return [*notes, *map(Footnote, words.on(params))]
+        yield Footnote(f"No interval for {_enumerate(constant)}: {results.zero_variance}.")
+    yield from map(Footnote, words.on(params))
 
 
 def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
-    """Say what the intervals are for, or why there are none; in full notes, what they cover."""
+    """List the notes on intervals: their aim or absence, and in full notes their coverage."""
     variance = results.variance
     if results.without_error:
         return []
@@ -178,62 +171,57 @@ def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
         return [Footnote(f"No standard errors and intervals: {variance.reason}.")]
     coverage = _coverage(results)
     # Variances that are no default are known to fall short, which short notes say too.
-    if coverage == NO_SIMULATION or variance.cov_type != "half-sample":
-        parts = [variance.note, coverage]
-        notes = [Footnote(" ".join(filter(None, parts)))] if alone else list(map(Footnote, parts))
-    elif alone:
-        notes = [Footnote(variance.note, coverage)]
-    else:  # what several have in common stands once
-        notes = [Footnote(variance.note), Footnote("", coverage)]
+    short = coverage == NO_SIMULATION or variance.cov_type != "half-sample"
+    covers = Footnote(coverage) if short else Footnote("", coverage)
+    if alone:
+        notes = [Footnote(f"{variance.note} {covers.text}".strip(), covers.more)]
+    else:  # notes that several have in common stand once
+        notes = [Footnote(variance.note), covers]
     return [*notes, Footnote(variance.warning)]
 
 
-def _tests(results: EstimandResults, *, alone: bool) -> list[Footnote]:
-    """List the notes on limits, t and P, on sides, and on adjustments for many terms."""
+def _tests(results: EstimandResults, *, alone: bool) -> Iterator[Footnote]:
+    """Yield the notes on limits, t and P, on sides, and on adjustments for many terms."""
     variance, null, inference = results.variance, results.null, results.inference
     if variance.reason or not (results.bse > 0).any():
-        return []
-    notes: list[Footnote] = []
+        return
     if variance.varies_as_square:
-        notes = _of_square(results)
+        yield from _of_square(results)
     elif results.alternative != "two-sided":
         than = "the value tested" if null is None else "the null value"
-        notes = [Footnote(f"One-sided: the alternative is {results.alternative} than {than}.")]
-    notes.append(Footnote("", variance.interval_note))
+        yield Footnote(f"One-sided: the alternative is {results.alternative} than {than}.")
+    yield Footnote("", variance.interval_note)
     if null is not None:
-        notes.append(Footnote("", variance.test_note.format(null=f"{null:g}")))
+        yield Footnote("", variance.test_note.format(null=f"{null:g}"))
     if inference.rescales:
-        notes.append(Footnote(f"Intervals are symmetric on the {inference.scale.name} scale."))
+        yield Footnote(f"Intervals are symmetric on the {inference.scale.name} scale.")
     adjusted = inference.note if alone else inference.note_of_each
-    notes.append(Footnote(adjusted))
+    yield Footnote(adjusted)
     count = int(results.pvalues.notna().sum())
     if count > MANY_TESTS and not adjusted:
         chance = f"about {count / 20:.0f} reject by chance if all truths are {null:g}"
-        notes.append(Footnote(f"Of {count} tests at 5% {chance}; use `p_adjust`."))
-    return notes
+        yield Footnote(f"Of {count} tests at 5% {chance}; use `p_adjust`.")
 
 
-def _of_square(results: EstimandResults) -> list[Footnote]:
+def _of_square(results: EstimandResults) -> Iterator[Footnote]:
     """Say by which law P follows from t, and why limits are not estimate -/+ t std err."""
     variance, null = results.variance, results.null
     zero = f"{0.0 if null is None else null:g}"
     estimate = f"(estimate - {zero})" if null else "estimate"
     limits = Footnote("", LIMITS_OF_SQUARE.format(c=estimate.strip("()")))
     if null is None:
-        return [Footnote(ASYMMETRIC), limits]
+        yield from (Footnote(ASYMMETRIC), limits)
+        return
     p = "P before adjustment" if results.inference.note else "P"
     at = f"at {zero}" if null else f"if the truth is {zero}"
-    notes = [
-        Footnote(
-            f"t = {estimate} / its s.e. {at}, not std err; {p}: Student's t, {variance.df:g} df. "
-            f"Near {zero} importances vary less, so -+ 2 std err may hold {zero} though P < 0.05."
-        ),
-        limits,
-        Footnote("", LOCO_TEST if results.estimand.leave_out else WHAT_P_TESTS.format(null=zero)),
-    ]
+    yield Footnote(
+        f"t = {estimate} / its s.e. {at}, not std err; {p}: Student's t, {variance.df:g} df. "
+        f"Near {zero} importances vary less, so -+ 2 std err may hold {zero} though P < 0.05."
+    )
+    yield limits
+    yield Footnote("", LOCO_TEST if results.estimand.leave_out else WHAT_P_TESTS.format(null=zero))
     if results.alternative != "two-sided":
-        notes.append(Footnote(ONE_SIDED_SQUARE.format(side=results.alternative)))
-    return notes
+        yield Footnote(ONE_SIDED_SQUARE.format(side=results.alternative))
 
 
 def _of_rows(several: Sequence[EstimandResults], headings: Sequence[str]) -> list[Footnote]:
@@ -244,38 +232,37 @@ def _of_rows(several: Sequence[EstimandResults], headings: Sequence[str]) -> lis
         if variance.reason or not variance.of_t or variance.cov_type == "delta":  # rows as they are
             continue
         errors = results.bse > 0
-        # Not rows whose interval holds the null value: intervals of what does not matter are wide.
+        # Not rows whose interval holds the null value: intervals of unused features are wide.
         differs = errors if results.null is None else errors & (results.pvalues < NOMINAL)
         skewness, idle = results.row_warnings["skewness"], results.row_warnings["unused"]
         for term in skewness.index[differs & (skewness > LARGEST_SKEWNESS)]:
             rows[FEW_ROWS][heading, term] = f"{term} ({skewness[term]:.2f})"
         for term in idle.index[errors & (idle > LARGEST_IDLE_SHARE)]:
             rows[FEW_REFITS][heading, term] = f"{term} ({idle[term]:.0%})"
-    notes = []
-    for warning, words in rows.items():
-        if words:
-            terms = _enumerate(list(dict.fromkeys(words.values())))
-            notes.append(Footnote(warning.format(terms=terms), marks=frozenset(words)))
-    return notes
+    return [
+        Footnote(note.format(terms=_enumerate(words.values())), marks=frozenset(words))
+        for note, words in rows.items()
+        if words
+    ]
 
 
-def _limits(results: EstimandResults, alpha: float) -> list[Footnote]:
-    """List the notes on limits that are infinite."""
+def _limits(results: EstimandResults, alpha: float) -> Iterator[Footnote]:
+    """Yield the note on limits that are infinite."""
     limits = results.conf_int(alpha)
     sides = {"two-sided": [0, 1], "greater": [0], "less": [1]}[results.alternative]
     infinite = np.isinf(limits[sides].to_numpy()).any(axis=1)
-    if not infinite.any():
-        return []
-    terms = _enumerate(limits.index[infinite])
-    return [Footnote(f"No limit for {terms}: it lies {results.variance.too_few}.")]
+    if infinite.any():
+        terms = _enumerate(limits.index[infinite])
+        yield Footnote(f"No limit for {terms}: it lies {results.variance.too_few}.")
 
 
-def _enumerate(terms: Sequence[Any] | pd.Index) -> str:
-    return ", ".join(map(str, terms[:6])) + (", ..." if len(terms) > 6 else "")
+def _enumerate(terms: Iterable[object]) -> str:
+    names = list(dict.fromkeys(map(str, terms)))
+    return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
 
 
 def _coverage(results: EstimandResults) -> str:
-    """Return what simulations say, or that there are none; nothing for one fitted model."""
+    """Return the coverage in simulations, or that there are none; nothing for one model."""
     estimand, context, variance = results.estimand, results.context, results.variance
     if variance.warning:
         return ""
@@ -302,11 +289,12 @@ def headings_of(several: Sequence[EstimandResults]) -> list[str]:
 
 
 def legend_of(several: Sequence[EstimandResults], headings: Sequence[str]) -> list[tuple[str, str]]:
-    """Return headings of columns with what they mean, if no footnote says so."""
+    """Return headings of columns with their meaning, if no footnote has it."""
     meanings: dict[str, str] = {}
-    for results, heading in zip(several, headings, strict=True):
-        if len(several) > 1:
-            meanings[f"{heading}:"] = results.estimand.words.meaning
+    if len(several) > 1:
+        meanings = {
+            f"{h}:": r.estimand.words.meaning for h, r in zip(headings, several, strict=True)
+        }
     for results in several:
         if results.diagnostic is not None:
             words = results.diagnostic.estimand.words

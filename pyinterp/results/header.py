@@ -73,13 +73,13 @@ class Context:
     missing_note : str
         Footnote on rows with missing values, left out or kept; empty if there are none.
     weighting : str
-        Column and type of weights, and what they make of the rows; empty without weights.
+        Column and type of weights, and their effective or distinct rows; empty without weights.
     clusters : str
         Column and number of clusters; empty without clusters.
     offset : str
         Column of the offset or exposure; empty without one.
     groups : str
-        Groups of rows that have estimates of their own, with their numbers of rows.
+        Groups of rows that have separate estimates, with their numbers of rows.
     plan : str
         Resampling plan; for one model, where its evaluation rows come from.
     study_name : str
@@ -152,7 +152,7 @@ class Context:
 
 
 def context_of(refits: Sequence[Refit], **words: Any) -> Context:
-    """Describe an analysis: what is counted in its refits, and the words of other fields."""
+    """Describe an analysis: counts of its refits, and the words of other fields."""
     for_estimate = estimating(refits)
     return Context(
         refits=len(for_estimate),

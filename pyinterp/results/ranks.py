@@ -56,22 +56,15 @@ class Ranks(Tabular):
         """Return intervals of ranks, from the alpha / 2 to the 1 - alpha / 2 quantile."""
         check_alpha(alpha)
         below = self.probabilities.to_numpy().cumsum(axis=1)
-        columns = [
-            1 + np.argmax(below >= level - 1e-12, axis=1) for level in (alpha / 2, 1 - alpha / 2)
-        ]
-        return pd.DataFrame(np.column_stack(columns), index=self.probabilities.index)
+        levels = (alpha / 2, 1 - alpha / 2)
+        limits = [1 + np.argmax(below >= level - 1e-12, axis=1) for level in levels]
+        return pd.DataFrame(np.transpose(limits), index=self.probabilities.index)
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return expected rank, its interval and the probability of the first rank, by term."""
-        limits = self.conf_int(alpha).to_numpy()
-        return pd.DataFrame(
-            {
-                "expected_rank": self.expected_ranks,
-                "conf_low": limits[:, 0],
-                "conf_high": limits[:, 1],
-                "first": self.probabilities.iloc[:, 0],
-            }
-        )
+        limits = self.conf_int(alpha).set_axis(["conf_low", "conf_high"], axis=1)
+        first = self.probabilities.iloc[:, 0].rename("first")
+        return pd.concat([self.expected_ranks, limits, first], axis=1)
 
     @takes()
     def summary(
@@ -104,9 +97,9 @@ class Ranks(Tabular):
 
     def plot(self) -> ggplot:
         """Plot the probability of each rank for each term, as tiles."""
-        from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+        from pyinterp.results.plots.tiles import rank_tiles  # noqa: PLC0415 - slow
 
-        return plots.rank_tiles(self)
+        return rank_tiles(self)
 
 
 def ranks_of(

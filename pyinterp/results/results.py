@@ -22,10 +22,11 @@ from pyinterp.checks import (
     is_hashable,
     is_list,
 )
-from pyinterp.data.formula import linear_hypotheses
+from pyinterp.data.formula.coding import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Terms
 from pyinterp.inference import (
+    COV_TYPES,
     Alternative,
     IntervalScale,
     Replicates,
@@ -34,7 +35,7 @@ from pyinterp.inference import (
     Variance,
 )
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
-from pyinterp.inference.half_sample.variance import half_sample, variance_parts
+from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.inference.posterior import rope_probabilities
 from pyinterp.results.header import Context, GoodnessOfFit
@@ -62,13 +63,13 @@ NO_COEFFICIENT = "it does not change with the model's coefficients"
 class EstimandResults(TableOfEstimands):
     """Estimates of one estimand with their inference.
 
-    The methods of `Learner.fit` results and of `FittedModel` return them. They are frozen: no
-    method changes what another returns.
+    The methods of `LearnerResults` and of `FittedModel` return it. It is frozen: no method
+    changes it.
 
     Attributes
     ----------
     estimand : Estimand
-        What is estimated.
+        The quantity that is estimated.
     replicates : Replicates
         Per-refit estimates and per-row contributions.
     variance : Variance
@@ -255,9 +256,9 @@ class EstimandResults(TableOfEstimands):
         Parameters
         ----------
         alpha : float
-            Significance level; 0.05 gives 95% intervals. If `alternative` is not "two-sided" the
-            interval is one-sided. If `simultaneous`, or adjusted by Bonferroni or Sidak, all
-            intervals together cover.
+            Significance level; 0.05 gives 95% intervals. Intervals are one-sided if `alternative`
+            of the result is not "two-sided". They cover all terms at once if the result is
+            `simultaneous`, or adjusted by Bonferroni or Sidak.
         cols : sequence of int or str, optional
             Positions or names of the terms to return; by default all.
 
@@ -289,7 +290,7 @@ class EstimandResults(TableOfEstimands):
         Raises
         ------
         InferenceError
-            For another variance than that of paired repeated splits.
+            For other variances than the one of paired repeated splits.
         """
         check_number("rope", rope, NOT_NEGATIVE)
         inference = self.inference
@@ -355,7 +356,7 @@ class EstimandResults(TableOfEstimands):
         return pd.DataFrame(weights @ self.variance.cov @ weights.T)
 
     def variance_parts(self) -> pd.DataFrame:
-        """Return what the half-sample variance took, one row per term.
+        """Return the parts of the half-sample variance, one row per term.
 
         Returns
         -------
@@ -372,14 +373,14 @@ class EstimandResults(TableOfEstimands):
         InferenceError
             For another plan than `HalfSampling`.
         """
+        variance = COV_TYPES["half-sample"](self.replicates)
         parts = variance_parts(self.replicates)
-        variance = half_sample(self.replicates)
         at_null = variance.at_no_effect**2 if isinstance(variance, SquareVariance) else np.nan
         return pd.DataFrame(
             {
                 "estimate": self.params,
-                "m": len(parts.estimates),
-                "M": parts.pairs,
+                "m": len(self.replicates.estimates),
+                "M": len(self.replicates.pairs),
                 "A": np.diag(parts.A),
                 "S": parts.S,
                 "s2_m": np.diag(parts.by_refits),
@@ -406,7 +407,7 @@ class EstimandResults(TableOfEstimands):
         -------
         statsmodels.stats.contrast.ContrastResults
             With ``effect``, ``sd``, ``tvalue``, ``pvalue``, ``conf_int()``, ``summary()`` and
-            ``summary_frame()``. `alternative`, `p_adjust` and `simultaneous` are those of these
+            ``summary_frame()``. `alternative`, `p_adjust` and `simultaneous` are as in these
             results. A hypothesis about one term has the statistic, p-value and interval that
             tables print; contrasts of several terms are t tests, adjusted among each other, those
             of importances with a standard error for each side (Zou and Donner 2008).
@@ -425,12 +426,15 @@ class EstimandResults(TableOfEstimands):
 
         .. math:: F = \frac{\nu - k + 1}{\nu k} d^\top V^+ d \sim F(k, \nu - k + 1)
 
-        with d the deviations from k hypotheses and V their covariance, with :math:`\nu` degrees of
-        freedom (Hotelling's distribution). For one hypothesis it is the square of `t_test`'s t.
-        Importances are not normal at 0: hypotheses about single ones, by half-sampling, have a
-        Bonferroni test instead, whose statistic is the largest of their \|t\| and whose P is the
-        smallest of their own times their number. Hypotheses that mix single ones and contrasts
-        take F, which rejects too often at 0. `p_adjust` and `simultaneous` do not count.
+        Here d holds the deviations from k hypotheses. V is the covariance of d, with :math:`\nu`
+        degrees of freedom (Hotelling's distribution). For one hypothesis F is the square of the t
+        of `t_test`.
+
+        Importances are not normal at 0. With half-sampling, hypotheses about single importances
+        therefore have a Bonferroni test: its statistic is the largest \|t\|, and its P is the
+        smallest P times the number of hypotheses. Hypotheses that mix single importances and
+        contrasts have F, which rejects too often at 0. The options `p_adjust` and `simultaneous`
+        change nothing here.
 
         Parameters
         ----------
@@ -454,7 +458,7 @@ class EstimandResults(TableOfEstimands):
         return self._joint_test(self._constraint(hypotheses))
 
     def f_test(self, hypotheses: Hypothesis) -> JointTest:
-        """Test linear hypotheses together: `wald_test`, under its other name in statsmodels."""
+        """Test linear hypotheses together, as `wald_test` does; statsmodels has both names."""
         return self.wald_test(hypotheses)
 
     def flat_test(self) -> FlatTest:
@@ -485,9 +489,8 @@ class EstimandResults(TableOfEstimands):
                 f"(alternative={quote(self.alternative)}); ask for them without `alternative`."
             )
         facet = terms.layout[terms.facet] if terms.facet else pd.Series(0, terms.layout.index)
-        return flatness_test(
-            self.inference.estimate, self.variance, pd.factorize(facet)[0], list(terms.names)
-        )
+        curves = pd.factorize(facet)[0]
+        return flatness_test(self.inference.estimate, self.variance, curves, list(terms.names))
 
     def differences(self, reference: str | None = None) -> Contrasts:
         """Test that groups of rows have the same values, each against a reference group.
@@ -556,6 +559,7 @@ class EstimandResults(TableOfEstimands):
         importances.
         """
         limits, errors = self.conf_int(alpha), self.variance.bse_error
+        spread = np.where(self.bse > 0, np.nan if errors is None else errors, np.nan)
         numbers = pd.DataFrame(
             {
                 "estimate": self.params,
@@ -566,9 +570,7 @@ class EstimandResults(TableOfEstimands):
                 "conf_low": limits[0],
                 "conf_high": limits[1],
                 "mcse": self.mcse,
-                "std_error_mcse": np.nan
-                if errors is None
-                else np.where(self.bse > 0, errors, np.nan),
+                "std_error_mcse": spread,
             },
             index=self._index,
         )
@@ -579,7 +581,7 @@ class EstimandResults(TableOfEstimands):
         return pd.concat([self.estimand.terms.layout.set_axis(self._index), numbers], axis=1)
 
     def glance(self) -> pd.DataFrame:
-        """Return one row about the whole analysis, as R's broom does."""
+        """Return a frame of one row that describes the whole analysis, as R's broom does."""
         context, fit = self.context, self.fit
         return pd.DataFrame(
             {
@@ -607,24 +609,23 @@ class EstimandResults(TableOfEstimands):
         return pd.DataFrame(self.replicates.per_refit, columns=self._index)
 
     def row_frame(self) -> pd.DataFrame:
-        """Return every evaluation row's own contribution, averaged over the refits it evaluates.
+        """Return each evaluation row's contribution, averaged over the refits that it evaluates.
 
-        For partial dependence these are the ICE curves.
+        The contributions to a partial dependence are the ICE curves.
 
         Returns
         -------
         pandas.DataFrame
-            With the data's index, in the order of the data, and one column per term. Rows of
-            arrays, and of fresh draws, are numbered.
+            A row per evaluation row, in the order of the data, and a column per term. The index is
+            the data's; rows of arrays and of fresh draws are numbered.
         """
         if not self.rows:
             raise InferenceError(
                 "A row has no contribution of its own to a difference of independent estimates; "
                 "ask the results that were compared."
             )
-        stacked = pd.DataFrame(
-            np.concatenate([e.rows for e in self.replicates.estimates]), columns=self._index
-        )
+        rows = np.concatenate([e.rows for e in self.replicates.estimates])
+        stacked = pd.DataFrame(rows, columns=self._index)
         positions = np.concatenate(self.rows)
         first = np.unique(positions, return_index=True)[1]
         labels = self.labels[0].append(list(self.labels[1:]))
@@ -660,20 +661,20 @@ class EstimandResults(TableOfEstimands):
             Significance level of the intervals.
         kind : {"auto", "dots", "bars", "forest", "curves", "tiles"}
             Of one value per feature: "dots", "bars", which begin at the null value, or "forest",
-            which has the numbers beside the dots, and groups below each other. Of a number and a
-            category: "curves" or "tiles". "auto" is what is described above.
+            which has numbers after the dots, and groups below each other. Of a number and a
+            category: "curves" or "tiles". "auto" is described above.
         sort : bool
             Draw features, or levels that have a line each, in decreasing order of their estimates,
             or else as in the data. Ordered categories keep their order.
         top : int, optional
             How many features are drawn, the first in that order; by default all.
         color : str, optional
-            A variable, or the response, by which rows' own curves are colored. Curves of rows are
+            A variable, or the response, by which curves of rows are colored. Curves of rows are
             there with ``kind="ice"``, "c-ice" and "d-ice".
         observed : bool
             Mark on every row's curve where the row itself is.
         curves : int
-            How many rows' own curves are drawn at most, evenly spread over the rows.
+            How many curves of rows are drawn at most, evenly spread over the rows.
         style : {"light", "dark"}
             The ground on which marks are drawn.
         """
@@ -709,13 +710,12 @@ class EstimandResults(TableOfEstimands):
         names = self.exog_names
         places: dict[Any, int] = {k: k % len(names) for k in range(-len(names), len(names))}
         places |= {name: k for k, name in enumerate(names)}
-        positions = []
+        cols = list(cols)
         for col in cols:
             if not is_hashable(col) or isinstance(col, float) or col not in places:
                 hint = did_you_mean(col, names)
                 raise OptionError(f"`cols` must name terms, but {quote(col)} is none.{hint}")
-            positions.append(places[col])
-        return positions
+        return [places[col] for col in cols]
 
     @cached_property
     def _index(self) -> pd.Index:
@@ -779,6 +779,5 @@ def _differences(terms: Terms, reference: str | None) -> Hypotheses:
     weights = np.kron(np.delete(each - each[at], at, axis=0), np.eye(q))
     others = [level for level in levels if level != base]
     names = [f"{stub} | {level} - {base}" for level in others for stub in terms.stubs[:q]]
-    return Hypotheses(
-        weights=weights, target=np.zeros(len(weights)), names=names, terms=list(terms.names)
-    )
+    target = np.zeros(len(weights))
+    return Hypotheses(weights=weights, target=target, names=names, terms=list(terms.names))

@@ -70,10 +70,10 @@ def summary_col(
     Parameters
     ----------
     results : EstimandResults, results of statsmodels, sequence of them, or mapping of str to them
-        For example the ``pfi()`` of several learners, and ``smf.ols(...).fit()`` beside them, whose
+        For example the ``pfi()`` of several learners, and ``smf.ols(...).fit()`` too, whose
         column has its coefficients. Terms of the same name share a line.
     model_names : sequence of str, optional
-        Column headings; by default the names in a mapping, or those of the learners, numbered
+        Column headings; by default the names in a mapping, or of the learners, numbered
         where they repeat.
     stars : bool
         Mark p-values below 0.1, 0.05 and 0.01 with one, two and three stars.
@@ -92,11 +92,10 @@ def summary_col(
     several, model_names = _with_names(results, model_names)
     columns = [_column_of(one) for one in several]
     names = learner_names([c.learner for c in columns], model_names)
-    formats = _formats(columns) if float_format is None else [float_format] * len(columns)
     terms = list(dict.fromkeys(term for c in columns for term in c.params.index))
     cells = {
-        name: _cells(column, terms, fmt, stars=stars)
-        for name, column, fmt in zip(names, columns, formats, strict=True)
+        name: _cells(column, terms, float_format or _format(column, columns), stars=stars)
+        for name, column in zip(names, columns, strict=True)
     }
     estimates = pd.DataFrame(cells, index=[stub for term in terms for stub in (term, "")])
     about = _facts(columns)
@@ -109,7 +108,7 @@ def summary_col(
         notes += [f"{n}: {c.note}" for n, c in zip(names, columns, strict=True) if c.note]
     title = "" if "Estimand" in about else columns[0].description
     blocks = [estimates, pd.DataFrame(about).T]
-    return Table(blocks, notes, title=title, narrowest=NARROWEST)
+    return Table(blocks, notes, title=title, numbered=False, width=0, narrowest=NARROWEST)
 
 
 def plot(
@@ -127,11 +126,11 @@ def plot(
     ----------
     results : EstimandResults, list or mapping of str to EstimandResults
         With one value per feature, such as the ``pfi()`` of several learners: every measure has a
-        panel of its own. Or curves of one variable, such as the ``pd("x")`` of a learner and of one
+        separate panel. Or curves of one variable, such as the ``pd("x")`` of a learner and of one
         of its models, of a forest and of a linear model.
     model_names : sequence of str, optional
         One per result, different for results of the same measure; by default the names in a
-        mapping, or those of the learners, numbered where they repeat.
+        mapping, or of the learners, numbered where they repeat.
     alpha : float
         Significance level of the intervals.
     sort : bool
@@ -151,7 +150,9 @@ def plot(
     OptionError
         If results are surfaces, or curves of different variables; or if `top` is of curves.
     """
-    from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+    from pyinterp.results.plots.curves import overlay  # noqa: PLC0415 - slow
+    from pyinterp.results.plots.points import together  # noqa: PLC0415 - slow
+    from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
 
     every, model_names = _with_names(results, model_names)
     _check_same_axes(every)
@@ -161,13 +162,13 @@ def plot(
         if top is not None:
             raise OptionError("`top` is for plots of one value per feature; these are of a grid.")
         names = learner_names([r.context.learner for r in every], model_names)
-        figure = plots.overlay(every, names, alpha=alpha, sort=sort)
+        figure = overlay(every, names, alpha=alpha, sort=sort)
     else:
         measures = [r.estimand.description for r in every]
         names = learner_names([r.context.learner for r in every], model_names, measures)
         panels = len(set(measures)) > 1
-        figure = plots.together(every, names, alpha=alpha, sort=sort, top=top, panels=panels)
-    return plots.in_style(figure, style)
+        figure = together(every, names, alpha=alpha, sort=sort, top=top, panels=panels)
+    return in_style(figure, style)
 
 
 def _column_of(results: object) -> _Column:
@@ -180,24 +181,18 @@ def _column_of(results: object) -> _Column:
             "`results` must hold results of an estimand such as res.pfi(), or of a model of "
             f"statsmodels such as smf.ols(...).fit(), not {type(results).__name__}."
         )
-    fit = results.fit
+    context, fit, what = results.context, results.fit, results.estimand.description
     side = "" if results.alternative == "two-sided" else f"One-sided ({results.alternative})."
     facts = {
         "No. observations": str(results.nobs),
-        "No. refits": str(results.context.refits),
+        "No. refits": str(context.refits),
         "Loss": f"{fit.loss:.4g}" if fit else "",
         "R² or D²": fit.share_text if fit else "",
         "Cov. type": results.variance.label,
     }
-    return _Column(
-        results.context.learner,
-        results.estimand.description,
-        results.params,
-        results.bse,
-        results.pvalues,
-        facts,
-        f"{side} {results.inference.note}".strip(),
-    )
+    note = f"{side} {results.inference.note}".strip()
+    params, bse, pvalues = results.params, results.bse, results.pvalues
+    return _Column(context.learner, what, params, bse, pvalues, facts, note)
 
 
 def _of_statsmodels(fitted: Any, name: str) -> _Column:
@@ -248,16 +243,13 @@ def _facts(columns: Sequence[_Column]) -> dict[str, list[str]]:
     return estimand | {name: [c.facts.get(name, "") for c in columns] for name in names}
 
 
-def _formats(columns: Sequence[_Column]) -> list[str]:
-    """Return a format per column: numbers of different estimands are in different units."""
-    alike = len({c.description for c in columns}) == 1
-    formats = []
-    for column in columns:
-        same = columns if alike else [column]
-        params = np.concatenate([c.params for c in same])
-        number = number_format(params, np.concatenate([c.bse for c in same]))
-        formats.append("%.4f" if column.description == COEFFICIENTS else number)
-    return formats
+def _format(column: _Column, columns: Sequence[_Column]) -> str:
+    """Return the format of a column: numbers of different estimands are in different units."""
+    if column.description == COEFFICIENTS:
+        return "%.4f"
+    same = columns if len({c.description for c in columns}) == 1 else [column]
+    params = np.concatenate([c.params for c in same])
+    return number_format(params, np.concatenate([c.bse for c in same]))
 
 
 def _check_format(float_format: object) -> None:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
 
-WIDTH = 80
-NARROWEST = 9  # column of numbers
 MOST_DECIMALS = 15
 # Columns that have a dot in R's broom.
 BROOM = ("std_error", "std_error_null", "std_error_mcse", "p_value", "conf_low", "conf_high")
@@ -107,21 +105,22 @@ class Tabular(Savable):
         return frame.reset_index()
 
     def to_r(self, alpha: float | None = None) -> pd.DataFrame:
-        """Return `tidy` under broom's own column names, with dots, for a data frame in R.
+        """Return `tidy` under broom's column names, with dots, for a data frame in R.
 
         Hand it to R with ``%R -i``, with rpy2's pandas converter, or as a file.
         """
         return self.tidy(alpha).rename(columns={name: name.replace("_", ".") for name in BROOM})
 
     def to_excel(self, path: str | PathLike[str]) -> None:
-        """Write numbers, and what they are, to an Excel file of two sheets.
+        """Write the table, its header and its footnotes to an Excel file.
 
-        The first has `summary_frame`, in full precision, the second the header and footnotes.
+        The first sheet has `summary_frame` in full precision. The second has the header and the
+        footnotes.
 
         Parameters
         ----------
         path : str or path
-            A file whose name ends in ".xlsx", which is overwritten.
+            The file, whose name ends in ".xlsx". An existing one is replaced.
 
         Raises
         ------
@@ -185,7 +184,7 @@ class TableOfEstimands(Tabular, ABC):
         alpha : float, optional
             Significance level of the intervals; by default 0.05, or as of ``decisions``.
         sort : bool
-            Print features in decreasing order of their estimates, of several those of the first
+            Print features in decreasing order of their estimates, of several as in the first
             that has them; grids always keep their order.
         {top}
         {table}
@@ -198,60 +197,34 @@ class TableOfEstimands(Tabular, ABC):
         """
         alpha = self.alpha if alpha is None else alpha
         options = TableOptions(alpha, sort, top, title, notes, decimals, date)
-        heading = self.title or self.parts[0].estimand.words.heading
-        return summarize(self.parts, options, heading, *self._explanation())
+        several, first = self.parts, self.parts[0]
+        headings, (legend, before) = footnotes.headings_of(several), self._explanation()
+        below = footnotes.notes_of(several, headings, alpha, notes, before=before)
+        frames = _frames(several, options)
+        # A diagnostic of several estimands stands once, below the last one.
+        last = {r.diagnostic.estimand.words.label: k for k, r in enumerate(several) if r.diagnostic}
+        blocks: list[pd.DataFrame] = []
+        for k, (results, heading, frame) in enumerate(zip(several, headings, frames, strict=True)):
+            blocks.append(_block(results, heading, frame, below, options))
+            if results.diagnostic is not None and k in last.values():
+                blocks.append(_beside(results.diagnostic, frame.index, options))
+        alone, shown = len(several) == 1, len(frames[0])
+        what = first.estimand.description if alone else ", ".join(dict.fromkeys(headings))
+        facts = facts_of(first, what, date=date)
+        if shown < len(first.params):
+            facts.append(("Terms:", f"{shown} of {len(first.params)} shown"))
+        of = "learner" if first.context.level == "learner" else "one fitted model"
+        return Table(
+            blocks,
+            [note.text for note in below],
+            title=title or f"{self.title or first.estimand.words.heading}, {of}",
+            facts=facts,
+            legend=[*legend, *footnotes.legend_of(several, headings)],
+        )
 
     def _explanation(self) -> tuple[list[Fact], list[Footnote]]:
-        """Return what the header explains besides, and the first footnotes."""
+        """Return further facts of the header, and the first footnotes."""
         return [], []
-
-
-def summarize(
-    several: Sequence[EstimandResults],
-    options: TableOptions,
-    title: str,
-    legend: Sequence[Fact] = (),
-    notes: Sequence[Footnote] = (),
-) -> Table:
-    """Return the tables of one or several estimands of one analysis below each other.
-
-    Parameters
-    ----------
-    several : sequence of EstimandResults
-    options : TableOptions
-        Terms that all have are in the order of the first.
-    title : str
-    legend : sequence of (str, str)
-        What the header explains besides.
-    notes : sequence of Footnote
-        What stands before other footnotes.
-    """
-    headings = footnotes.headings_of(several)
-    notes = footnotes.notes_of(several, headings, options.alpha, options.notes, before=notes)
-    frames = _frames(several, options)
-    # A diagnostic of several estimands stands once, below the last one.
-    last = {r.diagnostic.estimand.words.label: k for k, r in enumerate(several) if r.diagnostic}
-    blocks: list[pd.DataFrame] = []
-    for k, (results, heading, frame) in enumerate(zip(several, headings, frames, strict=True)):
-        blocks.append(_block(results, heading, frame, notes, options))
-        if results.diagnostic is not None and k in last.values():
-            blocks.append(_beside(results.diagnostic, frame.index, options))
-    first, shown = several[0], len(frames[0])
-    what = first.estimand.description if len(several) == 1 else ", ".join(dict.fromkeys(headings))
-    facts = facts_of(first, what, date=options.date)
-    if shown < len(first.params):
-        facts.append(("Terms:", f"{shown} of {len(first.params)} shown"))
-    of = "learner" if first.context.level == "learner" else "one fitted model"
-    return Table(
-        blocks,
-        [note.text for note in notes],
-        title=options.title or f"{title}, {of}",
-        facts=facts,
-        legend=[*legend, *footnotes.legend_of(several, headings)],
-        numbered=True,
-        width=WIDTH,
-        narrowest=NARROWEST,
-    )
 
 
 def summarize_frame(
@@ -281,9 +254,7 @@ def summarize_frame(
         for name, fmt in formats.items()
     }
     block = pd.DataFrame(columns).set_axis(list(map(str, frame.index)))
-    return Table(
-        [block], notes, title=title, facts=facts, numbered=True, width=WIDTH, narrowest=NARROWEST
-    )
+    return Table([block], notes, title=title, facts=facts)
 
 
 def largest_first(frame: pd.DataFrame) -> pd.DataFrame:
@@ -291,12 +262,7 @@ def largest_first(frame: pd.DataFrame) -> pd.DataFrame:
 
     Estimates that are equal but for rounding keep their order, which would depend on the machine.
     """
-    values = frame["estimate"].to_numpy(dtype=np.float64)
-    size = np.abs(values)
-    regular = np.isfinite(size) & (size > 0)
-    unit = 10.0 ** (np.floor(np.log10(np.where(regular, size, 1.0))) - DIGITS + 1)
-    rounds = regular & (unit > 0)
-    digits = np.where(rounds, np.round(values / np.where(rounds, unit, 1.0)) * unit, values)
+    digits = np.array([float(f"{estimate:.{DIGITS - 1}e}") for estimate in frame["estimate"]])
     return frame.iloc[np.argsort(-digits, kind="stable")]
 
 
@@ -352,12 +318,10 @@ def _block(
         adjusted = results.simultaneous or results.p_adjust is not None
         p = "adj. P" if adjusted else variance.p_heading(results.alternative)
         cells[p] = frame["p_value"].map(p_text)
-    marks = dict.fromkeys(map(str, frame.index), "")
-    for k, note in enumerate(notes, start=1):
-        for place, term in note.marks:
-            if place == heading and term in marks:
-                marks[term] += f"[{k}]"
-    stubs = [f"{term} {mark}" if mark else term for term, mark in marks.items()]
+    stubs = []
+    for term in map(str, frame.index):
+        marks = [f"[{k}]" for k, note in enumerate(notes, 1) if (heading, term) in note.marks]
+        stubs.append(f"{term} {''.join(marks)}" if marks else term)
     return pd.DataFrame(cells).set_axis(stubs)
 
 

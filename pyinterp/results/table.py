@@ -8,7 +8,6 @@ import html
 import io
 import re
 import textwrap
-import unicodedata
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import TypeAlias
@@ -22,6 +21,8 @@ from pyinterp.errors import OptionError, quote
 
 Fact: TypeAlias = tuple[str, str]  # a name and a value of a header
 
+WIDTH = 80
+NARROWEST = 9  # column of cells
 LONG = 22  # characters of a value from which on it has a line by itself
 ALONE = ["Formula:", "Learner:", "Weights:", "Clusters:", "Offset:"]
 ALONE += ["Faster:", "Groups, rows:", "Subgroup, rows:"]
@@ -33,20 +34,13 @@ LEFT = ' style="text-align: left"'
 NOT_IN_PAPERS = ("Df:", "Engine:", "Date:")
 MARKDOWN = str.maketrans({c: f"\\{c}" for c in "|*_`<"})
 NUMBER = re.compile(r"-[\d.]+(e[+-]?\d+)?")
-GREEK = (
+GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ"
+NAMES = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
     "upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 )
-
-
-def _greek(name: str) -> str:
-    """Return the letter that LaTeX calls by a name."""
-    size = "capital" if name[0].isupper() else "small"
-    return unicodedata.lookup(f"greek {size} letter {name.replace('ambda', 'amda')}")
-
-
 # Other letters are as they are: UTF-8 is LaTeX's encoding.
-LATEX = {_greek(name): rf"$\{name}$" for name in GREEK.split()}
+LATEX = {letter: rf"$\{name}$" for letter, name in zip(GREEK, NAMES.split(), strict=True)}
 LATEX |= {c: f"\\{c}" for c in "%&#_{}$"} | {c: f"${c}$" for c in "<>|"}
 LATEX |= {
     "\\": r"\textbackslash{}",
@@ -94,9 +88,9 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         title: str = "",
         facts: Sequence[Fact] = (),
         legend: Sequence[Fact] = (),
-        numbered: bool = False,
-        width: int = 0,
-        narrowest: int = 0,
+        numbered: bool = True,
+        width: int = WIDTH,
+        narrowest: int = NARROWEST,
     ) -> None:
         super().__init__()
         self.title, self.facts, self.legend = title, tuple(facts), tuple(legend)
@@ -104,14 +98,12 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         self.notes = tuple(f"{mark} {note}".strip() for mark, note in self.marked)
         widths: list[int] = []
         for block in blocks:
-            one = [max(map(len, block.index), default=0)]
-            for heading, cells in block.items():
-                one.append(max(narrowest, len(str(heading)), *map(len, cells)))
-            widths = list(map(max, zip_longest(widths, one, fillvalue=0)))
+            cells = [max(narrowest, len(str(name)), *map(len, block[name])) for name in block]
+            stubs = max(map(len, block.index), default=0)
+            widths = list(map(max, zip_longest(widths, [stubs, *cells], fillvalue=0)))
         total = sum(widths) + len(widths) - 1
-        self._header, self.width = _header_lines(
-            _header_rows(self.facts, self.legend), max(width, total)
-        )
+        rows = _header_rows(self.facts, self.legend)
+        self._header, self.width = _header_lines(rows, max(width, total))
         widths[0] += self.width - total
         self.tables = [_simple_table(block, widths) for block in blocks]
 
@@ -136,7 +128,7 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         Parameters
         ----------
         header : bool
-            Whether with what the header says of the analysis.
+            Whether with the header about the analysis.
         """
         first, *others = copy.deepcopy(self.tables)
         for table in others:
@@ -228,7 +220,7 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
 def _header_rows(facts: Sequence[Fact], legend: Sequence[Fact]) -> list[tuple[Fact, ...]]:
     """Return the rows of a header: two short facts each, or one that is long or explains."""
     rows: list[tuple[Fact, ...]] = []
-    room = False  # beside the last fact
+    room = False  # to the right of the last fact
     for fact in facts:
         long = fact[0] in ALONE or len(fact[1]) > LONG
         if room and not long:
@@ -242,16 +234,10 @@ def _header_rows(facts: Sequence[Fact], legend: Sequence[Fact]) -> list[tuple[Fa
 
 def _header_lines(rows: Sequence[tuple[Fact, ...]], width: int) -> tuple[list[str], int]:
     """Return the header as lines of text, and how wide it is: at least `width` characters."""
-    name = value = other = last = 0
-    for row in rows:
-        name = max(name, len(row[0][0]))
-        if len(row) == 2:
-            (_, text), (second, more) = row
-            value, other, last = (
-                max(value, len(text)),
-                max(other, len(second)),
-                max(last, len(more)),
-            )
+    name = max((len(row[0][0]) for row in rows), default=0)
+    pairs = [(row[0][1], *row[1]) for row in rows if len(row) == 2]
+    columns = zip(("", "", ""), *pairs, strict=True)
+    value, other, last = (max(map(len, texts)) for texts in columns)
     room = width - (name + value + other + last + 2 + len(GAP))
     width = max(width, width - room)
     value += max(0, room // 2)
@@ -262,9 +248,8 @@ def _header_lines(rows: Sequence[tuple[Fact, ...]], width: int) -> tuple[list[st
             two, more = row[1]
             lines.append(f"{one:<{name}} {text:<{value}}{GAP}{two:<{other}} {more}")
             continue
-        wrapper = textwrap.TextWrapper(
-            width - name - 1, break_long_words=False, break_on_hyphens=False
-        )
+        room = width - name - 1
+        wrapper = textwrap.TextWrapper(room, break_long_words=False, break_on_hyphens=False)
         if one == "Learner:":
             wrapper.wordsep_simple_re = BREAKS
         for part in wrapper.wrap(text) or [""]:
@@ -312,10 +297,10 @@ def _latex(text: str) -> str:
 
 def _latex_row(texts: Sequence[str]) -> str:
     cells = [f"$-${text[1:]}" if NUMBER.fullmatch(text) else _latex(text) for text in texts]
-    # The braces keep a heading such as "[0.025" from being read as an option of what precedes it.
+    # The braces keep a heading such as "[0.025" from being read as an option of the text before it.
     return "{}" + " & ".join(cells) + r" \\"
 
 
 def _plain(text: str) -> str:
-    """Escape what Markdown would read as markup."""
+    """Escape characters that Markdown would read as markup."""
     return text.translate(MARKDOWN)

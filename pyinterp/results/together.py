@@ -61,7 +61,13 @@ SAME = 1e-9
 class SeveralResults(TableOfEstimands):
     """Results of several estimands: a subclass says which, and how they are drawn."""
 
+    results: Mapping[str, EstimandResults]
     column = "measure"
+
+    @property
+    def parts(self) -> list[EstimandResults]:
+        """The results, in the order of the table."""
+        return list(self.results.values())
 
     @property
     def labels(self) -> list[str]:
@@ -95,15 +101,10 @@ class ImportanceResults(SeveralResults):
         return self.results[name]
 
     @property
-    def parts(self) -> list[EstimandResults]:
-        """The results, in the order of the table."""
-        return list(self.results.values())
-
-    @property
     def terms(self) -> pd.Index:
         """Names of the rows: the terms of the first measure, then those that others add."""
-        names = (name for result in self.parts for name in result.exog_names)
-        return pd.Index(list(dict.fromkeys(names)), name="term")
+        names = dict.fromkeys(name for part in self.parts for name in part.exog_names)
+        return pd.Index(list(names), name="term")
 
     @property
     def params(self) -> pd.DataFrame:
@@ -111,33 +112,31 @@ class ImportanceResults(SeveralResults):
 
         Missing where a measure has no value for a feature.
         """
-        return self._side_by_side({name: r.params for name, r in self.results.items()})
+        return self._side_by_side([part.params for part in self.parts])
 
     @property
     def bse(self) -> pd.DataFrame:
         """Standard errors, laid out like `params`."""
-        return self._side_by_side({name: r.bse for name, r in self.results.items()})
+        return self._side_by_side([part.bse for part in self.parts])
 
     @property
     def tvalues(self) -> pd.DataFrame:
         """Test statistics, laid out like `params`."""
-        return self._side_by_side({name: r.tvalues for name, r in self.results.items()})
+        return self._side_by_side([part.tvalues for part in self.parts])
 
     @property
     def pvalues(self) -> pd.DataFrame:
         """P-values, laid out like `params`."""
-        return self._side_by_side({name: r.pvalues for name, r in self.results.items()})
+        return self._side_by_side([part.pvalues for part in self.parts])
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return 1 - alpha intervals: per measure, a name in `params`, columns 0 and 1."""
-        return self._side_by_side({name: r.conf_int(alpha) for name, r in self.results.items()})
+        return self._side_by_side([part.conf_int(alpha) for part in self.parts])
 
-    def _side_by_side(
-        self, parts: Mapping[str, pd.Series[float]] | Mapping[str, pd.DataFrame]
-    ) -> pd.DataFrame:
+    def _side_by_side(self, numbers: list[pd.Series[float]] | list[pd.DataFrame]) -> pd.DataFrame:
         """Return columns under the measures' names, one row per term of any measure."""
-        terms = self.terms
-        return pd.concat({name: part.reindex(terms) for name, part in parts.items()}, axis=1)
+        rows = [part.reindex(self.terms) for part in numbers]
+        return pd.concat(rows, axis=1, keys=list(self.results))
 
     def plot(self, alpha: float = 0.05, *, sort: bool = True, top: int | None = None) -> ggplot:
         """Plot estimates with their intervals, one color per measure.
@@ -153,13 +152,11 @@ class ImportanceResults(SeveralResults):
         top : int, optional
             How many features are drawn, the first in that order; by default all.
         """
-        from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+        from pyinterp.results.plots.points import together  # noqa: PLC0415 - slow
 
         TableOptions(alpha, sort, top)
         panels = len({part.estimand.words.unit for part in self.parts}) > 1
-        return plots.together(
-            self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=panels
-        )
+        return together(self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=panels)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -190,11 +187,6 @@ class CurveResults(SeveralResults):
         return len(self.results)
 
     @property
-    def parts(self) -> list[EstimandResults]:
-        """The results, in the order of the table."""
-        return list(self.results.values())
-
-    @property
     def labels(self) -> list[str]:
         """Names of the variables."""
         return list(self.results)
@@ -216,17 +208,16 @@ class CurveResults(SeveralResults):
     def plot(self, alpha: float = 0.05) -> Compose | ggplot:
         """Plot all curves in a grid of panels with one vertical scale.
 
-        A category with more levels than a panel has lines has a column of its own, to the right.
+        A category with more levels than a panel has lines has a separate column, to the right.
 
         Parameters
         ----------
         alpha : float
             Significance level of the intervals.
         """
-        from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+        from pyinterp.results.plots.curves import panels  # noqa: PLC0415 - slow
 
-        check_alpha(alpha)
-        return plots.panels(self.parts, alpha=alpha)
+        return panels(self.parts, alpha=alpha)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -239,7 +230,7 @@ class CausalResults(SeveralResults):
         Average effects against the first level or smallest value. ``effects.row_frame()`` has the
         CATE of every row.
     importance : EstimandResults
-        MVIM and CVIM as mean squared effects, by plug-in, beside their permutation estimates.
+        MVIM and CVIM as mean squared effects, by plug-in, with their permutation estimates.
     share : EstimandResults
         CVIM / (2 V(Y)), the share of variance that the feature explains causally.
     """
@@ -296,11 +287,9 @@ class UncertaintyResults(SeveralResults):
         shared = (entropy[:, 0] > 0) | (entropy[:, 1] < 0)
         undecided = np.isnan(likelihood + entropy).any(axis=1)
         undecided |= informative & (np.abs(entropy) < SAME).all(axis=1)
-        values = [
-            NO_DECISION if u else DECISIONS[bool(i), bool(s)]
-            for u, i, s in zip(undecided, informative, shared, strict=True)
-        ]
-        return pd.Series(values, index=self.likelihood.params.index, name="decision")
+        pairs = zip(informative.tolist(), shared.tolist(), strict=True)
+        decisions = pd.Series([DECISIONS[pair] for pair in pairs], self.likelihood.params.index)
+        return decisions.mask(undecided, NO_DECISION).rename("decision")
 
     @property
     def sentences(self) -> pd.Series[str]:
@@ -324,12 +313,12 @@ class UncertaintyResults(SeveralResults):
 
         Intervals have the level on which the decisions rest.
         """
-        from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+        from pyinterp.results.plots.scatter import likelihood_and_entropy  # noqa: PLC0415 - slow
 
-        return plots.likelihood_and_entropy(self, alpha=self.alpha)
+        return likelihood_and_entropy(self, alpha=self.alpha)
 
     def _explanation(self) -> tuple[list[Fact], list[Footnote]]:
-        """Return the features of every decision, and what decisions mean."""
+        """Return the features of every decision, and the meaning of decisions."""
         level = f"{100 * (1 - self.alpha):g}%"
         rule = (
             f"Informative: the {level} interval of likelihood-PFI is above 0. Shared: that of "
@@ -362,11 +351,11 @@ class ComparisonResults(EstimandResults):
     Attributes
     ----------
     learners : tuple of str
-        Names of what is compared.
+        Names of the learners or results that are compared.
     places : tuple of (int, int)
         Positions in `learners` of the two of every difference.
     better : {"smaller", "larger"} or None
-        Which values of what is compared are better.
+        Which values of the compared quantity are better.
     quantity : str
         What is compared.
     """

@@ -6,14 +6,15 @@ feature given all other variables, from which conditional importances draw.
 =============  ============================================================
 Module         Content
 =============  ============================================================
-`sampler`      The type of samplers, and the rows they learn from, as numbers
+`sampler`      The type of samplers, and the rows that they learn from
+`encoding`     Rows in blocks; columns as numbers, indicators and codes
 `residual`     A prediction of the feature, and the residual of another row
 `categorical`  Predicted probabilities of categories
 `subgroup`     Rows of the same leaf of a tree
 `knockoff`     Gaussian knockoffs
 `choice`       Samplers by name, and the one that suits a feature
 `marginal`     Draws that ignore the other variables
-`learners`     The learners that samplers use by default
+`learners`     Copies and training of learners, and the default ones
 =============  ============================================================
 
 A new sampler is a file here with a subclass of `Sampler`, and its name in `choice`.

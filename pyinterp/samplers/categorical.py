@@ -14,19 +14,9 @@ from pyinterp._typing import FloatArray
 from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
 from pyinterp.representation import call_form
-from pyinterp.samplers.learners import LogisticThenTrees
-from pyinterp.samplers.sampler import (
-    ConditionalDistribution,
-    Draws,
-    LearningRows,
-    Sampler,
-    Target,
-    blocks,
-    codes_of,
-    copy_estimator,
-    levels_of,
-    train_estimator,
-)
+from pyinterp.samplers.encoding import blocks, codes_of, levels_of
+from pyinterp.samplers.learners import LogisticThenTrees, copy_estimator, train_estimator
+from pyinterp.samplers.sampler import ConditionalDistribution, Draws, LearningRows, Sampler, Target
 
 MOST_LEVELS = 50
 
@@ -82,7 +72,7 @@ class _CategoricalDistribution(ConditionalDistribution):
     def __init__(self, data: LearningRows, estimator: Any) -> None:
         name = data.target.columns[0]
         column = data.population[name]
-        first = column.drop_duplicates()  # of the data's own type
+        first = column.drop_duplicates()  # of the data's type
         order = [first.tolist().index(level) for level in levels_of(column)]
         self._frame = first.iloc[order].reset_index(drop=True).to_frame()
         labels = self._frame[name].to_numpy(dtype=object)

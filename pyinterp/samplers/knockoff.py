@@ -13,14 +13,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
 from pyinterp.representation import call_form
-from pyinterp.samplers.sampler import (
-    ConditionalDistribution,
-    Draws,
-    LearningRows,
-    Sampler,
-    Target,
-    blocks,
-)
+from pyinterp.samplers.encoding import blocks
+from pyinterp.samplers.sampler import ConditionalDistribution, Draws, LearningRows, Sampler, Target
 
 
 @dataclass(frozen=True)

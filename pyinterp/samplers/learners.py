@@ -1,13 +1,18 @@
-"""The learners that samplers use by default: a linear model, then trees on its residuals."""
+"""The learners of samplers: copies, training, and the default learners.
+
+The default learners are a linear model, then trees on its residuals.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
@@ -17,9 +22,61 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import ThreadpoolController
 
 from pyinterp._typing import FloatArray
+from pyinterp.errors import OptionError, RefitError, quote, reason
+from pyinterp.models.copies import fresh
+from pyinterp.models.predictor import Predictor, learner_name
 
 MANY = 20_000  # rows
 PENALTIES = np.logspace(-3, 3, 7)
+
+
+def copy_estimator(sampler: object, kind: str, fits: Callable[[Any], bool]) -> None:
+    """Replace `sampler.estimator` by a copy: learned distributions are kept by sampler."""
+    estimator = getattr(sampler, "estimator", None)
+    if estimator is None:
+        return
+    if isinstance(estimator, type) or not hasattr(estimator, "get_params") or not fits(estimator):
+        raise OptionError(
+            f"`{type(sampler).__name__}` needs a scikit-learn {kind}, not {quote(estimator)}."
+        )
+    object.__setattr__(sampler, "estimator", fresh(estimator))
+
+
+def train_estimator(
+    estimator: Any,
+    others: FloatArray,
+    target: npt.NDArray[Any],
+    seed: int,
+    classes: Sequence[int] | None = None,
+) -> Callable[[FloatArray], FloatArray]:
+    """Train a copy of a sampler's estimator; return its predictions, checked as any model's.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+    others : ndarray of shape (n, p)
+    target : ndarray of shape (n,)
+        Numbers, or codes of classes.
+    seed : int
+        For the estimator's ``random_state``, if it has one.
+    classes : sequence of int, optional
+        All codes, for a classifier: those that it does not know get probability 0.
+
+    Raises
+    ------
+    RefitError
+        If it can't be trained.
+    """
+    model = fresh(estimator)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=seed)
+    try:
+        model.fit(others, target)
+    except Exception as error:
+        raise RefitError(
+            f"The sampler's {learner_name(model)} can't be trained: {reason(error)}"
+        ) from error
+    return Predictor.of(model, classes)
 
 
 class LinearThenTrees(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # untyped

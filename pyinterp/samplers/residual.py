@@ -15,18 +15,10 @@ from pyinterp.checks import check_flag
 from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
 from pyinterp.representation import call_form
-from pyinterp.samplers.learners import LinearThenTrees
+from pyinterp.samplers.encoding import blocks
+from pyinterp.samplers.learners import LinearThenTrees, copy_estimator, train_estimator
 from pyinterp.samplers.marginal import balanced_permutations
-from pyinterp.samplers.sampler import (
-    ConditionalDistribution,
-    Draws,
-    LearningRows,
-    Sampler,
-    Target,
-    blocks,
-    copy_estimator,
-    train_estimator,
-)
+from pyinterp.samplers.sampler import ConditionalDistribution, Draws, LearningRows, Sampler, Target
 
 
 @dataclass(frozen=True)
@@ -91,9 +83,8 @@ class _ResidualDistribution(ConditionalDistribution):
         self._center = np.asarray(data.out_of_sample(fit), dtype=np.float64)
         self._residuals = values - self._center
         every = data.population.to_numpy(dtype=np.float64)
-        self._range: tuple[FloatArray, FloatArray] | None = None
-        if sampler.within_range:
-            self._range = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
+        lowest, highest = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
+        self._range = (lowest, highest) if sampler.within_range else (-np.inf, np.inf)
         self.size = len(values) - 1
         if len(self._names) == 1:
             self.prediction = self._center[:, 0]
@@ -116,8 +107,6 @@ class _ResidualDistribution(ConditionalDistribution):
             yield self._draws(rows, donors[rows])
 
     def _draws(self, rows: IntArray, donors: IntArray) -> Draws:
-        values = self._center[rows, None, :] + self._residuals[donors]
-        if self._range is not None:
-            values = np.clip(values, *self._range)
+        values = np.clip(self._center[rows, None, :] + self._residuals[donors], *self._range)
         frame = pd.DataFrame(values.reshape(-1, len(self._names)), columns=self._names)
         return Draws(rows, frame, np.arange(donors.size).reshape(donors.shape), donors=donors)

@@ -8,21 +8,17 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from sklearn.model_selection import GroupKFold, KFold
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.data.columns import is_category
 from pyinterp.data.sample import Sample
-from pyinterp.errors import DataError, OptionError, RefitError, list_of, quote, reason
-from pyinterp.models.copies import fresh
-from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.errors import OptionError, list_of
 from pyinterp.representation import about
+from pyinterp.samplers.encoding import by_column
 
 LearnFunction: TypeAlias = Callable[[FloatArray, pd.DataFrame], Callable[[FloatArray], FloatArray]]
 
-BLOCK = 200_000  # draws that are predicted at a time
 FOLDS = 5
 
 
@@ -102,7 +98,7 @@ class Covariates:
         once = None if train is None else train.take(np.unique(train.rows, return_index=True)[1])
         self.evaluation, self.train, self.population = evaluation, once, population
         self._numbers = {
-            id(sample): _by_column(sample.variables, population.variables)
+            id(sample): by_column(sample.variables, population.variables)
             for sample in (evaluation, once)
             if sample is not None
         }
@@ -154,17 +150,18 @@ class LearningRows:
 
         With the response as another variable, if `with_response`.
         """
-        names, training = list(variables), None
-        if covariates.train is not None:
-            others = covariates.others(covariates.train, names, with_response)
-            training = covariates.train.variables[names], others
-        evaluation = covariates.evaluation
+        names, train = list(variables), covariates.train
+
+        def both(sample: Sample) -> tuple[pd.DataFrame, FloatArray]:
+            return sample.variables[names], covariates.others(sample, names, with_response)
+
+        target, others = both(covariates.evaluation)
         return cls(
-            target=evaluation.variables[names],
-            others=covariates.others(evaluation, names, with_response),
-            training=training,
+            target=target,
+            others=others,
+            training=None if train is None else both(train),
             population=covariates.population.variables[names],
-            clusters=evaluation.clusters,
+            clusters=covariates.evaluation.clusters,
             seed=int(rng.integers(2**31 - 1)),
         )
 
@@ -277,97 +274,3 @@ class Sampler(ABC):
 
         `LearningRows.out_of_sample` predicts every row by a model that was learned without it.
         """
-
-
-def copy_estimator(sampler: object, kind: str, fits: Callable[[Any], bool]) -> None:
-    """Replace `sampler.estimator` by a copy: learned distributions are kept by sampler."""
-    estimator = getattr(sampler, "estimator", None)
-    if estimator is None:
-        return
-    if isinstance(estimator, type) or not hasattr(estimator, "get_params") or not fits(estimator):
-        raise OptionError(
-            f"`{type(sampler).__name__}` needs a scikit-learn {kind}, not {quote(estimator)}."
-        )
-    object.__setattr__(sampler, "estimator", fresh(estimator))
-
-
-def train_estimator(
-    estimator: Any,
-    others: FloatArray,
-    target: npt.NDArray[Any],
-    seed: int,
-    classes: Sequence[int] | None = None,
-) -> Callable[[FloatArray], FloatArray]:
-    """Train a copy of a sampler's estimator; return its predictions, checked as any model's.
-
-    Parameters
-    ----------
-    estimator : scikit-learn estimator
-    others : ndarray of shape (n, p)
-    target : ndarray of shape (n,)
-        Numbers, or codes of classes.
-    seed : int
-        For the estimator's ``random_state``, if it has one.
-    classes : sequence of int, optional
-        All codes, for a classifier: those that it does not know get probability 0.
-
-    Raises
-    ------
-    RefitError
-        If it can't be trained.
-    """
-    model = fresh(estimator)
-    if "random_state" in model.get_params():
-        model.set_params(random_state=seed)
-    try:
-        model.fit(others, target)
-    except Exception as error:
-        raise RefitError(
-            f"The sampler's {learner_name(model)} can't be trained: {reason(error)}"
-        ) from error
-    return Predictor.of(model, classes)
-
-
-def blocks(n: int, per_row: int) -> Iterator[IntArray]:
-    """Yield rows 0, ..., n - 1 so that a block has at most `BLOCK` draws, or one row."""
-    step = max(1, BLOCK // max(1, per_row))
-    for start in range(0, n, step):
-        yield np.arange(start, min(start + step, n))
-
-
-def levels_of(column: pd.Series[Any]) -> list[Any]:
-    """Return the levels that occur, in order."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return [v for v in column.cat.categories if (column == v).any()]
-    return sorted(column.dropna().unique().tolist())
-
-
-def encode(frame: pd.DataFrame, population: pd.DataFrame) -> FloatArray:
-    """Return numbers, and an indicator for each level that occurs in `population`, (n, p)."""
-    return np.concatenate(list(_by_column(frame, population).values()), axis=1)
-
-
-def _by_column(frame: pd.DataFrame, population: pd.DataFrame) -> dict[str, FloatArray]:
-    """Return numbers, or an indicator for each level that occurs in `population`, by column."""
-    parts: dict[str, FloatArray] = {}
-    for name, column in frame.items():
-        if is_category(column):
-            levels = np.array(levels_of(population[str(name)]), dtype=object)
-            same = column.to_numpy(dtype=object)[:, None] == levels
-            parts[str(name)] = same.astype(np.float64)
-        else:
-            parts[str(name)] = column.to_numpy(dtype=np.float64)[:, None]
-    return parts
-
-
-def codes_of(column: pd.Series[Any], levels: Sequence[Any]) -> IntArray:
-    """Return the position of every value in `levels`; raise `DataError` for other values."""
-    same = column.to_numpy(dtype=object)[:, None] == np.array(levels, dtype=object)
-    unseen = np.flatnonzero(~same.any(axis=1))
-    if len(unseen):
-        raise DataError(
-            f"Every level must occur in the data that the learner was made with, but "
-            f"{column.iloc[unseen[0]]!r} of `{column.name}` does not; make the learner with data "
-            "that have all levels."
-        )
-    return np.asarray(same.argmax(axis=1), dtype=np.intp)

@@ -15,16 +15,9 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_count
 from pyinterp.errors import OptionError
 from pyinterp.representation import call_form
+from pyinterp.samplers.encoding import blocks, encode
 from pyinterp.samplers.marginal import balanced_permutations
-from pyinterp.samplers.sampler import (
-    ConditionalDistribution,
-    Draws,
-    LearningRows,
-    Sampler,
-    Target,
-    blocks,
-    encode,
-)
+from pyinterp.samplers.sampler import ConditionalDistribution, Draws, LearningRows, Sampler, Target
 
 LEAST = 5  # evaluation rows that exchange values
 

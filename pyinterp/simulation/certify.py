@@ -1,11 +1,11 @@
 """Certificates: the coverage of a table's intervals, on data like those that it was made from.
 
-What intervals are known to cover, they cover on the processes of studies. `certify` repeats the
-analysis at hand on a process that is as much like its data as can be, and counts.
+The coverage of intervals is known for the processes of studies. `certify` repeats the analysis
+at hand on a process that is as much like its data as can be, and counts.
 
 **Features** of a data set are features of as many rows of the data, drawn with replacement, so that
 features go with each other as they do in the data. A row may be drawn twice, to train a refit and
-to evaluate it. That biases no count: rows of a data set, each with a response of its own, are
+to evaluate it. That biases no count: rows of a data set, each with its response, are
 independent draws from one distribution, so that training and evaluation rows are independent, and
 so they are in the fresh data that give the truth, where such twins are as frequent. They make the
 copy unlike the data, though, for learners that remember rows, whose predictions then vary less for
@@ -38,8 +38,8 @@ without effect then have an importance of 0.25. In copies weak features have les
 the data (X5: 0.5, true 2.0). The table has the numbers of both.
 
 **The truth** is the learner's under the copy: the mean estimate of refits on fresh data, trained
-on as many rows as the refits of the analysis. `CoverageStudy` does the work; units, streams of
-random numbers and the file are its own. Estimands are taken from results as they are: their terms,
+on as many rows as the refits of the analysis. `CoverageStudy` does the work, with its units,
+streams of random numbers and file. Estimands are taken from results as they are: their terms,
 grids included, are fixed.
 """
 
@@ -56,6 +56,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import effective_n_jobs
 from scipy import stats
 
 from pyinterp._typing import FloatArray
@@ -63,8 +64,7 @@ from pyinterp.checks import check_count, check_jobs
 from pyinterp.errors import OptionError, quote
 from pyinterp.inference.digits import number_format
 from pyinterp.learner.learner import Learner, LearnerResults
-from pyinterp.parallel.progress import ProgressOption, check_progress, clock, tell
-from pyinterp.parallel.threads import workers
+from pyinterp.parallel.progress import ProgressOption, clock, tell
 from pyinterp.resampling import Bootstrap, FreshDraws, HalfSampling, Resampling, Subsampling
 from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.results import EstimandResults
@@ -107,9 +107,9 @@ class Certificate(Tabular):
     alpha : float
         1 - alpha is the nominal coverage.
     truth : str
-        What gave the truth, in words.
+        Source of the truth, in words.
     expected_seconds, seconds : float
-        What the call that returned this was expected to take, and what it took.
+        Duration of the call that returned this, before and after.
     """
 
     table: EstimandResults
@@ -132,11 +132,11 @@ class Certificate(Tabular):
 
         `estimate` in the data; `truth` in the copy; `coverage` and `coverage_error`, its standard
         error, which is not 0 for shares of 0 and 1 (Agresti and Coull); the shares of intervals
-        `below` and `above` the truth; `relative_width`, mean width divided by that of an interval
-        that knows the standard deviation of the estimates; `rejected`, the share of p-values below
-        alpha, missing without a null value; mean `width`; `rejected_mcse`, `truth_mcse`, Monte
-        Carlo errors; `bias` and `sd` of the estimates over data sets, and `se`, the root of the
-        mean of their squared standard errors.
+        `below` and `above` the truth; `relative_width`, mean width divided by the width of an
+        interval that knows the standard deviation of the estimates; `rejected`, the share of
+        p-values below alpha, missing without a null value; mean `width`; `rejected_mcse`,
+        `truth_mcse`, Monte Carlo errors; `bias` and `sd` of the estimates over data sets, and
+        `se`, the root of the mean of their squared standard errors.
         """
         frame = self.counts.frame.set_index("term")
         missed = self.sums[:, :, COLUMNS.index("covered")] == 0
@@ -171,7 +171,7 @@ class Certificate(Tabular):
             Footnotes; "full" says the same as "short".
         """
         TableOptions(notes=notes)
-        context, row = self.table.context, self.counts.rows.iloc[0]
+        context, coverage = self.table.context, self.counts.rows["coverage"].iloc[0]
         number = number_format(self.frame["truth"].to_numpy(), self.frame["sd"].to_numpy())
         shown = list(map(str, self.frame.loc[:, :"rejected"].dropna(axis=1, how="all")))
         note = NOTE.format(100 * (1 - self.alpha))
@@ -189,7 +189,7 @@ class Certificate(Tabular):
                 ("Truth:", f"{self.truth}, std err at most {self.frame['truth_mcse'].max():.2g}"),
                 ("Resampling:", f"{context.plan}, {self.table.cov_type}"),
                 ("Time:", f"{clock(self.seconds)}, expected {clock(self.expected_seconds)}"),
-                ("Coverage:", f"{row['coverage']:.3f}, std err {self._error(row['coverage']):.3f}"),
+                ("Coverage:", f"{coverage:.3f}, std err {self._error(coverage):.3f}"),
             ],
             notes=[] if notes == "none" else [f"{note}.", CAUTION],
         )
@@ -217,7 +217,7 @@ def certify(
     Parameters
     ----------
     results : LearnerResults
-        What `Learner.fit` has returned, for ``HalfSampling``, ``Subsampling`` or ``Bootstrap``
+        Results of `Learner.fit`, for ``HalfSampling``, ``Subsampling`` or ``Bootstrap``
         without clusters and strata.
     estimates : EstimandResults, optional
         Results of one estimand for these refits, such as ``results.pd("age")``: its terms, and the
@@ -234,7 +234,7 @@ def certify(
     n_jobs : int, optional
         Jobs over data sets, by joblib.
     file : path, optional
-        Keeps what has been done, data set by data set: after Ctrl-C the same call goes on, and
+        Keeps the counts, data set by data set: after Ctrl-C the same call goes on, and
         `data_sets` may be raised later.
     progress : bool or "log"
         As in `Learner.fit`. The time that all of it takes is told first.
@@ -260,8 +260,7 @@ def certify(
     {'x2': 1.0, 'x1': 0.8}
     """
     check_count("data_sets", data_sets)
-    check_jobs(n_jobs)
-    check_progress(progress)
+    check_jobs(n_jobs, progress)
     if file is not None and not isinstance(file, str | os.PathLike):
         raise OptionError(f"`file` must be a path such as 'certificate.sqlite', not {quote(file)}.")
     _check(results, estimates)
@@ -271,14 +270,11 @@ def certify(
     options: dict[str, Any] = {"p_adjust": table.p_adjust, "simultaneous": table.simultaneous}
     words = results.model, estimand.description, table.exog_names, options
     copy = _rename(copy_of(results.analysis), *words)
+    ask = partial(LearnerResults.estimate, estimand=estimand, **options)
     study = _CopyStudy(
         dgps=[copy],
         learners={context.learner: results.model.estimator},
-        estimands={
-            table.estimand.words.label: partial(
-                LearnerResults.estimate, estimand=estimand, **options
-            )
-        },
+        estimands={table.estimand.words.label: ask},
         n=[results.nobs],
         resamplings={context.plan: results.resampling},
         cov_types={context.plan: [table.cov_type]},
@@ -293,15 +289,12 @@ def certify(
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "certificate.sqlite") if file is None else Path(file)
-        expected = study.seconds(path) / workers(n_jobs)
+        expected = study.seconds(path) / effective_n_jobs(n_jobs)
         tell(f"Certificate: about {clock(expected)}", progress)
         counts = study.run(path, n_jobs, progress=progress)
         every = StudyFile(path).records()
-    sums = [
-        record.sums["sums"]
-        for record in every
-        if record.row.process == copy.name and record.term[1:] == (table.cov_type,)
-    ]
+    ours = [record for record in every if record.row.process == copy.name]
+    sums = [record.sums["sums"] for record in ours if record.term[1:] == (table.cov_type,)]
     return Certificate(
         table=table,
         counts=counts,
@@ -366,7 +359,7 @@ class _CopyStudy(CoverageStudy):
         return FreshDraws(partial(process.draw, 2 * self.train), refits, fraction=0.5)
 
     def seconds(self, path: Path) -> float:
-        """Return how long what `path` lacks takes, by the time of one unit of each kind."""
+        """Return the time for all units that `path` lacks, by the time of one of each kind."""
         kinds = [unit.row.kind for unit in self._todo(StudyFile(path).records())]
         (copy,), (n,), (ask,) = self.dgps, self.n, self.estimands.values()
         (name,), fresh = self.resamplings, self.truth_plan(copy, n, TRUTH_BLOCKS)

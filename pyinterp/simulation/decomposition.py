@@ -22,7 +22,7 @@ from pyinterp.learner.learner import Learner, LearnerResults
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.models.predictor import learner_name
 from pyinterp.parallel import outcomes
-from pyinterp.parallel.progress import ProgressOption, check_progress
+from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws
 from pyinterp.results.results import EstimandResults
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 
 EstimandName: TypeAlias = Literal["pd", "pfi"]
-Ask: TypeAlias = Callable[[LearnerResults], list[EstimandResults]]
+Ask: TypeAlias = Callable[[LearnerResults], EstimandResults]
+Refit: TypeAlias = Callable[[Learner, int], list[EstimandResults]]
 
 COLORS = ["#999999", "#0072B2", "#009E73"]  # gray; blue and green of Okabe and Ito
 PARTS = 10  # of the first refit's evaluation rows, for the left panel of Figure 2
@@ -103,10 +104,10 @@ class Decomposition:
         -----
         `bias_squared` is the square of the estimated bias; its expectation is above the square of
         the bias by the square of `bias_mcse`, and `variance` is as much too small. Monte Carlo
-        errors: :math:`s / \sqrt R` of the mean, plus that of the truth for the bias;
+        errors: :math:`s / \sqrt R` of the mean, for the bias plus the error of the truth;
         :math:`\sqrt{4 b^2 e^2 + 2 e^4}` of the square of a normal bias b with error e;
         :math:`\sqrt{(m_4 - m_2^2) / R}` of the variance, from the moments of the estimates; and
-        the standard error of the mean squared distance, plus :math:`2 |b|` times that of the truth.
+        the standard error of the mean squared distance, plus :math:`2 |b|` times the truth's.
         """
         truth, truth_mcse = self.truth
         r = self.repetitions
@@ -149,7 +150,7 @@ class Decomposition:
             return self._plot_importances()
         features = self.layout["feature"].unique().tolist()
         if feature is None and len(features) == 1:
-            return self._plot_curves(features[0])
+            (feature,) = features
         if not isinstance(feature, str) or feature not in features:
             raise OptionError(
                 f"`feature` must name one of the features decomposed, {list_of(features)}; got "
@@ -189,7 +190,7 @@ class Decomposition:
             + p9.theme(panel_spacing_x=0.05)  # labels of neighboring axes would meet
             + p9.scale_color_manual(values=dict(zip(panels, COLORS, strict=True)))
             + p9.scale_linetype_manual(
-                values=dict(zip(panels, ["solid", "solid", "dashed"], strict=True))
+                values={"one curve": "solid", "mean": "solid", "DGP-PD": "dashed"}
             )
             + p9.labs(x=feature, y="PD", color="", linetype="", caption=self._caption())
         )
@@ -203,11 +204,12 @@ class Decomposition:
             "DGP-PFI": self.truth.value[None],
         }
         order = self.frame.sort_values("truth")["feature"].tolist()
-        frames = {}
-        for what, each in layers.items():
-            long = pd.DataFrame(each, columns=self.layout["feature"]).melt(value_name="pfi")
-            feature = pd.Categorical(long["feature"], categories=order)
-            frames[what] = long.assign(feature=feature, what=what)
+        frames = {
+            what: pd.DataFrame(each, columns=self.layout["feature"])
+            .melt(value_name="pfi")
+            .assign(what=what)
+            for what, each in layers.items()
+        }
         # Features on the horizontal axis while drawing, so that jitter is across them.
         return (
             p9.ggplot(mapping=p9.aes("feature", "pfi", color="what", shape="what"))
@@ -217,6 +219,7 @@ class Decomposition:
             )
             + p9.geom_point(data=frames["DGP-PFI"], size=4.5)
             + p9.geom_point(data=frames["mean"], size=2.5)
+            + p9.scale_x_discrete(limits=order)
             + p9.coord_flip()
             + p9.scale_color_manual(values=dict(zip(layers, COLORS, strict=True)))
             + p9.scale_shape_manual(values=dict(zip(layers, [".", "o", "D"], strict=True)))
@@ -260,8 +263,8 @@ def decompose(
     ----------
     process : Process
     learner : estimator, or tuple of formula and estimator
-        Alone, an estimator has the formula ``"y ~ ."``. What the formula learns from data (knots,
-        means, levels) is learned once, from a draw of n rows that is the same for all refits.
+        Alone, an estimator has the formula ``"y ~ ."``. Knots, means and levels of the formula
+        are learned once, from a draw of n rows that is the same for all refits.
     estimand : {"pd", "pfi"}
     features : str or sequence of str, optional
         By default all of the formula.
@@ -313,8 +316,7 @@ def decompose(
     """
     check_process(process)
     check_choice("estimand", estimand, ("pd", "pfi"))
-    check_jobs(n_jobs)
-    check_progress(progress)
+    check_jobs(n_jobs, progress)
     check_count("n", n, 2)
     check_count("evaluation", evaluation, 2 * PARTS)
     check_count("repetitions", repetitions, 2)
@@ -323,24 +325,27 @@ def decompose(
     if process.classes is not None and isinstance(loss, str) and loss == "squared":
         loss = "brier"
     seeds = Seeds.start(seed)
-    formula, estimator = formula_and_estimator(learner)
-    refits = _Refits(process, formula, estimator, n, evaluation, seeds)
-    model = refits.learner()
+    start = partial(_learner, process, learner, n, seeds)
+    model = start()
     names = list(dict.fromkeys(model.features if features is None else names_of(features)))
     for feature in names:
         process.check(feature)
+    asks: list[Ask]
     if estimand == "pfi":
-        ask = partial(_importances, features=names, loss=loss)
+        asks = [partial(LearnerResults.pfi, features=names, loss=loss)]
     else:
         grids = grid if isinstance(grid, Mapping) else dict.fromkeys(names, grid)
         label = None if process.classes is None else process.classes[1]
-        grids = {feature: grids.get(feature, "quantile") for feature in names}
-        ask = partial(_curves, grids=grids, points=points, which_class=label)
-    first = refits.results(model, ask, 1)
-    starts = range(1, repetitions + 1, BLOCK)
-    blocks = [range(start, min(start + BLOCK, repetitions + 1)) for start in starts]
+        ask = partial(LearnerResults.pd, points=points, which_class=label)
+        asks = [partial(ask, features=f, grid=grids.get(f, "quantile")) for f in names]
+    rows = n + evaluation
+    plan = FreshDraws(partial(process.draw, rows), refits=1, fraction=n / rows)
+    refit = partial(_refit, plan, seeds, asks)
+    first = refit(model, 1)
+    every = range(1, repetitions + 1)
+    blocks = [every[k : k + BLOCK] for k in range(0, repetitions, BLOCK)]
     with outcomes(
-        (partial(refits.estimates, ask, block) for block in blocks),
+        (partial(_estimates, start, refit, block) for block in blocks),
         len(blocks),
         n_jobs=n_jobs,
         label=f"Refits, {BLOCK} a block",
@@ -361,11 +366,11 @@ def decompose(
             dgp_pd(process, f, values[f].tolist(), n=truth_n, seed=rng)
             for f, rng in streams.items()
         ]
-        rows = np.concatenate([result.row_frame().to_numpy() for result in first], axis=1)
-        parts = np.array([part.mean(axis=0) for part in np.array_split(rows, PARTS)])
+        curves = np.concatenate([result.row_frame().to_numpy() for result in first], axis=1)
+        parts = np.array([part.mean(axis=0) for part in np.array_split(curves, PARTS)])
     return Decomposition(
         process=process.name,
-        learner=learner_name(estimator),
+        learner=learner_name(model.estimator),
         estimand=estimand,
         description=first[0].estimand.description if estimand == "pfi" else "PD",
         n=n,
@@ -379,49 +384,28 @@ def decompose(
     )
 
 
-def _importances(
-    fitted: LearnerResults, *, features: list[str], loss: LossLike
+def _learner(process: Process, learner: Any, n: int, seeds: Seeds) -> Learner:
+    """Return the learner, made of the draw that fixes grids, knots, means and levels."""
+    formula, estimator = formula_and_estimator(learner)
+    return Learner.from_formula(formula, process.draw(n, seeds.stream("splits")), estimator)
+
+
+def _refit(
+    plan: FreshDraws, seeds: Seeds, asks: Sequence[Ask], learner: Learner, k: int
 ) -> list[EstimandResults]:
-    return [fitted.pfi(features, loss=loss)]
+    """Return the results of a refit, trained on fresh rows and evaluated on others."""
+    sequence = np.random.SeedSequence(seeds.entropy, spawn_key=(k,))
+    seed = int(sequence.generate_state(1, np.uint64)[0])
+    fitted = learner.fit(plan, seed=seed, progress=False)
+    return [ask(fitted) for ask in asks]
 
 
-def _curves(
-    fitted: LearnerResults, *, grids: Mapping[str, Any], points: int, which_class: str | None
-) -> list[EstimandResults]:
-    return [
-        fitted.pd(feature, grid=grid, points=points, which_class=which_class)
-        for feature, grid in grids.items()
-    ]
-
-
-@dataclass(frozen=True)
-class _Refits:
-    """Refits of a learner, each trained on fresh rows and evaluated on others."""
-
-    process: Process
-    formula: str
-    estimator: Any
-    n: int
-    evaluation: int
-    seeds: Seeds
-
-    def learner(self) -> Learner:
-        """Return the learner, made of the draw that fixes grids and what the formula learns."""
-        data = self.process.draw(self.n, self.seeds.stream("splits"))
-        return Learner.from_formula(self.formula, data, self.estimator)
-
-    def results(self, learner: Learner, ask: Ask, k: int) -> list[EstimandResults]:
-        """Return what is asked of one refit."""
-        rows = self.n + self.evaluation
-        plan = FreshDraws(partial(self.process.draw, rows), refits=1, fraction=self.n / rows)
-        sequence = np.random.SeedSequence(self.seeds.entropy, spawn_key=(k,))
-        seed = int(sequence.generate_state(1, np.uint64)[0])
-        return ask(learner.fit(plan, seed=seed, progress=False))
-
-    def estimates(self, ask: Ask, repetitions: Sequence[int]) -> tuple[FloatArray, FloatArray]:
-        """Return the estimates of some refits, one row each, and their squared errors."""
-        learner = self.learner()  # formulas can't be sent to other processes
-        every = [self.results(learner, ask, k) for k in repetitions]
-        estimates = [np.concatenate([r.params for r in results]) for results in every]
-        errors = [np.concatenate([r.bse for r in results]) for results in every]
-        return np.array(estimates), np.square(errors)
+def _estimates(
+    start: Callable[[], Learner], refit: Refit, repetitions: Sequence[int]
+) -> tuple[FloatArray, FloatArray]:
+    """Return the estimates of some refits, one row each, and their squared errors."""
+    learner = start()  # formulas can't be sent to other processes
+    every = [refit(learner, k) for k in repetitions]
+    estimates = [np.concatenate([r.params for r in results]) for results in every]
+    errors = [np.concatenate([r.bse for r in results]) for results in every]
+    return np.array(estimates), np.square(errors)

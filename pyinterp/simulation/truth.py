@@ -154,9 +154,8 @@ def dgp_pfi(
         if value is not None:
             return Truth(value, 0.0)
     predictor = Predictor.of(process.f, process.classes)
-    row_loss = (
-        None if squared else choose(loss, predictor, Response(name="y", classes=process.classes))
-    )
+    response = Response(name="y", classes=process.classes)
+    row_loss = None if squared else choose(loss, predictor, response)
 
     def differences() -> Iterator[FloatArray]:
         for size in _sizes(n):

@@ -23,7 +23,6 @@ _MODULES = {
     "learner.analysis": ("Measured",),
     "learner.saved": ("KeptModel", "Record", "RefitRecord", "SavedResults"),
     "losses.rowwise": ("Loss",),
-    "models.predictor": ("ClassOrder",),
     "resampling.resampling": ("Group",),
     "results.header": ("Context", "GoodnessOfFit"),
     "results.ranks": ("Ranks",),

@@ -40,7 +40,7 @@ class Savable:
 
     def check_kept(self) -> None:
         """Raise an error, of whatever kind, if parts that were read do not go together."""
-        str(self.summary())  # type: ignore[attr-defined] # all results have one
+        str(self)
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -10,10 +10,9 @@ Module                     What is in it
                            share
 `dispatch`                 The choice: an exact engine is first proven on the model's predictions
 `trees`                    Ensembles of trees, exactly
-`class_losses`             Sums of losses of class probabilities of trees
 `forest`                   Trees as arrays
 `read_forest`              Trees of scikit-learn, XGBoost and LightGBM as such arrays
-`read_histogram_boosting`  Those of scikit-learn's histogram boosting, with its categories
+`read_histogram_boosting`  Trees of scikit-learn's histogram boosting, with its categories
 `walks`                    Walks down trees, compiled
 `linear`                   Linear and generalized linear models, exactly
 `smooth_sums`              Sums of smooth losses of these, by interpolation along a line of donors
@@ -28,9 +27,9 @@ A new engine is a subclass of `ExactWhatIf` with its `read` and its `table`, and
 
 from pyinterp.whatif.dispatch import (
     EngineName,
+    check_engine,
     dispatch,
     dispatch_labels,
-    engine_names,
     register_engine,
     with_coefficients,
 )
@@ -53,9 +52,9 @@ __all__ = [
     "ExactWhatIf",
     "FeatureWhatIf",
     "WhatIf",
+    "check_engine",
     "dispatch",
     "dispatch_labels",
-    "engine_names",
     "register_engine",
     "with_coefficients",
 ]

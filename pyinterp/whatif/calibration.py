@@ -11,7 +11,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from pyinterp._typing import FloatArray
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.whatif.inputs import Before, Levels, numbers
-from pyinterp.whatif.links import Link, identity
+from pyinterp.whatif.links import Link
 
 
 class Member(NamedTuple):
@@ -50,7 +50,7 @@ def members(model: Any) -> tuple[Member, ...]:
 
 
 def side_by_side(inside: Sequence[Member], levels: Sequence[Levels]) -> Before:
-    """Return what makes inputs of the same rows for several models, one after the other."""
+    """Return a function that makes inputs of the same rows for several models, side by side."""
 
     def inputs(rows: Any) -> FloatArray:
         parts = []
@@ -62,36 +62,33 @@ def side_by_side(inside: Sequence[Member], levels: Sequence[Levels]) -> Before:
     return inputs
 
 
-def calibration_link(link: Link, member: Member) -> Link:
-    """Return the link to one model's calibrated probabilities, all classes in proportion."""
-    raw = identity if member.scores else link
+def mean_link(links: Sequence[Link], inside: Sequence[Member]) -> Link:
+    """Return the mean of calibrated probabilities, from the sums of all models side by side."""
 
-    def probabilities(sums: FloatArray) -> FloatArray:
-        values = np.moveaxis(raw(sums), -1, 0)
-        if len(member.calibrators) == 1:
-            p = _calibrate(member.calibrators[0], values[-1])
-            return np.stack([1 - p, p], axis=-1)
-        p = np.stack(list(map(_calibrate, member.calibrators, values)), axis=-1)
-        total = p.sum(axis=-1, keepdims=True)
-        uniform = np.full_like(p, 1 / p.shape[-1])
-        return np.asarray(np.divide(p, total, out=uniform, where=total != 0))
+    def mean(sums: FloatArray) -> FloatArray:
+        parts = np.split(sums, len(links), axis=-1)
+        total = np.zeros(())
+        for member, link, part in zip(inside, links, parts, strict=True):
+            total = total + _probabilities(
+                part if member.scores else link(part), member.calibrators
+            )
+        return np.asarray(total / len(links))
 
-    return probabilities
+    return mean
+
+
+def _probabilities(raw: FloatArray, calibrators: Sequence[Any]) -> FloatArray:
+    """Return one model's calibrated probabilities, all classes in proportion."""
+    values = np.moveaxis(raw, -1, 0)
+    if len(calibrators) == 1:
+        p = _calibrate(calibrators[0], values[-1])
+        return np.stack([1 - p, p], axis=-1)
+    p = np.stack(list(map(_calibrate, calibrators, values)), axis=-1)
+    total = p.sum(axis=-1, keepdims=True)
+    uniform = np.full_like(p, 1 / p.shape[-1])
+    return np.asarray(np.divide(p, total, out=uniform, where=total != 0))
 
 
 def _calibrate(calibrator: Any, raw: FloatArray) -> FloatArray:
     values = np.asarray(calibrator.predict(np.ravel(raw)), dtype=np.float64)
     return values.reshape(raw.shape)
-
-
-def mean_link(links: Sequence[Link]) -> Link:
-    """Return the mean of predictions, from the sums of all models side by side."""
-
-    def mean(sums: FloatArray) -> FloatArray:
-        parts = np.split(sums, len(links), axis=-1)
-        total = links[0](parts[0])
-        for link, part in zip(links[1:], parts[1:], strict=True):
-            total += link(part)
-        return total / len(links)
-
-    return mean

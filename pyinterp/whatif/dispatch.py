@@ -11,6 +11,7 @@ import pandas as pd
 from sklearn.calibration import CalibratedClassifierCV
 
 from pyinterp._typing import FloatArray
+from pyinterp.checks import POSITIVE, check_choice, check_number
 from pyinterp.data.design import Design
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DesignError, OptionError, PredictionError, list_of, quote, short
@@ -73,9 +74,10 @@ def register_engine(engine: _Engine) -> _Engine:
     return engine
 
 
-def engine_names() -> tuple[str, ...]:
-    """Return what the option `engine` takes."""
-    return "auto", *ENGINES, "batched"
+def check_engine(engine: object, memory_mb: object) -> None:
+    """Raise `OptionError` unless these are an engine's name and a bound on its memory."""
+    check_number("memory_mb", memory_mb, POSITIVE)
+    check_choice("engine", engine, ("auto", *ENGINES, "batched"))
 
 
 def dispatch(
@@ -152,8 +154,7 @@ def dispatch_labels(whatif: WhatIf, *, engine: str = "auto") -> WhatIf:
         others = _whatif_rows(whatif)
         labels = predictor(design.encode(pd.concat([sample.variables, others], ignore_index=True)))
         probabilities, _ = whatif.compute(whatif.inputs.of(others))
-        order = whatif.predictor.order
-        ordered = probabilities if order is None else order(probabilities)
+        ordered = whatif.predictor.in_order(probabilities)
         if np.array_equal(most_probable(ordered), labels.argmax(axis=-1)):
             return whatif
     engine = "batched" if engine == "batched" else "auto"
@@ -184,9 +185,7 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
         computed, rounding = exact.compute(exact.inputs.of(frame) if whatif is None else whatif)
     except (DesignError, ValueError, TypeError, IndexError, KeyError):
         return f"the {exact.name} engine can't tell the model's inputs from the design"
-    order = exact.predictor.order
-    if order is not None:
-        computed, rounding = order(computed), order(rounding)
+    computed, rounding = map(exact.predictor.in_order, (computed, rounding))
     same = computed.shape == model.shape
     hidden = _largest(rounding, model) if same else np.inf
     apart = _largest(computed - model, model) if same else np.inf
@@ -222,9 +221,8 @@ def _whatif_rows(exact: ExactWhatIf) -> pd.DataFrame:
     columns = {}
     for name, column in rows.items():
         columns[name] = column.array.take(rng.permutation(len(rows))[:n])
-    shuffled, categories = pd.DataFrame(columns), rows.select_dtypes("category")
-    unused = rows[:0] if categories.empty else _unused_levels(rows, categories)
-    if unused.empty:
+    shuffled, unused = pd.DataFrame(columns), _unused_levels(rows)
+    if unused is None:
         return shuffled
     try:
         with warnings.catch_warnings(action="error"):
@@ -234,17 +232,17 @@ def _whatif_rows(exact: ExactWhatIf) -> pd.DataFrame:
     return pd.concat([shuffled, unused], ignore_index=True)
 
 
-def _unused_levels(variables: pd.DataFrame, categories: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for every level that no row has, as grids may have it."""
-    parts = [variables[:0]]
-    for name, column in categories.items():
+def _unused_levels(variables: pd.DataFrame) -> pd.DataFrame | None:
+    """Return a row for every level that no row has, as grids may have it; None if all are there."""
+    parts = []
+    for name, column in variables.select_dtypes("category").items():
         every = column.cat.categories
         unused = np.setdiff1d(np.arange(len(every)), column.cat.codes)
         if len(unused):
             levels = pd.Categorical.from_codes(unused, every, column.cat.ordered)
             rows = variables.iloc[np.zeros(len(unused), np.intp)]
             parts.append(rows.assign(**{str(name): levels}))
-    return pd.concat(parts, ignore_index=True)
+    return pd.concat(parts, ignore_index=True) if parts else None
 
 
 def _predicts_in_its_own_way(last: FinalStep) -> bool:
@@ -257,7 +255,6 @@ def _predicts_in_its_own_way(last: FinalStep) -> bool:
         for kind in type(part).__mro__:
             if kind.__module__.partition(".")[0] in LIBRARIES:
                 break
-            methods = {name for name in vars(kind) if not name.startswith("__")}
-            if methods - HARMLESS:
+            if any(not name.startswith("__") for name in vars(kind).keys() - HARMLESS):
                 return True
     return False

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import linalg
 
 from pyinterp._typing import FloatArray
 from pyinterp.whatif.inputs import Before, Levels
 from pyinterp.whatif.links import Link
-from pyinterp.whatif.walks import Splits, Trees, preorder
+from pyinterp.whatif.walks.bits import LEAF, Splits, Trees, preorder
 
 # By categorical node, categories, and whether these are what goes to the left.
 Categories = Mapping[int, tuple[npt.NDArray[np.int64], bool]]
 
-LEAF = -1
 LEAST = 1e-280  # so that no unit is too small for a double
 
 
@@ -124,12 +123,12 @@ class Forest:
 
 
 class Nodes:
-    """The nodes of all trees, added one tree after the other and put into preorder."""
+    """The nodes of all trees, in preorder, added one tree or forest after the other."""
 
     def __init__(self) -> None:
-        self._parts: list[tuple[npt.NDArray[np.generic], ...]] = []
-        self._lists: list[tuple[npt.NDArray[np.int64], bool]] = []
-        self._roots, self._leaf_count = [0], 0
+        self._parts: list[tuple[npt.NDArray[Any], ...]] = []
+        self._tables: list[npt.NDArray[np.bool_]] = []
+        self._nodes = self._leaves = 0
 
     def add(
         self,
@@ -143,79 +142,77 @@ class Nodes:
         categories: Categories | None = None,
     ) -> None:
         """Add a tree, whose left and right children are -1 at leaves."""
-        order = _preorder(left, right)
+        order, inner = np.arange(len(left)), np.flatnonzero(left >= 0)
+        if (left[inner] != inner + 1).any():  # most of scikit-learn's trees come in this order
+            order = order[: preorder(left, right, order)]
         place = np.argsort(order)
         is_leaf = left[order] < 0
-        child = place[right[order]] + self._roots[-1]
-        child[is_leaf] = self._leaf_count + np.arange(is_leaf.sum())
-        category = np.full(len(order), -1)
-        for q, listed in (categories or {}).items():
-            category[place[q]] = len(self._lists)
-            self._lists.append(listed)
-        column = np.where(is_leaf, LEAF, column[order])
-        values = leaves[order][is_leaf]
-        self._parts.append((column, threshold[order], missing_left[order], category, child, values))
-        self._roots.append(self._roots[-1] + len(order))
-        self._leaf_count += len(values)
+        child = place[right[order]]
+        child[is_leaf] = np.arange(is_leaf.sum())
+        category, tables = np.full(len(order), -1), list[npt.NDArray[np.bool_]]()
+        for q, (listed, to_left) in (categories or {}).items():
+            category[place[q]] = len(tables)
+            table = np.full(int(listed.max(initial=-1)) + 2, not to_left)
+            table[listed] = to_left
+            tables.append(table)
+        self.add_in_preorder(
+            np.where(is_leaf, LEAF, column[order]),
+            threshold[order],
+            missing_left[order],
+            category,
+            tables,
+            child,
+            np.zeros(1, np.int32),
+            leaves[order][is_leaf],
+        )
+
+    def add_in_preorder(
+        self,
+        column: npt.NDArray[np.integer],
+        threshold: npt.NDArray[np.floating],
+        missing_left: npt.NDArray[np.generic],
+        category: npt.NDArray[np.integer],
+        tables: Iterable[npt.NDArray[np.bool_]],
+        right: npt.NDArray[np.integer],
+        roots: npt.NDArray[np.int32],
+        leaves: FloatArray,
+    ) -> None:
+        """Add trees as `Trees` has them, the values of leaves in units of 1."""
+        child = right + np.where(column == LEAF, self._leaves, self._nodes)
+        listed = np.where(category < 0, -1, category + len(self._tables))
+        roots = roots + self._nodes
+        self._parts.append((column, threshold, missing_left, listed, child, roots, leaves))
+        self._tables.extend(tables)
+        self._nodes += len(column)
+        self._leaves += len(leaves)
 
     def trees(self) -> Trees:
-        """Return all trees."""
-        column, threshold, missing_left, category, right, leaves = map(
+        """Return all trees, the values of their leaves in whole multiples of a unit."""
+        column, threshold, missing_left, category, right, roots, leaves = map(
             np.concatenate, zip(*self._parts, strict=True)
         )
-        largest = max((int(listed.max(initial=-1)) for listed, _ in self._lists), default=-1)
-        goes_left = np.zeros((max(len(self._lists), 1), largest + 2), dtype=bool)
-        for k, (listed, to_left) in enumerate(self._lists):
-            goes_left[k] = not to_left  # the last column stands for categories never listed
-            goes_left[k, listed] = to_left
-        return _trees(
-            column, threshold, missing_left, category, goes_left, right, self._roots[:-1], leaves
+        # The last column stands for categories never listed.
+        width = max(map(len, self._tables), default=1)
+        left_categories = np.zeros((max(len(self._tables), 1), width), np.bool_)
+        for k, table in enumerate(self._tables):
+            left_categories[k] = table[-1]
+            left_categories[k, : len(table)] = table
+        # As many bits as sums over trees leave: as precise as sums of doubles, but exact.
+        largest = max(float(np.abs(leaves).max(initial=0.0)), LEAST)
+        bits = 61 - int(np.ceil(np.log2(len(roots)))) - int(np.frexp(largest)[1])
+        unit = float(np.ldexp(1.0, -bits))
+        return Trees(
+            column=column.astype(np.int32),
+            threshold=threshold.astype(np.float64),
+            missing_left=missing_left.astype(np.bool_),
+            category=category.astype(np.int32),
+            left_categories=left_categories,
+            right=right.astype(np.int32),
+            roots=roots.astype(np.int32),
+            leaves=np.ascontiguousarray(np.rint(leaves / unit), np.int64),
+            unit=unit,
+            stack=int(np.diff(np.append(roots, len(column))).max()) // 2 + 1,
         )
-
-
-def _preorder(
-    left: npt.NDArray[np.integer], right: npt.NDArray[np.integer]
-) -> npt.NDArray[np.int64]:
-    inner = np.flatnonzero(left >= 0)
-    if (left[inner] == inner + 1).all():  # most of scikit-learn's trees come in this order
-        return np.arange(len(left))
-    order = np.empty(len(left), np.int64)
-    return order[: preorder(left, right, order)]
-
-
-def _trees(
-    column: npt.ArrayLike,
-    threshold: npt.ArrayLike,
-    missing_left: npt.ArrayLike,
-    category: npt.ArrayLike,
-    left_categories: npt.NDArray[np.bool_],
-    right: npt.ArrayLike,
-    roots: npt.ArrayLike,
-    leaves: FloatArray,
-) -> Trees:
-    """Return trees, the values of their leaves in whole multiples of a unit."""
-    columns, starts = np.asarray(column, np.int32), np.asarray(roots, np.int32)
-    # As many bits as sums over trees leave: as precise as sums of doubles, but exact.
-    largest = max(float(np.abs(leaves).max(initial=0.0)), LEAST)
-    bits = 61 - int(np.ceil(np.log2(len(starts)))) - int(np.frexp(largest)[1])
-    unit = float(np.ldexp(1.0, -bits))
-    return Trees(
-        column=columns,
-        threshold=np.asarray(threshold, np.float64),
-        missing_left=np.asarray(missing_left, np.bool_),
-        category=np.asarray(category, np.int32),
-        left_categories=left_categories,
-        right=np.asarray(right, np.int32),
-        roots=starts,
-        leaves=np.ascontiguousarray(np.rint(leaves / unit), np.int64),
-        unit=unit,
-        stack=int(np.diff(np.append(starts, len(columns))).max()) // 2 + 1,
-    )
-
-
-def alike(forests: Sequence[Forest]) -> bool:
-    """Whether forests compare inputs, scale sums and have outputs alike."""
-    return len({(f.scale, f.single, str(f.missing), len(f.base)) for f in forests}) == 1
 
 
 def joint_forest(forests: Sequence[Forest], starts: Sequence[int], link: Link) -> Forest:
@@ -224,44 +221,28 @@ def joint_forest(forests: Sequence[Forest], starts: Sequence[int], link: Link) -
     Parameters
     ----------
     forests : sequence of Forest
-        They are `alike`.
+        They compare inputs, scale sums and have outputs alike.
     starts : sequence of int
         The first column of each.
     link : callable
         From the sums of all.
     """
-    nodes = leaves = lists = 0  # of the forests before
-    parts, categories = [], {}
-    for forest, start in zip(forests, starts, strict=True):
-        trees = forest.trees
-        inner, listed = trees.column >= 0, trees.category >= 0
-        parts.append(
-            (
-                np.where(inner, trees.column + start, LEAF),
-                trees.threshold,
-                trees.missing_left,
-                np.where(listed, trees.category + lists, -1),
-                trees.right + np.where(inner, nodes, leaves),
-                trees.roots + nodes,
-            )
+    nodes, categories = Nodes(), {}
+    base = np.stack([forest.base for forest in forests])
+    for f, (forest, start) in enumerate(zip(forests, starts, strict=True)):
+        trees, leaves = forest.trees, np.zeros((len(forest.trees.leaves), *base.shape))
+        leaves[:, f] = trees.leaves * trees.unit
+        nodes.add_in_preorder(
+            np.where(trees.column == LEAF, LEAF, trees.column + start),
+            trees.threshold,
+            trees.missing_left,
+            trees.category,
+            trees.left_categories,
+            trees.right,
+            trees.roots,
+            leaves.reshape(len(leaves), base.size),
         )
-        nodes, leaves = nodes + len(inner), leaves + len(trees.leaves)
-        lists += len(trees.left_categories)
         categories.update({start + c: numbers for c, numbers in forest.categories.items()})
-    column, threshold, missing_left, category, right, roots = map(
-        np.concatenate, zip(*parts, strict=True)
-    )
-    tables = [forest.trees.left_categories for forest in forests]
-    width = max(table.shape[1] for table in tables)
-    # Tables have the same width: the last column stands for all other categories.
-    goes_left = np.concatenate(
-        [np.pad(table, ((0, 0), (0, width - table.shape[1])), mode="edge") for table in tables]
-    )
-    values = linalg.block_diag(*[forest.trees.leaves * forest.trees.unit for forest in forests])
     return replace(
-        forests[0],
-        trees=_trees(column, threshold, missing_left, category, goes_left, right, roots, values),
-        base=np.concatenate([forest.base for forest in forests]),
-        link=link,
-        categories=categories,
+        forests[0], trees=nodes.trees(), base=base.ravel(), link=link, categories=categories
     )

@@ -33,7 +33,7 @@ SLICE = 2**15
 
 
 def in_turn(first: Before | None, second: Before | None) -> Before | None:
-    """Return what two functions of rows do, one after the other; None if there is none."""
+    """Return two functions of rows, one after the other, as one; None if there is none."""
     if first is None or second is None:
         return second if first is None else first
     return lambda rows: second(first(rows))
@@ -84,7 +84,7 @@ class Inputs:
 
         None if other variables have a part in them, or earlier steps may give them one.
         """
-        if self.before is not None or self.mixes is not None or not self.design.alone(variables):
+        if self.before is not None or self.mixes is not None or self.design.others(variables):
             return None
         columns = self.design.driven(variables)
         return columns, self.rows[:, columns]
@@ -94,19 +94,18 @@ class Inputs:
 
         None unless the model is given doubles that each come from one variable alone.
         """
-        design, variables = self.design, self.sample.variables
-        if self.before is not None or self.mixes is not None or self.cast is not None:
+        design, rows = self.design, self.rows
+        if isinstance(design, FrameDesign) or design.discrete or design.single or self.cast:
             return None
-        if isinstance(design, FrameDesign) or design.discrete or design.single:
-            return None
-        if not all(design.alone([str(name)]) for name in variables):
-            return None
-        rows, rng = self.rows, np.random.default_rng(0)
+        rng = np.random.default_rng(0)
         # Half of the rows, so that their means are others.
         new = rows[: min(-(-len(rows) // 2), most)].copy()
-        for name in variables:
-            columns = design.driven([str(name)])
-            new[:, columns] = rows[rng.permutation(len(rows))[: len(new)]][:, columns]
+        for name in self.sample.variables:
+            separate = self.separate_columns([str(name)])
+            if separate is None:
+                return None
+            columns, values = separate
+            new[:, columns] = values[rng.permutation(len(rows))[: len(new)]]
         return new
 
     def by_donor(self, variables: Sequence[str], donors: pd.DataFrame) -> ColumnValues | None:
@@ -114,14 +113,14 @@ class Inputs:
 
         None if a column depends on the row's other variables too.
         """
-        design, own = self.design, self.sample.variables
-        if self.mixes is not None and self.mixes(variables, list(own.columns)):
+        design, rows = self.design, self.sample.variables
+        if self.mixes is not None and self.mixes(variables, list(rows.columns)):
             return None
         if self.before is None and isinstance(design, FrameDesign):
-            columns, levels = design.driven(variables), _by_name(design.plain(own), self.levels)
+            columns, levels = design.driven(variables), _by_name(design.plain(rows), self.levels)
             values = _codes(donors[list(variables)], levels)
         else:
-            swap = design.swap(own, variables, donors)
+            swap = design.swap(rows, variables, donors)
             if self.before is not None:
                 return self._by_donor_of_steps(swap, len(donors))
             if swap.by_donor is None:

@@ -11,12 +11,13 @@ from scipy import linalg
 from sklearn.calibration import CalibratedClassifierCV
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.data.formula import library_coding, names_in
+from pyinterp.data.formula import names_in
+from pyinterp.data.formula.coding import library_coding
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.predictor import Kind
 from pyinterp.whatif import links
-from pyinterp.whatif.calibration import calibration_link, mean_link, members, side_by_side
+from pyinterp.whatif.calibration import mean_link, members, side_by_side
 from pyinterp.whatif.inputs import Before, Inputs, Mixes, in_turn
 from pyinterp.whatif.links import Link, first
 from pyinterp.whatif.smooth_sums import is_smooth, line_of, smooth_sums
@@ -87,12 +88,11 @@ def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
 
 def _calibrated_model(estimator: Any) -> LinearModel | None:
     """Return the coefficients of all models in a calibrated classifier, one after the other."""
-    inside, models, inverses = members(estimator), [], []
+    inside, models = members(estimator), []
     for member in inside:
         model = read_linear(member.last.model, "label" if member.scores else "probability")
         if model is None:
             return None
-        inverses.append(calibration_link(model.link, member))
         models.append(model)
     if not models:
         return None
@@ -101,7 +101,7 @@ def _calibrated_model(estimator: Any) -> LinearModel | None:
     return LinearModel(
         coefficients=linalg.block_diag(*coefficients) if apart else np.hstack(coefficients),
         intercept=np.concatenate([model.intercept for model in models]),
-        link=mean_link(inverses),
+        link=mean_link([model.link for model in models], inside),
         before=side_by_side(inside, [()] * len(inside)) if apart else None,
     )
 
@@ -186,7 +186,7 @@ class LinearWhatIf(ExactWhatIf):
         return self._predictions(kept[:, None] + replaced)
 
     def pairs(self, rows: IntArray, columns: IntArray, values: FloatArray) -> FloatArray:
-        """Predict rows each with values of its own, shape (b, k, columns)."""
+        """Predict rows each with other values, shape (b, k, columns)."""
         kept, replaced = self._sides(self.inputs.rows, columns, values)
         return self._predictions(kept[rows, None] + replaced)
 

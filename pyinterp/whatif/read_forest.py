@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,8 +24,8 @@ from sklearn.tree import BaseDecisionTree
 
 from pyinterp._typing import FloatArray
 from pyinterp.models.predictor import Kind
-from pyinterp.whatif.calibration import calibration_link, mean_link, members, side_by_side
-from pyinterp.whatif.forest import Categories, Forest, Nodes, alike, joint_forest
+from pyinterp.whatif.calibration import mean_link, members, side_by_side
+from pyinterp.whatif.forest import Categories, Forest, Nodes, joint_forest
 from pyinterp.whatif.inputs import Levels
 from pyinterp.whatif.links import Link, exponential, first, identity, logistic, softmax
 from pyinterp.whatif.read_histogram_boosting import histogram_forest
@@ -54,41 +54,45 @@ def read_forest(estimator: Any, kind: Kind) -> Forest | None:
     if isinstance(estimator, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
         return histogram_forest(estimator)
     model, package = None, type(estimator).__module__.partition(".")[0]
+    levels: Levels = ()
     try:
         if isinstance(estimator, GradientBoostingClassifier | GradientBoostingRegressor):
             model = treelite.sklearn.import_model(estimator)
         elif package == "xgboost" and estimator.get_params().get("booster") != "gblinear":
-            model = _xgboost_model(estimator)
+            model, levels = _xgboost_model(estimator)
         elif package == "lightgbm" and not estimator.get_params().get("zero_as_missing"):
             model = treelite.frontend.from_lightgbm(estimator.booster_)
+            levels = estimator.booster_.pandas_categorical or ()  # of category columns, in order
     except (treelite.TreeliteError, NotImplementedError, AttributeError, TypeError, ValueError):
         return None
-    return None if model is None else _of_treelite(model, estimator)
+    return None if model is None else _of_treelite(model, estimator, levels)
 
 
 def _calibrated_forest(estimator: Any) -> Forest | None:
     """Return the trees of all models in a calibrated classifier; None if they can't be joined."""
-    inside, forests, links = members(estimator), [], []
+    inside, forests = members(estimator), []
     for member in inside:
         forest = read_forest(member.last.model, "probability")
         if forest is None:
             return None
-        links.append(calibration_link(forest.link, member))
         if len(member.calibrators) == 1 and forest.link is identity and not member.scores:
             # Of two classes the calibrator is given the second only.
             leaves = np.ascontiguousarray(forest.trees.leaves[:, -1:])
             trees = forest.trees._replace(leaves=leaves)
             forest = replace(forest, trees=trees, base=forest.base[-1:])
         forests.append(forest)
-    if not forests or not alike(forests):
+    if len({(f.scale, f.single, str(f.missing), len(f.base)) for f in forests}) != 1:
         return None
-    levels = [forest.levels for forest in forests]
+    levels, link = (
+        [forest.levels for forest in forests],
+        mean_link([f.link for f in forests], inside),
+    )
     codes = [{c: x.tolist() for c, x in forest.categories.items()} for forest in forests]
     same = levels == levels[:1] * len(levels) and codes == codes[:1] * len(codes)
     if same and all(member.last.before is None for member in inside):
-        return joint_forest(forests, [0] * len(forests), mean_link(links))
+        return joint_forest(forests, [0] * len(forests), link)
     widths = [int(member.last.model.n_features_in_) for member in inside]
-    joint = joint_forest(forests, np.cumsum([0, *widths[:-1]]).tolist(), mean_link(links))
+    joint = joint_forest(forests, np.cumsum([0, *widths[:-1]]).tolist(), link)
     return replace(joint, before=side_by_side(inside, levels))
 
 
@@ -121,7 +125,7 @@ def _of_trees(estimator: Any) -> Forest | None:
     )
 
 
-def _of_treelite(model: Any, estimator: Any) -> Forest | None:
+def _of_treelite(model: Any, estimator: Any, levels: Levels) -> Forest | None:
     """Return the forest of a model of treelite; None for several responses or an unknown link."""
     header = model.get_header_accessor()
     if int(header.get_field("num_target")[0]) != 1:
@@ -152,11 +156,6 @@ def _of_treelite(model: Any, estimator: Any) -> Forest | None:
         )
     averaged = bool(header.get_field("average_tree_output")[0])
     package = type(estimator).__module__.partition(".")[0]
-    levels: Levels = ()
-    if package == "xgboost":
-        levels = _stored_levels(estimator)
-    elif package == "lightgbm":  # of columns of the type category, in order
-        levels = estimator.booster_.pandas_categorical or ()
     return Forest(
         trees=nodes.trees(),
         # A copy: treelite gives views of memory that goes with its model.
@@ -197,32 +196,24 @@ def _left_categories(get: Callable[[str], Any]) -> Categories:
     return categories
 
 
-def _xgboost_model(estimator: Any) -> Any:
-    """Return a fitted model as one of treelite; trees compare codes of categories.
+def _xgboost_model(estimator: Any) -> tuple[Any, Levels]:
+    """Return a fitted model as one of treelite, and the levels behind codes by column, if stored.
 
     Of early stopping the trees that predict are those up to the best iteration. treelite reads no
-    model that stores the levels behind codes: they are taken out.
+    model that stores the levels: they are taken out, and trees compare codes.
     """
-    booster = estimator.get_booster()
+    booster = whole = estimator.get_booster()
     best = booster.attr("best_iteration")
     if best is not None:
         booster = booster[: int(best) + 1]
     if "c" not in (booster.feature_types or ()):
-        return treelite.frontend.from_xgboost(booster)
-    content = json.loads(booster.save_raw("json"))
+        return treelite.frontend.from_xgboost(booster), {}
+    content, stored = json.loads(booster.save_raw("json")), json.loads(whole.save_raw("json"))
     _xgboost_trees(content)["cats"] = NO_CATEGORIES
-    return treelite.frontend.from_xgboost_json(json.dumps(content))
-
-
-def _stored_levels(estimator: Any) -> Mapping[int, Sequence[Any]]:
-    """Return the levels behind the codes of categories, by column; none if they are not stored."""
-    booster = estimator.get_booster()
-    if "c" not in (booster.feature_types or ()):
-        return {}
-    trees = _xgboost_trees(json.loads(booster.save_raw("json")))
-    encodings = trees.get("cats", {}).get("enc", [])
-    levels = (_xgboost_levels(encoding) for encoding in encodings)
-    return {j: of for j, of in enumerate(levels) if of}
+    # A part of the trees comes without the levels.
+    levels = map(_xgboost_levels, _xgboost_trees(stored).get("cats", NO_CATEGORIES)["enc"])
+    model = treelite.frontend.from_xgboost_json(json.dumps(content))
+    return model, {j: of for j, of in enumerate(levels) if of}
 
 
 def _xgboost_trees(content: dict[str, Any]) -> dict[str, Any]:

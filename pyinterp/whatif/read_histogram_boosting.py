@@ -1,6 +1,6 @@
 """Conversion of scikit-learn's histogram gradient boosting to `Forest`, with its categories.
 
-The model codes categories by an encoder of its own, whose codes the trees compare. A category that
+The model has an encoder of categories, whose codes the trees compare. A category that
 training did not have is missing to it.
 """
 
@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray
 from pyinterp.whatif.forest import Forest, Nodes
 from pyinterp.whatif.links import Link, exponential, first, logistic, softmax
 
@@ -32,13 +31,28 @@ def histogram_forest(estimator: Any) -> Forest | None:
     link = LINKS.get(type(estimator._loss.link).__name__)
     if link is None:
         return None
-    place, nodes = _places(estimator), Nodes()
+    every, columns = _categories(estimator), np.arange(estimator.n_features_in_)
+    place = np.concatenate([list(every), np.setdiff1d(columns, list(every))]).astype(np.intp)
+    nodes = Nodes()
     for stage in estimator._predictors:
         for output, tree in enumerate(stage):
-            values = np.zeros((len(tree.nodes), len(base)))
-            values[:, output] = tree.nodes["value"]
-            _add(nodes, tree, place, values)
-    every = _categories(estimator)
+            fields, is_leaf = tree.nodes, tree.nodes["is_leaf"].astype(bool)
+            leaves = np.zeros((len(fields), len(base)))
+            leaves[:, output] = fields["value"]
+            categories = {}
+            for q in np.flatnonzero(fields["is_categorical"].astype(bool) & ~is_leaf):
+                words = tree.raw_left_cat_bitsets[fields["bitset_idx"][q]]
+                categories[int(q)] = _members(words), True
+            nodes.add(
+                left=np.where(is_leaf, -1, fields["left"].astype(np.int64)),
+                right=np.where(is_leaf, -1, fields["right"].astype(np.int64)),
+                # The trees split columns of categories first.
+                column=place[np.where(is_leaf, 0, fields["feature_idx"])],
+                threshold=fields["num_threshold"],
+                missing_left=fields["missing_go_to_left"],
+                leaves=leaves,
+                categories=categories,
+            )
     numbers = {j for j, c in every.items() if c.dtype.kind in "biuf"}
     return Forest(
         trees=nodes.trees(),
@@ -51,35 +65,10 @@ def histogram_forest(estimator: Any) -> Forest | None:
     )
 
 
-def _add(nodes: Nodes, tree: Any, place: npt.NDArray[np.intp], leaves: FloatArray) -> None:
-    """Add one tree, whose columns are the encoder's output."""
-    fields, is_leaf = tree.nodes, tree.nodes["is_leaf"].astype(bool)
-    categories = {}
-    for q in np.flatnonzero(fields["is_categorical"].astype(bool) & ~is_leaf):
-        categories[int(q)] = _members(tree.raw_left_cat_bitsets[fields["bitset_idx"][q]]), True
-    nodes.add(
-        left=np.where(is_leaf, -1, fields["left"].astype(np.int64)),
-        right=np.where(is_leaf, -1, fields["right"].astype(np.int64)),
-        column=place[np.where(is_leaf, 0, fields["feature_idx"])],
-        threshold=fields["num_threshold"],
-        missing_left=fields["missing_go_to_left"],
-        leaves=leaves,
-        categories=categories,
-    )
-
-
 def _members(words: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
     """Return the numbers whose bits are set."""
     bits = (words[:, None] >> np.arange(BITS, dtype=np.uint32)) & 1
     return np.flatnonzero(bits.ravel()).astype(np.int64)
-
-
-def _places(estimator: Any) -> npt.NDArray[np.intp]:
-    """Return the user's column of every column that the trees split: categories come first."""
-    categorical = estimator.is_categorical_
-    if categorical is None:
-        return np.arange(estimator.n_features_in_)
-    return np.concatenate([np.flatnonzero(categorical), np.flatnonzero(~categorical)])
 
 
 def _categories(estimator: Any) -> dict[int, npt.NDArray[Any]]:

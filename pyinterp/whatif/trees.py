@@ -10,26 +10,24 @@ import numpy as np
 import numpy.typing as npt
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.losses.predictive import CLASS_ENTROPY
+from pyinterp.losses.rowwise import EPSILON, LOSSES, Loss
 from pyinterp.parallel import go_on
 from pyinterp.samplers import Distinct
-from pyinterp.whatif.class_losses import sums_of_classes
 from pyinterp.whatif.forest import Forest
 from pyinterp.whatif.inputs import Before, Inputs, in_turn
-from pyinterp.whatif.links import first
+from pyinterp.whatif.links import first, identity, logistic
 from pyinterp.whatif.read_forest import read_forest
-from pyinterp.whatif.walks import (
-    GROUP,
-    Splits,
-    Trees,
-    add_up,
-    add_up_pairs,
-    cross_parts,
-    cross_ranges,
-    first_leaves,
-    left_bits,
-    squared_pairs,
+from pyinterp.whatif.walks.bits import GROUP, LEAF, Splits, Trees, add_up, first_leaves, left_bits
+from pyinterp.whatif.walks.cross import (
+    BOTH_ENTROPIES,
+    ENTROPY,
+    LOG,
+    SQUARE,
+    cross_pairs,
+    summed_pairs,
 )
+from pyinterp.whatif.walks.donors_per_row import add_up_pairs
 from pyinterp.whatif.whatif import NO_COLUMNS, NO_VALUES, PAIRS, PREDICTIONS, SINGLE, ExactWhatIf
 
 # The bits of rows and splits are kept for the next feature up to this size.
@@ -102,34 +100,26 @@ class TreesWhatIf(ExactWhatIf):
         self, columns: IntArray, values: FloatArray
     ) -> Iterator[tuple[IntArray, FloatArray]]:
         """Yield positions of rows, and their predictions with the values of every donor."""
-        trees, splits, outputs = self.trees, self.splits, len(self.model.base)
-        place = np.full(self.rows.shape[1], -1)
-        place[columns] = np.arange(len(columns))
-        numbers = self._are_numbers(columns, values)
-        if numbers:
-            increasing, driven, position = self._ranges(columns, values)
-            back = np.argsort(increasing)
+        trees, outputs = self.trees, len(self.model.base)
+        increasing, steps = self._steps(columns, values)
+        back = np.argsort(increasing)
+        if self._are_numbers(columns, values):
+            values = values[:, :0]  # steps say how many donors go to the left
         bound = min(self.block_bytes, int(self.memory_mb * 2**20))
         step = max(1, bound // (8 * GROUP * len(values) * outputs)) * GROUP
         for start in range(0, len(self.rows), step):
             go_on()
-            part = slice(start, start + step)
-            rows, bits = self.rows[part], self.bits[start // GROUP : (start + step) // GROUP]
-            if numbers:
-                sums = np.empty((outputs, len(values), len(rows)))
-                cross_ranges(trees, splits, bits, rows, driven, position, sums)
-                sums = sums[:, back]
-            else:
-                units = np.zeros((outputs, len(values), len(rows)), np.int64)
-                cross_parts(trees, splits, bits, rows, place, values, units)
-                sums = np.asarray(units * trees.unit)
-            yield self.order[part], self.model.finish(sums.transpose(2, 1, 0))
+            some = slice(start, start + step)
+            units = np.zeros((outputs, len(values), len(self.rows[some])), np.int64)
+            cross_pairs(trees, steps, self._bits(some), values, units)
+            sums = np.asarray(units[:, back] * trees.unit)
+            yield self.order[some], self.model.finish(sums.transpose(2, 1, 0))
 
     def pairs(self, rows: IntArray, columns: IntArray, values: FloatArray) -> FloatArray | None:
-        """Predict rows each with numbers of its own for one column, shape (b, k, 1); else None."""
+        """Predict rows each with other numbers for one column, shape (b, k, 1); else None."""
         if not self._are_numbers(columns, values):
             return None
-        driven = int(columns[0]) if len(columns) else -1
+        _, steps = self._steps(columns, np.empty((0, len(columns))))
         (b, k), outputs = values.shape[:2], len(self.model.base)
         donors = values[..., 0] if len(columns) else np.zeros((b, k))
         sums = np.empty((b, k, outputs))
@@ -141,7 +131,7 @@ class TreesWhatIf(ExactWhatIf):
             increasing = np.argsort(donors[some], axis=1, kind="stable")
             ordered = np.take_along_axis(donors[some], increasing, axis=1)
             targets, block = self.inputs.rows[rows[some]], np.empty((len(some), k, outputs))
-            add_up_pairs(self.trees, self.splits, targets, driven, ordered, block)
+            add_up_pairs(self.trees, self.splits, steps, targets, ordered, block)
             sums[some[:, None], increasing] = block
         return self.model.finish(sums)
 
@@ -159,26 +149,26 @@ class TreesWhatIf(ExactWhatIf):
         self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
     ) -> tuple[FloatArray, FloatArray] | None:
         """Sum losses over donors and over rows; None unless walks find them."""
-        order = self.predictor.order
-        if not self._are_numbers(columns, values) or not (order is None or order.same):
+        model = self.model
+        if not self._are_numbers(columns, values) or self.predictor.order:
             return None
-        increasing, driven, position = self._ranges(columns, values)
-        if loss != LOSSES["squared"] or self.model.link is not first:
-            return sums_of_classes(self, (increasing, driven, position), counts, y, loss)
-        over_donors, over_rows = np.empty(len(y)), np.zeros(len(increasing))
-        in_order, times = np.empty(len(y)), counts[increasing].astype(np.float64)
-        responses, base = y[self.order], float(self.model.base[0])
-        groups = min(MOST_GROUPS, max(1, MOST_PAIRS // (GROUP * len(times))))
-        for start in range(0, len(y), groups * GROUP):
-            go_on()
-            part = slice(start, start + groups * GROUP)
-            bits = self.bits[start // GROUP : start // GROUP + groups]
-            squared_pairs(
-                self.trees, self.splits, bits, self.rows[part], driven, position,
-                responses[part], base, self.model.scale, times, in_order[part], over_rows,
-            )  # fmt: skip
-        over_donors[self.order] = in_order
-        return over_donors, over_rows[np.argsort(increasing)]
+        parts = list(_parts(model, y[self.order], loss))
+        if not parts:
+            return None
+        increasing, steps = self._steps(columns, values)
+        over_donors, over_rows = np.zeros(len(y)), np.zeros(len(increasing))
+        times = counts[increasing].astype(np.float64)
+        length = min(MOST_GROUPS, max(1, MOST_PAIRS // (GROUP * len(times)))) * GROUP
+        for outputs, responses, kind in parts:
+            for start in range(0, len(y), length):
+                go_on()
+                some = slice(start, start + length)
+                summed_pairs(
+                    self.trees, steps, self._bits(some), outputs[some], responses[some],
+                    kind, model.link is logistic, model.base, model.scale, EPSILON, times,
+                    over_donors[some], over_rows,
+                )  # fmt: skip
+        return over_donors[self.place], over_rows[np.argsort(increasing)]
 
     def _are_numbers(self, columns: IntArray, values: FloatArray) -> bool:
         """Whether donors replace one column of numbers, none missing, or no column."""
@@ -190,19 +180,20 @@ class TreesWhatIf(ExactWhatIf):
         """Whether the trees split a column by categories."""
         return bool(self.splits.categorical[column] < self.splits.first[column + 1])
 
-    def _ranges(
+    def _steps(
         self, columns: IntArray, values: FloatArray
-    ) -> tuple[IntArray, int, npt.NDArray[np.int32]]:
-        """Return numbers in increasing order, their column, and how many go left at its nodes."""
-        if len(columns) == 0:
-            return np.arange(len(values)), -1, np.zeros(0, np.int32)
-        column, trees = int(columns[0]), self.trees
-        increasing = np.argsort(values[:, 0], kind="stable")
-        position = np.zeros(len(trees.column), np.int32)
-        nodes = np.flatnonzero(trees.column == column)
-        thresholds = trees.threshold[nodes]
-        position[nodes] = np.searchsorted(values[increasing, 0], thresholds, side="right")
-        return increasing, column, position
+    ) -> tuple[IntArray, npt.NDArray[np.int32]]:
+        """Return an order of donors, increasing if they are numbers, and the steps of walks."""
+        trees, steps = self.trees, self.splits.of.copy()
+        increasing, numbers = np.arange(len(values)), self._are_numbers(columns, values)
+        for v, column in enumerate(columns):
+            nodes = np.flatnonzero(trees.column == column)
+            steps[nodes] = LEAF - 1 - v
+            if numbers:
+                increasing = np.argsort(values[:, 0], kind="stable")
+                ordered, thresholds = values[increasing, 0], trees.threshold[nodes]
+                steps[nodes] -= np.searchsorted(ordered, thresholds, side="right")
+        return increasing, steps
 
     @property
     def trees(self) -> Trees:
@@ -215,13 +206,19 @@ class TreesWhatIf(ExactWhatIf):
         return self.model.splits(self.inputs.rows)
 
     @cached_property
-    def bits(self) -> np.ndarray:
-        """Which rows every split sends to the left; empty if it were more than `BITS_BYTES`."""
-        groups, splits = -(-len(self.rows) // GROUP), len(self.splits.threshold)
-        if 8 * groups * splits > BITS_BYTES:
-            groups = 0
-        bits = np.empty((groups, splits), np.uint64)
-        left_bits(self.splits, self.trees.left_categories, self.rows, bits)
+    def bits(self) -> npt.NDArray[np.uint64] | None:
+        """Which rows every split sends to the left, for all features; None if it were large."""
+        large = 8 * len(self.rows) * len(self.splits.threshold) > GROUP * BITS_BYTES
+        return None if large else self._bits_of(self.rows)
+
+    def _bits(self, some: slice) -> npt.NDArray[np.uint64]:
+        if self.bits is None:
+            return self._bits_of(self.rows[some])
+        return self.bits[some.start // GROUP : some.stop // GROUP]
+
+    def _bits_of(self, rows: FloatArray) -> npt.NDArray[np.uint64]:
+        bits = np.empty((-(-len(rows) // GROUP), len(self.splits.threshold)), np.uint64)
+        left_bits(self.splits, self.trees.left_categories, rows, bits)
         return bits
 
     @cached_property
@@ -240,3 +237,28 @@ class TreesWhatIf(ExactWhatIf):
     def rows(self) -> FloatArray:
         """The rows in that order."""
         return np.ascontiguousarray(self.inputs.rows[self.order])
+
+
+def _parts(
+    forest: Forest, y: FloatArray, loss: Loss
+) -> Iterator[tuple[npt.NDArray[np.int64], FloatArray, int]]:
+    """Yield the parts of a loss, which is their sum: each row's output and response, and the kind.
+
+    Each depends on the mean, or on the probability of one class only. None of other losses.
+    """
+    outputs, k = np.zeros(len(y), np.int64), len(forest.base)
+    if loss == LOSSES["squared"] and forest.link is first:
+        yield outputs, y, SQUARE
+    elif forest.link not in (identity, logistic):
+        return
+    elif loss == LOSSES["log"] and forest.link is identity:
+        yield y.astype(np.int64), np.ones(len(y)), LOG
+    elif loss == LOSSES["log"]:
+        yield outputs, y, LOG
+    elif loss in (LOSSES["brier"], CLASS_ENTROPY):
+        kind = SQUARE if loss == LOSSES["brier"] else ENTROPY if k > 2 else BOTH_ENTROPIES
+        if k <= 2:
+            yield outputs + (k - 1), y, kind
+            return
+        for c in range(k):
+            yield outputs + c, (y == c).astype(np.float64), kind

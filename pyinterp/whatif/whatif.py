@@ -143,7 +143,7 @@ class WhatIf:
 class FeatureWhatIf:
     """What-if predictions of one feature: donors replace its variables together.
 
-    Donors are the sample's own rows, unless others are given.
+    Donors are the rows of the sample, unless others are given.
 
     Parameters
     ----------
@@ -255,8 +255,7 @@ class FeatureWhatIf:
         return donors
 
     def _swap(self, donors: pd.DataFrame) -> Swap:
-        sample = self.sample
-        return self._whatif.design.swap(sample.variables, self.variables, donors, sample.index)
+        return self._whatif.design.swap(self.sample.variables, self.variables, donors)
 
     def _predict(self, swap: Swap, rows: IntArray, donors: IntArray) -> FloatArray:
         """Predict rows with the variables of one donor each, in batches."""
@@ -264,7 +263,8 @@ class FeatureWhatIf:
         for i in range(0, len(rows), batch):
             go_on()
             part = slice(i, i + batch)
-            parts.append(self._whatif.predictor(swap.matrix(rows[part], donors[part])))
+            copies = swap.matrix(rows[part], donors[part], self.sample.index)
+            parts.append(self._whatif.predictor(copies))
         return np.concatenate(parts)
 
 
@@ -424,7 +424,7 @@ class ExactWhatIf(WhatIf, ABC):
             yield rows, self.table(self.inputs.rows[rows], columns, values)
 
     def pairs(self, rows: IntArray, columns: IntArray, values: FloatArray) -> FloatArray | None:
-        """Predict rows each with values of its own, shape (b, k, columns).
+        """Predict rows each with other values, shape (b, k, columns).
 
         None for columns where the model predicts copies of rows in less time.
         """
@@ -454,8 +454,7 @@ class ExactWhatIf(WhatIf, ABC):
 
     def finish(self, predictions: FloatArray) -> FloatArray:
         """Return predictions with classes in the order of the predictor, after a check."""
-        order = self.predictor.order
-        predictions = predictions if order is None else order(predictions)
+        predictions = self.predictor.in_order(predictions)
         check_finite(predictions, self.predictor.name)
         return predictions
 

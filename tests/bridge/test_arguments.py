@@ -65,8 +65,12 @@ def test_values_of_rows_are_refused(what: str, data: pd.DataFrame) -> None:
 def test_what_is_not_of_rows_is_allowed(data: pd.DataFrame, debian: Callable[..., None]) -> None:
     debian("rpart")
     parms = {"maxdepth": 2, "cp": 0.0}
-    RLearner("rpart::rpart", control=parms, weights=None).fit(data[["x", "w"]], data["y"])
-    RLearner("stats::lm", x=True, method="qr").fit(data[["x"]], data["y"])
+    rows = data[["x", "w"]]
+    tree = RLearner("rpart::rpart", control=parms, weights=None).fit(rows, data["y"])
+    assert 1 < len(np.unique(tree.predict(rows))) <= 4  # the leaves of two levels
+    line = RLearner("stats::lm", x=True, method="qr").fit(data[["x"]], data["y"])
+    fitted = np.polyval(np.polyfit(data["x"], data["y"], 1), data["x"])
+    np.testing.assert_allclose(line.predict(data[["x"]]), fitted, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("column", ["w", "a b"])

@@ -245,9 +245,10 @@ raises(ValueError, "so that there is nothing to compare (missing: a 3); use `mis
        lambda: r_bridge.compare(boosted, "pdp"))
 grid = check(r_bridge.compare(fitted, "pdp", ["a", "b"], pred_grid={"a": [0, 1], "b": [0.5, 2]}))
 assert grid.frame["value"].tolist() == [0, 1, 0.5, 2]
+from r_bridge.beside import CONVENTIONS
 text = " ".join(str(r_bridge.compare(fitted, "vip", ["a"])).split())
 for key in ("firm", "permutation"):
-    assert r_style.r_functions.CONVENTIONS[key].sentence in text, text
+    assert CONVENTIONS[key].sentence in text, text
 """
     done(run, library, code)
 

@@ -17,7 +17,8 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
-from pyinterp.r_style.r_functions import CONVENTIONS, FUNCTIONS, PARTIAL, Argument, RFunction, Side
+from pyinterp.r_style.r_functions import FUNCTIONS, PARTIAL, Argument, RFunction, Side
+from r_bridge.beside import CONVENTIONS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "from_r.md"
 
@@ -48,7 +49,8 @@ def reasons(argument: Argument) -> tuple[object, ...]:
 
 def hands_on(function: RFunction) -> bool:
     """Whether the function hands arguments on to ``partial``, so that they stand there."""
-    return function is not PARTIAL and PARTIAL["quantiles"] in function.arguments
+    shared = next(argument for argument in PARTIAL.arguments if argument.name == "quantiles")
+    return function is not PARTIAL and shared in function.arguments
 
 
 def rows(function: RFunction) -> Iterator[tuple[str, ...]]:

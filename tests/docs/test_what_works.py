@@ -27,8 +27,6 @@ from xgboost import XGBRegressor
 
 import pyinterp as pi
 from pyinterp.errors import PyinterpError
-from pyinterp.learner.default_table import DefaultTable
-from pyinterp.learner.importances import Importances
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "what_works.md"
 MARKS = ("<!-- table: written by tests/docs/test_what_works.py -->", "<!-- end of table -->")
@@ -227,8 +225,8 @@ def test_the_page_has_every_method_that_estimates() -> None:
         "resampling",
     }  # fmt: skip
     public = {name for name in dir(pi.LearnerResults) if not name.startswith("_")}
-    of_pfi = set(dir(DefaultTable)) - set(dir(Importances))
-    assert public - methods - others - of_pfi == set()
+    # Attributes and methods that the results of ``pfi()`` have too are its table.
+    assert public - methods - others - set(dir(pi.EstimandResults)) == set()
 
 
 def rewrite() -> None:

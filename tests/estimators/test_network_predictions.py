@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from functools import partial
 from importlib.abc import MetaPathFinder
 from typing import Any
 
@@ -13,9 +14,9 @@ from scipy.stats import norm
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.estimators.backprop import NormalNetworks
-from pyinterp.estimators.dropout import DropoutNetworks, noise_of
-from pyinterp.estimators.networks import Scale, forward, probabilities
+from pyinterp.estimators.backprop import normal_layers
+from pyinterp.estimators.dropout import dropout_layers, noise_of
+from pyinterp.estimators.networks import Networks, Scale, forward
 
 # Sums of the same numbers in another order, by the BLAS.
 ROUNDING = {"rtol": 1e-12, "atol": 1e-12}
@@ -26,16 +27,24 @@ SHAPES = [(FEATURES, HIDDEN), (HIDDEN,), (HIDDEN, HIDDEN), (HIDDEN,), (HIDDEN, 2
 PARAMETERS = tuple(rng.normal(size=shape) for shape in SHAPES)
 COUNT = sum(map(np.size, PARAMETERS))
 SCALE = Scale(np.arange(3.0), np.array([1.0, 2.0, 3.0]))
+
+
+def dropout(parameters: Any, draws: int, seed: int, rate: float, of_features: float = 0) -> Any:
+    draw = partial(
+        dropout_layers, draws=draws, parameters=parameters, rate=rate, feature_rate=of_features
+    )
+    return Networks(SCALE, draw, seed)
+
+
+def backprop(means: np.ndarray, sds: np.ndarray, shapes: Any, draws: int, seed: int) -> Networks:
+    return Networks(
+        SCALE, partial(normal_layers, draws=draws, shapes=shapes, means=means, sds=sds), seed
+    )
+
+
 SOURCES: dict[str, Any] = {
-    "dropout": DropoutNetworks(SCALE, DRAWS, 5, PARAMETERS, 0.4),
-    "backprop": NormalNetworks(
-        SCALE,
-        DRAWS,
-        5,
-        (FEATURES, HIDDEN, HIDDEN, 2),
-        rng.normal(size=COUNT),
-        rng.uniform(size=COUNT),
-    ),
+    "dropout": dropout(PARAMETERS, DRAWS, 5, 0.4),
+    "backprop": backprop(rng.normal(size=COUNT), rng.uniform(size=COUNT), SHAPES, DRAWS, 5),
 }
 
 
@@ -67,7 +76,7 @@ def test_a_row_is_predicted_the_same_whichever_rows_stand_beside_it(
 
 def test_units_are_left_out_at_the_rate_and_the_others_grow_for_them() -> None:
     ones = tuple(np.ones(shape) for shape in ((2, 1000), (1000,), (1000, 1), (1,)))
-    source = DropoutNetworks(SCALE, 200, 0, ones, 0.1)
+    source = dropout(ones, 200, 0, 0.1)
     first, last = (weights for weights, _ in source.layers())
     assert first.shape == (1, 2, 1000)  # features stay, by default
     assert set(np.unique(last)) == {0.0, 1 / 0.9}
@@ -77,7 +86,7 @@ def test_units_are_left_out_at_the_rate_and_the_others_grow_for_them() -> None:
 
 def test_features_are_left_out_at_their_rate_and_the_others_grow_for_them() -> None:
     ones = tuple(np.ones(shape) for shape in ((1000, 2), (2,), (2, 1), (1,)))
-    source = DropoutNetworks(SCALE, 200, 0, ones, 0.0, feature_rate=0.2)
+    source = dropout(ones, 200, 0, 0.0, 0.2)
     first, last = (weights for weights, _ in source.layers())
     assert first.shape == (200, 1000, 2)
     assert set(np.unique(first)) == {0.0, 1.25}
@@ -87,22 +96,27 @@ def test_features_are_left_out_at_their_rate_and_the_others_grow_for_them() -> N
 
 
 def test_without_dropout_all_draws_are_the_network() -> None:
-    source = DropoutNetworks(SCALE, DRAWS, 0, PARAMETERS, 0.0)
+    source = dropout(PARAMETERS, DRAWS, 0, 0.0)
     rows = forward(X[:9], source.layers())
     np.testing.assert_allclose(rows, np.broadcast_to(rows[0], rows.shape), **ROUNDING)
 
 
 def test_drawn_weights_have_their_means_and_standard_deviations() -> None:
     means, sds = np.array([1.0, -2.0, 0.5]), np.array([0.1, 1.0, 0.0])
-    ((weights, biases),) = NormalNetworks(SCALE, 40_000, 1, (2, 1), means, sds).layers()
+    ((weights, biases),) = backprop(means, sds, [(2, 1), (1,)], 40_000, 1).layers()
     drawn = np.column_stack([weights[:, :, 0], biases[:, :, 0]])
     np.testing.assert_allclose(drawn.mean(axis=0), means, atol=4 / np.sqrt(40_000))
     np.testing.assert_allclose(drawn.std(axis=0), sds, atol=3 / np.sqrt(40_000))
 
 
 def test_probabilities_are_a_softmax_that_never_overflows() -> None:
-    p = probabilities(np.array([[0.0, np.log(3)], [1000.0, 0.0], [-1000.0, -1000.0]]))
-    np.testing.assert_allclose(p, [[0.25, 0.75], [1, 0], [0.5, 0.5]])
+    model = pi.estimators.MCDropoutClassifier()
+    model.n_features_in_, model.classes_ = 3, np.array(["a", "b"])
+    outputs = [[0.0, np.log(3)], [1000.0, 0.0], [-1000.0, -1000.0]]
+    for biases, p in zip(outputs, [[0.25, 0.75], [1, 0], [0.5, 0.5]], strict=True):
+        model.networks_ = dropout((np.zeros((3, 2)), np.array(biases)), DRAWS, 0, 0.0)
+        np.testing.assert_allclose(model.predict_proba(X[:2]), [p, p], atol=1e-300)
+        np.testing.assert_allclose(model.predict_proba_draws(X[:1])[0], [p], atol=1e-300)
 
 
 def test_a_constant_column_keeps_its_unit() -> None:

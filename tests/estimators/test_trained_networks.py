@@ -140,7 +140,7 @@ def test_without_hidden_units_dropout_of_features_is_ridge_regression() -> None:
     penalty = rate / (1 - rate) * np.diag(np.diag(squares))
     means = np.linalg.solve(squares + penalty, rows.T @ network.response_scale_.standardize(y))
     # Four reserved rows are in the sums; steps wander.
-    weights = network.networks_.parameters[0][:, 0]
+    weights = network.networks_.draw.keywords["parameters"][0][:, 0]
     np.testing.assert_allclose(weights, means, atol=0.02)
     least_squares = np.linalg.solve(squares, rows.T @ network.response_scale_.standardize(y))
     assert np.abs(weights - least_squares).min() > 0.05
@@ -158,11 +158,11 @@ def test_without_hidden_units_backprop_is_bayesian_linear_regression() -> None:
         (), prior_sd=prior, epochs=4000, learning_rate=0.004, batch_size=n, random_state=0
     ).fit(Z[:, :2], y)
     precision = Z.T @ Z / network.noise_**2 + np.eye(3) / prior**2
-    weights = network.networks_
+    weights = network.networks_.draw.keywords
     means = np.linalg.solve(precision, Z.T @ y) / network.noise_**2
     # Adam's steps do not end: means wander by a fraction of their standard deviations.
-    np.testing.assert_allclose(weights.means, means, atol=0.04)
-    np.testing.assert_allclose(weights.sds, np.diag(precision) ** -0.5, rtol=0.15)
+    np.testing.assert_allclose(weights["means"], means, atol=0.04)
+    np.testing.assert_allclose(weights["sds"], np.diag(precision) ** -0.5, rtol=0.15)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)

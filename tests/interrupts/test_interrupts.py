@@ -19,16 +19,15 @@ from types import FrameType
 import numpy as np
 import pandas as pd
 import pytest
-from joblib import parallel_config
+from joblib import Parallel, parallel_config
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.parallel import jobs as parallel
-from pyinterp.parallel.progress import with_progress
 from pyinterp.whatif import trees, whatif
-from pyinterp.whatif.walks import squared_pairs
+from pyinterp.whatif.walks.cross import summed_pairs
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
@@ -170,7 +169,8 @@ def ctrl_c() -> None:
 
 
 def waits_for_outcomes(frame: FrameType | None) -> bool:
-    while frame is not None and frame.f_code is not with_progress.__code__:
+    joblibs = Parallel._retrieve.__code__, Parallel._get_sequential_output.__code__
+    while frame is not None and frame.f_code not in joblibs:
         frame = frame.f_back
     return frame is not None
 
@@ -235,9 +235,9 @@ def test_no_call_of_ours_lasts_long(monkeypatch) -> None:
 
     def walk(*arguments):
         walked.append(len(arguments[3]))
-        return squared_pairs(*arguments)
+        return summed_pairs(*arguments)
 
-    monkeypatch.setattr(trees, "squared_pairs", walk)
+    monkeypatch.setattr(trees, "summed_pairs", walk)
     X, y = frame[["a", "b"]], frame["y"]
     pi.FittedModel(predict, X, y).pfi("a")
     assert max(rows) <= whatif.MOST_ROWS < sum(rows)

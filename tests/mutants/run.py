@@ -63,7 +63,7 @@ def main() -> int:
     calls = _calls(asked.cache, asked.processes)
     file = asked.cache / "results.jsonl"
     done = _read(file)
-    sample = _sample(asked.number, asked.seed)
+    sample = _sample(asked.number, asked.seed, asked.within)
     wanted = [
         m for m in sample if m.name not in done or (asked.again and done[m.name]["is"] == SURVIVED)
     ]
@@ -77,18 +77,18 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--number", type=int, default=320, help="faults that are tried")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--within", default="", help="a part of the paths of modules to try")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--again", action="store_true", help="try survivors again")
     parser.add_argument("--cache", type=Path, default=ROOT / "build" / "mutants")
     return parser.parse_args()
 
 
-def _sample(number: int, seed: int) -> list[Mutant]:
-    modules = [
-        str(path.relative_to(ROOT))
-        for package in PACKAGES
-        for path in sorted((ROOT / package).rglob("*.py"))
-    ]
+def _sample(number: int, seed: int, within: str = "") -> list[Mutant]:
+    every = (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))
+    modules = [name for path in every if within in (name := str(path.relative_to(ROOT)))]
+    if not modules:
+        raise SystemExit(f"No module of {' and '.join(PACKAGES)} has {within!r} in its path.")
     lines = {module: code_lines(ROOT, module) for module in modules}
     share = number / sum(lines.values())
     chosen = []

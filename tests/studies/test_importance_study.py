@@ -207,14 +207,15 @@ def test_every_number_is_that_of_the_models(tmp_path: Path) -> None:
     names = ["x1", "x2"]
     blocks = []
     for block in range(4):
-        rows = made.rows(process, 40, block)
+        rows, y, switches = made.rows(process, 40, block)
         drawn = [made.draw(process, 40, r) for r in range(3 * block, 3 * block + 3)]
         models = [LinearRegression().fit(d[names], d["y"]) for d in drawn]
-        p = np.array([m.predict(rows.frame[names]) for m in models])
-        switched = rows.frame.assign(x1=rows.switches["x1", "cvim"])
+        p = np.array([m.predict(rows[names]) for m in models])
+        switched = switches["x1", "cvim"]
+        assert (switched["x2"] == rows["x2"]).all()
         q = np.array([m.predict(switched[names]) for m in models])
-        f, g = rows.frame["x1"] - rows.frame["x2"], switched["x1"] - switched["x2"]
-        blocks.append(components(rows.y, (f.to_numpy(), p), (g.to_numpy(), q)))
+        f, g = rows["x1"] - rows["x2"], switched["x1"] - switched["x2"]
+        blocks.append(components(y, (f.to_numpy(), p), (g.to_numpy(), q)))
     (row,) = frame.query("n == 40 and measure == 'cvim'").to_dict("records")
     assert (row["process"], row["learner"], row["feature"]) == ("linear", "lm", "x1")
     assert (row["repetitions"], row["validation"]) == (12, 50)
@@ -228,18 +229,20 @@ def test_every_number_is_that_of_the_models(tmp_path: Path) -> None:
 def test_the_two_importances_switch_other_values() -> None:
     strong = {"dgps": [khan_regression("strong", noise_features=0)]}
     made = study(features=["X1", "C2"], **strong)
-    rows = made.rows(made.dgps[0], 30, 0)
-    assert set(rows.switches) == {("X1", "mvim"), ("X1", "cvim"), ("C2", "mvim"), ("C2", "cvim")}
-    x1 = rows.frame["X1"]
-    close = [np.abs(rows.switches["X1", m] - x1).mean() for m in ("mvim", "cvim")]
+    rows, _, switches = made.rows(made.dgps[0], 30, 0)
+    assert set(switches) == {("X1", "mvim"), ("X1", "cvim"), ("C2", "mvim"), ("C2", "cvim")}
+    x1 = rows["X1"]
+    close = [np.abs(switches["X1", m]["X1"] - x1).mean() for m in ("mvim", "cvim")]
     assert close[1] < 0.5 * close[0]
-    assert rows.switches["C2", "mvim"].dtype == rows.frame["C2"].dtype
-    again = made.rows(made.dgps[0], 30, 0)
-    pd.testing.assert_frame_equal(rows.frame, again.frame)
-    assert not rows.frame.equals(made.rows(made.dgps[0], 30, 1).frame)
+    assert switches["C2", "mvim"].dtypes.equals(rows.dtypes)
+    again, _, _ = made.rows(made.dgps[0], 30, 0)
+    pd.testing.assert_frame_equal(rows, again)
+    other, _, _ = made.rows(made.dgps[0], 30, 1)
+    assert not rows.equals(other)
     # What else is asked changes no values.
-    alone = study(features=["C2"], measures=["cvim"], **strong).rows(made.dgps[0], 30, 0)
-    assert (alone.switches["C2", "cvim"] == rows.switches["C2", "cvim"]).all()
+    alone = study(features=["C2"], measures=["cvim"], **strong)
+    _, _, alone_switches = alone.rows(made.dgps[0], 30, 0)
+    pd.testing.assert_frame_equal(alone_switches["C2", "cvim"], switches["C2", "cvim"])
 
 
 def test_settings_can_depend_on_the_process_and_n(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from statsmodels.regression.quantile_regression import hall_sheather
 
-from pyinterp.estimands.effects.averages import _hall_sheather, average_curve
+from pyinterp.estimands.effects.partial_dependence import _hall_sheather, average_curve
 
 RNG = np.random.default_rng(3)
 CURVES = RNG.standard_t(4, size=(101, 3))

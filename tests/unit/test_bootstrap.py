@@ -16,9 +16,9 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import COV_TYPES, BootstrapVariance, Replicates, variance
+from pyinterp.inference import COV_TYPES, BootstrapVariance, RefitEstimate, Replicates, variance
 from pyinterp.inference.bootstrap import _limit, _p_value
-from pyinterp.resampling import Units
+from pyinterp.resampling import Group, Units
 
 EXACT = 1e-10
 B, K = 60, 3
@@ -162,13 +162,14 @@ def test_bca_is_scipys() -> None:
     scipys: Any = stats.bootstrap((sample,), np.mean, n_resamples=2, method="percentile")
     scipys.bootstrap_distribution = drawn
     replicates = Replicates(
-        estimates=tuple(
-            Estimate(value=np.array([v]), rows=sample[:, None], mc_variance=np.zeros(1))
-            for v in drawn
+        refits=tuple(
+            RefitEstimate(
+                Estimate(value=np.array([v]), rows=sample[:, None], mc_variance=np.zeros(1)),
+                np.arange(25),
+                Group("bootstrap", number),
+            )
+            for number, v in enumerate(drawn)
         ),
-        clusters=(None,) * len(drawn),
-        rows=(np.arange(25),) * len(drawn),
-        bootstraps=np.arange(len(drawn)),
         correction=0.5,
     )
     found = COV_TYPES["bootstrap-bca"](replicates)
@@ -308,13 +309,14 @@ def test_percentiles_have_their_level_without_rounding(count: int) -> None:
 def test_a_mean_that_ties_with_the_estimate_counts_half() -> None:
     values = np.array([0.0, 2.0, 2.0, 3.0, 3.0])  # their mean is 2
     replicates = Replicates(
-        estimates=tuple(
-            Estimate(value=v[None], rows=np.array([[0.0], [1.0]]), mc_variance=np.zeros(1))
-            for v in values
+        refits=tuple(
+            RefitEstimate(
+                Estimate(value=v[None], rows=np.array([[0.0], [1.0]]), mc_variance=np.zeros(1)),
+                np.arange(2),
+                Group("bootstrap", number),
+            )
+            for number, v in enumerate(values)
         ),
-        clusters=(None,) * 5,
-        rows=(np.arange(2),) * 5,
-        bootstraps=np.arange(5),
         correction=0.5,
     )
     found = COV_TYPES["bootstrap-bca"](replicates)
@@ -335,10 +337,10 @@ def test_the_variance_of_a_mean_is_that_of_its_law(split_by: Any) -> None:
     plan = pi.NestedBootstrap(count, k, split_by=split_by)
     splits = list(plan.split(Units.make(n, None, None), np.random.default_rng(2), None))
     replicates = Replicates(
-        estimates=tuple(Estimate.of_rows(y[s.evaluation, None]) for s in splits),
-        clusters=(None,) * len(splits),
-        rows=tuple(s.evaluation for s in splits),
-        bootstraps=np.array([s.group.number for s in splits if s.group is not None]),
+        refits=tuple(
+            RefitEstimate(Estimate.of_rows(y[s.evaluation, None]), s.evaluation, s.group)
+            for s in splits
+        ),
         correction=0.5,
     )
     if split_by == "copy":

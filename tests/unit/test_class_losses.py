@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 import pyinterp as pi
 from pyinterp.losses.predictive import CLASS_ENTROPY
 from pyinterp.losses.rowwise import LOSSES
-from pyinterp.whatif import class_losses
+from pyinterp.whatif import trees
 from pyinterp.whatif.whatif import FeatureWhatIf
 
 # Of sums over donors or rows, in units of their mean: terms are added in another order.
@@ -78,7 +78,7 @@ def test_classes_in_another_order():
 def test_short_walks_give_the_same(monkeypatch):
     x, y = rows(2)
     model = RandomForestClassifier(10, random_state=0).fit(x[:N], y[:N])
-    monkeypatch.setattr(class_losses, "MOST_PAIRS", 1)
+    monkeypatch.setattr(trees, "MOST_PAIRS", 1)
     check_sums(model, x[N:], y[N:], LOSSES["log"])
 
 

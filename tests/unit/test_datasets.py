@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from http.client import IncompleteRead
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,13 +20,29 @@ import pytest
 import sklearn.datasets
 
 from pyinterp import datasets
-from pyinterp.datasets import DATA_SETS, DataSet, parse_csv
+from pyinterp.datasets import TABLES, parse_csv
 from pyinterp.errors import DataError, OptionError
 
 VARIABLE = "PYINTERP_DATA"
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 CANDIDATES = [Path(p) for p in (os.environ.get(VARIABLE), SHARED) if p]
 
+
+@dataclass(frozen=True, kw_only=True)
+class DataSet:
+    """An entry of ``tables.toml``: no entry has other fields."""
+
+    name: str
+    sha256: str
+    openml_id: int = 0
+    openml_sha256: str = ""
+    columns: list[str] = field(default_factory=list)
+    openml_names: dict[str, str] = field(default_factory=dict)
+    decimals: dict[str, int] = field(default_factory=dict)
+    levels: dict[str, str] = field(default_factory=dict)
+
+
+DATA_SETS = {name: DataSet(name=name, **entries) for name, entries in TABLES.items()}
 AMES, CONCRETE, PIMA = (DATA_SETS[name] for name in ("ames", "concrete", "pima_diabetes"))
 RED = DATA_SETS["wine_quality_red"]
 PINNED = [spec for spec in DATA_SETS.values() if spec.openml_id]

@@ -73,6 +73,14 @@ def test_classifier_equals_scikit_learn(data: pd.DataFrame, classes: int) -> Non
         assert result.params.index[0].startswith("u: a[")
 
 
+def test_the_sentence_counts_the_variables_that_are_set(data: pd.DataFrame) -> None:
+    X = data[["a", "b"]]
+    model = pi.FittedModel(LinearRegression().fit(X, data["y"]), X, data["y"])
+    one, two = (model.pd(f, points=2).estimand.words.meaning for f in ("a", ["a", "b"]))
+    assert "when the variable is set to the value shown" in one
+    assert "when the variables are set to the values shown" in two
+
+
 def test_two_variables_equal_scikit_learn(data: pd.DataFrame) -> None:
     X = data[["a", "b"]]
     model = RandomForestRegressor(20, random_state=1).fit(X, data["y"])

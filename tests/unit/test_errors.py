@@ -15,8 +15,12 @@ import pyinterp as pi
 from pyinterp import checks
 from pyinterp.checks import NOT_NEGATIVE, SHARE, Interval, check_count, check_flag, check_number
 from pyinterp.errors import OptionError, quote
+from pyinterp.estimands.effects.ale import accumulated_local_effects
+from pyinterp.estimands.effects.conditional_dependence import m_plot
+from pyinterp.estimands.effects.partial_dependence import partial_dependence
+from pyinterp.estimands.effects.slopes import slopes
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.parameters import takes
+from pyinterp.parameters import DEFAULTS, takes
 
 
 class Unwritable:
@@ -143,6 +147,27 @@ def test_keywords_are_those_of_the_signature() -> None:
     assert (
         str(caught.value) == "asked() takes no keyword argument `smooth`: curves are not smoothed."
     )
+
+
+@pytest.mark.parametrize(
+    ("method", "estimand"),
+    [
+        ("pd", partial_dependence),
+        ("firm", partial_dependence),
+        ("vint", partial_dependence),
+        ("ale", accumulated_local_effects),
+        ("m_plot", m_plot),
+        ("slopes", slopes),
+    ],
+)
+def test_defaults_that_help_shows_are_those_of_the_estimand(
+    method: str, estimand: Callable[..., Any]
+) -> None:
+    shown = inspect.signature(getattr(Interpretable, method)).parameters
+    taken = inspect.signature(estimand).parameters
+    common = [name for name in shown if name in taken and name in DEFAULTS]
+    assert {"grid", "points", "scale", "which_class"} <= set(common)
+    assert [shown[name].default for name in common] == [taken[name].default for name in common]
 
 
 def _public(functions: dict[str, Any]) -> list[Any]:

@@ -10,7 +10,7 @@ import pytest
 
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.estimands.importance.relation import ROUNDING, difference, ratio, without_rounding
+from pyinterp.estimands.importance.losses import ROUNDING, difference, ratio, without_rounding
 
 # Central differences with a step of 1e-5 err by its square, of numbers of order one.
 STEP, NUMERICAL = 1e-5, 1e-8

@@ -8,7 +8,9 @@ import pytest
 from pyinterp.data.features import check_names, features_of, names_of
 from pyinterp.errors import OptionError
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import COV_TYPES, Fold, RefitEstimate, Replicates, default
+from pyinterp.inference import COV_TYPES, RefitEstimate, Replicates
+from pyinterp.inference.cov_types import default
+from pyinterp.resampling import Group
 
 VARIABLES = ("a", "b", "c")
 
@@ -59,16 +61,16 @@ def test_names_are_one_or_several_known_strings() -> None:
 
 def test_the_default_variance_is_the_best_that_refits_can_serve() -> None:
     one = Estimate.of_rows(np.ones((2, 1)))
-    half = RefitEstimate(one, np.arange(2))
-    several = {"estimates": (one, one), "clusters": (None, None)}
-    expected = {
-        "half-sample": {"pairs": ((half, half),), "correction": 0.5},
-        "nested-cv": {"folds": (Fold(one, (one,), 2),), "correction": 0.5},
-        "bootstrap": {"bootstraps": np.arange(2), "correction": 0.5},
-        "corrected": {"correction": 0.5},
-        "naive": {"correction": 0.0},
+    rows = np.arange(2)
+    expected: dict[str, tuple[list[Group | None], float]] = {
+        "half-sample": ([None, None, Group("pair", 0), Group("pair", 0)], 0.5),
+        "nested-cv": ([Group("fold", k, size=2) for k in range(2)], 0.5),
+        "bootstrap": ([Group("bootstrap", k) for k in range(2)], 0.5),
+        "corrected": ([None, None], 0.5),
+        "naive": ([None, None], 0.0),
+        "ustat": ([None], 0.0),
     }
-    for cov_type, options in expected.items():
-        assert default(Replicates(**several, **options)) == cov_type
-    assert default(Replicates(estimates=(one,), clusters=(None,), correction=0.0)) == "ustat"
+    for cov_type, (groups, correction) in expected.items():
+        refits = tuple(RefitEstimate(one, rows, group) for group in groups)
+        assert default(Replicates(refits=refits, correction=correction)) == cov_type
     assert set(expected) <= set(COV_TYPES)

@@ -171,7 +171,7 @@ def test_structured_arrays_and_matrices_are_tables() -> None:
         matrix = np.matrix(X)
         assert as_frame(matrix).shape == (N, 2)
         assert as_column(matrix[:, 0], N, "y", "X").shape == (N,)
-    with pytest.raises(DataError, match="structured array of shape"):
+    with pytest.raises(DataError, match="or a structured array"):
         as_frame(np.zeros(3, dtype=[("a", "f8", (2,))]))
 
 

@@ -353,3 +353,24 @@ def test_shares_do_not_depend_on_the_unit_of_the_response(size: float) -> None:
 
     assert share(size) == pytest.approx(share(1.0), rel=1e-9)
     assert 0.1 < share(1.0) < 0.9
+
+
+def test_interactions_of_negative_predictions_are_0_but_for_rounding() -> None:
+    """Rounding is relative to the largest prediction in size, here the smallest."""
+    rng = np.random.default_rng(4)
+    rows = pd.DataFrame(rng.uniform(0, 1e3, size=(40, 3)), columns=["a", "b", "c"])
+    rows.iloc[0] = 0.0
+    model = pi.FittedModel(lambda X: -X.to_numpy() @ np.array([0.1, 0.7, 0.3]), rows)
+    assert model.analysis.cases[0].whatif.factual.max() == 0
+    raw = model.h_statistic(order="pairwise", normalize=False, squared=False)
+    assert (raw.params == 0).all()
+
+
+def test_only_raw_statistics_have_a_unit(normal: pd.DataFrame) -> None:
+    y = (normal["a"] * normal["b"]).rename("y")
+    model = pi.FittedModel(DecisionTreeRegressor(random_state=0).fit(normal, y), normal, y)
+    for normalize, squared, unit in [
+        (True, True, ""), (True, False, ""), (False, True, "y²"), (False, False, "y")
+    ]:  # fmt: skip
+        found = model.h_statistic(normalize=normalize, squared=squared)
+        assert found.estimand.words.unit == unit

@@ -25,6 +25,7 @@ from pyinterp.inference import (
     combine,
 )
 from pyinterp.inference.half_sample.variance import variance_parts
+from pyinterp.resampling import Group
 
 EXACT = 1e-12
 
@@ -46,22 +47,18 @@ def make_evidence(
     rng = np.random.default_rng(seed)
     labels = rng.permutation(1000)[:n]  # rows have gaps where some were dropped
     found = []
-    for _ in range(pairs):
+    for pair in range(pairs):
         shuffled = rng.permutation(labels)
         halves = shuffled[: n // 2], shuffled[n // 2 :]
         # The first refit trains on the first half and is evaluated on the second.
-        found.append(
-            tuple(
-                RefitEstimate(make_estimate(rng, len(h), q, donors=donors), h) for h in halves[::-1]
-            )
-        )
-    return Replicates(
-        estimates=tuple(make_estimate(rng, 15, q, donors=donors) for _ in range(7)),
-        clusters=(None,) * 7,
-        correction=0.58,
-        pairs=tuple(found),
-        **options,
-    )
+        found += [
+            RefitEstimate(make_estimate(rng, len(h), q, donors=donors), h, Group("pair", pair))
+            for h in halves[::-1]
+        ]
+    separate = [
+        RefitEstimate(make_estimate(rng, 15, q, donors=donors), labels[:15]) for _ in range(7)
+    ]
+    return Replicates(refits=(*separate, *found), correction=0.58, **options)
 
 
 def arrays_of(replicates: Replicates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -129,26 +126,19 @@ def test_rows_that_train_and_evaluate_are_counted_in_full(pairs: int, share: flo
     a, b = rng.normal(size=(2, n, 3)) + rng.normal(size=(n, 3))
     b[:, 1], a[:, 2] = a[:, 1], 0.0
     found, expected = [], np.zeros(3)
-    for _ in range(pairs):
+    for pair in range(pairs):
         shuffled = rng.permutation(n)
         first = int(share * n)  # of unequal size, as with clusters
         halves = shuffled[:first], shuffled[first:]
-        made = []
         for train, rest in (halves, halves[::-1]):
             rows = a[train].mean(axis=0) + b[rest]
             value = rows.mean(axis=0)
-            made.append(
-                RefitEstimate(
-                    Estimate(value=value, rows=rows, donors=None, mc_variance=np.zeros(3)), rest
-                )
-            )
-        found.append(tuple(made))
+            estimate = Estimate(value=value, rows=rows, donors=None, mc_variance=np.zeros(3))
+            found.append(RefitEstimate(estimate, rest, Group("pair", pair)))
         means = [(a + b)[half].mean(axis=0) for half in halves]
         expected += (means[0] - means[1]) ** 2 / (4 * pairs)
-    same = found[0][0].estimate  # estimates that do not differ: nothing is added
-    replicates = Replicates(
-        estimates=(same, same), clusters=(None, None), correction=0.0, pairs=tuple(found)
-    )
+    same = found[0]._replace(group=None)  # estimates that do not differ: nothing is added
+    replicates = Replicates(refits=(same, same, *found), correction=0.0)
     found_ = np.diag(COV_TYPES["half-sample"](replicates).cov)
     np.testing.assert_allclose(found_, expected, rtol=1e-10)
 
@@ -221,12 +211,8 @@ def as_ratio(estimate: Estimate) -> Estimate:
 @pytest.mark.parametrize("seed", range(6))
 def test_ratios_vary_in_proportion_to_their_size(seed: int) -> None:
     replicates = make_evidence(seed, no_effect=1.0, half_fits=(Fit(1.1, 0.6),))
-    pairs = [
-        tuple(RefitEstimate(as_ratio(half.estimate), half.rows) for half in pair)
-        for pair in replicates.pairs
-    ]
-    estimates = tuple(map(as_ratio, replicates.estimates))
-    relative = replace(replicates, estimates=estimates, pairs=tuple(pairs))
+    ratios = [one._replace(estimate=as_ratio(one.estimate)) for one in replicates.refits]
+    relative = replace(replicates, refits=tuple(ratios))
     T_main, T, _ = arrays_of(replicates)
     size = [
         min(max(c / half, 1.0), 1.5) if half > 0 else 1.0
@@ -271,8 +257,8 @@ def test_the_error_of_the_standard_error_is_that_over_plans(no_effect: float | N
     rng = np.random.default_rng(11)
     bse, told = [], []
     for _ in range(400):
-        pairs = []
-        for _ in range(40):
+        refits = []
+        for pair in range(40):
             shared, away = rng.normal(size=(2, 2)) * [1.0, 0.3] + [[30.0], [0.0]]
             halves = [
                 Estimate(
@@ -283,23 +269,17 @@ def test_the_error_of_the_standard_error_is_that_over_plans(no_effect: float | N
                 )
                 for sign in (1, -1)
             ]
-            pairs.append(
-                (
-                    RefitEstimate(halves[0], np.array([0, 1])),
-                    RefitEstimate(halves[1], np.array([2, 3])),
-                )
+            refits += [
+                RefitEstimate(halves[0], np.array([0, 1]), Group("pair", pair)),
+                RefitEstimate(halves[1], np.array([2, 3]), Group("pair", pair)),
+            ]
+        refits += [
+            RefitEstimate(
+                Estimate(value=v, rows=v[None], donors=None, mc_variance=np.zeros(2)), np.array([0])
             )
-        estimates = tuple(
-            Estimate(value=v, rows=v[None], donors=None, mc_variance=np.zeros(2))
             for v in 30 + rng.normal(size=(40, 2)) * 4
-        )
-        replicates = Replicates(
-            estimates=estimates,
-            clusters=(None,) * 40,
-            correction=0.58,
-            pairs=tuple(pairs),
-            no_effect=no_effect,
-        )
+        ]
+        replicates = Replicates(refits=tuple(refits), correction=0.58, no_effect=no_effect)
         variance = COV_TYPES["half-sample"](replicates)
         bse.append(np.sqrt(np.diag(variance.cov)))
         told.append(variance.bse_error)

@@ -15,15 +15,17 @@ from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import (
     COV_TYPES,
+    RefitEstimate,
     Replicates,
     TermInference,
     Variance,
-    default,
     simultaneous,
     variance,
 )
+from pyinterp.inference.cov_types import default
 from pyinterp.inference.intervals import adjust
-from pyinterp.inference.simultaneous import LargestT
+from pyinterp.inference.simultaneous import LargestT, tail_probability
+from pyinterp.resampling import Group
 
 
 def student(df: float) -> Variance:
@@ -32,8 +34,9 @@ def student(df: float) -> Variance:
 
 def learner_evidence(m: int = 6, q: int = 3, correction: float = 0.58) -> Replicates:
     rng = np.random.default_rng(1)
-    estimates = tuple(Estimate.of_rows(rng.normal(size=(9, q))) for _ in range(m))
-    return Replicates(estimates=estimates, clusters=(None,) * m, correction=correction)
+    estimates = [Estimate.of_rows(rng.normal(size=(9, q))) for _ in range(m)]
+    refits = tuple(RefitEstimate(estimate, np.arange(9)) for estimate in estimates)
+    return Replicates(refits=refits, correction=correction)
 
 
 def model_evidence(donors: bool = True, clusters: np.ndarray | None = None) -> Replicates:
@@ -45,7 +48,8 @@ def model_evidence(donors: bool = True, clusters: np.ndarray | None = None) -> R
         donors=given_ - given_.mean(axis=0) if donors else None,
         mc_variance=np.zeros(2),
     )
-    return Replicates(estimates=(estimate,), clusters=(clusters,), correction=0.0)
+    refit = RefitEstimate(estimate, np.arange(12), clusters=clusters)
+    return Replicates(refits=(refit,), correction=0.0)
 
 
 def test_naive_and_corrected() -> None:
@@ -84,7 +88,8 @@ def test_clusters_of_one_row_change_nothing_and_copies_of_a_row_do_not_add_infor
         rows=np.repeat(estimate.rows, 2, axis=0),
         mc_variance=estimate.mc_variance,
     )
-    copied = Replicates(estimates=(twice,), clusters=(np.repeat(np.arange(12), 2),), correction=0.0)
+    refit = RefitEstimate(twice, np.arange(24), clusters=np.repeat(np.arange(12), 2))
+    copied = Replicates(refits=(refit,), correction=0.0)
     np.testing.assert_allclose(
         variance(copied, "ustat").cov, variance(model_evidence(donors=False), "ustat").cov
     )
@@ -173,7 +178,10 @@ def test_alpha_must_be_in_0_1(alpha: object) -> None:
 def test_variances_themselves_refuse_what_is_no_level_or_side(cov_type: str, q: int) -> None:
     replicates = learner_evidence(q=q)
     if cov_type == "bootstrap":
-        replicates = replace(replicates, bootstraps=np.arange(6))
+        samples = [
+            one._replace(group=Group("bootstrap", k)) for k, one in enumerate(replicates.refits)
+        ]
+        replicates = replace(replicates, refits=tuple(samples))
     found = COV_TYPES[cov_type](replicates)
     estimate, bse = replicates.per_refit.mean(axis=0), np.sqrt(np.diag(found.cov))
     for ask in (found.interval, found.joint_interval):
@@ -207,7 +215,7 @@ def test_the_largest_of_three_t_is_above_any_number_with_the_probability_of_the_
         if np.isinf(df)
         else stats.multivariate_t(shape=scaled, df=df, seed=1)
     )
-    found = LargestT.of(cov, df, "greater").tail_probability(q)
+    found = tail_probability(LargestT.of(cov, df, "greater"), q)
     assert found == pytest.approx(1 - law.cdf(below), abs=2e-3)
 
 

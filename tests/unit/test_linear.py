@@ -40,7 +40,7 @@ import pyinterp as pi
 from pyinterp.errors import OptionError
 from pyinterp.losses.rowwise import LOSSES as NAMED
 from pyinterp.whatif import WhatIf
-from pyinterp.whatif.linear import LinearModel, read_linear
+from pyinterp.whatif.linear import PAIRS, LinearModel, read_linear
 
 PREDICTIONS = 1e-12  # the bar, relative to the largest prediction: sums in another order
 IMPORTANCES = 1e-10
@@ -394,7 +394,7 @@ class TestFormulas:
             return predict(matrix)
 
         recorded.estimator, recorded.name = predict.estimator, predict.name
-        recorded.order, recorded.width = predict.order, predict.width
+        recorded.in_order, recorded.width = predict.in_order, predict.width
         whatif.predictor = recorded
         for variable, copies in (("a", N * N), ("b", N * N), ("s", N * N), ("k", 0)):
             asked.clear()
@@ -413,7 +413,7 @@ class TestFormulas:
             return predict(matrix)
 
         recorded.estimator, recorded.name = predict.estimator, predict.name
-        recorded.order, recorded.width = predict.order, predict.width
+        recorded.in_order, recorded.width = predict.in_order, predict.width
         whatif.predictor = recorded
         donors, index = whatif.sample.variables, np.arange(N).reshape(10, 7)
         for variable, draws in (("k", 1e8), ("a", 250_000)):
@@ -491,6 +491,36 @@ class TestFormulaic:
         for variable in whatif.sample.variables:
             bound = whatif.of([variable]).most_pairs(NAMED["squared"])
             assert np.isfinite(bound) == (variable in mixing)
+
+
+@pytest.mark.parametrize(
+    ("model", "squared"),
+    [
+        (LinearRegression(), np.inf),
+        (pi.statsmodels_learner(sm.GLM, family=GAUSSIAN), np.inf),
+        (PoissonRegressor(), PAIRS),
+    ],
+)
+def test_only_squared_losses_of_the_identity_link_need_no_predictions(
+    model: Any, squared: float
+) -> None:
+    whatif = whatif_of(pi.FittedModel(model.fit(X, Y["count"]), X, Y["count"]))
+    assert whatif.engine.name == "linear, exact"
+    asked = whatif.of([whatif.sample.variables.columns[0]])
+    assert asked.most_pairs(NAMED["squared"]) == squared
+    assert asked.most_pairs(NAMED["absolute"]) == PAIRS
+
+
+def test_a_row_on_the_border_of_two_classes_is_no_error_of_rounding() -> None:
+    """Rounding there moves the label from one class to the other, far from a small deviation."""
+    rows = X[:, :2].copy()
+    rows[0] = 1.0
+    model = RidgeClassifier().fit(rows, Y["two"])
+    model.coef_, model.intercept_ = np.array([[1.0, -1.0]]), np.zeros(1)
+    whatif = whatif_of(pi.FittedModel(model, rows, Y["two"]))
+    assert model.decision_function(rows[:1]) == 0
+    assert whatif.engine.name == "linear, exact"
+    compare_each(whatif)
 
 
 ONE_HOT = ("g", OneHotEncoder(), ["g"])

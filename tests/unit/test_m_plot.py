@@ -87,15 +87,15 @@ def test_it_is_a_weighted_least_squares_fit(normal: pd.DataFrame) -> None:
 
 def test_contributions_are_influences(normal: pd.DataFrame) -> None:
     """A second copy of a row moves the estimate by its contribution, to first order."""
-    from pyinterp.estimands.effects.conditional_dependence import _weighted_mean
-    from pyinterp.estimands.effects.m_plot import _local_line
+    from pyinterp.estimands.effects.conditional_dependence import _local_line
+    from pyinterp.estimands.estimate import Estimate
 
     rng = np.random.default_rng(0)
     n, copies = 40, 20_000
     values, away, weights = rng.normal(size=n), rng.normal(size=(n, 2)), rng.uniform(size=(n, 2))
     many = np.concatenate([np.repeat(np.arange(n), copies // n), [3]])
     lines = [_local_line(values[i], away[i], weights[i]) for i in (np.arange(n), many)]
-    means = [_weighted_mean(away[i], weights[i]) for i in (np.arange(n), many)]
+    means = [Estimate.of_rows(away[i], weights[i]) for i in (np.arange(n), many)]
     for once, more in (lines, means):
         np.testing.assert_allclose(once.rows.mean(axis=0), once.value, atol=EXACT)
         moved = (more.value - once.value) * len(many)

@@ -77,11 +77,26 @@ def test_influences_are_derivatives_with_respect_to_the_rows_weights(name: str) 
         assert (moved - value) * total == pytest.approx(influence[row], rel=2e-3, abs=2e-3)
 
 
+@pytest.mark.parametrize("name", METRICS)
+def test_influences_of_weighted_rows_are_derivatives_too(name: str) -> None:
+    """The means about which moments are taken are not 0 then."""
+    y, prediction, _ = FOUND[name]
+    metric, weights = METRICS[name], np.random.default_rng(8).uniform(0.2, 3, N)
+    _, influence = metric.with_weights(y, prediction, weights)
+    step = 1e-5
+    for row in (0, 7, N - 1):
+        moved = weights + step * np.outer([1, -1], np.arange(N) == row)
+        more, less = (metric.with_weights(y, prediction, w)[0] for w in moved)
+        slope = N * weights[row] * (more - less) / (2 * step)
+        assert slope == pytest.approx(influence[row], rel=1e-6, abs=1e-8)
+
+
 @pytest.mark.parametrize(
     ("name", "y", "prediction", "said"),
     [
         ("mape", np.array([0.0, 1.0]), np.array([1.0, 1.0]), "is 0, as in 1 rows"),
         ("rsq", Y, np.ones(N), "constant predictions"),
+        ("rsq", np.ones(N), MEAN, "constant predictions or responses"),
         ("rsq_trad", np.ones(N), MEAN, "the same in all"),
         ("roc_auc", np.zeros(N), TWO, "needs rows of both classes"),
         ("roc_auc", LABELS, THREE, "is for two classes"),

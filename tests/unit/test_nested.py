@@ -14,7 +14,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError, RefitError
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import COV_TYPES, Fold, Replicates
+from pyinterp.inference import COV_TYPES, RefitEstimate, Replicates
+from pyinterp.resampling import Group
 
 K = 4
 
@@ -132,17 +133,16 @@ def test_the_formula_is_that_of_the_algorithm(
     assert low <= ratio < high
     # Another term beside it, which is -2 times the first, and one that does not vary.
     terms = np.array([1.0, -2.0, 0.0])
-    folds = tuple(
-        Fold(
-            Estimate.of_rows(out[:, None] * terms),
-            tuple(Estimate.of_rows(e[:, None] * terms) for e in within),
-            K,
+    refits = tuple(
+        RefitEstimate(
+            Estimate.of_rows(e[:, None] * terms),
+            np.arange(len(e)),
+            Group("fold", number, inner=j > 0, size=K),
         )
-        for out, *within in errors
+        for number, fold in enumerate(errors)
+        for j, e in enumerate(fold)
     )
-    replicates = Replicates(
-        estimates=(folds[0].outer,), clusters=(None,), correction=0.0, folds=folds
-    )
+    replicates = Replicates(refits=refits, correction=0.0)
     found = COV_TYPES["nested-cv"](replicates)
     np.testing.assert_allclose(
         found.cov, expected**2 * np.outer(terms, terms), rtol=1e-10, atol=1e-15
@@ -202,8 +202,8 @@ def test_folds_whose_inner_refits_failed_do_not_count(data: pd.DataFrame) -> Non
     with pytest.warns(pi.errors.RefitWarning, match="3 of 18 refits failed"):
         found = dropped(data, {10, 13, 16}, repeats=2).loss()
     whole = dropped(data, set(), repeats=2).loss()
-    folds = whole.replicates.folds[:3]
-    expected = COV_TYPES["nested-cv"](replace(whole.replicates, folds=folds))
+    refits = whole.replicates.refits[:9]
+    expected = COV_TYPES["nested-cv"](replace(whole.replicates, refits=refits))
     np.testing.assert_allclose(found.variance.cov, expected.cov, rtol=1e-12)
     assert "trained on 67% of the data" in found.variance.note
 
@@ -224,9 +224,10 @@ def test_too_many_failures_are_counted(data: pd.DataFrame, fails: set[int], foun
 
 def test_a_variance_needs_a_whole_fold(data: pd.DataFrame) -> None:
     replicates = dropped(data, set()).loss().replicates
-    folds = tuple(fold._replace(inner=fold.inner[:1]) for fold in replicates.folds)
+    # Of every fold its refit and one of two inner ones.
+    refits = tuple(one for k, one in enumerate(replicates.refits) if k % 3 < 2)
     with pytest.raises(InferenceError, match="without which all 3 refits succeeded, but each of"):
-        COV_TYPES["nested-cv"](replace(replicates, folds=folds))
+        COV_TYPES["nested-cv"](replace(replicates, refits=refits))
 
 
 def test_pfi_and_curves_have_positive_variance_and_a_table(fitted: pi.LearnerResults) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import RefitEstimate, Replicates, combine, gather
+from pyinterp.inference import RefitEstimate, Replicates, combine
 from pyinterp.inference.replicates import contributions, row_effects
 from pyinterp.resampling import Group
 
@@ -25,7 +25,9 @@ def values(replicates: Replicates) -> list[float]:
 
 def test_pairs_do_not_estimate_beside_others() -> None:
     pairs = [found(v, Group("pair", number)) for v, number in ((5, 1), (6, 0), (7, 1), (8, 2))]
-    replicates = gather([found(1, None), *pairs, found(2, None)], correction=0.5, no_effect=0.0)
+    replicates = Replicates(
+        refits=(found(1, None), *pairs, found(2, None)), correction=0.5, no_effect=0.0
+    )
     assert values(replicates) == [1.0, 2.0]
     assert replicates.has_own_refits
     # Of the pair 0 and of the pair 2 one refit failed.
@@ -37,7 +39,7 @@ def test_pairs_do_not_estimate_beside_others() -> None:
     assert replicates.bootstraps is None
     np.testing.assert_array_equal(replicates.rows, [[1, 2], [2, 3]])
     np.testing.assert_array_equal(replicates.clusters, [[1, 1], [2, 2]])
-    alone = gather(pairs, correction=0.5, no_effect=None)
+    alone = Replicates(refits=tuple(pairs), correction=0.5)
     assert values(alone) == [5.0, 6.0, 7.0, 8.0]
     assert not alone.has_own_refits
 
@@ -50,7 +52,7 @@ def test_folds_have_their_inner_refits() -> None:
         found(4, Group("fold", 1, inner=True, size=3)),
         found(5, Group("fold", 2, size=3)),
     ]
-    replicates = gather(refits, correction=0.5, no_effect=None)
+    replicates = Replicates(refits=tuple(refits), correction=0.5)
     assert values(replicates) == [1.0, 5.0]
     first, second = replicates.folds  # of fold 1 the refit that estimates failed
     assert (first.outer.value[0], first.number) == (1.0, 3)
@@ -60,7 +62,7 @@ def test_folds_have_their_inner_refits() -> None:
 
 def test_bootstrap_samples_are_numbered() -> None:
     refits = [found(v, Group("bootstrap", number)) for v, number in ((1, 4), (2, 4), (3, 7))]
-    replicates = gather(refits, correction=0.5, no_effect=None)
+    replicates = Replicates(refits=tuple(refits), correction=0.5)
     np.testing.assert_array_equal(replicates.bootstraps, [4, 4, 7])
     assert values(replicates) == [1.0, 2.0, 3.0]
 
@@ -71,7 +73,7 @@ def test_functions_of_several_estimands_are_taken_part_by_part() -> None:
         refits += [found(v + shift, Group("pair", 0)) for v in (3, 4)]
         refits += [found(5 + shift, Group("fold", 0, size=2))]
         refits += [found(6 + shift, Group("fold", 0, inner=True, size=2))]
-        return gather(refits, correction=0.5, no_effect=0.0)
+        return Replicates(refits=tuple(refits), correction=0.5, no_effect=0.0)
 
     first, second = made(10.0), made(0.0)
     both = combine(Estimate.minus, [first, second], no_effect=None)

@@ -16,8 +16,9 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import Replicates, Variance
+from pyinterp.inference import RefitEstimate, Replicates, Variance
 from pyinterp.inference.digits import number_format
+from pyinterp.whatif import Engine
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +68,20 @@ def test_inference_options_belong_to_the_reader(fitted: pi.LearnerResults) -> No
     before = fitted.pfi()
 
     class Broken:
+        """A case that knows its engine, and nothing else."""
+
+        def __init__(self, engine: Engine) -> None:
+            self.engine = engine
+
+        def of_kind(self, kind: str) -> Broken:
+            return self
+
         def __getattr__(self, name: str) -> object:
             calls["n"] += 1
             raise AssertionError("predicted again")
 
     cases = fitted.analysis.__dict__["cases"]
-    fitted.analysis.__dict__["cases"] = Broken()
+    fitted.analysis.__dict__["cases"] = [Broken(case.whatif.engine) for case in cases]
     try:
         naive = fitted.pfi(cov_type="naive", alternative="greater", p_adjust="holm")
         ratio = fitted.pfi(relation="ratio")
@@ -528,14 +537,12 @@ def test_standard_errors_up_to_a_rounding_of_the_estimates_are_0(size: float) ->
     results = pi.Learner.from_formula("y ~ x", data, LinearRegression()).fit(pi.Bootstrap(4))
     found = results.pfi()
     values = size * np.array([0.5, -1.0, 0.25])
-    replicates = Replicates(
-        estimates=tuple(
-            Estimate(value=np.array([v]), rows=np.full((2, 1), v), mc_variance=np.zeros(1))
-            for v in values
-        ),
-        clusters=(None,) * 3,
-        correction=0.5,
-    )
+    estimates = [
+        Estimate(value=np.array([v]), rows=np.full((2, 1), v), mc_variance=np.zeros(1))
+        for v in values
+    ]
+    refits = tuple(RefitEstimate(estimate, np.arange(2)) for estimate in estimates)
+    replicates = Replicates(refits=refits, correction=0.5)
     for share, expected in ((0.99e-12, 0.0), (1.01e-12, 1.01e-12 * size)):
         variance = Variance(
             cov=np.array([[(share * size) ** 2]]), df=3, cov_type="corrected", label="", note=""

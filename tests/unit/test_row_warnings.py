@@ -16,6 +16,7 @@ import pyinterp as pi
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import RefitEstimate, Replicates
 from pyinterp.inference.half_sample.constants import LARGEST_IDLE_SHARE, LARGEST_SKEWNESS
+from pyinterp.resampling import Group
 
 
 def model(errors: np.ndarray) -> pi.FittedModel:
@@ -66,8 +67,10 @@ def test_ratios_depend_on_the_skewness_of_the_loss_too() -> None:
     frame.loc[3, ["x", "y"]] = 0.0, 30.0  # its error, whatever x is
     results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(seed=1)
     ratio, difference = (results.pfi(relation=r) for r in ("ratio", "difference"))
-    plain = tuple(replace(e, below=None) for e in ratio.replicates.estimates)
-    assert replace(ratio.replicates, estimates=plain).skewness[0] < LARGEST_SKEWNESS
+    plain = tuple(
+        one._replace(estimate=replace(one.estimate, below=None)) for one in ratio.replicates.refits
+    )
+    assert replace(ratio.replicates, refits=plain).skewness[0] < LARGEST_SKEWNESS
     assert ratio.replicates.skewness[0] == results.loss().replicates.skewness[0] > LARGEST_SKEWNESS
     assert difference.replicates.skewness[0] < LARGEST_SKEWNESS
     # Of groups it is the loss of the group.
@@ -116,14 +119,12 @@ def of_halves(values: list[list[float]], estimate: list[float], **options: Any) 
         zeros = np.zeros(len(found))
         return Estimate(value=found, rows=found[None], donors=None, mc_variance=zeros)
 
-    halves = [RefitEstimate(one(value), np.array([k % 2])) for k, value in enumerate(values)]
-    return Replicates(
-        estimates=(one(estimate), one(estimate)),
-        clusters=(None, None),
-        correction=0.58,
-        pairs=tuple(zip(halves[::2], halves[1::2], strict=True)),
-        **options,
-    )
+    halves = [
+        RefitEstimate(one(value), np.array([k % 2]), Group("pair", k // 2))
+        for k, value in enumerate(values)
+    ]
+    separate = [RefitEstimate(one(estimate), np.array([0])) for _ in range(2)]
+    return Replicates(refits=(*separate, *halves), correction=0.58, **options)
 
 
 def test_unused_is_the_share_of_half_refits_with_exactly_no_effect() -> None:

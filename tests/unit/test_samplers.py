@@ -12,8 +12,9 @@ from pyinterp import samplers
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
 from pyinterp.samplers import ConditionalDistribution, Draws, LearningRows, Target, choose_sampler
+from pyinterp.samplers.encoding import encode
 from pyinterp.samplers.learners import LinearThenTrees, LogisticThenTrees
-from pyinterp.samplers.sampler import Covariates, encode
+from pyinterp.samplers.sampler import Covariates
 
 
 def sample(frame: pd.DataFrame, clusters: np.ndarray | None = None) -> Sample:

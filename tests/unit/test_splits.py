@@ -12,6 +12,7 @@ from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
+from pyinterp.resampling import Split, Splitting
 
 N = 40
 _rng = np.random.default_rng(1)
@@ -117,3 +118,22 @@ def test_positions_need_all_rows() -> None:
     assert learner.dropped_rows > 0
     with pytest.raises(OptionError, match="by position"):
         learner.fit([GOOD, GOOD[::-1]])
+
+
+@pytest.mark.parametrize("stated", [None, 3, 5])
+def test_a_plan_of_the_user_states_how_many_splits_it_yields(stated: int | None) -> None:
+    class Blocks(Splitting):
+        label = "blocks"
+
+        def split(self, units: Any, rng: Any, classes: Any) -> Any:
+            for block in np.array_split(np.arange(units.count), 4):
+                yield Split(np.setdiff1d(np.arange(units.count), block), block)
+
+    class Counted(Blocks):
+        number = 4
+
+    if stated is not None:
+        Blocks.number = stated
+    with pytest.raises(OptionError, match=rf"`number = {stated or 1}` and yields 4"):
+        _pfi(Blocks())
+    pd.testing.assert_series_equal(_pfi(Counted()).params, _pfi(ms.KFold(4)).params)

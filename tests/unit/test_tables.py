@@ -455,6 +455,7 @@ def test_latex_compiles(pfi: pi.EstimandResults, tmp_path: Path) -> None:
         check=True,
         capture_output=True,
     )
+    assert (tmp_path / "t.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_names_are_no_formulas_of_excel(tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ from xgboost import XGBClassifier, XGBRegressor
 import pyinterp as pi
 from pyinterp.errors import OptionError
 from pyinterp.whatif import PREDICTIONS, WhatIf
+from pyinterp.whatif.read_forest import read_forest
 
 DOUBLE = 1e-12  # the bar; rounding of sums in another order
 ROUNDING = 1e-13  # steps are sums from the left, over those asked for
@@ -115,7 +116,7 @@ class Refusal:
 
     def __init__(self, predictor) -> None:
         self.estimator, self.name = predictor.estimator, predictor.name
-        self.order, self.width = predictor.order, predictor.width
+        self.in_order, self.width = predictor.in_order, predictor.width
 
     def __call__(self, matrix) -> np.ndarray:
         raise AssertionError("rows were copied")
@@ -384,6 +385,20 @@ def test_small_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(asked(), whole, atol=1e-12)
 
 
+def test_a_variable_that_drives_no_column_changes_no_prediction() -> None:
+    X, y = make_data()
+    frame = pd.DataFrame(X, columns=[f"x{k + 1}" for k in range(X.shape[1])])
+    kept = ColumnTransformer([("kept", "passthrough", ["x1", "x2"])])
+    model = make_pipeline(kept, RandomForestRegressor(10, random_state=0)).fit(frame, y)
+    whatif = pi.FittedModel(model, frame, y).analysis.cases[0].whatif
+    assert whatif.engine.name == "trees, exact"
+    assert is_walked(whatif, "x3")
+    rows, donors = np.arange(20), frame[["x3"]]
+    found = whatif.of(["x3"]).pairs(rows, np.arange(60).reshape(20, 3), donors[:60])
+    expected = np.broadcast_to(model.predict(frame)[:20, None], found.shape[:2])
+    np.testing.assert_allclose(found.reshape(20, 3), expected, rtol=DOUBLE)
+
+
 def test_pairs_in_small_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     from pyinterp.whatif import inputs, trees
 
@@ -604,6 +619,23 @@ class TestWhatTheRowsDoNotShow:
         assert fitted.pfi().engine.name == "trees, exact"
         exact, slow = self.both(model, rows, y)
         np.testing.assert_allclose(exact, slow, rtol=1e-10)
+
+    def test_early_stopping_of_xgboost_with_texts_of_categories(self) -> None:
+        rng = np.random.default_rng(0)
+        X = pd.DataFrame(
+            {"x": rng.normal(size=300), "g": pd.Categorical(rng.choice([*"uvw"], 300))}
+        )
+        y = X["x"] + 2.0 * (X["g"] == "v") + rng.normal(size=300)
+        model = XGBRegressor(
+            n_estimators=50, early_stopping_rounds=2, enable_categorical=True, n_jobs=1
+        )
+        model.fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])], verbose=False)
+        assert model.best_iteration + 1 < model.get_booster().num_boosted_rounds()
+        rows = X[::-1].reset_index(drop=True)
+        rows["g"] = pd.Categorical(rows["g"].astype(str), [*"wvu"])  # other codes
+        assert read_forest(model, "mean").levels == {1: [*"uvw"]}
+        fitted = pi.FittedModel(model, rows, y[::-1].reset_index(drop=True))
+        assert fitted.pfi().engine.name == "trees, exact"
 
     def test_early_stopping_of_xgboost(self) -> None:
         X, y = make_data(n=200)

@@ -114,10 +114,12 @@ class Situation:
     def fitted(self, features: Mapping[str, list[str]]) -> pi.FittedModel:
         """The model on rows that may have missing values, which `pi.FittedModel` drops."""
         groups = {name: list(them) for name, them in features.items() if len(them) > 1}
-        return pi.FittedModel._of_sample(
+        model = pi.FittedModel.__new__(pi.FittedModel)
+        model._assemble(
             Predictor.of(self.model), ArrayDesign(NAMES), self.sample, read_rows(self.X),
             groups=groups, dropped_rows=0, where="", seed=0, engine="trees",
         )  # fmt: skip
+        return model
 
 
 def situation(
@@ -305,7 +307,7 @@ class Refusal:
 
     def __init__(self, predictor: Predictor) -> None:
         self.estimator, self.name = predictor.estimator, predictor.name
-        self.order, self.width = predictor.order, predictor.width
+        self.in_order, self.width = predictor.in_order, predictor.width
 
     def __call__(self, matrix: Any) -> np.ndarray:
         raise AssertionError("rows were copied")

@@ -137,6 +137,13 @@ class TestNormal:
             pairs = pairs_of(lambda rows, _: log_sds(model, rows), str(feature))
             assert result.params[feature] == pytest.approx(importance(pairs), abs=1e-9)
 
+    def test_curves_of_uncertainty_stand_under_the_likelihood_of_the_fit(self) -> None:
+        fitted = pi.FittedModel(gaussian_process().fit(X, Y), X, Y)
+        names = {"prediction": "squared error"}
+        for of in ("prediction", "entropy", "nll"):
+            name = fitted.pd("a", points=2, of=of).fit.name
+            assert name == names.get(of, "negative log likelihood")
+
     def test_likelihood_pfi_is_that_of_scipys_density(self) -> None:
         model = BayesianRidge().fit(X, Y)
 

@@ -7,7 +7,7 @@ import pytest
 
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.over_rows import rows, units_of
-from pyinterp.inference.replicates import RefitEstimate, gather
+from pyinterp.inference.replicates import RefitEstimate, Replicates
 
 WEIGHTS = np.array([0.2, 1.0, 1.0, 3.0, 0.7, 2.5, 9.0])
 CLUSTERS = np.array([4, 4, 2, 2, 2, 9, 9])
@@ -17,7 +17,7 @@ def variance(values: np.ndarray, weights: np.ndarray | None, clusters: np.ndarra
     part = RefitEstimate(
         Estimate.of_rows(values[:, None], weights), np.arange(7), None, clusters, weights
     )
-    return float(rows(gather([part], correction=0.0, no_effect=None)).cov[0, 0])
+    return float(rows(Replicates(refits=(part,), correction=0.0)).cov[0, 0])
 
 
 def mean_variance(weights: np.ndarray | None) -> float:

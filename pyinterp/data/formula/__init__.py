@@ -1,11 +1,11 @@
-"""R-style formulas: terms, the variables that they use, and what is refused.
+"""R-style formulas: terms, the variables that they use, and refusals.
 
 In come a formula as text and the columns of the data; out go terms, factors and their coding. An
 operator or a function that R's packages read in another way is an error with its remedy: a formula
-means what it means in R, or nothing. Code inside function calls is Python.
+means the same as in R, or nothing. Code inside function calls is Python.
 
 =============  =================================================================
-Module         What is in it
+Module         Content
 =============  =================================================================
 `tokens`       Tokens, with R's operators that are refused
 `columns`      The columns of the data, as code names them
@@ -13,40 +13,25 @@ Module         What is in it
 `dialects`     Operators and functions of R's packages that are refused
 `factors`      Python code as factors: nothing that R would read in another way
 `algebra`      Terms as sets of products of factors: ``+ - : * / ^`` and ``.``
-`trust`        Formulas from elsewhere: a list of what code may be
+`trust`        Formulas from elsewhere: a list of allowed code
 =============  =================================================================
 
-What is refused may grow in `dialects`; what is accepted has to agree with R's ``model.matrix``.
+Refusals may grow in `dialects`; accepted formulas have to agree with R's ``model.matrix``.
 """
 
 from __future__ import annotations
 
 import keyword
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from pyinterp.data.formula.algebra import read_terms
-from pyinterp.data.formula.coding import (
-    Factor,
-    Terms,
-    callers_names,
-    library_coding,
-    linear_hypotheses,
-)
+from pyinterp.data.formula.algebra import TermReader
+from pyinterp.data.formula.coding import Factor, Terms
 from pyinterp.data.formula.columns import Columns
 from pyinterp.data.formula.factors import FactorReader
 from pyinterp.data.formula.tokens import atom_end, code_of, column_code, read_tokens
-from pyinterp.data.formula.trust import untrusted_check
+from pyinterp.data.formula.trust import Grammar
 from pyinterp.errors import FormulaError, short
-
-__all__ = ["Formula", "callers_names", "library_coding", "linear_hypotheses", "names_in", "parse"]
-
-
-class Formula(NamedTuple):
-    """A formula split at `~`, with `.` expanded."""
-
-    response: Factor
-    terms: Terms
 
 
 def parse(
@@ -55,8 +40,8 @@ def parse(
     scope: Mapping[str, Any] | None = None,
     *,
     numeric: Collection[str] | None = None,
-) -> Formula:
-    """Read a formula; nothing of it is evaluated.
+) -> tuple[Factor, Terms]:
+    """Return the response and the terms of a formula; nothing of it is evaluated.
 
     Parameters
     ----------
@@ -81,10 +66,8 @@ def parse(
             f'The formula must be a string such as "y ~ x", not {type(formula).__name__}.'
         )
     data_columns = Columns(columns)
-    if numeric is None:
-        reader = FactorReader(data_columns, scope or {})
-    else:
-        reader = FactorReader(data_columns, {}, untrusted_check(data_columns, frozenset(numeric)))
+    check = None if numeric is None else Grammar(data_columns, frozenset(numeric)).check
+    reader = FactorReader(data_columns, (scope or {}) if check is None else {}, check)
     tokens = read_tokens(formula)
     places = [i for i, token in enumerate(tokens) if token.text == "~"]
     if len(places) != 1 or places[0] == 0 or places[0] == len(tokens) - 2:
@@ -106,13 +89,13 @@ def parse(
             f"`{short(response.code)}`."
         )
     rest = [c for c in data_columns.names if c not in response.variables]
-    return Formula(response, read_terms(right, rest, reader))
+    return response, TermReader(right, rest, reader).terms()
 
 
 def names_in(code: str, columns: Iterable[str]) -> tuple[str, ...]:
     """Return the `columns` that patsy code uses, ``Q("...")`` included, in their order.
 
-    For code that another package has accepted: nothing is refused but what can't be read.
+    For code that another package has accepted: nothing is refused but unreadable code.
     """
     data_columns, tokens = Columns(columns), read_tokens(code)
     used: set[str] = set()

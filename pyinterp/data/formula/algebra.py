@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NoReturn, TypeAlias
 
 from pyinterp.data.formula.coding import Factor, Terms
@@ -18,8 +18,8 @@ BINDING = {"*": 1, "/": 1, ":": 2, "^": 3, "**": 3}  # as in R, `:` binds before
 Products: TypeAlias = dict[frozenset[str], tuple[Factor, ...]]
 
 
-def read_terms(tokens: Sequence[Token], rest: Sequence[str], reader: FactorReader) -> Terms:
-    """Read the right side of a formula.
+class TermReader:
+    """Reads the right side of a formula, sums of products, from left to right.
 
     Parameters
     ----------
@@ -30,20 +30,15 @@ def read_terms(tokens: Sequence[Token], rest: Sequence[str], reader: FactorReade
     reader : FactorReader
         Reads the code inside.
     """
-    return _Reader(tokens, rest, reader).terms()
-
-
-class _Reader:
-    """Reads sums of products from left to right."""
 
     def __init__(self, tokens: Sequence[Token], rest: Sequence[str], reader: FactorReader) -> None:
         self._tokens, self._rest, self._reader = tokens, rest, reader
         self._code = code_of(tokens)
-        self._at = 0
-        self._depth = 0
+        self._at = self._depth = 0
         self._intercept = True
 
     def terms(self) -> Terms:
+        """Return the terms."""
         products = self._sum()
         if self._token.kind != "end":
             raise self._unreadable()
@@ -107,9 +102,9 @@ class _Reader:
                 left = self._cross(left, right)
             elif operator == "*":
                 left = left | right | self._cross(left, right)
-            else:  # what stands right of `/` is nested in all that stands left of it, as in R
-                factors = _distinct(f for product in left.values() for f in product)
-                whole = {frozenset(f.key for f in factors): factors}
+            else:  # the right side of `/` is nested in all of the left side, as in R
+                factors = dict.fromkeys(f for product in left.values() for f in product)
+                whole = {frozenset(f.key for f in factors): tuple(factors)}
                 left = left | self._cross(whole, right)
         return left
 
@@ -119,7 +114,9 @@ class _Reader:
                 f"it would multiply {len(left):,} by {len(right):,} terms, and at most "
                 f"{MOST_PAIRS:,} products are allowed; name the products that matter"
             )
-        return {a | b: _distinct(p + q) for a, p in left.items() for b, q in right.items()}
+        return {
+            a | b: tuple(dict.fromkeys(p + q)) for a, p in left.items() for b, q in right.items()
+        }
 
     def _power(self, base: Products, start: int) -> Products:
         """Return the products of up to so many terms as the number that follows."""
@@ -135,8 +132,7 @@ class _Reader:
         again = self._token.text in ("^", "**")
         if number.kind != "number" or not whole.isdecimal() or int(whole) < 1 or again:
             self._refuse("a power of terms must be one whole number from 1 on")
-        products = base
-        of_most = base
+        products = of_most = base
         for _ in range(1, min(int(whole), len(base))):
             of_most = self._cross(base, of_most)
             products = products | of_most
@@ -186,7 +182,3 @@ class _Reader:
 
     def _refuse(self, reason: str) -> NoReturn:
         raise FormulaError(f"Can't read the terms `{short(self._code)}`: {reason}.")
-
-
-def _distinct(factors: Iterable[Factor]) -> tuple[Factor, ...]:
-    return tuple(dict.fromkeys(factors))

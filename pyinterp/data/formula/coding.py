@@ -1,12 +1,11 @@
-"""Factors, what their names stand for, and columns from terms: the module that imports patsy."""
+"""Factors, the values of their names, and columns from terms: the module that imports patsy."""
 
 from __future__ import annotations
 
 import importlib
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from patsy.constraint import linear_constraint
 from patsy.state import Standardize
 from patsy.tokens import normalize_token_spacing
 
-from pyinterp._typing import FloatArray, IntArray, Matrix
+from pyinterp._typing import FloatArray, Matrix
 from pyinterp.errors import DesignError, FormulaError, short
 
 
@@ -35,7 +34,7 @@ class RScale(Standardize):  # type: ignore[misc]  # patsy has no types
         return super().transform(x, ddof=1)
 
 
-# What formulas may use without an import.
+# Names that formulas may use without an import.
 LANGUAGE: Mapping[str, Any] = {
     **{name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__},
     "scale": patsy.stateful_transform(RScale),
@@ -58,35 +57,21 @@ def double(values: Any) -> Any:
     return float(values) if isinstance(values, bool) else values
 
 
-class Scope(Mapping[str, Any]):
+class Scope(dict[str, Any]):
     """Names of the caller that a formula uses, which can be pickled: modules by their names."""
 
-    def __init__(self, names: Iterable[str], scope: Mapping[str, Any]) -> None:
-        self._values = {name: scope[name] for name in names if name in scope}
+    def __reduce__(self) -> tuple[Any, ...]:
+        modules = {n: value.__name__ for n, value in self.items() if isinstance(value, ModuleType)}
+        others = {name: value for name, value in self.items() if name not in modules}
+        return _scope, (modules, others)
 
-    def __getitem__(self, name: str) -> Any:
-        return self._values[name]
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __getstate__(self) -> dict[str, tuple[bool, Any]]:
-        values = self._values.items()
-        modules = {name: value.__name__ for name, value in values if isinstance(value, ModuleType)}
-        return {name: (name in modules, modules.get(name, value)) for name, value in values}
-
-    def __setstate__(self, state: dict[str, tuple[bool, Any]]) -> None:
-        self._values = {
-            name: importlib.import_module(value) if module else value
-            for name, (module, value) in state.items()
-        }
+def _scope(modules: Mapping[str, str], others: Mapping[str, Any]) -> Scope:
+    return Scope(others, **{name: importlib.import_module(of) for name, of in modules.items()})
 
 
 def _environment(names: Iterable[str], scope: Mapping[str, Any]) -> patsy.EvalEnvironment:
-    """Return what `names` that are no columns stand for: the language's before the caller's."""
+    """Return the values of `names` that are no columns: the language's before the caller's."""
     values = {**scope, **LANGUAGE}
     used = {name: values[name] for name in names if name in values}
     return patsy.EvalEnvironment([used | {DOUBLE: double}])
@@ -101,7 +86,7 @@ class Factor:
     Attributes
     ----------
     key : str
-        What makes it the same factor as another, however it is written.
+        Equal for equal factors, however they are written.
     code : str
         As written.
     column : str or None
@@ -152,8 +137,7 @@ class Factor:
     def values(self, columns: Mapping[str, Any], scope: Mapping[str, Any]) -> Any:
         """Return the value of the code, which learns nothing from the rows."""
         with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-            environment = _environment(self.names, scope)
-            return environment.eval(self.code_to_run, inner_namespace=columns)
+            return _environment(self.names, scope).eval(self.code_to_run, inner_namespace=columns)
 
 
 class Terms(NamedTuple):
@@ -193,8 +177,7 @@ def callers_names(depth: int) -> Mapping[str, Any]:
 def linear_hypotheses(hypotheses: object, terms: Sequence[str]) -> tuple[FloatArray, FloatArray]:
     """Return weights, shape (k, q), and values, shape (k,), of hypotheses about q terms."""
     constraint = linear_constraint(hypotheses, list(terms))
-    weights, target = constraint.coefs, constraint.constants
-    return np.asarray(weights, np.float64), np.asarray(target, np.float64).ravel()
+    return np.asarray(constraint.coefs, float), np.asarray(constraint.constants, float).ravel()
 
 
 def library_coding(
@@ -219,7 +202,8 @@ class Coding:
     ----------
     terms : list of tuple of Factor
         The intercept is the one without factors.
-    columns : list of list of str
+    columns : list of str
+    places : list of slice
         The columns of every term.
     numbers : frozenset of Factor
         The factors that are numbers; the others are categories.
@@ -227,15 +211,13 @@ class Coding:
 
     def __init__(self, info: patsy.DesignInfo) -> None:
         self._info = info
-        self._terms = list(info.term_codings)
-        self.terms = [term.factors for term in self._terms]
-        self.columns = [info.column_names[part] for part in info.term_slices.values()]
+        self.terms = [term.factors for term in info.term_codings]
+        self.columns, self.places = info.column_names, list(info.term_slices.values())
         kinds = info.factor_infos.items()
         self.numbers = frozenset(factor for factor, kind in kinds if kind.type == "numerical")
-        self._infos: dict[tuple[int, ...], patsy.DesignInfo] = {}
 
-    def categories(self, frame: pd.DataFrame) -> dict[Factor, tuple[IntArray, tuple[Any, ...]]]:
-        """Return codes and levels of the rows of `frame`, by categorical factor."""
+    def categories(self, frame: pd.DataFrame) -> dict[str, pd.Categorical]:
+        """Return the levels of the rows of `frame`, by the name of the categorical factor."""
         coded = {}
         for factor, info in self._info.factor_infos.items():
             if info.type == "categorical":
@@ -246,103 +228,63 @@ class Coding:
                     )
                 except Exception as error:
                     raise _cannot_encode(error) from error
-                coded[factor] = np.asarray(codes, np.intp), tuple(info.categories)
+                coded[factor.name()] = pd.Categorical.from_codes(codes, pd.Index(info.categories))
         return coded
-
-    def is_coded_apart(self, kept: Iterable[int], dropped: Iterable[int]) -> bool:
-        """Whether the terms at `kept` are coded alike without those at `dropped`.
-
-        patsy codes terms together that share their numeric factors, and only categories.
-        """
-        touched = {self.numbers.intersection(self.terms[t]) for t in dropped}
-        return not any(
-            len(numeric) < len(self.terms[t]) and numeric in touched
-            for t, numeric in ((t, self.numbers.intersection(self.terms[t])) for t in kept)
-        )
-
-    @cached_property
-    def plain(self) -> list[str | None]:
-        """The numeric variable that every term is; None of other terms."""
-        return [
-            factors[0].column if len(factors) == 1 and factors[0] in self.numbers else None
-            for factors in self.terms
-        ]
 
     def build(self, frame: pd.DataFrame, positions: Sequence[int]) -> FloatArray:
         """Return the columns that the terms at `positions` have for the rows of `frame`.
 
         Numeric variables are copied; patsy, which is slow, builds the other columns.
         """
-        stops = np.cumsum([len(self.columns[t]) for t in positions], dtype=np.intp)
-        matrix = np.ones((len(frame), stops[-1] if len(stops) else 0))
-        mixed: list[int] = []
-        places: list[int] = []
-        for position, stop in zip(positions, stops, strict=True):
-            name = self.plain[position]
+        columns = [name for t in positions for name in self.columns[self.places[t]]]
+        owners = [self.terms[t] for t in positions for _ in self.columns[self.places[t]]]
+        matrix = np.ones((len(frame), len(columns)))
+        mixed = []
+        for j, factors in enumerate(owners):
+            plain = len(factors) == 1 and factors[0] in self.numbers
+            name = factors[0].column if plain else None
             values = None if name is None else frame[name].to_numpy()
             if values is not None and values.dtype.kind in "biuf":
-                matrix[:, stop - 1] = values
-            elif self.terms[position]:
-                mixed.append(position)
-                places.extend(range(stop - len(self.columns[position]), stop))
+                matrix[:, j] = values
+            elif factors:
+                mixed.append(j)
         if mixed:
+            terms = dict.fromkeys(owners[j] for j in mixed)
             try:
                 with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-                    matrix[:, places] = _build(self._info_of(tuple(mixed)), frame)
+                    matrix[:, mixed] = _build(self._info.subset(map(patsy.Term, terms)), frame)
             except Exception as error:
                 raise _cannot_encode(error) from error
-        if not np.isfinite(matrix).all():
-            self._check_finite(matrix, frame, positions)
-        return matrix
-
-    def _info_of(self, positions: tuple[int, ...]) -> patsy.DesignInfo:
-        """Return patsy's design of some terms, coded as among all of them."""
-        if positions not in self._infos:
-            terms = [self._terms[t] for t in positions]
-            factors = dict.fromkeys(factor for term in terms for factor in term.factors)
-            self._infos[positions] = patsy.DesignInfo(
-                [name for t in positions for name in self.columns[t]],
-                {factor: self._info.factor_infos[factor] for factor in factors},
-                OrderedDict((term, self._info.term_codings[term]) for term in terms),
-            )
-        return self._infos[positions]
-
-    def _check_finite(
-        self, matrix: FloatArray, frame: pd.DataFrame, positions: Sequence[int]
-    ) -> None:
-        """Raise `DesignError` for numbers that are not finite, unless a variable is missing."""
-        bad, start = ~np.isfinite(matrix), 0
-        for position in positions:
-            columns = self.columns[position]
-            part = slice(start, start + len(columns))
-            used = {name for factor in self.terms[position] for name in factor.variables}
+        for column in map(int, np.flatnonzero(~np.isfinite(matrix).all(axis=0))):
+            values = matrix[:, column]
+            used = {name for factor in owners[column] for name in factor.variables}
             missing = frame[list(used)].isna().any(axis=1).to_numpy(bool)
-            wrong = bad[:, part] & ~(np.isnan(matrix[:, part]) & missing[:, None])
+            wrong = ~np.isfinite(values) & ~(np.isnan(values) & missing)
             if wrong.any():
-                column = int(np.flatnonzero(wrong.any(axis=0))[0])
                 raise DesignError(
                     f"Every design column must be finite, but `{short(columns[column])}` is not in "
-                    f"{int(wrong[:, column].sum())} of {len(matrix)} rows; change the "
-                    "transformation or drop those rows."
+                    f"{int(wrong.sum())} of {len(matrix)} rows; change the transformation or drop "
+                    "those rows."
                 )
-            start += len(columns)
+        return matrix
 
 
-def learn(terms: Terms, frame: pd.DataFrame, scope: Mapping[str, Any]) -> Coding:
-    """Return the coded terms, their state learned from `frame`; `scope` has the caller's names."""
+def learn(
+    terms: Terms, frame: pd.DataFrame, scope: Mapping[str, Any], *, intercept: bool
+) -> Coding:
+    """Return the coded terms, their state learned from `frame`; `scope` has the caller's names.
+
+    The column of the intercept, which codes depend on, is in it only if `intercept`.
+    """
     described = [patsy.INTERCEPT] * terms.intercept + list(map(patsy.Term, terms.products))
+    model, environment = patsy.ModelDesc([], described), _environment(terms.names, scope)
     try:
         with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-            return Coding(
-                patsy.incr_dbuilder(
-                    patsy.ModelDesc([], described),
-                    lambda: iter([frame]),
-                    _environment(terms.names, scope),
-                )
-            )
+            info = patsy.incr_dbuilder(model, lambda: iter([frame]), environment)
     except Exception as error:
         written = short(" + ".join(":".join(f.code for f in p) for p in terms.products[:9]))
         raise FormulaError(f"Can't build the terms `{written}`: {reason_of(error)}") from error
+    return Coding(info if intercept else info.subset([t for t in info.terms if t.factors]))
 
 
 def _build(info: patsy.DesignInfo, frame: Matrix) -> npt.NDArray[np.float64]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pyinterp.data.formula.tokens import column_code
 from pyinterp.errors import FormulaError, did_you_mean, list_of, short
 
-DEEPEST = 100  # deeper code makes Python's own reader fail
+DEEPEST = 100  # deeper code makes Python's reader fail
 
 
 class Columns:
@@ -75,10 +75,9 @@ class Columns:
         """Return the error that says that no column has this name."""
         longer = (f"{name}.", f"{name} ")
         dotted = next((c for c in self.names if c.startswith(longer)), None)
+        hint = did_you_mean(name, self.names)
         if dotted:
             hint = f" Write `{short(dotted)}` as {short(column_code(dotted))}."
-        else:
-            hint = did_you_mean(name, self.names)
         return FormulaError(
             f"Can't find variable `{short(name)}` in the data, whose variables are "
             f"{list_of(self.names)}.{hint}"

@@ -52,7 +52,7 @@ class FactorReader:
     scope : mapping from str
         Names of the caller.
     check : callable, optional
-        What else must hold of the code, for formulas that are not trusted.
+        A further check of the code, for formulas that are not trusted.
     """
 
     def __init__(
@@ -82,14 +82,13 @@ class FactorReader:
         if self._check is not None:
             self._check(tree, code)
         self._check_names(tree, code)
+        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         categorical = tree.args[:1] if _is_call(tree, ("C",)) else []
         return Factor(
             ast.unparse(tree),
             quoted_code,
             variables=columns.used_by(tree),
-            names=tuple(
-                {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - {*columns.names}
-            ),
+            names=tuple(names.difference(columns.names)),
             code_to_run=ast.unparse(_Doubles().visit(columns.tree(quoted_code))),
             levels_of=next((n for n in map(bare_name, categorical) if n in columns), None),
         )
@@ -136,6 +135,14 @@ class FactorReader:
                 raise self.columns.unknown_name(name)
             if id(node) not in functions:
                 self._check_value(name, code, called_with=id(node) in inside)
+            # A variable of the caller such as ``C = 1.0`` can't be meant where one is called.
+            theirs = self._scope.get(name, LANGUAGE.get(name))
+            could_be_meant = callable(theirs) or isinstance(theirs, ModuleType)
+            if name in LANGUAGE and theirs is not LANGUAGE[name] and could_be_meant:
+                raise FormulaError(
+                    f"`{name}` of `{short(code)}` could mean the function of formulas or that of "
+                    "the code around the formula; rename the latter."
+                )
         for call in calls:
             root = _root(call.func)
             if isinstance(root, ast.Name):
@@ -145,7 +152,6 @@ class FactorReader:
         if not called_with or not self._is_in_reach(name):
             _check_not_of_r(name, code, called=False)
             raise self.columns.unknown_name(name)
-        self._check_not_hidden(name, code)
         if name in LANGUAGE and name not in _VALUES_OF_LANGUAGE:
             raise FormulaError(
                 f"`{name}` is a function of formulas and no value in `{short(code)}`; give a "
@@ -155,13 +161,13 @@ class FactorReader:
     def _check_function(self, name: str, call: ast.Call) -> None:
         """Raise if a function is unknown, or hidden by a column of the same name."""
         written, is_method = ast.unparse(call), isinstance(call.func, ast.Attribute)
-        if name in self.columns and (not is_method or name == "np"):
+        if name in self.columns:
+            if is_method and name != "np":
+                return
             raise FormulaError(
                 f"`{short(name)}` is a column of the data, so `{short(written)}` can't use the "
                 "function or module of that name; rename the column."
             )
-        if name in self.columns:
-            return
         theirs = self._scope.get(name, getattr(builtins, name, None))
         if not self._is_in_reach(name) or not (is_method or name in LANGUAGE or callable(theirs)):
             if not is_method:
@@ -172,23 +178,9 @@ class FactorReader:
                 "function that formulas or the code around them know."
                 f"{hint or did_you_mean(name, self.columns.names)}"
             )
-        self._check_not_hidden(name, written)
 
     def _is_in_reach(self, name: str) -> bool:
         return name in LANGUAGE or name in self._scope or hasattr(builtins, name)
-
-    def _check_not_hidden(self, name: str, written: str) -> None:
-        """Raise if a function of the language and one of the caller have the same name.
-
-        A variable of the caller such as ``C = 1.0`` can't be meant where a function is called.
-        """
-        theirs = self._scope.get(name)
-        could_be_meant = callable(theirs) or isinstance(theirs, ModuleType)
-        if name in LANGUAGE and theirs is not LANGUAGE[name] and could_be_meant:
-            raise FormulaError(
-                f"`{name}` of `{short(written)}` could mean the function of formulas or that of "
-                "the code around the formula; rename the latter."
-            )
 
 
 def _check_not_of_r(name: str, code: str, *, called: bool) -> None:
@@ -255,7 +247,7 @@ def _ufunc_of(node: ast.AST) -> np.ufunc | None:
 
 
 class _Doubles(ast.NodeTransformer):
-    """Turns operands of arithmetic, and what NumPy's functions are given, into double numbers."""
+    """Turns operands of arithmetic and arguments of NumPy's functions into double numbers."""
 
     def visit(self, node: ast.AST) -> ast.AST:
         self.generic_visit(node)

@@ -1,4 +1,4 @@
-"""Formulas from elsewhere: a list of what code may be, and nothing else is evaluated."""
+"""Formulas from elsewhere: a list of allowed code, and nothing else is evaluated."""
 
 from __future__ import annotations
 
@@ -29,10 +29,8 @@ LARGEST_OPTION = 100  # such as df: the columns of a spline take memory
 LONGEST = 200  # characters of a level
 
 
-def untrusted_check(
-    columns: Container[str | None], numeric: Container[str | None]
-) -> Callable[[ast.expr, str], None]:
-    """Return the check of formulas that are not trusted: columns and listed functions only.
+class Grammar:
+    """The grammar of code that may be evaluated; its methods yield the pieces outside of it.
 
     Parameters
     ----------
@@ -41,25 +39,18 @@ def untrusted_check(
     numeric : container of str
         Those that hold numbers or truth values: only they take part in arithmetic.
     """
-    grammar = _Grammar(columns, numeric)
 
-    def check(tree: ast.expr, code: str) -> None:
-        piece = next(grammar.factor(tree), None)
-        if piece is not None:
+    def __init__(self, columns: Container[str | None], numeric: Container[str | None]) -> None:
+        self._columns, self._numeric = columns, numeric
+
+    def check(self, tree: ast.expr, code: str) -> None:
+        """Raise `FormulaError` unless code is made of columns and listed functions only."""
+        for piece in self.factor(tree):
             raise FormulaError(
                 f"With `trusted=False` a formula is made of variables, numbers, arithmetic, "
                 f"splines, contrasts and NumPy's elementwise functions, but `{short(code)}` has "
                 f"`{short(ast.unparse(piece), 40)}`. If you know who wrote it, use `trusted=True`."
             )
-
-    return check
-
-
-class _Grammar:
-    """The grammar of code that may be evaluated; its methods yield the pieces outside of it."""
-
-    def __init__(self, columns: Container[str | None], numeric: Container[str | None]) -> None:
-        self._columns, self._numeric = columns, numeric
 
     def factor(self, node: ast.expr) -> Iterator[ast.AST]:
         """A column, a categorical factor, a spline, a comparison or a number for every row."""

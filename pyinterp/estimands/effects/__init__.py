@@ -2,18 +2,15 @@
 
 Estimands:
 
-========================  =====================================================
+========================  ===============================================================
 Module                    Content
-========================  =====================================================
-`partial_dependence`      PD and ICE
-`conditional_dependence`  PD given the variable, and the choice by the sampler
-`m_plot`                  Mean predictions of rows near a value
+========================  ===============================================================
+`partial_dependence`      PD and ICE, and the averages over rows
+`conditional_dependence`  PD given the variable, the choice by the sampler, and M-plots
 `ale`                     Accumulated local effects
 `slopes`                  Slopes of PD, and average marginal effects
-`accumulated_effects`     AMVIM of an additive feature
-========================  =====================================================
+========================  ===============================================================
 
-Three modules hold shared choices: `grids` of values, `scales` of predictions (and classes), and
-`averages` over rows. `accumulation` adds up the steps of rows, and `support` says where a grid
-leaves the data.
+Two modules hold shared choices: `grids` of values, and `scales` of predictions (and classes).
+`accumulation` adds up the steps of rows.
 """

@@ -40,9 +40,9 @@ def accumulate(
         The rows' contributions, whose mean is `value`.
     """
     measure = np.ones(len(steps)) if row_weights is None else row_weights
-    mean, influence = _means(steps, measure)
+    mean, influence = step_means(steps, measure)
     reference = reference * measure[:, None]
-    running = np.tri(len(mean) + 1, len(mean), -1) @ _filling(np.isfinite(mean), widths)
+    running = np.tri(len(mean) + 1, len(mean), -1) @ filling(np.isfinite(mean), widths)
     effect = running @ np.nan_to_num(mean)
     moves = np.nan_to_num(influence) @ running.T
     inside = reference.sum(axis=1)
@@ -56,7 +56,7 @@ def accumulate(
     return value, value + moves - (moves @ weights)[:, None] - around[:, None]
 
 
-def _means(steps: FloatArray, measure: FloatArray) -> tuple[FloatArray, FloatArray]:
+def step_means(steps: FloatArray, measure: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the means of columns without missing values, and every row's influence on them."""
     there = np.isfinite(steps) * measure[:, None]
     count = there.sum(axis=0)
@@ -66,15 +66,15 @@ def _means(steps: FloatArray, measure: FloatArray) -> tuple[FloatArray, FloatArr
     return mean, influence
 
 
-def _filling(there: np.ndarray, widths: FloatArray | None) -> FloatArray:
+def filling(there: np.ndarray, widths: FloatArray | None) -> FloatArray:
     """Return the matrix that fills steps without rows, interpolating slopes between others."""
     if widths is None or not there.any():
         return np.eye(len(there))
     middle = np.cumsum(widths) - widths / 2
-    filling = np.zeros((len(there), len(there)))
+    matrix = np.zeros((len(there), len(there)))
     for k in np.flatnonzero(there):
-        filling[:, k] = np.interp(middle, middle[there], np.eye(len(there))[k][there]) / widths[k]
-    return np.asarray(filling * widths[:, None])
+        matrix[:, k] = np.interp(middle, middle[there], np.eye(len(there))[k][there]) / widths[k]
+    return np.asarray(matrix * widths[:, None])
 
 
 def accumulate_pairs(
@@ -203,7 +203,7 @@ class _Removal:
         return np.asarray(rest - (self.shares * self._cells(rest)).sum())
 
     def influence(self, surface: FloatArray) -> FloatArray:
-        """Return what a row in every cell does to the result by way of the shares.
+        """Return the change of the result that a row in every cell makes by way of the shares.
 
         Shape (k, m, points, m + 1).
         """

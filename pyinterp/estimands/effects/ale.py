@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import product
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from pyinterp.estimands.effects.grids import (
     POINTS,
     Grid,
     Points,
+    check_complete,
     check_levels,
     grid_values,
     grids_of,
@@ -29,10 +29,9 @@ from pyinterp.estimands.effects.grids import (
     variables_of,
 )
 from pyinterp.estimands.effects.scales import Outputs, Scale
-from pyinterp.estimands.effects.support import check_complete
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-from pyinterp.samplers.sampler import codes_of
+from pyinterp.samplers.encoding import codes_of
 
 
 def accumulated_local_effects(
@@ -58,22 +57,13 @@ def accumulated_local_effects(
     at = Points(names, tuple(cell[::-1] for cell in product(*reversed(axes.values()))))
     levels = tuple(has_levels(problem, name) for name in names)
     data = problem.population.variables
-    beyond = np.zeros(len(data), dtype=bool)
-    for name, values in axes.items():
-        column = data[name]
-        known = (
-            column.isin(values)
-            if has_levels(problem, name)
-            else (column.between(min(values), max(values)))
-        )
-        beyond |= ~known.to_numpy()
+    beyond = (_places(data, axes, levels) < 0).any(axis=0)
     outputs = Outputs.of(problem, scale, which_class)
     terms = at.terms(outputs.labels)
     return Estimand(
         key=("ale", at, outputs),
         terms=terms,
         measure=partial(_measure, axes=axes, levels=levels, frame=at.frame(data), outputs=outputs),
-        read=itemgetter("curve"),
         words=Words(
             label="ALE",
             title="accumulated local effects",
@@ -103,7 +93,7 @@ def accumulated_local_effects(
 
 
 def _meaning(names: tuple[str, ...], predicted: str, levels: bool) -> str:
-    """Return the first footnote: what the values are."""
+    """Return the first footnote: the meaning of a value."""
     if len(names) == 2:
         return (
             f"What `{names[0]}` and `{names[1]}` do together to the {predicted}, beyond the effect "
@@ -180,19 +170,16 @@ def _measure(
 ) -> Measurement:
     """Measure steps of the variable with levels, if there is one, over intervals of the other."""
     names, main = list(axes), int(len(axes) == 2 and levels[1])
-    places = [
-        _place(case.sample.variables[name], axes[name], is_levels)
-        for name, is_levels in zip(names, levels, strict=True)
-    ]
-    inside = np.flatnonzero((np.array(places) >= 0).all(axis=0))
+    places = _places(case.sample.variables, axes, levels)
+    inside = np.flatnonzero((places >= 0).all(axis=0))
     place, points = places[main], axes[names[main]]
     # The number of each point, by the variable of the steps, then the other.
     cells = np.arange(len(frame)).reshape(-1, len(axes[names[0]])).T
     cells = cells.T if main else cells
     at = place[inside]
-    ends = np.column_stack([at, at + 1])
-    if levels[main]:
-        ends = np.clip(at[:, None] + np.array([-1, 0, 1]), 0, len(points) - 1)
+    # A row informs about the step over its interval, or the steps to its level and from it.
+    offsets = [-1, 0] if levels[main] else [0]
+    ends = np.clip(at[:, None] + np.array([*offsets, 1]), 0, len(points) - 1)
     index = cells[ends, 0]
     if len(names) == 2:
         other, edges = places[1 - main], np.array(axes[names[1 - main]], dtype=np.float64)
@@ -204,12 +191,9 @@ def _measure(
         if len(names) == 2:
             predicted = predicted[..., ends.shape[1] :] - predicted[..., : ends.shape[1]]
         changes = np.diff(predicted, axis=-1)
-        if levels[main]:
-            up, down = at < len(points) - 1, at > 0
-            steps[:, inside[up], at[up]] = changes[:, up, 1]
-            steps[:, inside[down], at[down] - 1] = changes[:, down, 0]
-        else:
-            steps[:, inside, at] = changes[..., 0]
+        for k, step in enumerate(at + np.array(offsets)[:, None]):
+            there = (step >= 0) & (step < len(points) - 1)
+            steps[:, inside[there], step[there]] = changes[:, there, k]
     numbers = None if levels[main] else np.array(points, dtype=np.float64)
     if len(names) == 1:
         reference = np.zeros((len(place), len(points)))
@@ -234,14 +218,16 @@ def _measure(
     return {"curve": Estimate.stack(curves)}
 
 
-def _place(column: pd.Series[Any], points: list[Any], levels: bool) -> IntArray:
-    """Return the level, or interval, of every row; -1 outside."""
-    if not levels:
-        return interval_of(column.to_numpy(dtype=np.float64), np.array(points, dtype=np.float64))
-    there = column.isin(points).to_numpy()
-    place = np.full(len(column), -1)
-    place[there] = codes_of(column[there], points)
-    return place
+def _places(data: pd.DataFrame, axes: Mapping[str, list[Any]], levels: Sequence[bool]) -> IntArray:
+    """Return the level, or interval, of every row on each axis; -1 outside."""
+    places = np.full((len(axes), len(data)), -1)
+    for place, (name, points), is_levels in zip(places, axes.items(), levels, strict=True):
+        if is_levels:
+            there = data[name].isin(points).to_numpy()
+            place[there] = codes_of(data.loc[there, name], points)
+        else:
+            place[:] = interval_of(data[name].to_numpy(np.float64), np.array(points, np.float64))
+    return places
 
 
 def similarity_order(data: pd.DataFrame, name: str, levels: Sequence[Any]) -> list[Any]:
@@ -265,7 +251,7 @@ def similarity_order(data: pd.DataFrame, name: str, levels: Sequence[Any]) -> li
 def _shares(column: pd.Series[Any], codes: IntArray, k: int) -> FloatArray:
     """Return every level's shares of another category, or its distribution function."""
     if is_category(column):
-        # A missing value is a level of its own here.
+        # A missing value is one more level here.
         values: npt.NDArray[Any] = pd.factorize(column, use_na_sentinel=False)[0]
         at = np.eye(values.max() + 1)[values]
     else:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
+from itertools import compress, product
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -98,13 +99,12 @@ class RGrid:
             return tuple(column.cat.categories.tolist())
         two = column.dtype == bool
         if column.name in self.cats or (is_category(column) and not two):
-            return tuple(sorted(column.unique().tolist()))
+            return _levels(column)
         data = column.to_numpy(np.float64)
         if self.quantiles:
             values = np.quantile(data, self.probs)
         else:
-            distinct = min(len(np.unique(data)), 51)
-            number = distinct if self.grid_resolution is None else self.grid_resolution
+            number = self.grid_resolution or min(len(np.unique(data)), 51)
             inside = _without_outliers(data) if self.trim_outliers else data
             values = np.linspace(inside.min(), inside.max(), number)
         if two:  # as.logical: all but 0 is TRUE
@@ -133,30 +133,21 @@ class Points:
         """Return the points as columns of the variables' types; numbers become floats."""
         columns: dict[str, pd.Series[Any]] = {}
         for j, name in enumerate(self.names):
-            values, column = [cell[j] for cell in self.cells], like[name]
-            if isinstance(column.dtype, pd.CategoricalDtype):
-                columns[name] = pd.Series(pd.Categorical(values, dtype=column.dtype))
-            elif is_category(column):
-                columns[name] = pd.Series(values, dtype=column.dtype)
-            else:
-                columns[name] = pd.Series(np.asarray(values, dtype=np.float64))
+            dtype = like[name].dtype if is_category(like[name]) else np.dtype(np.float64)
+            columns[name] = pd.Series([cell[j] for cell in self.cells], dtype=dtype)
         return pd.DataFrame(columns)
 
     def terms(self, labels: Sequence[Any]) -> Terms:
         """Return one term per point and class, class by class."""
-        names, several = self._texts(), len(labels) > 1
+        terms = Terms.plain(self._texts(), labels)
         axes = ("value", "value2", "value3")[: len(self.names)]
-        columns = {
-            axis: [cell[j] for cell in self.cells] * len(labels) for j, axis in enumerate(axes)
-        }
-        if labels[0] is not None:
-            columns["class"] = [label for label in labels for _ in names]
-        return Terms(
-            names=tuple(f"{c}: {name}" if several else name for c in labels for name in names),
-            layout=pd.DataFrame(columns),
+        grid = pd.DataFrame(list(self.cells) * len(labels), columns=list(axes))
+        return replace(
+            terms,
+            layout=pd.concat([grid, terms.layout], axis=1),
             axes=axes,
             axis_names=self.names,
-            facet="class" if several else None,
+            facet="class" if len(labels) > 1 else None,
         )
 
     def _texts(self) -> list[str]:
@@ -164,19 +155,21 @@ class Points:
         for exact in (False, True):
             texts = []
             for cell in self.cells:
-                values = [
-                    repr(v) if exact else f"{v:.6g}" if isinstance(v, float) else str(v)
-                    for v in cell
-                ]
+                values = map(repr if exact else number_text, cell)
                 pairs = zip(self.names, values, strict=True)
                 texts.append(", ".join(f"{name}[{value}]" for name, value in pairs))
             if len(set(texts)) == len(set(self.cells)):
                 break
-        counts: dict[str, int] = {}
+        counts = Counter[str]()
         for k, text in enumerate(texts):  # quantiles of few values repeat
-            counts[text] = counts.get(text, 0) + 1
+            counts[text] += 1
             texts[k] = text if counts[text] == 1 else f"{text} ({counts[text]})"
         return texts
+
+
+def number_text(value: Any) -> str:
+    """Return a number to six digits, or another value as it is."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 Grid: TypeAlias = (
@@ -284,6 +277,17 @@ def variables_of(
 HOW_MANY = {1: "", 2: " or of two different ones", 3: " or of two or three different ones"}
 
 
+def check_complete(data: pd.DataFrame, names: Sequence[str], what: str) -> None:
+    """Raise `OptionError` if a variable along which rows are compared is missing in some."""
+    for name in names:
+        if missing := int(data[name].isna().sum()):
+            raise OptionError(
+                f"{what} needs the value of `{name}` in every row, but it is missing in {missing} "
+                f'of {len(data)} rows; leave those out by `missing="drop"`, name other features, '
+                "or use `pd`, which predicts all rows."
+            )
+
+
 def has_levels(problem: Problem, name: str) -> bool:
     """Whether the values of a variable are levels: it is a category, or coded as one."""
     return name in problem.discrete or is_category(problem.population.variables[name])
@@ -313,9 +317,9 @@ def grid_values(
     tuple
         Increasing numbers, or levels in order.
     """
+    column = without_missing(column)
     if isinstance(grid, RGrid):
         return grid.values(column)
-    column = without_missing(column)
     if not isinstance(grid, str):
         return _user_grid(column, grid)
     check_choice("grid", grid, RULES)
@@ -424,18 +428,22 @@ def in_hull(data: pd.DataFrame, points: Points) -> Points:
             "`chull` keeps points inside the convex hull of two numeric variables; the variables "
             f"are {list_of(names)}."
         )
-    try:
-        hull = Delaunay(data[list(names)].dropna().to_numpy(np.float64))
-    except QhullError:
+    hull = hull_of(data[list(names)])
+    if hull is None:
         raise OptionError(
             f"`{names[0]}` and `{names[1]}` have no convex hull with an inside: their points lie "
             "on a line; use `chull=False`."
-        ) from None
-    flat = np.asarray([cell[:2] for cell in points.cells], dtype=np.float64)
-    inside = hull.find_simplex(flat) >= 0
-    return Points(
-        points.names, tuple(c for c, keep in zip(points.cells, inside, strict=True) if keep)
-    )
+        )
+    inside = hull.find_simplex([cell[:2] for cell in points.cells]) >= 0
+    return Points(points.names, tuple(compress(points.cells, inside)))
+
+
+def hull_of(pair: pd.DataFrame) -> Delaunay | None:
+    """Return the convex hull of two variables; None of points on a line, which has no inside."""
+    try:
+        return Delaunay(pair.dropna().drop_duplicates().to_numpy(np.float64))
+    except QhullError:
+        return None
 
 
 def _without_outliers(data: FloatArray) -> FloatArray:

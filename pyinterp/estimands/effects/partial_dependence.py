@@ -1,25 +1,24 @@
-"""Partial dependence and the individual curves (ICE) that it averages."""
+"""Partial dependence, the individual curves (ICE) that it averages, and their averages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from operator import itemgetter
+from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
-from scipy import linalg
+from scipy import linalg, stats
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
-from pyinterp.data.columns import typical_rows
+from pyinterp.data.columns import is_category, typical_rows
 from pyinterp.errors import OptionError
-from pyinterp.estimands.effects.averages import AVERAGES, Average, average_curve
-from pyinterp.estimands.effects.grids import Grid, Points, points_of, variables_of
+from pyinterp.estimands.effects.grids import Grid, Points, hull_of, points_of, variables_of
 from pyinterp.estimands.effects.scales import Outputs, Scale, position_of
-from pyinterp.estimands.effects.support import support_notes
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
@@ -27,7 +26,11 @@ from pyinterp.losses.rowwise import Loss
 
 PDKind: TypeAlias = Literal["pd", "ice", "c-ice", "d-ice"]
 PDOf: TypeAlias = Literal["prediction", "entropy", "nll"]
+Average: TypeAlias = Literal["mean", "median", "trimmed", "exemplar"]
 
+AVERAGES = ("mean", "median", "trimmed", "exemplar")
+TRIM = 0.1  # at either end
+NO_WEIGHTS = "of the averages of curves only the mean is weighted, not {average!r}"
 COVERAGE: Mapping[str, tuple[str, ...]] = {"mean": ("PD",), "probability": ("PD of probabilities",)}
 AVERAGE_OF = {
     "mean": "Mean",
@@ -90,7 +93,6 @@ def _of_predictions(problem: Problem, at: Points, outputs: Outputs, average: Ave
         key=("pd", at, outputs, average),
         terms=at.terms(outputs.labels),
         measure=partial(_measure, donors=donors, outputs=outputs, average=average),
-        read=itemgetter("curve"),
         words=Words(
             label="PD",
             title="partial dependence",
@@ -107,9 +109,6 @@ def _of_predictions(problem: Problem, at: Points, outputs: Outputs, average: Ave
         coverage=studied if mean else (),
         no_weights=None if mean else NO_WEIGHTS.format(average=average),
     )
-
-
-NO_WEIGHTS = "of the averages of curves only the mean is weighted, not {average!r}"
 
 
 def _of_uncertainty(
@@ -137,7 +136,6 @@ def _of_uncertainty(
             of_response=of_response,
             average=average,
         ),
-        read=itemgetter("curve"),
         words=Words(
             label="PD",
             title=f"{based} partial dependence",
@@ -156,7 +154,7 @@ def _of_uncertainty(
 
 
 def _setting(at: Points, average: Average, predicted: str, whose: str) -> str:
-    """Return the sentence that says what is averaged, and which values are set."""
+    """Return the sentence that names the average and the values that are set."""
     one = len(at.names) == 1
     what = "variable is set to the value" if one else "variables are set to the values"
     sentence = f"{AVERAGE_OF[average]} {predicted} when the {what} shown for {whose}.".strip()
@@ -248,3 +246,66 @@ def _measure_losses(
 
 def _read(measurement: Measurement, *, transform: FloatArray) -> Estimate:
     return measurement["curve"].linear(transform)
+
+
+def support_notes(_: pd.Series[float], *, data: pd.DataFrame, at: Points) -> tuple[str, ...]:
+    """Return notes on the grid: missing values, and points that are extrapolated."""
+    cells = pd.DataFrame(list(at.cells), columns=list(at.names))
+    numbers = [name for name in at.names if not is_category(data[name])]
+    counts = data[list(at.names)].isna().sum()
+    notes = [
+        f"`{name}` is missing in {count} of {len(data)} rows; the grid is of its other values, and "
+        "at each all rows are predicted."
+        for name, count in counts[counts > 0].items()
+    ]
+    for name in numbers:
+        low, high = float(data[name].min()), float(data[name].max())
+        values = cells[name].drop_duplicates()
+        place = f"the observed range [{low:.6g}, {high:.6g}] of `{name}`"
+        notes += _beyond(~values.between(low, high), place)
+    for first, second in combinations(numbers, 2):
+        pairs = cells[[first, second]].drop_duplicates().to_numpy(np.float64)
+        if (hull := hull_of(data[[first, second]])) is not None:
+            outside = hull.find_simplex(pairs, tol=1e-9) < 0
+            notes += _beyond(outside, f"the convex hull of `{first}` and `{second}`")
+    return tuple(notes)
+
+
+def _beyond(outside: npt.NDArray[np.bool_] | pd.Series[bool], place: str) -> list[str]:
+    """Return a note on the grid points that are outside the data, if there are some."""
+    count = outside.sum()
+    are = "is" if count == 1 else "are"
+    note = f"{count} of {len(outside)} grid points {are} outside {place}: predictions there are "
+    return [f"{note}extrapolated."] if count else []
+
+
+def average_curve(
+    curves: FloatArray, average: Average, weights: FloatArray | None = None
+) -> Estimate:
+    """Return the average of curves, shape (n, q), with every row's contribution.
+
+    Only the mean takes weights of rows. Contributions to robust averages are their influence
+    functions, with the average added. The trimmed mean leaves out the 10% smallest and largest
+    values, as R's ``mean(trim=)``; the density at the median is estimated with Hall and Sheather's
+    (1988) bandwidth.
+    """
+    if average in ("mean", "exemplar"):  # one made-up row has the same curve n times
+        return Estimate.of_rows(curves, weights)
+    n = len(curves)
+    if average == "trimmed":
+        cut, ordered = int(np.floor(TRIM * n)), np.sort(curves, axis=0)
+        value = ordered[cut : n - cut].mean(axis=0)
+        influence = np.clip(curves, ordered[cut], ordered[n - 1 - cut]) / (1 - 2 * TRIM)
+    else:
+        value = np.median(curves, axis=0)
+        reach = min(_hall_sheather(n), 0.25)
+        low, high = np.quantile(curves, [0.5 - reach, 0.5 + reach], axis=0)
+        influence = np.sign(curves - value) * (high - low) / (4 * reach)
+    rows = value + influence - influence.mean(axis=0)
+    return Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))
+
+
+def _hall_sheather(n: int) -> float:
+    """Return the bandwidth, in probability, for the density at the median."""
+    z = float(stats.norm.isf(0.025))
+    return float(n ** (-1 / 3) * z ** (2 / 3) * (1.5 * stats.norm.pdf(0) ** 2) ** (1 / 3))

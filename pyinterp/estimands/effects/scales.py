@@ -128,7 +128,7 @@ class Outputs(NamedTuple):
 
 
 def _in_words(response: str | None, scale: UsedScale, labels: tuple[Any, ...]) -> str:
-    """Return what is predicted, on its scale and of its class, in words."""
+    """Return the predicted quantity, on its scale and of its class, in words."""
     name = "the response" if response is None else f"`{response}`"
     if isinstance(scale, Scores):
         return f"expected score of {name} ({scale})"

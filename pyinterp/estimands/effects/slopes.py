@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,14 +15,14 @@ from pyinterp.data.features import check_names, names_of
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import (
     Grid,
-    grid_values,
+    check_complete,
     has_levels,
+    number_text,
     points_of,
     variables_of,
     without_missing,
 )
 from pyinterp.estimands.effects.scales import Outputs, Scale
-from pyinterp.estimands.effects.support import check_complete
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 
@@ -48,8 +47,7 @@ def slopes(
 
     .. math:: \frac1h E[f(x + h/2, X_C) - f(x - h/2, X_C)]
     """
-    names = variables_of(problem, features, most=1, what="A slope")
-    (name,) = names
+    names = (name,) = variables_of(problem, features, most=1, what="A slope")
     if has_levels(problem, name):
         raise OptionError(
             f"A slope needs a number, but `{name}` is a category; `ame` has its contrasts."
@@ -63,7 +61,6 @@ def slopes(
         key=("slopes", at, width, outputs),
         terms=at.terms(outputs.labels),
         measure=partial(_measure_slopes, name=name, values=values, width=width, outputs=outputs),
-        read=itemgetter("slope"),
         words=Words(
             label="slope",
             title="slope of partial dependence",
@@ -102,7 +99,7 @@ def average_marginal_effects(
     data = problem.population.variables
     # Two numbers only have a contrast, as levels do: between them a tree sees no change.
     contrasts = [n for n in names if has_levels(problem, n) or data[n].nunique() == 2]
-    levels = {name: _levels(data[name]) for name in contrasts}
+    levels = {name: _levels(data, name) for name in contrasts}
     numbers = [name for name in names if name not in levels]
     check_complete(data, numbers, "An average marginal effect")
     widths = {n: _width(problem, n, step, outputs) for n in numbers}
@@ -126,7 +123,6 @@ def average_marginal_effects(
         measure=partial(
             _measure_effects, names=names, widths=widths, levels=levels, outputs=outputs
         ),
-        read=itemgetter("effects"),
         words=Words(
             label="AME",
             title="average marginal effects",
@@ -144,10 +140,9 @@ def average_marginal_effects(
     )
 
 
-def _levels(column: pd.Series[Any]) -> pd.DataFrame:
+def _levels(data: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return the levels that occur, as a column of the data's type."""
-    name, data = str(column.name), column.to_frame()
-    levels = points_of(data, (name,), grid_values(column, "unique")).frame(data)
+    levels = points_of(data, (name,), "unique").frame(data)
     if len(levels) < 2:
         raise OptionError(
             f"A contrast needs two levels, but `{name}` has one; name the other variables."
@@ -158,7 +153,7 @@ def _levels(column: pd.Series[Any]) -> pd.DataFrame:
 def _term_names(name: str, levels: pd.DataFrame | None) -> list[str]:
     if levels is None:
         return [name]
-    first, *rest = [f"{v:.6g}" if isinstance(v, float) else str(v) for v in levels[name]]
+    first, *rest = map(number_text, levels[name])
     return [f"{name}[{level} - {first}]" for level in rest]
 
 
@@ -254,7 +249,7 @@ def _ends(
 
 
 def _row_slopes(case: ModelOnRows, name: str, width: float, outputs: Outputs) -> FloatArray:
-    """Return every row's slope at its own value, shape (n, outputs)."""
+    """Return every row's slope at its value, shape (n, outputs)."""
     x = case.sample.variables[name].to_numpy(dtype=np.float64)
     n = len(x)
     ends, widths = _ends(case, name, x, width)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeAlias
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError
-from pyinterp.estimands.effects.averages import AVERAGES
 from pyinterp.estimands.effects.grids import grids_of
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.estimand import Correction, Estimand, Parameter, Problem, Terms, Words
@@ -30,29 +31,15 @@ NAMES = {
     "range": "range / 4",
 }
 
+NO_TEST = "No test of 0: noise makes curves vary, so estimates are above 0 whatever the truth."
+NO_CORRECTION = "No correction for that noise is known for the {}."
 # A curve that varies less than this share of its size varies by rounding only.
 ROUNDING = 1e-12
 NORMAL = 1.4826  # R's constant of mad()
 
 
-class Block(NamedTuple):
-    """The place of one curve among the values of several.
-
-    Attributes
-    ----------
-    feature : str
-    class_ : object
-        The class that is predicted; None for a mean.
-    at : slice
-        Its values.
-    spread : str
-        How its spread is measured: "sd", "mad", "iqr" or "range".
-    """
-
-    feature: str
-    class_: Any
-    at: slice
-    spread: str
+# Which values are a curve's, and how their spread is measured: "sd", "mad", "iqr" or "range".
+Cells: TypeAlias = tuple[slice, str]
 
 
 def flatness(
@@ -89,7 +76,6 @@ def flatness(
     """
     check_choice("spread", spread, SPREADS)
     check_flag("ice", ice)
-    check_choice("average", curve.get("average", "mean"), AVERAGES)
     if ice and curve.get("average", "mean") != "mean":
         raise OptionError(
             "`ice=True` takes the spread of every row's own curve, so there is no average over "
@@ -104,18 +90,14 @@ def flatness(
     curves = curves_of(problem, names, curve)
     if categories is None:
         categories = [name for name in names if _is_category(problem, name)]
-    blocks = _blocks(categories, curves, spread)
     first = next(iter(curves.values()))
-    corrected = not ice and any(block.spread == "sd" for block in blocks)
-    kinds = list(dict.fromkeys(block.spread for block in blocks))
-    labels = [block.class_ for block in blocks]
-    several = len(set(labels)) > 1
-    layout = pd.DataFrame(index=pd.RangeIndex(len(blocks)))
-    if labels[0] is not None:
-        layout["class"] = labels
+    classes = classes_of(first.terms)
+    cells = _cells(curves, ["range" if name in categories else spread for name in curves])
+    kinds = [kind for _, kind in cells]
+    corrected = not ice and "sd" in kinds
     # Of numbers, if there are some.
     kind = spread if spread in kinds else "range"
-    levels = dict.fromkeys(f"`{b.feature}`" for b in blocks if b.spread != kind)
+    levels = [f"`{name}`" for name in curves if name in categories and kind != "range"]
     of_curve = replace(first.words, of=None)
     of = "the partial dependence"
     if ice:
@@ -127,21 +109,16 @@ def flatness(
     what = "individual curves" if ice else NAMES[kind]
     return Estimand(
         key=("firm", tuple(part.key for part in curves.values())),
-        terms=Terms(
-            names=tuple(f"{b.class_}: {b.feature}" if several else b.feature for b in blocks),
-            layout=layout,
-        ),
+        terms=Terms.plain(list(curves), classes),
         measure=partial(_measure, curves=curves),
-        read=partial(_read_rows if ice else _read, curves=curves, blocks=blocks),
+        read=partial(_read_rows if ice else _read, curves=curves, cells=cells),
         words=Words(
             label="FIRM",
             title="flatness of partial dependence",
             details=(f"{'range / 4' if kind == 'range' else kind} of {of_curve.description}",),
             unit=first.words.unit,
             meaning=meaning,
-            notes=(NO_TEST,)
-            if corrected
-            else (NO_TEST, f"No correction for that noise is known for the {what}."),
+            notes=(NO_TEST,) if corrected else (NO_TEST, NO_CORRECTION.format(what)),
             zero_variance="its curve does not vary in any refit",
         ),
         # Noise makes a curve vary: the estimate is positive where the truth is 0, and no test of
@@ -149,11 +126,8 @@ def flatness(
         parameter=Parameter(range=POSITIVE),
         coverage=() if ice else ("FIRM",),
         no_weights="it is of the curves of single rows" if ice else first.no_weights,
-        correction=_correction(curves, blocks) if corrected else None,
+        correction=_correction(curves, cells) if corrected else None,
     )
-
-
-NO_TEST = "No test of 0: noise makes curves vary, so estimates are above 0 whatever the truth."
 
 
 def curves_of(
@@ -195,7 +169,7 @@ def _measure(case: ModelOnRows, *, curves: Mapping[str, Estimand]) -> Measuremen
 
 
 def _read_curves(measurement: Measurement, *, curves: Mapping[str, Estimand]) -> Estimate:
-    """Return the estimates of all curves from what `_measure` returns."""
+    """Return the estimates of all curves from their measurements."""
     parts: list[dict[str, Estimate]] = [{} for _ in curves]
     for (number, part), estimate in measurement.items():
         parts[number][part] = estimate
@@ -214,23 +188,19 @@ def spread_of(values: FloatArray, kind: str, size: float | None = None) -> tuple
     size : float, optional
         Size of the numbers that `values` are computed from; by default `values` themselves.
     """
-    if np.ptp(values) <= ROUNDING * (np.abs(values).max() if size is None else size):
+    if not _varies(values, size):
         return 0.0, np.zeros(len(values))
+    spread = float(_spreads(values, kind))
     if kind == "sd":
-        around = values - values.mean()
-        sd = float(np.sqrt(around @ around / (len(values) - 1)))
-        return sd, around / ((len(values) - 1) * sd)
+        return spread, (values - values.mean()) / ((len(values) - 1) * spread)
     if kind == "mad":
         middle = _quantile(values, 0.5)
         around = values - middle @ values
-        outer = _quantile(np.abs(around), 0.5)
-        signed = NORMAL * outer * np.sign(around)
-        return float(NORMAL * outer @ np.abs(around)), signed - signed.sum() * middle
-    ends = (1.0, 0.0) if kind == "range" else (0.75, 0.25)
-    weights = (_quantile(values, ends[0]) - _quantile(values, ends[1])) / (
-        4.0 if kind == "range" else 1.0
-    )
-    return float(weights @ values), weights
+        signed = NORMAL * _quantile(np.abs(around), 0.5) * np.sign(around)
+        return spread, signed - signed.sum() * middle
+    if kind == "iqr":
+        return spread, _quantile(values, 0.75) - _quantile(values, 0.25)
+    return spread, (_quantile(values, 1.0) - _quantile(values, 0.0)) / 4
 
 
 def _quantile(values: FloatArray, share: float) -> FloatArray:
@@ -245,22 +215,23 @@ def _quantile(values: FloatArray, share: float) -> FloatArray:
     return weights
 
 
-def _spreads_of_rows(curves: FloatArray, kind: str) -> FloatArray:
-    """Return the spread of every row of `curves`, shape (n, G)."""
-    size = np.abs(curves).max(axis=1)
-    varies = np.ptp(curves, axis=1) > ROUNDING * size
-    if not varies.any():
-        return np.zeros(len(curves))
+def _varies(curves: FloatArray, size: float | None = None) -> npt.NDArray[np.bool_]:
+    """Whether curves, along the last axis, vary by more than rounding of numbers of a size."""
+    sizes = np.abs(curves).max(axis=-1) if size is None else size
+    return np.asarray(np.ptp(curves, axis=-1) > ROUNDING * sizes)
+
+
+def _spreads(curves: FloatArray, kind: str) -> FloatArray:
+    """Return the spread of curves along the last axis."""
     if kind == "sd":
-        spreads = curves.std(axis=1, ddof=1)
-    elif kind == "mad":
-        away = np.abs(curves - np.median(curves, axis=1, keepdims=True))
-        spreads = NORMAL * np.median(away, axis=1)
-    elif kind == "iqr":
-        spreads = np.subtract(*np.quantile(curves, [0.75, 0.25], axis=1))
-    else:
-        spreads = np.ptp(curves, axis=1) / 4
-    return np.where(varies, spreads, 0.0)
+        around = curves - curves.mean(axis=-1, keepdims=True)
+        return np.asarray(np.sqrt(np.square(around).sum(axis=-1) / max(curves.shape[-1] - 1, 1)))
+    if kind == "mad":
+        away = np.abs(curves - np.median(curves, axis=-1, keepdims=True))
+        return np.asarray(NORMAL * np.median(away, axis=-1))
+    if kind == "iqr":
+        return np.asarray(np.subtract(*np.quantile(curves, [0.75, 0.25], axis=-1)))
+    return np.asarray(np.ptp(curves, axis=-1) / 4)
 
 
 def _is_category(problem: Problem, name: str) -> bool:
@@ -274,21 +245,14 @@ def _is_category(problem: Problem, name: str) -> bool:
     return name in problem.discrete or not pd.api.types.is_numeric_dtype(column)
 
 
-def _blocks(
-    categories: Collection[str], curves: Mapping[str, Estimand], spread: str
-) -> tuple[Block, ...]:
-    """Return the place of every curve among all values: class by class, features in order."""
-    blocks: list[Block] = []
-    start = 0
-    for name, one in curves.items():
-        classes = classes_of(one.terms)
-        points = len(one.terms.names) // len(classes)
-        for label in classes:
-            kind = "range" if name in categories else spread
-            blocks.append(Block(name, label, slice(start, start + points), kind))
-            start += points
-    order = list(dict.fromkeys(block.class_ for block in blocks))
-    return tuple(sorted(blocks, key=lambda block: order.index(block.class_)))
+def _cells(curves: Mapping[str, Estimand], kinds: Sequence[str]) -> list[Cells]:
+    """Return the cells of every curve, and the kind of its spread: class by class."""
+    cells, start = [], 0
+    for curve, kind in zip(curves.values(), kinds, strict=True):
+        ends = np.linspace(0, len(curve.terms.names), len(classes_of(curve.terms)) + 1, dtype=int)
+        cells.append([(slice(start + a, start + b), kind) for a, b in pairwise(ends)])
+        start += ends[-1]
+    return [one for of_class in zip(*cells, strict=True) for one in of_class]
 
 
 def classes_of(terms: Terms) -> list[Any]:
@@ -297,30 +261,31 @@ def classes_of(terms: Terms) -> list[Any]:
 
 
 def _read(
-    measurement: Measurement, *, curves: Mapping[str, Estimand], blocks: Sequence[Block]
+    measurement: Measurement, *, curves: Mapping[str, Estimand], cells: Sequence[Cells]
 ) -> Estimate:
     curve = _read_curves(measurement, curves=curves)
-    spreads = np.zeros(len(blocks))
-    jacobian = np.zeros((len(blocks), len(curve.value)))
-    for j, block in enumerate(blocks):
-        spreads[j], jacobian[j, block.at] = spread_of(curve.value[block.at], block.spread)
+    spreads = np.zeros(len(cells))
+    jacobian = np.zeros((len(cells), len(curve.value)))
+    for j, (at, kind) in enumerate(cells):
+        spreads[j], jacobian[j, at] = spread_of(curve.value[at], kind)
     return curve.through(spreads, jacobian)
 
 
 def _read_rows(
-    measurement: Measurement, *, curves: Mapping[str, Estimand], blocks: Sequence[Block]
+    measurement: Measurement, *, curves: Mapping[str, Estimand], cells: Sequence[Cells]
 ) -> Estimate:
     rows = _read_curves(measurement, curves=curves).rows
-    return Estimate.of_rows(
-        np.column_stack([_spreads_of_rows(rows[:, b.at], b.spread) for b in blocks])
-    )
+    spreads = [
+        np.where(_varies(rows[:, at]), _spreads(rows[:, at], kind), 0.0) for at, kind in cells
+    ]
+    return Estimate.of_rows(np.column_stack(spreads))
 
 
-def _correction(curves: Mapping[str, Estimand], blocks: Sequence[Block]) -> Correction:
-    missing = "; of categories there is none" if any(b.spread != "sd" for b in blocks) else ""
+def _correction(curves: Mapping[str, Estimand], cells: Sequence[Cells]) -> Correction:
+    missing = "; of categories there is none" if any(kind != "sd" for _, kind in cells) else ""
     return Correction(
         underlying=partial(_read_curves, curves=curves),
-        correct=partial(_corrected_spread, blocks=blocks),
+        correct=partial(_corrected_spread, cells=cells),
         note=(
             "corrected: the flatness of the mean curve, the sampling variance of the curve "
             f"subtracted under the root; noise makes curves vary{missing}. Intervals are those of "
@@ -329,15 +294,12 @@ def _correction(curves: Mapping[str, Estimand], blocks: Sequence[Block]) -> Corr
     )
 
 
-def _corrected_spread(mean: FloatArray, cov: FloatArray, *, blocks: Sequence[Block]) -> FloatArray:
+def _corrected_spread(mean: FloatArray, cov: FloatArray, *, cells: Sequence[Cells]) -> FloatArray:
     r"""Return :math:`\{s^2(PD) - tr(C V) / (G - 1)\}^{1/2}`, C the centering matrix, or 0."""
-    values = np.full(len(blocks), np.nan)
-    for j, block in enumerate(blocks):
-        if block.spread != "sd":
-            continue
-        points = block.at.stop - block.at.start
-        sd, _ = spread_of(mean[block.at], "sd")
-        covariance = cov[block.at, block.at]
-        noise = (np.trace(covariance) - covariance.mean() * points) / max(points - 1, 1)
-        values[j] = np.sqrt(max(sd**2 - noise, 0.0))
+    values = np.full(len(cells), np.nan)
+    for j, (at, kind) in enumerate(cells):
+        if kind == "sd":
+            sd, points = spread_of(mean[at], "sd")[0], at.stop - at.start
+            noise = np.trace(cov[at, at]) - cov[at, at].mean() * points
+            values[j] = np.sqrt(max(sd**2 - noise / max(points - 1, 1), 0.0))
     return values

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
+
 from pyinterp._typing import FloatArray
 from pyinterp.data.features import Features
 from pyinterp.errors import LossError, OptionError
-from pyinterp.estimands.estimand import Estimand, Problem, Terms, Words
+from pyinterp.estimands.estimand import Estimand, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-from pyinterp.estimands.importance.relation import Comparison, Relation
+from pyinterp.estimands.importance.losses import Relation, comparison
 from pyinterp.estimands.risk import NO_WEIGHTS, best_constant
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 
@@ -31,49 +33,40 @@ def leave_one_covariate_out(
     """
     chosen = problem.choose(features)
     row_loss = choose(loss, problem.predictor, problem.response)
-    compared = Comparison.of(relation, row_loss, problem.response)
     differs = relation == "difference"
     notes: tuple[str, ...] = ()
     if differs and row_loss == LOSSES["squared"]:
         notes = ("Under squared loss CVIM estimates twice LOCO's target.",)
-    return Estimand(
-        key=("loco", tuple(chosen.items()), row_loss),
-        terms=Terms.plain(list(chosen)),
-        measure=partial(_measure, features=chosen, loss=row_loss),
-        read=compared.read,
-        words=Words(
+    # The truth of an irrelevant feature is a little below 0, where learning its effect costs more
+    # than the feature gives; above it the error grows with the value, as for PFI.
+    return comparison(
+        problem,
+        chosen,
+        row_loss,
+        relation,
+        Words(
             label="LOCO",
             title="leave-one-covariate-out importance",
-            details=compared.details,
-            unit=compared.unit,
-            meaning=(
-                f"{compared.change} when the learner is trained on the same rows without the "
-                "feature."
-            ),
+            meaning="the learner is trained on the same rows without the feature.",
             notes=notes,
             zero_variance=(
                 "the learner predicts the same without it in every refit, which does not mean "
                 "certainly 0"
             ),
         ),
-        # The truth of an irrelevant feature is a little below 0, where learning its effect costs
-        # more than the feature gives; above it the error grows with the value, as for PFI.
-        parameter=compared.parameter,
+        key=("loco", tuple(chosen.items()), row_loss),
+        measure=partial(_measure, features=chosen, loss=row_loss),
         leave_out=chosen,
         coverage=("LOCO",) if differs else (),
         no_weights=None,
-        score=row_loss,
     )
 
 
 def _measure(case: ModelOnRows, *, features: Features, loss: Loss) -> Measurement:
     original = loss(case.y, case.of_kind(loss.needs).factual)[:, None]
-    changed = []
-    for name, variables in features.items():
-        losses = loss(case.y, _predict(case, name, variables, loss))[:, None]
-        changed.append(Estimate.of_rows(losses, case.weights))
+    changed = [loss(case.y, _predict(case, *feature, loss)) for feature in features.items()]
     return {
-        "changed": Estimate.stack(changed),
+        "changed": Estimate.of_rows(np.column_stack(changed), case.weights),
         "original": Estimate.of_rows(original, case.weights),
     }
 

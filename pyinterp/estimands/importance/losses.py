@@ -1,27 +1,38 @@
-"""Mean losses with a feature replaced: by values of other rows, or by draws given the others."""
+"""Mean losses with a feature replaced, by other rows' values or draws, and their comparison."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import check_choice
 from pyinterp.data.features import Features
-from pyinterp.errors import DesignError, PredictionError
+from pyinterp.errors import DesignError, InferenceError, PredictionError
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.positivity import variance_parts
 from pyinterp.losses.rowwise import Loss
+from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import ConditionalDistribution, Draws, Sampler, balanced_permutations
 from pyinterp.whatif import PERMUTATIONS, PREDICTIONS, FeatureWhatIf
 
+Relation: TypeAlias = Literal["difference", "ratio"]
 Permutations: TypeAlias = int | Literal["auto", "all"]
 LossPair: TypeAlias = tuple[Estimate, Estimate]  # with the feature replaced, and as it is
 
 LEAST_PERMUTATIONS = 10
+PARAMETERS: Mapping[Relation, Parameter] = {
+    "difference": Parameter(null=0.0, no_effect=0.0),
+    "ratio": Parameter(null=1.0, no_effect=1.0, range=POSITIVE),
+}
+
+# A feature that the model never uses can differ from 0 by the rounding of sums in another order.
+ROUNDING = 1e-12
 
 
 def measure_losses(
@@ -74,6 +85,14 @@ def marginal_losses(
     and k donates :math:`x_S`. It is the average over every permutation and has no Monte Carlo
     error. With K balanced permutations each row meets K of the n - 1 donors.
 
+    With sampling weights it is :math:`\sum_i w_i \bar L_i / W`, the mean over rows of the weighted
+    mean of the losses that each has with the values of the others:
+
+    .. math:: \bar L_i = \sum_{k \ne i} w_k L_{ik} / (W - w_i), \quad W = \sum_i w_i
+
+    So the original losses have their weighted mean, and a feature that is never used has
+    importance 0.
+
     Parameters
     ----------
     whatif : FeatureWhatIf
@@ -90,25 +109,33 @@ def marginal_losses(
         Sampling weights of the rows, also as donors; then all pairs are taken.
     """
     n, donors = len(y), whatif.donors
-    if weights is not None:
-        return _weighted_pairs(whatif, y, losses, loss, weights)
     k = n - 1  # all pairs
-    if permutations == "auto" and n * len(donors.counts) > whatif.most_pairs(loss):
-        k = min(PERMUTATIONS, max(LEAST_PERMUTATIONS, PREDICTIONS // n))
-    elif not isinstance(permutations, str):
+    if weights is None and permutations == "auto":
+        if n * len(donors.counts) > whatif.most_pairs(loss):
+            k = min(PERMUTATIONS, max(LEAST_PERMUTATIONS, PREDICTIONS // n))
+    elif weights is None and not isinstance(permutations, str):
         k = int(permutations)
     if k < n - 1:
         return some_pairs(whatif, y, losses, loss, balanced_permutations(n, k, draw()))
     if len(donors.counts) == 1:  # constant here: replacing it changes nothing
-        return one_term(losses, np.zeros(n)), one_term(losses, np.zeros(n))
-    over_donors, over_rows = whatif.summed_losses(y, loss)
+        original = one_term(losses, np.zeros(n), weights=weights)
+        return original, original
+    rows_weigh = np.ones(n) if weights is None else weights
+    others = rows_weigh.sum() - rows_weigh
+    shares = rows_weigh / others
+    if weights is None:
+        over_donors, over_rows = whatif.summed_losses(y, loss)
+        over_rows = over_rows / (n - 1)
+    else:
+        over_donors, over_rows = _weighted_sums(whatif, y, loss, weights, shares)
     # Every row also met its own values, with which it has its original loss.
-    as_row = (over_donors - losses) / (n - 1)
-    as_donor = (over_rows[donors.of_row] - losses) / (n - 1)
+    as_row = (over_donors - rows_weigh * losses) / others
+    as_donor = over_rows[donors.of_row] - shares * losses
     # As a donor, row k meets every row but itself: the mean of their own losses leaves k out.
+    unreplaced = shares @ losses - shares * losses
     return (
-        one_term(as_row, as_donor - as_donor.mean()),
-        one_term(losses, (losses.mean() - losses) / (n - 1)),
+        one_term(as_row, as_donor - np.average(as_donor, weights=weights), weights=weights),
+        one_term(losses, unreplaced - np.average(unreplaced, weights=weights), weights=weights),
     )
 
 
@@ -130,35 +157,18 @@ def some_pairs(
     )
 
 
-def _weighted_pairs(
-    whatif: FeatureWhatIf, y: FloatArray, losses: FloatArray, loss: Loss, weights: FloatArray
-) -> LossPair:
-    r"""Return weighted means over all pairs, of rows and of donors.
-
-    .. math:: \sum_i w_i \bar L_i / W, \quad
-        \bar L_i = \sum_{k \ne i} w_k L_{ik} / (W - w_i), \quad W = \sum_i w_i
-
-    The mean over rows of what each meets among the others: the original losses have their weighted
-    mean, and a feature that is never used has importance 0.
-    """
-    donors, others = whatif.donors, weights.sum() - weights
-    if len(donors.counts) == 1:  # constant here: replacing it changes nothing
-        original = one_term(losses, np.average(losses, weights=weights), weights=weights)
-        return original, original
+def _weighted_sums(
+    whatif: FeatureWhatIf, y: FloatArray, loss: Loss, weights: FloatArray, shares: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return weighted sums of the losses of all pairs: every row's over donors, and the reverse."""
+    donors = whatif.donors
     of_donor = np.bincount(donors.of_row, weights, minlength=len(donors.counts))
     over_donors, over_rows = np.empty(len(y)), np.zeros(len(donors.counts))
     for rows, predictions in whatif.cross():
         matrix = loss(y[rows, None], predictions)
         over_donors[rows] = matrix @ of_donor
-        over_rows += (weights[rows] / others[rows]) @ matrix
-    shares = weights / others
-    # Every row also met its own values, with which it has its original loss.
-    as_row = (over_donors - weights * losses) / others
-    as_donor = over_rows[donors.of_row] - shares * losses
-    return (
-        one_term(as_row, as_donor, weights=weights),
-        one_term(losses, shares @ losses - shares * losses, weights=weights),
-    )
+        over_rows += shares[rows] @ matrix
+    return over_donors, over_rows
 
 
 def _conditional_losses(
@@ -232,15 +242,85 @@ def mean_over_draws(
 
 def one_term(
     rows: FloatArray,
-    donors: FloatArray | float,
+    donors: FloatArray,
     mc_variance: float = 0.0,
     weights: FloatArray | None = None,
 ) -> Estimate:
     """Return the estimate of one term from its contributions, shape (n,).
 
-    With weights contributions are weighted deviations from the weighted mean, of donors too.
+    Those of donors are deviations, which weights multiply.
     """
     mean = Estimate.of_rows(rows[:, None], weights)
     if weights is not None:
-        donors = weights / weights.mean() * (donors - mean.value)
-    return replace(mean, donors=np.asarray(donors)[:, None], mc_variance=np.array([mc_variance]))
+        donors = weights / weights.mean() * donors
+    return replace(mean, donors=donors[:, None], mc_variance=np.array([mc_variance]))
+
+
+def comparison(
+    problem: Problem,
+    features: Features,
+    loss: Loss,
+    relation: Relation,
+    words: Words,
+    **fields: Any,
+) -> Estimand:
+    """Return how much a loss grows for every feature, measured as "changed" and "original" loss.
+
+    The meaning in `words` is the end of the sentence: when it grows. `fields` are the estimand's
+    other ones.
+    """
+    check_choice("relation", relation, ("difference", "ratio"))
+    response, is_ratio = problem.population.response, relation == "ratio"
+    unit = "" if is_ratio or response is None else loss.unit.format(y=response.name)
+    change = f"Increase in expected {loss.name}{f', in units of {unit},' if unit else ''}"
+    if is_ratio:
+        change = f"Factor by which expected {loss.name} grows"
+    return Estimand(
+        terms=Terms.plain(list(features)),
+        read=ratio if is_ratio else difference,
+        words=replace(
+            words,
+            details=(loss.name, "ratio") if is_ratio else (loss.name,),
+            unit=unit,
+            meaning=f"{change} when {words.meaning}",
+        ),
+        parameter=PARAMETERS[relation],
+        score=loss,
+        **fields,
+    )
+
+
+def difference(measurement: Measurement) -> Estimate:
+    """Return the increase of a loss; exactly 0 where it is the same up to rounding."""
+    changed, original = measurement["changed"], measurement["original"]
+    return without_rounding(changed.minus(original), original.value)
+
+
+def ratio(measurement: Measurement) -> Estimate:
+    """Return the factor by which a loss is larger."""
+    changed, original = measurement["changed"], measurement["original"]
+    if (original.value <= ROUNDING**2 * np.abs(changed.value)).any():
+        raise InferenceError(
+            "The ratio needs a positive loss, but it is 0 in some refit; use "
+            '`relation="difference"`.'
+        )
+    return with_loss_below(changed.over(original), original.rows)
+
+
+def with_loss_below(ratios: Estimate, rows: FloatArray) -> Estimate:
+    """Return ratios that know the contributions, shape (n, 1), to the loss that divides them."""
+    return replace(ratios, below=np.broadcast_to(rows, ratios.rows.shape))
+
+
+def without_rounding(estimate: Estimate, scale: FloatArray) -> Estimate:
+    """Set terms that are 0 in every row, up to rounding, to 0."""
+    rows, donors = estimate.rows, estimate.donors
+    largest = np.abs(rows if donors is None else np.maximum(np.abs(rows), np.abs(donors)))
+    # Not "larger than", so that terms with missing contributions keep them.
+    nonzero = ~(largest.max(axis=0) <= ROUNDING * np.abs(scale))
+    return Estimate(
+        value=np.where(nonzero, estimate.value, 0.0),
+        rows=np.where(nonzero, rows, 0.0),
+        donors=None if donors is None else np.where(nonzero, donors, 0.0),
+        mc_variance=np.where(nonzero, estimate.mc_variance, 0.0),
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from operator import itemgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -18,14 +17,15 @@ from pyinterp.data.frames import fill_masks
 from pyinterp.errors import InferenceError, OptionError, quote
 from pyinterp.estimands.estimand import Estimand, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-from pyinterp.estimands.importance.losses import Permutations, one_term
-from pyinterp.estimands.importance.permutation import NO_USE
-from pyinterp.estimands.importance.relation import (
+from pyinterp.estimands.importance.losses import (
     PARAMETERS,
+    Permutations,
     Relation,
+    one_term,
     with_loss_below,
     without_rounding,
 )
+from pyinterp.estimands.importance.permutation import NO_USE
 from pyinterp.losses.metric_functions import NOT_SMOOTH, MetricLike, choose_metric
 from pyinterp.losses.metrics import Metric, evaluate
 from pyinterp.samplers import balanced_permutations
@@ -68,7 +68,6 @@ def metric_importance(
         measure=partial(
             _measure, features=chosen, metric=score, permutations=draws, relation=relation
         ),
-        read=itemgetter("importance"),
         words=Words(
             label="PFI",
             title="permutation feature importance",
@@ -88,7 +87,7 @@ def metric_importance(
 def _number_or_rows(
     permutations: PermutationsOrRows, features: Features
 ) -> tuple[int | dict[str, IntArray], Hashable]:
-    """Return the number of permutations, or a user's by feature, and what stands for it in keys."""
+    """Return the number of permutations, or a user's by feature, and its place in keys."""
     if isinstance(permutations, Mapping):
         absent = [name for name in features if name not in permutations]
         if absent:

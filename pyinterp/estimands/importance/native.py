@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from operator import itemgetter
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +13,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import Features
 from pyinterp.errors import OptionError
-from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-from pyinterp.estimands.interaction.vint import class_terms
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.predictor import learner_name
 from pyinterp.whatif import WhatIf
@@ -28,21 +26,8 @@ NATIVE = ("stat", "raw", "impurity", "olden", "garson")
 PROBES = 3
 
 
-class Report(NamedTuple):
-    """The importances that one fitted model reports.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Columns or features.
-    classes : tuple
-        The class of each column of `values`; (None,) for one output.
-    values : ndarray of shape (names, classes)
-    """
-
-    names: tuple[str, ...]
-    classes: tuple[Any, ...]
-    values: FloatArray
+# The names and classes of reported importances, and these, shape (names, classes).
+Report: TypeAlias = tuple[Terms, FloatArray]
 
 
 def native_importance(problem: Problem, first: WhatIf, kind: Native | None = None) -> Estimand:
@@ -56,18 +41,23 @@ def native_importance(problem: Problem, first: WhatIf, kind: Native | None = Non
     kind : {"stat", "raw", "impurity", "olden", "garson"}, optional
         By default the first of "stat", "impurity", "olden" and "raw" that the model has.
     """
-    if kind is None:
-        kind = _default(first)
+    kinds = _kinds(first)
+    if kind is None and not kinds:
+        raise OptionError(
+            f"{learner_name(first.predictor.estimator)} reports no importance of its own (no t "
+            "statistics, coefficients, `feature_importances_`, or one hidden layer); use `pfi` or "
+            "`firm`, which any model has."
+        )
+    kind = kinds[0] if kind is None else kind
     check_choice("type", kind, NATIVE)
-    report = _report(first, problem.features, kind)
+    terms, _ = _report(first, problem.features, kind)
     results = _results(_last(first).model)
     statistic = "t" if getattr(results, "use_t", False) else "z"
     label, quantity, meaning = WORDS[kind]
     return Estimand(
         key=("native", kind, tuple(problem.features.items())),
-        terms=class_terms(report.names, report.classes),
-        measure=partial(_measure, features=problem.features, kind=kind, names=report.names),
-        read=itemgetter("reported"),
+        terms=terms,
+        measure=partial(_measure, features=problem.features, kind=kind, names=terms.names),
         words=Words(
             label=label.format(statistic),
             title="native importance",
@@ -190,13 +180,13 @@ def _weights(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> tuple[FloatArray, Flo
 def _measure(
     case: ModelOnRows, *, features: Features, kind: Native, names: tuple[str, ...]
 ) -> Measurement:
-    report = _report(case.whatif, features, kind)
-    if report.names != names:
+    terms, values = _report(case.whatif, features, kind)
+    if terms.names != names:
         raise OptionError(
-            f"All refits must have the same columns, but one has {', '.join(report.names)} and "
+            f"All refits must have the same columns, but one has {', '.join(terms.names)} and "
             f'another {", ".join(names)}; fit with `design_state="all"`.'
         )
-    value = report.values.T.ravel()
+    value = values.T.ravel()
     rows = np.broadcast_to(value, (case.sample.nobs, len(value)))
     return {"reported": Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))}
 
@@ -205,33 +195,24 @@ def _last(whatif: WhatIf) -> FinalStep:
     return final_step(whatif.predictor.estimator)
 
 
-def _results(model: Any) -> Any | None:
+def _results(model: Any) -> Any:
     """Return the statsmodels results that a model is or has; None if there are none."""
     results = getattr(model, "results_", model)
     return results if hasattr(results, "params") and hasattr(results, "model") else None
 
 
-def _has_hidden_layers(model: Any) -> bool:
-    """Whether a model is a network of one hidden layer."""
-    return len(getattr(model, "coefs_", ())) == 2
-
-
-def _default(whatif: WhatIf) -> Native:
-    """Return the first of "stat", "impurity", "olden" and "raw" that a model has."""
+def _kinds(whatif: WhatIf) -> list[Native]:
+    """Return the kinds of importance that a model has, the default first."""
     model = _last(whatif).model
-    if _results(model) is not None:
-        return "stat"
-    if hasattr(model, "feature_importances_"):
-        return "impurity"
-    if _has_hidden_layers(model):
-        return "olden"
-    if hasattr(model, "coef_"):
-        return "raw"
-    raise OptionError(
-        f"{learner_name(whatif.predictor.estimator)} reports no importance of its own (no t "
-        "statistics, coefficients, `feature_importances_`, or one hidden layer); use `pfi` or "
-        "`firm`, which any model has."
-    )
+    results, hidden = _results(model), len(getattr(model, "coefs_", ())) == 2
+    there: dict[Native, bool] = {
+        "stat": hasattr(results, "tvalues"),
+        "impurity": hasattr(model, "feature_importances_"),
+        "olden": hidden,
+        "raw": results is not None or hasattr(model, "coef_"),
+        "garson": hidden,
+    }
+    return [kind for kind, has_it in there.items() if has_it]
 
 
 NEEDS: Mapping[Native, str] = {
@@ -245,23 +226,21 @@ NEEDS: Mapping[Native, str] = {
 
 
 def _report(whatif: WhatIf, features: Features, kind: Native) -> Report:
-    """Return what a model reports; raise `OptionError` if it has no importance of this kind."""
+    """Return the importances of a model; raise `OptionError` if it reports none of this kind."""
     model = _last(whatif).model
     results = _results(model)
-    if kind == "stat" and results is not None and hasattr(results, "tvalues"):
-        return _of_results(whatif, results, results.tvalues)
-    if kind == "raw" and results is not None:
-        return _of_results(whatif, results, results.params)
-    if kind == "raw" and hasattr(model, "coef_"):
-        return _by_column(whatif, np.atleast_2d(np.asarray(model.coef_, dtype=np.float64)).T)
-    if kind == "impurity" and hasattr(model, "feature_importances_"):
+    if kind not in _kinds(whatif):
+        name = learner_name(whatif.predictor.estimator)
+        raise OptionError(f'`type="{kind}"` needs {NEEDS[kind]}; {name} is not one.')
+    if kind == "impurity":
         decreases = np.asarray(model.feature_importances_, dtype=np.float64)
         sums = [decreases[_driven(whatif, f, len(decreases))].sum() for f in features.values()]
-        return Report(tuple(features), (None,), np.array(sums)[:, None])
-    if kind in ("olden", "garson") and _has_hidden_layers(model):
+        return Terms.plain(list(features)), np.array(sums)[:, None]
+    if kind in ("olden", "garson"):
         return _by_column(whatif, (olden if kind == "olden" else garson)(*model.coefs_))
-    name = learner_name(whatif.predictor.estimator)
-    raise OptionError(f'`type="{kind}"` needs {NEEDS[kind]}; {name} is not one.')
+    if results is not None:
+        return _of_results(whatif, results, results.tvalues if kind == "stat" else results.params)
+    return _by_column(whatif, np.atleast_2d(np.asarray(model.coef_, dtype=np.float64)).T)
 
 
 def _of_results(whatif: WhatIf, results: Any, values: npt.ArrayLike) -> Report:
@@ -275,7 +254,7 @@ def _of_results(whatif: WhatIf, results: Any, values: npt.ArrayLike) -> Report:
     table = np.asarray(values, dtype=np.float64)
     table = table.reshape(len(table), -1)[columns]
     classes = _labels(whatif)[1:] or [None]  # against the first
-    return Report(tuple(names[j] for j in columns), tuple(classes), table)
+    return Terms.plain([names[j] for j in columns], classes), table
 
 
 def _by_column(whatif: WhatIf, values: FloatArray) -> Report:
@@ -298,7 +277,7 @@ def _by_column(whatif: WhatIf, values: FloatArray) -> Report:
             f"The names of the {len(values)} inputs of {learner_name(whatif.predictor.estimator)} "
             "can't be told: a step of its pipeline has no `get_feature_names_out`."
         )
-    return Report(tuple(columns), tuple(classes), values)
+    return Terms.plain(columns, classes), values
 
 
 def _labels(whatif: WhatIf) -> list[Any]:

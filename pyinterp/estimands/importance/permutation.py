@@ -1,19 +1,29 @@
-"""Permutation importance: how much worse predictions get without a feature's values."""
+"""Permutation importance: how much worse, or less certain, predictions get without a feature."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pyinterp.checks import check_choice, is_count
 from pyinterp.errors import OptionError, list_of, quote
-from pyinterp.estimands.estimand import Estimand, Problem, Terms, Words
-from pyinterp.estimands.importance.losses import Permutations, measure_losses
-from pyinterp.estimands.importance.relation import Comparison, Relation
+from pyinterp.estimands.effects.scales import position_of
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
+from pyinterp.estimands.importance.losses import Permutations, Relation, comparison, measure_losses
 from pyinterp.estimands.positivity import NO_WEIGHTS, positivity, samplers_of
-from pyinterp.losses.rowwise import LossLike, choose
-from pyinterp.samplers import Sampler, SamplerLike, check_names, check_sampler, is_conditional
+from pyinterp.losses.predictive import entropy, negative_log_likelihood
+from pyinterp.losses.rowwise import Loss, LossLike, choose
+from pyinterp.models.predictor import Predictor
+from pyinterp.samplers import (
+    SAMPLERS,
+    Sampler,
+    SamplerLike,
+    check_names,
+    check_sampler,
+    is_conditional,
+)
 
 Replacement: TypeAlias = Literal["marginal"] | SamplerLike
 
@@ -30,6 +40,7 @@ def permutation_importance(
     permutations: Permutations = "auto",
     relation: Relation = "difference",
     sampler: Replacement = "marginal",
+    of_response: bool = True,
 ) -> Estimand:
     r"""Permutation feature importance (PFI) of features.
 
@@ -37,19 +48,19 @@ def permutation_importance(
 
     with :math:`\tilde X_S` an independent draw from the marginal distribution of :math:`X_S`
     (Molnar et al. 2021, eq. 3), or from its distribution given :math:`X_C`; or the ratio of the two
-    expectations.
+    expectations. Without `of_response` the loss is of predictions alone, as entropy is.
     """
     no_weights = check_permutations(permutations)
     chosen = problem.choose(features)
-    row_loss = choose(loss, problem.predictor, problem.response)
-    compared = Comparison.of(relation, row_loss, problem.response)
-    beside: Estimand | None = None
+    if of_response or not isinstance(loss, Loss):
+        loss = choose(loss, problem.predictor, problem.response)
+    diagnostic: Estimand | None = None
     samplers: Mapping[str, Sampler] = {}
     if is_conditional(sampler):
         check_sampler(sampler)
         check_names(sampler, chosen)
         drawn = [name for name in chosen if not isinstance(sampler, Mapping) or name in sampler]
-        beside = positivity(problem, drawn, sampler=sampler)
+        diagnostic = positivity(problem, drawn, sampler=sampler)
         samplers = samplers_of(problem, problem.choose(drawn), sampler)
         no_weights = NO_WEIGHTS
         coverage: tuple[str, ...] = ("conditional PFI",) if relation == "difference" else ()
@@ -59,42 +70,45 @@ def permutation_importance(
         coverage = ("PFI over all pairs", "PFI")
     else:
         coverage = ("PFI by 5 permutations", "PFI") if permutations == 5 else ("PFI",)
+    values: list[int] = []
+    if permutations == "all" and not samplers:
+        data = problem.population.variables
+        values = [len(data[list(names)].drop_duplicates()) for names in chosen.values()]
     title, replaced, notes = _draws_in_words(problem, list(chosen), samplers)
-    return Estimand(
-        key=("pfi", tuple(chosen.items()), row_loss, permutations, tuple(samplers.items())),
-        terms=Terms.plain(list(chosen)),
-        measure=partial(
-            measure_losses,
-            features=chosen,
-            loss=row_loss,
-            permutations=permutations,
-            samplers=samplers,
-        ),
-        read=compared.read,
-        words=Words(
+    return comparison(
+        problem,
+        chosen,
+        loss,
+        relation,
+        Words(
             label="cPFI" if samplers else "PFI",
             title=title,
-            details=compared.details,
-            unit=compared.unit,
-            meaning=f"{compared.change} when the feature is replaced by {replaced}",
+            meaning=f"the feature is replaced by {replaced}",
             notes=notes,
             exact="All draws, no Monte Carlo error." if samplers else ALL_PAIRS,
             inexact=SOME_PAIRS,
             zero_variance=NO_USE,
-            values=_values(problem, chosen) if permutations == "all" and not samplers else (),
+            values=tuple(values),
         ),
-        parameter=compared.parameter,
+        key=("pfi", tuple(chosen.items()), loss, permutations, tuple(samplers.items())),
+        measure=partial(
+            measure_losses,
+            features=chosen,
+            loss=loss,
+            permutations=permutations,
+            samplers=samplers,
+            of_response=of_response,
+        ),
         coverage=coverage,
         no_weights=no_weights,
-        diagnostic=beside,
-        score=row_loss,
+        diagnostic=diagnostic,
     )
 
 
 def _draws_in_words(
     problem: Problem, features: Sequence[str], samplers: Mapping[str, Sampler]
 ) -> tuple[str, str, tuple[str, ...]]:
-    """Return the title, what a feature is replaced by, and further notes."""
+    """Return the title, the values that replace a feature, and further notes."""
     title, replaced, notes = "permutation feature importance", "an independent draw.", []
     if samplers:
         title, replaced = f"conditional {title}", "a draw given the other features"
@@ -141,7 +155,118 @@ def check_permutations(permutations: object) -> str | None:
     return 'weighted donors are those of all pairs of rows, `permutations="all"`'
 
 
-def _values(problem: Problem, features: Mapping[str, Sequence[str]]) -> tuple[int, ...]:
-    """Return how many distinct values every feature has."""
-    data = problem.population.variables
-    return tuple(len(data[list(names)].drop_duplicates()) for names in features.values())
+def likelihood_importance(
+    problem: Problem,
+    features: str | Sequence[str] | None = None,
+    *,
+    which_class: Any = None,
+    permutations: Permutations = "auto",
+    relation: Relation = "difference",
+    sampler: Replacement = "marginal",
+) -> Estimand:
+    r"""Likelihood permutation feature importance.
+
+    .. math:: PFI_L(j) = E[-\log q(Y | \tilde X_j, X_{-j})] - E[-\log q(Y | X)]
+
+    (Wood et al. 2024, eq. 6), in nats; for classes it is the PFI for log loss.
+    """
+    predictor = _predictive(problem, relation, "negative log likelihoods", "they")
+    loss = negative_log_likelihood(predictor, position_of(predictor, which_class))
+    importance = permutation_importance(
+        problem, features, loss=loss, permutations=permutations, relation=relation, sampler=sampler
+    )
+    of_class = () if which_class is None else (f"class {which_class}",)
+    return replace(
+        importance,
+        words=replace(
+            importance.words,
+            label=f"{importance.words.label}_L",
+            title=f"likelihood-based {importance.words.title}",
+            quantity=f"likelihood-{importance.words.label}",
+            unit="nats" if relation == "difference" else "",
+            details=(*importance.words.details, *of_class),
+        ),
+        coverage=("likelihood-PFI",) if importance.coverage == ("PFI",) else (),
+    )
+
+
+def entropy_importance(
+    problem: Problem,
+    features: str | Sequence[str] | None = None,
+    *,
+    which_class: Any = None,
+    permutations: Permutations = "auto",
+    relation: Relation = "difference",
+    sampler: Replacement = "marginal",
+) -> Estimand:
+    r"""Entropy permutation feature importance, which does not look at the response.
+
+    .. math:: PFI_H(j) = E\{H[q(\cdot | \tilde X_j, X_{-j})]\} - E\{H[q(\cdot | X)]\}
+
+    with :math:`\tilde X_j` an independent draw from the marginal law of :math:`X_j` (Wood et al.
+    2024, section 3.2), in nats. It is 0 if :math:`X_j` is independent of the other features
+    (Proposition 1) or if q does not depend on it (Proposition 2). It is also 0 for conditional
+    draws of any feature (Proposition 3), which are refused.
+    """
+    if isinstance(sampler, str):
+        check_choice("sampler", sampler, ("marginal", "conditional", *SAMPLERS))
+    if is_conditional(sampler):
+        raise OptionError(
+            "Entropy-PFI is 0 for every feature and model if the feature is drawn given the "
+            "others: the draws have the joint distribution of the data, so the mean entropy stays "
+            "what it is (Wood et al. 2024, Proposition 3). It measures what breaking the "
+            'dependence does; leave `sampler="marginal"`, and use `likelihood_pfi` for '
+            "conditional draws."
+        )
+    predictor = _predictive(problem, relation, "entropies", "entropy")
+    position = position_of(predictor, which_class)
+    importance = permutation_importance(
+        problem,
+        features,
+        loss=entropy(predictor, position),
+        permutations=permutations,
+        relation=relation,
+        of_response=False,
+    )
+    null = importance.parameter.null
+    of_class = () if which_class is None else (f"class {which_class}",)
+    is_ratio = relation == "ratio"
+    what = "Factor by which" if is_ratio else "Increase, in nats, of"
+    return replace(
+        importance,
+        words=replace(
+            importance.words,
+            label="PFI_H",
+            title=f"entropy-based {importance.words.title}",
+            quantity="entropy-PFI",
+            details=("ratio", *of_class) if is_ratio else of_class,
+            unit="" if is_ratio else "nats",
+            meaning=(
+                f"{what} the expected entropy of the predictive distribution"
+                f"{' grows' if is_ratio else ''} when the feature is replaced by an independent "
+                "draw."
+            ),
+            notes=(
+                f"Near {null:g}: the feature is independent of the others, or the model does not "
+                f"use it; above {null:g}: the model is surer where it agrees with the others.",
+            ),
+        ),
+        parameter=Parameter(null=null),
+        coverage=() if is_ratio else ("entropy-PFI",),
+        score=None
+        if problem.population.y is None
+        else negative_log_likelihood(predictor, position),
+        kind=None if predictor.distribution is None else "distribution",
+    )
+
+
+def _predictive(problem: Problem, relation: Relation, losses: str, one: str) -> Predictor:
+    """Return the predictor of distributions; of densities there are no ratios."""
+    predictor = problem.predictive
+    family = predictor.distribution
+    if relation == "ratio" and not (family is None or family.discrete):
+        raise OptionError(
+            f"A ratio of {losses} is not defined for densities: {one} may be negative; use "
+            '`relation="difference"`.'
+        )
+    return predictor

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -14,10 +13,10 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import NOT_NEGATIVE, check_choice, check_count, check_flag, check_number
 from pyinterp.data.features import Features, names_of
 from pyinterp.estimands.effects.scales import Outputs, Scale
-from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.flatness import ROUNDING
-from pyinterp.estimands.interaction.vint import Sets, class_terms, sets_of
+from pyinterp.estimands.interaction.vint import Sets, sets_of
 from pyinterp.ranges import POSITIVE
 
 Order: TypeAlias = Literal["overall", "pairwise", "three-way", "total", "importance"]
@@ -125,7 +124,7 @@ def h_statistic(
         )
     return Estimand(
         key=("h", functions, tuple(problem.features.items()), outputs, most_rows),
-        terms=class_terms(
+        terms=Terms.plain(
             ["total" if order == "total" else ":".join(one) for one in subsets], outputs.labels
         ),
         measure=partial(
@@ -223,55 +222,6 @@ def _parts(
     return above, [(whole,)] * len(above)
 
 
-@dataclass(frozen=True)
-class _Cross:
-    """Predictions for every row with some features of every row.
-
-    Attributes
-    ----------
-    predictions : ndarray of shape (classes, r, donors)
-        Of a row with the features of a distinct donor.
-    of_row : ndarray of int, shape (r,)
-        The position of each row among the distinct donors.
-    row_weights : ndarray of shape (r,)
-        With mean 1.
-    """
-
-    predictions: FloatArray
-    of_row: IntArray
-    row_weights: FloatArray
-
-    def effect(self, *, others: bool) -> FloatArray:
-        """Partial dependence at the rows, shape (classes, r), on the features or on all others."""
-        if others:
-            shares = np.bincount(self.of_row, self.row_weights, self.predictions.shape[2])
-            # Not by BLAS, whose sums depend on the number of threads.
-            total: FloatArray = np.einsum("crd,d->cr", self.predictions, shares)
-            return total / len(self.of_row)
-        mean: FloatArray = np.einsum("crd,r->cd", self.predictions, self.row_weights)
-        return mean[:, self.of_row] / len(self.of_row)
-
-    def backgrounds(self, weights: FloatArray, *, others: bool) -> FloatArray:
-        """Return every row's contribution to weighted sums of effects, as a background.
-
-        Parameters
-        ----------
-        weights : ndarray of shape (classes, r, k)
-            Weights of the rows as points at which the effect is evaluated.
-
-        Returns
-        -------
-        ndarray of shape (classes, r, k)
-        """
-        if others:
-            sums: FloatArray = self.predictions.swapaxes(1, 2) @ weights
-            return sums[:, self.of_row]
-        classes, _, k = weights.shape
-        donors = np.zeros((self.predictions.shape[2], classes, k))
-        np.add.at(donors, self.of_row, weights.swapaxes(0, 1))
-        return np.asarray(self.predictions @ donors.swapaxes(0, 1))
-
-
 def _measure(
     case: ModelOnRows,
     *,
@@ -295,49 +245,51 @@ def _measure(
         whatif = whatif.take(subset)
     row_weights = np.ones(len(subset)) if case.weights is None else case.weights[subset]
     row_weights = row_weights / row_weights.mean()
-    crosses: dict[tuple[str, ...], _Cross] = {}
+    store: dict[tuple[str, ...], tuple[FloatArray, IntArray]] = {}
 
-    def crossed(names: tuple[str, ...]) -> _Cross:
-        """Return what-if predictions, which are kept for their next use up to `KEPT_BYTES`."""
-        if names in crosses:
-            return crosses[names]
-        replaced = whatif.of([variable for name in names for variable in features[name]])
-        predictions = np.empty((len(outputs.labels), len(subset), len(replaced.donors.counts)))
-        for rows, block in replaced.cross():
-            predictions[:, rows] = outputs.values(block)
-        cross = _Cross(predictions, replaced.donors.of_row, row_weights)
-        size = sum(one.predictions.nbytes for one in crosses.values())
-        if size + predictions.nbytes <= KEPT_BYTES:
-            crosses[names] = cross
-        return cross
+    def crossed(part: Part) -> FloatArray:
+        """Return predictions of which a part at row i is the mean over t, shape (classes, t, i).
+
+        They are kept for their next use up to `KEPT_BYTES`, without copies of equal donors.
+        """
+        if part.names in store:
+            predictions, of_row = store[part.names]
+        else:
+            replaced = whatif.of([v for name in part.names for v in features[name]])
+            of_row = replaced.donors.of_row
+            predictions = np.empty((len(outputs.labels), len(subset), len(replaced.donors.counts)))
+            for rows, block in replaced.cross():
+                predictions[:, rows] = outputs.values(block)
+            if sum(one.nbytes for one, _ in [*store.values(), (predictions, of_row)]) <= KEPT_BYTES:
+                store[part.names] = predictions, of_row
+        pairs = predictions[..., of_row]
+        return pairs.swapaxes(1, 2) if part.others else pairs
 
     factual = outputs.values(whatif.factual)
     classes, r = factual.shape
-    uses: dict[Part, list[tuple[int, float]]] = {}
+    parts = list(dict.fromkeys(part for function in functions for part, _ in function))
+    coefficients = np.zeros((len(parts), len(functions)))
     for number, function in enumerate(functions):
         for part, coefficient in function:
-            uses.setdefault(part, []).append((number, coefficient))
+            coefficients[parts.index(part), number] = coefficient
     sums = np.zeros((classes, r, len(functions)))
-    for part, entries in uses.items():
+    for part, of_part in zip(parts, coefficients, strict=True):
         effect = factual
         if part != PREDICTION:
-            effect = crossed(part.names).effect(others=part.others)
+            # Not by BLAS, whose sums depend on the number of threads.
+            effect = np.einsum("cti,t->ci", crossed(part), row_weights) / r
         centered = effect - (effect @ row_weights)[:, None] / r
-        for number, coefficient in entries:
-            sums[..., number] += coefficient * centered
+        sums += centered[..., None] * of_part
     # Sums that are 0 in exact arithmetic.
     rounding = (ROUNDING * np.abs(factual).max(axis=1)) ** 2
     still = np.einsum("crk,r->ck", np.square(sums), row_weights) / r <= rounding[:, None]
     sums *= ~still[:, None]
     backgrounds = np.zeros_like(sums)
-    for part, entries in uses.items():
-        if part == PREDICTION:
-            continue
-        numbers = [number for number, _ in entries]
-        weights = sums[..., numbers] * np.array([coefficient for _, coefficient in entries])
-        weights *= row_weights[:, None]
-        donated = crossed(part.names).backgrounds(weights, others=part.others)
-        backgrounds[..., numbers] += 2 / r * donated * row_weights[:, None]
+    for part, of_part in zip(parts, coefficients, strict=True):
+        if part != PREDICTION:
+            (uses,) = np.nonzero(of_part)
+            weights = sums[..., uses] * of_part[uses] * row_weights[:, None]
+            backgrounds[..., uses] += 2 / r * (crossed(part) @ weights) * row_weights[:, None]
     backgrounds -= backgrounds.mean(axis=1, keepdims=True) * row_weights[:, None]
     squares, donated = (
         np.moveaxis(values, 0, 1).reshape(r, -1) for values in (np.square(sums), backgrounds)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -59,15 +58,14 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
     return Estimand(
         key=(
             "vint",
-            # The measurement is of what is computed from surfaces, not the surfaces themselves.
+            # The measurement has numbers that are computed from surfaces, not the surfaces.
             tuple(
                 (one.key, one.words.label, one.description, one.words.meaning)
                 for one in curves.values()
             ),
         ),
-        terms=class_terms([":".join(pair) for pair in subsets], classes_of(first.terms)),
+        terms=Terms.plain([":".join(pair) for pair in subsets], classes_of(first.terms)),
         measure=partial(_measure, curves=curves),
-        read=itemgetter("vint"),
         words=Words(
             label="vint",
             title="interaction by flatness of partial dependence",
@@ -126,22 +124,11 @@ def sets_of(every: Sequence[str], sets: Sets | None, size: int, what: str) -> li
 
 
 def _parts(item: Any, every: Sequence[str]) -> Any:
-    """Return the names in "age:bmi"; what is no such text, or a name itself, as it is."""
+    """Return the names in "age:bmi"; another item, or a name itself, as it is."""
     if not isinstance(item, str) or item in every or ":" not in item:
         return item
     parts = tuple(item.split(":"))
     return parts if set(parts) <= set(every) else item
-
-
-def class_terms(names: Sequence[str], labels: Sequence[Any]) -> Terms:
-    """Return one term per name and class, class by class."""
-    several = len(labels) > 1
-    layout = pd.DataFrame(index=pd.RangeIndex(len(names) * len(labels)))
-    if labels[0] is not None:
-        layout["class"] = [label for label in labels for _ in names]
-    return Terms(
-        names=tuple(f"{c}: {n}" if several else n for c in labels for n in names), layout=layout
-    )
 
 
 def surface_interaction(values: FloatArray, layout: pd.DataFrame) -> tuple[float, FloatArray]:

@@ -104,7 +104,7 @@ def signal_and_spread(y: FloatArray, prediction: FloatArray) -> FloatArray:
     """Return the covariance of responses and predictions, and the variance of predictions."""
     f = prediction.reshape(len(prediction), -1)
     if (np.ptp(f, axis=0) <= ROUNDING * np.abs(f).max()).all():
-        return np.zeros(2)  # not what rounding makes of a constant
+        return np.zeros(2)  # not the rounding of a constant
     observed = (y[:, None] == np.arange(f.shape[1])) if f.shape[1] > 1 else y[:, None]
     f = f - f.mean(axis=0)
     away = observed - observed.mean(axis=0)

@@ -75,7 +75,7 @@ def limits(c: FloatArray, error: FloatArray, at_zero: FloatArray, q: float) -> F
 
 
 def statistic(
-    c: FloatArray, error: FloatArray, at_zero: FloatArray, null: FloatArray | float
+    c: FloatArray, error: FloatArray, at_zero: FloatArray, null: FloatArray
 ) -> FloatArray:
     r"""Return the t statistic of the hypothesis that the true value is h, the dual of `limits`.
 
@@ -134,18 +134,12 @@ class SquareVariance(Variance):
         """Return the standard errors at no effect, by which the test of it divides."""
         return np.where(bse > 0, error_at_zero(*self._above(estimate, bse)), bse)
 
-    def statistic(
-        self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
-    ) -> FloatArray:
+    def statistic(self, estimate: FloatArray, bse: FloatArray, null: FloatArray) -> FloatArray:
         """Return t statistics of ``estimate = null``; missing where `bse` is 0."""
         return statistic(*self._above(estimate, bse), null - self.no_effect)
 
     def p_values(
-        self,
-        estimate: FloatArray,
-        bse: FloatArray,
-        null: FloatArray | float,
-        alternative: Alternative,
+        self, estimate: FloatArray, bse: FloatArray, null: FloatArray, alternative: Alternative
     ) -> FloatArray:
         """Return p-values; one-sided the two-sided ones, or 1 for an estimate on the other side."""
         p = super().p_values(estimate, bse, null, "two-sided")
@@ -155,7 +149,7 @@ class SquareVariance(Variance):
         return np.where(other & ~np.isnan(p), 1.0, p)
 
     def p_heading(self, alternative: Alternative) -> str:
-        """Return what tables call P."""
+        """Return the heading of P in tables."""
         return super().p_heading("two-sided") if alternative == "two-sided" else "P"
 
     def _joint(self, bse: FloatArray, alternative: Alternative) -> LargestT:

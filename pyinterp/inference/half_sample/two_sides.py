@@ -7,8 +7,8 @@ lower limit of :math:`\sum_i w_i c_i` is
     a_i = w_i (c_i - l_i) \text{ if } w_i > 0, \text{ else } w_i (u_i - c_i),
 
 and the upper one takes the other sides (Zou and Donner 2008; "MOVER"). From the limits of 95%
-intervals come a standard error below and one above, which serve at all levels. Their ratio to that
-of both sides is at most the largest, and at least the smallest, of 1 and those of the terms.
+intervals come a standard error below and one above, which serve at all levels. Their ratio to the
+one of both sides is at most the largest, and at least the smallest, of 1 and the terms' ratios.
 
 References
 ----------
@@ -23,8 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_alpha
-from pyinterp.inference.intervals import Alternative, bounds, t_quantile
+from pyinterp.inference.intervals import Alternative, bounds, one_tail, t_quantile
 from pyinterp.inference.variance import Variance
 
 ALPHA = 0.05
@@ -47,16 +46,13 @@ class ContrastVariance(Variance):
         self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative
     ) -> FloatArray:
         """Return 1 - alpha intervals, shape (k, 2); missing where `bse` is 0."""
-        check_alpha(alpha)
-        t = t_quantile(alpha / 2 if alternative == "two-sided" else alpha, self.df)
+        t = t_quantile(one_tail(alpha, alternative), self.df)
         # One-sided with alpha above 1/2 a limit is on the other side of the estimate.
         down, up = (self.below, self.above) if t >= 0 else (self.above, self.below)
         missing = np.where(bse > 0, 0.0, np.nan)
         return bounds(estimate - t * down + missing, estimate + t * up + missing, alternative)
 
-    def statistic(
-        self, estimate: FloatArray, bse: FloatArray, null: FloatArray | float
-    ) -> FloatArray:
+    def statistic(self, estimate: FloatArray, bse: FloatArray, null: FloatArray) -> FloatArray:
         """Return t statistics by the standard errors on the side of the null values."""
         error = np.where(null < estimate, self.below, self.above)
         missing = np.full(len(bse), np.nan)

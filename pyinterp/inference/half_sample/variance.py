@@ -1,4 +1,4 @@
-"""Variance of a learner from refits on complementary halves, and what it is made of."""
+"""Variance of a learner from refits on complementary halves, and its parts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pyinterp._typing import FloatArray
-from pyinterp.errors import InferenceError
 from pyinterp.inference.cov_types import register_variance
 from pyinterp.inference.half_sample.constants import FEW_CLUSTERS, LARGEST_GROWTH, MARGIN
 from pyinterp.inference.half_sample.square import SquareVariance
-from pyinterp.inference.replicates import RefitEstimate, Replicates, contributions
-from pyinterp.inference.variance import Variance, covariance
-from pyinterp.resampling.plans import LEAST_PAIRS
+from pyinterp.inference.replicates import RefitEstimate, Replicates, contributions, covariance
+from pyinterp.inference.variance import Variance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,10 +21,6 @@ class VarianceParts:
 
     Attributes
     ----------
-    pairs : int
-        M, the degrees of freedom.
-    estimates : ndarray of shape (m, q)
-        The estimates whose mean is reported.
     A : ndarray of shape (q, q)
         :math:`A = \frac{1}{4M} \sum_j D_j D_j^\top`. In expectation it is at least the variance of
         the mean of many refits on halves, for any learner: disjoint halves have no training row in
@@ -44,8 +38,6 @@ class VarianceParts:
         By what factor ratios are larger than on halves.
     """
 
-    pairs: int
-    estimates: FloatArray
     A: FloatArray
     A_of_pairs: FloatArray
     S_of_pairs: FloatArray
@@ -55,41 +47,16 @@ class VarianceParts:
     mean_share: float
     ratio_growth: FloatArray
 
-    def bse_error(self, of_pairs: FloatArray) -> FloatArray:
-        """Return the Monte Carlo error of standard errors, by the choice of pairs and refits.
-
-        Parameters
-        ----------
-        of_pairs : ndarray of shape (M, q)
-            What every pair gives for the variance, which is their mean plus `by_refits`.
-        """
-        m = len(self.estimates)
-        of_refits = np.square(self.estimates - self.estimates.mean(axis=0)) / (m - 1)
-        variance = of_pairs.mean(axis=0) + np.diag(self.by_refits)
-        noise = np.zeros_like(variance)
-        for each in (of_pairs, of_refits):
-            # As shares of the variance, whose squares are numbers whatever the unit.
-            missing = np.full_like(each, np.nan)
-            shares = np.divide(each, variance, out=missing, where=variance > 0)
-            noise += shares.var(axis=0, ddof=1) / len(shares)
-        return np.asarray(np.sqrt(noise * variance) / 2)
-
 
 def variance_parts(replicates: Replicates) -> VarianceParts:
-    r"""Return the parts of the variance; `InferenceError` without pairs of halves.
+    r"""Return the parts of the variance, of replicates with pairs of halves.
 
     :math:`D_j = (\tau_{j0} - \tau_{j1}) - (\epsilon_{j0} - \epsilon_{j1})` is the difference of
     the parts by training of a pair's refits, less the difference of their parts by evaluation rows
     (`training_parts`). A row that trains one of a pair evaluates the other; the minus adds up what
     it does in both ways.
     """
-    m, pairs = len(replicates.estimates), len(replicates.pairs)
-    if pairs < LEAST_PAIRS or m < 2:
-        raise InferenceError(
-            f"The half-sample variance needs at least {LEAST_PAIRS} pairs of refits on "
-            f"complementary halves and 2 refits that estimate, but these results have {pairs} and "
-            f"{m}: fit with `pi.HalfSampling()`."
-        )
+    pairs = len(replicates.pairs)
     halves = [half for pair in replicates.pairs for half in pair]
     each = np.array([half.estimate.value for half in halves]).reshape(pairs, 2, -1)
     groups = [[half for pair in part.pairs for half in pair] for part in replicates.parts]
@@ -98,18 +65,16 @@ def variance_parts(replicates: Replicates) -> VarianceParts:
     signed = 2 * by_training - (each - each[0, 0])
     differences, means = signed[:, 0] - signed[:, 1], each.mean(axis=1)
     S_of_pairs = np.square(means - means.mean(axis=0)) * pairs / (pairs - 1)
-    estimates, fits = replicates.per_refit, replicates.half_fits
-    own = replicates.has_own_refits
-    estimate, on_halves = estimates.mean(axis=0), means.mean(axis=0)
+    fits, estimates, on_halves = replicates.half_fits, replicates.per_refit, means.mean(axis=0)
+    of_mean = estimates if replicates.has_own_refits else means
+    estimate = estimates.mean(axis=0)
     ratio = np.divide(estimate, on_halves, out=np.ones_like(estimate), where=on_halves > 0)
     return VarianceParts(
-        pairs=pairs,
-        estimates=estimates,
         A=differences.T @ differences / (4 * pairs),
         A_of_pairs=np.square(differences) / 4,
         S_of_pairs=S_of_pairs,
         S=S_of_pairs.mean(axis=0),
-        by_refits=covariance(estimates) / m if own else covariance(means) / pairs,
+        by_refits=covariance(of_mean) / len(of_mean),
         growth=max([fit.growth for fit in fits], default=1.0),
         mean_share=max([fit.mean_share for fit in fits], default=1.0),
         ratio_growth=np.clip(ratio, 1.0, LARGEST_GROWTH),
@@ -125,12 +90,12 @@ def training_parts(halves: Sequence[RefitEstimate]) -> FloatArray:
     training rows and evaluation rows do.
     """
     sizes = np.array([len(half.rows) for half in halves])
-    rows, position = np.unique(np.concatenate([h.rows for h in halves]), return_inverse=True)
-    positions = np.split(position, np.cumsum(sizes)[:-1])
+    rows = np.unique(np.concatenate([half.rows for half in halves]))
     member = np.zeros((len(rows), len(halves)))
-    around = halves[0].estimate.value  # what is common to all costs digits
+    around = halves[0].estimate.value  # a part that is common to all costs digits
     sums = np.zeros((len(rows), len(around)))
-    for k, (half, at) in enumerate(zip(halves, positions, strict=True)):
+    for k, half in enumerate(halves):
+        at = np.searchsorted(rows, half.rows)
         member[at, k] = 1.0
         sums[at] += contributions(half.estimate) - around
     times = member.sum(axis=1, keepdims=True)
@@ -219,16 +184,38 @@ def _plain(
         warning = f"{warning} {few}".lstrip()
     on = "63.2% of" if replicates.has_own_refits else "half"
     of = "rows" if count is None else "clusters"
-    note = f"Intervals ({cov_type}, {parts.pairs} df) are for the learner trained on {on} the {of}."
+    df = len(of_pairs)
+    note = f"Intervals ({cov_type}, {df} df) are for the learner trained on {on} the {of}."
     cov = of_halves + parts.by_refits
     return Variance(
         cov=np.full_like(cov, np.nan) if refused else cov,
-        df=parts.pairs,
+        df=df,
         note="" if refused else note,
         reason=refused,
-        bse_error=parts.bse_error(of_pairs),
+        bse_error=_bse_error(replicates.per_refit, of_pairs, np.diag(parts.by_refits)),
         warning="" if refused else warning,
     )
+
+
+def _bse_error(estimates: FloatArray, of_pairs: FloatArray, by_refits: FloatArray) -> FloatArray:
+    """Return the Monte Carlo error of standard errors, by the choice of pairs and refits.
+
+    Parameters
+    ----------
+    estimates : ndarray of shape (m, q)
+    of_pairs : ndarray of shape (M, q)
+        What every pair gives for the variance, which is their mean plus `by_refits`.
+    by_refits : ndarray of shape (q,)
+    """
+    of_refits = np.square(estimates - estimates.mean(axis=0)) / (len(estimates) - 1)
+    variance = of_pairs.mean(axis=0) + by_refits
+    noise = np.zeros_like(variance)
+    for each in (of_pairs, of_refits):
+        # As shares of the variance, whose squares are numbers whatever the unit.
+        missing = np.full_like(each, np.nan)
+        shares = np.divide(each, variance, out=missing, where=variance > 0)
+        noise += shares.var(axis=0, ddof=1) / len(shares)
+    return np.asarray(np.sqrt(noise * variance) / 2)
 
 
 register_variance("half-sample", half_sample, needs="pairs")

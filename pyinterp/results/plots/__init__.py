@@ -20,39 +20,17 @@ in `KINDS`. This folder is imported when the first plot is asked for: plotnine t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import plotnine as p9
 
-from pyinterp.results.plots.curves import (
-    curve,
-    curve_per_level,
-    has_few_levels,
-    is_number_by_level,
-    overlay,
-    panels,
-)
-from pyinterp.results.plots.points import points, together
-from pyinterp.results.plots.scatter import agreement, likelihood_and_entropy
-from pyinterp.results.plots.style import Style, caption, count_of, in_panels, in_style
-from pyinterp.results.plots.tiles import rank_tiles, surface, volume
+from pyinterp.data.columns import is_category
+from pyinterp.results.plots.curves import MOST_CURVES, curve, curve_per_level
+from pyinterp.results.plots.points import points
+from pyinterp.results.plots.style import Style, caption, count_of, frame_of, in_style
+from pyinterp.results.plots.tiles import surface, volume
+from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import largest_first
-
-if TYPE_CHECKING:
-    from pyinterp.results.results import EstimandResults
-
-__all__ = [
-    "Style",
-    "agreement",
-    "in_style",
-    "kinds_of",
-    "likelihood_and_entropy",
-    "overlay",
-    "panels",
-    "plot",
-    "rank_tiles",
-    "together",
-]
 
 # What can be drawn, by the number of axes of the terms; the first is drawn by default.
 KINDS = {0: ("dots", "bars", "forest"), 1: ("curve",), 2: ("tiles",), 3: ("tiles",)}
@@ -61,9 +39,10 @@ KINDS = {0: ("dots", "bars", "forest"), 1: ("curve",), 2: ("tiles",), 3: ("tiles
 def kinds_of(results: EstimandResults) -> tuple[str, ...]:
     """Return the kinds of plots of results, the default first."""
     terms = results.estimand.terms
-    if len(terms.axes) != 2 or not is_number_by_level(terms.layout, terms.axes):
+    levels = [axis for axis in terms.axes if is_category(terms.layout[axis])]
+    if len(terms.axes) != 2 or len(levels) != 1:
         return KINDS[len(terms.axes)]
-    few = has_few_levels(terms.layout, terms.axes)
+    few = terms.layout[levels[0]].nunique() <= MOST_CURVES
     return ("curves", "tiles") if few else ("tiles", "curves")
 
 
@@ -79,9 +58,9 @@ def plot(
 ) -> p9.ggplot:
     """Draw values, a curve with options of its rows, or tiles, by the number of axes."""
     terms = results.estimand.terms
-    frame = in_panels(results, results.summary_frame(alpha).reset_index())
+    frame = frame_of(results, alpha)
     kind = kinds_of(results)[0] if kind == "auto" else kind
-    words = caption(results, alpha, surface=kind == "tiles")
+    words = caption([results], alpha, intervals=kind != "tiles")
     if terms.axes:  # a point without estimate is not drawn; the caption counts them
         frame = frame[frame["estimate"].notna()]
     elif sort:

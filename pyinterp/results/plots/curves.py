@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from operator import or_, truediv
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -16,26 +16,10 @@ from plotnine.composition import Compose, plot_spacer
 
 from pyinterp.data.columns import is_category
 from pyinterp.results.plots import room as rooms
-from pyinterp.results.plots.style import (
-    BLUE,
-    COLORS,
-    GRAY,
-    caption,
-    captions,
-    colored_curves,
-    colors_of,
-    in_panels,
-    label,
-    line_at_null,
-    marks_of_rows,
-    rows_with_interval,
-)
+from pyinterp.results.plots import style
+from pyinterp.results.results import EstimandResults
 
-if TYPE_CHECKING:
-    from pyinterp.results.results import EstimandResults
-
-
-MOST_CURVES = 8  # that are told apart; tiles are drawn of more levels, unless curves are asked for
+MOST_CURVES = 8  # that differ in color; tiles are drawn of more levels, unless curves are asked for
 KEYS = 0.25  # inches of a line of a legend
 TITLE = 24  # characters of a line of the title of a legend
 CAPTION = 42  # characters of a line of the caption below the last of several panels
@@ -56,31 +40,33 @@ def curve(
     sort: bool = True,
     width: float = rooms.WIDTH,
 ) -> p9.ggplot:
-    """Draw estimates along the grid, and rows' own curves if the estimand has them.
+    """Draw estimates along the grid, and the curves of single rows if the estimand has them.
 
     Levels that have no room side by side are drawn one below the other, sorted unless the category
-    has an order of its own. The figure is as wide as is given in inches, or more if texts need it.
+    is ordered. The figure is as wide as is given in inches, or more if texts need it.
     """
     axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
-    numeric = not is_category(frame[axis])
     room = rooms.room_of_curve(results, frame, width)
-    frame, axes = _axes(results, frame, room, label(results), sort=sort)
+    frame, axes = _axes(results, frame, room, style.label(results), sort=sort)
     figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate"))
     if results.estimand.curves:
         rows = _row_curves(results, frame, axis, color, curves)
         figure += _lines(rows, axis, color)
         if observed:
-            figure += _points(_observed_points(rows, axis, results.data[name]), axis, color)
-    figure += line_at_null(results)
-    limits, mean = rows_with_interval(frame), BLUE if color is None else "black"
+            look = {"color": "black", "size": 0.8} if color is None else {"size": 1.2}
+            place = p9.aes(x=axis, y="estimate", **({} if color is None else {"color": "color"}))
+            marks = _observed_points(rows, axis, results.data[name])
+            figure += p9.geom_point(place, marks, inherit_aes=False, show_legend=False, **look)
+    figure += style.line_at_null(results)
+    limits, mean = style.rows_with_interval(frame), style.BLUE if color is None else "black"
     sides = p9.aes(ymin="conf_low", ymax="conf_high")
-    if numeric:
+    if not is_category(frame[axis]):
         if len(limits):
-            figure += p9.geom_ribbon(sides, limits, fill=BLUE, alpha=0.2)
+            figure += p9.geom_ribbon(sides, limits, fill=style.BLUE, alpha=0.2)
         figure += p9.geom_line(color=mean)
-        figure += _rug(results.data, name, frame[axis], color)
+        figure += style.marks_of_rows(results.data, name, frame[axis], color)
     elif len(limits):
-        figure += p9.geom_errorbar(sides, limits, width=0.2, color=BLUE)
+        figure += p9.geom_errorbar(sides, limits, width=0.2, color=style.BLUE)
     return figure + p9.geom_point(color=mean, size=1.2) + axes
 
 
@@ -99,7 +85,7 @@ def _axes(
         layers = [*rooms.panels_of(facet, room), p9.labs(x=x, y=y), room.size]
         if not is_category(frame[axis]):
             return frame, [*layers, *rooms.few_breaks("x", room.panel)]
-        levels = frame[axis].drop_duplicates().tolist()
+        levels = rooms.levels_of(frame[axis])
     else:
         levels = rooms.from_below(results, frame, axis, name, sort=sort)
         labels = p9.labs(x=rooms.in_room(name, lines.height), y=y)
@@ -108,49 +94,29 @@ def _axes(
 
 
 def _lines(rows: pd.DataFrame, axis: str, color: str | None) -> list[Any]:
-    """Return rows' own curves, gray or in the colors of a variable."""
+    """Return the curves of single rows, gray or in the colors of a variable."""
     look: dict[str, Any] = {"size": 0.3, "inherit_aes": False}
     if color is None:
         pale = float(np.clip(50 / rows["row"].nunique(), 0.25, 0.8))  # of few each is seen
         lines = p9.aes(x=axis, y="estimate", group="line")
-        return [p9.geom_line(lines, rows, color=GRAY, alpha=pale, **look)]
+        return [p9.geom_line(lines, rows, color=style.GRAY, alpha=pale, **look)]
     lines = p9.aes(x=axis, y="estimate", group="line", color="color")
     layers = [p9.geom_line(lines, rows, alpha=0.5, **look), p9.labs(color=color)]
     if not is_category(rows["color"]):
         return [*layers, p9.scale_color_cmap("viridis")]
     levels = pd.factorize(rows["color"], sort=True)[1].tolist()
-    if len(levels) > len(COLORS):
+    if len(levels) > len(style.COLORS):
         return layers
     # Single curves are thin and pale; in the legend they are neither.
     legend = p9.guides(color=p9.guide_legend(override_aes={"size": 1, "alpha": 1}))
-    colors = dict(zip(levels, COLORS, strict=False))
+    colors = dict(zip(levels, style.COLORS, strict=False))
     return [*layers, legend, p9.scale_color_manual(colors, breaks=levels)]
-
-
-def _points(rows: pd.DataFrame, axis: str, color: str | None) -> p9.geom_point:
-    """Return a point per row, black or in the color of its curve."""
-    if color is None:
-        place = p9.aes(x=axis, y="estimate")
-        return p9.geom_point(place, rows, color="black", size=0.8, inherit_aes=False)
-    place = p9.aes(x=axis, y="estimate", color="color")
-    return p9.geom_point(place, rows, size=1.2, inherit_aes=False, show_legend=False)
-
-
-def _rug(data: pd.DataFrame, name: str, grid: pd.Series[Any], color: str | None) -> p9.geom_rug:
-    """Return a mark per row within the grid, in the color of the row's level if curves have it."""
-    if color is None or not is_category(data[color]):
-        return marks_of_rows(data[name], grid)
-    axis = str(grid.name)
-    rug = pd.DataFrame({axis: data[name].to_numpy(), "color": data[color].to_numpy()})
-    inside, place = rug[rug[axis].between(grid.min(), grid.max())], p9.aes(x=axis, color="color")
-    look: dict[str, Any] = {"alpha": 0.5, "inherit_aes": False, "show_legend": False}
-    return p9.geom_rug(place, inside, sides="b", **look)
 
 
 def _row_curves(
     results: EstimandResults, frame: pd.DataFrame, axis: str, color: str | None, curves: int
 ) -> pd.DataFrame:
-    """Return rows' own curves in long form, so many of them at most, with their positions."""
+    """Return curves of single rows in long form, so many at most, with their positions."""
     rows = results.row_frame()
     positions = np.unique(np.concatenate(results.rows))
     # Evenly spread over the rows, so that the same plot comes out twice.
@@ -170,11 +136,10 @@ def _row_curves(
 
 
 def _observed_points(rows: pd.DataFrame, axis: str, values: pd.Series[Any]) -> pd.DataFrame:
-    """Return a point on every row's curve at the row's own value; none beyond the grid."""
+    """Return a point on every row's curve at the value of the row; none beyond the grid."""
     marks = []
-    for position in rows["position"].unique():
-        row = rows[rows["position"] == position]
-        value = values.iloc[position]
+    for _, row in rows.groupby("position", sort=False):
+        value = values.iloc[row["position"].iloc[0]]
         if is_category(rows[axis]):
             marks.append(row[row[axis] == value].iloc[:1])
             continue
@@ -192,42 +157,29 @@ def overlay(
     first = several[0]
     (axis,), (name,) = first.estimand.terms.axes, first.estimand.terms.axis_names
     frames = [
-        in_panels(results, results.summary_frame(alpha).reset_index())
-        .rename(columns={results.estimand.terms.axes[0]: axis})
-        .assign(result=one)
-        for one, results in zip(names, several, strict=True)
+        style.frame_of(one, alpha)
+        .rename(columns={one.estimand.terms.axes[0]: axis})
+        .assign(result=who)
+        for who, one in zip(names, several, strict=True)
     ]
-    frame, different = pd.concat(frames, ignore_index=True), list(dict.fromkeys(names))
-    frame = frame.dropna(subset=["estimate"])
-    frame["result"] = pd.Categorical(frame["result"], categories=different)
-    numeric = not is_category(frame[axis])
-    room = replace(rooms.room_of_curve(first, frame), legend=rooms.legend_width(different))
-    what = " / ".join(dict.fromkeys(label(results) for results in several))
+    frame = pd.concat(frames, ignore_index=True).dropna(subset=["estimate"])
+    frame["result"] = pd.Categorical(frame["result"], categories=list(names))
+    room = replace(rooms.room_of_curve(first, frame), legend=rooms.legend_width(names))
+    what = " / ".join(dict.fromkeys(style.label(results) for results in several))
     frame, axes = _axes(first, frame, room, what, sort=sort)
-    figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate", color="result")) + line_at_null(first)
-    limits = rows_with_interval(frame)
-    if numeric:
-        figure += colored_curves(limits, axis, "result", different)
-        figure += marks_of_rows(first.data[name], frame[axis])
+    figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate", color="result"))
+    figure += style.line_at_null(first)
+    limits = style.rows_with_interval(frame)
+    if not is_category(frame[axis]):
+        figure += style.colored_curves(limits, axis, "result", names)
+        figure += style.marks_of_rows(first.data, name, frame[axis])
     else:
-        apart = p9.position_dodge(width=0.15 * len(different))
+        apart = p9.position_dodge(width=0.15 * len(names))
         sides = p9.aes(ymin="conf_low", ymax="conf_high")
         if len(limits):
             figure += p9.geom_errorbar(sides, limits, width=0.1, position=apart)
-        figure += [p9.geom_point(position=apart), colors_of(different)]
-    return figure + axes + p9.labs(color="", caption=captions(several, names, alpha))
-
-
-def is_number_by_level(frame: pd.DataFrame, axes: Sequence[str]) -> bool:
-    """Whether one of two axes is of numbers and the other of levels."""
-    first, second = (is_category(frame[str(axis)]) for axis in axes)
-    return first != second
-
-
-def has_few_levels(frame: pd.DataFrame, axes: Sequence[str]) -> bool:
-    """Whether curves of a category's levels can be told apart."""
-    (level,) = (axis for axis in axes if is_category(frame[str(axis)]))
-    return bool(frame[level].nunique() <= MOST_CURVES)
+        figure += [p9.geom_point(position=apart), style.colors_of(names)]
+    return figure + axes + p9.labs(color="", caption=style.caption(several, alpha, names))
 
 
 def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
@@ -239,21 +191,22 @@ def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
     frame = frame.assign(level=pd.Categorical(frame[level].map(str), categories=levels))
     title = rooms.in_lines(names[level], TITLE)
     room = replace(rooms.room_of_curve(results, frame), legend=rooms.legend_width(levels, title))
-    figure = p9.ggplot(frame, p9.aes(x=x, y="estimate", color="level")) + line_at_null(results)
-    if len(levels) > len(COLORS):  # a legend of one column, and a figure as high
+    figure = p9.ggplot(frame, p9.aes(x=x, y="estimate", color="level"))
+    figure += style.line_at_null(results)
+    if len(levels) > len(style.COLORS):  # a legend of one column, and a figure as high
         figure += p9.guides(color=p9.guide_legend(ncol=1))
         keys = KEYS * len(levels) + 2 * rooms.LINE * (title.count("\n") + 2)
         room = replace(room, high=max(room.high, rooms.MARGINS + keys))
     return (
         figure
-        + colored_curves(rows_with_interval(frame), x, "level", levels)
-        + marks_of_rows(results.data[names[x]], frame[x])
+        + style.colored_curves(style.rows_with_interval(frame), x, "level", levels)
+        + style.marks_of_rows(results.data, names[x], frame[x])
         + room.size
         + rooms.few_breaks("x", room.panel)
         + rooms.panels_of(rooms.facet_of(results), room)
         + p9.labs(
             x=rooms.in_room(names[x], room.width),
-            y=rooms.in_room(label(results), rooms.LONGEST),
+            y=rooms.in_room(style.label(results), rooms.LONGEST),
             color=title,
         )
     )
@@ -262,9 +215,9 @@ def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
 def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.ggplot:
     """Draw a panel per variable, about as many in a row as there are rows.
 
-    A category with more levels than a panel has lines has a column of its own, to the right.
+    A category with more levels than a panel has lines has a separate column, to the right.
     """
-    frames = [in_panels(one, one.summary_frame(alpha).reset_index()) for one in several]
+    frames = [style.frame_of(one, alpha) for one in several]
     limits = _limits(np.concatenate([f[["estimate", "conf_low", "conf_high"]] for f in frames]))
     sizes = [_room(one, frame) for one, frame in zip(several, frames, strict=True)]
     needs = [rooms.MARGINS + room.lines if room.lines > HEIGHT - BELOW else 0.0 for room in sizes]
@@ -275,19 +228,22 @@ def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.
         down = max(int(np.ceil(max(needs) / HEIGHT)), -(-len(few) // max(across - 1, 1)))
         across = -(-len(few) // down)
     width = max(room.width for room in sizes)
-    drawings: dict[int, p9.ggplot] = {}
+    drawings: list[p9.ggplot] = []
     for k, (results, frame, need) in enumerate(zip(several, frames, needs, strict=True)):
         figure = curve(results, frame, width=width)
         turned = isinstance(figure.coordinates, p9.coord_flip)
         figure += p9.coord_flip(ylim=limits) if turned else p9.coord_cartesian(ylim=limits)
-        first = need > 0 or few.index(k) % across == 0
-        name, what = results.estimand.terms.axis_names[0], _quantity(results)
-        high = max(need, HEIGHT) - BELOW
-        x = rooms.in_room(name, high if turned else width - BELOW, POINTS)
-        y = rooms.in_room(what, width - BELOW if turned else high, POINTS) if first else ""
-        drawings[k] = figure + p9.labs(x=x, y=y)
+        across_axis, along_axis = width - BELOW, max(need, HEIGHT) - BELOW
+        if turned:
+            across_axis, along_axis = along_axis, across_axis
+        x = rooms.in_room(results.estimand.terms.axis_names[0], across_axis, POINTS)
+        y = ""
+        if need or few.index(k) % across == 0:  # without the variable, which the other axis has
+            what = style.label(results).replace(f" of {results.estimand.words.of}", "", 1)
+            y = rooms.in_room(what, along_axis, POINTS)
+        drawings.append(figure + p9.labs(x=x, y=y))
     last = [*few, *many][-1]
-    words = textwrap.fill(caption(several[0], alpha, surface=False), CAPTION)
+    words = textwrap.fill(style.caption([several[0]], alpha), CAPTION)
     drawings[last] += p9.labs(caption=words)
     drawings[last] += p9.theme(plot_caption=p9.element_text(size=7))
     if len(drawings) == 1:
@@ -306,16 +262,11 @@ def _room(results: EstimandResults, frame: pd.DataFrame) -> rooms.Room:
 def _grid(
     few: list[p9.ggplot], many: list[p9.ggplot], across: int, width: float, need: float
 ) -> Compose:
-    """Return drawings in rows; if some need more height than a row has, columns beside them."""
+    """Return drawings in rows, and to their right columns of those that need more height."""
     down = -(-len(few) // max(across, 1))
-    space: list[Any] = [plot_spacer() for _ in range(across * down - len(few))]
-    cells = [*few, *space]
-    if many:
-        columns: list[Any] = [reduce(truediv, cells[k::across]) for k in range(across)]
-        grid: Any = reduce(or_, [*columns, *many])
-    else:
-        rows = [reduce(or_, cells[k : k + across]) for k in range(0, len(cells), across)]
-        grid = reduce(truediv, rows)
+    cells: list[Any] = [*few, *(plot_spacer() for _ in range(across * down - len(few)))]
+    columns = [reduce(truediv, cells[k::across]) for k in range(across)]
+    grid: Any = reduce(or_, [*columns, *many])
     high = max(HEIGHT * down + 0.4, need)
     wide = width * (across + len(many))
     size = p9.theme(
@@ -324,11 +275,6 @@ def _grid(
         panel_spacing_x=rooms.SPACE / wide,
     )
     return cast("Compose", grid & size)
-
-
-def _quantity(results: EstimandResults) -> str:
-    """Return the label of the vertical axis without the variable, which labels the other axis."""
-    return label(results).replace(f" of {results.estimand.words.of}", "", 1)
 
 
 def _limits(values: np.ndarray) -> tuple[float, float]:

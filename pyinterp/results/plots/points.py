@@ -4,27 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotnine as p9
 
 from pyinterp.results.plots import room as rooms
-from pyinterp.results.plots.style import (
-    BLUE,
-    GRAY,
-    captions,
-    colors_of,
-    count_of,
-    label,
-    rows_with_interval,
-)
+from pyinterp.results.plots import style
+from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import largest_first
-
-if TYPE_CHECKING:
-    from pyinterp.results.results import EstimandResults
-
 
 MOST_DECIMALS = 6
 POINTS = 8  # size of the numbers of a forest plot
@@ -39,64 +28,62 @@ def points(results: EstimandResults, frame: pd.DataFrame, *, kind: str = "dots")
     """
     ordered = frame["term"].drop_duplicates().tolist()[::-1]
     names = {term: rooms.in_lines(term) for term in ordered}
-    null, room = results.estimand.parameter.null, _room(results, frame, list(names.values()), kind)
+    null, texts = results.estimand.parameter.null, _texts(frame) if kind == "forest" else []
+    room = _room(results, frame, list(names.values()), texts)
     frame = frame.assign(term=pd.Categorical(frame["term"], categories=ordered, ordered=True))
     drawn = frame.dropna(subset=["estimate"])
     figure = p9.ggplot(drawn, p9.aes(y="term", x="estimate"))
     figure += [p9.scale_y_discrete(limits=ordered, labels=names), room.size]
     if null is not None:
-        figure += p9.geom_vline(xintercept=null, color=GRAY, linetype="dashed")
+        figure += p9.geom_vline(xintercept=null, color=style.GRAY, linetype="dashed")
     if kind == "bars":
         start = 0.0 if null is None else null
         wide = (drawn["estimate"] - start).abs()
         bars = drawn.assign(middle=(drawn["estimate"] + start) / 2, wide=wide)
-        tile = p9.aes(x="middle", y="term", width="wide")
-        figure += p9.geom_tile(tile, bars, fill=BLUE, alpha=0.5, height=0.7, inherit_aes=False)
-    limits = rows_with_interval(drawn)
+        tile, look = p9.aes(x="middle", y="term", width="wide"), {"fill": style.BLUE, "alpha": 0.5}
+        figure += p9.geom_tile(tile, bars, height=0.7, inherit_aes=False, **look)
+    limits = style.rows_with_interval(drawn)
     if len(limits):
         ends = p9.aes(y="term", xmin="conf_low", xmax="conf_high")
-        figure += p9.geom_errorbarh(ends, limits, height=0.25, color=BLUE, inherit_aes=False)
-    figure += _numbers(frame, null, room) if kind == "forest" else rooms.few_breaks("x", room.panel)
+        figure += p9.geom_errorbarh(ends, limits, height=0.25, color=style.BLUE, inherit_aes=False)
+    figure += _numbers(frame, null, room, texts) if texts else rooms.few_breaks("x", room.panel)
     if kind != "bars":
-        figure += p9.geom_point(color=BLUE)
-    figure += p9.labs(x=label(results), y="")
+        figure += p9.geom_point(color=style.BLUE)
+    figure += p9.labs(x=style.label(results), y="")
     return figure + rooms.panels_of(rooms.facet_of(results), room)
 
 
-def _room(results: EstimandResults, frame: pd.DataFrame, names: list[str], kind: str) -> rooms.Room:
+def _room(
+    results: EstimandResults, frame: pd.DataFrame, names: list[str], numbers: list[str]
+) -> rooms.Room:
     """Return the room of a plot; panels of a forest plot are below each other, if they can."""
     room = replace(
         rooms.room_of_curve(results, frame), lines=rooms.lines_of(names), labels=rooms.widest(names)
     )
-    if kind != "forest":
+    if not numbers:
         return room
-    room = replace(room, across=1, least=MARKS + _width_of_numbers(frame))
+    room = replace(room, across=1, least=MARKS + rooms.widest(numbers, POINTS))
     while room.height > HIGHEST and room.columns < room.panels:
         room = replace(room, across=room.columns + 1)
     return room
 
 
-def _width_of_numbers(frame: pd.DataFrame) -> float:
-    return max(rooms.width_of(text, POINTS) for text in _texts(frame))
-
-
-def _numbers(frame: pd.DataFrame, null: float | None, room: rooms.Room) -> list[Any]:
+def _numbers(
+    frame: pd.DataFrame, null: float | None, room: rooms.Room, texts: list[str]
+) -> list[Any]:
     """Return estimates and intervals as text to the right of the marks."""
     values = frame[["estimate", "conf_low", "conf_high"]].to_numpy(dtype=np.float64).ravel()
     values = np.append(values[np.isfinite(values)], [] if null is None else null)
     low, high = float(values.min()), float(values.max())
     reach = high - low or max(abs(high), 1.0)
     beside = 0.06 * reach
-    numbers = _width_of_numbers(frame)
+    numbers = rooms.widest(texts, POINTS)
     marks = room.panel / 1.1 - numbers  # the axis goes on by 5% at both ends
-    texts, place = (
-        frame.assign(text=_texts(frame), at=high + beside),
-        p9.aes("at", "term", label="text"),
-    )
+    labels, place = frame.assign(text=texts, at=high + beside), p9.aes("at", "term", label="text")
     breaks = [b for b in rooms.breaks_within(marks)((low, high)) if low <= b <= high]
     limits = (low, high + beside + (reach + beside) * numbers / marks)
     return [
-        p9.geom_text(place, texts, size=POINTS, ha="left", inherit_aes=False),
+        p9.geom_text(place, labels, size=POINTS, ha="left", inherit_aes=False),
         p9.scale_x_continuous(limits=limits, breaks=breaks),
     ]
 
@@ -130,7 +117,7 @@ def together(
 ) -> p9.ggplot:
     """Draw several importances of the same features, in the order of the first importance.
 
-    A line stands at the null value of what is estimated.
+    A line stands at the null value.
 
     Parameters
     ----------
@@ -143,15 +130,14 @@ def together(
     top : int, optional
         How many features are drawn, the first in that order; by default all.
     panels : bool
-        Draw every measure on an axis of its own.
+        Draw every measure in a separate panel.
     """
-    frames = [
-        results.summary_frame(alpha)
-        .reset_index()
-        .assign(measure=name, panel=_measure(results), null=results.estimand.parameter.null)
-        .astype({"null": float})
-        for name, results in zip(names, several, strict=True)
-    ]
+    frames = []
+    for name, results in zip(names, several, strict=True):
+        frame = results.summary_frame(alpha).reset_index()
+        null, what = results.estimand.parameter.null, results.estimand.words.quantity
+        frame = frame.assign(measure=name, panel=style.label(results, what), null=null)
+        frames.append(frame.astype({"null": float}))
     if sort:
         frames[0] = largest_first(frames[0])
     frame = pd.concat(frames, ignore_index=True)
@@ -163,32 +149,25 @@ def together(
     # The first name on top, as in the legend.
     frame["measure"] = pd.Categorical(frame["measure"], categories=colors[::-1], ordered=True)
     frame["panel"] = pd.Categorical(frame["panel"], categories=list(dict.fromkeys(frame["panel"])))
-    apart, several_names = p9.position_dodge(width=0.6), len(colors) > 1
+    apart, legend = p9.position_dodge(width=0.6), len(colors) > 1
+    marks: dict[str, Any] = {"position": apart, "show_legend": legend}
     texts = {term: rooms.in_lines(term) for term in ordered}
     room = rooms.Room(
         lines=max(rooms.lines_of(list(texts.values())), rooms.LINE * len(ordered) * len(colors)),
         labels=rooms.widest(texts.values()),
-        legend=rooms.legend_width(colors) if several_names else 0.0,
+        legend=rooms.legend_width(colors) if legend else 0.0,
         panels=frame["panel"].nunique() if panels else 1,
     )
+    nulls = frame[["panel", "null"]].dropna().drop_duplicates()
+    sides = p9.aes(ymin="conf_low", ymax="conf_high")
     figure: p9.ggplot = (
         p9.ggplot(frame, p9.aes(x="term", y="estimate", color="measure"))
-        + p9.geom_hline(
-            p9.aes(yintercept="null"),
-            frame[["panel", "null"]].dropna().drop_duplicates(),
-            color=GRAY,
-            linetype="dashed",
-        )
-        + p9.geom_linerange(
-            p9.aes(ymin="conf_low", ymax="conf_high"),
-            rows_with_interval(frame),
-            position=apart,
-            show_legend=several_names,
-        )
-        + p9.geom_point(position=apart, show_legend=several_names)
+        + p9.geom_hline(p9.aes(yintercept="null"), nulls, color=style.GRAY, linetype="dashed")
+        + p9.geom_linerange(sides, style.rows_with_interval(frame), **marks)
+        + p9.geom_point(**marks)
         + p9.coord_flip()
         + p9.scale_x_discrete(limits=ordered, labels=texts)
-        + colors_of(colors)
+        + style.colors_of(colors)
         + room.size
         + rooms.few_breaks("y", room.panel)
         + rooms.panels_of("panel" if panels else None, room, scales="free_x")
@@ -196,23 +175,14 @@ def together(
             x="",
             y="" if panels else _axis(several),
             color="",
-            caption=captions(several, names, alpha) + count_of(ordered, every),
+            caption=style.caption(several, alpha, names) + style.count_of(ordered, every),
         )
     )
     return figure
 
 
-def _measure(results: EstimandResults) -> str:
-    """Return what is estimated, with its unit."""
-    unit = results.estimand.words.unit
-    name = results.estimand.words.quantity or results.estimand.description
-    return f"{name}{f' [{unit}]' if unit else ''}"
-
-
 def _axis(several: Sequence[EstimandResults]) -> str:
     """Return the measure, if there is one, or the unit of several."""
     if len({results.estimand.description for results in several}) == 1:
-        return label(several[0])
-    return (
-        f"Importance [{several[0].estimand.words.unit}]" if several[0].estimand.words.unit else ""
-    )
+        return style.label(several[0])
+    return style.label(several[0], "Importance") if several[0].estimand.words.unit else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,19 +13,17 @@ import plotnine as p9
 from mizani.breaks import breaks_extended
 
 from pyinterp.data.columns import is_category
-
-if TYPE_CHECKING:
-    from pyinterp.results.results import EstimandResults
+from pyinterp.results.results import EstimandResults
 
 WIDTH, HEIGHT = 6.4, 4.8  # of a figure, in inches
-NAME = 40  # characters of a line of a name beside the vertical axis
+NAME = 40  # characters of a line of a name at the vertical axis
 TEXT, TITLE = 8.8, 11.0  # points of the labels of an axis, and of its title
 LONGEST = 4.2  # inches of a line of the title of a vertical axis
 LETTER = 0.62  # width of a letter, in heights of the text
 LINE, GAP = 0.15, 0.06  # inches of a line of text, and between two names
 MARGINS = 1.2  # inches above and below all panels
 EDGES = 0.4  # inches for the title of the vertical axis, and at both ends
-KEY = 0.6  # inches of the keys of a legend and of what is around it
+KEY = 0.6  # inches of the keys of a legend and the space around them
 NUMBERS = 0.5  # inches of the numbers along a vertical axis
 NUMBER, MOST_BREAKS = 0.5, 5  # inches of a number along a horizontal axis; numbers by default
 SPACE = 0.2  # inches between two panels
@@ -37,9 +35,9 @@ def width_of(text: str, points: float = TEXT) -> float:
     return max(map(len, text.split("\n"))) * LETTER * points / 72
 
 
-def widest(texts: Iterable[object]) -> float:
+def widest(texts: Iterable[object], points: float = TEXT) -> float:
     """Return the width of the widest of some texts in inches."""
-    return max((width_of(str(text)) for text in texts), default=0.0)
+    return max((width_of(str(text), points) for text in texts), default=0.0)
 
 
 def in_lines(text: object, characters: int = NAME) -> str:
@@ -53,7 +51,7 @@ def in_room(text: object, inches: float, points: float = TITLE) -> str:
 
 
 def legend_width(names: Iterable[object], title: str = "") -> float:
-    """Return the inches of a legend beside a figure."""
+    """Return the inches of a legend to the right of a figure."""
     return KEY + max(widest(names), width_of(title, TITLE))
 
 
@@ -186,9 +184,14 @@ def room_of_curve(results: EstimandResults, frame: pd.DataFrame, width: float = 
     return Room(panels=panels, usual_width=width)
 
 
+def levels_of(values: pd.Series[Any]) -> list[Any]:
+    """Return different values in the order of the frame."""
+    return values.drop_duplicates().tolist()
+
+
 def room_of_levels(values: pd.Series[Any], room: Room) -> Room | None:
     """Return the room of levels below each other, or None if they have room side by side."""
-    levels = values.drop_duplicates().tolist()
+    levels = levels_of(values)
     if not is_category(values) or side_by_side(levels) <= room.panel:
         return None
     texts = [_level_text(level, room) for level in levels]
@@ -200,7 +203,7 @@ def _level_text(level: object, room: Room) -> str:
 
 
 def flip(levels: Iterable[Any], room: Room) -> list[Any]:
-    """Return what turns a plot of levels: they are on the vertical axis, estimates below."""
+    """Return layers that turn a plot of levels: they are on the vertical axis, estimates below."""
     texts = p9.scale_x_discrete(labels={level: _level_text(level, room) for level in levels})
     return [p9.coord_flip(), texts, room.size, *few_breaks("y", room.panel)]
 
@@ -209,7 +212,7 @@ def from_below(
     results: EstimandResults, frame: pd.DataFrame, axis: str, name: str, *, sort: bool
 ) -> list[Any]:
     """Return levels as they are drawn from below: the largest mean estimate on top."""
-    levels = frame[axis].drop_duplicates().tolist()
+    levels = levels_of(frame[axis])
     if not sort or getattr(results.data[name].dtype, "ordered", False):
         return levels[::-1]
     means = frame.groupby(axis, observed=True, sort=False)["estimate"].mean()

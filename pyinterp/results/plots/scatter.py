@@ -59,14 +59,8 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> p9.g
     """Draw a point per feature with both intervals and its name."""
     likelihood = results.likelihood.summary_frame(alpha)
     entropy = results.entropy.summary_frame(alpha)
-    decisions = results.decisions.astype(pd.CategoricalDtype(list(SENTENCES)))
-    estimates = pd.DataFrame(
-        {
-            "likelihood": likelihood["estimate"],
-            "entropy": entropy["estimate"],
-            "decision": decisions,
-        }
-    )
+    estimates = pd.DataFrame({"likelihood": likelihood["estimate"], "entropy": entropy["estimate"]})
+    estimates["decision"] = results.decisions.astype(pd.CategoricalDtype(list(SENTENCES)))
     frame = estimates.reset_index(names="term").astype({"term": str})
     across = rows_with_interval(likelihood).join(estimates)
     along = rows_with_interval(entropy).join(estimates)
@@ -87,13 +81,13 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> p9.g
             x="Likelihood-PFI [nats]",
             y="Entropy-PFI [nats]",
             color="",
-            caption=caption(results.likelihood, alpha, surface=False),
+            caption=caption([results.likelihood], alpha),
         )
     )
 
 
 def _names(frame: pd.DataFrame, va: str) -> p9.geom_text:
-    """Return the names of features, beside their points."""
+    """Return the names of features, to the right of their points."""
     return p9.geom_text(p9.aes(label="term"), frame, ha="left", va=va, size=8, show_legend=False)
 
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 import plotnine as p9
 
-if TYPE_CHECKING:
-    from pyinterp.results.results import EstimandResults
+from pyinterp.data.columns import is_category
+from pyinterp.results.results import EstimandResults
 
 Style: TypeAlias = Literal["light", "dark"]
 PlotKind: TypeAlias = Literal["auto", "dots", "bars", "forest", "curves", "tiles"]
 
-BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: told apart by color-blind readers
+BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: color-blind readers can distinguish them
 COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-# On a dark ground: what is dark on a light one.
+# On a dark ground: colors that are dark on a light one.
 ON_DARK = {BLUE: "#56B4E9", "black": "#EEEEEE", "white": "#222222"}
 LINE = 60  # characters of a line of a caption
 
@@ -56,21 +56,19 @@ def in_style(figure: p9.ggplot, style: Style) -> p9.ggplot:
     )
 
 
-def in_panels(results: EstimandResults, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame whose panels, classes or groups, are in the order of the table."""
-    terms = results.estimand.terms
+def frame_of(results: EstimandResults, alpha: float) -> pd.DataFrame:
+    """Return the numbers of a plot, its panels, classes or groups, in the order of the table."""
+    frame, terms = results.summary_frame(alpha).reset_index(), results.estimand.terms
     if terms.facet is None:
         return frame
     texts = frame[terms.facet].astype(str)
     panels = pd.Categorical(texts, categories=list(dict.fromkeys(texts)))
     if not terms.groups:
         return frame.assign(**{terms.facet: panels})
+    if not terms.axes:  # a panel per group has the same names
+        frame["term"] = frame["term"].map(dict(zip(terms.names, terms.stubs, strict=True)))
     # A column's name may be any text, which plotnine would evaluate.
-    frame = frame.assign(panel=panels)
-    if terms.axes:
-        return frame
-    # A panel per group has the same names.
-    return frame.assign(term=frame["term"].map(dict(zip(terms.names, terms.stubs, strict=True))))
+    return frame.assign(panel=panels)
 
 
 def line_at_null(results: EstimandResults) -> list[Any]:
@@ -79,12 +77,18 @@ def line_at_null(results: EstimandResults) -> list[Any]:
     return [] if null is None else [p9.geom_hline(yintercept=null, color=GRAY, linetype="dashed")]
 
 
-def marks_of_rows(values: pd.Series[Any], grid: pd.Series[Any]) -> p9.geom_rug:
-    """Return a mark per row whose value is within the grid."""
+def marks_of_rows(
+    data: pd.DataFrame, name: str, grid: pd.Series[Any], color: str | None = None
+) -> p9.geom_rug:
+    """Return a mark per row whose value is within the grid, in the color of a variable's level."""
     axis = str(grid.name)
-    inside = pd.DataFrame({axis: values[values.between(grid.min(), grid.max())]})
-    look: dict[str, Any] = {"color": "black", "alpha": 0.1, "inherit_aes": False}
-    return p9.geom_rug(p9.aes(x=axis), inside, sides="b", **look)
+    inside = data[data[name].between(grid.min(), grid.max())]
+    marks, place = pd.DataFrame({axis: inside[name]}), p9.aes(x=axis)
+    look: dict[str, Any] = {"color": "black", "alpha": 0.1}
+    if color is not None and is_category(data[color]):
+        marks["color"], place = inside[color], p9.aes(x=axis, color="color")
+        look = {"alpha": 0.5, "show_legend": False}
+    return p9.geom_rug(place, marks, sides="b", inherit_aes=False, **look)
 
 
 def colored_curves(limits: pd.DataFrame, axis: str, by: str, names: Sequence[str]) -> list[Any]:
@@ -106,26 +110,26 @@ def colors_of(names: Sequence[str], *, fill: bool = False) -> Any:
     return scale(values, breaks=names, limits=names)
 
 
-def label(results: EstimandResults) -> str:
-    """Return the label of the axis that has estimates."""
+def label(results: EstimandResults, name: str | None = None) -> str:
+    """Return the name of estimates, as tables have it if there is no other, with their unit."""
     unit = results.estimand.words.unit
-    return f"{results.estimand.description}{f' [{unit}]' if unit else ''}"
+    return f"{name or results.estimand.description}{f' [{unit}]' if unit else ''}"
 
 
-def caption(results: EstimandResults, alpha: float, *, surface: bool) -> str:
-    """Return what the estimates rest on and what the intervals are."""
-    lacking = _lacking([results], intervals=not surface)
-    return textwrap.fill(_basis(results, alpha, surface=surface) + lacking, LINE)
-
-
-def captions(several: Sequence[EstimandResults], names: Sequence[str], alpha: float) -> str:
-    """Return what several results rest on: once if all rest on the same, else with their names."""
+def caption(
+    several: Sequence[EstimandResults],
+    alpha: float,
+    names: Sequence[str] = ("",),
+    *,
+    intervals: bool = True,
+) -> str:
+    """Return the basis of estimates and intervals: once if it is the same, else with names."""
     alike: dict[str, list[int]] = {}
     for k, results in enumerate(several):
-        alike.setdefault(_basis(results, alpha, surface=False), []).append(k)
+        alike.setdefault(_basis(results, alpha, intervals=intervals), []).append(k)
     texts = []
     for basis, which in alike.items():
-        text = basis + _lacking([several[k] for k in which], intervals=True)
+        text = basis + _lacking([several[k] for k in which], intervals=intervals)
         who = ", ".join(dict.fromkeys(names[k] for k in which))
         named = len(alike) == 1 or text.startswith(f"{who},")
         texts.append(textwrap.fill(text if named else f"{who}: {text}", LINE))
@@ -137,21 +141,21 @@ def count_of(drawn: Sequence[str], every: Sequence[str]) -> str:
     return f"\n{len(drawn)} of {len(every)} terms." if len(drawn) < len(every) else ""
 
 
-def _basis(results: EstimandResults, alpha: float, *, surface: bool) -> str:
+def _basis(results: EstimandResults, alpha: float, *, intervals: bool) -> str:
     context = results.context
-    level = f"{100 * (1 - alpha):g}%"
-    side = "" if results.alternative == "two-sided" else "one-sided "
     if context.level == "learner":
         over = f"{context.refits} refits ({context.plan})"
     else:
         rows = "row" if context.n_evaluation == 1 else "rows"
         over = f"one fitted model, {context.n_evaluation:.0f} evaluation {rows}"
+    text = f"{context.learner}, {over}."
+    if not intervals or not (results.bse > 0).any():
+        return text
+    side = "" if results.alternative == "two-sided" else "one-sided "
     band = "pointwise " if results.estimand.terms.axes else ""
     if results.simultaneous:
         band = "simultaneous "
-    intervals = f"{level} {side}{band}intervals ({results.variance.label})"
-    what = f" {intervals}." if not surface and (results.bse > 0).any() else ""
-    return f"{context.learner}, {over}.{what}"
+    return f"{text} {100 * (1 - alpha):g}% {side}{band}intervals ({results.variance.label})."
 
 
 def _lacking(several: Sequence[EstimandResults], *, intervals: bool) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,13 +13,10 @@ import plotnine as p9
 from pyinterp.data.columns import is_category
 from pyinterp.results.plots import room as rooms
 from pyinterp.results.plots.style import BLUE, label
+from pyinterp.results.ranks import Ranks
+from pyinterp.results.results import EstimandResults
 
-if TYPE_CHECKING:
-    from pyinterp.results.ranks import Ranks
-    from pyinterp.results.results import EstimandResults
-
-
-BAR = 0.5  # inches of the bar of colors and of what is around it
+BAR = 0.5  # inches of the bar of colors and the space around it
 LEGEND = 16  # characters of a line of its title
 MOST_TEXTS = 15  # ranks with room for a number in every tile
 LEAST, STRIP = 1.0, 1.6  # inches of a panel: at least, and for a long text above it
@@ -37,7 +33,7 @@ def surface(
 
     A tile ends halfway to the next grid point, the outer ones at the last: grids by quantile show
     where data are. A category whose levels have no room side by side is on the vertical axis, a
-    line per level, sorted by their mean estimates unless the category has an order of its own.
+    line per level, sorted by their mean estimates unless the category is ordered.
 
     Parameters
     ----------
@@ -53,18 +49,19 @@ def surface(
     facet = rooms.facet_of(results) if room is None else None
     room = room or rooms.room_of_curve(results, frame)
     room = replace(room, legend=BAR + rooms.width_of(title, rooms.TITLE))
-    x, y = _upright(frame, terms.axes[:2], room.panel)
-    levels = {axis: _levels(frame[axis]) for axis in (x, y) if is_category(frame[axis])}
+    x, y = terms.axes[:2]
+    levels = {axis: rooms.levels_of(frame[axis]) for axis in (x, y) if is_category(frame[axis])}
+    across, along = (rooms.side_by_side(levels.get(axis, [])) for axis in (x, y))
+    if across > max(room.panel, along):  # levels that need more room are on the vertical axis
+        x, y = y, x
     if y in levels and rooms.side_by_side(levels[y]) > room.panel:
         levels[y] = rooms.from_below(results, frame, y, names[y], sort=sort)
     texts = {axis: [rooms.in_lines(level) for level in some] for axis, some in levels.items()}
     if y in texts:
         room = replace(room, lines=rooms.lines_of(texts[y]), labels=rooms.widest(texts[y]))
     edges = {**_edges(frame[x], "x", levels.get(x)), **_edges(frame[y], "y", levels.get(y))}
-    figure = p9.ggplot(frame.assign(**edges))
-    figure += p9.geom_rect(
-        p9.aes(xmin="xmin", xmax="xmax", ymin="ymin", ymax="ymax", fill="estimate")
-    )
+    place = p9.aes(xmin="xmin", xmax="xmax", ymin="ymin", ymax="ymax", fill="estimate")
+    figure = p9.ggplot(frame.assign(**edges)) + p9.geom_rect(place)
     if x in texts and rooms.side_by_side(texts[x]) > room.panel:
         room = replace(room, below=rooms.widest(texts[x]), least=rooms.lines_of(texts[x]))
         figure += p9.theme(axis_text_x=p9.element_text(rotation=90))
@@ -84,18 +81,6 @@ def surface(
             fill=title,
         )
     )
-
-
-def _upright(frame: pd.DataFrame, axes: Sequence[str], width: float) -> tuple[str, str]:
-    """Return the axes, horizontal first: the levels that need more room are on the vertical one."""
-    x, y = axes
-    wide = {axis: _levels(frame[axis]) if is_category(frame[axis]) else [] for axis in axes}
-    across, along = rooms.side_by_side(wide[x]), rooms.side_by_side(wide[y])
-    return (y, x) if across > max(width, along) else (x, y)
-
-
-def _levels(values: pd.Series[Any]) -> list[Any]:
-    return values.drop_duplicates().tolist()
 
 
 def _edges(values: pd.Series[Any], axis: str, levels: list[Any] | None) -> dict[str, np.ndarray]:

@@ -1,12 +1,12 @@
-"""Data-generating processes of the literature, with what is known of them in closed form.
+"""Data-generating processes of the literature, with their closed forms.
 
 In come numbers of rows and seeds; out go data frames, and the true function with its PD, PFI and
 CVIM where there are formulas.
 
 ===========  ======================================================================================
-Module       What is in it
+Module       Contents
 ===========  ======================================================================================
-`process`    What a process is
+`process`    A process: features, the true f and noise
 `data_copy`  The copy of data, for `certify`
 `friedman`   Friedman (1991): three regressions
 `khan`       Khan et al. (2025): six dependence scenarios

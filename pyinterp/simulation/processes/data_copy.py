@@ -16,13 +16,13 @@ from pyinterp.learner.analysis import Analysis
 from pyinterp.models.predictor import learner_name
 from pyinterp.simulation.processes.process import Process, Seed, generator
 
-NOISE = 0.1  # standard deviation of what is added to a number, in standard deviations of it
+NOISE = 0.1  # standard deviation of the noise of a number, in standard deviations of it
 MOST_POWER = 10.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DataCopy(Process):
-    """A process whose rows are nearly those of data, each as often as chance has it.
+    """A process whose rows are nearly the rows of data, each as often as chance has it.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class DataCopy(Process):
     means : ndarray of shape (N,) or (N, classes)
         Mean of the response in every row, or the probabilities of the classes.
     residuals : ndarray
-        What is added to means, drawn independently of the row; none of classes.
+        Added to means, drawn independently of the row; none of classes.
     """
 
     response: Response
@@ -57,7 +57,7 @@ class DataCopy(Process):
 
 
 def copy_of(analysis: Analysis) -> DataCopy:
-    """Return the copy of an analysis: its rows, with what refits predict of them out of sample.
+    """Return the copy of an analysis: its rows, with out-of-sample predictions by its refits.
 
     Raises
     ------
@@ -82,10 +82,9 @@ def copy_of(analysis: Analysis) -> DataCopy:
     rows = population.variables.take(kept).reset_index(drop=True)
     number = response.classes is None
     means = _line(predicted[:, 0], y) if number else _sharpen(predicted, y.astype(np.intp))
-    moved = [k for k, name in enumerate(rows) if name not in analysis.problem.discrete]
-    moved = [
-        k for k in moved if rows.dtypes.iloc[k].kind == "f" and (rows.iloc[:, k] % 1 > 0).any()
-    ]
+    numbers = [k for k, name in enumerate(rows) if name not in analysis.problem.discrete]
+    floats = [k for k in numbers if rows.dtypes.iloc[k].kind == "f"]
+    moved = [k for k in floats if (rows.iloc[:, k] % 1 > 0).any()]
     return DataCopy(
         name="copy",
         source="data",
@@ -104,7 +103,7 @@ def copy_of(analysis: Analysis) -> DataCopy:
 def _line(predicted: FloatArray, y: FloatArray) -> FloatArray:
     """Return the least squares line of y on its predictions, whose slope is not below 0.
 
-    Residuals from it go with nothing, so that responses of the copy vary as those of the data.
+    Residuals from it go with nothing, so that responses vary as much in the copy as in the data.
     """
     away = predicted - predicted.mean()
     slope = max(float(away @ y), 0.0) / max(float(away @ away), np.finfo(float).tiny)
@@ -125,7 +124,7 @@ def _sharpen(probabilities: FloatArray, y: IntArray) -> FloatArray:
 def _resample(rows: pd.DataFrame, moved: list[int], at: IntArray) -> pd.DataFrame:
     """Return rows, to whose numbers a share of the difference of two other rows is added.
 
-    What numbers sum to, or how they go with each other, stays, and they stay in their range.
+    Sums of numbers, and how they go with each other, stay, and they stay in their range.
     """
     drawn = rows.take(at[0])
     for k in moved:

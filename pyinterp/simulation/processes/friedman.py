@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import special
 
 from pyinterp._typing import FloatArray
-from pyinterp.simulation.processes.process import Process, at_means, columns, noise_names, uniform
+from pyinterp.simulation.processes.process import Process, columns, noise_names, uniform
 
 LOW = np.array([0, 40 * np.pi, 0, 1])
 HIGH = np.array([100, 560 * np.pi, 1, 11])
@@ -33,42 +33,8 @@ def friedman1(noise_features: int = 5) -> Process:
     noise_features : int
         Features that f does not depend on, x6 and following; Friedman has 5.
     """
-    names = ("x1", "x2", "x3", "x4", "x5", *noise_names(6, noise_features))
-    return Process(
-        name=f"friedman1, {noise_features} noise features",
-        source="Friedman (1991); Breiman (1996)",
-        features=names,
-        covariates=partial(uniform, names=names),
-        function=_f1,
-        noise="N(0, 1)",
-        noise_sd=1.0,
-        closed_pd=_f1_pd,
-        closed_pfi=_f1_pfi,
-    )
-
-
-def _f1(frame: pd.DataFrame) -> FloatArray:
-    x1, x2, x3, x4, x5 = columns(frame, "x1", "x2", "x3", "x4", "x5")
-    return np.asarray(10 * np.sin(np.pi * x1 * x2) + 20 * (x3 - 0.5) ** 2 + 10 * x4 + 5 * x5)
-
-
-def _f1_pd(feature: str, x: FloatArray) -> FloatArray:
-    # E sin(pi U V) = (gamma + log(pi) - Ci(pi)) / pi
-    sine = 10 / np.pi * (np.euler_gamma + np.log(np.pi) - special.sici(np.pi)[1])
-    means = {"sine": sine, "x3": 20 / 12, "x4": 10 / 2, "x5": 5 / 2}
-    # E sin(pi x U) over a uniform U is (1 - cos(pi x)) / (pi x), 0 at 0.
-    wave = {"sine": 10 * (np.pi * x / 2 * np.sinc(x / 2) ** 2)}
-    parts = {
-        "x1": wave,
-        "x2": wave,
-        "x3": {"x3": 20 * (x - 0.5) ** 2},
-        "x4": {"x4": 10 * x},
-        "x5": {"x5": 5 * x},
-    }
-    return at_means(means, parts.get(feature, {}), x)
-
-
-def _f1_pfi(feature: str) -> float:
+    noise = noise_names(6, noise_features)
+    names = ("x1", "x2", "x3", "x4", "x5", *noise)
     si, si2 = special.sici(np.pi)[0], special.sici(2 * np.pi)[0]
     square = 1 / 2 - si2 / (4 * np.pi)
     of_mean = (2 * si - si2 - 4 / np.pi) / np.pi
@@ -80,7 +46,41 @@ def _f1_pfi(feature: str) -> float:
         "x4": 2 * 100 / 12,
         "x5": 2 * 25 / 12,
     }
-    return pfi.get(feature, 0.0)
+    return Process(
+        name=f"friedman1, {noise_features} noise features",
+        source="Friedman (1991); Breiman (1996)",
+        features=names,
+        covariates=partial(uniform, names=names),
+        function=_f1,
+        noise="N(0, 1)",
+        noise_sd=1.0,
+        closed_pd=_f1_pd,
+        closed_pfi=(pfi | dict.fromkeys(noise, 0.0)).get,
+    )
+
+
+def _f1(frame: pd.DataFrame) -> FloatArray:
+    x1, x2, x3, x4, x5 = columns(frame, "x1", "x2", "x3", "x4", "x5")
+    return np.asarray(10 * np.sin(np.pi * x1 * x2) + 20 * (x3 - 0.5) ** 2 + 10 * x4 + 5 * x5)
+
+
+# E sin(pi U V) = (gamma + log(pi) - Ci(pi)) / pi
+F1_SINE = 10 / np.pi * (np.euler_gamma + np.log(np.pi) - special.sici(np.pi)[1])
+F1_MEAN = F1_SINE + 20 / 12 + 10 / 2 + 5 / 2
+
+
+def _f1_pd(feature: str, x: FloatArray) -> FloatArray:
+    """Return the mean of f and the effect of a feature, which has mean 0."""
+    # E sin(pi x U) over a uniform U is (1 - cos(pi x)) / (pi x), 0 at 0.
+    wave = 10 * (np.pi * x / 2 * np.sinc(x / 2) ** 2) - F1_SINE
+    effects = {
+        "x1": wave,
+        "x2": wave,
+        "x3": 20 * (x - 0.5) ** 2 - 20 / 12,
+        "x4": 10 * (x - 0.5),
+        "x5": 5 * (x - 0.5),
+    }
+    return np.asarray(F1_MEAN + effects.get(feature, np.zeros(len(x))))
 
 
 def friedman2(noise_features: int = 0) -> Process:
@@ -98,7 +98,7 @@ def friedman2(noise_features: int = 0) -> Process:
     noise_features : int
         Features that f does not depend on, x5 and following, uniform on [0, 1].
     """
-    return _circuit("friedman2", _impedance, noise_features, 125.0, "N(0, 125²)")
+    return _circuit("friedman2", _impedance, noise_features, 125)
 
 
 def friedman3(noise_features: int = 0) -> Process:
@@ -114,26 +114,23 @@ def friedman3(noise_features: int = 0) -> Process:
     noise_features : int
         As for `friedman2`.
     """
-    return _circuit("friedman3", _phase, noise_features, 0.1, "N(0, 0.1²)")
+    return _circuit("friedman3", _phase, noise_features, 0.1)
 
 
 def _circuit(
-    name: str,
-    function: Callable[[pd.DataFrame], FloatArray],
-    noise_features: int,
-    sd: float,
-    noise: str,
+    name: str, function: Callable[[pd.DataFrame], FloatArray], noise_features: int, sd: float
 ) -> Process:
-    names = ("x1", "x2", "x3", "x4", *noise_names(5, noise_features))
+    noise = noise_names(5, noise_features)
+    names = ("x1", "x2", "x3", "x4", *noise)
     return Process(
         name=f"{name}, {noise_features} noise features",
         source="Friedman (1991); Breiman (1996)",
         features=names,
         covariates=partial(_circuits, names=names),
         function=function,
-        noise=noise,
-        noise_sd=sd,
-        closed_pfi=_circuit_pfi,
+        noise=f"N(0, {sd:g}²)",
+        noise_sd=float(sd),
+        closed_pfi=dict.fromkeys(noise, 0.0).get,
     )
 
 
@@ -151,7 +148,3 @@ def _impedance(frame: pd.DataFrame) -> FloatArray:
 def _phase(frame: pd.DataFrame) -> FloatArray:
     x1, x2, x3, x4 = columns(frame, "x1", "x2", "x3", "x4")
     return np.arctan2(x2 * x3 - 1 / (x2 * x4), x1)  # x1 >= 0; at 0 the limit
-
-
-def _circuit_pfi(feature: str) -> float | None:
-    return None if feature in ("x1", "x2", "x3", "x4") else 0.0

@@ -6,7 +6,7 @@ machine learning models and their relationship with conditional average treatmen
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,42 +15,40 @@ from scipy import special, stats
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import POSITIVE, check_choice, check_number
-from pyinterp.simulation.processes.process import Process, Values, at_means, columns, noise_names
+from pyinterp.simulation.processes.process import Process, Values, columns, noise_names
 
 Scenario: TypeAlias = Literal["independent", "simple", "multivariate", "weak", "moderate", "strong"]
 LEVELS = ("1", "2", "3")
 NORMAL = ("X2", "X3", "X4", "X5")
+SLOPES = {"X2": -0.5, "X3": 0.5, "X4": 0.3, "X5": -0.3}
 
 
 class Dependence(NamedTuple):
-    r"""The distribution of :math:`X_1` given the others; `variance` is that of :math:`\nu`.
+    r"""The distribution of :math:`X_1` given the others; with the variance of :math:`\nu`.
 
     .. math:: X_1 = c_1 (C_1 - 1/2) + b_2 X_2 + b_3 X_3 + b_4 X_4 + b_5 X_5 + \nu,
         \quad \nu \sim N(0, \sigma_\nu^2)
+
+    `slopes` are the b that are not 0.
     """
 
     c1: float
-    b: tuple[float, float, float, float]
+    slopes: dict[str, float]
     variance: float
-
-    @property
-    def slopes(self) -> dict[str, float]:
-        """The coefficients of the normal features."""
-        return dict(zip(NORMAL, self.b, strict=True))
 
     @property
     def marginal_variance(self) -> float:
         r""":math:`V(X_1)`."""
-        return self.c1**2 / 4 + sum(b**2 for b in self.b) + self.variance
+        return self.c1**2 / 4 + sum(b**2 for b in self.slopes.values()) + self.variance
 
 
 SCENARIOS: dict[str, Dependence] = {
-    "independent": Dependence(0, (0, 0, 0, 0), 1.0),
-    "simple": Dependence(0, (0, 0, 0, 0.9), 1 - 0.9**2),
-    "multivariate": Dependence(1, (-0.5, 0.5, 0.3, 0.3), 0.07),
-    "weak": Dependence(1, (-0.5, 0.5, 0.3, -0.3), 1.0),
-    "moderate": Dependence(1, (-0.5, 0.5, 0.3, -0.3), 0.5075**2),
-    "strong": Dependence(1, (-0.5, 0.5, 0.3, -0.3), 0.2575**2),
+    "independent": Dependence(0, {}, 1.0),
+    "simple": Dependence(0, {"X5": 0.9}, 1 - 0.9**2),
+    "multivariate": Dependence(1, SLOPES | {"X5": 0.3}, 0.07),
+    "weak": Dependence(1, SLOPES, 1.0),
+    "moderate": Dependence(1, SLOPES, 0.5075**2),
+    "strong": Dependence(1, SLOPES, 0.2575**2),
 }
 
 
@@ -67,8 +65,8 @@ def khan_regression(
     :math:`\epsilon \sim N(0, 1)`, and standard normal noise features :math:`X_6, \dots`.
     :math:`X_1` may depend on :math:`C_1, X_2, \dots, X_5`; all else is independent.
 
-    Closed forms: PD, PFI (MVIM) and CVIM of all features; those of the logarithm and the CVIM of C1
-    are integrals, computed to rounding.
+    Closed forms: PD, PFI (MVIM) and CVIM of all features; for the logarithm and the CVIM of C1
+    they are integrals, computed to rounding.
 
     Parameters
     ----------
@@ -129,7 +127,7 @@ def _f0(frame: pd.DataFrame, *, offset: float) -> FloatArray:
 def _covariates(
     n: int, rng: np.random.Generator, *, dependence: Dependence, noise: tuple[str, ...]
 ) -> pd.DataFrame:
-    normal = dict(zip(dependence.slopes, rng.standard_normal((4, n)), strict=True))
+    normal = dict(zip(NORMAL, rng.standard_normal((4, n)), strict=True))
     c1 = rng.integers(2, size=n)
     nu = np.sqrt(dependence.variance) * rng.standard_normal(n)
     x1 = dependence.c1 * (c1 - 0.5) + sum(b * normal[x] for x, b in dependence.slopes.items()) + nu
@@ -147,7 +145,7 @@ def _categories(n: int, rng: np.random.Generator) -> Values:
 def _conditional(
     feature: str, frame: pd.DataFrame, rng: np.random.Generator, *, dependence: Dependence
 ) -> Values:
-    """Draw a feature given all others; X1, or what it depends on, from the residual on these."""
+    """Draw a feature given all others; X1, or a feature that it depends on, by a residual."""
     n = len(frame)
     if feature == "C2":
         return _categories(n, rng)
@@ -185,7 +183,6 @@ def _cubic(r: float) -> float:
     return sum(2 * c**2 * special.factorial(k) * (1 - r**k) for k, c in enumerate(CUBIC))
 
 
-@lru_cache(maxsize=64)
 def _logarithm(r: float, offset: float) -> float:
     """Mean of 4 (log(|X X3| + offset) - log(|X' X3| + offset))^2, X and X' of correlation r."""
     of = np.log(np.outer(NODES, NODES) + offset)
@@ -240,21 +237,26 @@ def _importance(feature: str, *, conditional: bool, dependence: Dependence, offs
 
 
 def _pd(feature: str, x: Values, *, dependence: Dependence, offset: float) -> FloatArray:
-    mean_log = float(WEIGHTS @ np.log(np.outer(NODES, NODES) + offset) @ WEIGHTS)
-    # C1 is the only feature that X1 depends on and with which it interacts.
-    means = {"X1": -dependence.c1, "C1": 1.0, "log": 2 * mean_log, "X4": CUBIC[0], "C2": 1 / 3}
-    parts: dict[str, FloatArray] = {}  # U1 and U2: sin is odd, they are symmetric
-    if feature in ("X1", "C1"):
-        means["X1"] = 0.0  # slopes 2 and -2 cancel
+    """Return the mean of f and the effect of a feature, which has mean 0 but for X1 and C1.
+
+    C1 is the only feature that X1 depends on and with which it interacts: without that their
+    slopes of 2 and -2 cancel.
+    """
+    log = 2 * float(WEIGHTS @ np.log(np.outer(NODES, NODES) + offset) @ WEIGHTS)
+    mean = -dependence.c1 + 1.0 + log + CUBIC[0] + 1 / 3
     match feature:
+        case "X1":
+            effect = np.full(len(x), dependence.c1)
         case "X2" | "X3":
-            parts = {"log": 2 * np.log(np.abs(np.outer(x, NODES)) + offset) @ WEIGHTS}
+            effect = 2 * np.log(np.abs(np.outer(x, NODES)) + offset) @ WEIGHTS - log
         case "X4":
-            parts = {"X4": (x - 0.5) ** 3}
+            effect = (x - 0.5) ** 3 - CUBIC[0]
         case "X5":
-            parts = {"X5": -2 * x}
+            effect = -2 * x
         case "C1":
-            parts = {"C1": 2 * x}
+            effect = dependence.c1 + 2 * x - 1
         case "C2":
-            parts = {"C2": np.where(x == "3", 2.0, np.where(x == "2", -1.0, 0.0))}
-    return at_means(means, parts, x)
+            effect = np.where(x == "3", 2.0, np.where(x == "2", -1.0, 0.0)) - 1 / 3
+        case _:  # U1 and U2: sin is odd, they are symmetric
+            effect = np.zeros(len(x))
+    return np.asarray(mean + effect)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
-from pyinterp.simulation.processes.process import Process, at_means, columns, uniform
+from pyinterp.simulation.processes.process import Process, columns, uniform
 
 Version: TypeAlias = Literal["code", "printed"]
 
@@ -66,6 +66,13 @@ def molnar_nonlinear(version: Version = "code") -> Process:
     check_choice("version", version, ("code", "printed"))
     names = ("x1", "x2", "x3", "x4")
     sign = 1 if version == "code" else -1
+    pfi = {
+        "x1": 2 / 12,
+        "x2": 2 * (1 + sign / 2 - _mean_root(sign) ** 2),
+        "x3": 1 / 3 * 2 / 12,  # E[x4^2] 2 V(x3)
+        # 2 E V(x3 x4 + x4^2 / 100 | x3); Cov(x, x^2) = 1 / 12, V(x^2) = 4 / 45
+        "x4": 2 * (1 / 3 / 12 + 2 / 2 / 12 / 100 + 4 / 45 / 100**2),
+    }
     return Process(
         name="non-linear" if version == "code" else "non-linear (printed)",
         source=f"Molnar et al. (2021), section 8 ({version})",
@@ -75,7 +82,7 @@ def molnar_nonlinear(version: Version = "code") -> Process:
         noise="N(0, 1)",
         noise_sd=1.0,
         closed_pd=partial(_nonlinear_pd, sign=sign),
-        closed_pfi=partial(_nonlinear_pfi, sign=sign),
+        closed_pfi=pfi.get,
     )
 
 
@@ -89,25 +96,15 @@ def _mean_root(sign: int) -> float:
 
 
 def _nonlinear_pd(feature: str, x: FloatArray, *, sign: int) -> FloatArray:
-    means = {"x1": 1 / 2, "x2": -_mean_root(sign), "x3 and x4": 1 / 4 + 1 / 300}
-    parts = {
-        "x1": {"x1": x},
-        "x2": {"x2": -np.sqrt(1 + sign * x)},
-        "x3": {"x3 and x4": x / 2 + 1 / 300},
-        "x4": {"x3 and x4": x / 2 + (x / 10) ** 2},
+    """Return the mean of f and the effect of a feature, which has mean 0."""
+    mean = 1 / 2 - _mean_root(sign) + 1 / 4 + 1 / 300
+    effects = {
+        "x1": x - 1 / 2,
+        "x2": _mean_root(sign) - np.sqrt(1 + sign * x),
+        "x3": (x - 1 / 2) / 2,
+        "x4": (x - 1 / 2) / 2 + (x / 10) ** 2 - 1 / 300,
     }
-    return at_means(means, parts[feature], x)
-
-
-def _nonlinear_pfi(feature: str, *, sign: int) -> float:
-    pfi = {
-        "x1": 2 / 12,
-        "x2": 2 * (1 + sign / 2 - _mean_root(sign) ** 2),
-        "x3": 1 / 3 * 2 / 12,  # E[x4^2] 2 V(x3)
-        # 2 E V(x3 x4 + x4^2 / 100 | x3); Cov(x, x^2) = 1 / 12, V(x^2) = 4 / 45
-        "x4": 2 * (1 / 3 / 12 + 2 / 2 / 12 / 100 + 4 / 45 / 100**2),
-    }
-    return pfi[feature]
+    return np.asarray(mean + effects[feature])
 
 
 def molnar_figure2() -> Process:
@@ -116,9 +113,16 @@ def molnar_figure2() -> Process:
     .. math:: Y = \sin(x_1) + x_1 / 2 + x_2 + x_2 x_3^2 + \epsilon
 
     with :math:`x_1` uniform on [0, 10], :math:`x_2, x_3 \sim N(0, 1)`, all independent, and
-    :math:`\epsilon \sim N(0, 5^2)`. The paper doesn't print it; this is that of its code
+    :math:`\epsilon \sim N(0, 5^2)`. The paper doesn't print it; its code has it
     (compstat-lmu/code_relating_pdp_pfi_to_dgp). Closed forms: PD and PFI of all features.
     """
+    square = 1 / 2 - np.sin(20) / 40  # E[sin^2]
+    cross = (np.sin(10) - 10 * np.cos(10)) / 10  # E[x sin x]
+    pfi = {
+        "x1": float(2 * (square + cross + 100 / 12 - FIGURE2_MEAN**2)),
+        "x2": 2 * (1 + 2 + 3),  # 2 E[(1 + x3^2)^2]
+        "x3": 4.0,  # E[x2^2] 2 V(x3^2)
+    }
     return Process(
         name="figure 2",
         source="Molnar et al. (2021), code behind Figure 2",
@@ -128,7 +132,7 @@ def molnar_figure2() -> Process:
         noise="N(0, 5²)",
         noise_sd=5.0,
         closed_pd=_figure2_pd,
-        closed_pfi=_figure2_pfi,
+        closed_pfi=pfi.get,
     )
 
 
@@ -144,17 +148,5 @@ def _figure2(frame: pd.DataFrame) -> FloatArray:
 
 def _figure2_pd(feature: str, x: FloatArray) -> FloatArray:
     # x2 has mean 0 and is independent of x3, whose square has mean 1.
-    means = {"x1": FIGURE2_MEAN, "x2 and x3": 0.0}
-    parts = {"x1": {"x1": np.sin(x) + x / 2}, "x2": {"x2 and x3": 2 * x}, "x3": {}}
-    return at_means(means, parts[feature], x)
-
-
-def _figure2_pfi(feature: str) -> float:
-    square = 1 / 2 - np.sin(20) / 40  # of the sine
-    cross = (np.sin(10) - 10 * np.cos(10)) / 10  # E[x sin x]
-    pfi = {
-        "x1": float(2 * (square + cross + 100 / 12 - FIGURE2_MEAN**2)),
-        "x2": 2 * (1 + 2 + 3),  # 2 E[(1 + x3^2)^2]
-        "x3": 4.0,  # E[x2^2] 2 V(x3^2)
-    }
-    return pfi[feature]
+    effects = {"x1": np.sin(x) + x / 2 - FIGURE2_MEAN, "x2": 2 * x, "x3": np.zeros(len(x))}
+    return np.asarray(FIGURE2_MEAN + effects[feature])

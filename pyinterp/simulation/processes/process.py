@@ -315,11 +315,6 @@ def columns(frame: DataFrame, *names: str) -> list[FloatArray]:
     return [frame[name].to_numpy(dtype=np.float64) for name in names]
 
 
-def at_means(means: Mapping[str, Any], parts: Mapping[str, Any], x: Values) -> FloatArray:
-    """Return the PD of a sum: parts at values x of a feature, all others at their means."""
-    return np.asarray(sum({**means, **parts}.values()) + np.zeros(len(x)))
-
-
 def noise_names(first: int, number: int, letter: str = "x") -> list[str]:
     """Return names of features that f does not depend on, counted from `first`."""
     check_count("noise_features", number, 0, MOST_FEATURES)

@@ -119,6 +119,11 @@ CORRELATION = 0.8
 # Of the ring: half the side of the hole, and of the square around it.
 INNER, OUTER = 1.5, 2.5
 PARTNER = {"X1": "X2", "X2": "X1", "X3": "X4", "X4": "X3"}
+# 2 V(X), and 2 0.9^2 V(X3^2)
+REGRESSION_PFI = {"X1": 2.0, "X2": 2.0, "X3": 2 * 0.9**2 * 2, "X4": 2.0, "X5": 2.0}
+# Two draws of a feature given its partner have correlation rho^2, and their squares have rho^4.
+SHARES = {"X1": CORRELATION**2, "X2": CORRELATION**2, "X3": CORRELATION**4, "X4": CORRELATION**2}
+REGRESSION_CVIM = {x: pfi * (1 - SHARES.get(x, 0.0)) for x, pfi in REGRESSION_PFI.items()}
 
 
 def wood_classification(copied: CopiedFeature = None) -> Process:
@@ -132,7 +137,7 @@ def wood_classification(copied: CopiedFeature = None) -> Process:
     ----------
     copied : {None, "x1", "x5"}
         The feature that x10 copies, a relevant or an irrelevant one. The true f takes x1 and never
-        x10, although with a copy the data can't tell them apart: PFI is that of this f, and the
+        x10, although with a copy the data can't tell which: PFI is the PFI of this f, and the
         CVIM of both is 0.
     """
     if copied is not None:
@@ -141,13 +146,14 @@ def wood_classification(copied: CopiedFeature = None) -> Process:
     source = "Wood et al. (2024), section 3.4.1"
     if copied is None:
         return replace(plain, name="wood classification", source=source)
+    pfi = {name: plain.pfi(name) for name in plain.features}
     return replace(
         plain,
         name=f"wood classification, x10 = {copied}",
         source=source,
         covariates=partial(_with_copy, names=plain.features, copied=copied),
         conditional=partial(_copy_conditional, copied=copied),
-        closed_cvim=partial(_copy_cvim, plain=plain, copied=copied),
+        closed_cvim=(pfi | {copied: 0.0, "x10": 0.0}).get,
     )
 
 
@@ -161,15 +167,8 @@ def _with_copy(
 def _copy_conditional(
     feature: str, frame: pd.DataFrame, rng: np.random.Generator, *, copied: str
 ) -> Values:
-    if feature == copied:
-        return frame["x10"].to_numpy()
-    if feature == "x10":
-        return frame[copied].to_numpy()
-    return rng.random(len(frame))
-
-
-def _copy_cvim(feature: str, *, plain: Process, copied: str) -> float | None:
-    return 0.0 if feature in (copied, "x10") else plain.pfi(feature)
+    twin = {copied: "x10", "x10": copied}.get(feature)
+    return rng.random(len(frame)) if twin is None else frame[twin].to_numpy()
 
 
 def wood_regression(noise_variance: float = 2.0) -> Process:
@@ -192,15 +191,15 @@ def wood_regression(noise_variance: float = 2.0) -> Process:
     return Process(
         name=f"wood regression{more}",
         source="Wood et al. (2024), section 3.4.1",
-        features=("X1", "X2", "X3", "X4", "X5"),
+        features=tuple(REGRESSION_PFI),
         covariates=_pairs,
         function=_regression,
         noise=f"N(0, {noise_variance:g}), the variance",
         noise_sd=float(np.sqrt(noise_variance)),
         conditional=_partner_conditional,
         closed_pd=_regression_pd,
-        closed_pfi=_regression_pfi,
-        closed_cvim=_regression_cvim,
+        closed_pfi=REGRESSION_PFI.get,
+        closed_cvim=REGRESSION_CVIM.get,
     )
 
 
@@ -209,7 +208,7 @@ def _pairs(n: int, rng: np.random.Generator) -> pd.DataFrame:
     spread = np.sqrt(1 - CORRELATION**2)
     z[:, 1] = CORRELATION * z[:, 0] + spread * z[:, 1]
     z[:, 3] = CORRELATION * z[:, 2] + spread * z[:, 3]
-    return pd.DataFrame(z, columns=["X1", "X2", "X3", "X4", "X5"])
+    return pd.DataFrame(z, columns=list(REGRESSION_PFI))
 
 
 def _partner_conditional(feature: str, frame: pd.DataFrame, rng: np.random.Generator) -> Values:
@@ -227,22 +226,6 @@ def _regression(frame: pd.DataFrame) -> FloatArray:
 
 def _regression_pd(feature: str, x: FloatArray) -> FloatArray:
     return np.asarray(0.9 * x**2 if feature == "X3" else x + 0.9)
-
-
-def _regression_pfi(feature: str) -> float:
-    return 2 * 0.9**2 * 2 if feature == "X3" else 2.0  # 2 V(X3^2) 0.9^2, 2 V(X)
-
-
-def _regression_cvim(feature: str) -> float:
-    r"""Return the closed form of the CVIM.
-
-    Two draws of :math:`X_j` given its partner have correlation :math:`\rho^2`, and their squares
-    have :math:`\rho^4`.
-    """
-    if feature == "X5":
-        return 2.0
-    shared = CORRELATION**4 if feature == "X3" else CORRELATION**2
-    return _regression_pfi(feature) * (1 - shared)
 
 
 def wood_ring() -> Process:
@@ -307,11 +290,11 @@ def _ring_pfi(_: str) -> float:
 def _ring_cvim(_: str) -> float:
     """Return twice the mean variance of the response given the other feature.
 
-    Beside the hole a feature is uniform on one whole side, else on either side of the hole.
+    Where the other is beyond the hole, a feature is uniform on a whole side, else around the hole.
     """
-    beside = OUTER / (OUTER + INNER)  # the probability
+    beyond = OUTER / (OUTER + INNER)  # the probability
     q2 = (OUTER**2 + OUTER * INNER + INNER**2) / 3  # moments between hole and side
     q4 = (OUTER**5 - INNER**5) / 5 / (OUTER - INNER)
     whole = 4 * OUTER**4 / 45 + 4 * q2 * OUTER**2 / 3
     sides = q4 - q2**2 + 4 * INNER**2 / 3 * q2
-    return 2 * (beside * whole + (1 - beside) * sides)
+    return 2 * (beyond * whole + (1 - beyond) * sides)

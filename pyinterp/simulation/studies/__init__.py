@@ -3,7 +3,7 @@
 In come processes, learners and questions; out go tables with Monte Carlo errors.
 
 ============  ========================================================
-Module        What is in it
+Module        Contents
 ============  ========================================================
 `study`       Units of work, their records, and the file that keeps them
 `coverage`    Coverage of intervals, with tables and plots

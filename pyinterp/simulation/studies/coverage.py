@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # Process, learner, n and estimand of a truth.
 Target: TypeAlias = tuple[str, str, int, str]
 
-# What records of intervals add up over repetitions, per term.
+# Numbers that records of intervals add up over repetitions, per term.
 COLUMNS = ("covered", "rejected", "width", "width2", "error", "error2", "variance")
 
 ROW = ["process", "learner", "n", "plan", "refits", "cov_type", "estimand"]
@@ -72,26 +72,6 @@ class CoverageResults:
     rows: pd.DataFrame
     truths: pd.DataFrame
 
-    @classmethod
-    def of(cls, records: Iterable[Record], refits: Mapping[str, int]) -> CoverageResults:
-        """Return the results of records; `refits` has the number of refits of every plan."""
-        every = list(records)
-        truths = pooled_truths(every)
-        intervals = [r for r in every if r.row.kind == "coverage" and r.row.plan in refits]
-        parts, rows = [], []
-        for row, terms in pool_records(intervals).items():
-            for (estimand, cov_type), pool in terms.items():
-                values = (*row[1:], refits[row.plan], cov_type, estimand)
-                names: dict[str, Any] = dict(zip(ROW, values, strict=True))
-                part = _describe(pool, truths[*row[1:4], estimand])
-                parts.append(part.assign(**names))
-                rows.append({**names, **_term_means(pool, part)})
-        frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=ROW)
-        ordered = frame[ROW + [c for c in frame.columns if c not in ROW]]
-        empty = pd.DataFrame(columns=[*TRUTH, "term", "truth", "truth_mcse"], dtype=object)
-        long = pd.concat(truths, names=TRUTH).reset_index(TRUTH) if truths else empty
-        return cls(ordered, pd.DataFrame(rows), long.reset_index(drop=True))
-
     @takes()
     def only(
         self,
@@ -109,13 +89,15 @@ class CoverageResults:
         Parameters
         ----------
         process, learner : str or sequence of str, optional
-            Names, by default all.
+            Names of processes and learners. By default all, as for the options that follow.
         n : int or sequence of int, optional
             Sizes of data sets.
         plan : str or sequence of str, optional
+            Names of resampling plans.
         refits : int or sequence of int, optional
-            Of the plan.
+            Numbers of refits of the plans.
         cov_type, estimand : str or sequence of str, optional
+            Names of variance estimators and estimands.
         """
         truth = {"process": process, "learner": learner, "n": n, "estimand": estimand}
         every = truth | {"plan": plan, "refits": refits, "cov_type": cov_type}
@@ -128,8 +110,7 @@ class CoverageResults:
     def plot(self) -> ggplot:
         """Plot width against coverage (Molnar et al., Figures 3 and 4).
 
-        One point per row of the study; lines connect the intervals of the same process, learner
-        and n.
+        Every row of the study is a point. Lines connect the points of one process, learner and n.
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
@@ -151,8 +132,9 @@ class CoverageResults:
     def plot_refits(self) -> ggplot:
         """Plot width and coverage against the number of refits (Molnar et al., Figure 5).
 
-        Every process, learner, n and estimand has its own panels, and lines connect plans with the
-        same `cov_type`: where those of several kinds have the same, ``only(plan=[...])`` picks one.
+        Every process, learner, n and estimand has two panels. Lines connect the plans that have the
+        same `cov_type`. If plans of several kinds have the same, ``only(plan=[...])`` picks one
+        kind.
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
@@ -162,9 +144,8 @@ class CoverageResults:
         points["of"] = ["\n".join(names) for names in named.itertuples(index=False)]
         points["of"] = pd.Categorical(points["of"], points["of"].unique())
         width = points.assign(panel=f"{WIDTH} /\n{FULL_WIDTH}", value=points["relative_width"])
-        no_limits = {"low": np.nan, "high": np.nan}
         coverage = points.assign(panel="Coverage", value=points["coverage"])
-        long = pd.concat([width.assign(**no_limits), coverage], ignore_index=True)
+        long = pd.concat([width.assign(low=np.nan, high=np.nan), coverage], ignore_index=True)
         nominal = pd.DataFrame({"panel": ["Coverage"], "value": [0.95]})
         return (
             p9.ggplot(long, p9.aes("refits", "value", color="cov_type"))
@@ -206,14 +187,19 @@ def matching_rows(frame: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFram
     return frame
 
 
+def _long(parts: Mapping[tuple[Any, ...], pd.DataFrame], names: list[str]) -> pd.DataFrame:
+    """Return the parts below each other, their keys in the first columns."""
+    if not parts:
+        return pd.DataFrame(columns=[*names, "term", "truth", "truth_mcse"], dtype=object)
+    return pd.concat(parts, names=names).reset_index(names).reset_index(drop=True)
+
+
 def pooled_truths(records: Iterable[Record]) -> dict[Target, pd.DataFrame]:
     """Return mean and Monte Carlo error of every term, by process, learner, n and estimand."""
     truths = {}
     for row, terms in pool_records(r for r in records if r.row.kind == "truth").items():
         for (estimand,), pool in terms.items():
-            mean = pool.sums["sums"] / pool.size
-            variance = np.clip(pool.sums["squares"] / pool.size - mean**2, 0, None)
-            error = np.sqrt(variance / max(pool.size - 1, 1))
+            mean, error = pool.means(pool.size)
             truths[*row[1:4], estimand] = pd.DataFrame(
                 {"term": list(pool.sums["labels"]), "truth": mean, "truth_mcse": error}
             )
@@ -466,7 +452,7 @@ class CoverageStudy(Study[CoverageResults]):
         return sums
 
     def _ask(self, name: str, results: LearnerResults, **options: Any) -> EstimandResults:
-        """Return what the user's function of an estimand answers."""
+        """Return the answer of the user's function of an estimand."""
         answer = self.estimands[name](results, **options)
         if not isinstance(answer, EstimandResults):
             raise OptionError(
@@ -501,9 +487,18 @@ class CoverageStudy(Study[CoverageResults]):
 
     def results(self, records: Sequence[Record]) -> CoverageResults:
         """Return the results of records."""
-        first = self.dgps[0], self.n[0]
-        refits = {name: self.plan(name, *first).number for name in self.resamplings}
-        return CoverageResults.of(records, refits)
+        truths = pooled_truths(records)
+        parts: dict[tuple[Any, ...], pd.DataFrame] = {}
+        rows = []
+        for row, terms in pool_records(r for r in records if r.row.kind == "coverage").items():
+            if row.plan in self.resamplings:
+                refits = self.plan(row.plan, self.dgps[0], self.n[0]).number
+                for (estimand, cov_type), pool in terms.items():
+                    names = *row[1:], refits, cov_type, estimand
+                    part = _describe(pool, truths[*row[1:4], estimand])
+                    parts[names] = part
+                    rows.append(dict(zip(ROW, names, strict=True)) | _term_means(pool, part))
+        return CoverageResults(_long(parts, ROW), pd.DataFrame(rows), _long(truths, TRUTH))
 
 
 def plan_label(plan: Resampling) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -27,16 +28,21 @@ if TYPE_CHECKING:
     from plotnine import ggplot
 
 
-COLUMNS = (
-    "bias2_switch",
-    "bias2_orig",
-    "variance_switch",
-    "variance_orig",
-    "delta",
-    "estimate",
-    "corrected",
-)
+Measure: TypeAlias = Literal["mvim", "cvim"]
 
+KEY = ["process", "learner", "measure", "feature", "n"]
+
+HEADER = {
+    "bias2_switch": ("Bias²", "switch"),
+    "bias2_orig": ("Bias²", "orig"),
+    "variance_switch": ("Variance", "switch"),
+    "variance_orig": ("Variance", "orig"),
+    "delta": ("", "δ"),
+    "estimate": ("", "Estimate"),
+    "corrected": ("", "Corrected"),
+    "truth": ("", "True"),
+}
+COLUMNS = tuple(HEADER)[:-1]  # a block of models estimates them
 
 # The true f of v rows, shape (v,), and the predictions of m models, shape (m, v).
 TruthAndPredictions: TypeAlias = tuple[FloatArray, FloatArray]
@@ -85,23 +91,6 @@ def components(
     return np.array([*bias2, *variance, delta, estimate, corrected])
 
 
-Measure: TypeAlias = Literal["mvim", "cvim"]
-
-ROW = ["process", "learner", "n", "measure", "feature"]
-KEY = ["process", "learner", "measure", "feature", "n"]
-
-HEADER = {
-    "bias2_switch": ("Bias²", "switch"),
-    "bias2_orig": ("Bias²", "orig"),
-    "variance_switch": ("Variance", "switch"),
-    "variance_orig": ("Variance", "orig"),
-    "delta": ("", "δ"),
-    "estimate": ("", "Estimate"),
-    "corrected": ("", "Corrected"),
-    "truth": ("", "True"),
-}
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class ImportanceStudyResults:
     """Bias, variance and delta of estimated importances; made by `ImportanceStudy`.
@@ -118,32 +107,6 @@ class ImportanceStudyResults:
     """
 
     frame: pd.DataFrame
-
-    @classmethod
-    def of(
-        cls,
-        records: Sequence[Record],
-        truths: Mapping[tuple[str, ...], Truth[float]],
-        validation: int,
-    ) -> ImportanceStudyResults:
-        """Return the results of records, with truths by process, feature and measure."""
-        rows = []
-        for row, terms in pool_records(records).items():
-            for (feature, measure), pool in terms.items():
-                values = (*row[1:4], measure, feature)
-                names: dict[str, Any] = dict(zip(ROW, values, strict=True))
-                truth, truth_mcse = truths[row.process, feature, measure]
-                rows.append(
-                    {
-                        **names,
-                        "repetitions": pool.size,
-                        "validation": validation,
-                        **_describe(pool),
-                        "truth": truth,
-                        "truth_mcse": truth_mcse,
-                    }
-                )
-        return cls(pd.DataFrame(rows) if rows else pd.DataFrame(columns=[*ROW, *HEADER]))
 
     @takes()
     def only(
@@ -166,13 +129,8 @@ class ImportanceStudyResults:
         measure : {"mvim", "cvim"} or sequence of them, optional
         feature : str or sequence of str, optional
         """
-        values = {
-            "process": process,
-            "learner": learner,
-            "n": n,
-            "measure": measure,
-            "feature": feature,
-        }
+        data = {"process": process, "learner": learner, "n": n}
+        values = data | {"measure": measure, "feature": feature}
         return ImportanceStudyResults(matching_rows(self.frame, values))
 
     def table(self, digits: int = 2) -> pd.DataFrame:
@@ -196,16 +154,9 @@ class ImportanceStudyResults:
         named = self.frame["process"] + "\n" + self.frame["measure"].str.upper()
         panel = named + " of " + self.frame["feature"] + ", " + self.frame["learner"]
         frame = self.frame.assign(panel=pd.Categorical(panel, categories=panel.unique()))
-        long = pd.concat(
-            [
-                frame.assign(
-                    what=what, value=frame[column], half=1.96 * frame[f"{column}_mcse"].fillna(0)
-                )
-                for column, what in (("delta", "delta"), ("estimate", "estimate"))
-            ],
-            ignore_index=True,
-        )
-        long = long.assign(low=long["value"] - long["half"], high=long["value"] + long["half"])
+        long = frame.melt(["panel", "n"], ["delta", "estimate"], var_name="what")
+        half = 1.96 * pd.concat([frame["delta_mcse"], frame["estimate_mcse"]]).fillna(0).to_numpy()
+        long = long.assign(low=long["value"] - half, high=long["value"] + half)
         truth = frame.drop_duplicates("panel")
         return (
             p9.ggplot(long, p9.aes("n", "value", color="what"))
@@ -233,31 +184,14 @@ class ImportanceStudyResults:
 
 
 def _describe(pool: Record) -> dict[str, float]:
-    """Return means over blocks and their standard errors."""
+    """Return means over blocks and their standard errors, which one block does not have."""
     blocks = len(pool.blocks)
-    mean = pool.sums["sums"] / blocks
-    spread = np.clip(pool.sums["squares"] / blocks - mean**2, 0, None)
-    error = np.sqrt(spread / (blocks - 1)) if blocks > 1 else np.full(len(mean), np.nan)
-    pairs = zip(COLUMNS, mean.tolist(), error.tolist(), strict=True)
-    return {name: v for c, m, e in pairs for name, v in ((c, m), (f"{c}_mcse", e))}
-
-
-class Validation(NamedTuple):
-    """Validation rows of a block.
-
-    Attributes
-    ----------
-    frame : pandas.DataFrame
-        The features, X.
-    y : ndarray
-        The response; of a class, the indicator of the second.
-    switches : dict
-        By feature and measure, the values that the feature has in :math:`X'_j`.
-    """
-
-    frame: pd.DataFrame
-    y: FloatArray
-    switches: dict[tuple[str, Measure], pd.Series]
+    means, errors = pool.means(blocks)
+    numbers = {}
+    for column, mean, error in zip(COLUMNS, means.tolist(), errors.tolist(), strict=True):
+        numbers[column] = mean
+        numbers[f"{column}_mcse"] = error if blocks > 1 else np.nan
+    return numbers
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -270,10 +204,9 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
 
     where in :math:`X'_j` the feature has been drawn anew, from its marginal distribution
     (MVIM) or from its distribution given the other features (CVIM), and :math:`E_T` is over
-    training sets of n rows. The loss is the squared error; that of a process with classes is the
-    Brier score.
+    training sets of n rows. The loss is the squared error, with classes the Brier score.
 
-    Models come in blocks. Each model is trained on rows of its own; the models of a block share
+    Models come in blocks. Every model is trained on other rows; the models of a block share
     validation rows, drawn for the block, and features and measures share the models. Data depend
     on the process, n and the repetition only, so that learners are compared on the same data.
 
@@ -281,8 +214,8 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
     ----------
     dgps : sequence of Process
     learners : mapping of str to estimator, or to (formula, estimator)
-        The formula is ``"y ~ ."`` by default; what it learns from data (knots, levels) each model
-        learns from its training rows. Where settings depend on them, a function of process and n
+        The formula is ``"y ~ ."`` by default; each model learns its knots and levels from its
+        training rows. Where settings depend on them, a function of process and n
         that returns either.
     features : sequence of str
     measures : sequence of {"mvim", "cvim"}
@@ -306,7 +239,7 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
     -----
     Every component is estimated without bias within a block (`components`) and averaged over
     blocks; Monte Carlo errors are those between blocks. In the paper's eq. 14 :math:`\delta_j` has
-    the wrong sign; that of its tables is right.
+    the wrong sign, in its tables the right one.
 
     Examples
     --------
@@ -353,24 +286,28 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
                     f"block has a variance; got {total} for {quote(learner)}."
                 )
 
-    def rows(self, process: Process, n: int, block: int) -> Validation:
-        """Return the validation rows of a block."""
+    def rows(
+        self, process: Process, n: int, block: int
+    ) -> tuple[pd.DataFrame, FloatArray, dict[Term, pd.DataFrame]]:
+        """Return the validation rows of a block: features X, response, and X' of every term.
+
+        The response of a class is the indicator of the second.
+        """
         rng = self.stream("validation", process.name, n, block)
         frame = process.covariates(self.validation, rng)
         y = process.respond(process.f(frame), rng)
-        switched = {}
-        for feature, measure in self._terms():
+        switched: dict[Term, pd.DataFrame] = {}
+        for feature, measure in product(self.features, self.measures):
             stream = self.stream("switched", process.name, n, block, feature, measure)
-            conditional = measure == "cvim"
-            values = process.redraw(feature, frame, stream, conditional=conditional)
-            switched[feature, measure] = pd.Series(values).astype(frame[feature].dtype)
-        return Validation(frame, y, switched)
+            values = process.redraw(feature, frame, stream, conditional=measure == "cvim")
+            column = pd.Series(values).astype(frame[feature].dtype)
+            switched[feature, measure] = frame.assign(**{feature: column})
+        return frame, y, switched
 
     def truth(self, process: Process, feature: str, measure: Measure) -> Truth[float]:
         """Return the true importance, with its Monte Carlo error if it has no closed form."""
         rng = self.stream("truth", process.name, feature, measure)
-        conditional = measure == "cvim"
-        return dgp_pfi(process, feature, conditional=conditional, n=self.truth_n, seed=rng)
+        return dgp_pfi(process, feature, conditional=measure == "cvim", n=self.truth_n, seed=rng)
 
     def settings(self, row: Row) -> dict[str, Any]:
         """Return the options, besides the row, on which its numbers depend."""
@@ -378,15 +315,12 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
 
     def terms(self, row: Row) -> tuple[Term, ...]:
         """Return every feature with every measure."""
-        return self._terms()
+        return tuple(product(self.features, self.measures))
 
     def totals(self) -> Iterator[tuple[Row, int]]:
         """Yield the rows of the study, each with its number of models."""
         for process, learner, n in product(self.dgps, self.learners, self.n):
             yield self._row(process.name, learner, n), self.count("repetitions", learner, 1)
-
-    def _terms(self) -> tuple[tuple[str, Measure], ...]:
-        return tuple(product(self.features, self.measures))
 
     def _row(self, process: str, learner: str, n: int) -> Row:
         """Return a row; with other validation rows, blocks or terms it is another one."""
@@ -401,8 +335,8 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         """Return the components of a block of models."""
         row = unit.row
         process = self.process(row.process)
-        rows = self.rows(process, row.n, unit.block)
-        frames = [rows.frame.assign(**{feature: v}) for (feature, _), v in rows.switches.items()]
+        frame, y, switched = self.rows(process, row.n, unit.block)
+        frames = [frame, *switched.values()]
         first = unit.block * self.block
         predictions = []
         with warnings.catch_warnings():
@@ -410,38 +344,37 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
             for repetition in range(first, first + unit.size):
                 learner = self.learner(process, row.learner, self.draw(process, row.n, repetition))
                 rng = self.stream("importance", row.process, row.learner, row.n, repetition)
-                predictions.append(_predictions(process, learner, rng, [rows.frame, *frames]))
-        original, *others = np.stack(predictions, axis=1)
-        before = process.f(rows.frame), original
-        sums: dict[Term, dict[str, Any]] = {}
-        for term, frame, predicted in zip(rows.switches, frames, others, strict=True):
-            parts = components(rows.y, before, (process.f(frame), predicted))
-            sums[term] = {"sums": parts, "squares": np.square(parts)}
-        return sums
+                predictions.append(_predictions(process, learner, rng, frames))
+        means = [process.f(each) for each in frames]
+        original, *others = zip(means, np.stack(predictions, axis=1), strict=True)
+        parts = [components(y, original, other) for other in others]
+        sums = [{"sums": part, "squares": np.square(part)} for part in parts]
+        return dict(zip(switched, sums, strict=True))
 
     def results(self, records: Sequence[Record]) -> ImportanceStudyResults:
         """Return the results of records."""
-        processes = [process.name for process in self.dgps]
-        learners = list(dict.fromkeys([*self.learners, *(r.row.learner for r in records)]))
-
-        def place(record: Record) -> tuple[int, int, int]:
-            row = record.row
-            return processes.index(row.process), learners.index(row.learner), row.n
-
-        ours = (r for r in records if r.row == self._row(r.row.process, r.row.learner, r.row.n))
-        done = sorted((r for r in ours if r.row.process in processes), key=place)
-        truths: dict[tuple[str, ...], Truth[float]] = {
-            (process.name, *term): self.truth(process, *term)
-            for process, term in product(self.dgps, self._terms())
-            if any(record.row.process == process.name for record in done)
-        }
-        return ImportanceStudyResults.of(done, truths, self.validation)
+        pools = pool_records(records)
+        learners = dict.fromkeys([*self.learners, *(row.learner for row in pools)])
+        sizes = sorted({row.n for row in pools})
+        truth = cache(self.truth)
+        rows = []
+        for process, learner, n in product(self.dgps, learners, sizes):
+            terms = pools.get(self._row(process.name, learner, n), {})
+            for (feature, measure), pool in terms.items():
+                value, error = truth(process, feature, measure)
+                names = {"process": process.name, "learner": learner, "n": n}
+                names |= {"measure": measure, "feature": feature}
+                counts = {"repetitions": pool.size, "validation": self.validation}
+                numbers = {**_describe(pool), "truth": value, "truth_mcse": error}
+                rows.append({**names, **counts, **numbers})
+        none = pd.DataFrame(columns=[*KEY, *HEADER])
+        return ImportanceStudyResults(pd.DataFrame(rows) if rows else none)
 
 
 def _predictions(
     process: Process, learner: Learner, rng: np.random.Generator, frames: Sequence[pd.DataFrame]
 ) -> FloatArray:
-    """Train a model and return what it predicts for frames of the same length, one row each.
+    """Train a model and return its predictions for frames of the same length, one row each.
 
     Of two classes it is the probability of the second.
     """

@@ -1,4 +1,4 @@
-"""What all studies share: units of work that become records of a file, resumable, in parallel."""
+"""Units of work of all studies, which become records of a file, resumable, in parallel."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import pandas as pd
 
+from pyinterp._typing import FloatArray
 from pyinterp.checks import check_count, check_jobs, check_list, check_mapping
 from pyinterp.errors import DataError, OptionError, list_of, quote, reason
 from pyinterp.learner.learner import Learner
 from pyinterp.models.predictor import check_estimator
 from pyinterp.parallel import outcomes
-from pyinterp.parallel.progress import ProgressOption, check_progress
+from pyinterp.parallel.progress import ProgressOption
 from pyinterp.representation import about
 from pyinterp.simulation.processes.process import Process, check_process, formula_and_estimator
 
-# Names of what is estimated: an estimand; for its intervals also the variance estimator; for
+# Names of an estimate: an estimand; for its intervals also the variance estimator; for
 # importances a feature and a measure.
 Term: TypeAlias = tuple[str, ...]
 
@@ -46,7 +47,7 @@ class Row(NamedTuple):
     n : int
         Rows of a data set.
     plan : str
-        For coverage the name of the plan; for importances what a block of models shares.
+        For coverage the name of the plan; for importances the data that a block of models shares.
     """
 
     kind: str
@@ -89,6 +90,12 @@ class Record(NamedTuple):
         return self._replace(
             blocks=self.blocks + other.blocks, size=self.size + other.size, sums=sums
         )
+
+    def means(self, number: int) -> tuple[FloatArray, FloatArray]:
+        """Return means and their standard errors, of sums of so many values and squares."""
+        mean = self.sums["sums"] / number
+        variance = np.clip(self.sums["squares"] / number - mean**2, 0, None)
+        return mean, np.sqrt(variance / max(number - 1, 1))
 
 
 def pool_records(records: Iterable[Record]) -> dict[Row, dict[Term, Record]]:
@@ -170,9 +177,6 @@ class StudyFile:
             ) from error
 
 
-Answer = TypeVar("Answer")
-
-
 class Unit(NamedTuple):
     """A piece of work: a block of repetitions of a row of the study, and the terms to compute."""
 
@@ -182,17 +186,18 @@ class Unit(NamedTuple):
     terms: tuple[Term, ...]
 
 
+Answer = TypeVar("Answer")
 Worker: TypeAlias = Callable[[Unit], Mapping[Term, dict[str, Any]]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Study(ABC, Generic[Answer]):
-    """Processes, learners and sizes of data; a subclass has what is simulated with them.
+    """Processes, learners and sizes of data; a subclass simulates with them.
 
     Work comes in one or more kinds, each done before the next is begun, whose units are
-    independent of each other: random streams are named by what they are for.
+    independent of each other: random streams are named by their purpose.
 
-    The file knows a process, a learner and an estimand by name: what changes needs
+    The file knows a process, a learner and an estimand by name: a changed one needs
     another name, or another file.
     """
 
@@ -216,12 +221,12 @@ class Study(ABC, Generic[Answer]):
             if not _is_maker(learner):
                 check_estimator(formula_and_estimator(learner)[1])
         names = [process.name for process in self.dgps]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise OptionError(
-                "Processes must have different names, by which files know them, but two are called "
-                f"{quote(twice)}; `dataclasses.replace(process, name=...)` gives another."
-            )
+        for name in names:
+            if names.count(name) > 1:
+                raise OptionError(
+                    "Processes must have different names, by which files know them, but two are "
+                    f"called {quote(name)}; `dataclasses.replace(process, name=...)` gives another."
+                )
         for rows in self.n:
             check_count("n", rows, 2)
         if len(set(self.n)) < len(self.n):
@@ -241,7 +246,7 @@ class Study(ABC, Generic[Answer]):
 
     @abstractmethod
     def _worker(self, kind: str, records: Sequence[Record]) -> Worker:
-        """Return what does a unit of work: by its terms their sums. It may use earlier records."""
+        """Return the function of a unit of work: its terms with their sums, by earlier records."""
 
     @abstractmethod
     def results(self, records: Sequence[Record]) -> Answer:
@@ -261,8 +266,8 @@ class Study(ABC, Generic[Answer]):
         path : path
             An SQLite database, made if it is not there. Every block of repetitions is added as a
             whole and flushed to disk, so that a kill loses the blocks under way. Repetitions,
-            learners, sizes and estimands may be added to those of a file; with other settings it
-            can't be continued.
+            learners, sizes and estimands may be added to a file; with other settings it can't be
+            continued.
         n_jobs : int, optional
             Jobs over blocks, by joblib: ``joblib.parallel_config`` chooses the backend, a Dask
             cluster for example.
@@ -276,8 +281,7 @@ class Study(ABC, Generic[Answer]):
         DataError
             If it is no database of a study.
         """
-        check_jobs(n_jobs)
-        check_progress(progress)
+        check_jobs(n_jobs, progress)
         file = StudyFile(path)
         records = file.records()
         rows = {row for row, _ in self.totals()}
@@ -308,8 +312,8 @@ class Study(ABC, Generic[Answer]):
     def load(self, path: str | os.PathLike[str]) -> Answer:
         """Return the results that `path` holds, of finished and unfinished rows.
 
-        Learners, sizes and estimands that the study does not have are among them; what it does
-        not know how to report, such as a plan that it does not have, is left out.
+        Learners, sizes and estimands that the study does not have are among them; rows that it does
+        not know how to report, of a plan that it does not have for example, are not.
 
         Parameters
         ----------
@@ -327,7 +331,7 @@ class Study(ABC, Generic[Answer]):
         ]
 
     def _try(self, row: Row) -> None:
-        """Raise before the work what would be raised in every unit of a row."""
+        """Raise before the work an error that would be raised in every unit of a row."""
 
     def _todo(self, records: Sequence[Record]) -> Iterator[Unit]:
         """Yield the units of work that are not done, each with the terms that are missing.
@@ -360,13 +364,14 @@ class Study(ABC, Generic[Answer]):
 
     def count(self, name: str, learner: str, least: int) -> int:
         """Return a learner's number of repetitions or refits, checked."""
-        counts = getattr(self, name)
-        if isinstance(counts, Mapping) and learner not in counts:
-            raise OptionError(
-                f"`{name}` must be a number or name every learner; {quote(learner)} is not in "
-                f"{list_of(counts)}."
-            )
-        count = counts[learner] if isinstance(counts, Mapping) else counts
+        count = getattr(self, name)
+        if isinstance(count, Mapping):
+            if learner not in count:
+                raise OptionError(
+                    f"`{name}` must be a number or name every learner; {quote(learner)} is not in "
+                    f"{list_of(count)}."
+                )
+            count = count[learner]
         check_count(name, count, least)
         return int(count)
 

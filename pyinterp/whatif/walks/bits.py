@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pyinterp.parallel.loops import compiled_loop
 
 GROUP = 64
+LEAF = -1
 NONE, ONE = np.uint64(0), np.uint64(1)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 # The position of a word's only bit: the powers of two differ modulo 67.
@@ -143,30 +144,10 @@ def group_bits(splits, left_categories, rows, bits):  # pragma: no cover - compi
 
 
 @compiled_loop
-def left_bits(splits, left_categories, rows, bits):  # pragma: no cover - compiled
-    """Do `group_bits` for all rows: `bits`, uint64, (groups of 64 rows, splits)."""
-    for g in range(bits.shape[0]):
-        group_bits(splits, left_categories, rows[g * GROUP : (g + 1) * GROUP], bits[g])
-
-
-@compiled_loop
-def bits_of(trees, splits, answers, start, group, scratch):  # pragma: no cover - compiled
-    """Return the bits of the group of rows from `start`, out of `answers` unless it is empty."""
-    if len(answers) > 0:
-        return answers[start // GROUP]
-    group_bits(splits, trees.left_categories, group, scratch)
-    return scratch
-
-
-@compiled_loop
-def stacks(trees):  # pragma: no cover - compiled
-    """Return stacks of nodes, of rows and of ranges of donors, for one walk at a time."""
-    node, low, high = (
-        np.empty(trees.stack, np.int64),
-        np.empty(trees.stack, np.int64),
-        np.empty(trees.stack, np.int64),
-    )
-    return node, np.empty(trees.stack, np.uint64), low, high
+def left_bits(splits, left_categories, rows, out):  # pragma: no cover - compiled
+    """Write into `out`, uint64, (groups, splits), the rows that every split sends to the left."""
+    for g in range(out.shape[0]):
+        group_bits(splits, left_categories, rows[g * GROUP : (g + 1) * GROUP], out[g])
 
 
 @compiled_loop
@@ -204,8 +185,8 @@ def first_leaves(trees, rows, out):  # pragma: no cover - compiled
 @compiled_loop
 def add_up(trees, rows, out):  # pragma: no cover - compiled
     """Add up the trees for rows as they are, one by one: `out`, int64, (outputs, n), added to."""
-    for t in range(len(trees.roots)):
+    for root in trees.roots:
         for i in range(rows.shape[0]):
-            q = _leaf(trees, trees.roots[t], rows[i])
+            q = _leaf(trees, root, rows[i])
             for k in range(trees.leaves.shape[1]):
                 out[k, i] += trees.leaves[trees.right[q], k]

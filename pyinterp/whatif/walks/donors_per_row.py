@@ -1,16 +1,16 @@
-"""Walks for rows each with donors of its own for one numerical column."""
+"""Walks for rows each with other donors for one numerical column."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from pyinterp.parallel.loops import compiled_loop
-from pyinterp.whatif.walks.bits import NONE, ONE, all_rows, group_bits, lowest, stacks
+from pyinterp.whatif.walks.bits import LEAF, NONE, ONE, all_rows, group_bits, lowest
 
 
 @compiled_loop
-def add_up_pairs(trees, splits, rows, driven, donors, out):  # pragma: no cover - compiled
-    """Add up the trees for a group of rows, each with donors of its own for a numerical column.
+def add_up_pairs(trees, splits, steps, rows, donors, out):  # pragma: no cover - compiled
+    """Add up the trees for a group of rows, each with other donors for a numerical column.
 
     At splits on the column the rows that have a donor on a side go to that side: some go to both.
     A row meets its leaves in increasing order of donors, each from where the one before ended, so
@@ -19,36 +19,35 @@ def add_up_pairs(trees, splits, rows, driven, donors, out):  # pragma: no cover 
 
     Parameters
     ----------
+    steps : int32, (nodes,)
+        The splits of nodes on kept columns, `LEAF` at leaves, less than that on the replaced one.
     rows : float64, (b, columns)
         At most 64 rows of the sample, in any order.
-    driven : int
-        The column; -1 for none.
     donors : float64, (b, k)
         Increasing in every row, none missing.
     out : float64, (b, k, outputs)
         Result: sums over trees.
     """
     (b, k), outputs = donors.shape, out.shape[2]
-    split, right, leaves, threshold = splits.of, trees.right, trees.leaves, trees.threshold
-    begin = splits.first[driven] if driven >= 0 else 0
-    end = splits.first[driven + 1] if driven >= 0 else 0
+    right, leaves, threshold = trees.right, trees.leaves, trees.threshold
     bits = np.empty(len(splits.threshold), np.uint64)
     group_bits(splits, trees.left_categories, rows, bits)
     least, most = donors[:, 0].copy(), donors[:, k - 1].copy()
     first, begun = _in_order(least)  # rows that have a donor up to some value
     last, over = _in_order(most)  # and those that have none beyond it
-    (node, word, _, _), upper = stacks(trees), np.empty(trees.stack)
+    node, word = np.empty(trees.stack, np.int64), np.empty(trees.stack, np.uint64)
+    upper = np.empty(trees.stack)
     changes = np.zeros((b, k + 1, outputs), np.int64)
     reached, value = np.empty(b, np.int64), np.empty((b, outputs), np.int64)
-    for t in range(len(trees.roots)):
-        node[0], word[0], upper[0], top = trees.roots[t], all_rows(b), np.inf, 1
+    for root in trees.roots:
+        node[0], word[0], upper[0], top = root, all_rows(b), np.inf, 1
         reached[:], value[:] = 0, 0
         while top > 0:
             top -= 1
             q, here, highest = node[top], word[top], upper[top]
-            s = split[q]
-            while s >= 0:
-                if begin <= s < end:
+            s = steps[q]
+            while s != LEAF:
+                if s < LEAF:
                     left = here & begun[_up_to(first, 0, b, threshold[q])]
                     rest = here & ~over[_up_to(last, 0, b, threshold[q])]
                 else:
@@ -61,10 +60,10 @@ def add_up_pairs(trees, splits, rows, driven, donors, out):  # pragma: no cover 
                     node[top], word[top], upper[top] = right[q], rest, highest
                     top += 1
                     here = left
-                    if begin <= s < end:  # a split may lie beyond one above it
+                    if s < LEAF:  # a split may lie beyond one above it
                         highest = min(highest, threshold[q])
                     q += 1
-                s = split[q]
+                s = steps[q]
             while here != NONE:
                 i = lowest(here)
                 here &= here - ONE
@@ -86,7 +85,10 @@ def add_up_pairs(trees, splits, rows, driven, donors, out):  # pragma: no cover 
 
 @compiled_loop
 def _up_to(values, lo, hi, x):  # pragma: no cover - compiled
-    """Return how many of increasing values are at most x, if between lo and hi of them are."""
+    """Return how many of increasing values are at most x, if between lo and hi of them are.
+
+    In fewer steps than `np.searchsorted` would need for all values.
+    """
     while lo < hi:
         middle = (lo + hi) >> 1
         if values[middle] <= x:
