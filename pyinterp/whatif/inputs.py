@@ -94,10 +94,12 @@ class Inputs:
 
         None unless the model is given doubles that each come from one variable alone.
         """
-        design, rows = self.design, self.rows
-        if isinstance(design, FrameDesign) or design.discrete or design.single or self.cast:
+        design = self.design
+        if self.before is not None or self.mixes is not None or self.cast is not None:
             return None
-        rng = np.random.default_rng(0)
+        if isinstance(design, FrameDesign) or design.discrete or design.single:
+            return None
+        rows, rng = self.rows, np.random.default_rng(0)
         # Half of the rows, so that their means are others.
         new = rows[: min(-(-len(rows) // 2), most)].copy()
         for name in self.sample.variables:

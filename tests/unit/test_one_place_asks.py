@@ -21,7 +21,6 @@ ANSWERS = {"predict", "predict_proba", "decision_function"}
 CALLERS = {
     "models/adapters.py": "results of statsmodels, for the learner that they are made",
     "models/distributional.py": "the estimator inside, for the one that states its distribution",
-    "models/fitted_predictor.py": "results of ordinal models, for a predictor",
     "models/native_boosters.py": "a booster, for the function that it is made",
     "models/offset_model.py": "the estimator inside, for the one with an offset",
     "models/predictive.py": "the model, for a predictor of its distribution",
