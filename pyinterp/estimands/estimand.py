@@ -23,7 +23,7 @@ from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.ranges import REAL, Range
 from pyinterp.representation import about, call_form
-from pyinterp.storage import SavedKey, fingerprint
+from pyinterp.storage import KeyDigest, fingerprint
 
 # Of the largest number: predictions of single precision are beyond the range of probabilities.
 OUT_OF_RANGE = 1e-5
@@ -367,11 +367,11 @@ class Estimand:
         """The name in the header, such as "PD of bmi (logit)"."""
         return self.words.description
 
-    def kept_state(self) -> dict[str, Any]:
+    def state_on_file(self) -> dict[str, Any]:
         """Return what files keep of it: its functions by name, its key as a digest."""
         state = {part.name: getattr(self, part.name) for part in fields(self)}
         score = self.score if isinstance(self.score, Loss) else None
-        return {**state, "key": SavedKey(fingerprint(self.key)), "score": score}
+        return {**state, "key": KeyDigest(fingerprint(self.key)), "score": score}
 
     def __repr__(self) -> str:
         return about(self, self.description, f"{len(self.terms.names)} terms")

@@ -101,7 +101,7 @@ class Contrasts(ContrastResults, Savable):  # type: ignore[misc]  # statsmodels 
         self._p_heading = inference.variance.p_heading(inference.alternative)
         self.c_names = list(names)
 
-    def kept_state(self) -> dict[str, Any]:
+    def state_on_file(self) -> dict[str, Any]:
         """Return what files keep: the arguments that made it."""
         return {
             "inference": self._inference,

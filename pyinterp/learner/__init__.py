@@ -15,6 +15,7 @@ Module            What is in it
                   ``params``, ``bse``, ``summary`` and the like of a fit, taken from its ``pfi()``
 `interpretable`   `Interpretable`, with all these methods, ``loss``, ``positivity``, ``causal``
 `analysis`        Fitted models with their measurements, on all rows or on some
+`on_file`         Results of fits without models, as files hold them
 `row_order`       A footnote on rows that look ordered in time
 `compare`         ``compare``: tests of learners, and of results, of the same or independent data
 ================  =============================================================================

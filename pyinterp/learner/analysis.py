@@ -52,7 +52,7 @@ WEIGHTS = {1: 8 / 12, -1: -8 / 12, 2: -1 / 12, -2: 1 / 12}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measured:
+class Finding:
     """What was measured of one estimand.
 
     Attributes
@@ -107,7 +107,7 @@ class Analysis:
         Threads over refits.
     progress : bool or "log"
         Whether to show progress bars, or to write lines to a log.
-    measurements : dict of (hashable, callable) to Measured
+    measurements : dict of (hashable, callable) to Finding
         By the key and the function of an estimand.
     subsets : dict of (bytes, str) to Analysis
         Analyses of some of the rows, by mask and name.
@@ -129,7 +129,7 @@ class Analysis:
     whole: Analysis | None = None
     positions: tuple[IntArray, ...] = ()
     checkpoint: Checkpoint | None = None
-    measurements: dict[MeasurementKey, Measured] = field(default_factory=dict, init=False)
+    measurements: dict[MeasurementKey, Finding] = field(default_factory=dict, init=False)
     subsets: dict[tuple[bytes, str], Analysis] = field(default_factory=dict, init=False)
     errors_of_coefficients: dict[str, CoefficientErrors] = field(default_factory=dict, init=False)
     _fits: dict[Loss | Metric, GoodnessOfFit] = field(default_factory=dict, init=False)
@@ -284,8 +284,8 @@ class Analysis:
             by_refit = self._measure(estimand)
         else:
             digest = fingerprint((key, self.engine))
-            by_refit = self.checkpoint.measured(digest, partial(self._measure, estimand))
-        self.measurements[key] = Measured(description=estimand.description, by_refit=by_refit)
+            by_refit = self.checkpoint.measurement(digest, partial(self._measure, estimand))
+        self.measurements[key] = Finding(description=estimand.description, by_refit=by_refit)
         return by_refit
 
     def _measure(self, estimand: Estimand) -> tuple[Measurement, ...]:

@@ -31,7 +31,7 @@ from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.learner.saved import SavedResults, record_of
+from pyinterp.learner.on_file import ResultsOnFile, record_of
 from pyinterp.models.adapters import fits_intercept, needs_intercept, one_thread, suit, wants_frames
 from pyinterp.models.copies import fresh
 from pyinterp.models.missing_values import takes_missing
@@ -408,7 +408,7 @@ class Learner:
         options = replace(
             self._options, reseed=reseed, on_error=on_error, n_jobs=n_jobs, progress=progress
         )
-        store, part = _kept_in(checkpoint, shard)
+        store, part = _store_of(checkpoint, shard)
         if seed is None and store is not None and "seed" in store.facts:
             seed = int(store.facts["seed"])
         seeds = Seeds.start(seed)
@@ -648,7 +648,7 @@ class Learner:
         return pd.factorize(self.data.column(by, what)[self.data.complete])[0].astype(np.intp)
 
 
-def _kept_in(
+def _store_of(
     checkpoint: str | os.PathLike[str] | None, shard: tuple[int, int] | None
 ) -> tuple[Checkpoint | None, Shard | None]:
     """Return the folder of refits and the part of them, checked."""
@@ -747,7 +747,7 @@ class LearnerResults(Interpretable):
         OptionError
             If there is no such folder.
         """
-        SavedResults(record_of(self.analysis)).save(path)
+        ResultsOnFile(record_of(self.analysis)).save(path)
 
     def predict(self, data: pd.DataFrame | npt.ArrayLike) -> FloatArray | pd.DataFrame:
         """Predict new rows by the mean over refits.

@@ -19,7 +19,7 @@ from pyinterp.errors import OptionError, quote
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.results.header import Context
 from pyinterp.results.results import EstimandResults
-from pyinterp.storage import written
+from pyinterp.storage import whole_file
 
 Tables: TypeAlias = Mapping[str, Sequence[EstimandResults]]
 
@@ -117,7 +117,7 @@ def report(
         body="\n".join(parts),
         footer=escape(f"{context.date}. Made with {versions}."),
     )
-    with written(file) as temporary:
+    with whole_file(file) as temporary:
         temporary.write_text(page, encoding="utf-8")
     return file
 

@@ -20,7 +20,7 @@ import cloudpickle
 
 from pyinterp.errors import FileError, OptionError, list_of, quote, reason
 from pyinterp.storage import archive
-from pyinterp.storage.files import written
+from pyinterp.storage.files import whole_file
 
 T = TypeVar("T")
 FACTS, CALL = "facts.json", "call.pickle"
@@ -84,7 +84,7 @@ class Checkpoint:
                     "Repeat the call as it was, or give another folder."
                 )
         if not before:
-            _write(self.folder / CALL, _pickled(call))
+            _write(self.folder / CALL, _pickle_of(call))
             _write(self.folder / FACTS, json.dumps(dict(facts), indent=1).encode())
 
     @contextmanager
@@ -104,7 +104,7 @@ class Checkpoint:
 
     def call(self) -> Any:
         """Return the call that began the folder."""
-        found = _unpickled(self.folder / CALL)
+        found = _of_pickle(self.folder / CALL)
         if found is None:
             raise FileError(f"{str(self.folder)!r} is no checkpoint of `fit`.")
         return found
@@ -122,13 +122,13 @@ class Checkpoint:
 
     def refit(self, number: int) -> Any:
         """Return a refit's predictor; None if it is not kept, or its file is damaged."""
-        return _unpickled(self._refit(number))
+        return _of_pickle(self._refit(number))
 
     def keep_refit(self, number: int, predictor: object) -> None:
         """Keep a refit's predictor."""
-        _write(self._refit(number), _pickled(predictor))
+        _write(self._refit(number), _pickle_of(predictor))
 
-    def measured(self, digest: str, measure: Callable[[], T]) -> T:
+    def measurement(self, digest: str, measure: Callable[[], T]) -> T:
         """Return what is kept under a digest; else measure it, and keep it."""
         file = self.folder / "measurements" / f"{digest}.pyinterp"
         if file.exists():
@@ -177,7 +177,7 @@ def _is_text(name: str) -> bool:
     return name in ("formula", "learner", "plan", "seed", "versions", "options")
 
 
-def _pickled(value: object) -> bytes:
+def _pickle_of(value: object) -> bytes:
     try:
         data: bytes = cloudpickle.dumps(value)
     except Exception as error:
@@ -188,8 +188,8 @@ def _pickled(value: object) -> bytes:
     return sha256(data).digest() + data
 
 
-def _unpickled(file: Path) -> Any:
-    """Return what a file of `_pickled` holds; None if there is none, or it is damaged."""
+def _of_pickle(file: Path) -> Any:
+    """Return what a file of `_pickle_of` holds; None if there is none, or it is damaged."""
     if not file.exists():
         return None
     data = file.read_bytes()
@@ -199,5 +199,5 @@ def _unpickled(file: Path) -> Any:
 
 
 def _write(file: Path, data: bytes) -> None:
-    with written(file) as temporary:
+    with whole_file(file) as temporary:
         temporary.write_bytes(data)

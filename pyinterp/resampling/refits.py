@@ -154,11 +154,11 @@ def refit(
                 designs[k] = design_of(numbered[k])
                 matrix = designs[k].encode(train.variables, train.index)
             except PyinterpError as error:  # such as levels or values that were never seen
-                yield partial(_numbered, k, _failure, error)
+                yield partial(_with_number, k, _failure, error)
                 continue
             fit = partial(fit_one, workers=workers, weights=train.weights)
             arguments = fit, estimator, matrix, train.y, train.response, rng
-            yield partial(_numbered, k, outcome_of, *arguments)
+            yield partial(_with_number, k, outcome_of, *arguments)
 
     if checkpoint is not None:
         kept = {k: checkpoint.refit(k) for k in numbered}
@@ -270,7 +270,7 @@ def _failure(error: Exception) -> Exception:
     return error
 
 
-def _numbered(k: int, function: Callable[..., T], *arguments: Any) -> tuple[int, T]:
+def _with_number(k: int, function: Callable[..., T], *arguments: Any) -> tuple[int, T]:
     """Return the number of a refit with its outcome."""
     return k, function(*arguments)
 

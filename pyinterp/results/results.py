@@ -206,7 +206,7 @@ class EstimandResults(TableOfEstimands):
             return self.estimand.words.zero_variance
         return "every row contributes the same" if self.variance.rows_only else NO_COEFFICIENT
 
-    def kept_state(self) -> dict[str, Any]:
+    def state_on_file(self) -> dict[str, Any]:
         """Return what files keep: footnotes on the estimates as texts, not as a function."""
         words = self.estimand.words
         words = replace(words, always=tuple(words.on(self.params)), remarks=None)

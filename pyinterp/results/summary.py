@@ -19,7 +19,7 @@ from pyinterp.parameters import takes
 from pyinterp.results import footnotes
 from pyinterp.results.footnotes import Footnote, NotesOption
 from pyinterp.results.table import Fact, Table
-from pyinterp.storage import Savable, written
+from pyinterp.storage import Savable, whole_file
 from pyinterp.whatif import PERMUTATIONS
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Tabular(Savable):
         table = self.summary(notes="full")
         notes = [("Note", note) for note in table.notes]
         about = pd.DataFrame([*table.facts, *table.legend, *notes])
-        with written(path) as temporary, pd.ExcelWriter(temporary, engine="openpyxl") as file:
+        with whole_file(path) as temporary, pd.ExcelWriter(temporary, engine="openpyxl") as file:
             self.tidy().to_excel(file, sheet_name="estimates", index=False)
             about.to_excel(file, sheet_name="about", index=False, header=False)
             for sheet in file.sheets.values():

@@ -16,8 +16,8 @@ No file holds a pickle, and none is run: what is read is data, checked against t
 classes state.
 """
 
-from pyinterp.storage.codec import NotKept, SavedKey, fingerprint
-from pyinterp.storage.files import written
+from pyinterp.storage.codec import AbsentFunction, KeyDigest, fingerprint
+from pyinterp.storage.files import whole_file
 from pyinterp.storage.savable import Savable, load
 
-__all__ = ["NotKept", "Savable", "SavedKey", "fingerprint", "load", "written"]
+__all__ = ["AbsentFunction", "KeyDigest", "Savable", "fingerprint", "load", "whole_file"]

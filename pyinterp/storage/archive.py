@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from pyinterp.errors import FileError, PyinterpError, quote, reason
 from pyinterp.storage.codec import Reader, Tree, Writer
-from pyinterp.storage.files import written
+from pyinterp.storage.files import whole_file
 
 FORMAT, SCHEMA = "pyinterp", 1
 MANIFEST, TREE = "manifest.json", "object.json"
@@ -48,7 +48,7 @@ def save(value: Any, path: str | os.PathLike[str], about: dict[str, str]) -> Non
         members[f"{place}.npy"] = file.getvalue()
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in members.items()}
     manifest = {"format": FORMAT, "schema": SCHEMA, "about": about, "members": digests}
-    with written(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+    with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for name, data in {MANIFEST: _json(manifest), **members}.items():
             archive.writestr(zipfile.ZipInfo(name, EPOCH), data)
 

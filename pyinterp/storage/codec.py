@@ -28,7 +28,7 @@ TAG = "$"  # the key of a tree's kind, where it is not what JSON has itself
 
 
 @dataclass(frozen=True)
-class NotKept:
+class AbsentFunction:
     """A function that a file names, but does not hold.
 
     Attributes
@@ -47,7 +47,7 @@ class NotKept:
 
 
 @dataclass(frozen=True)
-class SavedKey:
+class KeyDigest:
     """The key of an estimand, as files keep it.
 
     Attributes
@@ -118,7 +118,7 @@ class Writer:
             if isinstance(value, form.types):
                 return form.tag, form.parts(value)
         if callable(value) and not isinstance(value, type):
-            return "NotKept", {"name": function_name(value)}
+            return "AbsentFunction", {"name": function_name(value)}
         raise OptionError(
             f"Files can't hold {quote(value)}, of type {type(value).__name__}: leave it out before "
             "saving."
@@ -170,7 +170,7 @@ class Reader:
 
 def state_of(value: Any) -> dict[str, Any]:
     """Return the arguments with which the class of a value makes an equal one."""
-    kept = getattr(value, "kept_state", None)
+    kept = getattr(value, "state_on_file", None)
     if kept is not None:
         return dict(kept())
     if is_dataclass(value):
@@ -184,7 +184,7 @@ def fingerprint(value: Any) -> str:
     Functions count by their name and code; objects that files can't hold by how they show
     themselves.
     """
-    if isinstance(value, SavedKey):
+    if isinstance(value, KeyDigest):
         return value.digest
     writer = _Fingerprint()
     digest = hashlib.sha256(json.dumps(writer.tree(value), sort_keys=True).encode())
@@ -233,7 +233,7 @@ def _object(tag: Any, parts: dict[str, Any]) -> Any:
     kind = kind_of(tag) if isinstance(tag, str) else None
     if kind is None:
         raise FileError(f"there is no class {quote(tag)}")
-    if hasattr(kind, "kept_state"):
+    if hasattr(kind, "state_on_file"):
         return kind(**parts)
     stated = types_of(kind)  # type: ignore[arg-type] # mypy: a class is hashable
     for name, part in parts.items():

@@ -13,7 +13,7 @@ from pyinterp.errors import OptionError, quote
 
 
 @contextmanager
-def written(path: str | os.PathLike[str]) -> Iterator[Path]:
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield the path of a temporary file, which takes the place of `path` at the end.
 
     It is flushed to the disk before. An error, a kill or a full disk leaves the old file as it was.

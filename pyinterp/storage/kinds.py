@@ -20,8 +20,8 @@ _MODULES = {
     "inference.replicates": ("CoefficientErrors", "Fold", "RefitEstimate", "Replicates"),
     "inference.terms": ("IntervalScale", "TermInference"),
     "inference.variance": ("Variance",),
-    "learner.analysis": ("Measured",),
-    "learner.saved": ("KeptModel", "Record", "RefitRecord", "SavedResults"),
+    "learner.analysis": ("Finding",),
+    "learner.on_file": ("AbsentModel", "Record", "RefitRecord", "ResultsOnFile"),
     "losses.rowwise": ("Loss",),
     "resampling.resampling": ("Group",),
     "results.header": ("Context", "GoodnessOfFit"),
@@ -34,7 +34,7 @@ _MODULES = {
         "ImportanceResults",
         "UncertaintyResults",
     ),
-    "storage.codec": ("NotKept", "SavedKey"),
+    "storage.codec": ("AbsentFunction", "KeyDigest"),
     "whatif.whatif": ("Engine",),
 }
 KINDS = {name: module for module, names in _MODULES.items() for name in names}

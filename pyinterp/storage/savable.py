@@ -38,7 +38,7 @@ class Savable:
             about["pyinterp-stats"] = importlib.metadata.version("pyinterp-stats")
         archive.save(self, path, about)
 
-    def check_kept(self) -> None:
+    def check_state(self) -> None:
         """Raise an error, of whatever kind, if parts that were read do not go together."""
         str(self)
 
@@ -79,7 +79,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise FileError(f"{str(path)!r} holds {quote(results)}, which is no result.")
     try:
         with np.errstate(all="ignore"):
-            results.check_kept()
+            results.check_state()
     except Exception as error:
         raise FileError(
             f"{str(path)!r} can't be read: its parts do not go together ({reason(error)})."

@@ -22,7 +22,7 @@ from pyinterp.estimands.estimand import Estimand, Problem
 from pyinterp.estimands.estimate import Measurement, ModelOnRows
 from pyinterp.inference.half_sample.half_fits import HalfFits
 from pyinterp.inference.replicates import CoefficientErrors
-from pyinterp.learner.analysis import Analysis, Measured, MeasurementKey, measurement_key
+from pyinterp.learner.analysis import Analysis, Finding, MeasurementKey, measurement_key
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.random import Seeds
@@ -55,7 +55,7 @@ class RefitRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeptModel:
+class AbsentModel:
     """The name of a model that a file does not hold."""
 
     learner_name: str
@@ -70,7 +70,7 @@ class KeptModel:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """An analysis without its models: what `SavedResults` needs.
+    """An analysis without its models: what `ResultsOnFile` needs.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Record:
         As in `Design`.
     columns : tuple of str
         That the estimator took.
-    model : KeptModel
+    model : AbsentModel
     kind, classes, order, labels, ordinal
         As in `Predictor`.
     distribution : Distribution or None
@@ -95,7 +95,7 @@ class Record:
     complete : ndarray of bool, or None
         Which of these rows are analyzed.
     user_index : Index or None
-    measured : mapping of str to Measured
+    findings : mapping of str to Finding
         By the digest of the estimand and of the rows that evaluate it.
     coefficient_errors : mapping of str to CoefficientErrors
         By the same digest, for the delta method of one model.
@@ -113,7 +113,7 @@ class Record:
     discrete: frozenset[str]
     singles: frozenset[str]
     columns: tuple[str, ...]
-    model: KeptModel
+    model: AbsentModel
     kind: Kind
     classes: tuple[Any, ...] | None
     order: tuple[int, ...]
@@ -125,7 +125,7 @@ class Record:
     frame: pd.DataFrame | None
     complete: npt.NDArray[np.bool_] | None
     user_index: pd.Index | None
-    measured: Mapping[str, Measured]
+    findings: Mapping[str, Finding]
     coefficient_errors: Mapping[str, CoefficientErrors]
     engines: Mapping[str, Engine]
     half_fits: HalfFits | None
@@ -133,7 +133,7 @@ class Record:
     plan_note: str
 
 
-class SavedResults(Interpretable, Savable):
+class ResultsOnFile(Interpretable, Savable):
     """Results of refits that were loaded from a file: all that was measured, without models.
 
     Methods give what they gave before saving, with any option of inference. Other estimands are an
@@ -149,15 +149,15 @@ class SavedResults(Interpretable, Savable):
     def __init__(self, record: Record) -> None:
         self.record, self.analysis = record, analysis_of(record)
 
-    def kept_state(self) -> dict[str, Any]:
+    def state_on_file(self) -> dict[str, Any]:
         """Return what files keep."""
         return {"record": self.record}
 
-    def check_kept(self) -> None:
+    def check_state(self) -> None:
         """Raise `FileError` unless every refit has its measurements, of its rows."""
         rows = [refit.evaluation.nobs for refit in self.analysis.refits]
-        for measured in self.record.measured.values():
-            for n, by_name in zip(rows, measured.by_refit, strict=True):
+        for finding in self.record.findings.values():
+            for n, by_name in zip(rows, finding.by_refit, strict=True):
                 for part in by_name.values():
                     if part.rows.shape[1:] != part.value.shape or len(part.rows) > n:
                         raise FileError("a measurement has another shape than its rows")
@@ -173,13 +173,13 @@ class SavedResults(Interpretable, Savable):
         return self.record.context.nobs
 
     @property
-    def measured(self) -> list[str]:
+    def estimands(self) -> list[str]:
         """Names of the estimands that the file holds."""
-        return list(dict.fromkeys(each.description for each in self.record.measured.values()))
+        return list(dict.fromkeys(each.description for each in self.record.findings.values()))
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasuredAnalysis(Analysis):
+class AnalysisOnFile(Analysis):
     """An analysis whose models are not at hand: it knows what was measured.
 
     Attributes
@@ -202,16 +202,16 @@ class MeasuredAnalysis(Analysis):
 
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
         """Return what was measured."""
-        return self._measured(estimand).by_refit
+        return self._finding(estimand).by_refit
 
     def coefficient_errors(self, estimand: Estimand) -> CoefficientErrors | None:
         """Return what was computed for the delta method."""
         key = fingerprint((*measurement_key(estimand), estimand.read))
         return self.record.coefficient_errors.get(fingerprint((self.scope, key)))
 
-    def on(self, rows: npt.NDArray[np.bool_], name: str) -> MeasuredAnalysis:
+    def on(self, rows: npt.NDArray[np.bool_], name: str) -> AnalysisOnFile:
         """Return the analysis of some of the evaluation rows."""
-        part = cast(MeasuredAnalysis, super().on(rows, name))
+        part = cast(AnalysisOnFile, super().on(rows, name))
         return replace(part, scope=scope_of(self.scope, rows.tobytes(), name))
 
     def need_trainer(self) -> LeaveOut:
@@ -244,16 +244,16 @@ class MeasuredAnalysis(Analysis):
         """Footnotes on the plan."""
         return self.record.plan_note
 
-    def _measured(self, estimand: Estimand) -> Measured:
+    def _finding(self, estimand: Estimand) -> Finding:
         digest = digest_of(self.scope, measurement_key(estimand))
-        if digest not in self.record.measured:
-            known = dict.fromkeys(each.description for each in self.record.measured.values())
+        if digest not in self.record.findings:
+            known = dict.fromkeys(each.description for each in self.record.findings.values())
             raise FileError(
                 f"The file does not hold {estimand.description}, with these options and rows, and "
                 f"has no models to measure it; ask the fit before saving. It holds "
                 f"{list_of(known, most=20, limit=400)}."
             )
-        return self.record.measured[digest]
+        return self.record.findings[digest]
 
 
 def record_of(analysis: Analysis) -> Record:
@@ -273,7 +273,7 @@ def record_of(analysis: Analysis) -> Record:
         discrete=problem.discrete,
         singles=problem.design.singles,
         columns=tuple(problem.design.columns),
-        model=KeptModel(learner_name=predictor.name),
+        model=AbsentModel(learner_name=predictor.name),
         kind=predictor.kind,
         classes=predictor.classes,
         order=predictor.order,
@@ -285,7 +285,7 @@ def record_of(analysis: Analysis) -> Record:
         frame=frame,
         complete=None if data is None else data.complete,
         user_index=None if data is None else data.index,
-        measured=_measured(analysis),
+        findings=_findings(analysis),
         coefficient_errors=_errors(analysis),
         engines=_engines(analysis),
         half_fits=analysis.half_fits,
@@ -294,7 +294,7 @@ def record_of(analysis: Analysis) -> Record:
     )
 
 
-def analysis_of(record: Record) -> MeasuredAnalysis:
+def analysis_of(record: Record) -> AnalysisOnFile:
     """Return the analysis of a record."""
     population, model = record.population, record.model
     design = ArrayDesign([str(name) for name in population.variables])
@@ -330,7 +330,7 @@ def analysis_of(record: Record) -> MeasuredAnalysis:
             user_index=record.user_index,
             complete=record.complete,
         )
-    return MeasuredAnalysis(
+    return AnalysisOnFile(
         record=record,
         problem=problem,
         refits=tuple(_refit(each, population, predictor, design) for each in record.refits),
@@ -351,12 +351,12 @@ def scope_of(scope: str, rows: bytes, name: str) -> str:
     return fingerprint((scope, rows, name))
 
 
-def _measured(analysis: Analysis, scope: str = "") -> dict[str, Measured]:
+def _findings(analysis: Analysis, scope: str = "") -> dict[str, Finding]:
     """Return what was measured on all rows and on some, by digest."""
-    measured = {digest_of(scope, key): each for key, each in analysis.measurements.items()}
+    findings = {digest_of(scope, key): each for key, each in analysis.measurements.items()}
     for (rows, name), part in analysis.subsets.items():
-        measured |= _measured(part, scope_of(scope, rows, name))
-    return measured
+        findings |= _findings(part, scope_of(scope, rows, name))
+    return findings
 
 
 def _errors(analysis: Analysis, scope: str = "") -> dict[str, CoefficientErrors]:
