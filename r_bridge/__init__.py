@@ -5,7 +5,7 @@ In come results, models and rows of Python; out go R's answers as data frames, b
 ====================  ===========================================================
 Module                What is in it
 ====================  ===========================================================
-`comparison`          `compare`: our numbers beside those of R's packages
+`comparison`          `compare`: our numbers and the numbers of R's packages
 `beside`              The questions, and the conventions behind both answers
 `one_function`        The one prediction function that both sides are asked about
 `partial_dependence`  pdp

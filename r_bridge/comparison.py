@@ -1,4 +1,4 @@
-"""Our numbers beside those of R's packages, on the identical prediction function."""
+"""Our numbers and the numbers of R's packages, on the identical prediction function."""
 
 from __future__ import annotations
 

@@ -101,8 +101,8 @@ class Fit:
     ) -> IntArray:
         """Return the positions in `classes` of the labels that R predicts.
 
-        Those of R's `predict` where it says labels, else the most probable classes. Parameters are
-        those of `predict`.
+        R's `predict` says them, or else they are the most probable classes. Parameters are those
+        of `predict`.
         """
         value = SESSION.call(
             "predict_labels",

@@ -62,8 +62,8 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         Whether it predicts classes. None lets `pyinterp.Learner` see what the response is;
         elsewhere it means a regression.
     predict_args : mapping, optional
-        Arguments of R's `predict`, in place of those of the same names that are known for the class
-        of the fit; see the table of functions in the documentation.
+        Arguments of R's `predict`; they replace known ones of the same names for the class of
+        the fit; see the table of functions in the documentation.
     random_state : int, RandomState or None
         R's ``set.seed`` while it fits, after which R's own random numbers go on as before. None
         draws from these.
@@ -80,7 +80,7 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         Classes, for a classifier: R's levels in order.
     event_first : bool
         Of a fit, whether R's pdp counts the second of two classes, the event, as its first: where
-        R predicts one probability, such as that of ``glm``.
+        R predicts one probability, as ``glm`` does.
     feature_names_in_ : ndarray of str
     n_features_in_ : int
     console_ : str
@@ -308,7 +308,7 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
 
 
 def _response_name(formula: str | None, frame: pd.DataFrame, y: pd.Series[Any]) -> str:
-    """Return the response's name: that of the formula if it has one, else one that is free."""
+    """Return the response's name: the formula's if it has one, else one that is free."""
     kind, name = "nothing", ""
     if formula is not None:
         kind, name = (*text_from_r(SESSION.call("response_in", formula)), "")[:2]

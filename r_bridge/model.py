@@ -40,13 +40,13 @@ class RModel:
     classes : sequence, optional
         The classes whose probabilities it predicts, as `y` has them. Those that R knows by the same
         names are taken by name; others are in R's order. By default R's, where the class of model
-        is known: those of a factor are strings, those of numbers are 0 and 1.
+        is known: strings for a factor, 0 and 1 for numbers.
     feature_names : sequence of str, optional
-        The variables; by default those of the model's formula: columns of its data, and not what
-        R takes from elsewhere, such as `pi`.
+        The variables; by default the columns of the data that the model's formula names, without
+        values from elsewhere, such as `pi`.
     predict_args : mapping, optional
-        Arguments of R's `predict`, in place of those of the same names that are known for the class
-        of the fit; see the table of functions in the documentation.
+        Arguments of R's `predict`; they replace known ones of the same names for the class of
+        the fit; see the table of functions in the documentation.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class RModel:
         Of a classifier.
     event_first : bool
         Whether R's pdp counts the second of two classes, the event, as its first: where R predicts
-        one probability, such as that of ``glm``.
+        one probability, as ``glm`` does.
     feature_names_in_ : ndarray of str
     n_features_in_ : int
     """

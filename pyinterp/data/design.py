@@ -31,7 +31,7 @@ class Swap(NamedTuple):
     ----------
     matrix : callable
         ``matrix(rows, donors, index=None)`` returns the design of k pairs of a row and its donor;
-        both have shape (k,). If it is a frame, its index is that of the rows in `index`.
+        both have shape (k,). If it is a frame, its index names the rows in `index`.
     by_donor : pair of ndarray, or None
         Columns that change and their values by donor; None if they use other variables too.
     """

@@ -68,9 +68,9 @@ class Distribution(ABC):
     def entropy(self, parameters: FloatArray) -> FloatArray:
         r"""Return :math:`-\int q \log q`, for counts the sum, in nats; shape (...)."""
 
+    @abstractmethod
     def mean(self, parameters: FloatArray) -> FloatArray:
-        """Return E(y), shape (...): the first parameter, where a family says nothing else."""
-        return np.asarray(parameters[..., 0])
+        """Return E(y), shape (...)."""
 
     def check(self, parameters: FloatArray, who: str) -> None:
         """Raise `PredictionError` unless parameters, shape (n, P), make a distribution."""
@@ -132,6 +132,10 @@ class Normal(Distribution):
     def entropy(self, parameters: FloatArray) -> FloatArray:
         """Return entropies."""
         return np.asarray(HALF_LOG_2PI + 0.5 + np.log(parameters[..., 1]))
+
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return means."""
+        return np.asarray(parameters[..., 0])
 
     def check(self, parameters: FloatArray, who: str) -> None:
         """Raise `PredictionError` unless all standard deviations are positive."""
@@ -224,6 +228,10 @@ class Poisson(Distribution):
             log = self.log_density(counts, values[part, None, None])
             entropy[part] = -(np.exp(log) * log).sum(axis=-1)
         return np.asarray(entropy[which.reshape(mean.shape)])
+
+    def mean(self, parameters: FloatArray) -> FloatArray:
+        """Return means."""
+        return np.asarray(parameters[..., 0])
 
     def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
         """Return whether responses are counts."""

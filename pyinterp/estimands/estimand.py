@@ -100,7 +100,7 @@ class Terms:
     facet : str or None
         The column of `layout` that separates curves or panels (the class, the group).
     groups : tuple of str
-        The groups of rows. All terms of one group follow those of another; () without groups.
+        The groups of rows. All terms of one group follow all terms of another; () without groups.
     """
 
     names: tuple[str, ...]

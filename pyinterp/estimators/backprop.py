@@ -108,7 +108,7 @@ class BayesByBackpropRegressor(BayesByBackprop, NetworkRegressor):
 
     Every draw of the weights gives a normal distribution of a response: the network's mean,
     and the noise. The prediction is their mixture (Blundell et al. 2015). Layers, prior, epochs
-    and learning rate are those of Wood et al. (2024), B.3.
+    and learning rate are as in Wood et al. (2024), B.3.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class BayesByBackpropClassifier(BayesByBackprop, NetworkClassifier):
     """Network of classes whose weights have a posterior distribution.
 
     Probabilities are means over draws of the weights (Blundell et al. 2015). Layers, prior,
-    epochs and learning rate are those of Wood et al. (2024), B.3.
+    epochs and learning rate are as in Wood et al. (2024), B.3.
 
     Parameters
     ----------

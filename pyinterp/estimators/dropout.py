@@ -110,7 +110,7 @@ class MCDropoutRegressor(MCDropout, NetworkRegressor):
     """Network of a number whose hidden units are left out at random, in prediction too.
 
     Every draw of units gives a normal distribution of a response: the network's mean, and the
-    noise. The prediction is their mixture (Gal and Ghahramani 2016). Defaults are those of
+    noise. The prediction is their mixture (Gal and Ghahramani 2016). Defaults are as in
     Wood et al. (2024), B.4.
 
     Parameters

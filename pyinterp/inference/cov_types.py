@@ -188,5 +188,5 @@ def check_inference(
     if simultaneous and p_adjust is not None:
         raise OptionError(
             "Give `simultaneous` or `p_adjust`, not both: simultaneous intervals have p-values "
-            "that are adjusted alike."
+            "that are adjusted for the same number of terms."
         )

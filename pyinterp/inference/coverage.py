@@ -64,7 +64,7 @@ class Coverage(NamedTuple):
 def coverages() -> tuple[Coverage, ...]:
     """Return all rows of the table."""
     file = resources.files("pyinterp.inference") / "coverage.csv"
-    with file.open() as lines:
+    with file.open(encoding="utf-8") as lines:
         table = pd.read_csv(lines, keep_default_na=False)
     return tuple(map(Coverage._make, table.itertuples(index=False)))
 

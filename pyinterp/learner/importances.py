@@ -505,8 +505,8 @@ class Importances(FittedModels):
         -------
         UncertaintyResults
             With `decisions`: "informative and independent" if the interval of likelihood-PFI is
-            above 0 and that of entropy-PFI contains 0; "informative and shared" if that of
-            entropy-PFI does not; "redundant" if only entropy-PFI differs from 0; "unused" if
+            above 0 and the interval of entropy-PFI contains 0; "informative and shared" if it
+            does not; "redundant" if only entropy-PFI differs from 0; "unused" if
             neither; "undecided" if an interval is missing, or if the feature is informative and the
             model equally sure whatever its value. The rule is one of intervals: `simultaneous`
             makes them wider, most kinds of `p_adjust` do not.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -148,14 +147,20 @@ def evaluate(
     return float(number), influences
 
 
-def _mean(rows: Rows, y: FloatArray, prediction: FloatArray, weights: FloatArray) -> Result:
-    values = rows(y, prediction)
-    mean = np.average(values, weights=weights)
-    return mean, values - mean
+@dataclass(frozen=True)
+class _MeanOf:
+    """The formula of a mean over rows; equal for the same function, also after pickling."""
+
+    rows: Rows
+
+    def __call__(self, y: FloatArray, prediction: FloatArray, weights: FloatArray) -> Result:
+        values = self.rows(y, prediction)
+        mean = np.average(values, weights=weights)
+        return mean, values - mean
 
 
 def _root_mean_square(y: FloatArray, prediction: FloatArray, weights: FloatArray) -> Result:
-    mean, deviations = _mean(LOSSES["squared"], y, prediction, weights)
+    mean, deviations = _MeanOf(LOSSES["squared"])(y, prediction, weights)
     root = np.sqrt(mean)
     return root, deviations * (0.5 / root if root > 0 else 0.0)
 
@@ -296,24 +301,22 @@ def _score(name: str, formula: Formula, **options: Any) -> FormulaMetric:
     return FormulaMetric(name=name, smaller_is_better=False, formula=formula, **options)
 
 
-LOG_LOSS = partial(_mean, LOSSES["log"])
+LOG_LOSS = _MeanOf(LOSSES["log"])
 METRICS: Mapping[str, FormulaMetric] = {
     metric.name: metric
     for metric in (
         _error("rmse", _root_mean_square, unit="{y}"),
-        _error("mae", partial(_mean, LOSSES["absolute"]), unit="{y}"),
-        _error("mape", partial(_mean, _percent), unit="percent"),
-        _error("mse", partial(_mean, LOSSES["squared"]), unit="{y}²"),
+        _error("mae", _MeanOf(LOSSES["absolute"]), unit="{y}"),
+        _error("mape", _MeanOf(_percent), unit="percent"),
+        _error("mse", _MeanOf(LOSSES["squared"]), unit="{y}²"),
         _score("rsq", _squared_correlation),
         _score("rsq_trad", _explained_share, range=(-np.inf, 1.0)),
-        _score("accuracy", partial(_mean, _correct), needs="label"),
+        _score("accuracy", _MeanOf(_correct), needs="label"),
         _score("bal_accuracy", _balanced_accuracy, needs="label", note=TWO_SENSITIVITIES),
         _score("youden", _youden, needs="label", range=(-1.0, 1.0)),
         _error("logloss", LOG_LOSS, needs="probability", unit="nats"),
         _error("log_loss", LOG_LOSS, needs="probability", unit="nats"),
-        _error(
-            "brier", partial(_mean, _half_brier), needs="probability", range=SHARES, note=HALF_BRIER
-        ),
+        _error("brier", _MeanOf(_half_brier), needs="probability", range=SHARES, note=HALF_BRIER),
         _score("roc_auc", _area_under_roc, needs="probability"),
         _score("pr_auc", _average_precision, needs="probability", note=STEPS),
     )

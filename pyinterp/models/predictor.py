@@ -181,7 +181,7 @@ class Predictor:
             ) from error
 
     def in_order(self, values: FloatArray) -> FloatArray:
-        """Return values of the estimator's columns, on the last axis, as those of the classes.
+        """Return values of the estimator's columns, on the last axis, in the order of the classes.
 
         0 for classes that the estimator lacks. Means stay as they are.
         """

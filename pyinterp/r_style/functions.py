@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.r_style.arguments import (
     Curve,
+    CurveKeywords,
+    GridKeywords,
     PredGrid,
     check_results,
     different,
@@ -44,7 +46,7 @@ def partial(
     ice: bool = False,
     center: bool = False,
     approx: bool = False,
-    **curve: Any,
+    **curve: Unpack[CurveKeywords],
 ) -> pd.DataFrame:
     """Partial dependence as ``pdp::partial`` computes it.
 
@@ -100,7 +102,7 @@ def vi_firm(
     var_continuous: Spread = "sd",
     ice: bool = False,
     center: bool = False,
-    **curve: Any,
+    **curve: Unpack[CurveKeywords],
 ) -> pd.DataFrame:
     """Flatness of partial dependence as ``vip::vi_firm`` computes it.
 
@@ -190,6 +192,16 @@ def vi_permute(
     return frame
 
 
+class _Others(GridKeywords, total=False):
+    """Keywords of `vi` that `vi_firm` or `vi_permute` takes."""
+
+    var_continuous: Spread
+    ice: bool
+    center: bool
+    nsim: int
+    permutations: Mapping[str, npt.ArrayLike] | None
+
+
 @VI.keywords("r_style", vi_firm, vi_permute)
 def vi(
     object: Interpretable,  # noqa: A002 - R's name
@@ -200,7 +212,7 @@ def vi(
     rank: bool = False,
     type: str | None = None,  # noqa: A002 - R's name
     metric: MetricLike | None = None,
-    **others: Any,
+    **others: Unpack[_Others],
 ) -> pd.DataFrame:
     """Importances, largest first, as ``vip::vi`` lists them.
 
@@ -272,7 +284,7 @@ def _importances(params: pd.Series[float]) -> pd.DataFrame:
 def vint(
     object: Interpretable,  # noqa: A002 - R's name
     feature_names: str | Sequence[str] | None = None,
-    **curve: Any,
+    **curve: Unpack[CurveKeywords],
 ) -> pd.DataFrame:
     """Interaction of all pairs of features as ``vip::vint`` (vip before 0.4) computes it.
 

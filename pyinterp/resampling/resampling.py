@@ -162,7 +162,8 @@ class Resampling(ABC):
         """Name under which published simulations studied this plan; empty if they did not."""
         if not self.study or self.cluster is not None or self.strata is not None:
             return ""
-        return self.study if vars(self) == vars(type(self)()) else ""
+        plain = all(value == getattr(type(self), name, None) for name, value in vars(self).items())
+        return self.study if plain else ""
 
     def on(self, population: Sample, units: Units, rng: np.random.Generator) -> Resampling:
         """Return the plan for these rows; another one only if it depends on them."""

@@ -221,7 +221,7 @@ def certify(
         without clusters and strata.
     estimates : EstimandResults, optional
         Results of one estimand for these refits, such as ``results.pd("age")``: its terms, and the
-        options of its inference, are those of all data sets. By default ``results.pfi()``.
+        options of its inference, serve all data sets. By default ``results.pfi()``.
     data_sets : int
         Number of data sets R. The standard error of a coverage of 95% is
         :math:`\sqrt{0.95 \cdot 0.05 / R}`, 0.022 for 100 data sets.

@@ -40,7 +40,7 @@ LEAST = 1e-300  # predictions that are all 0 have no spread
 def register_engine(engine: _Engine) -> _Engine:
     """Add an exact engine, which then serves the models that it reads.
 
-    Of a model on its rows, its predictions are first compared with those of the model's own
+    Of a model on its rows, its predictions are first compared with the predictions of the model's
     ``predict``; a model that it does not reproduce is predicted in batches.
 
     Parameters

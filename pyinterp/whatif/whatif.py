@@ -274,7 +274,7 @@ class ExactWhatIf(WhatIf, ABC):
     An engine is a subclass with a `name`, the methods `read` and `table`, and
     `register_engine`. Rows and donors come as the numbers that the model is given: as columns
     of the design, or as the results of earlier steps of a pipeline. An engine serves a model if
-    its predictions equal those of the model's own ``predict``; others are predicted in batches, as
+    its predictions equal the model's ``predict``; others are predicted in batches, as
     are features whose replacement changes columns that depend on other variables too.
 
     Parameters

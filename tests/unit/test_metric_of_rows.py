@@ -348,6 +348,11 @@ def test_importance_needs_a_direction(numbers: Any) -> None:
     assert numbers.metric(no_direction).estimand.parameter.better is None
 
 
+def test_metrics_survive_pickle() -> None:
+    for metric in METRICS.values():
+        assert pickle.loads(pickle.dumps(metric)) == metric  # noqa: S301 - written here
+
+
 def test_results_survive_pickle(classes: Any) -> None:
     for metric in ("pr_auc", "f1", sk.make_scorer(sk.accuracy_score)):
         result = classes.metric(metric)

@@ -211,6 +211,7 @@ class Coding:
 
     def __init__(self, info: patsy.DesignInfo) -> None:
         self._info = info
+        self._parts: dict[tuple[Any, ...], patsy.DesignInfo] = {}
         self.terms = [term.factors for term in info.term_codings]
         self.columns, self.places = info.column_names, list(info.term_slices.values())
         kinds = info.factor_infos.items()
@@ -249,10 +250,12 @@ class Coding:
             elif factors:
                 mixed.append(j)
         if mixed:
-            terms = dict.fromkeys(owners[j] for j in mixed)
+            terms = tuple(dict.fromkeys(owners[j] for j in mixed))
+            if terms not in self._parts:
+                self._parts[terms] = self._info.subset(map(patsy.Term, terms))
             try:
                 with np.errstate(all="ignore"):  # infinite and missing values are reported as such
-                    matrix[:, mixed] = _build(self._info.subset(map(patsy.Term, terms)), frame)
+                    matrix[:, mixed] = _build(self._parts[terms], frame)
             except Exception as error:
                 raise _cannot_encode(error) from error
         for column in map(int, np.flatnonzero(~np.isfinite(matrix).all(axis=0))):

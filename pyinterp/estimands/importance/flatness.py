@@ -218,7 +218,7 @@ def _quantile(values: FloatArray, share: float) -> FloatArray:
 def _varies(curves: FloatArray, size: float | None = None) -> npt.NDArray[np.bool_]:
     """Whether curves, along the last axis, vary by more than rounding of numbers of a size."""
     sizes = np.abs(curves).max(axis=-1) if size is None else size
-    return np.asarray(np.ptp(curves, axis=-1) > ROUNDING * sizes)
+    return np.asarray(~(np.ptp(curves, axis=-1) <= ROUNDING * sizes))  # a missing one does
 
 
 def _spreads(curves: FloatArray, kind: str) -> FloatArray:

@@ -502,7 +502,7 @@ class CoverageStudy(Study[CoverageResults]):
 
 
 def plan_label(plan: Resampling) -> str:
-    """Return a plan in words: its label, and those of its options that are numbers or names."""
+    """Return a plan in words: its label, and its options that are numbers or names."""
     names: list[str] = [field.name for field in fields(plan)] if is_dataclass(plan) else []
     options = {name: getattr(plan, name) for name in names}
     plain = [f"{k}={v!r}" for k, v in options.items() if isinstance(v, int | float | str)]
