@@ -407,7 +407,7 @@ def test_a_function_is_named_and_not_kept(tmp_path: Path) -> None:
     score = again(asked("pfi of a user's loss", "halves", "numbers"), tmp_path / "b.pyinterp")
     function = score.estimand.score.function
     assert "squared" in function.name
-    with pytest.raises(FileError, match="`.*squared` is not in it"):
+    with pytest.raises(FileError, match=r"`.*squared` is not in it"):
         function(np.ones(2), np.ones(2))
     with pytest.raises(FileError, match="A file holds no functions"):
         loaded.estimand.measure(None)
