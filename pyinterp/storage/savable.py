@@ -20,9 +20,9 @@ class Savable:
         """Write these results to a file, which ``pi.load`` reads.
 
         Loaded results have the same tables, bit for bit, and the same tests, plots and
-        comparisons. The file is a zip of JSON and arrays of numpy, without pickles. It holds every
-        row's contributions, so treat it like the data. Models are not in it, and functions are
-        only named.
+        comparisons. The file is a zip of JSON and arrays of numpy, without pickles. It holds the
+        columns of the data that the analysis uses, so treat it like the data. Models are not in
+        it, and functions are only named.
 
         Parameters
         ----------

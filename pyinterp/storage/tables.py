@@ -47,11 +47,10 @@ def range_of(start: int, stop: int, step: int, name: Any) -> pd.RangeIndex:
 
 def parts_of_levels(index: pd.MultiIndex) -> Parts:
     """Return the levels, codes and names of an index."""
-    parts = {"levels": index.levels, "codes": index.codes, "names": index.names}
-    return {name: list(part) for name, part in parts.items()}
+    return {"levels": list(index.levels), "codes": list(index.codes), "names": list(index.names)}
 
 
-def levels_of(levels: list[pd.Index], codes: list[Any], names: list[Any]) -> pd.MultiIndex:
+def levels_of(levels: list[Any], codes: list[Any], names: list[Any]) -> pd.MultiIndex:
     """Return the index of its levels."""
     return pd.MultiIndex(levels=levels, codes=codes, names=names)
 
