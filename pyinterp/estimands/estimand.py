@@ -45,6 +45,8 @@ class Problem:
         How its variables are encoded.
     discrete : frozenset of str
         Variables of which only observed values can be predicted.
+    has_model : bool
+        Whether the predictor can be asked; that of a file can't.
     """
 
     population: Sample
@@ -52,6 +54,7 @@ class Problem:
     discrete: frozenset[str] = frozenset()
     predictor: Predictor
     design: Design
+    has_model: bool = True
 
     @cached_property
     def predictive(self) -> Predictor:

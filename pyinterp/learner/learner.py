@@ -735,7 +735,8 @@ class LearnerResults(Interpretable):
         """Write what was measured to a file, which ``pi.load`` reads; models are left out.
 
         The loaded results answer what these were asked before, with any option of inference:
-        after ``res.pfi()`` also ``pfi(p_adjust="holm")``, tests, plots and comparisons.
+        after ``res.pfi()`` also ``pfi(p_adjust="holm")``, tests, plots and comparisons. The file
+        holds the columns of the data that the analysis uses, so treat it like the data.
 
         Parameters
         ----------
@@ -746,6 +747,8 @@ class LearnerResults(Interpretable):
         ------
         OptionError
             If there is no such folder.
+        OSError
+            If the file can't be written, as on a full disk.
         """
         ResultsOnFile(record_of(self.analysis)).save(path)
 

@@ -17,11 +17,12 @@ from pyinterp.data.form import Form
 from pyinterp.data.row_data import RowData
 from pyinterp.data.sample import Sample
 from pyinterp.distributions import Distribution
-from pyinterp.errors import FileError, list_of
+from pyinterp.errors import FileError, PyinterpError, list_of, reason
 from pyinterp.estimands.estimand import Estimand, Problem
 from pyinterp.estimands.estimate import Measurement, ModelOnRows
+from pyinterp.inference import CovType
 from pyinterp.inference.half_sample.half_fits import HalfFits
-from pyinterp.inference.replicates import CoefficientErrors
+from pyinterp.inference.replicates import CoefficientErrors, Replicates
 from pyinterp.learner.analysis import Analysis, Finding, MeasurementKey, measurement_key
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.predictor import Kind, Predictor
@@ -32,6 +33,10 @@ from pyinterp.resampling.resampling import Group
 from pyinterp.results.header import Context
 from pyinterp.storage import Savable, fingerprint
 from pyinterp.whatif import Engine
+
+NO_MODELS = (
+    "The file holds no models, which this needs; ask the fit itself, and save what it returns."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,12 +65,9 @@ class AbsentModel:
 
     learner_name: str
 
-    def predict(self, rows: Any) -> Never:
+    def predict(self, rows: Any, index: Any = None) -> Never:
         """Raise `FileError`."""
-        raise FileError(
-            "The file holds no models, which this needs; ask the fit itself, and save what it "
-            "returns."
-        )
+        raise FileError(NO_MODELS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +102,7 @@ class Record:
     coefficient_errors : mapping of str to CoefficientErrors
         By the same digest, for the delta method of one model.
     engines : mapping of str to Engine
-        By the kind of predictions.
+        By the digest of the rows and of the kind of predictions.
     half_fits : HalfFits or None
     mean_share : float or None
     plan_note : str
@@ -159,8 +161,12 @@ class ResultsOnFile(Interpretable, Savable):
         for finding in self.record.findings.values():
             for n, by_name in zip(rows, finding.by_refit, strict=True):
                 for part in by_name.values():
-                    if part.rows.shape[1:] != part.value.shape or len(part.rows) > n:
+                    tables = (part.rows, part.donors, part.below)
+                    shapes = {table.shape for table in tables if table is not None}
+                    if len(shapes) > 1 or part.rows.shape[1:] != part.value.shape:
                         raise FileError("a measurement has another shape than its rows")
+                    if len(part.rows) > n:
+                        raise FileError("a measurement is of more rows than its refit has")
 
     @property
     def seed(self) -> int:
@@ -195,10 +201,7 @@ class AnalysisOnFile(Analysis):
     @property
     def cases(self) -> tuple[ModelOnRows, ...]:
         """Raise `FileError`: there are no models."""
-        raise FileError(
-            "The file holds no models, which this needs; ask the fit itself, and save what it "
-            "returns."
-        )
+        raise FileError(NO_MODELS)
 
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
         """Return what was measured."""
@@ -208,6 +211,20 @@ class AnalysisOnFile(Analysis):
         """Return what was computed for the delta method."""
         key = fingerprint((*measurement_key(estimand), estimand.read))
         return self.record.coefficient_errors.get(fingerprint((self.scope, key)))
+
+    def replicates(
+        self, estimand: Estimand, cov_type: CovType | None = None, *, checked: bool = True
+    ) -> Replicates:
+        """Return the estimates of every refit; `FileError` if their parts do not go together."""
+        try:
+            return super().replicates(estimand, cov_type, checked=checked)
+        except PyinterpError:
+            raise
+        except Exception as error:  # of names or shapes that no measurement has
+            raise FileError(
+                f"The file is damaged: its measurements of {estimand.description} do not go "
+                f"together ({reason(error)}). Save the results again."
+            ) from error
 
     def on(self, rows: npt.NDArray[np.bool_], name: str) -> AnalysisOnFile:
         """Return the analysis of some of the evaluation rows."""
@@ -222,7 +239,7 @@ class AnalysisOnFile(Analysis):
 
     def engine_of_kind(self, kind: Kind) -> Engine:
         """Return the engine that computed predictions of a kind."""
-        return self.record.engines.get(kind, self.record.engines[self.record.kind])
+        return self.record.engines.get(fingerprint((self.scope, kind)), self.context.engine)
 
     @property
     def half_fits(self) -> HalfFits | None:
@@ -300,6 +317,7 @@ def analysis_of(record: Record) -> AnalysisOnFile:
     design = ArrayDesign([str(name) for name in population.variables])
     design.columns, design.discrete = record.columns, record.discrete
     design.singles = record.singles
+    vars(design)["encode"] = model.predict
     predictor = Predictor(
         model,
         record.kind,
@@ -315,8 +333,11 @@ def analysis_of(record: Record) -> AnalysisOnFile:
         discrete=record.discrete,
         predictor=predictor,
         design=design,
+        has_model=False,
     )
-    if record.distribution is not None:
+    if record.kind == "probability":
+        vars(problem)["predictive"] = predictor
+    elif record.distribution is not None:
         stated = replace(predictor, kind="distribution", distribution=record.distribution)
         vars(problem)["predictive"] = stated
     data = None
@@ -367,12 +388,14 @@ def _errors(analysis: Analysis, scope: str = "") -> dict[str, CoefficientErrors]
     return errors
 
 
-def _engines(analysis: Analysis) -> dict[str, Engine]:
+def _engines(analysis: Analysis, scope: str = "") -> dict[str, Engine]:
+    """Return the engines of all rows and of some, by the digest of rows and kind."""
     kinds = {kind for case in analysis.cases for kind in case._by_kind}
-    return {
-        kind: analysis.engine_of_kind(kind)
-        for kind in (analysis.problem.predictor.kind, *sorted(kinds))
-    }
+    kinds.add(analysis.problem.predictor.kind)
+    engines = {fingerprint((scope, kind)): analysis.engine_of_kind(kind) for kind in sorted(kinds)}
+    for (rows, name), part in analysis.subsets.items():
+        engines |= _engines(part, scope_of(scope, rows, name))
+    return engines
 
 
 def _refit_record(refit: Refit, population: Sample, own_rows: bool) -> RefitRecord:

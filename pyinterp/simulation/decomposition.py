@@ -28,6 +28,7 @@ from pyinterp.resampling import FreshDraws
 from pyinterp.results.results import EstimandResults
 from pyinterp.simulation.processes.process import Process, check_process, formula_and_estimator
 from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
+from pyinterp.storage import Savable
 
 if TYPE_CHECKING:
     from plotnine import ggplot
@@ -44,7 +45,7 @@ BLOCK = 10  # refits that one job makes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Decomposition:
+class Decomposition(Savable):
     """Bias, variance and mean squared error of a learner's PD or PFI; made by `decompose`.
 
     Attributes
@@ -83,6 +84,10 @@ class Decomposition:
     estimates: FloatArray
     monte_carlo: FloatArray
     parts: FloatArray
+
+    def check_state(self) -> None:
+        """Raise an error, of whatever kind, unless all parts are of the same terms."""
+        len(self.frame)
 
     @property
     def repetitions(self) -> int:

@@ -107,7 +107,7 @@ class _Members:
         if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
             raise FileError("it is no file that `save` wrote")
         schema, about = manifest.get("schema"), manifest.get("about")
-        if not isinstance(schema, int) or not isinstance(about, dict):
+        if type(schema) is not int or schema < 1 or not isinstance(about, dict):
             raise FileError("its list of members is damaged")
         if schema > SCHEMA:
             version = short_text(about.get("pyinterp-stats"))
@@ -118,6 +118,8 @@ class _Members:
         members = manifest.get("members")
         if not isinstance(members, dict):
             raise FileError("its list of members is damaged")
+        if set(members) != {TREE, *(f"{place}.npy" for place in range(len(members) - 1))}:
+            raise FileError("it has members that `save` does not write, or lacks some")
         return members
 
     def _member(self, name: str) -> bytes:

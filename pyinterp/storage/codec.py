@@ -99,10 +99,9 @@ class Writer:
         OptionError
             If files can't hold it.
         """
-        if value is None or isinstance(value, bool | str | int):
+        kind = type(value)  # numbers of numpy are floats and texts too
+        if value is None or kind in (bool, str, int) or (kind is float and math.isfinite(value)):
             return value
-        if isinstance(value, float) and math.isfinite(value):
-            return float(value)
         if isinstance(value, list):
             return [self.tree(part) for part in value]
         if isinstance(value, np.ndarray) and value.dtype.kind != "O":
@@ -258,26 +257,32 @@ def _parts(value: Any) -> dict[str, Any]:
     return {"parts": list(value)}
 
 
-def _iso(value: datetime.date) -> dict[str, Any]:
-    return {"text": value.isoformat()}
+def _sorted_parts(value: Any) -> dict[str, Any]:
+    return {"parts": sorted(value, key=repr)}  # the order of sets differs between sessions
+
+
+def _moment(text: str, fold: int) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(text).replace(fold=fold)
 
 
 # The first whose type it is keeps a value.
 FORMS = (
+    Form("scalar", (np.generic,), lambda v: {"array": np.asarray(v)}, lambda array: array[()]),
     Form("float", (float,), lambda v: {"text": str(float(v))}, float),
     Form("bytes", (bytes,), lambda v: {"text": v.hex()}, bytes.fromhex),
     Form("tuple", (tuple,), _parts, tuple),
-    Form("set", (set,), _parts, set),
-    Form("frozenset", (frozenset,), _parts, frozenset),
+    Form("set", (set,), _sorted_parts, set),
+    Form("frozenset", (frozenset,), _sorted_parts, frozenset),
     Form("dict", (Mapping,), lambda v: {"parts": list(v.items())}, dict),
     Form("objects", (np.ndarray,), _objects, _array_of),
-    Form("scalar", (np.generic,), lambda v: {"array": np.asarray(v)}, lambda array: array[()]),
     Form("NA", (type(pd.NA),), lambda _: {}, lambda: pd.NA),
     Form("NaT", (type(pd.NaT),), lambda _: {}, lambda: pd.NaT),
     Form("Timestamp", (pd.Timestamp,), tables.parts_of_stamp, tables.stamp_of),
     Form("Timedelta", (pd.Timedelta,), tables.parts_of_duration, tables.duration_of),
-    Form("datetime", (datetime.datetime,), _iso, datetime.datetime.fromisoformat),
-    Form("date", (datetime.date,), _iso, datetime.date.fromisoformat),
+    Form(
+        "datetime", (datetime.datetime,), lambda v: {"text": v.isoformat(), "fold": v.fold}, _moment
+    ),
+    Form("date", (datetime.date,), lambda v: {"text": v.isoformat()}, datetime.date.fromisoformat),
     Form("DataFrame", (pd.DataFrame,), tables.parts_of_frame, tables.frame_of),
     Form("Series", (pd.Series,), tables.parts_of_series, tables.series_of),
     Form("RangeIndex", (pd.RangeIndex,), tables.parts_of_range, tables.range_of),

@@ -34,6 +34,11 @@ _MODULES = {
         "ImportanceResults",
         "UncertaintyResults",
     ),
+    "simulation.certify": ("Certificate",),
+    "simulation.decomposition": ("Decomposition",),
+    "simulation.studies.coverage": ("CoverageResults",),
+    "simulation.studies.importance": ("ImportanceStudyResults",),
+    "simulation.truth": ("Truth",),
     "storage.codec": ("AbsentFunction", "KeyDigest"),
     "whatif.whatif": ("Engine",),
 }

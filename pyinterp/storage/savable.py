@@ -19,9 +19,10 @@ class Savable:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write these results to a file, which ``pi.load`` reads.
 
-        The file is a zip of JSON and arrays of numpy. It holds estimates and contributions of all
-        refits, so that ``plot``, ``t_test``, ``pi.compare`` and every option of tables serve the
-        loaded results too. It holds the data of the analysis, and no models or functions.
+        Loaded results have the same tables, bit for bit, and the same tests, plots and
+        comparisons. The file is a zip of JSON and arrays of numpy, without pickles. It holds the
+        columns of the data that the analysis uses, so treat it like the data. Models are not in
+        it, and functions are only named.
 
         Parameters
         ----------
@@ -31,7 +32,9 @@ class Savable:
         Raises
         ------
         OptionError
-            If there is no such folder.
+            If there is no such folder, or the results have what files can't hold.
+        OSError
+            If the file can't be written, as on a full disk.
         """
         about = {"kind": type(self).__name__}
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):

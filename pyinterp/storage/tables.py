@@ -21,7 +21,8 @@ def parts_of_frame(frame: pd.DataFrame) -> Parts:
 
 def frame_of(columns: list[Values], names: pd.Index, index: pd.Index) -> pd.DataFrame:
     """Return the frame of its columns."""
-    return pd.DataFrame(dict(enumerate(columns)), index=index).set_axis(names, axis=1)
+    every = [series_of(values, place, index) for place, values in enumerate(columns)]
+    return pd.DataFrame(dict(enumerate(every)), index=index).set_axis(names, axis=1)
 
 
 def parts_of_series(series: pd.Series[Any]) -> Parts:
@@ -31,7 +32,7 @@ def parts_of_series(series: pd.Series[Any]) -> Parts:
 
 def series_of(values: Values, name: Any, index: pd.Index) -> pd.Series[Any]:
     """Return the series of its values."""
-    return pd.Series(values, name=name, index=index)
+    return pd.Series(values, name=name, index=index, dtype=values.dtype)
 
 
 def parts_of_range(index: pd.RangeIndex) -> Parts:
@@ -45,14 +46,13 @@ def range_of(start: int, stop: int, step: int, name: Any) -> pd.RangeIndex:
 
 
 def parts_of_levels(index: pd.MultiIndex) -> Parts:
-    """Return the values and names of every level of an index."""
-    levels = [_values(index.get_level_values(place)) for place in range(index.nlevels)]
-    return {"levels": levels, "names": list(index.names)}
+    """Return the levels, codes and names of an index."""
+    return {"levels": list(index.levels), "codes": list(index.codes), "names": list(index.names)}
 
 
-def levels_of(levels: list[Values], names: list[Any]) -> pd.MultiIndex:
+def levels_of(levels: list[Any], codes: list[Any], names: list[Any]) -> pd.MultiIndex:
     """Return the index of its levels."""
-    return pd.MultiIndex.from_arrays(levels, names=names)
+    return pd.MultiIndex(levels=levels, codes=codes, names=names)
 
 
 def parts_of_index(index: pd.Index) -> Parts:
@@ -62,7 +62,7 @@ def parts_of_index(index: pd.Index) -> Parts:
 
 def index_of(values: Values, name: Any) -> pd.Index:
     """Return the index of its values."""
-    return pd.Index(values, name=name)
+    return pd.Index(values, name=name, dtype=values.dtype, tupleize_cols=False)
 
 
 def parts_of_category(values: pd.Categorical) -> Parts:

@@ -32,7 +32,7 @@ def types_of(kind: type) -> dict[str, Any]:
 def has_type(value: object, stated: Any) -> bool:
     """Whether a value, and all that is in it, has a type."""
     origin, inner = typing.get_origin(stated), typing.get_args(stated)
-    if stated is Any:
+    if stated is Any or isinstance(stated, typing.TypeVar):
         return True
     if origin in (typing.Union, types.UnionType):
         return any(has_type(value, each) for each in inner)

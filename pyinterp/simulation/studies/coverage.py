@@ -32,6 +32,7 @@ from pyinterp.resampling import FreshDraws, Resampling
 from pyinterp.results.results import EstimandResults
 from pyinterp.simulation.processes.process import Process
 from pyinterp.simulation.studies.study import Record, Row, Study, Term, Unit, Worker, pool_records
+from pyinterp.storage import Savable
 
 if TYPE_CHECKING:
     from plotnine import ggplot
@@ -51,7 +52,7 @@ WIDTH, FULL_WIDTH = "Mean width", "(2 x 1.96 x true sd)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CoverageResults:
+class CoverageResults(Savable):
     """Coverage, width and size of intervals.
 
     Attributes

@@ -23,6 +23,7 @@ from pyinterp.simulation.processes.process import Process
 from pyinterp.simulation.studies.coverage import matching_rows
 from pyinterp.simulation.studies.study import Record, Row, Study, Term, Unit, Worker, pool_records
 from pyinterp.simulation.truth import Truth, dgp_pfi
+from pyinterp.storage import Savable
 
 if TYPE_CHECKING:
     from plotnine import ggplot
@@ -92,7 +93,7 @@ def components(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ImportanceStudyResults:
+class ImportanceStudyResults(Savable):
     """Bias, variance and delta of estimated importances; made by `ImportanceStudy`.
 
     Attributes

@@ -1,0 +1,389 @@
+"""Files of results that are damaged at random, and what `pi.load` does with them.
+
+A program: ``python damaged_files.py NUMBER SEED`` works in the current folder and prints JSON.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import importlib
+import io
+import json
+import random
+import resource
+import sys
+import time
+import warnings
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+from pyinterp.errors import FileError, PyinterpError
+from pyinterp.storage.kinds import KINDS, kind_of
+from pyinterp.storage.types import types_of
+
+Members = dict[str, bytes]
+TREE, MANIFEST = "object.json", "manifest.json"
+WHOLE = Path("whole")
+FILE = Path("damaged.pyinterp")
+LONGEST = 600  # characters of a message
+# What stands in a tree instead of what was there.
+JUNK: list[Any] = [
+    None, True, -1, 0, 1e308, 2**70, "x", "", "a" * 10_000, "\x00\u202e", [], {}, [[]], [[[[[]]]]],
+    {"$": "array", "place": 0}, {"$": "array", "place": 10**9}, {"$": "array", "place": -1},
+    {"$": "array", "place": "../../x"}, {"$": "array"}, {"$": "Estimand"}, {"$": "os.system"},
+    {"$": ["Loss"]}, {"$": None}, {"$": "tuple", "parts": []}, {"$": "tuple", "parts": None},
+    {"$": "float", "text": "nan"}, {"$": "float", "text": "inf"}, {"$": "bytes", "text": "zz"},
+    {"$": "set", "parts": [[]]}, {"$": "dict", "parts": [[1]]}, {"$": "dict", "parts": {}},
+    {"$": "AbsentFunction", "name": "os.system"}, {"$": "AbsentModel", "learner_name": 3},
+    {"$": "RangeIndex", "start": 0, "stop": 10**12, "step": 1, "name": None},
+    {"$": "RangeIndex", "start": 0, "stop": 5, "step": 0, "name": None},
+    {"$": "objects", "shape": [10**6, 10**6], "parts": []}, {"$": "objects", "shape": [-1]},
+    {"$": "column", "dtype": "Int64", "values": None},
+    {"$": "column", "dtype": "object", "values": {"$": "array", "place": 0}},
+    {"$": "column", "dtype": "datetime64[ns, ../../etc/passwd]", "values": {"$": "array",
+                                                                            "place": 0}},
+    {"$": "datetime", "text": "2024-13-01", "fold": 9}, {"$": "Index", "values": 3, "name": None},
+    {"$": "Categorical", "codes": [9], "levels": [], "ordered": True},
+    {"$": "Ranks", "probabilities": 1}, {"$": "KeyDigest", "digest": "0"},
+    {"$": "MultiIndex", "levels": [], "codes": [], "names": []},
+]  # fmt: skip
+ARRAYS = [
+    np.zeros(3), np.zeros((2, 2)), np.array(["a"]), np.zeros(0), np.full((5, 3), np.nan),
+    np.array(1), np.arange(3), np.zeros(3, complex), np.array(["NaT"], "M8[ns]"), np.array([b"x"]),
+    np.full(40, np.inf), np.zeros((0, 5)), np.zeros((40, 3), "<f2"), np.ones((40, 3, 2)),
+    np.zeros(40, bool), np.full(40, -(10**9)), np.array([2**63], np.uint64),
+    np.zeros((40, 3), order="F"),
+]  # fmt: skip
+
+
+def whole_files() -> list[bytes]:
+    """Return files of several kinds of results, each of 80 rows."""
+    data = pi.datasets.load_diabetes().iloc[:80]
+    learner = pi.Learner.from_formula("progression ~ bmi + bp + sex", data, LinearRegression())
+    fit = learner.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False)
+    pfi = fit.pfi()
+    every = [
+        pfi, fit.importance(["mvim", "cvim"]), fit.pd("bmi"), fit.pd("bmi").flat_test(),
+        pfi.t_test("bmi = bp"), pfi.ranks(draws=1000, seed=1), pi.compare(pfi, pfi),
+        pfi.wald_test("bmi = bp"), fit.pd(["bmi", "sex"], together=False),
+        fit.pfi(by="sex"), fit,
+    ]  # fmt: skip
+    WHOLE.mkdir()
+    files = []
+    for number, results in enumerate(every):
+        results.save(WHOLE / f"{number}.pyinterp")
+        files.append((WHOLE / f"{number}.pyinterp").read_bytes())
+    return files
+
+
+def members_of(data: bytes) -> Members:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(
+    members: Members,
+    *,
+    sign: bool = True,
+    method: int = zipfile.ZIP_STORED,
+    others: list[tuple[str, bytes]] | None = None,
+) -> bytes:
+    """Return the zip of members; `sign` writes digests that agree with them."""
+    members = dict(members)
+    if sign:
+        manifest = json.loads(members[MANIFEST])
+        manifest["members"] = {
+            name: hashlib.sha256(data).hexdigest()
+            for name, data in [*members.items(), *(others or [])]
+            if name != MANIFEST
+        }
+        members[MANIFEST] = json.dumps(manifest).encode()
+    file = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of names that are there twice
+        with zipfile.ZipFile(file, "w", method) as archive:
+            for name, data in [*members.items(), *(others or [])]:
+                archive.writestr(name, data)
+    return file.getvalue()
+
+
+def places_of(tree: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the places in a tree, of lists the first 50."""
+    yield place
+    parts: Any = tree.items() if isinstance(tree, dict) else ()
+    for name, part in enumerate(tree[:50]) if isinstance(tree, list) else parts:
+        yield from places_of(part, (*place, name))
+
+
+class Mutations:
+    """Makes damaged files of whole ones, the same ones for a seed."""
+
+    def __init__(self, files: list[bytes], seed: int) -> None:
+        self.rng, self.files = random.Random(seed), files  # noqa: S311 - to be repeated
+        self.trees = [json.loads(members_of(data)[TREE]) for data in files]
+        self.places = [list(places_of(tree)) for tree in self.trees]
+
+    def next(self) -> tuple[str, int, bytes]:
+        """Return what was done, to which file, and what it is now."""
+        number = self.rng.randrange(len(self.files))
+        name = self.rng.choice(list(WAYS))
+        return name, number, WAYS[name](self, number)
+
+    def flip(self, number: int) -> bytes:
+        data = bytearray(self.files[number])
+        for _ in range(self.rng.choice([1, 1, 5, 100])):
+            data[self.rng.randrange(len(data))] ^= 1 << self.rng.randrange(8)
+        return bytes(data)
+
+    def cut(self, number: int) -> bytes:
+        return self.files[number][: self.rng.randrange(len(self.files[number]))]
+
+    def swap(self, number: int) -> bytes:
+        members = members_of(self.files[number])
+        one, other = self.rng.choices([name for name in members if name != MANIFEST], k=2)
+        members[one], members[other] = members[other], members[one]
+        return packed(members, sign=self.rng.random() < 0.7)
+
+    def tree(self, number: int) -> bytes:
+        members, tree = members_of(self.files[number]), copy.deepcopy(self.trees[number])
+        for _ in range(self.rng.choice([1, 1, 2])):
+            place = self.rng.choice(self.places[number])
+            part = self.rng.choice(JUNK)
+            tree = self._with(tree, place, part)
+        members[TREE] = json.dumps(tree).encode()
+        return packed(members)
+
+    def _with(self, tree: Any, place: tuple[Any, ...], part: Any) -> Any:
+        inner = tree
+        try:
+            for step in place[:-1]:
+                inner = inner[step]
+            if not place:
+                return part
+            if self.rng.random() < 0.2 and isinstance(inner, dict):
+                del inner[place[-1]]
+            else:
+                inner[place[-1]] = part
+        except (KeyError, IndexError, TypeError):  # the first change took it away
+            pass
+        return tree
+
+    def graft(self, number: int) -> bytes:
+        """Put a part of a tree in the place of another."""
+        members, tree = members_of(self.files[number]), copy.deepcopy(self.trees[number])
+        part: Any = self.trees[number]
+        for step in self.rng.choice(self.places[number]):
+            part = part[step]
+        tree = self._with(tree, self.rng.choice(self.places[number]), copy.deepcopy(part))
+        members[TREE] = json.dumps(tree).encode()
+        return packed(members)
+
+    def array(self, number: int) -> bytes:
+        return self._other_array(number, lambda _: _npy(self.rng.choice(ARRAYS)))
+
+    def header(self, number: int) -> bytes:
+        def bit(data: bytes) -> bytes:
+            other = bytearray(data)
+            other[self.rng.randrange(min(128, len(other)))] ^= 1 << self.rng.randrange(8)
+            return bytes(other)
+
+        return self._other_array(number, bit)
+
+    def pickle(self, number: int) -> bytes:
+        """Put an array of objects, whose pickle would write a file, in the place of one."""
+        return self._other_array(number, lambda _: _npy(np.array([Trap()], dtype=object)))
+
+    def vast(self, number: int) -> bytes:
+        """Let the header of an array promise more than the file has."""
+        head = self.rng.choice(["(10**12,)", "(1000000000000,)", "(-1,)", "(99999, 99999, 99)"])
+        text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {head}, }}".ljust(117) + "\n"
+        lead = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little")
+        return self._other_array(number, lambda _: lead + text.encode())
+
+    def _other_array(self, number: int, change: Callable[[bytes], bytes]) -> bytes:
+        members = members_of(self.files[number])
+        arrays = [name for name in members if name.endswith(".npy")]
+        if not arrays:
+            return self.cut(number)
+        name = self.rng.choice(arrays)
+        members[name] = change(members[name])
+        return packed(members)
+
+    def bomb(self, number: int) -> bytes:
+        members = members_of(self.files[number])
+        members[self.rng.choice([*members, "0.npy", "big.npy"])] = BOMB
+        if MANIFEST in members and members[MANIFEST] is BOMB:
+            return packed(members, sign=False, method=zipfile.ZIP_DEFLATED)
+        return packed(members, method=zipfile.ZIP_DEFLATED)
+
+    def deep(self, number: int) -> bytes:
+        members, depth = members_of(self.files[number]), self.rng.choice([900, 5000, 200_000])
+        name = self.rng.choice([TREE, MANIFEST])
+        members[name] = self.rng.choice(
+            [b"[" * depth + b"]" * depth, b'{"$":"tuple","parts":[' * depth + b"]}" * depth]
+        )
+        return packed(members, sign=name == TREE)
+
+    def path(self, number: int) -> bytes:
+        name = self.rng.choice(["../../x", "/x", "a/../../x", "C:\\x", "\\\\host\\x", "x\u202e"])
+        members = members_of(self.files[number])
+        return packed(members, sign=self.rng.random() < 0.5, others=[(name, b"x")])
+
+    def schema(self, number: int) -> bytes:
+        members = members_of(self.files[number])
+        manifest = json.loads(members[MANIFEST])
+        name = self.rng.choice(["schema", "format", "members"])
+        manifest[name] = self.rng.choice([*JUNK, 2, 99] if name == "schema" else JUNK)
+        members[MANIFEST] = json.dumps(manifest).encode()
+        return packed(members, sign=False)
+
+    def cut_json(self, number: int) -> bytes:
+        members = members_of(self.files[number])
+        name = self.rng.choice([TREE, MANIFEST])
+        members[name] = members[name][: self.rng.randrange(len(members[name]))]
+        return packed(members, sign=name == TREE)
+
+    def twice(self, number: int) -> bytes:
+        members = members_of(self.files[number])
+        name = self.rng.choice(list(members))
+        return packed(members, sign=False, others=[(name, self.rng.choice([b"{}", members[name]]))])
+
+
+class Trap:
+    """An object whose pickle writes a file."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.write_text, (Path("trap"), "x")
+
+
+def _npy(array: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=True)
+    return file.getvalue()
+
+
+BOMB = bytes(50_000_000)
+WAYS: dict[str, Callable[[Mutations, int], bytes]] = {
+    "flip": Mutations.flip,
+    "cut": Mutations.cut,
+    "swap": Mutations.swap,
+    "tree": Mutations.tree,
+    "tree again": Mutations.tree,
+    "graft": Mutations.graft,
+    "array": Mutations.array,
+    "header": Mutations.header,
+    "pickle": Mutations.pickle,
+    "vast": Mutations.vast,
+    "bomb": Mutations.bomb,
+    "deep": Mutations.deep,
+    "path": Mutations.path,
+    "schema": Mutations.schema,
+    "cut json": Mutations.cut_json,
+    "twice": Mutations.twice,
+}
+# Damage that no file can hide. Other files may be other whole ones, such as of another number.
+ALWAYS = {"cut", "pickle", "vast", "bomb", "deep", "path", "schema", "cut json", "twice"}
+# What no loading does; `compile` of "<unknown>" makes a syntax tree, which numpy reads headers by.
+ACTS = ("os.", "subprocess.", "socket.", "shutil.", "pickle.", "marshal.", "exec", "compile")
+
+
+class Watch:
+    """Notes what is written, started or executed while a file is loaded."""
+
+    def __init__(self) -> None:
+        self.acts: list[str] = []
+        self.on = False
+        sys.addaudithook(self._hear)
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if not self.on:
+            return
+        writes = event == "open" and set(str(arguments[1])) & set("wax+")
+        parsed = event == "compile" and arguments[1] == "<unknown>"
+        if writes or (event.startswith(ACTS) and not parsed):
+            self.acts.append(f"{event} {arguments!r}"[:200])
+
+
+def uses(results: Any) -> None:
+    """Ask what users ask of loaded results."""
+    for name in ("tidy", "summary", "glance", "summary_frame", "conf_int"):
+        if hasattr(results, name):
+            str(getattr(results, name)())
+    if hasattr(results, "pfi"):
+        results.pfi().summary()
+
+
+def outcome_of(data: bytes, watch: Watch, *, hear: bool = True) -> tuple[str, float]:
+    """Return what became of a file, "refused", "loaded" or a failure, and seconds of computing."""
+    FILE.write_bytes(data)
+    begin = time.process_time()  # of this process alone: a busy machine changes nothing
+    try:
+        watch.on = hear
+        results = pi.load(FILE)
+        outcome = "loaded"
+    except FileError as error:
+        outcome = "refused" if len(str(error)) < LONGEST else f"LONG {str(error)[:300]}"
+    except BaseException as error:  # noqa: BLE001 - that is the question
+        outcome = f"LOAD {type(error).__name__}: {error}"[:300]
+    finally:
+        watch.on = False
+    seconds = time.process_time() - begin
+    if outcome == "loaded":
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                uses(results)
+        except PyinterpError:
+            pass
+        except BaseException as error:  # noqa: BLE001
+            outcome = f"LATER {type(error).__name__}: {error}"[:300]
+    return outcome, seconds
+
+
+def main(number: int, seed: int) -> dict[str, Any]:
+    for name in KINDS:  # modules are imported, and their annotations read, before one listens
+        kind = kind_of(name)
+        if kind is not None and not hasattr(kind, "state_on_file"):
+            types_of(kind)
+    importlib.import_module("zoneinfo")
+    mutations, watch = Mutations(whole_files(), seed), Watch()
+    for data in mutations.files:
+        outcome, _ = outcome_of(data, watch, hear=False)
+        if outcome != "loaded":
+            raise ValueError(outcome)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    counts: Counter[str] = Counter()
+    failures, slowest, slow = [], 0.0, ""
+    for turn in range(number):
+        way, of, data = mutations.next()
+        outcome, seconds = outcome_of(data, watch)
+        short = outcome if outcome in ("refused", "loaded") else "failed"
+        counts[f"{way}: {short}"] += 1
+        if short == "failed" or (short == "loaded" and way in ALWAYS):
+            failures.append(f"{turn}, {way} of {of}: {outcome}")
+            Path(f"failed-{turn}").write_bytes(data)
+        if seconds > slowest:
+            slowest, slow = seconds, f"{turn}, {way} of {of}"
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    kept = {"whole", FILE.name, *(f"failed-{f.split(',')[0]}" for f in failures)}
+    return {
+        "counts": dict(sorted(counts.items())),
+        "failures": failures,
+        "slowest": slowest,
+        "slow": slow,
+        "megabytes": (after - before) / 1024,
+        "acts": sorted(set(watch.acts)),
+        "files": sorted({path.name for path in Path().iterdir()} - kept),
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(int(sys.argv[1]), int(sys.argv[2])), indent=1))

@@ -1,0 +1,478 @@
+"""Results that were saved and loaded are the results, bit for bit, under every option."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+from pyinterp import simulation
+from pyinterp.errors import FileError, OptionError
+from pyinterp.inference.contrasts import Contrasts
+from pyinterp.learner.on_file import ResultsOnFile
+from pyinterp.storage.kinds import KINDS, kind_of, name_of
+from pyinterp.storage.savable import Savable
+
+mpl.use("Agg")
+
+PLANS: dict[str, Any] = {
+    "halves": pi.HalfSampling(3, pairs=5),
+    "bootstrap": pi.Bootstrap(3),
+    "subsampling": pi.Subsampling(3),
+    "folds": pi.CrossValidation(3),
+    "nested folds": pi.NestedCrossValidation(3, repeats=2),
+    "nested bootstrap": pi.NestedBootstrap(3, splits=2),
+    "holdout": pi.Holdout(),
+    "fresh": pi.FreshDraws(lambda rng: rows_of(40, rng), 3),
+    "one model": None,
+}
+Ask = Callable[[Any], Any]
+
+
+def squared(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    return (y - prediction) ** 2
+
+
+def doubled(prediction: np.ndarray) -> np.ndarray:
+    return 2 * prediction
+
+
+# Every estimand, by name, of any response.
+ANY: dict[str, Ask] = {
+    "loss": lambda r: r.loss(),
+    "explained": lambda r: r.loss(relation="explained"),
+    "pfi": lambda r: r.pfi(),
+    "ratio": lambda r: r.pfi(relation="ratio"),
+    "conditional pfi": lambda r: r.pfi("x", sampler="subgroup"),
+    "pd": lambda r: r.pd("x", points=3),
+    "pd of levels": lambda r: r.pd("g"),
+    "pd of two": lambda r: r.pd(["x", "z"], points=2),
+    "ale": lambda r: r.ale("x", points=3),
+    "m_plot": lambda r: r.m_plot("x", points=3),
+    "slopes": lambda r: r.slopes("x", points=3),
+    "ame": lambda r: r.ame(),
+    "firm": lambda r: r.firm(points=3),
+    "vint": lambda r: r.vint([("x", "z")], points=3),
+    "h": lambda r: r.h_statistic(most_rows=10),
+    "mvim": lambda r: r.mvim(),
+    "cvim": lambda r: r.cvim("x", sampler="subgroup"),
+    "amvim": lambda r: r.amvim("x", method="additive"),
+    "positivity": lambda r: r.positivity("x"),
+    "loco": lambda r: r.loco(),
+    "user's estimand": lambda r: r.estimate(pi.mean_over_rows(squared, "squared error")),
+    "importance": lambda r: r.importance(["pfi", "mvim"]),
+    "compared": lambda r: pi.compare(r.pfi(), r.pfi()),
+    "rows": lambda r: r.pfi(rows="z > 0"),
+    "by": lambda r: r.pfi(by="g"),
+}
+NUMBERS: dict[str, Ask] = {
+    "metric": lambda r: r.metric("rmse"),
+    "pfi of a metric": lambda r: r.pfi(metric="rmse"),
+    "pfi of a user's loss": lambda r: r.pfi(loss=squared),
+    "curves": lambda r: r.pd(["x", "z"], together=False, points=3),
+    "causal": lambda r: r.causal("x", points=3, sampler="subgroup"),
+    "user's scale": lambda r: r.pd("x", points=3, scale=doubled),
+}
+# Of learners that state a distribution.
+STATED: dict[str, Ask] = {
+    "likelihood": lambda r: r.likelihood_pfi(),
+    "entropy": lambda r: r.entropy_pfi(),
+    "redundancy": lambda r: r.redundancy(),
+    "uncertainty": lambda r: r.uncertainty(),
+    "pd of entropy": lambda r: r.pd("x", points=3, of="entropy"),
+}
+CLASSES: dict[str, Ask] = {
+    "auc": lambda r: r.metric("roc_auc"),
+    "pd of log odds": lambda r: r.pd("x", points=3, scale="logit"),
+    "pd of a class": lambda r: r.pd("x", points=3, which_class="no"),
+    **STATED,
+}
+EVERY = {"numbers": {**ANY, **NUMBERS}, "classes": CLASSES, "distributions": STATED}
+# What some plans can't have.
+LACK = {"fresh": {"rows", "by", "loco"}, "one model": {"loco"}}
+
+
+def rows_of(n: int, rng: Any = 0) -> pd.DataFrame:
+    """Numbers x and z, levels g of two, response y; equal seeds make equal rows."""
+    rng = np.random.default_rng(rng)
+    frame = pd.DataFrame(rng.normal(size=(n, 2)), columns=["x", "z"])
+    frame["g"] = rng.permutation(np.resize(["a", "b"], n))
+    return frame.assign(y=frame["x"] + rng.normal(size=n))
+
+
+@cache
+def learner(kind: str = "numbers") -> pi.Learner:
+    rows, estimator = rows_of(60), LinearRegression()
+    if kind == "classes":
+        rows["y"] = np.where(rows["y"] > 0, "yes", "no")
+        estimator = LogisticRegression()
+    elif kind == "distributions":
+        estimator = BayesianRidge()
+    return pi.Learner.from_formula("y ~ x + z + g", rows, estimator)
+
+
+def fit(plan: str, kind: str = "numbers") -> Any:
+    """Return new results, to which nothing was asked; seed 1."""
+    if PLANS[plan] is None:
+        return learner(kind).fit_model(seed=1)
+    return learner(kind).fit(PLANS[plan], seed=1, progress=False)
+
+
+shared = cache(fit)
+
+
+@cache
+def asked(name: str, plan: str, kind: str) -> Any:
+    return EVERY[kind][name](shared(plan, kind))
+
+
+def again(results: Any, path: Path) -> Any:
+    """Save and load; what is saved again must be the same file."""
+    results.save(path)
+    loaded = pi.load(path)
+    other = path.with_name("again.pyinterp")
+    loaded.save(other)
+    assert other.read_bytes() == path.read_bytes()
+    assert type(loaded) is type(results)
+    return loaded
+
+
+def bits(frame: pd.DataFrame) -> list[Any]:
+    """Return what two frames share only if they are the same, signs of zeros included."""
+    values = [
+        frame[c].to_numpy().tobytes() if frame[c].dtype.kind in "fiub" else frame[c].tolist()
+        for c in frame
+    ]
+    return [list(frame.columns), frame.dtypes.map(str).tolist(), frame.index.tolist(), values]
+
+
+def check_same(loaded: Any, results: Any, *, alpha: float = 0.1) -> None:
+    """Check tables, and all that results of estimands give besides."""
+    assert bits(loaded.tidy()) == bits(results.tidy())
+    for notes in ("short", "full"):
+        assert str(loaded.summary(notes=notes)) == str(results.summary(notes=notes))
+    for part, other in zip(parts(loaded), parts(results), strict=True):
+        assert bits(part.tidy(alpha)) == bits(other.tidy(alpha))
+        assert bits(part.glance()) == bits(other.glance())
+        assert bits(part.refit_frame()) == bits(other.refit_frame())
+        assert outcome(lambda r: bits(r.row_frame()), part) == outcome(
+            lambda r: bits(r.row_frame()), other
+        )
+        assert bits(part.cov_params()) == bits(other.cov_params())
+        for ask in TESTS.values():
+            assert outcome(ask, part) == outcome(ask, other)
+
+
+def parts(results: Any) -> list[Any]:
+    return list(getattr(results, "parts", []))
+
+
+def outcome(ask: Ask, results: Any) -> Any:
+    """Return an answer, or the words with which it is refused."""
+    try:
+        return ask(results)
+    except pi.errors.PyinterpError as error:
+        return str(error)
+
+
+TESTS: dict[str, Ask] = {
+    "t_test": lambda r: str(r.t_test(np.eye(len(r.params))[:1])),
+    "differences": lambda r: str(r.differences()),
+    "wald_test": lambda r: str(r.wald_test(np.eye(len(r.params))[:2])),
+    "equality_test": lambda r: str(r.equality_test()),
+    "flat_test": lambda r: str(r.flat_test()),
+    "ranks": lambda r: bits(r.ranks(draws=1000, seed=1).summary_frame()),
+    "rope_test": lambda r: bits(r.rope_test(0.1)),
+}
+CELLS = [
+    (name, plan, kind)
+    for kind, every in EVERY.items()
+    for plan in (PLANS if kind == "numbers" else ("halves", "one model"))
+    for name in every
+    if name not in LACK.get(plan, ())
+]
+
+
+@pytest.mark.parametrize(("name", "plan", "kind"), CELLS)
+def test_results_of_estimands(name: str, plan: str, kind: str, tmp_path: Path) -> None:
+    results = asked(name, plan, kind)
+    check_same(again(results, tmp_path / "a.pyinterp"), results)
+
+
+@pytest.mark.parametrize(("name", "kind"), [(n, k) for n, p, k in CELLS if p == "halves"])
+def test_plots_are_made_of_loaded_results(name: str, kind: str, tmp_path: Path) -> None:
+    results = asked(name, "halves", kind)
+    loaded = again(results, tmp_path / "a.pyinterp")
+    plot, other = loaded.plot(), results.plot()
+    assert type(plot) is type(other)
+    if hasattr(plot, "data") and isinstance(plot.data, pd.DataFrame):
+        assert bits(plot.data) == bits(other.data)
+
+
+@pytest.mark.parametrize("name", ["pfi", "curves", "uncertainty"])
+def test_plots_of_loaded_results_can_be_drawn(name: str, tmp_path: Path) -> None:
+    kind = "classes" if name == "uncertainty" else "numbers"
+    again(asked(name, "halves", kind), tmp_path / "a.pyinterp").plot().save(
+        tmp_path / "a.png", verbose=False, dpi=50
+    )
+
+
+@pytest.mark.parametrize("plan", [p for p in PLANS if p != "one model"])
+def test_results_of_refits_answer_what_they_were_asked(plan: str, tmp_path: Path) -> None:
+    results = fit(plan)
+    names = [n for n, p, k in CELLS if (p, k) == (plan, "numbers")]
+    answers = {name: EVERY["numbers"][name](results) for name in names}
+    results.save(tmp_path / "a.pyinterp")
+    loaded = pi.load(tmp_path / "a.pyinterp")
+    assert isinstance(again(loaded, tmp_path / "b.pyinterp"), ResultsOnFile)
+    assert (loaded.seed, loaded.nobs) == (results.seed, results.nobs)
+    for name, answer in answers.items():
+        check_same(EVERY["numbers"][name](loaded), answer)
+
+
+@pytest.mark.parametrize("kind", ["classes", "distributions"])
+def test_results_of_refits_that_state_distributions(kind: str, tmp_path: Path) -> None:
+    results = fit("halves", kind)
+    answers = {name: ask(results) for name, ask in EVERY[kind].items()}
+    results.save(tmp_path / "a.pyinterp")
+    loaded = pi.load(tmp_path / "a.pyinterp")
+    for name, answer in answers.items():
+        check_same(EVERY[kind][name](loaded), answer)
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {"cov_type": "corrected"},
+    {"cov_type": "half-sample"},
+    {"alternative": "greater"},
+    {"p_adjust": "holm"},
+    {"simultaneous": True},
+    {"rows": "z > 0", "p_adjust": "fdr_bh"},
+    {"by": "g", "simultaneous": True},
+    {"by": "g", "rows": "z > -1", "cov_type": "corrected"},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_options_of_inference_after_loading(options: dict[str, Any], tmp_path: Path) -> None:
+    """Only the estimand and its rows were asked before; the options are new to the file."""
+    results, rows = fit("halves"), {n: o for n, o in options.items() if n in ("rows", "by")}
+    results.pfi(**rows)
+    results.pd("x", points=3, **rows)
+    results.save(tmp_path / "a.pyinterp")
+    loaded = pi.load(tmp_path / "a.pyinterp")
+    check_same(loaded.pfi(**options), results.pfi(**options))
+    curve = {n: o for n, o in options.items() if n != "alternative"}
+    check_same(loaded.pd("x", points=3, **curve), results.pd("x", points=3, **curve))
+
+
+def test_what_was_not_measured_is_refused_with_a_list(tmp_path: Path) -> None:
+    results = fit("halves")
+    results.pfi()
+    results.save(tmp_path / "a.pyinterp")
+    loaded = pi.load(tmp_path / "a.pyinterp")
+    assert any("PFI" in name for name in loaded.estimands)
+    for ask in (
+        lambda r: r.pd("x", points=4),
+        lambda r: r.pfi(permutations=7),
+        lambda r: r.pfi(rows="z > 0"),
+        lambda r: r.pfi(by="g"),
+        lambda r: r.loco(),
+    ):
+        with pytest.raises(FileError, match=r"does not hold .*; ask the fit before saving\. It"):
+            ask(loaded)
+    with pytest.raises(FileError, match="holds no models"):
+        loaded.native_importance()
+
+
+# Comparison with fresh results ------------------------------------------------------------------
+
+
+def other() -> Any:
+    tree = DecisionTreeRegressor(max_depth=2, random_state=0)
+    return pi.Learner.from_formula("y ~ x + z + g", rows_of(60), tree).fit(
+        PLANS["halves"], seed=1, progress=False
+    )
+
+
+@pytest.mark.parametrize("name", ["pfi", "loss", "pd", "firm", "user's estimand"])
+def test_a_loaded_result_is_compared_with_a_fresh_one(name: str, tmp_path: Path) -> None:
+    mine, theirs = asked(name, "halves", "numbers"), ANY[name](other())
+    loaded = again(mine, tmp_path / "a.pyinterp")
+    compared = pi.compare(mine, theirs)
+    for pair in ((loaded, theirs), (loaded, again(theirs, tmp_path / "b.pyinterp"))):
+        check_same(pi.compare(*pair), compared)
+    check_same(again(compared, tmp_path / "c.pyinterp"), compared)
+
+
+def test_loaded_learners_are_compared_with_fresh_ones(tmp_path: Path) -> None:
+    mine, theirs = fit("halves"), other()
+    compared = pi.compare([mine, theirs], names=["line", "tree"])
+    mine.save(tmp_path / "a.pyinterp")
+    loaded = pi.load(tmp_path / "a.pyinterp")
+    check_same(pi.compare([loaded, theirs], names=["line", "tree"]), compared)
+
+
+def test_another_estimand_is_not_compared(tmp_path: Path) -> None:
+    loaded = again(asked("pfi", "halves", "numbers"), tmp_path / "a.pyinterp")
+    with pytest.raises(pi.errors.InferenceError, match="Only the same estimand"):
+        pi.compare(loaded, shared("halves").pfi(relation="ratio"))
+
+
+# Tests, ranks and studies -----------------------------------------------------------------------
+
+
+def test_of_hypotheses(tmp_path: Path) -> None:
+    pfi, pd_ = asked("pfi", "halves", "numbers"), asked("pd", "halves", "numbers")
+    by = shared("halves").pfi("x", by="g")
+    for results in (
+        pfi.t_test("x = z"),
+        pfi.t_test(np.eye(3)),
+        by.differences(),
+        shared("halves").pfi("x", by="g", simultaneous=True).differences("a"),
+        shared("halves").pfi(alternative="greater", p_adjust="holm").t_test(np.eye(3)),
+        pfi.wald_test("x = z, x = g"),
+        pfi.f_test("x = z"),
+        by.equality_test(),
+        pd_.flat_test(),
+    ):
+        loaded = again(results, tmp_path / "a.pyinterp")
+        assert str(loaded) == str(results)
+        assert repr(loaded) == repr(results)
+        if isinstance(results, Contrasts):
+            assert loaded.conf_int(0.2).tobytes() == results.conf_int(0.2).tobytes()
+            assert bits(loaded.summary_frame()) == bits(results.summary_frame())
+
+
+def test_ranks(tmp_path: Path) -> None:
+    ranks = asked("pfi", "halves", "numbers").ranks(draws=1000, seed=1)
+    loaded = again(ranks, tmp_path / "a.pyinterp")
+    assert str(loaded.summary()) == str(ranks.summary())
+    assert bits(loaded.probabilities) == bits(ranks.probabilities)
+    assert bits(loaded.conf_int(0.2)) == bits(ranks.conf_int(0.2))
+    loaded.plot()
+
+
+def studies(folder: Path) -> Iterator[tuple[str, Any]]:
+    line, options = {"lm": LinearRegression()}, {"progress": False}
+    counts = simulation.CoverageStudy(
+        dgps=[simulation.molnar_linear()], learners=line, estimands={"pfi": pi.LearnerResults.pfi},
+        resamplings={"five": pi.Subsampling(5)}, cov_types={"five": ["corrected"]}, n=[30],
+        repetitions=3, truth_refits=4, seed=1,
+    )  # fmt: skip
+    yield "coverage", counts.run(folder / "a.sqlite", **options)
+    importances = simulation.ImportanceStudy(
+        dgps=[simulation.molnar_linear()], learners=line, features=["x1"], n=[30],
+        repetitions=4, block=2, validation=20, seed=1,
+    )  # fmt: skip
+    yield "importance", importances.run(folder / "b.sqlite", **options)
+    for estimand in ("pd", "pfi"):
+        yield (
+            estimand,
+            simulation.decompose(
+                simulation.molnar_linear(), LinearRegression(), estimand, ["x1"], n=20,
+                evaluation=20, repetitions=3, truth_n=100, seed=1,
+            ),
+        )  # fmt: skip
+    certified = fit("subsampling")
+    yield "certificate", pi.certify(certified, data_sets=2, truth_refits=5, **options)
+
+
+def test_studies(tmp_path: Path) -> None:
+    for name, results in studies(tmp_path):
+        loaded = again(results, tmp_path / f"{name}.pyinterp")
+        assert str(loaded) == str(results)
+        for part in ("frame", "rows", "truths"):
+            if hasattr(results, part):
+                assert bits(getattr(loaded, part)) == bits(getattr(results, part))
+        if name != "certificate":
+            loaded.plot()
+    assert bits(loaded.counts.rows) == bits(results.counts.rows)
+    check_same(loaded.table, results.table)
+
+
+# Functions of the user --------------------------------------------------------------------------
+
+
+def test_a_function_is_named_and_not_kept(tmp_path: Path) -> None:
+    loaded = again(asked("user's scale", "halves", "numbers"), tmp_path / "a.pyinterp")
+    score = again(asked("pfi of a user's loss", "halves", "numbers"), tmp_path / "b.pyinterp")
+    function = score.estimand.score.function
+    assert "squared" in function.name
+    with pytest.raises(FileError, match=r"`.*squared` is not in it"):
+        function(np.ones(2), np.ones(2))
+    with pytest.raises(FileError, match="A file holds no functions"):
+        loaded.estimand.measure(None)
+
+
+def test_another_function_of_the_same_name_is_refused(tmp_path: Path) -> None:
+    results = fit("halves")
+    answers = [NUMBERS["pfi of a user's loss"](results), NUMBERS["user's scale"](results)]
+    answers.append(ANY["user's estimand"](results))
+    results.save(tmp_path / "a.pyinterp")
+    loaded = pi.load(tmp_path / "a.pyinterp")
+
+    def same_name(function: Callable[..., Any]) -> Any:
+        function.__name__, function.__qualname__ = "squared", "squared"
+        function.__module__ = squared.__module__
+        return function
+
+    absolute = same_name(lambda y, prediction: np.abs(y - prediction))
+    halved = same_name(lambda prediction: prediction / 2)
+    for ask in (
+        lambda r: r.pfi(loss=absolute),
+        lambda r: r.pd("x", points=3, scale=halved),
+        lambda r: r.estimate(pi.mean_over_rows(absolute, "squared error")),
+    ):
+        with pytest.raises(FileError, match="does not hold"):
+            ask(loaded)
+    check_same(loaded.pfi(loss=squared), answers[0])
+    check_same(loaded.pd("x", points=3, scale=doubled), answers[1])
+    check_same(loaded.estimate(pi.mean_over_rows(squared, "squared error")), answers[2])
+
+
+# The list of classes ----------------------------------------------------------------------------
+
+
+def subclasses(kind: type) -> Iterator[type]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from subclasses(each)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_class_of_files_is_there(name: str) -> None:
+    kind = kind_of(name)
+    assert kind is not None
+    assert name_of(kind) == name
+
+
+def test_every_public_result_can_be_saved() -> None:
+    """Whatever ends in Results, and all that have `save`, are classes of files."""
+    public = [getattr(pi, name) for name in pi.__all__ if name.endswith("Results")]
+    public += [getattr(simulation, n) for n in simulation.__all__ if n.endswith("Results")]
+    kept = {pi.LearnerResults}  # `save` keeps what was measured, as ResultsOnFile
+    assert not [kind.__name__ for kind in public if kind not in kept and name_of(kind) is None]
+    abstract = {"Tabular", "TableOfEstimands", "SeveralResults"}
+    wrong = [each.__name__ for each in subclasses(Savable) if name_of(each) is None]
+    assert set(wrong) <= abstract
+
+
+def test_a_message_says_why_no_file_is_made(tmp_path: Path) -> None:
+    pfi = asked("pfi", "halves", "numbers")
+    with pytest.raises(OptionError, match="The folder of `path` must exist"):
+        pfi.save(tmp_path / "none" / "a.pyinterp")
+    with pytest.raises(OptionError, match="is a folder"):
+        pfi.save(tmp_path)
+    with pytest.raises(OptionError, match=r"`path` must be a text or a pathlib\.Path"):
+        pfi.save(3)
+    with pytest.raises(FileError, match="There is no file"):
+        pi.load(tmp_path / "none.pyinterp")
