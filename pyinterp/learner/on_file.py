@@ -25,6 +25,7 @@ from pyinterp.inference.replicates import CoefficientErrors
 from pyinterp.learner.analysis import Analysis, Finding, MeasurementKey, measurement_key
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.predictor import Kind, Predictor
+from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit, RefitOptions
@@ -200,7 +201,9 @@ class AnalysisOnFile(Analysis):
             "returns."
         )
 
-    def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
+    def measure(
+        self, estimand: Estimand, progress: ProgressOption = False
+    ) -> tuple[Measurement, ...]:
         """Return what was measured."""
         return self._finding(estimand).by_refit
 
