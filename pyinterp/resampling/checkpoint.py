@@ -138,7 +138,7 @@ class Checkpoint:
     def call(self) -> Any:
         """Return the call that began the folder."""
         found = _of_pickle(self.folder / CALL)
-        if found is None:
+        if found is None or not self.facts:
             raise FileError(f"{str(self.folder)!r} is no checkpoint of `fit`.")
         return found
 
