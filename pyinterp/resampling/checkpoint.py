@@ -10,7 +10,7 @@ import os
 import pickle
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -118,21 +118,22 @@ class Checkpoint:
     def lock(self, name: str, *, wait: float = 0.0, shared: bool = False) -> Iterator[None]:
         """Keep other processes from the same work; the system ends a lock with its process."""
         file = self.folder / f"{name}.lock"
-        try:
-            held = sqlite3.connect(file, timeout=wait, isolation_level=None)
-            if shared:  # with others who share it, until all end
-                held.execute("BEGIN")
-                held.execute("SELECT * FROM sqlite_master")
-            else:
-                held.execute("BEGIN EXCLUSIVE")
-        except sqlite3.Error as error:
-            busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
-            why = "Another process is at work in" if busy else "No process can lock"
-            raise FileError(
-                f"{why} {str(self.folder)!r}{'' if busy else f' ({reason(error)})'}: "
-                f"{'wait for it, or ' if busy else ''}give another folder."
-            ) from error
-        with closing(held):
+        with ExitStack() as stack:
+            try:
+                held = sqlite3.connect(file, timeout=wait, isolation_level=None)
+                stack.enter_context(closing(held))
+                if shared:  # with others who share it, until all end
+                    held.execute("BEGIN")
+                    held.execute("SELECT * FROM sqlite_master")
+                else:
+                    held.execute("BEGIN EXCLUSIVE")
+            except sqlite3.Error as error:
+                busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+                why = "Another process is at work in" if busy else "No process can lock"
+                raise FileError(
+                    f"{why} {str(self.folder)!r}{'' if busy else f' ({reason(error)})'}: "
+                    f"{'wait for it, or ' if busy else ''}give another folder."
+                ) from error
             yield
 
     def call(self) -> Any:
