@@ -64,7 +64,7 @@ acceptance: $(VENV)/.test
 	$(BIN)/python -m pytest -s -m acceptance tests/acceptance tests/docs
 
 torture: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m torture tests/oracles tests/fuzz tests/contract tests/unit tests/bridge tests/photograph
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m torture tests/oracles tests/fuzz tests/contract tests/interrupts tests/unit tests/bridge tests/photograph
 
 mutants: $(VENV)/.test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/mutants/run.py

@@ -101,6 +101,8 @@ simultaneous : bool
     Whether intervals cover all terms at once with probability 1 - alpha (sup-t), as a band
     covers a whole curve. The p-values then belong to these intervals. It excludes
     `p_adjust`.
+progress : bool or "log"
+    Show a progress bar, or write lines to a log, as `Learner.fit` does.
 """
 
 from __future__ import annotations
@@ -135,6 +137,7 @@ DEFAULTS: Mapping[str, Any] = {
     "alternative": "two-sided",
     "p_adjust": None,
     "simultaneous": False,
+    "progress": False,
 }
 
 # What scikit-learn and R's packages call our options.
@@ -156,7 +159,7 @@ ELSEWHERE = {
 # Names in braces that stand for several parameters.
 GROUPS = {
     "table": ("title", "notes", "decimals"),
-    "inference": ("cov_type", "alternative", "p_adjust", "simultaneous"),
+    "inference": ("cov_type", "alternative", "p_adjust", "simultaneous", "progress"),
 }
 PLACE = re.compile(r"^( *)\{(\w+)\}\n", re.MULTILINE)
 OPTIONS = re.compile(r"Unpack\[(\w+)\]")

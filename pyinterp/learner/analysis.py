@@ -33,7 +33,7 @@ from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parallel.threads import shared_cores
 from pyinterp.random import Seeds
 from pyinterp.representation import about
-from pyinterp.resampling.checkpoint import Checkpoint
+from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.results.header import Context, GoodnessOfFit, fingerprints
@@ -101,12 +101,12 @@ class Analysis:
         By refit, its rows among the evaluation rows of `whole`.
     checkpoint : Checkpoint or None
         Keeps what was measured.
+    shard : Shard or None
+        Which part of a plan's refits these are, if they are not all.
     memory_mb : float
         Bound on the memory of one predict call's copies.
     n_jobs : int or None
         Threads over refits.
-    progress : bool or "log"
-        Whether to show progress bars, or to write lines to a log.
     measurements : dict of (hashable, callable) to Finding
         By the key and the function of an estimand.
     subsets : dict of (bytes, str) to Analysis
@@ -124,11 +124,11 @@ class Analysis:
     engine: EngineName = "auto"
     memory_mb: float = 256.0
     n_jobs: int | None = None
-    progress: ProgressOption = True
     data: RowData | None = None
     whole: Analysis | None = None
     positions: tuple[IntArray, ...] = ()
     checkpoint: Checkpoint | None = None
+    shard: Shard | None = None
     measurements: dict[MeasurementKey, Finding] = field(default_factory=dict, init=False)
     subsets: dict[tuple[bytes, str], Analysis] = field(default_factory=dict, init=False)
     errors_of_coefficients: dict[str, CoefficientErrors] = field(default_factory=dict, init=False)
@@ -141,7 +141,18 @@ class Analysis:
 
     @cached_property
     def cases(self) -> tuple[ModelOnRows, ...]:
-        """One case per refit; each keeps its predictions on the rows as they are."""
+        """One case per refit; each keeps its predictions on the rows as they are.
+
+        Raises
+        ------
+        OptionError
+            If the refits are a shard, which says nothing by itself.
+        """
+        if self.shard is not None:
+            raise OptionError(
+                "Estimates need the refits of all shards, but these are of shard "
+                f"{self.shard.number} of {self.shard.count}; `pi.join` has all, when all are done."
+            )
         if self.whole is not None:
             return tuple(map(_on_rows, self.whole.cases, self.positions))
         cases = []
@@ -274,23 +285,27 @@ class Analysis:
         """Return the engine that computed predictions of a kind, for headers."""
         return Engine.of_all([case.of_kind(kind).engine for case in self.cases])
 
-    def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
+    def measure(
+        self, estimand: Estimand, progress: ProgressOption = False
+    ) -> tuple[Measurement, ...]:
         """Return the measurements of all refits, made once per key and function."""
         check_weights(estimand, self.problem.population)
         key = measurement_key(estimand)
         if key in self.measurements:
             return self.measurements[key].by_refit
-        if self.checkpoint is None or self.whole is not None:
-            by_refit = self._measure(estimand)
-        else:
-            digest = fingerprint((key, self.engine))
-            by_refit = self.checkpoint.measurement(digest, partial(self._measure, estimand))
+        keeps = None if self.whole is not None else self.checkpoint
+        # Refits that failed once may succeed in another call.
+        digest = fingerprint((key, self.engine, [refit.number for refit in self.refits]))
+        kept = None if keeps is None else keeps.kept(digest)
+        by_refit = self._measure(estimand, progress) if kept is None else kept
+        if keeps is not None and kept is None:
+            keeps.keep(digest, by_refit)
         self.measurements[key] = Finding(description=estimand.description, by_refit=by_refit)
         return by_refit
 
-    def _measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
+    def _measure(self, estimand: Estimand, progress: ProgressOption) -> tuple[Measurement, ...]:
         if estimand.leave_out:
-            self.need_trainer().train(estimand.leave_out, estimand.words.label)
+            self.need_trainer().train(estimand.leave_out, estimand.words.label, progress)
         jobs = [partial(estimand.measure, case) for case in self.cases]
         estimators = [refit.predictor.estimator for refit in self.refits]
         with (
@@ -300,7 +315,7 @@ class Analysis:
                 len(jobs),
                 n_jobs=self.n_jobs,
                 label=estimand.words.label,
-                progress=self.progress,
+                progress=progress,
                 in_memory=True,  # models and measurements do not travel
             ) as measured,
         ):

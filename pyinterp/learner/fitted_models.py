@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pyinterp.checks import check_jobs
 from pyinterp.data.row_data import Rows
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, quote, short
@@ -17,6 +18,7 @@ from pyinterp.estimands.estimand import Correction, Estimand
 from pyinterp.estimands.groups import by_group
 from pyinterp.inference import Alternative, CovType, check_inference, side_by_side, variance
 from pyinterp.learner.analysis import Analysis
+from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 
@@ -36,6 +38,7 @@ class Inference(TypedDict, total=False):
     alternative: Alternative
     p_adjust: str | None
     simultaneous: bool
+    progress: ProgressOption
 
 
 class FittedModels:
@@ -95,11 +98,13 @@ class FittedModels:
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
         simultaneous: bool = False,
+        progress: ProgressOption = False,
         **options: Any,
     ) -> EstimandResults:
         """Estimate the estimand that a function makes of the problem and other arguments."""
         estimand = function(self.analysis.problem, *args, **options)
         check_inference(cov_type, alternative, p_adjust, simultaneous=simultaneous)
+        check_jobs(None, progress)
         if estimand.basis == "model" and (rows is not None or by is not None):
             raise OptionError(
                 f"`{'by' if rows is None else 'rows'}` would change nothing: "
@@ -114,6 +119,7 @@ class FittedModels:
         )
         if by is None:
             parts, terms = [analysis], estimand
+            analysis.measure(estimand, progress)
             replicates = analysis.replicates(estimand, cov_type)
         else:
             groups = analysis.groups(by)
@@ -122,6 +128,8 @@ class FittedModels:
                 for k, level in enumerate(groups.levels)
             ]
             terms = by_group(estimand, groups)
+            for part in parts:
+                part.measure(estimand, progress)
             replicates = side_by_side([part.replicates(estimand, cov_type) for part in parts])
             context = replace(context, study_name="", groups=groups.counts)  # no study is of groups
         diagnostic, correction = estimand.diagnostic, estimand.correction
@@ -137,7 +145,9 @@ class FittedModels:
             p_adjust=p_adjust,
             simultaneous=bool(simultaneous),
             data=_with_response(analysis.problem.population),
-            diagnostic=None if diagnostic is None else self.estimate(diagnostic, rows=rows, by=by),
+            diagnostic=None
+            if diagnostic is None
+            else self.estimate(diagnostic, rows=rows, by=by, progress=progress),
             corrected_params=(
                 None
                 if correction is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -370,8 +371,9 @@ class Learner:
         memory_mb : float
             Bound on the memory of one predict call's what-if copies.
         progress : bool or "log"
-            Show progress bars, on terminals and in notebooks; ``"log"`` writes lines with the time
-            left to the logger "pyinterp" instead, at level INFO.
+            Show a progress bar of the refits, on terminals and in notebooks, if they take more than
+            two seconds; ``"log"`` writes lines with the time left to the logger "pyinterp" instead,
+            at level INFO. It is for this call: estimands have a `progress` of theirs.
         checkpoint : path, optional
             A folder that keeps every refit when it is done, and every measured estimand. After a
             kill, Ctrl-C or a loss of power the same call goes on there, with the same numbers. It
@@ -383,7 +385,7 @@ class Learner:
         Returns
         -------
         LearnerResults
-            Of a shard, of its refits alone.
+            Of a shard, its refits alone, which `join` needs before it estimates anything.
 
         Raises
         ------
@@ -409,9 +411,9 @@ class Learner:
             self._options, reseed=reseed, on_error=on_error, n_jobs=n_jobs, progress=progress
         )
         store, part = _store_of(checkpoint, shard)
-        if seed is None and store is not None and "seed" in store.facts:
-            seed = int(store.facts["seed"])
         seeds = Seeds.start(seed)
+        if seed is None and store is not None:
+            seeds = Seeds(store.seed(seeds.entropy))
         units = Units.make(
             self.population.nobs,
             self._levels(plan.cluster, "cluster"),
@@ -440,7 +442,10 @@ class Learner:
         if store is None:
             refits = train()
         else:
-            with store.lock("whole" if part is None else f"{part.number} of {part.count}"):
+            with ExitStack() as locks:
+                locks.enter_context(store.lock("whole", shared=part is not None))
+                if part is not None:
+                    locks.enter_context(store.lock(f"{part.number} of {part.count}"))
                 call = {"resampling": resampling, "seed": seeds.entropy, "reseed": reseed,
                         "on_error": on_error, "engine": engine, "memory_mb": memory_mb}  # fmt: skip
                 store.begin(self._facts(plan, population, seeds, options), (self, call))
@@ -483,14 +488,18 @@ class Learner:
             context=context,
             seeds=seeds,
             leave_out=LeaveOut(
-                estimator=fresh(self.estimator), refits=refits, seeds=seeds, options=options
+                estimator=fresh(self.estimator),
+                refits=refits,
+                seeds=seeds,
+                options=options,
+                checkpoint=store,
             ),
             engine=engine,
             memory_mb=memory_mb,
             n_jobs=1 if self._one_thread else n_jobs,
-            progress=progress,
             data=None if isinstance(plan, FreshDraws) else self.data,
-            checkpoint=None if part is not None else store,
+            checkpoint=store,
+            shard=part,
         )
         return LearnerResults(model, plan, analysis)
 
@@ -503,10 +512,11 @@ class Learner:
         versions = {**dict(versions_of_packages()), package: version}
         return {
             "data": fingerprint((population, self.groups)),
-            "formula": self._reader.formula,
+            "formula": str(self._reader.formula),
             "learner": specification(self.estimator),
             "settings": fingerprint(self.estimator.get_params(deep=True)),
             "plan": repr(plan),
+            "rows": fingerprint(plan),
             "seed": str(seeds.entropy),
             "refits": str(plan.number),
             "options": f"reseed={options.reseed}, design_state={options.design_state!r}, "
@@ -657,10 +667,11 @@ def _store_of(
             raise OptionError("`shard` needs a folder for its refits: give `checkpoint` too.")
         return None, None
     if shard is None:
-        return Checkpoint.at(checkpoint), None
+        return Checkpoint.at(checkpoint).make(), None
     if not isinstance(shard, tuple) or len(shard) != 2:
         raise OptionError(f"`shard` must be a pair such as (3, 10), not {quote(shard)}.")
-    return Checkpoint.at(checkpoint), Shard(*shard)
+    part = Shard(*shard)
+    return Checkpoint.at(checkpoint).make(), part
 
 
 def join(
@@ -672,8 +683,10 @@ def join(
     ----------
     folder : path
         The `checkpoint` of ``fit(shard=...)``. It holds pickles: open no folder of strangers.
-    n_jobs, progress
+    n_jobs : int, optional
         As of `Learner.fit`, for what is asked of the results.
+    progress : bool or "log"
+        As of `Learner.fit`.
 
     Raises
     ------

@@ -26,6 +26,7 @@ from pyinterp.inference.replicates import CoefficientErrors, Replicates
 from pyinterp.learner.analysis import Analysis, Finding, MeasurementKey, measurement_key
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.models.predictor import Kind, Predictor
+from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit, RefitOptions
@@ -203,7 +204,9 @@ class AnalysisOnFile(Analysis):
         """Raise `FileError`: there are no models."""
         raise FileError(NO_MODELS)
 
-    def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
+    def measure(
+        self, estimand: Estimand, progress: ProgressOption = False
+    ) -> tuple[Measurement, ...]:
         """Return what was measured."""
         return self._finding(estimand).by_refit
 

@@ -13,14 +13,16 @@ T = TypeVar("T")
 ProgressOption: TypeAlias = bool | Literal["log"]
 
 LOG = logging.getLogger("pyinterp")
-# Seconds between lines of a log, at least.
-PERIOD = 10.0
+# Seconds that work takes at least of which progress is shown, and between lines of a log.
+DELAY, PERIOD = 2.0, 10.0
 
 
 def with_progress(
     outcomes: Iterable[T], total: int, label: str, unit: str, progress: Literal[True, "log"]
 ) -> Generator[T, None, None]:
     """Yield the outcomes of jobs, and show after each how many there are.
+
+    Work that is done within two seconds shows nothing.
 
     Parameters
     ----------
@@ -40,7 +42,7 @@ def with_progress(
         for done, outcome in enumerate(outcomes, start=1):
             yield outcome
             now = time.monotonic()
-            if done == total or now - last >= PERIOD:
+            if now - last >= PERIOD or (done == total and now - start >= DELAY):
                 last = now
                 left = (now - start) / done * (total - done)
                 rest = f", {clock(left)} left" if done < total else ""
@@ -48,7 +50,8 @@ def with_progress(
                     "%s: %d of %d %ss in %s%s", label, done, total, unit, clock(now - start), rest
                 )
     else:
-        with _bar()(total=total, desc=label, unit=unit, disable=_no_bars()) as bar:
+        options = {"total": total, "desc": label, "unit": unit, "delay": DELAY}
+        with _bar()(**options, disable=_no_bars()) as bar:
             for outcome in outcomes:  # tqdm's loop would close them too
                 yield outcome
                 bar.update()

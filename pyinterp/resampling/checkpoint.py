@@ -9,8 +9,8 @@ import json
 import os
 import pickle
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -23,19 +23,23 @@ from pyinterp.storage import archive
 from pyinterp.storage.files import whole_file
 
 T = TypeVar("T")
-FACTS, CALL = "facts.json", "call.pickle"
+FACTS, CALL, SEED = "facts.json", "call.pickle", "seed.json"
+PATIENCE = 60.0  # seconds that shards wait for each other, as they begin
 DIGEST = 32  # bytes before a pickle
+DIGITS = 6  # of a refit's number
 # What facts are called, the most telling first.
 NAMES = {
     "formula": "formula",
     "learner": "learner",
     "settings": "settings of the learner",
     "plan": "plan",
+    "rows": "values of the plan",
     "seed": "seed",
     "options": "options of `fit`",
     "versions": "versions of packages",
     "data": "data",
 }
+SHOWN = ("formula", "learner", "plan", "seed", "options", "versions")
 
 
 @dataclass(frozen=True)
@@ -51,15 +55,22 @@ class Checkpoint:
 
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> Checkpoint:
-        """Return the checkpoint in a folder, which is made if it is not there."""
+        """Return the checkpoint in a folder, which need not be there yet."""
         if not isinstance(path, str | os.PathLike):
             raise OptionError(f"`checkpoint` must be the path of a folder, not {quote(path)}.")
-        folder = Path(path).expanduser()
-        if folder.exists() and not folder.is_dir():
-            raise OptionError(f"`checkpoint` must be a folder, but {str(path)!r} is a file.")
-        for part in ("refits", "measurements"):
-            (folder / part).mkdir(parents=True, exist_ok=True)
-        return cls(folder)
+        return cls(Path(path).expanduser())
+
+    def make(self) -> Checkpoint:
+        """Make the folder if it is not there."""
+        try:
+            for part in ("refits", "measurements"):
+                (self.folder / part).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OptionError(
+                f"`checkpoint` must be a folder to write to, but {str(self.folder)!r} can't be "
+                f"made: {reason(error)}."
+            ) from error
+        return self
 
     @property
     def facts(self) -> dict[str, str]:
@@ -69,50 +80,77 @@ class Checkpoint:
             return {}
         try:
             return {str(name): str(fact) for name, fact in json.loads(file.read_bytes()).items()}
-        except ValueError as error:
-            raise FileError(f"{str(file)!r} can't be read: {reason(error)}.") from error
+        except (ValueError, AttributeError) as error:
+            raise FileError(
+                f"{str(file)!r} can't be read: {reason(error)}. Give another folder."
+            ) from error
+
+    def seed(self, drawn: int) -> int:
+        """Return the seed of calls that give none: as drawn, unless a call was here before."""
+        file = self.folder / SEED
+        with self.lock("begin", wait=PATIENCE):  # shards may start at the same moment
+            before = self.facts
+            if "seed" in before:
+                return int(before["seed"])
+            if not file.exists():
+                _write(file, json.dumps(drawn).encode())
+            return int(json.loads(file.read_bytes()))
 
     def begin(self, facts: Mapping[str, str], call: object) -> None:
         """Write what the refits are of; raise `OptionError` if the folder has refits of others."""
-        before = self.facts
-        for name, what in NAMES.items():
-            if before and before.get(name) != facts[name]:
-                shown = f": {before.get(name)} there, {facts[name]} here" if _is_text(name) else ""
-                raise OptionError(
-                    f"{str(self.folder)!r} keeps refits of another call, whose {what} differ"
-                    f"{'' if name in ('data', 'options', 'settings', 'versions') else 's'}{shown}. "
-                    "Repeat the call as it was, or give another folder."
-                )
-        if not before:
-            _write(self.folder / CALL, _pickle_of(call))
-            _write(self.folder / FACTS, json.dumps(dict(facts), indent=1).encode())
+        with self.lock("begin", wait=PATIENCE):
+            before = self.facts
+            for name, what in NAMES.items():
+                if before and before.get(name) != facts[name]:
+                    shown = f": {before.get(name)} there, {facts[name]} here"
+                    raise OptionError(
+                        f"{str(self.folder)!r} keeps refits of another call, which differs in its "
+                        f"{what}{shown if name in SHOWN else ''}. Repeat the call as it was, or "
+                        "give another folder."
+                    )
+            # Facts come last: with them the folder has begun.
+            if not before or _checked(self.folder / CALL) is None:
+                _write(self.folder / CALL, _pickle_of(call, "the learner"))
+            if not before:
+                _write(self.folder / FACTS, json.dumps(dict(facts), indent=1).encode())
 
     @contextmanager
-    def lock(self, name: str = "whole") -> Iterator[None]:
+    def lock(self, name: str, *, wait: float = 0.0, shared: bool = False) -> Iterator[None]:
         """Keep other processes from the same work; the system ends a lock with its process."""
-        with closing(
-            sqlite3.connect(self.folder / f"{name}.lock", timeout=0, isolation_level=None)
-        ) as file:
+        file = self.folder / f"{name}.lock"
+        with ExitStack() as stack:
             try:
-                file.execute("BEGIN EXCLUSIVE")
-            except sqlite3.OperationalError as error:
+                held = sqlite3.connect(file, timeout=wait, isolation_level=None)
+                stack.enter_context(closing(held))
+                if shared:  # with others who share it, until all end
+                    held.execute("BEGIN")
+                    held.execute("SELECT * FROM sqlite_master")
+                else:
+                    held.execute("BEGIN EXCLUSIVE")
+            except sqlite3.Error as error:
+                busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+                why = "Another process is at work in" if busy else "No process can lock"
                 raise FileError(
-                    f"Another process is at work in {str(self.folder)!r}: wait for it, or give "
-                    "another folder."
+                    f"{why} {str(self.folder)!r}{'' if busy else f' ({reason(error)})'}: "
+                    f"{'wait for it, or ' if busy else ''}give another folder."
                 ) from error
             yield
 
     def call(self) -> Any:
         """Return the call that began the folder."""
         found = _of_pickle(self.folder / CALL)
-        if found is None:
+        if found is None or not self.facts:
             raise FileError(f"{str(self.folder)!r} is no checkpoint of `fit`.")
         return found
 
     def check_complete(self) -> None:
-        """Raise `FileError` unless all refits are kept."""
+        """Raise `FileError` unless all refits are kept, or failed where that is allowed."""
         total = int(self.facts.get("refits", "0"))
-        missing = [k for k in range(1, total + 1) if not self._refit(k).exists()]
+        missing = [
+            k
+            for k in range(1, total + 1)
+            if not self._refit(k).exists() and not self._failure(k).exists()
+        ]
         if missing:
             raise FileError(
                 f"{str(self.folder)!r} lacks {len(missing)} of {total} refits: numbers "
@@ -120,30 +158,40 @@ class Checkpoint:
                 "(k - 1) mod n + 1: run it again."
             )
 
-    def refit(self, number: int) -> Any:
-        """Return a refit's predictor; None if it is not kept, or its file is damaged."""
-        return _of_pickle(self._refit(number))
+    def refits(self, numbers: Collection[int]) -> dict[int, Any]:
+        """Return the predictors that are kept of these refits, and remove half-written files."""
+        for file in (self.folder / "refits").glob(f".{'[0-9]' * DIGITS}-*.pickle"):
+            if int(file.name[1 : 1 + DIGITS]) in numbers:
+                file.unlink()
+        kept = {number: _of_pickle(self._refit(number)) for number in numbers}
+        return {number: predictor for number, predictor in kept.items() if predictor is not None}
 
     def keep_refit(self, number: int, predictor: object) -> None:
         """Keep a refit's predictor."""
-        _write(self._refit(number), _pickle_of(predictor))
+        _write(self._refit(number), _pickle_of(predictor, "a fitted one"))
 
-    def measurement(self, digest: str, measure: Callable[[], T]) -> T:
-        """Return what is kept under a digest; else measure it, and keep it."""
-        file = self.folder / "measurements" / f"{digest}.pyinterp"
-        if file.exists():
-            try:
-                kept: T = archive.load(file)
-            except FileError:  # a damaged one is made again
-                pass
-            else:
-                return kept
-        made = measure()
-        archive.save(made, file, {})
-        return made
+    def keep_failure(self, number: int, text: str) -> None:
+        """Keep why a refit failed, which need not stop those who join shards."""
+        _write(self._failure(number), text.encode())
+
+    def kept(self, digest: str) -> Any:
+        """Return what is kept under a digest; None if nothing is, or its file is damaged."""
+        with suppress(FileError):
+            return archive.load(self._measurement(digest))
+        return None
+
+    def keep(self, digest: str, value: object) -> None:
+        """Keep what was measured under a digest."""
+        archive.save(value, self._measurement(digest), {})
+
+    def _measurement(self, digest: str) -> Path:
+        return self.folder / "measurements" / f"{digest}.pyinterp"
+
+    def _failure(self, number: int) -> Path:
+        return self._refit(number).with_suffix(".txt")
 
     def _refit(self, number: int) -> Path:
-        return self.folder / "refits" / f"{number:06d}.pickle"
+        return self.folder / "refits" / f"{number:0{DIGITS}d}.pickle"
 
 
 @dataclass(frozen=True)
@@ -168,34 +216,54 @@ class Shard:
                 f"{quote(numbers)}."
             )
 
-    def has(self, refit: int) -> bool:
-        """Whether a refit is of this part."""
-        return refit % self.count == self.number % self.count
+    def choose(self, parts: Sequence[T]) -> dict[int, T]:
+        """Return this shard's parts of a plan, by their numbers.
+
+        Raises
+        ------
+        OptionError
+            If there are fewer parts than shards, and none for this one.
+        """
+        if self.number > len(parts):
+            raise OptionError(
+                f"`shard` must be one of {len(parts)} at most, for a plan of so many refits, not "
+                f"{quote((self.number, self.count))}, which has none of them."
+            )
+        numbers = range(self.number, len(parts) + 1, self.count)
+        return {number: parts[number - 1] for number in numbers}
 
 
-def _is_text(name: str) -> bool:
-    return name in ("formula", "learner", "plan", "seed", "versions", "options")
-
-
-def _pickle_of(value: object) -> bytes:
+def _pickle_of(value: object, what: str) -> bytes:
     try:
         data: bytes = cloudpickle.dumps(value)
     except Exception as error:
         raise OptionError(
-            f"`checkpoint` keeps models as pickles, but {quote(value)} can't be pickled: "
-            f"{reason(error)}."
+            f"`checkpoint` keeps learners as pickles, but {what} can't be pickled "
+            f"({reason(error)}): leave `checkpoint` out, or let the learner be pickled."
         ) from error
     return sha256(data).digest() + data
 
 
 def _of_pickle(file: Path) -> Any:
     """Return what a file of `_pickle_of` holds; None if there is none, or it is damaged."""
+    data = _checked(file)
+    if data is None:
+        return None
+    try:
+        return pickle.loads(data)  # noqa: S301 - the user's own folder
+    except Exception as error:
+        raise FileError(
+            f"{str(file)!r} is whole, but can't be loaded here ({reason(error)}): load it where "
+            "its classes are, or give another folder."
+        ) from error
+
+
+def _checked(file: Path) -> bytes | None:
+    """Return the pickle in a file; None if there is no file, or it is damaged."""
     if not file.exists():
         return None
     data = file.read_bytes()
-    if sha256(data[DIGEST:]).digest() != data[:DIGEST]:
-        return None
-    return pickle.loads(data[DIGEST:])  # noqa: S301 - the user's own folder
+    return data[DIGEST:] if sha256(data[DIGEST:]).digest() == data[:DIGEST] else None
 
 
 def _write(file: Path, data: bytes) -> None:

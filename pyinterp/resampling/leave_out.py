@@ -18,8 +18,11 @@ from pyinterp.errors import OptionError, RefitError
 from pyinterp.models.adapters import column_positions, without_columns
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.parallel import outcomes, threads
+from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
-from pyinterp.resampling.refits import Refit, RefitOptions, fit_one, outcome_of
+from pyinterp.resampling.checkpoint import Checkpoint
+from pyinterp.resampling.refits import Refit, RefitOptions, fit_one, outcome_of, with_number
+from pyinterp.storage import fingerprint
 
 Key: TypeAlias = tuple[int, tuple[str, ...]]
 # Predictions by their kind; the first is the default of the model.
@@ -40,12 +43,15 @@ class LeaveOut:
         stream again: the two differ by the variables, not by chance.
     options : RefitOptions
         As for the refits.
+    checkpoint : Checkpoint or None
+        Keeps the predictions of every refit that is trained again.
     """
 
     estimator: Any
     refits: tuple[Refit, ...]
     seeds: Seeds
     options: RefitOptions
+    checkpoint: Checkpoint | None = None
     _predictions: dict[Key, ByKind | None] = field(default_factory=dict)
 
     def predictions(self, refit: int, variables: tuple[str, ...], kind: Kind) -> FloatArray | None:
@@ -56,7 +62,9 @@ class LeaveOut:
         answers = self._predictions[refit, variables]
         return None if answers is None else answers.get(kind, next(iter(answers.values())))
 
-    def train(self, features: Mapping[str, tuple[str, ...]], label: str) -> None:
+    def train(
+        self, features: Mapping[str, tuple[str, ...]], label: str, progress: ProgressOption = False
+    ) -> None:
         """Train every refit again without each of the features, if that is not done yet.
 
         One job per refit and feature, under the joblib backend that is set: nothing waits for
@@ -76,8 +84,11 @@ class LeaveOut:
             if (refit.number, variables) in self._predictions:
                 continue
             reduced = without(refit.design, variables)
-            if reduced is None:
-                self._predictions[refit.number, variables] = None
+            kept = None
+            if self.checkpoint is not None:
+                kept = self.checkpoint.kept(_digest(refit.number, variables))
+            if reduced is None or kept is not None:
+                self._predictions[refit.number, variables] = kept
             else:
                 jobs.append((refit, feature, variables, reduced))
         if not jobs:
@@ -94,20 +105,24 @@ class LeaveOut:
             len(jobs),
             n_jobs=self.options.n_jobs,
             label=f"{label} refits",
-            progress=self.options.progress,
+            progress=progress,
+            ordered=False,  # what is done is kept before it is another's turn
         ) as fits:
-            for (refit, feature, variables, _), outcome in zip(jobs, fits, strict=True):
+            for job, outcome in fits:
+                refit, feature, variables, _ = jobs[job]
                 if isinstance(outcome, Exception):
                     raise RefitError(_failure(label, feature, refit, outcome)) from outcome
+                if self.checkpoint is not None:
+                    self.checkpoint.keep(_digest(refit.number, variables), outcome)
                 self._predictions[refit.number, variables] = outcome
 
     def _training(
         self, jobs: list[tuple[Refit, Design]]
-    ) -> Iterator[Callable[[], ByKind | Exception]]:
+    ) -> Iterator[Callable[[], tuple[int, ByKind | Exception]]]:
         """Yield jobs that train refits with reduced designs; rows are encoded once per refit."""
         workers = effective_n_jobs(self.options.n_jobs)
         last: Refit | None = None
-        for refit, reduced in jobs:
+        for job, (refit, reduced) in enumerate(jobs):
             full, train = refit.design, refit.train
             if train is None or train.y is None or train.response is None:
                 raise OptionError(
@@ -130,7 +145,11 @@ class LeaveOut:
                 workers=workers,
                 weights=train.weights,
             )
-            yield partial(outcome_of, _predict, fit, evaluation, workers)
+            yield partial(with_number, job, outcome_of, _predict, fit, evaluation, workers)
+
+
+def _digest(refit: int, variables: tuple[str, ...]) -> str:
+    return fingerprint(("without", refit, variables))
 
 
 def _reduce(design: Design, full: Design, matrix: Matrix, sample: Sample) -> Matrix:

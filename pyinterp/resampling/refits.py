@@ -131,7 +131,7 @@ def refit(
     parts = list(plan.parts(population, units, seeds.stream("splits"), read))
     # Levels of the data at hand are coded once, levels of fresh draws in every part.
     coded = design.categories(population.variables) if plan.shares_data else None
-    numbered = {k: part for k, part in enumerate(parts, 1) if shard is None or shard.has(k)}
+    numbered = dict(enumerate(parts, 1)) if shard is None else shard.choose(parts)
     designs: dict[int, Design] = {}
     done: dict[int, Predictor] = {}
 
@@ -154,17 +154,15 @@ def refit(
                 designs[k] = design_of(numbered[k])
                 matrix = designs[k].encode(train.variables, train.index)
             except PyinterpError as error:  # such as levels or values that were never seen
-                yield partial(_with_number, k, _failure, error)
+                yield partial(with_number, k, _failure, error)
                 continue
             fit = partial(fit_one, workers=workers, weights=train.weights)
             arguments = fit, estimator, matrix, train.y, train.response, rng
-            yield partial(_with_number, k, outcome_of, *arguments)
+            yield partial(with_number, k, outcome_of, *arguments)
 
     if checkpoint is not None:
-        kept = {k: checkpoint.refit(k) for k in numbered}
-        done = {k: predictor for k, predictor in kept.items() if predictor is not None}
-        for k in done:
-            designs[k] = design_of(numbered[k])
+        done = checkpoint.refits(numbered)
+        designs = {k: design_of(numbered[k]) for k in done}
     todo = [k for k in numbered if k not in done]
     failures: list[tuple[str, Exception]] = []
     with (
@@ -189,21 +187,20 @@ def refit(
             failures.append((f"Refit {k} of {len(parts)} failed: {why}", outcome))
             if options.on_error == "raise":
                 raise RefitError(failures[0][0]) from outcome
+            if checkpoint is not None:
+                checkpoint.keep_failure(k, failures[-1][0])
     refits = [
         Refit(number=k, predictor=done[k], design=designs[k], **part._asdict())
         for k, part in numbered.items()
         if k in done
     ]
-    if failures and shard is None:
+    if failures and (shard is None or not refits):
         first, cause = failures[0]
-        lacking = plan.lacking([r.group for r in refits])
-        if lacking:
-            raise RefitError(f"{lacking} {first}") from cause
-        warnings.warn(
-            f"{len(failures)} of {len(parts)} refits failed and were left out. {first}",
-            RefitWarning,
-            stacklevel=level_of_caller(),
-        )
+        lacking = "" if shard is not None else plan.lacking([r.group for r in refits])
+        if lacking or not refits:
+            raise RefitError(f"{lacking or 'No refit of this shard succeeded.'} {first}") from cause
+        text = f"{len(failures)} of {len(parts)} refits failed and were left out. {first}"
+        warnings.warn(text, RefitWarning, stacklevel=level_of_caller())
     return tuple(refits)
 
 
@@ -270,7 +267,7 @@ def _failure(error: Exception) -> Exception:
     return error
 
 
-def _with_number(k: int, function: Callable[..., T], *arguments: Any) -> tuple[int, T]:
+def with_number(k: int, function: Callable[..., T], *arguments: Any) -> tuple[int, T]:
     """Return the number of a refit with its outcome."""
     return k, function(*arguments)
 
@@ -287,13 +284,12 @@ def _lost_workers(
     except (KeyboardInterrupt, Exception) as error:
         keep = 'With `fit(checkpoint="folder")` finished refits are kept for the next call.'
         if checkpoint is not None:
-            keep = f"They are kept in {str(checkpoint.folder)!r}: the same call goes on there."
+            keep = f"{str(checkpoint.folder)!r} keeps them: the same call goes on there."
         text = f"{len(done)} of {total} refits were done. {keep}"
         if isinstance(error, KeyboardInterrupt):
             raise KeyboardInterrupt(text) from None
-        raise RefitError(
-            f"The training of refits ended, as workers were lost: {reason(error)}. {text}"
-        ) from error
+        why = reason(error).rstrip(".")
+        raise RefitError(f"The training of refits was cut off: {why}. {text}") from error
 
 
 def _design_for(design: Design, part: Part, plan: Resampling, options: RefitOptions) -> Design:

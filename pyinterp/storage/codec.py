@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -203,19 +203,30 @@ class _Fingerprint(Writer):
     """Makes trees that need not be read again."""
 
     def parts(self, value: Any) -> tuple[str, dict[str, Any]]:
+        name = type(value).__qualname__
         if isinstance(value, partial):
-            return "partial", {"of": value.func, "with": value.args, "and": value.keywords}
+            return name, {"of": value.func, "with": value.args, "and": value.keywords}
         if isinstance(value, FunctionType):
             return function_name(value), _of_function(value)
-        name = type(value).__qualname__
         if hasattr(value, "get_params") and not isinstance(value, type):
             return name, value.get_params(deep=False)
         if is_dataclass(value) and not isinstance(value, type) and not name_of(type(value)):
             return name, state_of(value)
         try:
-            return super().parts(value)
+            tag, parts = super().parts(value)
         except OptionError:
-            return name, {"text": repr(value)} if not NO_VALUE.search(repr(value)) else vars(value)
+            return name, _of_object(value)
+        # Sets have another order in every session.
+        return tag, {"parts": sorted(map(repr, value))} if tag in ("set", "frozenset") else parts
+
+
+def _of_object(value: Any) -> dict[str, Any]:
+    """Return the text of an object, or what it is made of if its text has no value."""
+    if not NO_VALUE.search(repr(value)):
+        return {"text": repr(value)}
+    if hasattr(value, "__dict__"):
+        return dict(vars(value))
+    return {"pickled": value.__reduce_ex__(2)[1:3]}  # such as the state of a random generator
 
 
 def _of_function(function: FunctionType) -> dict[str, Any]:
@@ -224,8 +235,12 @@ def _of_function(function: FunctionType) -> dict[str, Any]:
     kept = {"of": function.__module__, "cells": cells, "defaults": function.__defaults__}
     if function.__module__.partition(".")[0] == "pyinterp":
         return kept
-    code = function.__code__
-    return {**kept, "code": code.co_code, "names": code.co_names, "constants": repr(code.co_consts)}
+    return {**kept, **_of_code(function.__code__)}
+
+
+def _of_code(code: CodeType) -> dict[str, Any]:
+    constants = [_of_code(c) if isinstance(c, CodeType) else c for c in code.co_consts]
+    return {"code": code.co_code, "names": code.co_names, "constants": constants}
 
 
 def _object(tag: Any, parts: dict[str, Any]) -> Any:

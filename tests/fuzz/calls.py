@@ -270,7 +270,7 @@ SMALL = {
 def _asked(who: str, method: str) -> dict[str, str]:
     """Return the arguments of a method; samplers are not learned in 120 nested refits."""
     subgroups = {"rows": "rows"} if method in ONLY_ROWS else SUBGROUPS
-    kinds = {**METHODS[method][0], **subgroups, **READING}
+    kinds = {**METHODS[method][0], **subgroups, **READING, "progress": "progress"}
     without = {"sampler"} if who == "nested" else set()
     if method == "uncertainty":
         without = {"alternative"}

@@ -104,6 +104,7 @@ SOME_ARGUMENTS = {
     },
     "Contrasts.summary": {"xname", "title"},  # statsmodels' own
     "nested.pfi": {"sampler"},
+    "fit": {"checkpoint", "shard"},  # folders: tests/unit/test_checkpoint.py
     **dict.fromkeys(("pf.plot", "pdx.plot", "pfg.plot", "pdxg.plot"), PLOT | OF_ROWS),
     "ice.plot": PLOT,
     "plot of values": OF_ROWS | {"alpha"},

@@ -506,11 +506,12 @@ def test_progress_appears_on_a_terminal(
     data: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("pyinterp.parallel.progress.DELAY", 0.0)
     learner(data, LinearRegression()).fit(PLAN, seed=1, progress=False).loco()
     assert capsys.readouterr().err == ""
     res = learner(data, LinearRegression()).fit(PLAN, seed=1, progress=True)
     capsys.readouterr()
-    res.loco(["x", "z"])
+    res.loco(["x", "z"], progress=True)
     shown = capsys.readouterr().err
     assert "LOCO refits" in shown
     assert f"{2 * PLAN.number}/{2 * PLAN.number}" in shown

@@ -47,22 +47,100 @@ def test_times_are_read_as_on_a_clock(seconds: float, text: str) -> None:
     assert progress.clock(seconds) == text
 
 
-def test_a_fit_writes_to_the_log(monkeypatch, learner: pi.Learner, caplog) -> None:
-    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: 0.0))
-    with caplog.at_level(logging.INFO, "pyinterp"):
-        results = learner.fit(pi.Bootstrap(3), seed=1, progress="log")
-        results.pfi()
-    text = [record.getMessage() for record in caplog.records]
-    assert text[:2] == ["Refits: 3 of 3 fits in 0:00", "PFI: 3 of 3 fits in 0:00"]
-
-
-@pytest.mark.parametrize(("option", "shown"), [(True, True), (False, False)])
-def test_bars_on_a_terminal(monkeypatch, learner: pi.Learner, option: bool, shown: bool) -> None:
+def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Return a terminal, on which the shortest work is shown."""
     terminal = Terminal()
     monkeypatch.delenv("TQDM_DISABLE", raising=False)
     monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "DELAY", 0.0)
+    return terminal
+
+
+def test_a_log_belongs_to_the_call_that_asked_for_it(
+    monkeypatch, learner: pi.Learner, caplog
+) -> None:
+    """A clock of 2 seconds a look."""
+    clock = iter(range(0, 7000, 2))
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    with caplog.at_level(logging.INFO, "pyinterp"):
+        results = learner.fit(pi.Bootstrap(3), seed=1, progress="log")
+        results.pfi()
+        results.pd("x", progress="log")
+    text = [record.getMessage() for record in caplog.records]
+    assert text == ["Refits: 3 of 3 fits in 0:06", "PD: 3 of 3 fits in 0:06"]
+
+
+def test_short_work_writes_no_lines(monkeypatch, learner: pi.Learner, caplog) -> None:
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    with caplog.at_level(logging.INFO, "pyinterp"):
+        learner.fit(pi.Bootstrap(3), seed=1, progress="log")
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize(("option", "seen"), [(True, True), (False, False)])
+def test_bars_on_a_terminal(monkeypatch, learner: pi.Learner, option: bool, seen: bool) -> None:
+    shown = terminal_of(monkeypatch)
     learner.fit(pi.Bootstrap(3), seed=1, progress=option)
-    assert ("Refits" in terminal.getvalue()) == shown
+    assert ("Refits: 100%" in shown.getvalue()) == seen
+    assert ("3/3" in shown.getvalue()) == seen
+
+
+def test_work_of_two_seconds_is_shown(monkeypatch, learner: pi.Learner) -> None:
+    assert progress.DELAY == 2.0
+    shown = terminal_of(monkeypatch)
+    monkeypatch.setattr(progress, "DELAY", 1e9)
+    learner.fit(pi.Bootstrap(3), seed=1, progress=True)
+    assert shown.getvalue() == ""
+
+
+def test_a_bar_belongs_to_the_call_that_asked_for_it(monkeypatch, learner: pi.Learner) -> None:
+    shown = terminal_of(monkeypatch)
+    results = learner.fit(pi.Bootstrap(3), seed=1)
+    after_fit = shown.getvalue()
+    asked = [results.pfi(), results.loco(), results.pd("x", by="g"), results.importance("mvim")]
+    assert shown.getvalue() == after_fit
+    for ask, label in (
+        (results.firm, "FIRM"),
+        (lambda **o: results.loco(loss="absolute", **o), "LOCO"),
+        (lambda **o: results.pfi("x", by="g", **o), "PFI"),
+        (lambda **o: results.importance("amvim", **o), "AMVIM"),
+    ):
+        before = len(shown.getvalue())
+        ask(progress=True)
+        assert f"{label}: 100%" in shown.getvalue()[before:]
+    before = len(shown.getvalue())
+    results.pfi(progress=True)  # which is measured already
+    assert len(shown.getvalue()) == before
+    assert len(asked) == 4
+    model = learner.fit_model(seed=1)
+    model.pfi()
+    assert len(shown.getvalue()) == before
+    model.pd("x", progress=True)
+    assert len(shown.getvalue()) > before
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_bars_close_whatever_ends_the_work(monkeypatch, error) -> None:
+    shown = terminal_of(monkeypatch)
+
+    def jobs():
+        yield 1
+        raise error
+
+    bars = []
+    kind = progress._bar()
+
+    class Bar(kind):  # type: ignore[misc, valid-type]
+        def __init__(self, **options) -> None:
+            super().__init__(**options)
+            bars.append(self)
+
+    monkeypatch.setattr(progress, "_bar", lambda: Bar)
+    with pytest.raises(error):
+        list(progress.with_progress(jobs(), 2, "Refits", "fit", True))
+    (bar,) = bars
+    assert bar.disable  # which closing sets
+    assert shown.getvalue().endswith("\n")
 
 
 def test_no_bars_elsewhere(capsys, learner: pi.Learner) -> None:
@@ -83,3 +161,5 @@ def test_notebooks_show_bars_unless_the_environment_says_no(monkeypatch) -> None
 def test_other_values_are_refused(learner: pi.Learner) -> None:
     with pytest.raises(OptionError, match='`progress` must be True, False or "log", not 1'):
         learner.fit(pi.Bootstrap(3), seed=1, progress=1)
+    with pytest.raises(OptionError, match="`progress` must be"):
+        learner.fit(pi.Bootstrap(3), seed=1).pfi(progress="yes")

@@ -244,9 +244,10 @@ def test_progress_bars_appear_on_a_terminal(
     data: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("pyinterp.parallel.progress.DELAY", 0.0)
     learner(data, LinearRegression()).fit(PLAN, seed=1, progress=False).pfi()
     assert capsys.readouterr().err == ""
-    learner(data, LinearRegression()).fit(PLAN, seed=1, progress=True).pfi()
+    learner(data, LinearRegression()).fit(PLAN, seed=1, progress=True).pfi(progress=True)
     shown = capsys.readouterr().err
     assert "Refits" in shown
     assert "PFI" in shown
