@@ -33,6 +33,11 @@ from pyinterp.results.header import Context
 from pyinterp.storage import Savable, fingerprint
 from pyinterp.whatif import Engine
 
+NO_MODELS = (
+    "This needs models, which neither a file nor `fit(keep_models=False)` keeps; ask a fit that "
+    "keeps them."
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class RefitRecord:
@@ -56,16 +61,13 @@ class RefitRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class AbsentModel:
-    """The name of a model that a file does not hold."""
+    """The name of a model that is not kept."""
 
     learner_name: str
 
-    def predict(self, rows: Any) -> Never:
+    def predict(self, *_: Any) -> Never:
         """Raise `FileError`."""
-        raise FileError(
-            "The file holds no models, which this needs; ask the fit itself, and save what it "
-            "returns."
-        )
+        raise FileError(NO_MODELS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,10 +197,7 @@ class AnalysisOnFile(Analysis):
     @property
     def cases(self) -> tuple[ModelOnRows, ...]:
         """Raise `FileError`: there are no models."""
-        raise FileError(
-            "The file holds no models, which this needs; ask the fit itself, and save what it "
-            "returns."
-        )
+        raise FileError(NO_MODELS)
 
     def measure(self, estimand: Estimand) -> tuple[Measurement, ...]:
         """Return what was measured."""
@@ -234,8 +233,8 @@ class AnalysisOnFile(Analysis):
         """The share of their training variance that means of predictions over refits keep."""
         if self.record.mean_share is None:
             raise FileError(
-                "The file holds no importances, which this needs; ask the fit for `pfi()` before "
-                "saving."
+                "No importances were measured, which this needs; ask the fit for `pfi()` before "
+                "`save`."
             )
         return self.record.mean_share
 
@@ -249,9 +248,9 @@ class AnalysisOnFile(Analysis):
         if digest not in self.record.findings:
             known = dict.fromkeys(each.description for each in self.record.findings.values())
             raise FileError(
-                f"The file does not hold {estimand.description}, with these options and rows, and "
-                f"has no models to measure it; ask the fit before saving. It holds "
-                f"{list_of(known, most=20, limit=400)}."
+                f"{estimand.description} was not measured with these options and rows, and no "
+                "models are kept that it could be measured on; ask for it before `save`, or in "
+                f"`measure` of `fit`. Measured were {list_of(known, most=20, limit=400)}."
             )
         return self.record.findings[digest]
 
@@ -285,8 +284,8 @@ def record_of(analysis: Analysis) -> Record:
         frame=frame,
         complete=None if data is None else data.complete,
         user_index=None if data is None else data.index,
-        findings=_findings(analysis),
-        coefficient_errors=_errors(analysis),
+        findings=findings_of(analysis),
+        coefficient_errors=errors_of(analysis),
         engines=_engines(analysis),
         half_fits=analysis.half_fits,
         mean_share=vars(analysis).get("mean_share"),
@@ -351,19 +350,19 @@ def scope_of(scope: str, rows: bytes, name: str) -> str:
     return fingerprint((scope, rows, name))
 
 
-def _findings(analysis: Analysis, scope: str = "") -> dict[str, Finding]:
+def findings_of(analysis: Analysis, scope: str = "") -> dict[str, Finding]:
     """Return what was measured on all rows and on some, by digest."""
     findings = {digest_of(scope, key): each for key, each in analysis.measurements.items()}
     for (rows, name), part in analysis.subsets.items():
-        findings |= _findings(part, scope_of(scope, rows, name))
+        findings |= findings_of(part, scope_of(scope, rows, name))
     return findings
 
 
-def _errors(analysis: Analysis, scope: str = "") -> dict[str, CoefficientErrors]:
+def errors_of(analysis: Analysis, scope: str = "") -> dict[str, CoefficientErrors]:
     """Return the errors of coefficients, by digest."""
     errors = {fingerprint((scope, key)): e for key, e in analysis.errors_of_coefficients.items()}
     for (rows, name), part in analysis.subsets.items():
-        errors |= _errors(part, scope_of(scope, rows, name))
+        errors |= errors_of(part, scope_of(scope, rows, name))
     return errors
 
 

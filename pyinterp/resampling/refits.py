@@ -116,11 +116,14 @@ def refit(
     options: RefitOptions,
     checkpoint: Checkpoint | None = None,
     shard: Shard | None = None,
+    finish: Callable[[Refit], Predictor] | None = None,
 ) -> tuple[Refit, ...]:
     """Train `estimator` on every part of the plan.
 
     Refits whose training fails are dropped if ``options.on_error`` is "drop". Those that the
     checkpoint keeps are not trained again. Of a shard, only its refits are trained, and returned.
+    ``finish(refit)`` returns what takes the place of a refit's predictor, in the job that trains
+    it.
 
     Raises
     ------
@@ -158,7 +161,8 @@ def refit(
                 continue
             fit = partial(fit_one, workers=workers, weights=train.weights)
             arguments = fit, estimator, matrix, train.y, train.response, rng
-            yield partial(_with_number, k, outcome_of, *arguments)
+            then = finish and partial(_finish, finish, k, designs[k], numbered[k])
+            yield partial(_with_number, k, _outcome_then, then, *arguments)
 
     if checkpoint is not None:
         kept = {k: checkpoint.refit(k) for k in numbered}
@@ -263,6 +267,20 @@ def outcome_of(function: Callable[..., T], *arguments: Any) -> T | Exception:
         return function(*arguments)
     except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by its caller
         return error
+
+
+def _outcome_then(
+    then: Callable[[Predictor], Predictor] | None, fit: Callable[..., Predictor], *arguments: Any
+) -> Predictor | Exception:
+    """Return the outcome of a training, or what follows it; errors of that are no outcome."""
+    outcome = outcome_of(fit, *arguments)
+    return outcome if then is None or isinstance(outcome, Exception) else then(outcome)
+
+
+def _finish(
+    finish: Callable[[Refit], Predictor], k: int, design: Design, part: Part, predictor: Predictor
+) -> Predictor:
+    return finish(Refit(number=k, predictor=predictor, design=design, **part._asdict()))
 
 
 def _failure(error: Exception) -> Exception:
