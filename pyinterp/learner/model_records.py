@@ -105,6 +105,9 @@ def record_model(
             ),
             distribution=None if known is None else known.distribution,
         )
+        # Cases refer to their analysis: without this cycle models go now, not at a collection.
+        del vars(analysis)["cases"]
+        analysis.subsets.clear()
     return replace(predictor, estimator=model, _call=model.predict)
 
 

@@ -10,10 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
-from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import LeaveOneOut
+from sklearn.model_selection import GroupKFold
 
 import pyinterp as pi
 
@@ -100,3 +103,72 @@ def test_numbers_are_of_the_usual_fit(data: pd.DataFrame, tmp_path: Path, name: 
             pd.testing.assert_frame_equal(one.tidy(), other.tidy(), check_exact=True)
             assert str(one.summary()) == str(other.summary())
             assert one.context.resamples == other.context.resamples
+
+
+@pytest.fixture(scope="module")
+def learner(data: pd.DataFrame) -> pi.Learner:
+    return pi.Learner.from_formula("y ~ a + b", data, forest())
+
+
+PLAN = pi.HalfSampling(refits=3, pairs=8)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_any_number_of_jobs_gives_the_same_numbers(learner: pi.Learner, backend: str) -> None:
+    options: dict[str, Any] = {"seed": 1, "progress": False, "keep_models": False}
+    one = learner.fit(PLAN, measure=lambda r: r.pfi(), **options)
+    with parallel_config(backend):
+        two = learner.fit(PLAN, measure=lambda r: r.pfi(), n_jobs=2, **options)
+    pd.testing.assert_frame_equal(one.pfi().tidy(), two.pfi().tidy(), check_exact=True)
+
+
+def test_a_refit_without_variance_is_measured(data: pd.DataFrame) -> None:
+    """One cluster evaluates each refit: it has a value, and no standard error."""
+    learner = pi.Learner.from_formula("y ~ a + b", data, LinearRegression())
+    plan = pi.Splits(GroupKFold(12), cluster="site")
+    options: dict[str, Any] = {"seed": 1, "progress": False}
+    usual = learner.fit(plan, **options)
+    dropped = learner.fit(plan, **options, keep_models=False, measure=lambda r: r.pfi())
+    pd.testing.assert_frame_equal(usual.pfi().tidy(), dropped.pfi().tidy(), check_exact=True)
+
+
+def test_errors_say_what_was_measured(learner: pi.Learner) -> None:
+    results = learner.fit(
+        PLAN, seed=1, progress=False, keep_models=False, measure=lambda r: r.pd("a")
+    )
+    with pytest.raises(pi.errors.FileError, match=r"PFI .* was not measured.* Measured were .*PD"):
+        results.pfi()
+    with pytest.raises(pi.errors.FileError, match="needs models"):
+        results.predict(pd.DataFrame({"a": [0.0], "b": [0.0]}))
+
+
+def test_options_go_together(learner: pi.Learner) -> None:
+    with pytest.raises(pi.errors.OptionError, match="`keep_models=False` needs `measure`"):
+        learner.fit(keep_models=False)
+    with pytest.raises(pi.errors.OptionError, match="`measure` is for `keep_models=False`"):
+        learner.fit(measure=lambda r: r.pfi())
+    with pytest.raises(pi.errors.OptionError, match="Can't find feature 'z'"):
+        learner.fit(PLAN, keep_models=False, measure=lambda r: r.pfi("z"), on_error="drop")
+    with pytest.raises(pi.errors.OptionError, match="must be a function of results"):
+        learner.fit(PLAN, keep_models=False, measure=lambda r: r.importances())
+
+
+def test_every_refit_is_asked_the_same(learner: pi.Learner) -> None:
+    questions = iter("ab" * 20)
+    with pytest.raises(pi.errors.OptionError, match=r"same estimands.*asked refit 2 for"):
+        learner.fit(
+            PLAN, seed=1, progress=False, keep_models=False,
+            measure=lambda r: r.pd(next(questions)),
+        )  # fmt: skip
+
+
+def test_a_checkpoint_keeps_what_was_measured(learner: pi.Learner, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"seed": 1, "progress": False, "keep_models": False}
+    options |= {"measure": lambda r: r.pfi(), "checkpoint": tmp_path}
+    for part in (2, 1):
+        learner.fit(PLAN, shard=(part, 2), **options)
+    joined = pi.join(tmp_path, progress=False)
+    usual = learner.fit(PLAN, seed=1, progress=False)
+    pd.testing.assert_frame_equal(usual.pfi().tidy(), joined.pfi().tidy(), check_exact=True)
+    with pytest.raises(pi.errors.OptionError, match="options of `fit` differ"):
+        learner.fit(PLAN, **{**options, "measure": lambda r: r.pd("a")})

@@ -137,7 +137,8 @@ def share_in_mean(mixtures: Mixtures | None) -> float:
     Returns
     -------
     float
-        In [0, 1]; 1 where nothing varies, or where the learner refuses such rows.
+        In [0, 1]; 1 where nothing varies, where the learner refuses such rows, and of fewer than
+        two pairs.
     """
     if mixtures is None:
         return 1.0
@@ -145,6 +146,8 @@ def share_in_mean(mixtures: Mixtures | None) -> float:
     for pair, values in mixtures:
         predictions.setdefault(pair, []).append(values)
     f = np.array([pair for pair in predictions.values() if len(pair) == 2])
+    if len(f) < 2:  # of a shard
+        return 1.0
     size = float(np.square(f).mean())
     f = f - f.mean(axis=2, keepdims=True)
     A = float(np.square(f[:, 0] - f[:, 1]).mean(axis=0).sum() / 4)
