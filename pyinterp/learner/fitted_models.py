@@ -107,6 +107,9 @@ class FittedModels:
                 "evaluation rows."
             )
         analysis = self.analysis if rows is None else self.analysis.among(rows)
+        if any(refit.share < 1 for refit in analysis.refits):
+            inexact = "as some of all evaluation rows, and maybe draws, are used"
+            estimand = replace(estimand, words=replace(estimand.words, inexact=inexact))
         context = replace(
             analysis.context,
             engine=analysis.engine_of(estimand),

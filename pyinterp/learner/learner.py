@@ -357,6 +357,7 @@ class Learner:
         shard: tuple[int, int] | None = None,
         keep_models: bool = True,
         measure: Callable[[LearnerResults], object] | None = None,
+        max_evaluation_rows: int | None = None,
     ) -> LearnerResults:
         """Train and keep a model for every part of a resampling plan.
 
@@ -402,6 +403,10 @@ class Learner:
             res.pd("bmi"))``, with `rows` or `by` if they are wanted. It is called for every refit,
             with results of that refit alone; what it returns is not kept. Options of inference
             may be left out: the results of `fit` take them.
+        max_evaluation_rows : int, optional
+            Evaluate every refit on at most so many of its evaluation rows, a simple random sample
+            by `seed`. Its error is in ``mcse``: (1 - n/N) s² / n for a mean over n of N rows (see
+            `Estimate.of_sample`). Standard errors are those of the n rows.
 
         Returns
         -------
@@ -431,7 +436,12 @@ class Learner:
                 "every refit; leave them out, or use a plan that resamples."
             )
         options = replace(
-            self._options, reseed=reseed, on_error=on_error, n_jobs=n_jobs, progress=progress
+            self._options,
+            reseed=reseed,
+            on_error=on_error,
+            n_jobs=n_jobs,
+            progress=progress,
+            max_evaluation_rows=max_evaluation_rows,
         )
         store, part = _store_of(checkpoint, shard)
         if seed is None and store is not None and "seed" in store.facts:
@@ -513,8 +523,11 @@ class Learner:
             with store.lock("whole" if part is None else f"{part.number} of {part.count}"):
                 call = {"resampling": resampling, "seed": seeds.entropy, "reseed": reseed,
                         "on_error": on_error, "engine": engine, "memory_mb": memory_mb,
-                        "keep_models": keep_models, "measure": measure}  # fmt: skip
+                        "keep_models": keep_models, "measure": measure,
+                        "max_evaluation_rows": max_evaluation_rows}  # fmt: skip
                 facts = self._facts(plan, population, seeds, options)
+                if max_evaluation_rows is not None:
+                    facts["options"] += f", max_evaluation_rows={max_evaluation_rows}"
                 if measure is not None:
                     facts["options"] += f", keep_models=False, measure={fingerprint(measure)[:8]}"
                 store.begin(facts, (self, call))

@@ -50,6 +50,8 @@ class RefitRecord:
         Positions among the analyzed rows; the rows themselves, of plans that draw their own.
     n_train, n_evaluation : int
     group : Group or None
+    share : float
+        As in `Refit`.
     """
 
     number: int
@@ -57,6 +59,7 @@ class RefitRecord:
     n_train: int
     n_evaluation: int
     group: Group | None
+    share: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -382,6 +385,7 @@ def _refit_record(refit: Refit, population: Sample, own_rows: bool) -> RefitReco
         n_train=refit.n_train,
         n_evaluation=refit.n_evaluation,
         group=refit.group,
+        share=refit.share,
     )
 
 
@@ -396,4 +400,5 @@ def _refit(record: RefitRecord, population: Sample, predictor: Predictor, design
         n_train=record.n_train,
         n_evaluation=record.n_evaluation,
         group=record.group,
+        share=record.share,
     )

@@ -14,7 +14,7 @@ import pandas as pd
 from joblib import effective_n_jobs
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
-from pyinterp.checks import check_choice, check_flag, check_jobs
+from pyinterp.checks import check_choice, check_count, check_flag, check_jobs
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import (
@@ -63,6 +63,8 @@ class Refit:
         Number of distinct units (rows, or clusters) that train and evaluate.
     group : Group or None
         The pair, fold or bootstrap sample that it belongs to.
+    share : float
+        Of the plan's evaluation rows: below 1 they are a random sample of these.
     """
 
     number: int
@@ -73,6 +75,7 @@ class Refit:
     n_train: int
     n_evaluation: int
     group: Group | None = None
+    share: float = 1.0
 
     @property
     def train_rows(self) -> IntArray:
@@ -95,8 +98,11 @@ class RefitOptions:
     unseen_levels: UnseenLevels = "raise"
     n_jobs: int | None = None
     progress: ProgressOption = True
+    max_evaluation_rows: int | None = None
 
     def __post_init__(self) -> None:
+        if self.max_evaluation_rows is not None:
+            check_count("max_evaluation_rows", self.max_evaluation_rows, least=2)
         check_flag("reseed", self.reseed)
         check_jobs(self.n_jobs, self.progress)
         check_choice("on_error", self.on_error, ("raise", "drop"))
@@ -134,7 +140,11 @@ def refit(
     parts = list(plan.parts(population, units, seeds.stream("splits"), read))
     # Levels of the data at hand are coded once, levels of fresh draws in every part.
     coded = design.categories(population.variables) if plan.shares_data else None
-    numbered = {k: part for k, part in enumerate(parts, 1) if shard is None or shard.has(k)}
+    numbered = {
+        k: part.sample(options.max_evaluation_rows, seeds.stream("splits", k, "evaluation rows"))
+        for k, part in enumerate(parts, 1)
+        if shard is None or shard.has(k)
+    }
     designs: dict[int, Design] = {}
     done: dict[int, Predictor] = {}
 
