@@ -150,7 +150,7 @@ def test_options_go_together(learner: pi.Learner) -> None:
     with pytest.raises(pi.errors.OptionError, match="Can't find feature 'z'"):
         learner.fit(PLAN, keep_models=False, measure=lambda r: r.pfi("z"), on_error="drop")
     with pytest.raises(pi.errors.OptionError, match="must be a function of results"):
-        learner.fit(PLAN, keep_models=False, measure=lambda r: 1 / 0)
+        learner.fit(PLAN, keep_models=False, measure=lambda _: 1 / 0)
 
 
 def test_every_refit_is_asked_the_same(learner: pi.Learner) -> None:
