@@ -18,7 +18,7 @@ from pathlib import Path
 from defaults import defaults
 from ensembles import any_model, ensembles
 from peers import hidimstat, woodelf
-from scale import scale
+from scale import fits, scale
 from startup import startup
 from study import study
 from threadpoolctl import threadpool_limits
@@ -38,6 +38,7 @@ SECTIONS: dict[str, Callable[[int], str]] = {
     "study": study,
     "uncertainty": uncertainty,
     "scale": scale,
+    "fits": fits,
     "startup": startup,
 }
 

@@ -392,6 +392,8 @@ class Analysis:
             estimate, rows = estimand.read(measurement), refit.evaluation
             if checked:
                 check_estimate(estimate, estimand, rows.nobs)
+            if estimand.basis == "rows":
+                estimate = estimate.of_sample(refit.share)
             estimates.append(
                 RefitEstimate(estimate, rows.rows, refit.group, rows.clusters, rows.weights)
             )

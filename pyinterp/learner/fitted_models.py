@@ -112,6 +112,9 @@ class FittedModels:
                 "evaluation rows."
             )
         analysis = self.analysis if rows is None else self.analysis.among(rows)
+        if any(refit.share < 1 for refit in analysis.refits):
+            inexact = "as some of all evaluation rows, and maybe draws, are used"
+            estimand = replace(estimand, words=replace(estimand.words, inexact=inexact))
         context = replace(
             analysis.context,
             engine=analysis.engine_of(estimand),
@@ -132,22 +135,24 @@ class FittedModels:
                 part.measure(estimand, progress)
             replicates = side_by_side([part.replicates(estimand, cov_type) for part in parts])
             context = replace(context, study_name="", groups=groups.counts)  # no study is of groups
-        diagnostic, correction = estimand.diagnostic, estimand.correction
+        # All that asks models comes before the variance, which may be an error.
+        fit, correction = analysis.fit(estimand), estimand.correction
+        diagnostic = None
+        if estimand.diagnostic is not None:
+            diagnostic = self.estimate(estimand.diagnostic, rows=rows, by=by, progress=progress)
         return EstimandResults(
             estimand=terms,
             replicates=replicates,
             variance=variance(replicates, cov_type),
             context=context,
-            fit=analysis.fit(estimand),
+            fit=fit,
             rows=replicates.rows,
             labels=_labels(parts),
             alternative=alternative,
             p_adjust=p_adjust,
             simultaneous=bool(simultaneous),
             data=_with_response(analysis.problem.population),
-            diagnostic=None
-            if diagnostic is None
-            else self.estimate(diagnostic, rows=rows, by=by, progress=progress),
+            diagnostic=diagnostic,
             corrected_params=(
                 None
                 if correction is None

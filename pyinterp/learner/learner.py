@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,12 +14,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from joblib import effective_n_jobs
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.columns import read_variables
 from pyinterp.data.design import Design, FormulaDesign
-from pyinterp.data.features import features_of
+from pyinterp.data.features import Features, features_of
 from pyinterp.data.formula.coding import callers_names
 from pyinterp.data.frames import as_frame, check_frame
 from pyinterp.data.missing import Missing, MissingValues
@@ -27,12 +28,21 @@ from pyinterp.data.readers import ArrayReader, FormulaReader, Reader
 from pyinterp.data.row_data import RowData, Rows, read_rows
 from pyinterp.data.sample import Sample, read_response
 from pyinterp.data.weights import WeightsType
-from pyinterp.errors import DataError, FormulaError, OptionError, did_you_mean, quote, short
+from pyinterp.errors import (
+    DataError,
+    FormulaError,
+    InferenceError,
+    OptionError,
+    did_you_mean,
+    quote,
+    short,
+)
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.learner.on_file import ResultsOnFile, record_of
+from pyinterp.learner.model_records import analysis_of_records, record_model
+from pyinterp.learner.on_file import AnalysisOnFile, ResultsOnFile, record_of
 from pyinterp.models.adapters import fits_intercept, needs_intercept, one_thread, suit, wants_frames
 from pyinterp.models.copies import fresh
 from pyinterp.models.missing_values import takes_missing
@@ -57,6 +67,7 @@ from pyinterp.resampling.refits import (
     refit,
 )
 from pyinterp.results.header import clusters_in_words, context_of, versions_of_packages
+from pyinterp.results.results import EstimandResults
 from pyinterp.storage import fingerprint
 from pyinterp.whatif import EngineName, check_engine
 
@@ -344,6 +355,9 @@ class Learner:
         progress: ProgressOption = True,
         checkpoint: str | os.PathLike[str] | None = None,
         shard: tuple[int, int] | None = None,
+        keep_models: bool = True,
+        measure: Callable[[LearnerResults], object] | None = None,
+        max_evaluation_rows: int | None = None,
     ) -> LearnerResults:
         """Train and keep a model for every part of a resampling plan.
 
@@ -381,6 +395,19 @@ class Learner:
         shard : pair of int, optional
             ``(3, 10)`` trains the third of ten parts of the refits, into `checkpoint`; ten
             processes do one part each. `join` makes the results of all of them.
+        keep_models : bool
+            False drops every model when it is measured, in the job that trains it: memory then
+            does not grow with the number of models. The results have the same numbers, but answer
+            only what `measure` asked for.
+        measure : callable, optional
+            ``measure(results)`` asks for estimands, such as ``lambda res: (res.pfi(),
+            res.pd("bmi"))``, with `rows` or `by` if they are wanted. It is called for every refit,
+            with results of that refit alone; what it returns is not kept. Options of inference
+            may be left out: the results of `fit` take them.
+        max_evaluation_rows : int, optional
+            Evaluate every refit on at most so many of its evaluation rows, a simple random sample
+            by `seed`. Its error is in ``mcse``: (1 - n/N) s² / n for a mean over n of N rows (see
+            `Estimate.of_sample`). Standard errors are those of the n rows.
 
         Returns
         -------
@@ -392,7 +419,8 @@ class Learner:
         RefitError
             If a refit fails; it names the refit and its cause.
         OptionError
-            If `checkpoint` keeps refits of another call; it names the difference.
+            If `checkpoint` keeps refits of another call; it names the difference. If `measure`
+            asks refits for different estimands, or fails.
         """
         plan = HalfSampling() if resampling is None else plan_of(resampling)
         if not isinstance(plan, Resampling):
@@ -401,6 +429,7 @@ class Learner:
                 f"or a list of (train, test) rows, not {quote(plan)}."
             )
         check_engine(engine, memory_mb)
+        _check_measure(measure, keep_models=keep_models)
         by_row = self.data.weights is not None or self.data.offset is not None
         if by_row and not plan.shares_data:
             raise OptionError(
@@ -408,7 +437,12 @@ class Learner:
                 "every refit; leave them out, or use a plan that resamples."
             )
         options = replace(
-            self._options, reseed=reseed, on_error=on_error, n_jobs=n_jobs, progress=progress
+            self._options,
+            reseed=reseed,
+            on_error=on_error,
+            n_jobs=n_jobs,
+            progress=progress,
+            max_evaluation_rows=max_evaluation_rows,
         )
         store, part = _store_of(checkpoint, shard)
         seeds = Seeds.start(seed)
@@ -426,6 +460,49 @@ class Learner:
         if isinstance(plan, Splits) and plan.of_positions:
             self._check_positions()
         plan = plan.on(population, units, seeds.stream("splits"))
+        # Studies are of rows that count alike.
+        alike = self.data.repeats is None and self.population.weights is None
+        words = {
+            "level": "learner" if plan.number > 1 else "model",
+            "endog_name": self.endog_names,
+            "learner": learner_name(self.estimator),
+            "formula": self._reader.formula,
+            "specification": specification(self.estimator),
+            "family": family_of(self.estimator),
+            "nobs": population.nobs,
+            "dropped_rows": self.dropped_rows,
+            "missing_note": self.missing_note,
+            "plan": plan.label,
+            "where": plan.where,
+            "study_name": plan.study_name if alike else "",
+            "unit": "rows" if plan.cluster is None else "clusters",
+            "weighting": self.data.weighting,
+            "clusters": clusters_in_words(plan.cluster, population.clusters),
+            "offset": self._offset or "",
+            "seed": seeds.entropy,
+            "plan_note": plan.note,
+        }
+        analyze = partial(
+            _analysis,
+            population=population,
+            features=model.features,
+            discrete=model.design.discrete,
+            words=words,
+            plan=plan,
+            estimator=fresh(self.estimator),
+            seeds=seeds,
+            options=replace(options, n_jobs=1, progress=False),
+            engine=engine,
+            memory_mb=memory_mb,
+            n_jobs=1,
+            data=None if isinstance(plan, FreshDraws) else self.data,
+        )
+        finish = measure and partial(
+            record_model,
+            analyze=analyze,
+            ask=partial(_ask, measure, model, plan),
+            workers=effective_n_jobs(n_jobs),
+        )
         train = partial(
             refit,
             self.estimator,
@@ -438,6 +515,7 @@ class Learner:
             options=options,
             checkpoint=store,
             shard=part,
+            finish=finish,
         )
         if store is None:
             refits = train()
@@ -447,60 +525,25 @@ class Learner:
                 if part is not None:
                     locks.enter_context(store.lock(f"{part.number} of {part.count}"))
                 call = {"resampling": resampling, "seed": seeds.entropy, "reseed": reseed,
-                        "on_error": on_error, "engine": engine, "memory_mb": memory_mb}  # fmt: skip
-                store.begin(self._facts(plan, population, seeds, options), (self, call))
+                        "on_error": on_error, "engine": engine, "memory_mb": memory_mb,
+                        "keep_models": keep_models, "measure": measure,
+                        "max_evaluation_rows": max_evaluation_rows}  # fmt: skip
+                facts = self._facts(plan, population, seeds, options)
+                if max_evaluation_rows is not None:
+                    facts["options"] += f", max_evaluation_rows={max_evaluation_rows}"
+                if measure is not None:
+                    facts["options"] += f", keep_models=False, measure={fingerprint(measure)[:8]}"
+                store.begin(facts, (self, call))
                 refits = train()
-        problem = Problem(
-            population=population,
-            features=model.features,
-            discrete=model.design.discrete,
-            predictor=refits[0].predictor,
-            design=refits[0].design,
-        )
-        # Studies are of rows that count alike.
-        alike = self.data.repeats is None and self.population.weights is None
-        context = context_of(
+        analysis = analyze(
             refits,
-            level="learner" if plan.number > 1 else "model",
-            endog_name=self.endog_names,
-            learner=learner_name(self.estimator),
-            formula=self._reader.formula,
-            specification=specification(self.estimator),
-            family=family_of(self.estimator),
-            nobs=population.nobs,
-            dropped_rows=self.dropped_rows,
-            missing_note=self.missing_note,
-            plan=plan.label,
-            where=plan.where,
-            study_name=plan.study_name if alike else "",
-            unit="rows" if plan.cluster is None else "clusters",
-            failed_refits=plan.number - len(refits),
-            weighting=self.data.weighting,
-            clusters=clusters_in_words(plan.cluster, population.clusters),
-            offset=self._offset or "",
-            seed=seeds.entropy,
-            plan_note=plan.note,
-        )
-        analysis = Analysis(
-            problem=problem,
-            refits=refits,
-            correction=context.n_evaluation / context.n_train if plan.shares_data else 0.0,
-            context=context,
-            seeds=seeds,
-            leave_out=LeaveOut(
-                estimator=fresh(self.estimator),
-                refits=refits,
-                seeds=seeds,
-                options=options,
-                checkpoint=store,
-            ),
-            engine=engine,
-            memory_mb=memory_mb,
+            options=options,
             n_jobs=1 if self._one_thread else n_jobs,
-            data=None if isinstance(plan, FreshDraws) else self.data,
             checkpoint=store,
             shard=part,
         )
+        if measure is not None:
+            analysis = analysis_of_records(analysis)
         return LearnerResults(model, plan, analysis)
 
     def _facts(
@@ -658,6 +701,67 @@ class Learner:
         return pd.factorize(self.data.column(by, what)[self.data.complete])[0].astype(np.intp)
 
 
+def _analysis(
+    refits: tuple[Refit, ...],
+    *,
+    population: Sample,
+    features: Features,
+    discrete: frozenset[str],
+    words: Mapping[str, Any],
+    plan: Resampling,
+    estimator: Any,
+    seeds: Seeds,
+    options: RefitOptions,
+    **settings: Any,
+) -> Analysis:
+    """Return the analysis of all refits, or of some."""
+    context = context_of(refits, failed_refits=plan.number - len(refits), **words)
+    return Analysis(
+        problem=Problem(
+            population=population,
+            features=features,
+            discrete=discrete,
+            predictor=refits[0].predictor,
+            design=refits[0].design,
+        ),
+        refits=refits,
+        correction=context.n_evaluation / context.n_train if plan.shares_data else 0.0,
+        context=context,
+        seeds=seeds,
+        leave_out=LeaveOut(
+            estimator=estimator,
+            refits=refits,
+            seeds=seeds,
+            options=options,
+            checkpoint=settings.get("checkpoint"),
+        ),
+        **settings,
+    )
+
+
+def _ask(
+    measure: Callable[[LearnerResults], object],
+    model: Learner,
+    plan: Resampling,
+    analysis: Analysis,
+) -> None:
+    measure(_Request(model, plan, analysis))
+
+
+def _check_measure(measure: object, *, keep_models: bool) -> None:
+    check_flag("keep_models", keep_models)
+    if keep_models and measure is not None:
+        raise OptionError(
+            "`measure` is for `keep_models=False`; leave it out, and ask the results that `fit` "
+            "returns."
+        )
+    if not keep_models and not callable(measure):
+        raise OptionError(
+            "`keep_models=False` needs `measure`, a function of results that asks for all that is "
+            f"wanted, such as `lambda res: (res.pfi(), res.loss())`, not {quote(measure)}."
+        )
+
+
 def _store_of(
     checkpoint: str | os.PathLike[str] | None, shard: tuple[int, int] | None
 ) -> tuple[Checkpoint | None, Shard | None]:
@@ -763,7 +867,9 @@ class LearnerResults(Interpretable):
         OSError
             If the file can't be written, as on a full disk.
         """
-        ResultsOnFile(record_of(self.analysis)).save(path)
+        kept = self.analysis
+        record = kept.record if isinstance(kept, AnalysisOnFile) else record_of(kept)
+        ResultsOnFile(record).save(path)
 
     def predict(self, data: pd.DataFrame | npt.ArrayLike) -> FloatArray | pd.DataFrame:
         """Predict new rows by the mean over refits.
@@ -782,3 +888,12 @@ class LearnerResults(Interpretable):
         mean: FloatArray = np.mean(predictions, axis=0)
         classes = self.refits[0].predictor.classes
         return mean if classes is None else pd.DataFrame(mean, columns=list(classes))
+
+
+class _Request(LearnerResults):
+    """Results of one refit, which are asked for what is to be measured of all refits."""
+
+    def _estimate(self, *args: Any, **options: Any) -> EstimandResults:
+        with suppress(InferenceError):  # of one refit, after it was measured
+            return super()._estimate(*args, **options)
+        return None  # type: ignore[return-value]  # no inference, which nothing here reads

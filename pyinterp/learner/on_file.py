@@ -36,7 +36,8 @@ from pyinterp.storage import Savable, fingerprint
 from pyinterp.whatif import Engine
 
 NO_MODELS = (
-    "The file holds no models, which this needs; ask the fit itself, and save what it returns."
+    "This needs models, which neither a file nor `fit(keep_models=False)` keeps; ask a fit that "
+    "keeps them."
 )
 
 
@@ -51,6 +52,8 @@ class RefitRecord:
         Positions among the analyzed rows; the rows themselves, of plans that draw their own.
     n_train, n_evaluation : int
     group : Group or None
+    share : float
+        As in `Refit`.
     """
 
     number: int
@@ -58,15 +61,16 @@ class RefitRecord:
     n_train: int
     n_evaluation: int
     group: Group | None
+    share: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class AbsentModel:
-    """The name of a model that a file does not hold."""
+    """The name of a model that is not kept."""
 
     learner_name: str
 
-    def predict(self, rows: Any, index: Any = None) -> Never:
+    def predict(self, *_: Any, **__: Any) -> Never:
         """Raise `FileError`."""
         raise FileError(NO_MODELS)
 
@@ -254,8 +258,8 @@ class AnalysisOnFile(Analysis):
         """The share of their training variance that means of predictions over refits keep."""
         if self.record.mean_share is None:
             raise FileError(
-                "The file holds no importances, which this needs; ask the fit for `pfi()` before "
-                "saving."
+                "No importances were measured, which this needs; ask the fit for `pfi()` before "
+                "`save`."
             )
         return self.record.mean_share
 
@@ -269,9 +273,9 @@ class AnalysisOnFile(Analysis):
         if digest not in self.record.findings:
             known = dict.fromkeys(each.description for each in self.record.findings.values())
             raise FileError(
-                f"The file does not hold {estimand.description}, with these options and rows, and "
-                f"has no models to measure it; ask the fit before saving. It holds "
-                f"{list_of(known, most=20, limit=400)}."
+                f"{estimand.description} was not measured with these options and rows, and no "
+                "models are kept that it could be measured on; ask for it before `save`, or in "
+                f"`measure` of `fit`. Measured were {list_of(known, most=20, limit=400)}."
             )
         return self.record.findings[digest]
 
@@ -305,8 +309,8 @@ def record_of(analysis: Analysis) -> Record:
         frame=frame,
         complete=None if data is None else data.complete,
         user_index=None if data is None else data.index,
-        findings=_findings(analysis),
-        coefficient_errors=_errors(analysis),
+        findings=findings_of(analysis),
+        coefficient_errors=errors_of(analysis),
         engines=_engines(analysis),
         half_fits=analysis.half_fits,
         mean_share=vars(analysis).get("mean_share"),
@@ -375,19 +379,19 @@ def scope_of(scope: str, rows: bytes, name: str) -> str:
     return fingerprint((scope, rows, name))
 
 
-def _findings(analysis: Analysis, scope: str = "") -> dict[str, Finding]:
+def findings_of(analysis: Analysis, scope: str = "") -> dict[str, Finding]:
     """Return what was measured on all rows and on some, by digest."""
     findings = {digest_of(scope, key): each for key, each in analysis.measurements.items()}
     for (rows, name), part in analysis.subsets.items():
-        findings |= _findings(part, scope_of(scope, rows, name))
+        findings |= findings_of(part, scope_of(scope, rows, name))
     return findings
 
 
-def _errors(analysis: Analysis, scope: str = "") -> dict[str, CoefficientErrors]:
+def errors_of(analysis: Analysis, scope: str = "") -> dict[str, CoefficientErrors]:
     """Return the errors of coefficients, by digest."""
     errors = {fingerprint((scope, key)): e for key, e in analysis.errors_of_coefficients.items()}
     for (rows, name), part in analysis.subsets.items():
-        errors |= _errors(part, scope_of(scope, rows, name))
+        errors |= errors_of(part, scope_of(scope, rows, name))
     return errors
 
 
@@ -409,6 +413,7 @@ def _refit_record(refit: Refit, population: Sample, own_rows: bool) -> RefitReco
         n_train=refit.n_train,
         n_evaluation=refit.n_evaluation,
         group=refit.group,
+        share=refit.share,
     )
 
 
@@ -423,4 +428,5 @@ def _refit(record: RefitRecord, population: Sample, predictor: Predictor, design
         n_train=record.n_train,
         n_evaluation=record.n_evaluation,
         group=record.group,
+        share=record.share,
     )

@@ -14,7 +14,7 @@ import pandas as pd
 from joblib import effective_n_jobs
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
-from pyinterp.checks import check_choice, check_flag, check_jobs
+from pyinterp.checks import check_choice, check_count, check_flag, check_jobs
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import (
@@ -63,6 +63,8 @@ class Refit:
         Number of distinct units (rows, or clusters) that train and evaluate.
     group : Group or None
         The pair, fold or bootstrap sample that it belongs to.
+    share : float
+        Of the plan's evaluation rows: below 1 they are a random sample of these.
     """
 
     number: int
@@ -73,6 +75,7 @@ class Refit:
     n_train: int
     n_evaluation: int
     group: Group | None = None
+    share: float = 1.0
 
     @property
     def train_rows(self) -> IntArray:
@@ -95,8 +98,11 @@ class RefitOptions:
     unseen_levels: UnseenLevels = "raise"
     n_jobs: int | None = None
     progress: ProgressOption = True
+    max_evaluation_rows: int | None = None
 
     def __post_init__(self) -> None:
+        if self.max_evaluation_rows is not None:
+            check_count("max_evaluation_rows", self.max_evaluation_rows, least=2)
         check_flag("reseed", self.reseed)
         check_jobs(self.n_jobs, self.progress)
         check_choice("on_error", self.on_error, ("raise", "drop"))
@@ -116,11 +122,14 @@ def refit(
     options: RefitOptions,
     checkpoint: Checkpoint | None = None,
     shard: Shard | None = None,
+    finish: Callable[[Refit], Predictor] | None = None,
 ) -> tuple[Refit, ...]:
     """Train `estimator` on every part of the plan.
 
     Refits whose training fails are dropped if ``options.on_error`` is "drop". Those that the
     checkpoint keeps are not trained again. Of a shard, only its refits are trained, and returned.
+    ``finish(refit)`` returns what takes the place of a refit's predictor, in the job that trains
+    it.
 
     Raises
     ------
@@ -131,7 +140,11 @@ def refit(
     parts = list(plan.parts(population, units, seeds.stream("splits"), read))
     # Levels of the data at hand are coded once, levels of fresh draws in every part.
     coded = design.categories(population.variables) if plan.shares_data else None
-    numbered = dict(enumerate(parts, 1)) if shard is None else shard.choose(parts)
+    chosen = dict(enumerate(parts, 1)) if shard is None else shard.choose(parts)
+    numbered = {
+        k: part.sample(options.max_evaluation_rows, seeds.stream("splits", k, "evaluation rows"))
+        for k, part in chosen.items()
+    }
     designs: dict[int, Design] = {}
     done: dict[int, Predictor] = {}
 
@@ -158,7 +171,8 @@ def refit(
                 continue
             fit = partial(fit_one, workers=workers, weights=train.weights)
             arguments = fit, estimator, matrix, train.y, train.response, rng
-            yield partial(with_number, k, outcome_of, *arguments)
+            then = finish and partial(_finish, finish, k, designs[k], numbered[k])
+            yield partial(with_number, k, _outcome_then, then, *arguments)
 
     if checkpoint is not None:
         done = checkpoint.refits(numbered)
@@ -182,9 +196,7 @@ def refit(
                     checkpoint.keep_refit(k, outcome)
                 done[k] = outcome
                 continue
-            ours = isinstance(outcome, PyinterpError)
-            why = f"{type(outcome).__name__}: {outcome}" if ours else explanation(outcome)
-            failures.append((f"Refit {k} of {len(parts)} failed: {why}", outcome))
+            failures.append((_failure_in_words(k, len(parts), outcome), outcome))
             if options.on_error == "raise":
                 raise RefitError(failures[0][0]) from outcome
             if checkpoint is not None:
@@ -195,13 +207,26 @@ def refit(
         if k in done
     ]
     if failures and (shard is None or not refits):
-        first, cause = failures[0]
         lacking = "" if shard is not None else plan.lacking([r.group for r in refits])
-        if lacking or not refits:
-            raise RefitError(f"{lacking or 'No refit of this shard succeeded.'} {first}") from cause
-        text = f"{len(failures)} of {len(parts)} refits failed and were left out. {first}"
-        warnings.warn(text, RefitWarning, stacklevel=level_of_caller())
+        if not refits and not lacking:
+            lacking = "No refit of this shard succeeded."
+        _report(failures, len(parts), lacking)
     return tuple(refits)
+
+
+def _failure_in_words(k: int, total: int, error: Exception) -> str:
+    ours = isinstance(error, PyinterpError)
+    why = f"{type(error).__name__}: {error}" if ours else explanation(error)
+    return f"Refit {k} of {total} failed: {why}"
+
+
+def _report(failures: Sequence[tuple[str, Exception]], total: int, lacking: str) -> None:
+    """Warn of refits that failed; raise `RefitError` if those that succeeded are too few."""
+    first, cause = failures[0]
+    if lacking:
+        raise RefitError(f"{lacking} {first}") from cause
+    text = f"{len(failures)} of {total} refits failed and were left out. {first}"
+    warnings.warn(text, RefitWarning, stacklevel=level_of_caller())
 
 
 def fit_one(
@@ -260,6 +285,20 @@ def outcome_of(function: Callable[..., T], *arguments: Any) -> T | Exception:
         return function(*arguments)
     except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by its caller
         return error
+
+
+def _outcome_then(
+    then: Callable[[Predictor], Predictor] | None, fit: Callable[..., Predictor], *arguments: Any
+) -> Predictor | Exception:
+    """Return the outcome of a training, or what follows it; errors of that are no outcome."""
+    outcome = outcome_of(fit, *arguments)
+    return outcome if then is None or isinstance(outcome, Exception) else then(outcome)
+
+
+def _finish(
+    finish: Callable[[Refit], Predictor], k: int, design: Design, part: Part, predictor: Predictor
+) -> Predictor:
+    return finish(Refit(number=k, predictor=predictor, design=design, **part._asdict()))
 
 
 def _failure(error: Exception) -> Exception:

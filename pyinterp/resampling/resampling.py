@@ -51,13 +51,28 @@ class Group(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One refit's rows, with the numbers of distinct rows or clusters."""
+    """One refit's rows, with the numbers of distinct rows or clusters.
+
+    The evaluation rows are a simple random sample if they are a `share` of all.
+    """
 
     train: Sample
     evaluation: Sample
     n_train: int
     n_evaluation: int
     group: Group | None = None
+    share: float = 1.0
+
+    def sample(self, most: int | None, rng: np.random.Generator) -> Part:
+        """Return the part with at most so many evaluation rows, drawn at random."""
+        n = self.evaluation.nobs
+        if most is None or n <= most:
+            return self
+        evaluation = self.evaluation.take(np.sort(rng.choice(n, most, replace=False)))
+        units = evaluation.rows if evaluation.clusters is None else evaluation.clusters
+        return self._replace(
+            evaluation=evaluation, n_evaluation=len(np.unique(units)), share=most / n
+        )
 
     def __repr__(self) -> str:
         return about(self, f"{self.train.nobs} rows train", f"{self.evaluation.nobs} evaluate")

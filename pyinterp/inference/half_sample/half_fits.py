@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,8 @@ from pyinterp.inference.half_sample.constants import (
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit
 
+# Predictions of mixed rows, with the number of the pair that the refit is in.
+Mixtures: TypeAlias = list[tuple[int, FloatArray]]
 # By how much the variance that training causes goes up from 0.632 n to n/2 rows, to first order.
 SIZES = 0.632 / 0.5
 MIXTURES = 1000
@@ -112,6 +115,11 @@ def signal_and_spread(y: FloatArray, prediction: FloatArray) -> FloatArray:
 
 
 def mean_share(refits: Sequence[Refit], variables: pd.DataFrame, seeds: Seeds) -> float:
+    """Return `share_in_mean` of the mixtures' predictions."""
+    return share_in_mean(predictions_of_mixtures(refits, variables, seeds))
+
+
+def share_in_mean(mixtures: Mixtures | None) -> float:
     r"""Return r, the share of the predictions' training variance that stays in their mean.
 
     .. math:: r = 1 - S_f / A_f, \quad A_f = \frac{1}{4M} \sum_{j, x} (f_{j0}(x) - f_{j1}(x))^2,
@@ -119,8 +127,43 @@ def mean_share(refits: Sequence[Refit], variables: pd.DataFrame, seeds: Seeds) -
 
     with :math:`f_{jh}` the prediction, less its mean over rows, of the refit on half h of pair j,
     and :math:`\bar f_j` the mean of a pair. It is 1 for learners that are linear in the training
-    rows, 0 for pure noise. The 1,000 rows x are mixtures of the data's: every variable has its
-    value in another row, so that few of them are training rows. They are encoded once per design.
+    rows, 0 for pure noise.
+
+    Parameters
+    ----------
+    mixtures : list of (int, ndarray), or None
+        What `predictions_of_mixtures` returns.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 where nothing varies, where the learner refuses such rows, and of fewer than
+        two pairs.
+    """
+    if mixtures is None:
+        return 1.0
+    predictions: dict[int, list[FloatArray]] = {}
+    for pair, values in mixtures:
+        predictions.setdefault(pair, []).append(values)
+    f = np.array([pair for pair in predictions.values() if len(pair) == 2])
+    if len(f) < 2:  # of a shard
+        return 1.0
+    size = float(np.square(f).mean())
+    f = f - f.mean(axis=2, keepdims=True)
+    A = float(np.square(f[:, 0] - f[:, 1]).mean(axis=0).sum() / 4)
+    S = float(f.mean(axis=1).var(axis=0, ddof=1).sum())
+    if ROUNDING**2 * size * f[0, 0].size >= A:
+        return 1.0
+    return float(np.clip(1 - S / A, 0.0, 1.0))
+
+
+def predictions_of_mixtures(
+    refits: Sequence[Refit], variables: pd.DataFrame, seeds: Seeds
+) -> Mixtures | None:
+    """Return predictions of 1,000 mixtures of the data's rows, each with the number of its pair.
+
+    In a mixture every variable has its value in another row, so that few of them are training
+    rows. They are encoded once per design.
 
     Parameters
     ----------
@@ -132,9 +175,12 @@ def mean_share(refits: Sequence[Refit], variables: pd.DataFrame, seeds: Seeds) -
 
     Returns
     -------
-    float
-        In [0, 1]; 1 where nothing varies, or where the learner refuses such rows.
+    list of (int, ndarray), or None
+        None where the learner refuses such rows.
     """
+    pairs = [(r.group.number, r) for r in refits if r.group is not None and r.group.kind == "pair"]
+    if not pairs:
+        return []
     rng = seeds.stream("draws", name="mixtures of rows")
     rows = pd.concat(
         [
@@ -144,21 +190,13 @@ def mean_share(refits: Sequence[Refit], variables: pd.DataFrame, seeds: Seeds) -
         axis=1,
     )
     encoded: dict[int, Matrix] = {}
-    predictions: dict[int, list[FloatArray]] = {}
+    predictions = []
     try:
-        for refit in refits:
-            if refit.group is not None and refit.group.kind == "pair":
-                if id(refit.design) not in encoded:
-                    encoded[id(refit.design)] = refit.design.encode(rows)
-                values = refit.predictor(encoded[id(refit.design)]).reshape(MIXTURES, -1)
-                predictions.setdefault(refit.group.number, []).append(values)
+        for pair, refit in pairs:
+            if id(refit.design) not in encoded:
+                encoded[id(refit.design)] = refit.design.encode(rows)
+            values = refit.predictor(encoded[id(refit.design)]).reshape(MIXTURES, -1)
+            predictions.append((pair, values))
     except PyinterpError:
-        return 1.0
-    f = np.array([pair for pair in predictions.values() if len(pair) == 2])
-    size = float(np.square(f).mean())
-    f = f - f.mean(axis=2, keepdims=True)
-    A = float(np.square(f[:, 0] - f[:, 1]).mean(axis=0).sum() / 4)
-    S = float(f.mean(axis=1).var(axis=0, ddof=1).sum())
-    if ROUNDING**2 * size * f[0, 0].size >= A:
-        return 1.0
-    return float(np.clip(1 - S / A, 0.0, 1.0))
+        return None
+    return predictions
