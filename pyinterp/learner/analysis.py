@@ -293,13 +293,16 @@ class Analysis:
         key = measurement_key(estimand)
         if key in self.measurements:
             return self.measurements[key].by_refit
-        keeps = None if self.whole is not None else self.checkpoint
-        # Refits that failed once may succeed in another call.
-        digest = fingerprint((key, self.engine, [refit.number for refit in self.refits]))
-        kept = None if keeps is None else keeps.kept(digest)
-        by_refit = self._measure(estimand, progress) if kept is None else kept
-        if keeps is not None and kept is None:
-            keeps.keep(digest, by_refit)
+        if self.checkpoint is None or self.whole is not None:
+            by_refit = self._measure(estimand, progress)
+        else:
+            # Refits that failed once may succeed in another call.
+            numbers = [refit.number for refit in self.refits]
+            digest = fingerprint((key, self.engine, numbers))
+            by_refit = self.checkpoint.recall(digest)
+            if by_refit is None:
+                by_refit = self._measure(estimand, progress)
+                self.checkpoint.keep(digest, by_refit)
         self.measurements[key] = Finding(description=estimand.description, by_refit=by_refit)
         return by_refit
 

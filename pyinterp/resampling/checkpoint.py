@@ -39,7 +39,7 @@ NAMES = {
     "versions": "versions of packages",
     "data": "data",
 }
-SHOWN = ("formula", "learner", "plan", "seed", "options", "versions")
+TEXTS = ("formula", "learner", "plan", "seed", "options", "versions")
 
 
 @dataclass(frozen=True)
@@ -105,11 +105,11 @@ class Checkpoint:
                     shown = f": {before.get(name)} there, {facts[name]} here"
                     raise OptionError(
                         f"{str(self.folder)!r} keeps refits of another call, which differs in its "
-                        f"{what}{shown if name in SHOWN else ''}. Repeat the call as it was, or "
+                        f"{what}{shown if name in TEXTS else ''}. Repeat the call as it was, or "
                         "give another folder."
                     )
             # Facts come last: with them the folder has begun.
-            if not before or _checked(self.folder / CALL) is None:
+            if not before or _content(self.folder / CALL) is None:
                 _write(self.folder / CALL, _pickle_of(call, "the learner"))
             if not before:
                 _write(self.folder / FACTS, json.dumps(dict(facts), indent=1).encode())
@@ -174,7 +174,7 @@ class Checkpoint:
         """Keep why a refit failed, which need not stop those who join shards."""
         _write(self._failure(number), text.encode())
 
-    def kept(self, digest: str) -> Any:
+    def recall(self, digest: str) -> Any:
         """Return what is kept under a digest; None if nothing is, or its file is damaged."""
         with suppress(FileError):
             return archive.load(self._measurement(digest))
@@ -246,7 +246,7 @@ def _pickle_of(value: object, what: str) -> bytes:
 
 def _of_pickle(file: Path) -> Any:
     """Return what a file of `_pickle_of` holds; None if there is none, or it is damaged."""
-    data = _checked(file)
+    data = _content(file)
     if data is None:
         return None
     try:
@@ -258,7 +258,7 @@ def _of_pickle(file: Path) -> Any:
         ) from error
 
 
-def _checked(file: Path) -> bytes | None:
+def _content(file: Path) -> bytes | None:
     """Return the pickle in a file; None if there is no file, or it is damaged."""
     if not file.exists():
         return None

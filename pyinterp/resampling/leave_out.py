@@ -86,7 +86,7 @@ class LeaveOut:
             reduced = without(refit.design, variables)
             kept = None
             if self.checkpoint is not None:
-                kept = self.checkpoint.kept(_digest(refit.number, variables))
+                kept = self.checkpoint.recall(_digest(refit.number, variables))
             if reduced is None or kept is not None:
                 self._predictions[refit.number, variables] = kept
             else:
