@@ -25,6 +25,7 @@ NOT_CALLED = {
     "Estimand", "Estimate", "Metric", "Parameter", "Terms", "Words",
     # Classes that their author writes, with errors that `tests/unit/test_register_engine.py` has.
     "ExactWhatIf", "register_engine",
+    "join", "load",  # folders and files: tests/unit/test_{checkpoint,saving}.py
 }  # fmt: skip
 # Results, types and constants; loaders of data that need a folder.
 NO_CALLS = {
@@ -71,8 +72,9 @@ def test_methods(cls: type[Any], who: str) -> None:
     methods = {n for n, _ in inspect.getmembers(cls, inspect.isfunction) if not n.startswith("_")}
     callees = [call.callee.partition(".") for call in CALLS.values()]
     asked = {method for name, _, method in callees if name in who.split()}
-    # A fitted model does not answer the first, means are no distribution for the others.
-    assert methods - asked <= {"loco", *DISTRIBUTIONAL}
+    # A fitted model does not answer the first, means are no distribution for the others; files have
+    # tests of their own.
+    assert methods - asked <= {"loco", *DISTRIBUTIONAL, "save", "check_state", "state_on_file"}
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -104,7 +106,8 @@ SOME_ARGUMENTS = {
     },
     "Contrasts.summary": {"xname", "title"},  # statsmodels' own
     "nested.pfi": {"sampler"},
-    "fit": {"checkpoint", "shard"},  # folders: tests/unit/test_checkpoint.py
+    # Folders, and models that are dropped: tests/unit/test_{checkpoint,keep_models}.py.
+    "fit": {"checkpoint", "shard", "keep_models", "measure", "max_evaluation_rows"},
     **dict.fromkeys(("pf.plot", "pdx.plot", "pfg.plot", "pdxg.plot"), PLOT | OF_ROWS),
     "ice.plot": PLOT,
     "plot of values": OF_ROWS | {"alpha"},
