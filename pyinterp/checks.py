@@ -163,7 +163,7 @@ def check_jobs(n_jobs: object, progress: object) -> None:
             "`n_jobs` must be None or a whole number other than 0 (-1 for all cores), not "
             f"{quote(n_jobs)}."
         )
-    if not isinstance(progress, bool) and progress != "log":
+    if not isinstance(progress, bool) and not (isinstance(progress, str) and progress == "log"):
         raise OptionError(f'`progress` must be True, False or "log", not {quote(progress)}.')
 
 

@@ -246,7 +246,8 @@ class AnalysisOnFile(Analysis):
 
     def engine_of_kind(self, kind: Kind) -> Engine:
         """Return the engine that computed predictions of a kind."""
-        return self.record.engines.get(fingerprint((self.scope, kind)), self.context.engine)
+        whole = self.record.engines.get(fingerprint(("", kind)), self.context.engine)
+        return self.record.engines.get(fingerprint((self.scope, kind)), whole)
 
     @property
     def half_fits(self) -> HalfFits | None:

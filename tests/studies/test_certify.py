@@ -280,6 +280,7 @@ def test_the_time_is_told_where_bars_are_shown(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pyinterp.parallel.progress._no_bars", lambda: False)
+    monkeypatch.setattr("pyinterp.parallel.progress.DELAY", 0.0)
     certify(linear(), progress=True)
     shown = capsys.readouterr().err
     assert shown.index("Certificate: about 0:") < shown.index("truth")

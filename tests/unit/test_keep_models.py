@@ -170,5 +170,5 @@ def test_a_checkpoint_keeps_what_was_measured(learner: pi.Learner, tmp_path: Pat
     joined = pi.join(tmp_path, progress=False)
     usual = learner.fit(PLAN, seed=1, progress=False)
     pd.testing.assert_frame_equal(usual.pfi().tidy(), joined.pfi().tidy(), check_exact=True)
-    with pytest.raises(pi.errors.OptionError, match="options of `fit` differ"):
+    with pytest.raises(pi.errors.OptionError, match="differs in its options of `fit`"):
         learner.fit(PLAN, **{**options, "measure": lambda r: r.pd("a")})
