@@ -289,7 +289,7 @@ def test_what_was_not_measured_is_refused_with_a_list(tmp_path: Path) -> None:
     ):
         with pytest.raises(FileError, match=r".* was not measured .*Measured were PFI"):
             ask(loaded)
-    with pytest.raises(FileError, match="holds no models"):
+    with pytest.raises(FileError, match="This needs models"):
         loaded.native_importance()
 
 
