@@ -29,6 +29,7 @@ class Reader(ABC):
     """Reads data in the user's form: the data at hand and fresh draws alike."""
 
     formula: str = ""
+    functions: Mapping[str, Any] = {}
 
     @abstractmethod
     def rows(self, data: Any) -> RowData:
@@ -100,7 +101,7 @@ class FormulaReader(Reader):
         self._columns = columns
         self._response, self._terms = parse(self.formula, columns, scope, numeric=self._numeric)
         names = self._terms.names.union(self._response.names)
-        self._scope = Scope({name: scope[name] for name in names if name in scope})
+        self.functions = self._scope = Scope({n: scope[n] for n in names if n in scope})
         used = self._terms.variables
         if used.issuperset(self._response.variables):
             raise FormulaError(

@@ -557,7 +557,7 @@ class Learner:
             "data": fingerprint((population, self.groups)),
             "formula": str(self._reader.formula),
             "learner": specification(self.estimator),
-            "settings": fingerprint(self.estimator.get_params(deep=True)),
+            "settings": fingerprint((self.estimator, type(self.design), self._reader.functions)),
             "plan": repr(plan),
             "rows": fingerprint(plan),
             "seed": str(seeds.entropy),

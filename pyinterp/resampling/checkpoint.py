@@ -31,7 +31,7 @@ DIGITS = 6  # of a refit's number
 NAMES = {
     "formula": "formula",
     "learner": "learner",
-    "settings": "settings of the learner",
+    "settings": "settings of the learner, or functions of the formula",
     "plan": "plan",
     "rows": "values of the plan",
     "seed": "seed",

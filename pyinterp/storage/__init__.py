@@ -1,23 +1,25 @@
 """How results are kept: values as JSON and arrays in a zip, and files that are never half written.
 
-==========  ==================================================================================
-Module      What is in it
-==========  ==================================================================================
-`files`     Files that appear whole or not at all
-`kinds`     The classes whose objects files may hold
-`types`     Whether a value has the type that a class states for it
-`tables`    Frames, series and indexes of pandas as lists of columns
-`codec`     Values as a tree of JSON and a list of arrays
-`archive`   The zip: its members, limits and checks
-`savable`   Results that can be saved, and how they are loaded
-==========  ==================================================================================
+==============  ======================================================================
+Module          What is in it
+==============  ======================================================================
+`files`         Files that appear whole or not at all
+`kinds`         The classes whose objects files may hold
+`types`         Whether a value has the type that a class states for it
+`tables`        Frames, series and indexes of pandas as lists of columns
+`codec`         Values as a tree of JSON and a list of arrays
+`fingerprints`  Digests that equal values share in all sessions
+`archive`       The zip: its members, limits and checks
+`savable`       Results that can be saved, and how they are loaded
+==============  ======================================================================
 
 No file holds a pickle, and none is run: what is read is data, checked against the types that the
 classes state.
 """
 
-from pyinterp.storage.codec import AbsentFunction, KeyDigest, fingerprint
+from pyinterp.storage.codec import AbsentFunction, KeyDigest
 from pyinterp.storage.files import whole_file
+from pyinterp.storage.fingerprints import fingerprint
 from pyinterp.storage.savable import Savable, load
 
 __all__ = ["AbsentFunction", "KeyDigest", "Savable", "fingerprint", "load", "whole_file"]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
-from types import CodeType, FunctionType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from pyinterp.errors import NO_VALUE, FileError, OptionError, quote
+from pyinterp.errors import FileError, OptionError, quote
 from pyinterp.storage import tables
 from pyinterp.storage.kinds import kind_of, name_of
 from pyinterp.storage.types import has_type, types_of
@@ -177,70 +175,11 @@ def state_of(value: Any) -> dict[str, Any]:
     return dict(value._asdict())
 
 
-def fingerprint(value: Any) -> str:
-    """Return a text that equal values share, in this and other sessions.
-
-    Functions count by their name and code; objects that files can't hold by how they show
-    themselves.
-    """
-    if isinstance(value, KeyDigest):
-        return value.digest
-    writer = _Fingerprint()
-    digest = hashlib.sha256(json.dumps(writer.tree(value), sort_keys=True).encode())
-    for array in writer.arrays:
-        digest.update(f"{array.dtype.str} {array.shape}".encode() + array.tobytes())
-    return digest.hexdigest()
-
-
 def function_name(function: Any) -> str:
     """Return what a function is called; a partial one by its function."""
     inner = function.func if isinstance(function, partial) else function
     name = getattr(inner, "__qualname__", type(inner).__name__)
     return str(name)
-
-
-class _Fingerprint(Writer):
-    """Makes trees that need not be read again."""
-
-    def parts(self, value: Any) -> tuple[str, dict[str, Any]]:
-        name = type(value).__qualname__
-        if isinstance(value, partial):
-            return name, {"of": value.func, "with": value.args, "and": value.keywords}
-        if isinstance(value, FunctionType):
-            return function_name(value), _of_function(value)
-        if hasattr(value, "get_params") and not isinstance(value, type):
-            return name, value.get_params(deep=False)
-        if is_dataclass(value) and not isinstance(value, type) and not name_of(type(value)):
-            return name, state_of(value)
-        try:
-            tag, parts = super().parts(value)
-        except OptionError:
-            return name, _of_object(value)
-        # Sets have another order in every session.
-        return tag, {"parts": sorted(map(repr, value))} if tag in ("set", "frozenset") else parts
-
-
-def _of_object(value: Any) -> dict[str, Any]:
-    """Return the text of an object, or what it is made of if its text has no value."""
-    if not NO_VALUE.search(repr(value)):
-        return {"text": repr(value)}
-    if hasattr(value, "__dict__"):
-        return dict(vars(value))
-    return {"pickled": value.__reduce_ex__(2)[1:3]}  # such as the state of a random generator
-
-
-def _of_function(function: FunctionType) -> dict[str, Any]:
-    """Return what tells a function from others of its name: the code of the user's, not ours."""
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    kept = {"of": function.__module__, "cells": cells, "defaults": function.__defaults__}
-    if function.__module__.partition(".")[0] == "pyinterp":
-        return kept
-    return {**kept, **_of_code(function.__code__)}
-
-
-def _of_code(code: CodeType) -> dict[str, Any]:
-    constants = [_of_code(c) if isinstance(c, CodeType) else c for c in code.co_consts]
-    return {"code": code.co_code, "names": code.co_names, "constants": constants}
 
 
 def _object(tag: Any, parts: dict[str, Any]) -> Any:

@@ -22,7 +22,7 @@ from hypothesis.extra import numpy as npst
 
 from pyinterp.errors import FileError, OptionError
 from pyinterp.storage import AbsentFunction, archive
-from pyinterp.storage.codec import fingerprint
+from pyinterp.storage.fingerprints import fingerprint
 
 ZONES = ["UTC", "Europe/Vienna", "America/St_Johns", "Asia/Kathmandu"]
 EXAMPLES = settings(
