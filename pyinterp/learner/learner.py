@@ -460,34 +460,12 @@ class Learner:
         if isinstance(plan, Splits) and plan.of_positions:
             self._check_positions()
         plan = plan.on(population, units, seeds.stream("splits"))
-        # Studies are of rows that count alike.
-        alike = self.data.repeats is None and self.population.weights is None
-        words = {
-            "level": "learner" if plan.number > 1 else "model",
-            "endog_name": self.endog_names,
-            "learner": learner_name(self.estimator),
-            "formula": self._reader.formula,
-            "specification": specification(self.estimator),
-            "family": family_of(self.estimator),
-            "nobs": population.nobs,
-            "dropped_rows": self.dropped_rows,
-            "missing_note": self.missing_note,
-            "plan": plan.label,
-            "where": plan.where,
-            "study_name": plan.study_name if alike else "",
-            "unit": "rows" if plan.cluster is None else "clusters",
-            "weighting": self.data.weighting,
-            "clusters": clusters_in_words(plan.cluster, population.clusters),
-            "offset": self._offset or "",
-            "seed": seeds.entropy,
-            "plan_note": plan.note,
-        }
         analyze = partial(
             _analysis,
             population=population,
             features=model.features,
             discrete=model.design.discrete,
-            words=words,
+            words=self._words(plan, population, seeds),
             plan=plan,
             estimator=fresh(self.estimator),
             seeds=seeds,
@@ -528,11 +506,7 @@ class Learner:
                         "on_error": on_error, "engine": engine, "memory_mb": memory_mb,
                         "keep_models": keep_models, "measure": measure,
                         "max_evaluation_rows": max_evaluation_rows}  # fmt: skip
-                facts = self._facts(plan, population, seeds, options)
-                if max_evaluation_rows is not None:
-                    facts["options"] += f", max_evaluation_rows={max_evaluation_rows}"
-                if measure is not None:
-                    facts["options"] += f", keep_models=False, measure={fingerprint(measure)[:8]}"
+                facts = self._facts(plan, population, seeds, options, measure)
                 store.begin(facts, (self, call))
                 refits = train()
         analysis = analyze(
@@ -546,13 +520,46 @@ class Learner:
             analysis = analysis_of_records(analysis)
         return LearnerResults(model, plan, analysis)
 
+    def _words(self, plan: Resampling, population: Sample, seeds: Seeds) -> dict[str, Any]:
+        """Return what headers say of the fit, whatever becomes of its refits."""
+        # Studies are of rows that count alike.
+        alike = self.data.repeats is None and self.population.weights is None
+        return {
+            "level": "learner" if plan.number > 1 else "model",
+            "endog_name": self.endog_names,
+            "learner": learner_name(self.estimator),
+            "formula": self._reader.formula,
+            "specification": specification(self.estimator),
+            "family": family_of(self.estimator),
+            "nobs": population.nobs,
+            "dropped_rows": self.dropped_rows,
+            "missing_note": self.missing_note,
+            "plan": plan.label,
+            "where": plan.where,
+            "study_name": plan.study_name if alike else "",
+            "unit": "rows" if plan.cluster is None else "clusters",
+            "weighting": self.data.weighting,
+            "clusters": clusters_in_words(plan.cluster, population.clusters),
+            "offset": self._offset or "",
+            "seed": seeds.entropy,
+            "plan_note": plan.note,
+        }
+
     def _facts(
-        self, plan: Resampling, population: Sample, seeds: Seeds, options: RefitOptions
+        self,
+        plan: Resampling,
+        population: Sample,
+        seeds: Seeds,
+        options: RefitOptions,
+        measure: Callable[[LearnerResults], object] | None,
     ) -> dict[str, str]:
         """Return what the refits of a checkpoint depend on."""
         package = type(self.estimator).__module__.partition(".")[0]
         version = str(getattr(sys.modules.get(package), "__version__", ""))
         versions = {**dict(versions_of_packages()), package: version}
+        names = ("reseed", "design_state", "unseen_levels", "max_evaluation_rows")
+        chosen = {name: getattr(options, name) for name in names}
+        chosen |= {} if measure is None else {"measure": fingerprint(measure)[:8]}
         return {
             "data": fingerprint((population, self.groups)),
             "formula": str(self._reader.formula),
@@ -562,8 +569,7 @@ class Learner:
             "rows": fingerprint(plan),
             "seed": str(seeds.entropy),
             "refits": str(plan.number),
-            "options": f"reseed={options.reseed}, design_state={options.design_state!r}, "
-            f"unseen_levels={options.unseen_levels!r}",
+            "options": ", ".join(f"{name}={value!r}" for name, value in chosen.items()),
             "versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
         }
 
