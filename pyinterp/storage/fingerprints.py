@@ -24,8 +24,8 @@ def fingerprint(value: Any) -> str:
     """Return a text that equal values share, in this and other sessions.
 
     Functions and classes of the user count by their code, by what they enclose and by the values
-    of the script that they use; those of installed packages by their names. Objects count by their
-    class and by what they hold.
+    of the script that they use; functions of installed packages by their names. Objects count by
+    their class and by what they hold.
     """
     if isinstance(value, KeyDigest):
         return value.digest
@@ -106,6 +106,8 @@ def _of_class(kind: type) -> dict[str, Any]:
 def _is_of_a_package(module: str | None) -> bool:
     """Whether a module is of this package, of the language, or of an installed package."""
     top = (module or "").partition(".")[0]
+    if top == "__main__":  # of notebooks and of worker processes its file is a package's
+        return False
     if top in sys.stdlib_module_names or top == "pyinterp":
         return True
     file = getattr(sys.modules.get(top), "__file__", None)

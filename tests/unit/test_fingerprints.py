@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
@@ -80,6 +81,15 @@ def test_code_of_classes_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     before = fingerprint(Times(1))
     monkeypatch.setattr(Times, "__call__", lambda self, y, p: self.k * (y - p) ** 2)
     assert fingerprint(Times(1)) != before
+
+
+def test_functions_of_a_notebook_are_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its `__main__` is a file of ipykernel, as that of a worker process is one of joblib."""
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", pytest.__file__, raising=False)
+    one, other = (lambda y: y), (lambda y: 2 * y)
+    for function in (one, other):
+        function.__module__ = "__main__"
+    assert fingerprint(one) != fingerprint(other)
 
 
 def test_what_holds_itself_has_a_digest() -> None:
