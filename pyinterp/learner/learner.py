@@ -407,7 +407,8 @@ class Learner:
         max_evaluation_rows : int, optional
             Evaluate every refit on at most so many of its evaluation rows, a simple random sample
             by `seed`. Its error is in ``mcse``: (1 - n/N) s² / n for a mean over n of N rows (see
-            `Estimate.of_sample`). Standard errors are those of the n rows.
+            `Estimate.of_sample`). Standard errors are of the n rows: too wide, as samples of
+            different refits average out.
 
         Returns
         -------
