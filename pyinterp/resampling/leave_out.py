@@ -106,7 +106,8 @@ class LeaveOut:
             n_jobs=self.options.n_jobs,
             label=f"{label} refits",
             progress=progress,
-            ordered=False,  # what is done is kept before it is another's turn
+            # In order the first failure is the same for any jobs; a folder keeps what is done.
+            ordered=self.checkpoint is None,
         ) as fits:
             for job, outcome in fits:
                 refit, feature, variables, _ = jobs[job]
