@@ -154,7 +154,7 @@ class Analysis:
                 f"{self.shard.number} of {self.shard.count}; `pi.join` has all, when all are done."
             )
         if self.whole is not None:
-            return tuple(map(_on_rows, self.whole.cases, self.positions))
+            return tuple(map(on_rows, self.whole.cases, self.positions))
         cases = []
         for refit in self.refits:
             whatif = dispatch(
@@ -294,19 +294,22 @@ class Analysis:
         if key in self.measurements:
             return self.measurements[key].by_refit
         if self.checkpoint is None or self.whole is not None:
-            by_refit = self._measure(estimand, progress)
+            by_refit = self.measure_all(estimand, progress)
         else:
             # Refits that failed once may succeed in another call.
             numbers = [refit.number for refit in self.refits]
             digest = fingerprint((key, self.engine, numbers))
             by_refit = self.checkpoint.recall(digest)
             if by_refit is None:
-                by_refit = self._measure(estimand, progress)
+                by_refit = self.measure_all(estimand, progress)
                 self.checkpoint.keep(digest, by_refit)
         self.measurements[key] = Finding(description=estimand.description, by_refit=by_refit)
         return by_refit
 
-    def _measure(self, estimand: Estimand, progress: ProgressOption) -> tuple[Measurement, ...]:
+    def measure_all(
+        self, estimand: Estimand, progress: ProgressOption = False
+    ) -> tuple[Measurement, ...]:
+        """Return the measurements of all refits, made anew."""
         if estimand.leave_out:
             self.need_trainer().train(estimand.leave_out, estimand.words.label, progress)
         jobs = [partial(estimand.measure, case) for case in self.cases]
@@ -488,7 +491,7 @@ def _keep(refit: Refit, rows: IntArray) -> Refit:
     return replace(refit, evaluation=evaluation, n_evaluation=len(np.unique(units)))
 
 
-def _on_rows(case: ModelOnRows, rows: IntArray) -> ModelOnRows:
+def on_rows(case: ModelOnRows, rows: IntArray) -> ModelOnRows:
     """Return the case of the same model on some of its evaluation rows."""
 
     def serve(kind: Kind) -> WhatIf:

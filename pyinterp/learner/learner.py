@@ -42,6 +42,7 @@ from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.learner.model_records import analysis_of_records, record_model
+from pyinterp.learner.on_cluster import on_cluster
 from pyinterp.learner.on_file import AnalysisOnFile, ResultsOnFile, record_of
 from pyinterp.models.adapters import fits_intercept, needs_intercept, one_thread, suit, wants_frames
 from pyinterp.models.copies import fresh
@@ -51,6 +52,7 @@ from pyinterp.models.predictor import check_estimator, is_classifier, learner_na
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.sample_weight import check_takes_weights
 from pyinterp.models.specification import family_of, specification
+from pyinterp.parallel.cluster import Cluster
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
@@ -482,6 +484,8 @@ class Learner:
             ask=partial(_ask, measure, model, plan),
             workers=effective_n_jobs(n_jobs),
         )
+        # Learners of R work in one thread of one process at a time.
+        cluster = None if self._one_thread else Cluster.active(n_jobs)
         train = partial(
             refit,
             self.estimator,
@@ -495,6 +499,7 @@ class Learner:
             checkpoint=store,
             shard=part,
             finish=finish,
+            cluster=cluster,
         )
         if store is None:
             refits = train()
@@ -519,6 +524,8 @@ class Learner:
         )
         if measure is not None:
             analysis = analysis_of_records(analysis)
+        elif cluster is not None and store is None:
+            analysis = on_cluster(analysis, analyze, cluster, effective_n_jobs(n_jobs))
         return LearnerResults(model, plan, analysis)
 
     def _words(self, plan: Resampling, population: Sample, seeds: Seeds) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -27,15 +27,17 @@ from pyinterp.errors import (
 )
 from pyinterp.models.adapters import wants_codes, wants_frames
 from pyinterp.models.copies import fresh, reseed, seed_networks
+from pyinterp.models.distant_model import distant, outline
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.models.remedies import explanation
 from pyinterp.models.sample_weight import weight_option
 from pyinterp.parallel import EndOfCall, outcomes, threads
+from pyinterp.parallel.cluster import Cluster, There
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.representation import about
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
-from pyinterp.resampling.resampling import Group, Part, Resampling, Units
+from pyinterp.resampling.resampling import Group, Part, Places, Resampling, Units
 
 T = TypeVar("T")
 OnError: TypeAlias = Literal["raise", "drop"]
@@ -123,13 +125,14 @@ def refit(
     checkpoint: Checkpoint | None = None,
     shard: Shard | None = None,
     finish: Callable[[Refit], Predictor] | None = None,
+    cluster: Cluster | None = None,
 ) -> tuple[Refit, ...]:
     """Train `estimator` on every part of the plan.
 
     Refits whose training fails are dropped if ``options.on_error`` is "drop". Those that the
     checkpoint keeps are not trained again. Of a shard, only its refits are trained, and returned.
     ``finish(refit)`` returns what takes the place of a refit's predictor, in the job that trains
-    it.
+    it. Models that are trained on a cluster stay there, unless a checkpoint keeps them.
 
     Raises
     ------
@@ -138,57 +141,23 @@ def refit(
         and chains the cause. If a worker process or its connection is lost.
     """
     parts = list(plan.parts(population, units, seeds.stream("splits"), read))
-    # Levels of the data at hand are coded once, levels of fresh draws in every part.
-    coded = design.categories(population.variables) if plan.shares_data else None
     chosen = dict(enumerate(parts, 1)) if shard is None else shard.choose(parts)
     numbered = {
         k: part.sample(options.max_evaluation_rows, seeds.stream("splits", k, "evaluation rows"))
         for k, part in chosen.items()
     }
-    designs: dict[int, Design] = {}
+    work = _Work(estimator, design, population, numbered, plan, seeds, options, finish)
     done: dict[int, Predictor] = {}
-
-    def levels(sample: Sample) -> Mapping[str, pd.Categorical]:
-        if coded is None:
-            return design.categories(sample.variables)
-        where = np.searchsorted(population.rows, sample.rows)
-        return {name: factor.take(where) for name, factor in coded.items()}
-
-    def design_of(part: Part) -> Design:
-        if options.unseen_levels == "raise":
-            _check_levels(levels(part.train), levels(part.evaluation), plan)
-        return _design_for(design, part, plan, options)
-
-    def jobs() -> Iterator[Callable[[], tuple[int, Predictor | Exception]]]:
-        workers = effective_n_jobs(options.n_jobs)
-        for k in todo:
-            train, rng = numbered[k].train, seeds.stream("refits", k) if options.reseed else None
-            try:
-                designs[k] = design_of(numbered[k])
-                matrix = designs[k].encode(train.variables, train.index)
-            except PyinterpError as error:  # such as levels or values that were never seen
-                yield partial(with_number, k, _failure, error)
-                continue
-            fit = partial(fit_one, workers=workers, weights=train.weights)
-            arguments = fit, estimator, matrix, train.y, train.response, rng
-            then = finish and partial(_finish, finish, k, designs[k], numbered[k])
-            yield partial(with_number, k, _outcome_then, then, *arguments)
-
     if checkpoint is not None:
         done = checkpoint.refits(numbered)
-        designs = {k: design_of(numbered[k]) for k in done}
     todo = [k for k in numbered if k not in done]
     failures: list[tuple[str, Exception]] = []
+    stay = checkpoint is None and finish is None
     with (
         _lost_workers(done, len(numbered), checkpoint),
-        outcomes(
-            jobs(),
-            len(todo),
-            n_jobs=options.n_jobs,
-            label="Refits",
-            progress=options.progress,
-            ordered=checkpoint is None,
-        ) as fits,
+        work.outcomes(todo, ordered=checkpoint is None)
+        if cluster is None
+        else work.outcomes_there(todo, cluster, stay=stay) as fits,
     ):
         for k, outcome in fits:
             if not isinstance(outcome, Exception):
@@ -202,7 +171,7 @@ def refit(
             if checkpoint is not None:
                 checkpoint.keep_failure(k, failures[-1][0])
     refits = [
-        Refit(number=k, predictor=done[k], design=designs[k], **part._asdict())
+        Refit(number=k, predictor=done[k], design=work.design_of(k), **part._asdict())
         for k, part in numbered.items()
         if k in done
     ]
@@ -212,6 +181,122 @@ def refit(
             lacking = "No refit of this shard succeeded."
         _report(failures, len(parts), lacking)
     return tuple(refits)
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """What all refits of a plan need, which is sent to a cluster once."""
+
+    estimator: Any
+    design: Design
+    population: Sample
+    workers: int
+    finish: Callable[[Refit], Predictor] | None
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The training of a plan's parts, by their numbers."""
+
+    estimator: Any
+    design: Design
+    population: Sample
+    parts: Mapping[int, Part]
+    plan: Resampling
+    seeds: Seeds
+    options: RefitOptions
+    finish: Callable[[Refit], Predictor] | None
+    _designs: dict[int, Design] = field(default_factory=dict)
+
+    @cached_property
+    def _coded(self) -> Mapping[str, pd.Categorical] | None:
+        """Levels of the data at hand, coded once; those of fresh draws are in every part."""
+        return self.design.categories(self.population.variables) if self.plan.shares_data else None
+
+    def _levels(self, sample: Sample) -> Mapping[str, pd.Categorical]:
+        if self._coded is None:
+            return self.design.categories(sample.variables)
+        where = np.searchsorted(self.population.rows, sample.rows)
+        return {name: factor.take(where) for name, factor in self._coded.items()}
+
+    def design_of(self, k: int) -> Design:
+        """Return the design of a part; raise if it has evaluation rows that it can't encode."""
+        if k not in self._designs:
+            part = self.parts[k]
+            if self.options.unseen_levels == "raise":
+                _check_levels(self._levels(part.train), self._levels(part.evaluation), self.plan)
+            self._designs[k] = _design_for(self.design, part, self.plan, self.options)
+        return self._designs[k]
+
+    def _rng(self, k: int) -> np.random.Generator | None:
+        return self.seeds.stream("refits", k) if self.options.reseed else None
+
+    def outcomes(
+        self, numbers: Collection[int], *, ordered: bool
+    ) -> AbstractContextManager[Iterable[tuple[int, Predictor | Exception]]]:
+        """Train under the joblib backend that is set; the context yields numbered outcomes."""
+        return outcomes(
+            self._jobs(numbers),
+            len(numbers),
+            n_jobs=self.options.n_jobs,
+            label="Refits",
+            progress=self.options.progress,
+            ordered=ordered,
+        )
+
+    def _jobs(
+        self, numbers: Iterable[int]
+    ) -> Iterator[Callable[[], tuple[int, Predictor | Exception]]]:
+        workers = effective_n_jobs(self.options.n_jobs)
+        for k in numbers:
+            train = self.parts[k].train
+            try:
+                design = self.design_of(k)
+                matrix = design.encode(train.variables, train.index)
+            except PyinterpError as error:  # such as levels or values that were never seen
+                yield partial(with_number, k, _failure, error)
+                continue
+            fit = partial(fit_one, workers=workers, weights=train.weights)
+            arguments = fit, self.estimator, matrix, train.y, train.response, self._rng(k)
+            then = self.finish and partial(_finish, self.finish, k, design, self.parts[k])
+            yield partial(with_number, k, _outcome_then, then, *arguments)
+
+    @contextmanager
+    def outcomes_there(
+        self, numbers: Collection[int], cluster: Cluster, *, stay: bool
+    ) -> Iterator[Iterable[tuple[int, Predictor | Exception]]]:
+        """Train on a cluster; yields predictors of models that `stay` there, or come here."""
+        workers = effective_n_jobs(self.options.n_jobs)
+        shop = Workshop(self.estimator, self.design, self.population, workers, self.finish)
+        shared = cluster.share(shop)
+        refits = {k: cluster.start("refit", *self._call(k, shared)) for k in numbers}
+        read = outline if stay else _predictor_of
+        answers = [cluster.start("outcome", read, refit) for refit in refits.values()]
+        progress = self.options.progress
+        with cluster.outcomes(answers, label="Refits", progress=progress) as brought:
+            yield (
+                (k, distant(outcome, cluster, refits[k]))
+                if stay and isinstance(outcome, Predictor)
+                else (k, outcome)
+                for k, outcome in zip(refits, brought, strict=True)
+            )
+
+    def _call(self, k: int, shared: There) -> tuple[Any, ...]:
+        """Return a function and what it is given to train a part on a cluster."""
+        part, shares = self.parts[k], self.plan.shares_data
+        try:
+            design = self.design_of(k)
+        except PyinterpError as error:
+            return _failure, error
+        rows = part.places(self.population) if shares else part
+        return (
+            _train_there,
+            shared,
+            k,
+            rows,
+            None if design is self.design else design,
+            self._rng(k),
+        )
 
 
 def _failure_in_words(k: int, total: int, error: Exception) -> str:
@@ -299,6 +384,33 @@ def _finish(
     finish: Callable[[Refit], Predictor], k: int, design: Design, part: Part, predictor: Predictor
 ) -> Predictor:
     return finish(Refit(number=k, predictor=predictor, design=design, **part._asdict()))
+
+
+def _train_there(
+    shared: Workshop,
+    k: int,
+    part: Part | Places,
+    changed: Design | None,
+    rng: np.random.Generator | None,
+) -> Refit | Exception:
+    """Return a refit, or the exception that its training raises, in a process of a cluster."""
+    part = part.of(shared.population) if isinstance(part, Places) else part
+    design, train = shared.design if changed is None else changed, part.train
+
+    def fit() -> Predictor:
+        matrix = design.encode(train.variables, train.index)
+        arguments: Any = shared.estimator, matrix, train.y, train.response, rng
+        return fit_one(*arguments, workers=shared.workers, weights=train.weights)
+
+    outcome = outcome_of(fit)
+    if isinstance(outcome, Exception):
+        return outcome
+    done = Refit(number=k, predictor=outcome, design=design, **part._asdict())
+    return done if shared.finish is None else replace(done, predictor=shared.finish(done))
+
+
+def _predictor_of(outcome: Refit | Exception) -> Predictor | Exception:
+    return outcome if isinstance(outcome, Exception) else outcome.predictor
 
 
 def _failure(error: Exception) -> Exception:

@@ -74,8 +74,34 @@ class Part(NamedTuple):
             evaluation=evaluation, n_evaluation=len(np.unique(units)), share=most / n
         )
 
+    def places(self, population: Sample) -> Places:
+        """Return the part by the positions of its rows in the population."""
+        train, evaluation = (
+            np.searchsorted(population.rows, sample.rows)
+            for sample in (self.train, self.evaluation)
+        )
+        return Places(train, evaluation, *self[2:])
+
     def __repr__(self) -> str:
         return about(self, f"{self.train.nobs} rows train", f"{self.evaluation.nobs} evaluate")
+
+
+class Places(NamedTuple):
+    """A part without its rows: their positions in the population, which travel instead."""
+
+    train: IntArray
+    evaluation: IntArray
+    n_train: int
+    n_evaluation: int
+    group: Group | None
+    share: float
+
+    def of(self, population: Sample) -> Part:
+        """Return the part with its rows."""
+        return Part(population.take(self.train), population.take(self.evaluation), *self[2:])
+
+    def __repr__(self) -> str:
+        return about(self, f"{len(self.train)} rows train", f"{len(self.evaluation)} evaluate")
 
 
 class Split(NamedTuple):

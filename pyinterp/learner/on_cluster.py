@@ -1,0 +1,216 @@
+"""Analyses whose models are on a cluster: estimands go to the models, measurements come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
+from itertools import chain
+from typing import Any
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.distributions import Distribution
+from pyinterp.estimands.estimand import Estimand, Problem
+from pyinterp.estimands.estimate import Measurement, ModelOnRows
+from pyinterp.inference.half_sample.half_fits import (
+    Mixtures,
+    predictions_of_mixtures,
+    share_in_mean,
+)
+from pyinterp.inference.replicates import CoefficientErrors
+from pyinterp.learner.analysis import Analysis, measurement_key, on_rows
+from pyinterp.models.predictor import Kind, Predictor
+from pyinterp.parallel.cluster import Cluster, There
+from pyinterp.parallel.progress import ProgressOption
+from pyinterp.parallel.threads import shared_cores
+from pyinterp.resampling.refits import Refit
+from pyinterp.storage import fingerprint
+from pyinterp.whatif import Engine, WhatIf
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnalysisOnCluster(Analysis):
+    """An analysis of models in the processes of a cluster.
+
+    Attributes
+    ----------
+    cluster : Cluster
+    parts : tuple of There
+        By refit, the analysis of it alone, beside its model.
+    workers : int
+        How many of the cluster's jobs share the cores.
+    """
+
+    cluster: Cluster
+    parts: tuple[There, ...]
+    workers: int
+
+    @cached_property
+    def cases(self) -> tuple[ModelOnRows, ...]:
+        """One case per refit, which has the predictions of its rows as they are."""
+        if self.whole is not None:
+            return tuple(map(on_rows, self.whole.cases, self.positions))
+        kind = self.problem.predictor.kind
+        served = self._ask(_facts, kind)
+        return tuple(
+            ModelOnRows(
+                whatif=_whatif(refit, *facts),
+                train=refit.train,
+                population=self.problem.population,
+                draw=partial(self.seeds.stream, "draws", refit.number),
+                serve=partial(self._served, k),
+                without=partial(self._without, refit.number),
+            )
+            for k, (refit, facts) in enumerate(zip(self.refits, served, strict=True))
+        )
+
+    def _served(self, k: int, kind: Kind) -> WhatIf:
+        (facts,) = self.cluster.bring([self._start(k, _facts, kind)])
+        return _whatif(self.refits[k], *facts)
+
+    def engine_of_kind(self, kind: Kind) -> Engine:
+        """Return the engine that computed predictions of a kind."""
+        if self.whole is None:
+            return super().engine_of_kind(kind)
+        return Engine.of_all([engine for _, engine in self._ask(_facts, kind)])
+
+    def measure_all(
+        self, estimand: Estimand, progress: ProgressOption = False
+    ) -> tuple[Measurement, ...]:
+        """Return the measurements of all refits, each made beside its model."""
+        return tuple(
+            self._ask(
+                _measured, estimand, self.workers, label=estimand.words.label, progress=progress
+            )
+        )
+
+    @cached_property
+    def mean_share(self) -> float:
+        """The share of their training variance that means of predictions over refits keep."""
+        found = self._ask(_mixtures)
+        refused = any(each is None for each in found)
+        return share_in_mean(None if refused else list(chain.from_iterable(found)))
+
+    def coefficient_errors(self, estimand: Estimand) -> CoefficientErrors | None:
+        """Return derivatives of the estimates along the directions in which coefficients vary."""
+        if self.context.level != "model":
+            return None
+        key = fingerprint((*measurement_key(estimand), estimand.read))
+        if key not in self.errors_of_coefficients:
+            (errors,) = self._ask(_coefficient_errors, estimand)
+            if errors is None:
+                return None
+            self.errors_of_coefficients[key] = errors
+        return self.errors_of_coefficients[key]
+
+    def _ask(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        label: str = "",
+        progress: ProgressOption = False,
+    ) -> list[Any]:
+        """Return what a function says of every refit, asked where its model is."""
+        started = [self._start(k, function, *arguments) for k in range(len(self.refits))]
+        return self.cluster.bring(started, label=label, progress=progress)
+
+    def _start(self, k: int, function: Callable[..., Any], *arguments: Any) -> There:
+        rows: list[IntArray] = []
+        part: Analysis = self
+        while part.whole is not None:
+            rows.insert(0, part.positions[k])
+            part = part.whole
+        return self.cluster.start("question", _on, self.parts[k], rows, function, *arguments)
+
+
+def on_cluster(
+    analysis: Analysis, analyze: Callable[..., Analysis], cluster: Cluster, workers: int
+) -> AnalysisOnCluster:
+    """Return the analysis of models that are on a cluster.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Of the refits, whose models are distant.
+    analyze : callable
+        ``analyze(refits)`` returns the analysis of refits that are at hand.
+    cluster : Cluster
+    workers : int
+    """
+    shared = cluster.share(analyze)
+    refits = [refit.predictor.estimator for refit in analysis.refits]
+    known = {part.name: getattr(analysis, part.name) for part in fields(analysis) if part.init}
+    problem = analysis.problem
+    parts = {part.name: getattr(problem, part.name) for part in fields(problem)}
+    result = AnalysisOnCluster(
+        **known,
+        cluster=cluster,
+        parts=tuple(cluster.start("part", _part, shared, model.refit) for model in refits),
+        workers=workers,
+    )
+    return replace(result, problem=_Problem(**parts, ask=partial(_first, result)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Problem(Problem):
+    """A problem whose model is on a cluster."""
+
+    ask: Callable[[Callable[..., Any]], Any]
+
+    @cached_property
+    def predictive(self) -> Predictor:
+        """The model's predictor of distributions; `PredictionError` if it states none."""
+        kind, family = self.ask(_family)
+        return replace(self.predictor, kind=kind, distribution=family)
+
+
+def _first(analysis: AnalysisOnCluster, function: Callable[..., Any]) -> Any:
+    (answer,) = analysis.cluster.bring([analysis._start(0, function)])
+    return answer
+
+
+def _whatif(refit: Refit, factual: FloatArray, engine: Engine) -> WhatIf:
+    whatif = WhatIf(refit.predictor, refit.design, refit.evaluation)
+    whatif.factual, whatif.engine = factual, engine
+    return whatif
+
+
+# What follows is done where models are.
+
+
+def _part(analyze: Callable[[tuple[Refit, ...]], Analysis], refit: Refit) -> Analysis:
+    return analyze((refit,))
+
+
+def _on(
+    analysis: Analysis, rows: list[IntArray], function: Callable[..., Any], *arguments: Any
+) -> Any:
+    """Return what a function says of the analysis of one refit on some of its rows."""
+    for positions in rows:
+        analysis = replace(analysis, whole=analysis, positions=(positions,))
+    return function(analysis, *arguments)
+
+
+def _facts(analysis: Analysis, kind: Kind) -> tuple[FloatArray, Engine]:
+    whatif = analysis.cases[0].of_kind(kind)
+    return whatif.factual, whatif.engine
+
+
+def _measured(analysis: Analysis, estimand: Estimand, workers: int) -> Measurement:
+    with shared_cores([analysis.refits[0].predictor.estimator], workers):
+        (measurement,) = analysis.measure_all(estimand)
+        return measurement
+
+
+def _mixtures(analysis: Analysis) -> Mixtures | None:
+    variables = analysis.problem.population.variables
+    return predictions_of_mixtures(analysis.refits, variables, analysis.seeds)
+
+
+def _coefficient_errors(analysis: Analysis, estimand: Estimand) -> CoefficientErrors | None:
+    return analysis.coefficient_errors(estimand)
+
+
+def _family(analysis: Analysis) -> tuple[Kind, Distribution | None]:
+    found = analysis.problem.predictive
+    return found.kind, found.distribution

@@ -1,0 +1,129 @@
+"""Work in the processes of a Dask cluster, whose results stay there until they are asked for."""
+
+from __future__ import annotations
+
+from asyncio import CancelledError
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import count
+from typing import Any, TypeAlias
+from uuid import uuid4
+
+from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
+from sklearn import config_context, get_config
+
+from pyinterp.errors import RefitError, reason
+from pyinterp.parallel.progress import ProgressOption, with_progress
+
+# A result in a process of the cluster: `distributed.Future`.
+There: TypeAlias = Any
+LARGEST = 2**40  # bytes of work without a warning that they are many
+
+
+class Cluster:
+    """The cluster that ``joblib.parallel_config("dask")`` has set.
+
+    If a process is lost, others do its work again, with the same results.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        # One name for all of a cluster's tasks of a kind, so that they are spread evenly.
+        self._name, self._count = f"pyinterp-{uuid4().hex}", count()
+
+    @classmethod
+    def active(cls, n_jobs: int | None) -> Cluster | None:
+        """Return the cluster that is set; None without one, inside of one, or for one job."""
+        client = getattr(get_active_backend()[0], "client", None)
+        if client is None or n_jobs == 1 or _is_inside():
+            return None
+        effective_n_jobs(n_jobs)  # waits for the first process, or raises
+        return cls(client)
+
+    def share(self, value: object) -> There:
+        """Send a value to the cluster once; its processes then get it from each other."""
+        return self._submit("data", _itself, value)
+
+    def start(self, kind: str, function: Callable[..., Any], *arguments: Any) -> There:
+        """Begin a kind of work; arguments that are results of the cluster do not travel."""
+        return self._submit(kind, _do, get_config(), function, *arguments)
+
+    def _submit(self, kind: str, function: Callable[..., Any], *arguments: Any) -> There:
+        import dask  # noqa: PLC0415 - there only with a client
+
+        if self.client.status != "running":
+            raise RefitError(_gone(f"its client is {self.client.status}"))
+        key = f"{self._name}-{kind}", next(self._count)
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGEST}):
+            return self.client.submit(function, *arguments, key=key, pure=False)
+
+    @contextmanager
+    def outcomes(
+        self, results: Sequence[There], *, label: str, progress: ProgressOption, unit: str = "fit"
+    ) -> Iterator[Iterable[Any]]:
+        """Bring results here, in order; work that is not done when the context ends is canceled."""
+        brought = (result.result() for result in results)
+        try:
+            if progress is False:
+                yield brought
+            else:
+                shown = with_progress(brought, len(results), label, unit, progress)
+                with closing(shown) as counted:
+                    yield counted
+        finally:
+            brought.close()
+            if self.client.status == "running":
+                self.client.cancel([each for each in results if not each.done()])
+
+    def bring(
+        self, results: Sequence[There], *, label: str = "", progress: ProgressOption = False
+    ) -> list[Any]:
+        """Return results here, in order.
+
+        Raises
+        ------
+        RefitError
+            If they are lost, as without the processes or the client that they need.
+        """
+        try:
+            with self.outcomes(results, label=label, progress=progress) as brought:
+                return list(brought)
+        except (Exception, CancelledError) as error:
+            lost = type(error).__module__.startswith("distributed")
+            if lost or isinstance(error, CancelledError) or self.client.status != "running":
+                raise RefitError(_gone(reason(error))) from error
+            raise
+
+
+def _gone(why: str) -> str:
+    return (
+        f"The cluster that keeps the models is lost ({why}): ask while its client is connected, or "
+        "fit again with `checkpoint=`, whose models come here, or with `keep_models=False` and "
+        "`measure=`."
+    )
+
+
+def _itself(value: object) -> object:
+    return value
+
+
+def _do(config: dict[str, Any], function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return the result of a function under the caller's configuration of scikit-learn."""
+    with config_context(**config):
+        return function(*arguments)
+
+
+def _is_inside() -> bool:
+    """Whether this is a process of a cluster at work."""
+    from distributed import get_worker  # noqa: PLC0415 - there only with a client
+
+    try:
+        get_worker()
+    except ValueError:
+        return False
+    return True
