@@ -42,7 +42,7 @@ from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.learner.model_records import analysis_of_records, record_model
-from pyinterp.learner.on_cluster import on_cluster
+from pyinterp.learner.on_cluster import ModelThere, on_cluster
 from pyinterp.learner.on_file import AnalysisOnFile, ResultsOnFile, record_of
 from pyinterp.models.adapters import fits_intercept, needs_intercept, one_thread, suit, wants_frames
 from pyinterp.models.copies import fresh
@@ -478,7 +478,7 @@ class Learner:
             n_jobs=1,
             data=None if isinstance(plan, FreshDraws) else self.data,
         )
-        finish = measure and partial(
+        finish: Callable[[Refit], Any] | None = measure and partial(
             record_model,
             analyze=analyze,
             ask=partial(_ask, measure, model, plan),
@@ -486,6 +486,9 @@ class Learner:
         )
         # Learners of R work in one thread of one process at a time.
         cluster = None if self._one_thread else Cluster.active(n_jobs)
+        stay = cluster is not None and store is None and measure is None
+        if stay:
+            finish = partial(ModelThere, analyze=analyze)
         train = partial(
             refit,
             self.estimator,
@@ -500,6 +503,7 @@ class Learner:
             shard=part,
             finish=finish,
             cluster=cluster,
+            stay=stay,
         )
         if store is None:
             refits = train()
@@ -524,8 +528,8 @@ class Learner:
         )
         if measure is not None:
             analysis = analysis_of_records(analysis)
-        elif cluster is not None and store is None:
-            analysis = on_cluster(analysis, analyze, cluster, effective_n_jobs(n_jobs))
+        elif cluster is not None and stay:
+            analysis = on_cluster(analysis, cluster, effective_n_jobs(n_jobs))
         return LearnerResults(model, plan, analysis)
 
     def _words(self, plan: Resampling, population: Sample, seeds: Seeds) -> dict[str, Any]:

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any
+from typing import Any, Never
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.distributions import Distribution
+from pyinterp.errors import OptionError
 from pyinterp.estimands.estimand import Estimand, Problem
 from pyinterp.estimands.estimate import Measurement, ModelOnRows
 from pyinterp.inference.half_sample.half_fits import (
@@ -20,7 +21,7 @@ from pyinterp.inference.half_sample.half_fits import (
 from pyinterp.inference.replicates import CoefficientErrors
 from pyinterp.learner.analysis import Analysis, measurement_key, on_rows
 from pyinterp.models.predictor import Kind, Predictor
-from pyinterp.parallel.cluster import Cluster, There
+from pyinterp.parallel.cluster import Cluster, There, size_of
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parallel.threads import shared_cores
 from pyinterp.resampling.refits import Refit
@@ -35,15 +36,18 @@ class AnalysisOnCluster(Analysis):
     Attributes
     ----------
     cluster : Cluster
-    parts : tuple of There
-        By refit, the analysis of it alone, beside its model.
     workers : int
         How many of the cluster's jobs share the cores.
     """
 
     cluster: Cluster
-    parts: tuple[There, ...]
     workers: int
+
+    def __getstate__(self) -> Never:
+        raise OptionError(
+            "Results whose models are on a cluster can't be pickled: use their `save`, or fit "
+            "with `checkpoint=`."
+        )
 
     @cached_property
     def cases(self) -> tuple[ModelOnRows, ...]:
@@ -120,34 +124,16 @@ class AnalysisOnCluster(Analysis):
         while part.whole is not None:
             rows.insert(0, part.positions[k])
             part = part.whole
-        return self.cluster.start("question", _on, self.parts[k], rows, function, *arguments)
+        place = self.refits[k].predictor.estimator.refit
+        return self.cluster.start("question", _on, [place], rows, function, *arguments)
 
 
-def on_cluster(
-    analysis: Analysis, analyze: Callable[..., Analysis], cluster: Cluster, workers: int
-) -> AnalysisOnCluster:
-    """Return the analysis of models that are on a cluster.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        Of the refits, whose models are distant.
-    analyze : callable
-        ``analyze(refits)`` returns the analysis of refits that are at hand.
-    cluster : Cluster
-    workers : int
-    """
-    shared = cluster.share(analyze)
-    refits = [refit.predictor.estimator for refit in analysis.refits]
+def on_cluster(analysis: Analysis, cluster: Cluster, workers: int) -> AnalysisOnCluster:
+    """Return the analysis of models that stayed on a cluster, each a part of its `ModelThere`."""
     known = {part.name: getattr(analysis, part.name) for part in fields(analysis) if part.init}
     problem = analysis.problem
     parts = {part.name: getattr(problem, part.name) for part in fields(problem)}
-    result = AnalysisOnCluster(
-        **known,
-        cluster=cluster,
-        parts=tuple(cluster.start("part", _part, shared, model.refit) for model in refits),
-        workers=workers,
-    )
+    result = AnalysisOnCluster(**known, cluster=cluster, workers=workers)
     return replace(result, problem=_Problem(**parts, ask=partial(_first, result)))
 
 
@@ -178,14 +164,35 @@ def _whatif(refit: Refit, factual: FloatArray, engine: Engine) -> WhatIf:
 # What follows is done where models are.
 
 
-def _part(analyze: Callable[[tuple[Refit, ...]], Analysis], refit: Refit) -> Analysis:
-    return analyze((refit,))
+class ModelThere:
+    """A refit and the analysis of it alone, in a process of a cluster.
+
+    Parameters
+    ----------
+    refit : Refit
+    analyze : callable
+        ``analyze(refits)`` returns the analysis of refits.
+    """
+
+    def __init__(self, refit: Refit, *, analyze: Callable[[tuple[Refit, ...]], Analysis]) -> None:
+        self.predictor, self._refit, self._analyze = refit.predictor, refit, analyze
+        self._size = size_of(refit.predictor.estimator)
+
+    @cached_property
+    def analysis(self) -> Analysis:
+        """The analysis of the refit, which keeps what estimands share."""
+        return self._analyze((self._refit,))
+
+    def __sizeof__(self) -> int:
+        """Return the size of the model, by which the cluster leaves it where it is."""
+        return self._size
 
 
 def _on(
-    analysis: Analysis, rows: list[IntArray], function: Callable[..., Any], *arguments: Any
+    model: ModelThere, rows: list[IntArray], function: Callable[..., Any], *arguments: Any
 ) -> Any:
     """Return what a function says of the analysis of one refit on some of its rows."""
+    analysis = model.analysis
     for positions in rows:
         analysis = replace(analysis, whole=analysis, positions=(positions,))
     return function(analysis, *arguments)

@@ -39,7 +39,7 @@ class DistantModel:
 
     def _ask(self, function: Any, *arguments: Any) -> Any:
         (answer,) = self._cluster.bring(
-            [self._cluster.start("answer", function, self.refit, *arguments)]
+            [self._cluster.start("answer", function, [self.refit], *arguments)]
         )
         return answer
 

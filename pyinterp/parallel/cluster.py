@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -9,6 +10,7 @@ from itertools import count
 from typing import Any, TypeAlias
 from uuid import uuid4
 
+import cloudpickle
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
@@ -47,20 +49,21 @@ class Cluster:
 
     def share(self, value: object) -> There:
         """Send a value to the cluster once; its processes then get it from each other."""
-        return self._submit("data", _itself, value)
+        return self.start("data", _itself, (), value)
 
-    def start(self, kind: str, function: Callable[..., Any], *arguments: Any) -> There:
-        """Begin a kind of work; arguments that are results of the cluster do not travel."""
-        return self._submit(kind, _do, get_config(), function, *arguments)
-
-    def _submit(self, kind: str, function: Callable[..., Any], *arguments: Any) -> There:
+    def start(
+        self, kind: str, function: Callable[..., Any], there: Sequence[There], *arguments: Any
+    ) -> There:
+        """Begin a kind of work: a function of results that are there, and of other arguments."""
         import dask  # noqa: PLC0415 - there only with a client
 
         if self.client.status != "running":
             raise RefitError(_gone(f"its client is {self.client.status}"))
+        # As bytes, so that the scheduler need not know the user's classes.
+        work = cloudpickle.dumps((get_config(), function, arguments))
         key = f"{self._name}-{kind}", next(self._count)
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGEST}):
-            return self.client.submit(function, *arguments, key=key, pure=False)
+            return self.client.submit(_do, work, *there, key=key, pure=False)
 
     @contextmanager
     def outcomes(
@@ -112,10 +115,31 @@ def _itself(value: object) -> object:
     return value
 
 
-def _do(config: dict[str, Any], function: Callable[..., Any], *arguments: Any) -> Any:
+def _do(work: bytes, *there: Any) -> Any:
     """Return the result of a function under the caller's configuration of scikit-learn."""
+    config, function, arguments = pickle.loads(work)  # noqa: S301 - of the user's session
     with config_context(**config):
-        return function(*arguments)
+        return function(*there, *arguments)
+
+
+def size_of(value: object) -> int:
+    """Return how many bytes travel with a value; large ones are best left where they are."""
+    count = _Count()
+    pickler = cloudpickle.Pickler(count, protocol=5, buffer_callback=count.add)
+    pickler.dump(value)
+    return count.total
+
+
+class _Count:
+    """A file that counts what is written to it."""
+
+    total = 0
+
+    def write(self, data: Any) -> None:
+        self.total += len(data)
+
+    def add(self, buffer: pickle.PickleBuffer) -> None:
+        self.total += buffer.raw().nbytes
 
 
 def _is_inside() -> bool:

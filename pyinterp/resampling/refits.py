@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -124,15 +125,16 @@ def refit(
     options: RefitOptions,
     checkpoint: Checkpoint | None = None,
     shard: Shard | None = None,
-    finish: Callable[[Refit], Predictor] | None = None,
+    finish: Callable[[Refit], Any] | None = None,
     cluster: Cluster | None = None,
+    stay: bool = False,
 ) -> tuple[Refit, ...]:
     """Train `estimator` on every part of the plan.
 
     Refits whose training fails are dropped if ``options.on_error`` is "drop". Those that the
     checkpoint keeps are not trained again. Of a shard, only its refits are trained, and returned.
     ``finish(refit)`` returns what takes the place of a refit's predictor, in the job that trains
-    it. Models that are trained on a cluster stay there, unless a checkpoint keeps them.
+    it. On a cluster that may `stay` there: an owner of the predictor, which is asked from here.
 
     Raises
     ------
@@ -152,7 +154,6 @@ def refit(
         done = checkpoint.refits(numbered)
     todo = [k for k in numbered if k not in done]
     failures: list[tuple[str, Exception]] = []
-    stay = checkpoint is None and finish is None
     with (
         _lost_workers(done, len(numbered), checkpoint),
         work.outcomes(todo, ordered=checkpoint is None)
@@ -191,7 +192,7 @@ class Workshop:
     design: Design
     population: Sample
     workers: int
-    finish: Callable[[Refit], Predictor] | None
+    finish: Callable[[Refit], Any]
 
 
 @dataclass(frozen=True)
@@ -205,7 +206,7 @@ class _Work:
     plan: Resampling
     seeds: Seeds
     options: RefitOptions
-    finish: Callable[[Refit], Predictor] | None
+    finish: Callable[[Refit], Any] | None
     _designs: dict[int, Design] = field(default_factory=dict)
 
     @cached_property
@@ -267,18 +268,20 @@ class _Work:
     ) -> Iterator[Iterable[tuple[int, Predictor | Exception]]]:
         """Train on a cluster; yields predictors of models that `stay` there, or come here."""
         workers = effective_n_jobs(self.options.n_jobs)
-        shop = Workshop(self.estimator, self.design, self.population, workers, self.finish)
+        finish = self.finish or attrgetter("predictor")
+        shop = Workshop(self.estimator, self.design, self.population, workers, finish)
         shared = cluster.share(shop)
-        refits = {k: cluster.start("refit", *self._call(k, shared)) for k in numbers}
-        read = outline if stay else _predictor_of
-        answers = [cluster.start("outcome", read, refit) for refit in refits.values()]
+        work = {k: cluster.start("refit", *self._call(k, shared)) for k in numbers}
+        answers = list(work.values())
+        if stay:
+            answers = [cluster.start("outline", outline, [owner]) for owner in answers]
         progress = self.options.progress
         with cluster.outcomes(answers, label="Refits", progress=progress) as brought:
             yield (
-                (k, distant(outcome, cluster, refits[k]))
+                (k, distant(outcome, cluster, work[k]))
                 if stay and isinstance(outcome, Predictor)
                 else (k, outcome)
-                for k, outcome in zip(refits, brought, strict=True)
+                for k, outcome in zip(work, brought, strict=True)
             )
 
     def _call(self, k: int, shared: There) -> tuple[Any, ...]:
@@ -287,11 +290,11 @@ class _Work:
         try:
             design = self.design_of(k)
         except PyinterpError as error:
-            return _failure, error
+            return _failure, (), error
         rows = part.places(self.population) if shares else part
         return (
             _train_there,
-            shared,
+            [shared],
             k,
             rows,
             None if design is self.design else design,
@@ -392,8 +395,8 @@ def _train_there(
     part: Part | Places,
     changed: Design | None,
     rng: np.random.Generator | None,
-) -> Refit | Exception:
-    """Return a refit, or the exception that its training raises, in a process of a cluster."""
+) -> Any:
+    """Return what becomes of a refit, or the exception that its training raises, on a cluster."""
     part = part.of(shared.population) if isinstance(part, Places) else part
     design, train = shared.design if changed is None else changed, part.train
 
@@ -406,11 +409,7 @@ def _train_there(
     if isinstance(outcome, Exception):
         return outcome
     done = Refit(number=k, predictor=outcome, design=design, **part._asdict())
-    return done if shared.finish is None else replace(done, predictor=shared.finish(done))
-
-
-def _predictor_of(outcome: Refit | Exception) -> Predictor | Exception:
-    return outcome if isinstance(outcome, Exception) else outcome.predictor
+    return shared.finish(done)
 
 
 def _failure(error: Exception) -> Exception:

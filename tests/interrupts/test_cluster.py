@@ -1,0 +1,352 @@
+"""Dask clusters of processes: the numbers of one process, whatever becomes of the workers."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+from joblib import parallel_config
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+from pyinterp.learner.on_cluster import AnalysisOnCluster
+from pyinterp.models.distant_model import DistantModel
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
+    # What distributed leaves open when its processes are killed.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+OPTIONS = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 50}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with LocalCluster(n_workers=2, **OPTIONS) as cluster, Client(cluster) as client:
+        client.run(sys.path.extend, [str(Path(__file__).parent), *sys.path])
+        yield client
+
+
+def rows(n: int = 150, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(rng.normal(size=(n, 3)), columns=["x", "z", "w"])
+    data["g"] = pd.Categorical(rng.choice(list("abc"), n))
+    data["c"] = rng.integers(30, size=n)
+    return data.assign(y=data["x"] + data["z"] * data["w"] + rng.normal(size=n))
+
+
+def classes() -> pd.DataFrame:
+    data = rows()
+    return data.assign(y=np.where(data["y"] > 0, "p", "q"))
+
+
+def counts() -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    data = rows().assign(t=rng.uniform(1, 5, 150))
+    return data.assign(y=rng.poisson(data["t"] * np.exp(data["x"] / 2)))
+
+
+def drawn(rng: np.random.Generator) -> pd.DataFrame:
+    return rows(150, int(rng.integers(2**31)))
+
+
+def learner(data: pd.DataFrame, estimator: Any, formula: str = "y ~ x + z + w + g", **options: Any):
+    return pi.Learner.from_formula(formula, data, estimator, **options)
+
+
+FITS: dict[str, Callable[[], tuple[Any, Any]]] = {
+    "forest": lambda: (learner(rows(), RandomForestRegressor(10)), pi.HalfSampling(4, pairs=5)),
+    "one model": lambda: (learner(rows(), LinearRegression()), pi.Holdout(0.6)),
+    "coefficients": lambda: (
+        learner(rows(), pi.statsmodels_learner(__import__("statsmodels.api").api.OLS)),
+        pi.Holdout(0.6),
+    ),
+    "classes": lambda: (learner(classes(), LogisticRegression()), pi.Bootstrap(4)),
+    "forest of classes": lambda: (learner(classes(), RandomForestClassifier(10)), pi.CrossValidation(3)),
+    "clusters": lambda: (
+        learner(rows(), DecisionTreeRegressor(max_depth=3)), pi.Bootstrap(4, cluster="c")
+    ),
+    "splines of a refit": lambda: (
+        learner(rows(), LinearRegression(), "y ~ bs(x, df=4) + z", design_state="refit",
+                missing="auto"), pi.Subsampling(4, fraction=0.8)
+    ),
+    "fresh draws": lambda: (
+        learner(rows(), LinearRegression()), pi.FreshDraws(drawn, 4)
+    ),
+    "distribution": lambda: (learner(rows(), BayesianRidge()), pi.Bootstrap(4)),
+    "exposure": lambda: (
+        learner(counts(), pi.statsmodels_learner(
+            __import__("statsmodels.api").api.GLM,
+            family=__import__("statsmodels.api").api.families.Poisson()), exposure="t"),
+        pi.Bootstrap(4),
+    ),
+    "weights": lambda: (
+        learner(rows().assign(t=np.arange(150) % 3 + 1.0), LinearRegression(), weights="t",
+                weights_type="sampling"), pi.Bootstrap(4)
+    ),
+}  # fmt: skip
+QUESTIONS: dict[str, Callable[[pi.LearnerResults], Any]] = {
+    "pfi": lambda res: res.pfi(),
+    "pfi of rows": lambda res: res.pfi(rows=np.arange(150) % 2 == 0),
+    "pfi by level": lambda res: res.pfi("x", by="g"),
+    "pfi by a function": lambda res: res.pfi("x", loss=lambda y, f: np.abs(y - f)),
+    "importance": lambda res: res.importance(features=["x", "z"]),
+    "loco": lambda res: res.loco(["x", "z"]),
+    "loco of rows": lambda res: res.loco("x", rows=np.arange(150) % 2 == 0),
+    "pd": lambda res: res.pd("x"),
+    "surface": lambda res: res.pd(["x", "z"], together=True, points=4),
+    "rate": lambda res: res.pd("x", scale="rate"),
+    "slopes": lambda res: res.slopes("x"),
+    "firm": lambda res: res.firm(),
+    "loss": lambda res: res.loss(),
+    "metric": lambda res: res.metric("r2"),
+    "accuracy": lambda res: res.pfi("x", loss="accuracy"),
+    "positivity": lambda res: res.positivity("x"),
+    "entropy": lambda res: res.entropy_pfi("x"),
+    "likelihood": lambda res: res.likelihood_pfi("x"),
+    "causal": lambda res: res.causal("x"),
+    "predict": lambda res: res.predict(rows()[:4].assign(t=1.0)),
+}
+
+
+def text(question: Callable[[pi.LearnerResults], Any], results: pi.LearnerResults) -> str:
+    """Return all digits of an answer and its table, or the error."""
+    try:
+        answer = question(results)
+    except pi.errors.PyinterpError as error:
+        return f"{type(error).__name__}: {error}"
+    if hasattr(answer, "tidy"):
+        table = answer.tidy()
+        digits = [str(table.to_dict("list")), str(answer.summary(date=False))]
+        return "\n".join(digits)
+    return str(np.asarray(answer).tolist())
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_every_answer_is_that_of_one_process(name, client, tmp_path) -> None:
+    model, plan = FITS[name]()
+    here = model.fit(plan, seed=1)
+    expected = {label: text(question, here) for label, question in QUESTIONS.items()}
+    errors = [
+        label for label, answer in expected.items() if answer.partition(":")[0].endswith("Error")
+    ]
+    assert len(errors) < len(QUESTIONS) / 2  # more would prove little
+    with parallel_config("dask"):
+        there = model.fit(plan, seed=1)
+        assert isinstance(there.analysis, AnalysisOnCluster)
+        answers = {label: text(question, there) for label, question in QUESTIONS.items()}
+        others = {label: answers[label] for label in QUESTIONS if answers[label] != expected[label]}
+        assert not others, {label: (answer, expected[label]) for label, answer in others.items()}
+        there.save(tmp_path / "there.pyinterp")
+    # Out of the context and on file the answers are the same.
+    assert text(QUESTIONS["firm"], there) == expected["firm"]
+    loaded = pi.load(tmp_path / "there.pyinterp")
+    assert text(QUESTIONS["pfi"], loaded) == expected["pfi"]
+
+
+def test_models_stay_and_can_be_brought(client) -> None:
+    model, plan = FITS["forest"]()
+    here = model.fit(plan, seed=1)
+    with parallel_config("dask"):
+        there = model.fit(plan, seed=1)
+    distant = there.refits[0].predictor.estimator
+    assert isinstance(distant, DistantModel)
+    assert "RandomForestRegressor on a cluster" in repr(distant)
+    brought = distant.fetch()
+    matrix = here.refits[0].design.encode(rows())
+    expected = here.refits[0].predictor.estimator.predict(matrix)
+    np.testing.assert_array_equal(brought.predict(matrix), expected)
+
+
+def test_dropped_kept_and_sharded_fits(client, tmp_path) -> None:
+    model, plan = FITS["forest"]()
+    here = text(QUESTIONS["pfi"], model.fit(plan, seed=1))
+    with parallel_config("dask"):
+        dropped = model.fit(plan, seed=1, keep_models=False, measure=lambda res: res.pfi())
+        kept = model.fit(plan, seed=1, checkpoint=tmp_path / "kept")
+        for number in (2, 1):
+            model.fit(plan, seed=1, checkpoint=tmp_path / "shards", shard=(number, 2))
+    joined = pi.join(tmp_path / "shards")
+    for results in (dropped, kept, joined):
+        assert text(QUESTIONS["pfi"], results) == here
+    again = model.fit(plan, seed=1, checkpoint=tmp_path / "kept")  # without the cluster
+    assert text(QUESTIONS["pfi"], again) == here
+
+
+class Moody(DecisionTreeRegressor):
+    """A tree that fails for some seeds."""
+
+    def fit(self, X, y):
+        if self.random_state % 3 == 0:
+            raise ArithmeticError(f"no luck with {self.random_state}")
+        return super().fit(X, y)
+
+
+def test_failures_are_those_of_one_process(client) -> None:
+    model = learner(rows(), Moody())
+    with pytest.raises(pi.errors.RefitError) as here:
+        model.fit(pi.Bootstrap(10), seed=1)
+    with parallel_config("dask"), pytest.raises(pi.errors.RefitError) as there:
+        model.fit(pi.Bootstrap(10), seed=1)
+    assert str(there.value) == str(here.value)
+    with parallel_config("dask"), pytest.warns(pi.errors.RefitWarning) as warned:
+        there = model.fit(pi.Bootstrap(10), seed=1, on_error="drop")
+    with pytest.warns(pi.errors.RefitWarning) as expected:
+        here = model.fit(pi.Bootstrap(10), seed=1, on_error="drop")
+    assert str(warned[0].message) == str(expected[0].message)
+    assert text(QUESTIONS["pfi"], there) == text(QUESTIONS["pfi"], here)
+
+
+class Large(DecisionTreeRegressor):
+    """A tree of 4 MB, which should not travel."""
+
+    def fit(self, X, y):
+        self.ballast_ = np.random.default_rng(0).bytes(2**22)
+        return super().fit(X, y)
+
+
+def received() -> int:
+    """Return the bytes that the loopback interface has received since the machine started."""
+    lines = Path("/proc/net/dev").read_text().splitlines()
+    (line,) = [line for line in lines if line.strip().startswith("lo:")]
+    return int(line.split(":")[1].split()[0])
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counters of Linux")
+def test_data_travel_once_and_models_never(client) -> None:
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(4000, 20))).add_prefix("x").assign(y=rng.normal(size=4000))
+    model = learner(data, Large(max_depth=2), "y ~ .")
+    size = data.to_numpy().nbytes
+    with parallel_config("dask"):
+        before = received()
+        there = model.fit(pi.Bootstrap(20), seed=1)
+        there.loss()
+        travelled = received() - before
+    # The data thrice (data, design, user's frame) to each of two, and positions: not 20 times.
+    assert travelled < 20 * size
+    assert travelled < 20 * 2**22 / 2
+
+
+class Slow(DecisionTreeRegressor):
+    """A tree that takes a tenth of a second."""
+
+    def fit(self, X, y):
+        time.sleep(0.1)
+        return super().fit(X, y)
+
+
+def killed_worker(kills: int, seed: int) -> None:
+    """Fit and ask while workers are killed at random times; hold that nothing changes."""
+    rng = np.random.default_rng(seed)
+    model, plan = learner(rows(), Slow(max_depth=3)), pi.HalfSampling(6, pairs=5)
+    here = model.fit(plan, seed=1)
+    ends = threading.Event()
+
+    with LocalCluster(n_workers=2, **OPTIONS) as cluster, Client(cluster) as client:
+        client.run(sys.path.extend, [str(Path(__file__).parent), *sys.path])
+        count = 0
+
+        def kill() -> None:
+            nonlocal count
+            while count < kills and not ends.wait(rng.uniform(0.3, 1.5)):
+                pids = [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
+                if pids:
+                    os.kill(int(rng.choice(pids)), signal.SIGKILL)
+                    count += 1
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        try:
+            with parallel_config("dask"):
+                while count < kills:
+                    there = model.fit(plan, seed=1)
+                    for label in ("pfi", "loco", "pd"):
+                        assert text(QUESTIONS[label], there) == text(QUESTIONS[label], here)
+        finally:
+            ends.set()
+            killer.join()
+    assert count == kills
+
+
+def test_a_killed_worker_changes_nothing() -> None:
+    killed_worker(2, seed=1)
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("seed", range(4))
+def test_many_killed_workers_change_nothing(seed) -> None:
+    killed_worker(5, seed=100 + seed)
+
+
+SCHEDULER = """
+import sys
+from distributed import LocalCluster
+if __name__ == "__main__":
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=':0') as cluster:
+        print(cluster.scheduler_address, flush=True)
+        sys.stdin.read()
+"""
+
+
+def test_a_lost_cluster_is_an_error_and_the_checkpoint_goes_on(tmp_path) -> None:
+    model, plan = learner(rows(), Slow(max_depth=3)), pi.Bootstrap(12)
+    program = tmp_path / "scheduler.py"
+    program.write_text(SCHEDULER)
+    with subprocess.Popen(  # noqa: S603 - this interpreter, on the program above
+        [sys.executable, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+        env=dict(os.environ, PYTHONPATH=str(Path(__file__).parent)),
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        try:
+            address = process.stdout.readline().strip()
+            with Client(address, timeout="20s") as client:
+                client.run(sys.path.extend, [str(Path(__file__).parent), *sys.path])
+                with parallel_config("dask"):
+                    there = model.fit(plan, seed=1)
+                    there.loss()
+
+                    def end() -> None:
+                        while len(list((tmp_path / "kept" / "refits").glob("[!.]*"))) < 3:
+                            time.sleep(0.01)
+                        os.killpg(process.pid, signal.SIGKILL)
+
+                    killer = threading.Thread(target=end)
+                    killer.start()
+                    with pytest.raises(pi.errors.RefitError, match=r"of 12 refits were done"):
+                        model.fit(plan, seed=1, checkpoint=tmp_path / "kept")
+                    killer.join()
+                    assert there.loss().summary() is not None  # measured before
+                    with pytest.raises(pi.errors.RefitError, match="cluster that keeps the models"):
+                        there.pfi()
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    done = len(list((tmp_path / "kept" / "refits").glob("[!.]*")))
+    assert 3 <= done < 12
+    again = model.fit(plan, seed=1, checkpoint=tmp_path / "kept")
+    assert text(QUESTIONS["pfi"], again) == text(QUESTIONS["pfi"], model.fit(plan, seed=1))
+
+
+def test_results_on_a_cluster_do_not_pickle(client) -> None:
+    model, plan = FITS["classes"]()
+    with parallel_config("dask"):
+        there = model.fit(plan, seed=1)
+    with pytest.raises(pi.errors.OptionError, match=r"`save`"):
+        pickle.dumps(there)
