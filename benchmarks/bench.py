@@ -15,6 +15,7 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from cluster import many_machines
 from defaults import defaults
 from ensembles import any_model, ensembles
 from peers import hidimstat, woodelf
@@ -39,6 +40,7 @@ SECTIONS: dict[str, Callable[[int], str]] = {
     "uncertainty": uncertainty,
     "scale": scale,
     "fits": fits,
+    "cluster": many_machines,
     "startup": startup,
 }
 

@@ -22,9 +22,9 @@ BLOCK = re.compile(
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="bash")
 
 
-def test_jobs_of_slurm(tmp_path: Path) -> None:
+def test_scripts_of_slurm_and_dask(tmp_path: Path) -> None:
     files = dict(BLOCK.findall(PAGE.read_text(encoding="utf-8")))
-    assert set(files) == {"night.py", "night.sh", "join.sh"}
+    assert set(files) == {"night.py", "night.sh", "join.sh", "spread.py"}
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     (count,) = re.findall(r"^#SBATCH --array=1-(\d+)$", files["night.sh"], re.MULTILINE)
@@ -50,5 +50,10 @@ def test_jobs_of_slurm(tmp_path: Path) -> None:
         "progression ~ .", pi.datasets.load_diabetes(), RandomForestRegressor(20)
     )
     alone = learner.fit(seed=1).pfi().tidy()
-    saved = pi.load(tmp_path / "night.pyinterp").pfi().tidy()
-    pd.testing.assert_frame_equal(saved, alone, check_exact=True)
+    subprocess.run(  # noqa: S603 - a script of our page
+        [sys.executable, "spread.py"], cwd=tmp_path, env=environment, check=True,
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
+    for name in ("night", "spread"):
+        saved = pi.load(tmp_path / f"{name}.pyinterp").pfi().tidy()
+        pd.testing.assert_frame_equal(saved, alone, check_exact=True)
