@@ -16,6 +16,7 @@ Module            What is in it
 `interpretable`   `Interpretable`, with all these methods, ``loss``, ``positivity``, ``causal``
 `analysis`        Fitted models with their measurements, on all rows or on some
 `on_file`         Results of fits without models, as files hold them
+`on_cluster`      Analyses whose models are in the processes of a cluster
 `model_records`   Refits whose models are dropped once they are measured
 `row_order`       A footnote on rows that look ordered in time
 `compare`         ``compare``: tests of learners, and of results, of the same or independent data

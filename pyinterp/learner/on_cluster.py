@@ -8,6 +8,8 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Never
 
+import cloudpickle
+
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.distributions import Distribution
 from pyinterp.errors import OptionError
@@ -21,7 +23,7 @@ from pyinterp.inference.half_sample.half_fits import (
 from pyinterp.inference.replicates import CoefficientErrors
 from pyinterp.learner.analysis import Analysis, measurement_key, on_rows
 from pyinterp.models.predictor import Kind, Predictor
-from pyinterp.parallel.cluster import Cluster, There, size_of
+from pyinterp.parallel.cluster import Cluster, There
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parallel.threads import shared_cores
 from pyinterp.resampling.refits import Refit
@@ -62,13 +64,13 @@ class AnalysisOnCluster(Analysis):
                 train=refit.train,
                 population=self.problem.population,
                 draw=partial(self.seeds.stream, "draws", refit.number),
-                serve=partial(self._served, k),
+                serve=partial(self._serve_there, k),
                 without=partial(self._without, refit.number),
             )
             for k, (refit, facts) in enumerate(zip(self.refits, served, strict=True))
         )
 
-    def _served(self, k: int, kind: Kind) -> WhatIf:
+    def _serve_there(self, k: int, kind: Kind) -> WhatIf:
         (facts,) = self.cluster.bring([self._start(k, _facts, kind)])
         return _whatif(self.refits[k], *facts)
 
@@ -84,7 +86,7 @@ class AnalysisOnCluster(Analysis):
         """Return the measurements of all refits, each made beside its model."""
         return tuple(
             self._ask(
-                _measured, estimand, self.workers, label=estimand.words.label, progress=progress
+                _measure_here, estimand, self.workers, label=estimand.words.label, progress=progress
             )
         )
 
@@ -176,7 +178,7 @@ class ModelThere:
 
     def __init__(self, refit: Refit, *, analyze: Callable[[tuple[Refit, ...]], Analysis]) -> None:
         self.predictor, self._refit, self._analyze = refit.predictor, refit, analyze
-        self._size = size_of(refit.predictor.estimator)
+        self._size = len(cloudpickle.dumps(refit.predictor.estimator))
 
     @cached_property
     def analysis(self) -> Analysis:
@@ -203,7 +205,7 @@ def _facts(analysis: Analysis, kind: Kind) -> tuple[FloatArray, Engine]:
     return whatif.factual, whatif.engine
 
 
-def _measured(analysis: Analysis, estimand: Estimand, workers: int) -> Measurement:
+def _measure_here(analysis: Analysis, estimand: Estimand, workers: int) -> Measurement:
     with shared_cores([analysis.refits[0].predictor.estimator], workers):
         (measurement,) = analysis.measure_all(estimand)
         return measurement

@@ -58,7 +58,7 @@ class Cluster:
         import dask  # noqa: PLC0415 - there only with a client
 
         if self.client.status != "running":
-            raise RefitError(_gone(f"its client is {self.client.status}"))
+            raise RefitError(_no_models(f"its client is {self.client.status}"))
         # As bytes, so that the scheduler need not know the user's classes.
         work = cloudpickle.dumps((get_config(), function, arguments))
         key = f"{self._name}-{kind}", next(self._count)
@@ -99,11 +99,11 @@ class Cluster:
         except (Exception, CancelledError) as error:
             lost = type(error).__module__.startswith("distributed")
             if lost or isinstance(error, CancelledError) or self.client.status != "running":
-                raise RefitError(_gone(reason(error))) from error
+                raise RefitError(_no_models(reason(error))) from error
             raise
 
 
-def _gone(why: str) -> str:
+def _no_models(why: str) -> str:
     return (
         f"The cluster that keeps the models is lost ({why}): ask while its client is connected, or "
         "fit again with `checkpoint=`, whose models come here, or with `keep_models=False` and "
@@ -120,26 +120,6 @@ def _do(work: bytes, *there: Any) -> Any:
     config, function, arguments = pickle.loads(work)  # noqa: S301 - of the user's session
     with config_context(**config):
         return function(*there, *arguments)
-
-
-def size_of(value: object) -> int:
-    """Return how many bytes travel with a value; large ones are best left where they are."""
-    count = _Count()
-    pickler = cloudpickle.Pickler(count, protocol=5, buffer_callback=count.add)
-    pickler.dump(value)
-    return count.total
-
-
-class _Count:
-    """A file that counts what is written to it."""
-
-    total = 0
-
-    def write(self, data: Any) -> None:
-        self.total += len(data)
-
-    def add(self, buffer: pickle.PickleBuffer) -> None:
-        self.total += buffer.raw().nbytes
 
 
 def _is_inside() -> bool:

@@ -38,7 +38,7 @@ from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.representation import about
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
-from pyinterp.resampling.resampling import Group, Part, Places, Resampling, Units
+from pyinterp.resampling.resampling import Group, Part, Resampling, Units
 
 T = TypeVar("T")
 OnError: TypeAlias = Literal["raise", "drop"]
@@ -185,17 +185,6 @@ def refit(
 
 
 @dataclass(frozen=True)
-class Workshop:
-    """What all refits of a plan need, which is sent to a cluster once."""
-
-    estimator: Any
-    design: Design
-    population: Sample
-    workers: int
-    finish: Callable[[Refit], Any]
-
-
-@dataclass(frozen=True)
 class _Work:
     """The training of a plan's parts, by their numbers."""
 
@@ -210,15 +199,15 @@ class _Work:
     _designs: dict[int, Design] = field(default_factory=dict)
 
     @cached_property
-    def _coded(self) -> Mapping[str, pd.Categorical] | None:
+    def _levels_of_all(self) -> Mapping[str, pd.Categorical] | None:
         """Levels of the data at hand, coded once; those of fresh draws are in every part."""
         return self.design.categories(self.population.variables) if self.plan.shares_data else None
 
     def _levels(self, sample: Sample) -> Mapping[str, pd.Categorical]:
-        if self._coded is None:
+        if self._levels_of_all is None:
             return self.design.categories(sample.variables)
         where = np.searchsorted(self.population.rows, sample.rows)
-        return {name: factor.take(where) for name, factor in self._coded.items()}
+        return {name: factor.take(where) for name, factor in self._levels_of_all.items()}
 
     def design_of(self, k: int) -> Design:
         """Return the design of a part; raise if it has evaluation rows that it can't encode."""
@@ -267,10 +256,15 @@ class _Work:
         self, numbers: Collection[int], cluster: Cluster, *, stay: bool
     ) -> Iterator[Iterable[tuple[int, Predictor | Exception]]]:
         """Train on a cluster; yields predictors of models that `stay` there, or come here."""
-        workers = effective_n_jobs(self.options.n_jobs)
-        finish = self.finish or attrgetter("predictor")
-        shop = Workshop(self.estimator, self.design, self.population, workers, finish)
-        shared = cluster.share(shop)
+        train = partial(
+            _train_there,
+            estimator=self.estimator,
+            design=self.design,
+            population=self.population,
+            workers=effective_n_jobs(self.options.n_jobs),
+            finish=self.finish or attrgetter("predictor"),
+        )
+        shared = cluster.share(train)
         work = {k: cluster.start("refit", *self._call(k, shared)) for k in numbers}
         answers = list(work.values())
         if stay:
@@ -291,15 +285,9 @@ class _Work:
             design = self.design_of(k)
         except PyinterpError as error:
             return _failure, (), error
-        rows = part.places(self.population) if shares else part
-        return (
-            _train_there,
-            [shared],
-            k,
-            rows,
-            None if design is self.design else design,
-            self._rng(k),
-        )
+        rows = part.by_position(self.population) if shares else part
+        changed = None if design is self.design else design
+        return _apply, [shared], k, rows, changed, self._rng(k)
 
 
 def _failure_in_words(k: int, total: int, error: Exception) -> str:
@@ -389,27 +377,35 @@ def _finish(
     return finish(Refit(number=k, predictor=predictor, design=design, **part._asdict()))
 
 
+def _apply(function: Callable[..., T], *arguments: Any) -> T:
+    return function(*arguments)
+
+
 def _train_there(
-    shared: Workshop,
     k: int,
-    part: Part | Places,
+    rows: Part | Callable[[Sample], Part],
     changed: Design | None,
     rng: np.random.Generator | None,
+    *,
+    estimator: Any,
+    design: Design,
+    population: Sample,
+    workers: int,
+    finish: Callable[[Refit], Any],
 ) -> Any:
     """Return what becomes of a refit, or the exception that its training raises, on a cluster."""
-    part = part.of(shared.population) if isinstance(part, Places) else part
-    design, train = shared.design if changed is None else changed, part.train
+    part = rows if isinstance(rows, Part) else rows(population)
+    train, design = part.train, design if changed is None else changed
 
     def fit() -> Predictor:
         matrix = design.encode(train.variables, train.index)
-        arguments: Any = shared.estimator, matrix, train.y, train.response, rng
-        return fit_one(*arguments, workers=shared.workers, weights=train.weights)
+        arguments: Any = estimator, matrix, train.y, train.response, rng
+        return fit_one(*arguments, workers=workers, weights=train.weights)
 
     outcome = outcome_of(fit)
     if isinstance(outcome, Exception):
         return outcome
-    done = Refit(number=k, predictor=outcome, design=design, **part._asdict())
-    return shared.finish(done)
+    return finish(Refit(number=k, predictor=outcome, design=design, **part._asdict()))
 
 
 def _failure(error: Exception) -> Exception:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -74,34 +75,22 @@ class Part(NamedTuple):
             evaluation=evaluation, n_evaluation=len(np.unique(units)), share=most / n
         )
 
-    def places(self, population: Sample) -> Places:
-        """Return the part by the positions of its rows in the population."""
+    def by_position(self, population: Sample) -> Callable[[Sample], Part]:
+        """Return a function of the population that returns the part, and holds no rows."""
         train, evaluation = (
             np.searchsorted(population.rows, sample.rows)
             for sample in (self.train, self.evaluation)
         )
-        return Places(train, evaluation, *self[2:])
+        return partial(_part_at, train=train, evaluation=evaluation, others=self[2:])
 
     def __repr__(self) -> str:
         return about(self, f"{self.train.nobs} rows train", f"{self.evaluation.nobs} evaluate")
 
 
-class Places(NamedTuple):
-    """A part without its rows: their positions in the population, which travel instead."""
-
-    train: IntArray
-    evaluation: IntArray
-    n_train: int
-    n_evaluation: int
-    group: Group | None
-    share: float
-
-    def of(self, population: Sample) -> Part:
-        """Return the part with its rows."""
-        return Part(population.take(self.train), population.take(self.evaluation), *self[2:])
-
-    def __repr__(self) -> str:
-        return about(self, f"{len(self.train)} rows train", f"{len(self.evaluation)} evaluate")
+def _part_at(
+    population: Sample, *, train: IntArray, evaluation: IntArray, others: tuple[Any, ...]
+) -> Part:
+    return Part(population.take(train), population.take(evaluation), *others)
 
 
 class Split(NamedTuple):
