@@ -7,7 +7,11 @@ import re
 from importlib.util import find_spec
 from pathlib import Path
 
+from docutils.nodes import Element, SkipNode, math_block
+from latex2mathml.converter import convert
+from sphinx.application import Sphinx
 from sphinx.util import logging
+from sphinx.writers.html5 import HTML5Translator as HTMLTranslator
 
 import pyinterp
 import r_bridge
@@ -69,6 +73,19 @@ def copy_vignettes() -> None:
             copy.write_text(text, encoding="utf-8")
 
 
+def as_mathml(self: HTMLTranslator, node: Element) -> None:
+    """Write a formula as MathML, which browsers draw without a script."""
+    display = "block" if isinstance(node, math_block) else "inline"
+    formula = convert(node.astext(), display=display)
+    self.body.append(f'<div class="math">{formula}</div>' if display == "block" else formula)
+    raise SkipNode
+
+
+def setup(app: Sphinx) -> None:
+    """Let pages draw formulas without a script, which would be fetched from elsewhere."""
+    app.add_html_math_renderer("mathml", (as_mathml, None), (as_mathml, None))
+
+
 copy_vignettes()
 
 project = "pyinterp"
@@ -81,7 +98,6 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "Thumbs.db", ".DS_Store"]
@@ -105,14 +121,16 @@ toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = f"pyinterp {release}"
 html_static_path = ["_static"]
 html_css_files = ["tables.css"]
 html_show_sourcelink = False
-html_sidebars = {"**": ["globaltoc.html"]}  # all pages, under the captions of index.md
+html_sidebars = {"index": [], "**": ["sidebar-nav-bs"]}  # the pages of a section
 html_theme_options = {
-    "navbar_center": [],
+    "navbar_center": ["navbar-nav"],
+    "header_links_before_dropdown": 6,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
