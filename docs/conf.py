@@ -77,7 +77,7 @@ def as_mathml(self: HTMLTranslator, node: Element) -> None:
     """Write a formula as MathML, which browsers draw without a script."""
     display = "block" if isinstance(node, math_block) else "inline"
     formula = convert(node.astext(), display=display)
-    self.body.append(f'<div class="math">{formula}</div>' if display == "block" else formula)
+    self.body.append(f'<div class="formula">{formula}</div>' if display == "block" else formula)
     raise SkipNode
 
 
