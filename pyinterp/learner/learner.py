@@ -40,10 +40,9 @@ from pyinterp.errors import (
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.fitted_model import FittedModel
-from pyinterp.learner.interpretable import Interpretable
 from pyinterp.learner.model_records import analysis_of_records, record_model
 from pyinterp.learner.on_cluster import ModelThere, on_cluster
-from pyinterp.learner.on_file import AnalysisOnFile, ResultsOnFile, record_of
+from pyinterp.learner.on_file import Keepable
 from pyinterp.models.adapters import fits_intercept, needs_intercept, one_thread, suit, wants_frames
 from pyinterp.models.copies import fresh
 from pyinterp.models.missing_values import takes_missing
@@ -825,7 +824,7 @@ def join(
 
 
 @dataclass(eq=False, repr=False)
-class LearnerResults(Interpretable):
+class LearnerResults(Keepable):
     """Refits of a learner, with one method per estimand.
 
     Made by `Learner.fit`. Options of inference belong to the methods; no method refits for them.
@@ -855,39 +854,6 @@ class LearnerResults(Interpretable):
         return tuple(
             r for r in self.analysis.refits if r.group is not None and r.group.kind == "pair"
         )
-
-    @property
-    def seed(self) -> int:
-        """The seed that repeats these results."""
-        return self.analysis.seeds.entropy
-
-    @property
-    def nobs(self) -> int:
-        """Number of rows analyzed."""
-        return self.analysis.context.nobs
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write what was measured to a file, which ``pi.load`` reads; models are left out.
-
-        The loaded results answer what these were asked before, with any option of inference:
-        after ``res.pfi()`` also ``pfi(p_adjust="holm")``, tests, plots and comparisons. The file
-        holds the columns of the data that the analysis uses, so treat it like the data.
-
-        Parameters
-        ----------
-        path : str or path
-            Such as "wine.pyinterp". An old file stays as it is until the new one is whole.
-
-        Raises
-        ------
-        OptionError
-            If there is no such folder.
-        OSError
-            If the file can't be written, as on a full disk.
-        """
-        kept = self.analysis
-        record = kept.record if isinstance(kept, AnalysisOnFile) else record_of(kept)
-        ResultsOnFile(record).save(path)
 
     def predict(self, data: pd.DataFrame | npt.ArrayLike) -> FloatArray | pd.DataFrame:
         """Predict new rows by the mean over refits.
