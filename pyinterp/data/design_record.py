@@ -13,7 +13,7 @@ from pyinterp.data.design import ArrayDesign, Design, FormulaDesign, FrameDesign
 from pyinterp.data.form import Form
 from pyinterp.data.formula import parse
 from pyinterp.data.formula.coding import Terms
-from pyinterp.errors import FileError, FormulaError, OptionError, quote
+from pyinterp.errors import FileError, FormulaError, OptionError, quote, short
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ class DesignRecord:
                 raise FileError(f"an array of a model can't be of type {dtype}")
             design = ArrayDesign(self.variables, dtype)
         else:
-            types = {} if self.types is None else dict(self.types.dtypes.items())
+            types = {} if self.types is None else {str(n): t for n, t in self.types.dtypes.items()}
             form = Form(types, self.labels, missing=self.missing, objects=self.objects)
             design = FrameDesign(self.variables, form)
         design.discrete, design.singles = self.discrete, self.singles
@@ -78,6 +78,7 @@ def record_of_design(design: Design, variables: pd.DataFrame) -> DesignRecord:
     OptionError
         If a file can't hold it without code.
     """
+    codes: tuple[str, ...] = ()
     parts: dict[str, Any] = {"labels": {}, "missing": {}, "objects": {}}
     if isinstance(design, FormulaDesign):
         terms = design.terms
@@ -104,27 +105,36 @@ def record_of_design(design: Design, variables: pd.DataFrame) -> DesignRecord:
         **parts,
     )
     if isinstance(design, FormulaDesign):
-        try:
-            other = record.design(variables)
-        except FormulaError as error:
-            raise OptionError(
-                "`models=True` keeps formulas by the rules of `trusted=False`, as no file runs "
-                f"code: make the column before, or leave `models` out. {error}"
-            ) from error
+        for code in codes:
+            _check_term(code, variables)
+        other = record.design(variables)
         same = other.columns == design.columns
-        if not same or not np.array_equal(other.encode(variables), design.encode(variables)):
+        if not same or not np.array_equal(
+            np.asarray(other.encode(variables)), design.encode(variables)
+        ):
             raise OptionError(
-                "`models=True` can't keep this formula: what is read again makes other columns "
-                "of the data. Make them before, or leave `models` out."
+                f"{NO_CODE}, but what is read again of this one makes other columns: make them "
+                "before, or leave `models` out."
             )
     return record
 
 
+NO_CODE = "`models=True` keeps formulas without functions of yours, as no file runs code"
 KINDS: Mapping[type[Design], Literal["array", "frame", "formula"]] = {
     ArrayDesign: "array",
     FrameDesign: "frame",
     FormulaDesign: "formula",
 }
+
+
+def _check_term(code: str, variables: pd.DataFrame) -> None:
+    try:
+        _product(code, variables)
+    except FormulaError as error:
+        raise OptionError(
+            f"{NO_CODE}, but this one has `{short(code)}`, which is not in the language of "
+            "`trusted=False`: make the column before, or leave `models` out."
+        ) from error
 
 
 def _product(code: str, variables: pd.DataFrame) -> Any:

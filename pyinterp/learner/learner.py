@@ -18,7 +18,7 @@ from joblib import effective_n_jobs
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice, check_flag
-from pyinterp.data.columns import read_variables
+from pyinterp.data.columns import columns_of
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.features import Features, features_of
 from pyinterp.data.formula.coding import callers_names
@@ -28,21 +28,13 @@ from pyinterp.data.readers import ArrayReader, FormulaReader, Reader
 from pyinterp.data.row_data import RowData, Rows, read_rows
 from pyinterp.data.sample import Sample, read_response
 from pyinterp.data.weights import WeightsType
-from pyinterp.errors import (
-    DataError,
-    FormulaError,
-    InferenceError,
-    OptionError,
-    did_you_mean,
-    quote,
-    short,
-)
+from pyinterp.errors import DataError, FormulaError, InferenceError, OptionError, quote, short
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.model_records import analysis_of_records, record_model
 from pyinterp.learner.on_cluster import ModelThere, on_cluster
-from pyinterp.learner.on_file import Keepable
+from pyinterp.learner.on_file import Keepable, mean_prediction
 from pyinterp.models.adapters import fits_intercept, needs_intercept, one_thread, suit, wants_frames
 from pyinterp.models.copies import fresh
 from pyinterp.models.missing_values import takes_missing
@@ -639,12 +631,7 @@ class Learner:
         frame = as_frame(data)
         if self.data.offset is not None:
             frame = self.data.offset.of(frame)
-        absent = [v for v in self.design.variables if v not in frame]
-        if absent:
-            raise DataError(
-                f"New rows must have the variable `{absent[0]}`." + did_you_mean(absent[0], frame)
-            )
-        return read_variables(frame[list(self.design.variables)])
+        return columns_of(frame, self.design.variables)
 
     def _with_rows(self, rows: pd.DataFrame) -> Learner:
         """Return the learner with the same specification for other rows.
@@ -868,10 +855,7 @@ class LearnerResults(Keepable):
         ndarray of shape (n,), or DataFrame of class probabilities
         """
         variables = self.model.variables_of(data)
-        predictions = [r.predictor(r.design.encode(variables)) for r in self.refits]
-        mean: FloatArray = np.mean(predictions, axis=0)
-        classes = self.refits[0].predictor.classes
-        return mean if classes is None else pd.DataFrame(mean, columns=list(classes))
+        return mean_prediction(self.refits, variables)
 
 
 class _Request(LearnerResults):

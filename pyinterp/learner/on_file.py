@@ -12,11 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import IntArray
+from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_flag
+from pyinterp.data.columns import columns_of
 from pyinterp.data.design import ArrayDesign, Design
 from pyinterp.data.features import Features
 from pyinterp.data.form import Form
+from pyinterp.data.frames import as_frame
 from pyinterp.data.row_data import RowData
 from pyinterp.data.sample import Sample
 from pyinterp.distributions import Distribution
@@ -214,8 +216,11 @@ class ResultsOnFile(Keepable, Savable):
 
     def opened(self, trusted: Sequence[str | type]) -> ResultsOnFile:
         """Return these results with the models that came with them; themselves without any."""
-        if self.record.models is not None:
-            self.analysis = with_models(self.analysis, self.record.models, trusted)
+        models = self.record.models
+        if models is not None:
+            self.record = replace(self.record, models=None)  # bytes that nothing needs now
+            analysis = replace(self.analysis, record=self.record)
+            self.analysis = with_models(analysis, models, trusted)
         return self
 
     def state_on_file(self) -> dict[str, Any]:
@@ -234,6 +239,27 @@ class ResultsOnFile(Keepable, Savable):
                         raise FileError("a measurement has another shape than its rows")
                     if len(part.rows) > n:
                         raise FileError("a measurement is of more rows than its refit has")
+
+    def predict(self, data: pd.DataFrame | npt.ArrayLike) -> FloatArray | pd.DataFrame:
+        """Predict new rows by the mean over refits, as ``LearnerResults.predict``.
+
+        Parameters
+        ----------
+        data : DataFrame or array
+            New rows with the learner's variables.
+
+        Raises
+        ------
+        FileError
+            If the file has no models, or they have an offset.
+        """
+        if self.record.context.offset:
+            raise FileError(
+                "`predict` must be asked of the fit itself if it has an offset, because files do "
+                f"not keep how new rows get theirs ({self.record.context.offset})."
+            )
+        variables = columns_of(as_frame(data), self.analysis.problem.design.variables)
+        return mean_prediction(self.analysis.estimating, variables)
 
     @property
     def estimands(self) -> list[str]:
@@ -279,7 +305,7 @@ class AnalysisOnFile(Analysis):
         raise FileError(
             f"{estimand.description} was not measured with these options and rows, and {lack}; ask "
             "for it before `save`, or in `measure` of `fit`. Measured were "
-            f"{list_of(known, most=20, limit=400)}."
+            f"{list_of(known, most=20, limit=400) or 'none'}."
         )
 
     def coefficient_errors(self, estimand: Estimand) -> CoefficientErrors | None:
@@ -343,6 +369,13 @@ class AnalysisOnFile(Analysis):
     def plan_note(self) -> str:
         """Footnotes on the plan."""
         return self.record.plan_note
+
+
+def mean_prediction(refits: Sequence[Refit], variables: pd.DataFrame) -> FloatArray | pd.DataFrame:
+    """Return the mean over refits of predictions: an array, or a column for every class."""
+    mean: FloatArray = np.mean([r.predictor(r.design.encode(variables)) for r in refits], axis=0)
+    classes = refits[0].predictor.classes
+    return mean if classes is None else pd.DataFrame(mean, columns=list(classes))
 
 
 def record_of(analysis: Analysis) -> Record:
@@ -452,10 +485,7 @@ def with_models(
     """Return the analysis with models, on which all is measured that was not."""
     refits = models.refits(analysis.refits, analysis.problem.population, trusted)
     problem = replace(
-        analysis.problem,
-        predictor=refits[0].predictor,
-        design=refits[0].design,
-        has_model=True,
+        analysis.problem, predictor=refits[0].predictor, design=refits[0].design, has_model=True
     )
     return replace(
         analysis,

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from pyinterp.checks import is_list
 from pyinterp.errors import FileError, OptionError, PyinterpError, quote, reason
 from pyinterp.storage import archive
 
@@ -94,11 +95,12 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
     >>> pi.load(path).tidy().equals(res.pd("bmi").tidy())
     True
     """
-    if isinstance(trusted, str) or not all(isinstance(each, str | type) for each in trusted):
+    if not is_list(trusted) or not all(isinstance(each, str | type) for each in trusted):
         raise OptionError(
             "`trusted` must be a list of names of types, such as "
             f"['sklearn.tree._tree.Tree'], not {quote(trusted)}."
         )
+    types: list[str | type] = list(trusted)
     results = archive.load(path)
     if not isinstance(results, Savable):
         raise FileError(f"{str(path)!r} holds {quote(results)}, which is no result.")
@@ -110,7 +112,7 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
             f"{str(path)!r} can't be read: its parts do not go together ({reason(error)})."
         ) from error
     try:
-        return results.opened(trusted)
+        return results.opened(types)
     except Exception as error:
         ours = isinstance(error, PyinterpError)
         why = str(error).rstrip(".") if ours else f"its models are damaged ({reason(error)})"
