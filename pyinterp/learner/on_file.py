@@ -219,8 +219,7 @@ class ResultsOnFile(Keepable, Savable):
         models = self.record.models
         if models is not None:
             self.record = replace(self.record, models=None)  # bytes that nothing needs now
-            analysis = replace(self.analysis, record=self.record)
-            self.analysis = with_models(analysis, models, trusted)
+            self.analysis = with_models(analysis_of(self.record), models, trusted)
         return self
 
     def state_on_file(self) -> dict[str, Any]:

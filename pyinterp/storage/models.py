@@ -68,12 +68,11 @@ def models_of(models: Sequence[Bytes], trusted: Sequence[str | type]) -> list[An
         known = {each if isinstance(each, str) else _name(each) for each in trusted}
         unknown = [short(name, LONGEST) for name in unknown_types(models) if name not in known]
         text = ", ".join(f'"{name}"' for name in unknown[:MOST_NAMES])
-        more = (
-            f" ({len(unknown)}, the first {MOST_NAMES} here)" if len(unknown) > MOST_NAMES else ""
-        )
+        rest = len(unknown) - MOST_NAMES
+        more = f" and {rest} more" if rest > 0 else ""
         raise FileError(
-            f"it has models of types that are not trusted{more}; only if you trust who made the "
-            f"file, load it with `trusted=[{text}]`"
+            "it has models of types that are not trusted; only if you trust who made the file, load "
+            f"it with `trusted=[{text}]`{more}"
         ) from error
 
 
