@@ -108,10 +108,8 @@ def record_of_design(design: Design, variables: pd.DataFrame) -> DesignRecord:
         for code in codes:
             _check_term(code, variables)
         other = record.design(variables)
-        same = other.columns == design.columns
-        if not same or not np.array_equal(
-            np.asarray(other.encode(variables)), design.encode(variables)
-        ):
+        before, after = design.encode(variables), np.asarray(other.encode(variables))
+        if other.columns != design.columns or not np.array_equal(before, after):
             raise OptionError(
                 f"{NO_CODE}, but what is read again of this one makes other columns: make them "
                 "before, or leave `models` out."
