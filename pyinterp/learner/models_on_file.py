@@ -16,7 +16,7 @@ from pyinterp.data.sample import Sample
 from pyinterp.errors import FileError, reason
 from pyinterp.learner.analysis import Analysis
 from pyinterp.models.predictor import Predictor
-from pyinterp.resampling.refits import Refit
+from pyinterp.resampling.refits import DesignState, Refit
 from pyinterp.storage.models import bytes_of, cannot_hold, models_of, unknown_types
 
 
@@ -32,7 +32,7 @@ class ModelsOnFile:
         By refit, positions of its training rows among the analyzed rows; the rows themselves, of
         plans that draw their own; None if they are not known.
     design : DesignRecord
-    relearned : bool
+    design_state : {"all", "refit"}
         Whether every refit learned levels and knots from its training rows.
     engine : str
     memory_mb : float
@@ -42,7 +42,7 @@ class ModelsOnFile:
     estimators: tuple[npt.NDArray[np.uint8], ...]
     train: tuple[IntArray | Sample | None, ...]
     design: DesignRecord
-    relearned: bool
+    design_state: DesignState
     engine: str
     memory_mb: float
 
@@ -64,7 +64,7 @@ class ModelsOnFile:
         design: Design,
     ) -> Refit:
         train = population.take(rows) if isinstance(rows, np.ndarray) else rows
-        if self.relearned and isinstance(design, FormulaDesign) and train is not None:
+        if self.design_state == "refit" and isinstance(design, FormulaDesign) and train is not None:
             design = design.relearn(train.variables)
         predictor = predictor_of(refit.predictor, estimator)
         return replace(refit, predictor=predictor, design=design, train=train)
@@ -80,17 +80,17 @@ def models_on_file(analysis: Analysis) -> ModelsOnFile:
     """
     population, own_rows = analysis.problem.population, analysis.data is None
     designs = [refit.design for refit in analysis.refits]
-    relearned = any(
+    of_refits = any(
         isinstance(d, FormulaDesign) and not d.frame.equals(population.variables) for d in designs
     )
     design = designs[0]
-    if relearned and isinstance(design, FormulaDesign):
+    if of_refits and isinstance(design, FormulaDesign):
         design = design.relearn(population.variables)
     models = ModelsOnFile(
         estimators=tuple(bytes_of(refit.predictor.estimator) for refit in analysis.refits),
         train=tuple(_places(refit, population, own_rows=own_rows) for refit in analysis.refits),
         design=record_of_design(design, population.variables),
-        relearned=relearned,
+        design_state="refit" if of_refits else "all",
         engine=analysis.engine,
         memory_mb=analysis.memory_mb,
     )

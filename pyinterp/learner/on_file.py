@@ -214,7 +214,7 @@ class ResultsOnFile(Keepable, Savable):
     def __init__(self, record: Record) -> None:
         self.record, self.analysis = record, analysis_of(record)
 
-    def opened(self, trusted: Sequence[str | type]) -> ResultsOnFile:
+    def read_models(self, trusted: Sequence[str | type]) -> ResultsOnFile:
         """Return these results with the models that came with them; themselves without any."""
         models = self.record.models
         if models is not None:

@@ -71,8 +71,8 @@ def models_of(models: Sequence[Bytes], trusted: Sequence[str | type]) -> list[An
         rest = len(unknown) - MOST_NAMES
         more = f" and {rest} more" if rest > 0 else ""
         raise FileError(
-            "it has models of types that are not trusted; only if you trust who made the file, load "
-            f"it with `trusted=[{text}]`{more}"
+            "it has models of types that are not trusted; only if you trust who made the file, "
+            f"load it with `trusted=[{text}]`{more}"
         ) from error
 
 

@@ -40,7 +40,7 @@ class Savable:
         """
         write(self, path)
 
-    def opened(self, trusted: Sequence[str | type]) -> Self:
+    def read_models(self, trusted: Sequence[str | type]) -> Self:
         """Return these results with the models that came with them; themselves without any."""
         return self
 
@@ -100,7 +100,6 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
             "`trusted` must be a list of names of types, such as "
             f"['sklearn.tree._tree.Tree'], not {quote(trusted)}."
         )
-    types: list[str | type] = list(trusted)
     results = archive.load(path)
     if not isinstance(results, Savable):
         raise FileError(f"{str(path)!r} holds {quote(results)}, which is no result.")
@@ -112,7 +111,7 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
             f"{str(path)!r} can't be read: its parts do not go together ({reason(error)})."
         ) from error
     try:
-        return results.opened(types)
+        return results.read_models(list(trusted))
     except Exception as error:
         ours = isinstance(error, PyinterpError)
         why = str(error).rstrip(".") if ours else f"its models are damaged ({reason(error)})"

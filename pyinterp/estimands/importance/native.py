@@ -209,7 +209,7 @@ def _measure(case: ModelOnRows, *, features: Features, kind: Native | None) -> M
     names, classes, values = _report(case.whatif, features, kind)
     statistic = "t" if getattr(_results(_last(case.whatif).model), "use_t", False) else "z"
     value = values.T.ravel()
-    rows = np.broadcast_to(value, (case.sample.nobs, len(value)))
+    rows = np.tile(value, (case.sample.nobs, 1))
     estimate = Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))
     heading: Heading = (kind, statistic, tuple(names), tuple(classes))
     return {heading: estimate}
