@@ -15,6 +15,7 @@ from pyinterp.data.design_record import DesignRecord, record_of_design
 from pyinterp.data.sample import Sample
 from pyinterp.errors import FileError, reason
 from pyinterp.learner.analysis import Analysis
+from pyinterp.models.distant_model import DistantModel
 from pyinterp.models.predictor import Predictor
 from pyinterp.resampling.refits import DesignState, Refit
 from pyinterp.storage.models import bytes_of, cannot_hold, models_of, unknown_types
@@ -87,7 +88,7 @@ def models_on_file(analysis: Analysis) -> ModelsOnFile:
     if of_refits and isinstance(design, FormulaDesign):
         design = design.relearn(population.variables)
     models = ModelsOnFile(
-        estimators=tuple(bytes_of(refit.predictor.estimator) for refit in analysis.refits),
+        estimators=tuple(bytes_of(_estimator(refit)) for refit in analysis.refits),
         train=tuple(_places(refit, population, own_rows=own_rows) for refit in analysis.refits),
         design=record_of_design(design, population.variables),
         design_state="refit" if of_refits else "all",
@@ -125,6 +126,12 @@ def predictor_of(stub: Predictor, estimator: Any) -> Predictor:
     if (predictor.kind, predictor.classes) != (stub.kind, stub.classes):
         raise FileError("a model predicts another kind of values than the file says")
     return predictor
+
+
+def _estimator(refit: Refit) -> Any:
+    """Return a fitted estimator, brought here if it is on a cluster."""
+    estimator = refit.predictor.estimator
+    return estimator.fetch() if isinstance(estimator, DistantModel) else estimator
 
 
 def _places(refit: Refit, population: Sample, *, own_rows: bool) -> IntArray | Sample | None:
