@@ -331,8 +331,11 @@ class AnalysisOnFile(Analysis):
 
     def on(self, rows: npt.NDArray[np.bool_], name: str) -> AnalysisOnFile:
         """Return the analysis of some of the evaluation rows."""
-        part = cast(AnalysisOnFile, super().on(rows, name))
-        return replace(part, scope=scope_of(self.scope, rows.tobytes(), name))
+        key = rows.tobytes(), name
+        if key not in self.subsets:
+            part = cast(AnalysisOnFile, super().on(rows, name))
+            self.subsets[key] = replace(part, scope=scope_of(self.scope, *key))
+        return cast(AnalysisOnFile, self.subsets[key])
 
     def need_trainer(self) -> LeaveOut:
         """Return what is not asked: refits without features were measured before."""

@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -420,10 +419,11 @@ def _npy(array: Any) -> bytes:
 
 
 CODE = [
-    "__import__('os').system('touch trap')", "bs(bmi, df=__import__('os').getpid())", "open('trap')",
+    "__import__('os').system('touch trap')", "bs(bmi, df=__import__('os').getpid())", "open('x')",
     "np.load('whole/0.pyinterp')", "I(9**9**9**9)", "bs(bmi, df=1000000)", "bmi.__class__", "",
     "bmi + bp", "I(bmi ** 1000)", "C(sex, levels=list(range(10**9)))", "bmi)", "no_column", "~ bmi",
-    "(lambda: 1)()", "`bmi`; import os", "bmi:" * 5000 + "bmi", "(" * 5000, "I(" * 300 + "bmi" + ")" * 300,
+    "(lambda: 1)()", "`bmi`; import os", "bmi:" * 5000 + "bmi", "(" * 5000,
+    "I(" * 300 + "bmi" + ")" * 300,
 ]  # fmt: skip
 SKOPS, SCHEMA = b"schema.json", "schema.json"
 # Module, class and loader of what a model's file must not bring to life.
