@@ -227,7 +227,11 @@ class ResultsOnFile(Keepable, Savable):
         return {"record": self.record}
 
     def check_state(self) -> None:
-        """Raise `FileError` unless every refit has its measurements, of its rows."""
+        """Raise `FileError` unless every refit has its measurements, of rows and variables."""
+        every, models = set(map(str, self.record.population.variables)), self.record.models
+        used = {name for names in self.record.features.values() for name in names}
+        if not every.issuperset((*used, *(models.design.variables if models else ()))):
+            raise FileError("a feature is not among the variables")
         rows = [refit.evaluation.nobs for refit in self.analysis.refits]
         for finding in self.record.findings.values():
             for n, by_name in zip(rows, finding.by_refit, strict=True):
