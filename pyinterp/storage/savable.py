@@ -115,4 +115,5 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
     except Exception as error:
         ours = isinstance(error, PyinterpError)
         why = str(error).rstrip(".") if ours else f"its models are damaged ({reason(error)})"
-        raise FileError(f"{str(path)!r} can't be read: {why}.") from error
+        cause = error.__cause__ if ours else error
+        raise FileError(f"{str(path)!r} can't be read: {why}.") from cause
