@@ -112,7 +112,7 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
         ) from error
     try:
         return results.read_models(list(trusted))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever odd values do
         ours = isinstance(error, PyinterpError)
         why = str(error).rstrip(".") if ours else f"its models are damaged ({reason(error)})"
         cause = error.__cause__ if ours else error
