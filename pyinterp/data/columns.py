@@ -5,12 +5,13 @@ Models are handed the user's types: see `pyinterp.data.form`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from pyinterp.errors import DataError, list_of, short
+from pyinterp.errors import DataError, did_you_mean, list_of, short
 
 TEXT = pd.StringDtype("python", na_value=np.nan)
 
@@ -18,6 +19,16 @@ TEXT = pd.StringDtype("python", na_value=np.nan)
 def read_variables(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the variables as numbers, booleans, levels or dates; raise for other types."""
     return pd.DataFrame({name: read_column(frame[name], str(name)) for name in frame.columns})
+
+
+def columns_of(frame: pd.DataFrame, variables: Sequence[str]) -> pd.DataFrame:
+    """Return the variables of new rows; raise `DataError` if one is not there."""
+    for name in variables:
+        if name not in frame:
+            raise DataError(
+                f"New rows must have the variable `{name}`." + did_you_mean(name, frame)
+            )
+    return read_variables(frame[list(variables)])
 
 
 def native(column: pd.Series[Any]) -> pd.Series[Any]:

@@ -130,8 +130,8 @@ class ArrayDesign(_VariablesDesign):
 
     def __init__(self, variables: Sequence[str], dtype: Any = np.float64) -> None:
         super().__init__(variables)
-        self._dtype = np.dtype(dtype)
-        if self._dtype == np.float32:
+        self.dtype = np.dtype(dtype)
+        if self.dtype == np.float32:
             self.singles = frozenset(variables)
 
     def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> FloatArray:
@@ -144,12 +144,12 @@ class ArrayDesign(_VariablesDesign):
         return _column_swap(self, frame, self.driven(names), values)
 
     def _array(self, frame: pd.DataFrame) -> FloatArray:
-        if self._dtype.kind == "f":
-            return np.asarray(frame.to_numpy(dtype=self._dtype))
+        if self.dtype.kind == "f":
+            return np.asarray(frame.to_numpy(dtype=self.dtype))
         values: Any = frame.to_numpy(dtype=np.float64)
         if not (np.isfinite(values) & (values % 1 == 0)).all():
             return np.asarray(values)
-        cast: Any = values.astype(self._dtype)
+        cast: Any = values.astype(self.dtype)
         return np.asarray(cast if (cast == values).all() else values)
 
 
@@ -165,13 +165,13 @@ class FrameDesign(_VariablesDesign):
 
     def __init__(self, variables: Sequence[str], form: Form | None = None) -> None:
         super().__init__(variables)
-        self._form = form or Form()
-        types = ((name, str(self._form.types.get(name)).lower()) for name in variables)
+        self.form = form or Form()
+        types = ((name, str(self.form.types.get(name)).lower()) for name in variables)
         self.singles = frozenset(n for n, t in types if t in ("float32", "float[pyarrow]"))
 
     def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> Matrix:
         """Return the variables in the user's form."""
-        return self._form.write(self.plain(frame), index)
+        return self.form.write(self.plain(frame), index)
 
     def plain(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the variables in plain types, as estimands read them."""
@@ -185,7 +185,7 @@ class FrameDesign(_VariablesDesign):
             copies = base.take(rows).reset_index(drop=True)
             for name in names:
                 copies[name] = donors[name].take(places).array
-            return self._form.write(copies, None if index is None else index.take(rows))
+            return self.form.write(copies, None if index is None else index.take(rows))
 
         return Swap(matrix)
 
@@ -208,7 +208,7 @@ class FormulaDesign(Design):
     def __init__(
         self, terms: Terms, frame: pd.DataFrame, scope: Mapping[str, Any], *, intercept: bool
     ) -> None:
-        self._terms, self._frame, self._intercept = terms, frame, intercept
+        self.terms, self.frame, self.intercept = terms, frame, intercept
         self._scope = Scope({name: scope[name] for name in terms.names if name in scope})
         self._coding = coding = learn(terms, frame, self._scope, intercept=intercept)
         self.has_intercept, self.columns = terms.intercept, tuple(coding.columns)
@@ -226,11 +226,11 @@ class FormulaDesign(Design):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._coding = learn(self._terms, self._frame, self._scope, intercept=self._intercept)
+        self._coding = learn(self.terms, self.frame, self._scope, intercept=self.intercept)
 
     def relearn(self, frame: pd.DataFrame) -> FormulaDesign:
         """Return the same design with its state learned from the rows of `frame`."""
-        return FormulaDesign(self._terms, frame, self._scope, intercept=self._intercept)
+        return FormulaDesign(self.terms, frame, self._scope, intercept=self.intercept)
 
     def encode(self, frame: pd.DataFrame, index: pd.Index | None = None) -> FloatArray:
         """Return the design matrix of the rows of `frame`."""
@@ -271,8 +271,8 @@ class FormulaDesign(Design):
         Its state is learned from the same rows. Terms that stay are coded anew: of ``0 + g + h``
         without g, h gets a column for its first level too.
         """
-        terms = self._terms.without(names)
-        design = FormulaDesign(terms, self._frame, self._scope, intercept=self._intercept)
+        terms = self.terms.without(names)
+        design = FormulaDesign(terms, self.frame, self._scope, intercept=self.intercept)
         return design if design.columns else None
 
     def categories(self, frame: pd.DataFrame) -> Mapping[str, pd.Categorical]:
@@ -288,8 +288,8 @@ class FormulaDesign(Design):
         by_row = "What is computed of a row must depend on that row alone"
         every_other = slice(None, None, -2)
         try:
-            whole = self.encode(self._frame)
-            part = self.encode(self._frame[every_other].reset_index(drop=True))
+            whole = self.encode(self.frame)
+            part = self.encode(self.frame[every_other].reset_index(drop=True))
         except DesignError as error:
             if error.__cause__ is None:  # encoded, but not finite
                 raise
@@ -312,13 +312,13 @@ class FormulaDesign(Design):
         ``x:g``, which does not make up for the columns that contrasts leave out.
         """
         numbers = self._coding.numbers
-        margins = set(map(frozenset, self._terms.products))
-        for term in self._terms.products:
+        margins = set(map(frozenset, self.terms.products))
+        for term in self.terms.products:
             for factor in set(term) - numbers:
                 margin = frozenset(term) - {factor}
                 if not margin or margin in margins:
                     continue
-                for other in self._terms.products:
+                for other in self.terms.products:
                     over = margin <= set(other) and len(other) <= len(term) and other != term
                     if over and numbers & set(other) != numbers & margin:
                         lacking = _code(f for f in term if f in margin)

@@ -15,7 +15,8 @@ Module            What is in it
                   ``params``, ``bse``, ``summary`` and the like of a fit, taken from its ``pfi()``
 `interpretable`   `Interpretable`, with all these methods, ``loss``, ``positivity``, ``causal``
 `analysis`        Fitted models with their measurements, on all rows or on some
-`on_file`         Results of fits without models, as files hold them
+`on_file`         Results of fits as files hold them
+`models_on_file`  The models of refits, as files hold them if they are wanted
 `on_cluster`      Analyses whose models are in the processes of a cluster
 `model_records`   Refits whose models are dropped once they are measured
 `row_order`       A footnote on rows that look ordered in time

@@ -19,7 +19,7 @@ from pyinterp.data.weights import WeightsType
 from pyinterp.errors import DataError
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
-from pyinterp.learner.interpretable import Interpretable
+from pyinterp.learner.on_file import Keepable
 from pyinterp.models.fitted_predictor import check_classes, predictor_of
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.model_reader import ModelReader, formula_of, is_statsmodels
@@ -34,7 +34,7 @@ from pyinterp.results.header import clusters_in_words, context_of
 from pyinterp.whatif import EngineName, check_engine
 
 
-class FittedModel(Interpretable):
+class FittedModel(Keepable):
     """A model fitted elsewhere, on evaluation rows: model-PD, model-PFI and their inference.
 
     Effects of a model that states the covariance of its coefficients, such as statsmodels results,

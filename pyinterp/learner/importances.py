@@ -13,7 +13,7 @@ from pyinterp.errors import OptionError
 from pyinterp.estimands.importance.loco import leave_one_covariate_out
 from pyinterp.estimands.importance.losses import Permutations, Relation
 from pyinterp.estimands.importance.metric_importance import metric_importance
-from pyinterp.estimands.importance.native import Native, native_importance
+from pyinterp.estimands.importance.native import Native, native_importance, native_report
 from pyinterp.estimands.importance.permutation import (
     Replacement,
     entropy_importance,
@@ -337,8 +337,8 @@ class Importances(FittedModels):
         OptionError
             If the model has no importance, or not this one.
         """
-        first = self.analysis.cases[0].whatif
-        return self._estimate(native_importance, first, type, **inference)
+        reports = self.analysis.measure(native_report(self.analysis.problem, type))
+        return self._estimate(native_importance, reports, type, **inference)
 
     @takes()
     def likelihood_pfi(

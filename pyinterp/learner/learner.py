@@ -18,7 +18,7 @@ from joblib import effective_n_jobs
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice, check_flag
-from pyinterp.data.columns import read_variables
+from pyinterp.data.columns import columns_of
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.features import Features, features_of
 from pyinterp.data.formula.coding import callers_names
@@ -28,22 +28,13 @@ from pyinterp.data.readers import ArrayReader, FormulaReader, Reader
 from pyinterp.data.row_data import RowData, Rows, read_rows
 from pyinterp.data.sample import Sample, read_response
 from pyinterp.data.weights import WeightsType
-from pyinterp.errors import (
-    DataError,
-    FormulaError,
-    InferenceError,
-    OptionError,
-    did_you_mean,
-    quote,
-    short,
-)
+from pyinterp.errors import DataError, FormulaError, InferenceError, OptionError, quote, short
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.fitted_model import FittedModel
-from pyinterp.learner.interpretable import Interpretable
 from pyinterp.learner.model_records import analysis_of_records, record_model
 from pyinterp.learner.on_cluster import ModelThere, on_cluster
-from pyinterp.learner.on_file import AnalysisOnFile, ResultsOnFile, record_of
+from pyinterp.learner.on_file import Keepable, mean_prediction
 from pyinterp.models.adapters import fits_intercept, needs_intercept, one_thread, suit, wants_frames
 from pyinterp.models.copies import fresh
 from pyinterp.models.missing_values import takes_missing
@@ -640,12 +631,7 @@ class Learner:
         frame = as_frame(data)
         if self.data.offset is not None:
             frame = self.data.offset.of(frame)
-        absent = [v for v in self.design.variables if v not in frame]
-        if absent:
-            raise DataError(
-                f"New rows must have the variable `{absent[0]}`." + did_you_mean(absent[0], frame)
-            )
-        return read_variables(frame[list(self.design.variables)])
+        return columns_of(frame, self.design.variables)
 
     def _with_rows(self, rows: pd.DataFrame) -> Learner:
         """Return the learner with the same specification for other rows.
@@ -825,7 +811,7 @@ def join(
 
 
 @dataclass(eq=False, repr=False)
-class LearnerResults(Interpretable):
+class LearnerResults(Keepable):
     """Refits of a learner, with one method per estimand.
 
     Made by `Learner.fit`. Options of inference belong to the methods; no method refits for them.
@@ -856,39 +842,6 @@ class LearnerResults(Interpretable):
             r for r in self.analysis.refits if r.group is not None and r.group.kind == "pair"
         )
 
-    @property
-    def seed(self) -> int:
-        """The seed that repeats these results."""
-        return self.analysis.seeds.entropy
-
-    @property
-    def nobs(self) -> int:
-        """Number of rows analyzed."""
-        return self.analysis.context.nobs
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write what was measured to a file, which ``pi.load`` reads; models are left out.
-
-        The loaded results answer what these were asked before, with any option of inference:
-        after ``res.pfi()`` also ``pfi(p_adjust="holm")``, tests, plots and comparisons. The file
-        holds the columns of the data that the analysis uses, so treat it like the data.
-
-        Parameters
-        ----------
-        path : str or path
-            Such as "wine.pyinterp". An old file stays as it is until the new one is whole.
-
-        Raises
-        ------
-        OptionError
-            If there is no such folder.
-        OSError
-            If the file can't be written, as on a full disk.
-        """
-        kept = self.analysis
-        record = kept.record if isinstance(kept, AnalysisOnFile) else record_of(kept)
-        ResultsOnFile(record).save(path)
-
     def predict(self, data: pd.DataFrame | npt.ArrayLike) -> FloatArray | pd.DataFrame:
         """Predict new rows by the mean over refits.
 
@@ -902,10 +855,7 @@ class LearnerResults(Interpretable):
         ndarray of shape (n,), or DataFrame of class probabilities
         """
         variables = self.model.variables_of(data)
-        predictions = [r.predictor(r.design.encode(variables)) for r in self.refits]
-        mean: FloatArray = np.mean(predictions, axis=0)
-        classes = self.refits[0].predictor.classes
-        return mean if classes is None else pd.DataFrame(mean, columns=list(classes))
+        return mean_prediction(self.refits, variables)
 
 
 class _Request(LearnerResults):

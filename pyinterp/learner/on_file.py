@@ -1,23 +1,28 @@
-"""Results of refits as files keep them: everything that was measured, and no models."""
+"""Results of refits as files keep them: what was measured, and models if they are wanted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Never, cast
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import IntArray
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import check_flag
+from pyinterp.data.columns import columns_of
 from pyinterp.data.design import ArrayDesign, Design
 from pyinterp.data.features import Features
 from pyinterp.data.form import Form
+from pyinterp.data.frames import as_frame
 from pyinterp.data.row_data import RowData
 from pyinterp.data.sample import Sample
 from pyinterp.distributions import Distribution
-from pyinterp.errors import FileError, PyinterpError, list_of, reason
+from pyinterp.errors import FileError, OptionError, PyinterpError, list_of, reason
 from pyinterp.estimands.estimand import Estimand, Problem
 from pyinterp.estimands.estimate import Measurement, ModelOnRows
 from pyinterp.inference import CovType
@@ -25,6 +30,7 @@ from pyinterp.inference.half_sample.half_fits import HalfFits
 from pyinterp.inference.replicates import CoefficientErrors, Replicates
 from pyinterp.learner.analysis import Analysis, Finding, MeasurementKey, measurement_key
 from pyinterp.learner.interpretable import Interpretable
+from pyinterp.learner.models_on_file import ModelsOnFile, models_on_file
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
@@ -33,7 +39,8 @@ from pyinterp.resampling.refits import Refit, RefitOptions
 from pyinterp.resampling.resampling import Group
 from pyinterp.results.header import Context
 from pyinterp.storage import Savable, fingerprint
-from pyinterp.whatif import Engine
+from pyinterp.storage.savable import write
+from pyinterp.whatif import Engine, EngineName
 
 NO_MODELS = (
     "This needs models, which neither a file nor `fit(keep_models=False)` keeps; ask a fit that "
@@ -77,7 +84,7 @@ class AbsentModel:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """An analysis without its models: what `ResultsOnFile` needs.
+    """An analysis as files keep it: what `ResultsOnFile` needs.
 
     Attributes
     ----------
@@ -111,6 +118,7 @@ class Record:
     half_fits : HalfFits or None
     mean_share : float or None
     plan_note : str
+    models : ModelsOnFile or None
     """
 
     context: Context
@@ -138,13 +146,63 @@ class Record:
     half_fits: HalfFits | None
     mean_share: float | None
     plan_note: str
+    models: ModelsOnFile | None = None
 
 
-class ResultsOnFile(Interpretable, Savable):
-    """Results of refits that were loaded from a file: all that was measured, without models.
+class Keepable(Interpretable):
+    """Fitted models that a file can keep."""
 
-    Methods give what they gave before saving, with any option of inference. Other estimands are an
-    error that lists what the file holds.
+    @property
+    def seed(self) -> int:
+        """The seed that repeats these results."""
+        return self.analysis.seeds.entropy
+
+    @property
+    def nobs(self) -> int:
+        """Number of rows analyzed."""
+        return self.analysis.context.nobs
+
+    def save(self, path: str | os.PathLike[str], *, models: bool = False) -> None:
+        """Write what was measured to a file, which ``pi.load`` reads, and models if wanted.
+
+        The loaded results answer what these were asked before, with any option of inference:
+        after ``res.pfi()`` also ``pfi(p_adjust="holm")``, tests, plots and comparisons. With models
+        they answer all else too, but LOCO, which trains. The file holds the columns of the data
+        that the analysis uses, so treat it like the data.
+
+        Parameters
+        ----------
+        path : str or path
+            Such as "wine.pyinterp". An old file stays as it is until the new one is whole.
+        models : bool
+            Keep the fitted models too, through skops, without pickles. Every model is read again,
+            and must predict the same, bit for bit.
+
+        Raises
+        ------
+        OptionError
+            If there is no such folder. With models, if a file can't hold them, such as functions
+            and models of R, or the formula, if skops is not installed, or if models were dropped.
+        OSError
+            If the file can't be written, as on a full disk.
+        """
+        check_flag("models", models)
+        record = record_of(self.analysis)
+        if models:
+            if not self.analysis.problem.has_model:
+                raise OptionError(
+                    "`models=True` needs models, but these results have none: save those of a fit "
+                    "that keeps them, or leave `models` out."
+                )
+            record = replace(record, models=models_on_file(self.analysis))
+        write(ResultsOnFile(record), path)
+
+
+class ResultsOnFile(Keepable, Savable):
+    """Results of refits that were loaded from a file: all that was measured.
+
+    Methods give what they gave before saving, with any option of inference. Other estimands are
+    measured if the file has models. If not, they are an error that lists what the file holds.
 
     Attributes
     ----------
@@ -156,12 +214,24 @@ class ResultsOnFile(Interpretable, Savable):
     def __init__(self, record: Record) -> None:
         self.record, self.analysis = record, analysis_of(record)
 
+    def read_models(self, trusted: Sequence[str | type]) -> ResultsOnFile:
+        """Return these results with the models that came with them; themselves without any."""
+        models = self.record.models
+        if models is not None:
+            self.record = replace(self.record, models=None)  # bytes that nothing needs now
+            self.analysis = with_models(analysis_of(self.record), models, trusted)
+        return self
+
     def state_on_file(self) -> dict[str, Any]:
         """Return what files keep."""
         return {"record": self.record}
 
     def check_state(self) -> None:
-        """Raise `FileError` unless every refit has its measurements, of its rows."""
+        """Raise `FileError` unless every refit has its measurements, of rows and variables."""
+        every, models = set(map(str, self.record.population.variables)), self.record.models
+        used = {name for names in self.record.features.values() for name in names}
+        if not every.issuperset((*used, *(models.design.variables if models else ()))):
+            raise FileError("a feature is not among the variables")
         rows = [refit.evaluation.nobs for refit in self.analysis.refits]
         for finding in self.record.findings.values():
             for n, by_name in zip(rows, finding.by_refit, strict=True):
@@ -173,15 +243,26 @@ class ResultsOnFile(Interpretable, Savable):
                     if len(part.rows) > n:
                         raise FileError("a measurement is of more rows than its refit has")
 
-    @property
-    def seed(self) -> int:
-        """The seed that repeats these results."""
-        return self.record.seed
+    def predict(self, data: pd.DataFrame | npt.ArrayLike) -> FloatArray | pd.DataFrame:
+        """Predict new rows by the mean over refits, as ``LearnerResults.predict``.
 
-    @property
-    def nobs(self) -> int:
-        """Number of rows analyzed."""
-        return self.record.context.nobs
+        Parameters
+        ----------
+        data : DataFrame or array
+            New rows with the learner's variables.
+
+        Raises
+        ------
+        FileError
+            If the file has no models, or they have an offset.
+        """
+        if self.record.context.offset:
+            raise FileError(
+                "`predict` must be asked of the fit itself if it has an offset, because files do "
+                f"not keep how new rows get theirs ({self.record.context.offset})."
+            )
+        variables = columns_of(as_frame(data), self.analysis.problem.design.variables)
+        return mean_prediction(self.analysis.estimating, variables)
 
     @property
     def estimands(self) -> list[str]:
@@ -203,21 +284,40 @@ class AnalysisOnFile(Analysis):
     record: Record
     scope: str = ""
 
-    @property
+    @cached_property
     def cases(self) -> tuple[ModelOnRows, ...]:
-        """Raise `FileError`: there are no models."""
-        raise FileError(NO_MODELS)
+        """One case per refit; `FileError` if there are no models."""
+        if not self.problem.has_model:
+            raise FileError(NO_MODELS)
+        cases: tuple[ModelOnRows, ...] = super().cases
+        return cases
 
     def measure(
         self, estimand: Estimand, progress: ProgressOption = False
     ) -> tuple[Measurement, ...]:
-        """Return what was measured."""
-        return self._finding(estimand).by_refit
+        """Return what was measured, or measure it if there are models."""
+        digest = digest_of(self.scope, measurement_key(estimand))
+        if digest in self.record.findings:
+            return self.record.findings[digest].by_refit
+        if self.problem.has_model and not estimand.leave_out:
+            return super().measure(estimand, progress)
+        known = dict.fromkeys(each.description for each in self.record.findings.values())
+        lack = "no learner is kept that it could train again"
+        if not self.problem.has_model:
+            lack = "no models are kept that it could be measured on"
+        raise FileError(
+            f"{estimand.description} was not measured with these options and rows, and {lack}; ask "
+            "for it before `save`, or in `measure` of `fit`. Measured were "
+            f"{list_of(known, most=20, limit=400) or 'none'}."
+        )
 
     def coefficient_errors(self, estimand: Estimand) -> CoefficientErrors | None:
         """Return what was computed for the delta method."""
         key = fingerprint((*measurement_key(estimand), estimand.read))
-        return self.record.coefficient_errors.get(fingerprint((self.scope, key)))
+        digest = fingerprint((self.scope, key))
+        if digest in self.record.coefficient_errors:
+            return self.record.coefficient_errors[digest]
+        return super().coefficient_errors(estimand) if self.problem.has_model else None
 
     def replicates(
         self, estimand: Estimand, cov_type: CovType | None = None, *, checked: bool = True
@@ -235,8 +335,11 @@ class AnalysisOnFile(Analysis):
 
     def on(self, rows: npt.NDArray[np.bool_], name: str) -> AnalysisOnFile:
         """Return the analysis of some of the evaluation rows."""
-        part = cast(AnalysisOnFile, super().on(rows, name))
-        return replace(part, scope=scope_of(self.scope, rows.tobytes(), name))
+        key = rows.tobytes(), name
+        if key not in self.subsets:
+            part = cast(AnalysisOnFile, super().on(rows, name))
+            self.subsets[key] = replace(part, scope=scope_of(self.scope, *key))
+        return cast(AnalysisOnFile, self.subsets[key])
 
     def need_trainer(self) -> LeaveOut:
         """Return what is not asked: refits without features were measured before."""
@@ -246,39 +349,39 @@ class AnalysisOnFile(Analysis):
 
     def engine_of_kind(self, kind: Kind) -> Engine:
         """Return the engine that computed predictions of a kind."""
+        digest = fingerprint((self.scope, kind))
+        if self.problem.has_model and digest not in self.record.engines:
+            return super().engine_of_kind(kind)
         whole = self.record.engines.get(fingerprint(("", kind)), self.context.engine)
-        return self.record.engines.get(fingerprint((self.scope, kind)), whole)
+        return self.record.engines.get(digest, whole)
 
     @property
     def half_fits(self) -> HalfFits | None:
         """What refits on halves and refits of the estimate find."""
         return self.record.half_fits
 
-    @property
+    @cached_property
     def mean_share(self) -> float:
         """The share of their training variance that means of predictions over refits keep."""
-        if self.record.mean_share is None:
-            raise FileError(
-                "No importances were measured, which this needs; ask the fit for `pfi()` before "
-                "`save`."
-            )
-        return self.record.mean_share
+        if self.record.mean_share is not None:
+            return self.record.mean_share
+        if self.problem.has_model:
+            return super().mean_share
+        raise FileError(
+            "No importances were measured, which this needs; ask the fit for `pfi()` before `save`."
+        )
 
     @property
     def plan_note(self) -> str:
         """Footnotes on the plan."""
         return self.record.plan_note
 
-    def _finding(self, estimand: Estimand) -> Finding:
-        digest = digest_of(self.scope, measurement_key(estimand))
-        if digest not in self.record.findings:
-            known = dict.fromkeys(each.description for each in self.record.findings.values())
-            raise FileError(
-                f"{estimand.description} was not measured with these options and rows, and no "
-                "models are kept that it could be measured on; ask for it before `save`, or in "
-                f"`measure` of `fit`. Measured were {list_of(known, most=20, limit=400)}."
-            )
-        return self.record.findings[digest]
+
+def mean_prediction(refits: Sequence[Refit], variables: pd.DataFrame) -> FloatArray | pd.DataFrame:
+    """Return the mean over refits of predictions: an array, or a column for every class."""
+    mean: FloatArray = np.mean([r.predictor(r.design.encode(variables)) for r in refits], axis=0)
+    classes = refits[0].predictor.classes
+    return mean if classes is None else pd.DataFrame(mean, columns=list(classes))
 
 
 def record_of(analysis: Analysis) -> Record:
@@ -286,6 +389,18 @@ def record_of(analysis: Analysis) -> Record:
     problem, predictor = analysis.problem, analysis.problem.predictor
     population, data = problem.population, analysis.data
     known = vars(problem).get("predictive")
+    if isinstance(analysis, AnalysisOnFile):
+        kept = analysis.record
+        asks = "cases" in vars(analysis)
+        return replace(
+            kept,
+            distribution=None if known is None else known.distribution,
+            findings={**kept.findings, **findings_of(analysis)},
+            coefficient_errors={**kept.coefficient_errors, **errors_of(analysis)},
+            engines={**(_engines(analysis) if asks else {}), **kept.engines},
+            mean_share=vars(analysis).get("mean_share", kept.mean_share),
+            models=None,
+        )
     frame = None
     if data is not None:
         used = [*map(str, population.variables), analysis.context.endog_name]
@@ -367,6 +482,23 @@ def analysis_of(record: Record) -> AnalysisOnFile:
         context=record.context,
         seeds=Seeds(record.seed),
         data=data,
+    )
+
+
+def with_models(
+    analysis: AnalysisOnFile, models: ModelsOnFile, trusted: Sequence[str | type]
+) -> AnalysisOnFile:
+    """Return the analysis with models, on which all is measured that was not."""
+    refits = models.refits(analysis.refits, analysis.problem.population, trusted)
+    problem = replace(
+        analysis.problem, predictor=refits[0].predictor, design=refits[0].design, has_model=True
+    )
+    return replace(
+        analysis,
+        problem=problem,
+        refits=refits,
+        engine=cast(EngineName, models.engine),
+        memory_mb=models.memory_mb,
     )
 
 

@@ -10,6 +10,7 @@ Module          What is in it
 `codec`         Values as a tree of JSON and a list of arrays
 `fingerprints`  Digests that equal values share in all sessions
 `archive`       The zip: its members, limits and checks
+`models`        Fitted estimators as bytes of skops
 `savable`       Results that can be saved, and how they are loaded
 ==============  ======================================================================
 

@@ -132,18 +132,18 @@ class _Members:
 
     def _array(self, place: int) -> npt.NDArray[Any]:
         if place not in self._arrays:
-            self._arrays[place] = _read(self._member(f"{place}.npy"))
+            self._arrays[place] = array_of(self._member(f"{place}.npy"))
         return self._arrays[place].copy(order="K")
 
 
-def _read(data: bytes) -> npt.NDArray[Any]:
-    """Return the array of a member, whose size its header must tell rightly."""
+def array_of(data: bytes, kinds: str = NUMBERS) -> npt.NDArray[Any]:
+    """Return the array of a member, whose size its header must tell rightly, of some kinds."""
     file = io.BytesIO(data)
     version = np.lib.format.read_magic(file)
     if version != (1, 0):
         raise FileError("an array has an unknown form")
     shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-    if dtype.kind not in NUMBERS or dtype.hasobject:
+    if dtype.kind not in kinds or dtype.hasobject:
         raise FileError(f"an array has values of type {dtype}")
     if int(np.prod(shape, dtype=object)) * dtype.itemsize != len(data) - file.tell():
         raise FileError("an array is cut off")

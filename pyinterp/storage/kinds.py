@@ -7,6 +7,7 @@ from typing import Any
 
 # By module, so that a class may move and old files stay readable.
 _MODULES = {
+    "data.design_record": ("DesignRecord",),
     "data.sample": ("Response", "Sample"),
     "distributions.families": ("Gamma", "LogNormal", "Normal", "NormalMixture", "Poisson"),
     "estimands.estimand": ("Correction", "Estimand", "Parameter", "Terms", "Words"),
@@ -22,6 +23,7 @@ _MODULES = {
     "inference.variance": ("Variance",),
     "learner.analysis": ("Finding",),
     "learner.on_file": ("AbsentModel", "Record", "RefitRecord", "ResultsOnFile"),
+    "learner.models_on_file": ("ModelsOnFile",),
     "losses.rowwise": ("Loss",),
     "resampling.resampling": ("Group",),
     "results.header": ("Context", "GoodnessOfFit"),

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import os
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 
-from pyinterp.errors import FileError, quote, reason
+from pyinterp.checks import is_list
+from pyinterp.errors import FileError, OptionError, PyinterpError, quote, reason
 from pyinterp.storage import archive
 
 
@@ -36,17 +38,26 @@ class Savable:
         OSError
             If the file can't be written, as on a full disk.
         """
-        about = {"kind": type(self).__name__}
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            about["pyinterp-stats"] = importlib.metadata.version("pyinterp-stats")
-        archive.save(self, path, about)
+        write(self, path)
+
+    def read_models(self, trusted: Sequence[str | type]) -> Self:
+        """Return these results with the models that came with them; themselves without any."""
+        return self
 
     def check_state(self) -> None:
         """Raise an error, of whatever kind, if parts that were read do not go together."""
         str(self)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def write(results: Savable, path: str | os.PathLike[str]) -> None:
+    """Write results to a file, as `Savable.save` does."""
+    about = {"kind": type(results).__name__}
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        about["pyinterp-stats"] = importlib.metadata.version("pyinterp-stats")
+    archive.save(results, path, about)
+
+
+def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) -> Any:
     """Return the results that ``save`` wrote to a file.
 
     Nothing in the file is run: it is read as data, of which sizes, digests and types are checked.
@@ -54,6 +65,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     path : str or path
+    trusted : list of str or type
+        For files with models (``save(models=True)``): types to trust beside those that skops
+        trusts, as in ``skops.io.load``. The error of a file with others has their names. A trusted
+        type is made of what the file says: trust it only if you trust who made the file.
 
     Returns
     -------
@@ -62,7 +77,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     FileError
-        If there is no such file, if it is damaged, or if a newer version wrote it.
+        If there is no such file, if it is damaged, or if a newer version wrote it. If it has
+        models of types that are not trusted, or skops is not installed.
+    OptionError
+        If `trusted` is no list of types.
 
     Examples
     --------
@@ -77,6 +95,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> pi.load(path).tidy().equals(res.pd("bmi").tidy())
     True
     """
+    if not is_list(trusted) or not all(isinstance(each, str | type) for each in trusted):
+        raise OptionError(
+            "`trusted` must be a list of names of types, such as "
+            f"['sklearn.tree._tree.Tree'], not {quote(trusted)}."
+        )
     results = archive.load(path)
     if not isinstance(results, Savable):
         raise FileError(f"{str(path)!r} holds {quote(results)}, which is no result.")
@@ -87,4 +110,10 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise FileError(
             f"{str(path)!r} can't be read: its parts do not go together ({reason(error)})."
         ) from error
-    return results
+    try:
+        return results.read_models(list(trusted))
+    except Exception as error:  # noqa: BLE001 - whatever odd values do
+        ours = isinstance(error, PyinterpError)
+        why = str(error).rstrip(".") if ours else f"its models are damaged ({reason(error)})"
+        cause = error.__cause__ if ours else error
+        raise FileError(f"{str(path)!r} can't be read: {why}.") from cause

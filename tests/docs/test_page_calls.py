@@ -298,6 +298,7 @@ def takers(model: str) -> dict[str, Callable[..., Any]]:
         "compare": partial(pi.compare, [res, models()["numbers"]]),
         "compare data": partial(pi.compare, [models()["f"], models()["m"]]),
         "certify": certify,
+        "save": save,
         "HalfSampling": pi.HalfSampling,
         "Bootstrap": pi.Bootstrap,
         "NestedBootstrap": pi.NestedBootstrap,
@@ -310,6 +311,11 @@ def takers(model: str) -> dict[str, Callable[..., Any]]:
 @wraps(pi.certify)
 def certify(*_: Any, **options: Any) -> None:
     """Take the options of what takes minutes."""
+
+
+@wraps(pi.LearnerResults.save)
+def save(*_: Any, **options: Any) -> None:
+    """Take the options of what writes a file."""
 
 
 @pytest.mark.parametrize("option", options())

@@ -1,15 +1,18 @@
 """Files of results that are damaged at random, and what `pi.load` does with them.
 
-A program: ``python damaged_files.py NUMBER SEED`` works in the current folder and prints JSON.
+A program: ``python damaged_files.py NUMBER SEED [models]`` works in the current folder and prints
+JSON; with the last word files have models, and these are damaged too.
 """
 
 from __future__ import annotations
 
 import copy
+import functools
 import hashlib
 import importlib
 import io
 import json
+import pickle
 import random
 import resource
 import sys
@@ -22,7 +25,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import pyinterp as pi
 from pyinterp.errors import FileError, PyinterpError
@@ -84,6 +89,25 @@ def whole_files() -> list[bytes]:
     return files
 
 
+def whole_files_of_models() -> list[bytes]:
+    """Return files with models of which every type is trusted, each of 80 rows."""
+    data = pi.datasets.load_diabetes().iloc[:80]
+    data["high"] = np.where(data["progression"] > 120, "yes", "no")
+    line = pi.Learner.from_formula("progression ~ bs(bmi, df=4) + bp*sex", data, Ridge())
+    steps = make_pipeline(StandardScaler(), LogisticRegression())
+    classes = pi.Learner.from_formula("high ~ bmi + bp + C(sex)", data, steps)
+    array = pi.Learner(data["progression"], data[["bmi", "bp"]], LinearRegression())
+    plan, options = pi.HalfSampling(2, pairs=5), {"seed": 1, "progress": False}
+    every = [line.fit(plan, **options), classes.fit(plan, **options), array.fit_model(seed=1)]
+    WHOLE.mkdir()
+    files = []
+    for number, results in enumerate(every):
+        results.pfi("bmi")
+        results.save(WHOLE / f"{number}.pyinterp", models=True)
+        files.append((WHOLE / f"{number}.pyinterp").read_bytes())
+    return files
+
+
 def members_of(data: bytes) -> Members:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
@@ -126,16 +150,17 @@ def places_of(tree: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
 class Mutations:
     """Makes damaged files of whole ones, the same ones for a seed."""
 
-    def __init__(self, files: list[bytes], seed: int) -> None:
+    def __init__(self, files: list[bytes], seed: int, *, models: bool) -> None:
         self.rng, self.files = random.Random(seed), files  # noqa: S311 - to be repeated
+        self.ways = [*WAYS, *list(WAYS_OF_MODELS) * 3] if models else list(WAYS)
         self.trees = [json.loads(members_of(data)[TREE]) for data in files]
         self.places = [list(places_of(tree)) for tree in self.trees]
 
     def next(self) -> tuple[str, int, bytes]:
         """Return what was done, to which file, and what it is now."""
         number = self.rng.randrange(len(self.files))
-        name = self.rng.choice(list(WAYS))
-        return name, number, WAYS[name](self, number)
+        name = self.rng.choice(self.ways)
+        return name, number, {**WAYS, **WAYS_OF_MODELS}[name](self, number)
 
     def flip(self, number: int) -> bytes:
         data = bytearray(self.files[number])
@@ -256,6 +281,103 @@ class Mutations:
         name = self.rng.choice(list(members))
         return packed(members, sign=False, others=[(name, self.rng.choice([b"{}", members[name]]))])
 
+    def _other_model(self, number: int, change: Callable[[bytes], bytes]) -> bytes:
+        """Change the bytes of a model, with a digest that agrees."""
+        members = members_of(self.files[number])
+        name = self.rng.choice([n for n, data in members.items() if SKOPS in data])
+        members[name] = _npy(np.frombuffer(change(_array(members[name]).tobytes()), np.uint8))
+        return packed(members)
+
+    def model_flip(self, number: int) -> bytes:
+        def flip(data: bytes) -> bytes:
+            other = bytearray(data)
+            for _ in range(self.rng.choice([1, 5, 100])):
+                other[self.rng.randrange(len(other))] ^= 1 << self.rng.randrange(8)
+            return bytes(other)
+
+        return self._other_model(number, flip)
+
+    def model_cut(self, number: int) -> bytes:
+        return self._other_model(number, lambda data: data[: self.rng.randrange(len(data))])
+
+    def model_tree(self, number: int) -> bytes:
+        """Put other types, functions or values into what skops reads."""
+
+        def change(data: bytes) -> bytes:
+            members = members_of(data)
+            tree = json.loads(members[SCHEMA])
+            places = list(places_of(tree))
+            names = [p for p in places if p and p[-1] in ("__class__", "__module__", "__loader__")]
+            if self.rng.random() < 0.5:
+                tree = self._with(tree, self.rng.choice(places), self.rng.choice(JUNK))
+            else:
+                inner = tree
+                for step in self.rng.choice(names)[:-1]:
+                    inner = inner[step]
+                inner["__module__"], inner["__class__"], loader = self.rng.choice(STRANGERS)
+                inner["__loader__"] = loader or inner["__loader__"]
+            members[SCHEMA] = json.dumps(tree).encode()
+            return _zip(members)
+
+        return self._other_model(number, change)
+
+    def model_term(self, number: int) -> bytes:
+        """Let a term of the formula be code."""
+        members = members_of(self.files[number])
+        tree = json.loads(members[TREE])
+        terms = tree["record"]["models"]["design"]["terms"]["parts"]
+        terms[: len(terms) // 2] = [self.rng.choice(CODE)]
+        members[TREE] = json.dumps(tree).encode()
+        return packed(members)
+
+    def model_array(self, number: int) -> bytes:
+        def change(data: bytes) -> bytes:
+            members = members_of(data)
+            name = self.rng.choice([n for n in members if n.endswith(".npy")])
+            members[name] = _npy(self.rng.choice(ARRAYS))
+            return _zip(members)
+
+        return self._other_model(number, change)
+
+    def model_pickle(self, number: int) -> bytes:
+        """Hide a pickle that would write a file: as an array, as a member, as the model."""
+
+        def change(data: bytes) -> bytes:
+            members = members_of(data)
+            arrays = [n for n in members if n.endswith(".npy")]
+            name = self.rng.choice([*arrays, "model.pickle", ""])
+            if not name:
+                return pickle.dumps(Trap())
+            trap = _npy(np.array([Trap()], dtype=object))
+            members[name] = trap if name in arrays else pickle.dumps(Trap())
+            return _zip(members)
+
+        return self._other_model(number, change)
+
+    def model_stranger(self, number: int) -> bytes:
+        """Put an object in the place of the model whose class writes a file when it is made."""
+        return self._other_model(number, lambda _: SAVER().dumps(self.rng.choice(TRAPS)))
+
+    def model_bomb(self, number: int) -> bytes:
+        def change(data: bytes) -> bytes:
+            members = members_of(data)
+            members[self.rng.choice([*members, "big.npy", "big.npz"])] = BOMB
+            return _zip(members, zipfile.ZIP_DEFLATED)
+
+        return self._other_model(number, change)
+
+    def model_vast(self, number: int) -> bytes:
+        def change(data: bytes) -> bytes:
+            members = members_of(data)
+            name = self.rng.choice([n for n in members if n.endswith(".npy")])
+            head = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }"
+            text = head.ljust(117) + "\n"
+            lead = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little")
+            members[name] = lead + text.encode()
+            return _zip(members)
+
+        return self._other_model(number, change)
+
 
 class Trap:
     """An object whose pickle writes a file."""
@@ -264,12 +386,58 @@ class Trap:
         return Path.write_text, (Path("trap"), "x")
 
 
+class Setter:
+    """An object that writes a file when it is given its state."""
+
+    def __init__(self) -> None:
+        self.x = 1
+
+    def __setstate__(self, _: Any) -> None:
+        Path("trap").write_text("x")
+
+
+SAVER = functools.partial(importlib.import_module, "skops.io")  # an extra
+TRAPS = [Setter(), {"inside": [Setter()]}, Path.write_text, (1, functools.partial(Path.touch, 3))]
+
+
+def _array(data: bytes) -> Any:
+    return np.load(io.BytesIO(data))
+
+
+def _zip(members: Members, method: int = zipfile.ZIP_STORED) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return file.getvalue()
+
+
 def _npy(array: Any) -> bytes:
     file = io.BytesIO()
     np.save(file, array, allow_pickle=True)
     return file.getvalue()
 
 
+CODE = [
+    "__import__('os').system('touch trap')", "bs(bmi, df=__import__('os').getpid())", "open('x')",
+    "np.load('whole/0.pyinterp')", "I(9**9**9**9)", "bs(bmi, df=1000000)", "bmi.__class__", "",
+    "bmi + bp", "I(bmi ** 1000)", "C(sex, levels=list(range(10**9)))", "bmi)", "no_column", "~ bmi",
+    "(lambda: 1)()", "`bmi`; import os", "bmi:" * 5000 + "bmi", "(" * 5000,
+    "I(" * 300 + "bmi" + ")" * 300,
+]  # fmt: skip
+SKOPS, SCHEMA = b"schema.json", "schema.json"
+# Module, class and loader of what a model's file must not bring to life.
+STRANGERS = [
+    ("os", "system", "FunctionNode"), ("builtins", "eval", "FunctionNode"),
+    ("builtins", "exec", "TypeNode"), ("subprocess", "Popen", "ConstructorFromReduceNode"),
+    ("pathlib", "Path", "ObjectNode"), ("__main__", "Setter", "ObjectNode"),
+    ("operator", "methodcaller", "OperatorFuncNode"), ("functools", "partial", "PartialNode"),
+    ("antigravity", "x", "TypeNode"), ("sklearn.tree._tree", "Tree", "TreeNode"),
+    ("builtins", "bytearray", "BytearrayNode"), ("numpy.random", "seed", "RandomGeneratorNode"),
+    ("sklearn.svm._classes", "SVC", "ObjectNode"), ("builtins", "dict", "MethodNode"),
+    ("numpy", "ndarray", "ConstructorFromReduceNode"), ("x", "y", "CachedNode"), ("", "", ""),
+    ("sklearn.linear_model._ridge", "Ridge", "ObjectNode"), ("builtins", "tuple", "ListNode"),
+]  # fmt: skip
 BOMB = bytes(50_000_000)
 WAYS: dict[str, Callable[[Mutations, int], bytes]] = {
     "flip": Mutations.flip,
@@ -289,8 +457,20 @@ WAYS: dict[str, Callable[[Mutations, int], bytes]] = {
     "cut json": Mutations.cut_json,
     "twice": Mutations.twice,
 }
+WAYS_OF_MODELS: dict[str, Callable[[Mutations, int], bytes]] = {
+    "model flip": Mutations.model_flip,
+    "model cut": Mutations.model_cut,
+    "model tree": Mutations.model_tree,
+    "model term": Mutations.model_term,
+    "model array": Mutations.model_array,
+    "model pickle": Mutations.model_pickle,
+    "model stranger": Mutations.model_stranger,
+    "model bomb": Mutations.model_bomb,
+    "model vast": Mutations.model_vast,
+}
 # Damage that no file can hide. Other files may be other whole ones, such as of another number.
 ALWAYS = {"cut", "pickle", "vast", "bomb", "deep", "path", "schema", "cut json", "twice"}
+ALWAYS |= {f"model {name}" for name in ("cut", "pickle", "stranger", "bomb", "vast")}
 # What no loading does; `compile` of "<unknown>" makes a syntax tree, which numpy reads headers by.
 ACTS = ("os.", "subprocess.", "socket.", "shutil.", "pickle.", "marshal.", "exec", "compile")
 
@@ -301,13 +481,21 @@ class Watch:
     def __init__(self) -> None:
         self.acts: list[str] = []
         self.on = False
+        # Splines and contrasts are code of listed functions, which patsy evaluates by such texts.
+        self.formulas: set[bytes] = set()
+        self.learns = False
         sys.addaudithook(self._hear)
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if self.learns and event == "compile" and arguments[1] == "<string>":
+            self.formulas.add(arguments[0])
         if not self.on:
             return
         writes = event == "open" and set(str(arguments[1])) & set("wax+")
         parsed = event == "compile" and arguments[1] == "<unknown>"
+        parsed |= event == "compile" and arguments[0] in self.formulas
+        # What runs was compiled before, from a text that is looked at there.
+        parsed |= event == "exec" and arguments[0].co_filename == "<string>"
         if writes or (event.startswith(ACTS) and not parsed):
             self.acts.append(f"{event} {arguments!r}"[:200])
 
@@ -318,7 +506,10 @@ def uses(results: Any) -> None:
         if hasattr(results, name):
             str(getattr(results, name)())
     if hasattr(results, "pfi"):
-        results.pfi().summary()
+        results.pfi("bmi").summary()
+        if results.analysis.problem.has_model:
+            results.pd("bp", points=3).summary()
+            results.predict(results.analysis.problem.population.variables)
 
 
 def outcome_of(data: bytes, watch: Watch, *, hear: bool = True) -> tuple[str, float]:
@@ -326,7 +517,7 @@ def outcome_of(data: bytes, watch: Watch, *, hear: bool = True) -> tuple[str, fl
     FILE.write_bytes(data)
     begin = time.process_time()  # of this process alone: a busy machine changes nothing
     try:
-        watch.on = hear
+        watch.on, watch.learns = hear, not hear
         results = pi.load(FILE)
         outcome = "loaded"
     except FileError as error:
@@ -334,7 +525,7 @@ def outcome_of(data: bytes, watch: Watch, *, hear: bool = True) -> tuple[str, fl
     except BaseException as error:  # noqa: BLE001 - that is the question
         outcome = f"LOAD {type(error).__name__}: {error}"[:300]
     finally:
-        watch.on = False
+        watch.on = watch.learns = False
     seconds = time.process_time() - begin
     if outcome == "loaded":
         try:
@@ -348,13 +539,14 @@ def outcome_of(data: bytes, watch: Watch, *, hear: bool = True) -> tuple[str, fl
     return outcome, seconds
 
 
-def main(number: int, seed: int) -> dict[str, Any]:
+def main(number: int, seed: int, *, models: bool = False) -> dict[str, Any]:
     for name in KINDS:  # modules are imported, and their annotations read, before one listens
         kind = kind_of(name)
         if kind is not None and not hasattr(kind, "state_on_file"):
             types_of(kind)
     importlib.import_module("zoneinfo")
-    mutations, watch = Mutations(whole_files(), seed), Watch()
+    files = whole_files_of_models() if models else whole_files()
+    mutations, watch = Mutations(files, seed, models=models), Watch()
     for data in mutations.files:
         outcome, _ = outcome_of(data, watch, hear=False)
         if outcome != "loaded":
@@ -386,4 +578,8 @@ def main(number: int, seed: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(int(sys.argv[1]), int(sys.argv[2])), indent=1))
+    print(
+        json.dumps(
+            main(int(sys.argv[1]), int(sys.argv[2]), models="models" in sys.argv[3:]), indent=1
+        )
+    )

@@ -74,7 +74,14 @@ def test_methods(cls: type[Any], who: str) -> None:
     asked = {method for name, _, method in callees if name in who.split()}
     # A fitted model does not answer the first, means are no distribution for the others; files have
     # tests of their own.
-    assert methods - asked <= {"loco", *DISTRIBUTIONAL, "save", "check_state", "state_on_file"}
+    assert methods - asked <= {
+        "loco",
+        *DISTRIBUTIONAL,
+        "save",
+        "check_state",
+        "read_models",
+        "state_on_file",
+    }
 
 
 @pytest.mark.parametrize("name", CALLS)

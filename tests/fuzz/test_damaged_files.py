@@ -15,11 +15,21 @@ SECONDS, MEGABYTES = 2.0, 500.0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="peak memory is counted by POSIX")
-@pytest.mark.parametrize("number", [400, pytest.param(20_000, marks=pytest.mark.torture)])
-def test_damaged_files_are_refused(number: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "number"),
+    [
+        ("results", 400),
+        ("models", 500),
+        pytest.param("results", 20_000, marks=pytest.mark.torture),
+        pytest.param("models", 3000, marks=pytest.mark.torture),
+    ],
+)
+def test_damaged_files_are_refused(kind: str, number: int, tmp_path: Path) -> None:
     """In a process whose memory counts nothing else; seed 1."""
+    if kind == "models":
+        pytest.importorskip("skops")
     run = subprocess.run(  # noqa: S603 - our own code
-        [sys.executable, "-W", "ignore", str(PROGRAM), str(number), "1"],
+        [sys.executable, "-W", "ignore", str(PROGRAM), str(number), "1", kind],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,

@@ -68,6 +68,7 @@ ANY: dict[str, Ask] = {
     "amvim": lambda r: r.amvim("x", method="additive"),
     "positivity": lambda r: r.positivity("x"),
     "loco": lambda r: r.loco(),
+    "native": lambda r: r.native_importance(),
     "user's estimand": lambda r: r.estimate(pi.mean_over_rows(squared, "squared error")),
     "importance": lambda r: r.importance(["pfi", "mvim"]),
     "compared": lambda r: pi.compare(r.pfi(), r.pfi()),
@@ -226,7 +227,7 @@ def test_plots_of_loaded_results_can_be_drawn(name: str, tmp_path: Path) -> None
     )
 
 
-@pytest.mark.parametrize("plan", [p for p in PLANS if p != "one model"])
+@pytest.mark.parametrize("plan", PLANS)
 def test_results_of_refits_answer_what_they_were_asked(plan: str, tmp_path: Path) -> None:
     results = fit(plan)
     names = [n for n, p, k in CELLS if (p, k) == (plan, "numbers")]
@@ -286,11 +287,12 @@ def test_what_was_not_measured_is_refused_with_a_list(tmp_path: Path) -> None:
         lambda r: r.pfi(rows="z > 0"),
         lambda r: r.pfi(by="g"),
         lambda r: r.loco(),
+        lambda r: r.native_importance(),
     ):
         with pytest.raises(FileError, match=r".* was not measured .*Measured were PFI"):
             ask(loaded)
     with pytest.raises(FileError, match="This needs models"):
-        loaded.native_importance()
+        loaded.predict(rows_of(5))
 
 
 # Comparison with fresh results ------------------------------------------------------------------

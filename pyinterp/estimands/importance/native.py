@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -27,37 +28,57 @@ PROBES = 3
 
 
 # The names and classes of reported importances, and these, shape (names, classes).
-Report: TypeAlias = tuple[Terms, FloatArray]
+Report: TypeAlias = tuple[tuple[str, ...], tuple[Any, ...], FloatArray]
+# The kind, the letter of its statistic, names and classes: what a measurement is kept under.
+Heading: TypeAlias = tuple[Native, str, tuple[str, ...], tuple[Any, ...]]
 
 
-def native_importance(problem: Problem, first: WhatIf, kind: Native | None = None) -> Estimand:
+def native_report(problem: Problem, kind: Native | None = None) -> Estimand:
+    """What a fitted model reports, measured where the model is: its terms come with the numbers.
+
+    Parameters
+    ----------
+    problem : Problem
+    kind : {"stat", "raw", "impurity", "olden", "garson"}, optional
+        By default the first of "stat", "impurity", "olden" and "raw" that the model has.
+    """
+    if kind is not None:
+        check_choice("type", kind, NATIVE)
+    return Estimand(
+        key=("native", kind, tuple(problem.features.items())),
+        terms=Terms.plain(()),
+        measure=partial(_measure, features=problem.features, kind=kind),
+        words=Words(label="native importance", title="native importance", meaning=""),
+        basis="model",
+    )
+
+
+def native_importance(
+    problem: Problem, reports: Sequence[Measurement], kind: Native | None = None
+) -> Estimand:
     """Importance as the fitted model reports it: no mean over rows, and no predictions.
 
     Parameters
     ----------
     problem : Problem
-    first : WhatIf
-        Of one of the fitted models, which gives the names of the terms.
+    reports : sequence of mapping
+        The measurements of `native_report`, of all refits.
     kind : {"stat", "raw", "impurity", "olden", "garson"}, optional
-        By default the first of "stat", "impurity", "olden" and "raw" that the model has.
+        As there.
     """
-    kinds = _kinds(first)
-    if kind is None and not kinds:
-        raise OptionError(
-            f"{learner_name(first.predictor.estimator)} reports no importance of its own (no t "
-            "statistics, coefficients, `feature_importances_`, or one hidden layer); use `pfi` or "
-            "`firm`, which any model has."
-        )
-    kind = kinds[0] if kind is None else kind
-    check_choice("type", kind, NATIVE)
-    terms, _ = _report(first, problem.features, kind)
-    results = _results(_last(first).model)
-    statistic = "t" if getattr(results, "use_t", False) else "z"
-    label, quantity, meaning = WORDS[kind]
-    return Estimand(
-        key=("native", kind, tuple(problem.features.items())),
+    headings: list[Heading] = [heading for report in reports for heading in report]
+    (kept, statistic, names, classes), *others = headings
+    terms = Terms.plain(names, classes)
+    for _, _, *another in others:
+        if (other := Terms.plain(*another)).names != terms.names:
+            raise OptionError(
+                f"All refits must have the same columns, but one has {', '.join(other.names)} and "
+                f'another {", ".join(terms.names)}; fit with `design_state="all"`.'
+            )
+    label, quantity, meaning = WORDS[kept]
+    return replace(
+        native_report(problem, kind),
         terms=terms,
-        measure=partial(_measure, features=problem.features, kind=kind, names=terms.names),
         words=Words(
             label=label.format(statistic),
             title="native importance",
@@ -65,8 +86,7 @@ def native_importance(problem: Problem, first: WhatIf, kind: Native | None = Non
             meaning=meaning.format(statistic),
             zero_variance="all refits report the same number",
         ),
-        parameter=Parameter(null=0.0 if kind == "raw" else None),
-        basis="model",
+        parameter=Parameter(null=0.0 if kept == "raw" else None),
     )
 
 
@@ -177,18 +197,22 @@ def _weights(w_in: npt.ArrayLike, w_out: npt.ArrayLike) -> tuple[FloatArray, Flo
     return inputs, outputs
 
 
-def _measure(
-    case: ModelOnRows, *, features: Features, kind: Native, names: tuple[str, ...]
-) -> Measurement:
-    terms, values = _report(case.whatif, features, kind)
-    if terms.names != names:
+def _measure(case: ModelOnRows, *, features: Features, kind: Native | None) -> Measurement:
+    kinds = _kinds(case.whatif)
+    if kind is None and not kinds:
         raise OptionError(
-            f"All refits must have the same columns, but one has {', '.join(terms.names)} and "
-            f'another {", ".join(names)}; fit with `design_state="all"`.'
+            f"{learner_name(case.whatif.predictor.estimator)} reports no importance of its own (no "
+            "t statistics, coefficients, `feature_importances_`, or one hidden layer); use `pfi` "
+            "or `firm`, which any model has."
         )
+    kind = kinds[0] if kind is None else kind
+    names, classes, values = _report(case.whatif, features, kind)
+    statistic = "t" if getattr(_results(_last(case.whatif).model), "use_t", False) else "z"
     value = values.T.ravel()
-    rows = np.broadcast_to(value, (case.sample.nobs, len(value)))
-    return {"reported": Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))}
+    rows = np.tile(value, (case.sample.nobs, 1))
+    estimate = Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))
+    heading: Heading = (kind, statistic, tuple(names), tuple(classes))
+    return {heading: estimate}
 
 
 def _last(whatif: WhatIf) -> FinalStep:
@@ -235,7 +259,7 @@ def _report(whatif: WhatIf, features: Features, kind: Native) -> Report:
     if kind == "impurity":
         decreases = np.asarray(model.feature_importances_, dtype=np.float64)
         sums = [decreases[_driven(whatif, f, len(decreases))].sum() for f in features.values()]
-        return Terms.plain(list(features)), np.array(sums)[:, None]
+        return tuple(features), (None,), np.array(sums)[:, None]
     if kind in ("olden", "garson"):
         return _by_column(whatif, (olden if kind == "olden" else garson)(*model.coefs_))
     if results is not None:
@@ -254,7 +278,7 @@ def _of_results(whatif: WhatIf, results: Any, values: npt.ArrayLike) -> Report:
     table = np.asarray(values, dtype=np.float64)
     table = table.reshape(len(table), -1)[columns]
     classes = _labels(whatif)[1:] or [None]  # against the first
-    return Terms.plain([names[j] for j in columns], classes), table
+    return tuple(names[j] for j in columns), tuple(classes), table
 
 
 def _by_column(whatif: WhatIf, values: FloatArray) -> Report:
@@ -277,7 +301,7 @@ def _by_column(whatif: WhatIf, values: FloatArray) -> Report:
             f"The names of the {len(values)} inputs of {learner_name(whatif.predictor.estimator)} "
             "can't be told: a step of its pipeline has no `get_feature_names_out`."
         )
-    return Terms.plain(columns, classes), values
+    return tuple(columns), tuple(classes), values
 
 
 def _labels(whatif: WhatIf) -> list[Any]:
