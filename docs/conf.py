@@ -93,12 +93,7 @@ author = "The pyinterp developers"
 copyright = author
 version = release = pyinterp.__version__
 
-extensions = [
-    "myst_nb",
-    "numpydoc",
-    "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
-]
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "Thumbs.db", ".DS_Store"]
 default_role = "py:obj"

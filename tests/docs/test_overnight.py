@@ -50,7 +50,7 @@ def test_scripts_of_slurm_and_dask(tmp_path: Path) -> None:
         "progression ~ .", pi.datasets.load_diabetes(), RandomForestRegressor(20)
     )
     alone = learner.fit(seed=1).pfi().tidy()
-    subprocess.run(  # noqa: S603 - a script of our page
+    subprocess.run(
         [sys.executable, "spread.py"], cwd=tmp_path, env=environment, check=True,
         stdout=subprocess.PIPE,
     )  # fmt: skip

@@ -65,7 +65,9 @@ def drawn(rng: np.random.Generator) -> pd.DataFrame:
     return rows(150, int(rng.integers(2**31)))
 
 
-def learner(data: pd.DataFrame, estimator: Any, formula: str = "y ~ x + z + w + g", **options: Any):
+def learner(
+    data: pd.DataFrame, estimator: Any, formula: str = "y ~ x + z + w + g", **options: Any
+) -> pi.Learner:
     return pi.Learner.from_formula(formula, data, estimator, **options)
 
 
@@ -117,6 +119,7 @@ QUESTIONS: dict[str, Callable[[pi.LearnerResults], Any]] = {
     "metric": lambda res: res.metric("r2"),
     "accuracy": lambda res: res.pfi("x", loss="accuracy"),
     "positivity": lambda res: res.positivity("x"),
+    "native": lambda res: res.native_importance(),
     "entropy": lambda res: res.entropy_pfi("x"),
     "likelihood": lambda res: res.likelihood_pfi("x"),
     "causal": lambda res: res.causal("x"),
@@ -142,9 +145,7 @@ def test_every_answer_is_that_of_one_process(name, client, tmp_path) -> None:
     model, plan = FITS[name]()
     here = model.fit(plan, seed=1)
     expected = {label: text(question, here) for label, question in QUESTIONS.items()}
-    errors = [
-        label for label, answer in expected.items() if answer.partition(":")[0].endswith("Error")
-    ]
+    errors = [each for each in expected.values() if each.partition(":")[0].endswith("Error")]
     assert len(errors) < len(QUESTIONS) / 2  # more would prove little
     with parallel_config("dask"):
         there = model.fit(plan, seed=1)
