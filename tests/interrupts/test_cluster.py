@@ -79,7 +79,9 @@ FITS: dict[str, Callable[[], tuple[Any, Any]]] = {
         pi.Holdout(0.6),
     ),
     "classes": lambda: (learner(classes(), LogisticRegression()), pi.Bootstrap(4)),
-    "forest of classes": lambda: (learner(classes(), RandomForestClassifier(10)), pi.CrossValidation(3)),
+    "forest of classes": lambda: (
+        learner(classes(), RandomForestClassifier(10)), pi.CrossValidation(3)
+    ),
     "clusters": lambda: (
         learner(rows(), DecisionTreeRegressor(max_depth=3)), pi.Bootstrap(4, cluster="c")
     ),
