@@ -87,6 +87,11 @@ class Sample:
         """Number of rows."""
         return len(self.variables)
 
+    @property
+    def n_units(self) -> int:
+        """Number of distinct rows, or of clusters if rows are not independent."""
+        return len(np.unique(self.rows if self.clusters is None else self.clusters))
+
     def take(self, rows: IntArray) -> Sample:
         """Return the sample of the rows at these positions, repeats allowed."""
         return replace(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -210,31 +210,6 @@ class Estimate:
             donors=None if donors is None else (donors[0] - ratio * donors[1]) / below,
             mc_variance=(self.mc_variance + ratio**2 * other.mc_variance) / below**2,
         )
-
-    def of_sample(self, share: float) -> Estimate:
-        r"""Return the estimate with the Monte Carlo error of rows that are a sample of all.
-
-        Given the model and its N evaluation rows, only the choice of n of them is random. Each row
-        is chosen with probability n / N, and two with covariance
-        :math:`-(n/N)(1 - n/N) / (N - 1)`. So the mean of contributions c has the variance
-
-        .. math:: V(\bar c_n) = \left(1 - \frac{n}{N}\right) \frac{S^2}{n}, \quad
-            S^2 = \frac{1}{N - 1} \sum_{i=1}^N (c_i - \bar c_N)^2
-
-        and the same sum over the sample, divided by n - 1, estimates :math:`S^2` without bias
-        (Cochran 1977, Theorems 2.2 and 2.4). A row contributes as a row and as a donor: for values
-        that are no plain means, the variance holds to first order, as the delta method does.
-
-        Parameters
-        ----------
-        share : float
-            n / N; 1 adds nothing.
-        """
-        if share == 1:
-            return self
-        whole = self.rows if self.donors is None else self.rows + self.donors
-        error = (1 - share) * whole.var(axis=0, ddof=1) / len(whole)
-        return replace(self, mc_variance=self.mc_variance + error)
 
     def __repr__(self) -> str:
         return about(self, f"{len(self.value)} values", f"{len(self.rows)} rows")

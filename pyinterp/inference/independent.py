@@ -19,9 +19,7 @@ Places = Sequence[tuple[int, int]]
 def independent_difference(parts: Sequence[Replicates], places: Places) -> Replicates:
     """Return differences of means over refits; there are none of single refits or rows."""
     values = np.array([part.per_refit.mean(axis=0) for part in parts])
-    errors = [
-        np.sum([e.mc_variance for e in p.estimates], axis=0) / len(p.estimates) ** 2 for p in parts
-    ]
+    errors = [part.mc_variance for part in parts]
     value = np.concatenate([values[one] - values[other] for one, other in places])
     estimate = Estimate(
         value=value,

@@ -94,6 +94,8 @@ class Replicates:
         these are; () where that is not known.
     groups : tuple of Replicates
         One for each group of rows whose terms stand side by side; () without groups.
+    share : float
+        Of the rows that evaluate any refit: below 1 `rows` are a simple random sample of them.
     coefficient_errors : CoefficientErrors or None
         For the delta method, of one model that states the covariance of its coefficients.
     estimates : tuple of Estimate
@@ -117,6 +119,7 @@ class Replicates:
     no_effect: float | None = None
     half_fits: tuple[HalfFits, ...] = ()
     groups: tuple[Replicates, ...] = ()
+    share: float = 1.0
     coefficient_errors: CoefficientErrors | None = None
     estimates: tuple[Estimate, ...] = field(init=False)
     rows: tuple[IntArray, ...] = field(init=False)
@@ -174,6 +177,36 @@ class Replicates:
     def per_refit(self) -> FloatArray:
         """The estimates, shape (m, q)."""
         return np.array([e.value for e in self.estimates])
+
+    @cached_property
+    def mc_variance(self) -> FloatArray:
+        r"""Monte Carlo variance of the estimates' mean over m refits, shape (q,).
+
+        By the draws inside estimates, and by the choice of r of N evaluation rows if `share` is
+        r/N < 1. Given the models and all rows only the sample is random. The mean of refits'
+        estimates is to first order a sum over its rows, so that (Cochran 1977, Theorem 2.2)
+
+        .. math:: V = \left(1 - \frac{r}{N}\right) \frac{r}{r - 1} \sum_{i=1}^r u_i^2, \quad
+            u_i = \frac{1}{m} \sum_{d : i \in d} \frac{t_{id} - T_d}{n_d}
+
+        with :math:`t_{id}` the contribution, as a donor too, of row i to :math:`T_d`, and
+        :math:`n_d` the number of rows that evaluate refit d. For one refit it is
+        :math:`(1 - r/N) S^2 / r`, without bias for a mean.
+        """
+        draws = np.sum([e.mc_variance for e in self.estimates], axis=0) / len(self.estimates) ** 2
+        if self.share == 1:
+            return np.asarray(draws)
+        return np.asarray(draws + np.concatenate([part._by_choice for part in self.parts]))
+
+    @property
+    def _by_choice(self) -> FloatArray:
+        """The variance of the mean by the choice of evaluation rows, shape (q,)."""
+        distinct, position = np.unique(np.concatenate(self.rows), return_inverse=True)
+        away = [(contributions(e) - e.value) / len(e.rows) for e in self.estimates]
+        sums = np.zeros((len(distinct), away[0].shape[1]))
+        np.add.at(sums, position, np.concatenate(away))
+        r, m = len(distinct), len(self.estimates)
+        return np.asarray((1 - self.share) * r / (r - 1) * np.square(sums / m).sum(axis=0))
 
     @property
     def relative(self) -> bool:

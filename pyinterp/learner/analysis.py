@@ -252,8 +252,11 @@ class Analysis:
                 f"row{'' if total == 1 else 's'}, of which refit {least} has {min(counts)}. Merge "
                 "groups, or draw within them (`strata=`)."
             )
-        refits = tuple(map(_keep, self.refits, kept))
-        sizes = [refit.n_evaluation for refit in estimating(refits)]
+        refits = tuple(
+            replace(refit, evaluation=refit.evaluation.take(rows))
+            for refit, rows in zip(self.refits, kept, strict=True)
+        )
+        sizes = [refit.evaluation.n_units for refit in estimating(refits)]
         context = replace(
             self.context,
             study_name="",  # of all rows
@@ -398,8 +401,6 @@ class Analysis:
             estimate, rows = estimand.read(measurement), refit.evaluation
             if checked:
                 check_estimate(estimate, estimand, rows.nobs)
-            if estimand.basis == "rows":
-                estimate = estimate.of_sample(refit.share)
             estimates.append(
                 RefitEstimate(estimate, rows.rows, refit.group, rows.clusters, rows.weights)
             )
@@ -411,6 +412,7 @@ class Analysis:
             correction=self.correction,
             no_effect=estimand.parameter.no_effect,
             half_fits=() if half_fits is None else (half_fits,),
+            share=self.refits[0].share if estimand.basis == "rows" else 1.0,
         )
         effect = estimand.parameter.effect
         by_delta = effect if cov_type is None else needs_coefficients(cov_type)
@@ -482,13 +484,6 @@ class Analysis:
         return about(
             self, self.context.learner, f"{len(self.refits)} models", f"{self.context.nobs} rows"
         )
-
-
-def _keep(refit: Refit, rows: IntArray) -> Refit:
-    """Return a refit with some of its evaluation rows."""
-    evaluation = refit.evaluation.take(rows)
-    units = evaluation.rows if evaluation.clusters is None else evaluation.clusters
-    return replace(refit, evaluation=evaluation, n_evaluation=len(np.unique(units)))
 
 
 def on_rows(case: ModelOnRows, rows: IntArray) -> ModelOnRows:

@@ -56,6 +56,7 @@ from pyinterp.resampling.refits import (
     Refit,
     RefitOptions,
     UnseenLevels,
+    estimating,
     fit_alone,
     refit,
 )
@@ -398,10 +399,10 @@ class Learner:
             with results of that refit alone; what it returns is not kept. Options of inference
             may be left out: the results of `fit` take them.
         max_evaluation_rows : int, optional
-            Evaluate every refit on at most so many of its evaluation rows, a simple random sample
-            by `seed`. Its error is in ``mcse``: (1 - n/N) s² / n for a mean over n of N rows (see
-            `Estimate.of_sample`). Standard errors are of the n rows: too wide, as samples of
-            different refits average out.
+            Evaluate refits on at most so many rows of the data: one simple random sample by
+            `seed`, of which every refit has the rows that its plan evaluates. ``bse`` and intervals
+            are for an analysis of so many evaluation rows. ``mcse`` is the part of ``bse`` that
+            more rows take away: (1 - r/N) s² / r for a mean over r of N rows.
 
         Returns
         -------
@@ -720,6 +721,7 @@ def _analysis(
 ) -> Analysis:
     """Return the analysis of all refits, or of some."""
     context = context_of(refits, failed_refits=plan.number - len(refits), **words)
+    evaluated = np.mean([refit.n_evaluation for refit in estimating(refits)])
     return Analysis(
         problem=Problem(
             population=population,
@@ -729,7 +731,7 @@ def _analysis(
             design=refits[0].design,
         ),
         refits=refits,
-        correction=context.n_evaluation / context.n_train if plan.shares_data else 0.0,
+        correction=float(evaluated) / context.n_train if plan.shares_data else 0.0,
         context=context,
         seeds=seeds,
         leave_out=LeaveOut(

@@ -38,7 +38,7 @@ from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.representation import about
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
-from pyinterp.resampling.resampling import Group, Part, Resampling, Units
+from pyinterp.resampling.resampling import Group, Part, Resampling, Units, some_rows
 
 T = TypeVar("T")
 OnError: TypeAlias = Literal["raise", "drop"]
@@ -63,11 +63,11 @@ class Refit:
     train : Sample or None
         Its training rows, repeats included; None if the model was trained elsewhere.
     n_train, n_evaluation : int
-        Number of distinct units (rows, or clusters) that train and evaluate.
+        Number of distinct units (rows, or clusters) that the plan trains on and evaluates.
     group : Group or None
         The pair, fold or bootstrap sample that it belongs to.
     share : float
-        Of the plan's evaluation rows: below 1 they are a random sample of these.
+        Of the rows that evaluate any refit: below 1 they are a random sample (`some_rows`).
     """
 
     number: int
@@ -86,9 +86,8 @@ class Refit:
         return np.empty(0, np.intp) if self.train is None else self.train.rows
 
     def __repr__(self) -> str:
-        return about(
-            self, f"number {self.number}", f"{self.n_train} train", f"{self.n_evaluation} evaluate"
-        )
+        evaluate = f"{self.evaluation.n_units} evaluate"
+        return about(self, f"number {self.number}", f"{self.n_train} train", evaluate)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,11 +142,9 @@ def refit(
         and chains the cause. If a worker process or its connection is lost.
     """
     parts = list(plan.parts(population, units, seeds.stream("splits"), read))
-    chosen = dict(enumerate(parts, 1)) if shard is None else shard.choose(parts)
-    numbered = {
-        k: part.sample(options.max_evaluation_rows, seeds.stream("splits", k, "evaluation rows"))
-        for k, part in chosen.items()
-    }
+    rng = seeds.stream("splits", name="evaluation rows")
+    parts = some_rows(parts, options.max_evaluation_rows, rng)
+    numbered = dict(enumerate(parts, 1)) if shard is None else shard.choose(parts)
     work = _Work(estimator, design, population, numbered, plan, seeds, options, finish)
     done: dict[int, Predictor] = {}
     if checkpoint is not None:

@@ -52,9 +52,9 @@ class Group(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One refit's rows, with the numbers of distinct rows or clusters.
+    """One refit's rows, with the numbers of distinct rows or clusters of the plan.
 
-    The evaluation rows are a simple random sample if they are a `share` of all.
+    The evaluation rows are those in a simple random sample, a `share` of all (`some_rows`).
     """
 
     train: Sample
@@ -64,16 +64,10 @@ class Part(NamedTuple):
     group: Group | None = None
     share: float = 1.0
 
-    def sample(self, most: int | None, rng: np.random.Generator) -> Part:
-        """Return the part with at most so many evaluation rows, drawn at random."""
-        n = self.evaluation.nobs
-        if most is None or n <= most:
-            return self
-        evaluation = self.evaluation.take(np.sort(rng.choice(n, most, replace=False)))
-        units = evaluation.rows if evaluation.clusters is None else evaluation.clusters
-        return self._replace(
-            evaluation=evaluation, n_evaluation=len(np.unique(units)), share=most / n
-        )
+    def keep(self, rows: IntArray, share: float) -> Part:
+        """Return the part with those of its evaluation rows that are among `rows`, a `share`."""
+        kept = np.flatnonzero(np.isin(self.evaluation.rows, rows))
+        return self._replace(evaluation=self.evaluation.take(kept), share=share)
 
     def by_position(self, population: Sample) -> Callable[[Sample], Part]:
         """Return a function of the population that returns the part, and holds no rows."""
@@ -322,6 +316,45 @@ def part_of(
         n_evaluation=len(np.unique(of_row[evaluation])),
         group=group,
     )
+
+
+def some_rows(parts: Sequence[Part], most: int | None, rng: np.random.Generator) -> list[Part]:
+    r"""Return the parts with evaluation rows from one simple random sample of at most `most` rows.
+
+    All refits share the sample, so that it is as if the data had no other rows to evaluate. A
+    row's part in evaluating then varies over halves as it does with all rows, and every variance is
+    right as it stands. For n rows, r of them in the sample, influences a by training and b by
+    evaluating, halves give
+
+    .. math:: E\, A = \frac{\sigma_a^2}{n} + \frac{2 \sigma_{ab}}{n} + \frac{\sigma_b^2}{r}
+        = \mathrm{Var}(\bar T)
+
+    to first order and for many refits: a half and its r/2 rows make A's last term
+    :math:`\tfrac14 (2 \cdot 2 \sigma_b^2 / r)`, and a mean over refits is a mean over the sample.
+
+    With a sample of its own for every refit, the samples average out in the mean over refits but
+    not in the difference of two halves, which makes A too large. What they add to A can be
+    subtracted only with an error of the size of A; and rows that evaluate once show no
+    :math:`\sigma_{ab}`.
+
+    Raises
+    ------
+    OptionError
+        If a refit is left with fewer than 2 distinct rows.
+    """
+    every = np.unique(np.concatenate([part.evaluation.rows for part in parts]))
+    if most is None or len(every) <= most:
+        return list(parts)
+    rows = rng.choice(every, most, replace=False)
+    kept = [part.keep(rows, most / len(every)) for part in parts]
+    for k, part in enumerate(kept, 1):
+        distinct = len(np.unique(part.evaluation.rows))
+        if distinct < 2:
+            raise OptionError(
+                "`max_evaluation_rows` must leave every refit at least 2 evaluation rows, but "
+                f"{most} of {len(every)} rows leave refit {k} with {distinct}; use more."
+            )
+    return kept
 
 
 def check_fraction(value: object) -> None:

@@ -158,7 +158,7 @@ def context_of(refits: Sequence[Refit], **words: Any) -> Context:
         refits=len(for_estimate),
         pairs=sum(r.group is not None and r.group.kind == "pair" for r in refits) // 2,
         n_train=float(np.mean([r.n_train for r in for_estimate])),
-        n_evaluation=float(np.mean([r.n_evaluation for r in for_estimate])),
+        n_evaluation=float(np.mean([r.evaluation.n_units for r in for_estimate])),
         engine=Engine(""),
         date=datetime.date.today().strftime("%a, %d %b %Y"),
         resamples=fingerprints(refits),

@@ -129,10 +129,8 @@ class EstimandResults(TableOfEstimands):
 
     @cached_property
     def mcse(self) -> pd.Series[float]:
-        """Monte Carlo errors of `params`, from drawing permutations, not taking all; 0 if exact."""
-        m = len(self.replicates.estimates)
-        total = np.sum([e.mc_variance for e in self.replicates.estimates], axis=0)
-        return self._series(np.sqrt(total) / m, "mcse")
+        """Monte Carlo errors of `params`, of some permutations or rows instead of all; else 0."""
+        return self._series(np.sqrt(self.replicates.mc_variance), "mcse")
 
     @cached_property
     def tvalues(self) -> pd.Series[float]:
