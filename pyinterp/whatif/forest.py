@@ -19,6 +19,8 @@ from pyinterp.whatif.walks.bits import LEAF, Splits, Trees, preorder
 Categories = Mapping[int, tuple[npt.NDArray[np.int64], bool]]
 
 LEAST = 1e-280  # so that no unit is too small for a double
+# Of the parts of `Nodes`: as `Trees` has them, but for the values of leaves.
+KINDS = (np.int32, np.float64, np.bool_, np.int32, np.int32, np.int32, np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,15 +183,21 @@ class Nodes:
         child = right + np.where(column == LEAF, self._leaves, self._nodes)
         listed = np.where(category < 0, -1, category + len(self._tables))
         roots = roots + self._nodes
-        self._parts.append((column, threshold, missing_left, listed, child, roots, leaves))
+        part = (column, threshold, missing_left, listed, child, roots, leaves)
+        self._parts.append(
+            tuple(values.astype(kind) for values, kind in zip(part, KINDS, strict=True))
+        )
         self._tables.extend(tables)
         self._nodes += len(column)
         self._leaves += len(leaves)
 
     def trees(self) -> Trees:
         """Return all trees, the values of their leaves in whole multiples of a unit."""
-        column, threshold, missing_left, category, right, roots, leaves = map(
-            np.concatenate, zip(*self._parts, strict=True)
+        fields = list(zip(*self._parts, strict=True))
+        self._parts.clear()
+        # One after the other, without the parts of those before: half the memory.
+        column, threshold, missing_left, category, right, roots, leaves = (
+            np.concatenate(fields.pop(0)) for _ in KINDS
         )
         # The last column stands for categories never listed.
         width = max(map(len, self._tables), default=1)
@@ -201,15 +209,16 @@ class Nodes:
         largest = max(float(np.abs(leaves).max(initial=0.0)), LEAST)
         bits = 61 - int(np.ceil(np.log2(len(roots)))) - int(np.frexp(largest)[1])
         unit = float(np.ldexp(1.0, -bits))
+        leaves /= unit
         return Trees(
-            column=column.astype(np.int32),
-            threshold=threshold.astype(np.float64),
-            missing_left=missing_left.astype(np.bool_),
-            category=category.astype(np.int32),
+            column=column,
+            threshold=threshold,
+            missing_left=missing_left,
+            category=category,
             left_categories=left_categories,
-            right=right.astype(np.int32),
-            roots=roots.astype(np.int32),
-            leaves=np.ascontiguousarray(np.rint(leaves / unit), np.int64),
+            right=right,
+            roots=roots,
+            leaves=np.rint(leaves, out=leaves).astype(np.int64),
             unit=unit,
             stack=int(np.diff(np.append(roots, len(column))).max()) // 2 + 1,
         )
