@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyinterp.parallel.loops import compiled_loop
+from pyinterp.parallel.loops import Loop
 
 # Gauss and Legendre's on [-1, 1]. A panel is as wide as the narrowest component that has mass on
 # it: errors stay below 1e-8 nats.
@@ -19,7 +19,7 @@ MOST = 8192
 DENSITY_AT_0 = 0.3989422804014327  # of the standard Normal
 
 
-@compiled_loop
+@Loop
 def entropies(parameters, components, nodes, weights, out):  # pragma: no cover - compiled
     """Integrate -q log q of every mixture of Normals: on an even grid, else panel by panel.
 
@@ -48,7 +48,7 @@ def entropies(parameters, components, nodes, weights, out):  # pragma: no cover 
             out[row] = _by_panels(means, sds, nodes, weights)
 
 
-@compiled_loop
+@Loop
 def _on_grid(means, sds, low, step, density):  # pragma: no cover - compiled
     """Integrate by the trapezoidal rule; `density` is scratch, one number per point of the grid.
 
@@ -74,7 +74,7 @@ def _on_grid(means, sds, low, step, density):  # pragma: no cover - compiled
     return total * step
 
 
-@compiled_loop
+@Loop
 def _by_panels(means, sds, nodes, weights):  # pragma: no cover - compiled
     """Integrate panel by panel, around every component where it is the narrowest one.
 
@@ -100,7 +100,7 @@ def _by_panels(means, sds, nodes, weights):  # pragma: no cover - compiled
     return total
 
 
-@compiled_loop
+@Loop
 def _panel(means, sds, m, at, end, nodes, weights):  # pragma: no cover - compiled
     """Integrate -q log q over a panel without components that are narrower than `m`."""
     half, total = 0.5 * (end - at), 0.0

@@ -1,14 +1,15 @@
 """How work is done: jobs in parallel, their share of the cores, and compiled loops.
 
-==========  ==============================================================================
-Module      What is in it
-==========  ==============================================================================
-`jobs`      The one place where work is started, shown and, if a call ends early, stopped
-`cluster`   Work in the processes of a Dask cluster, whose results stay there
-`progress`  Bars on terminals and in notebooks, or lines in a log
-`threads`   Jobs and the threads of learners share the cores
-`loops`     Loops that numba compiles, once per machine
-==========  ==============================================================================
+==============  ==========================================================================
+Module          What is in it
+==============  ==========================================================================
+`jobs`          The one place where work is started, shown and, if a call ends early, stopped
+`cluster`       Work in the processes of a Dask cluster, whose results stay there
+`progress`      Bars on terminals and in notebooks, or lines in a log
+`threads`       Jobs and the threads of learners share the cores
+`loops`         Loops that are compiled when they are first called
+`machine_code`  How numba compiles them, once per machine
+==============  ==========================================================================
 """
 
 from pyinterp.parallel.jobs import EndOfCall, go_on, outcomes

@@ -1,41 +1,30 @@
-"""How loops are compiled: once per machine, if a folder can keep the machine code."""
+"""Loops that are compiled when they are first called."""
 
 from __future__ import annotations
 
-import warnings
-from contextlib import suppress
-
-import numba
-from numba.core.caching import FunctionCache
+from functools import cached_property
 
 
-def compiled_loop(loop):
-    """Return a loop that is compiled when it is first called, and runs without Python's lock.
+class Loop:
+    """A loop that is compiled when it is first called, and runs without Python's lock.
 
-    The machine code is kept where numba finds a folder to write to (``NUMBA_CACHE_DIR``, the
-    package's or the user's); without one it is kept in memory, and every process compiles.
+    numba is imported then, not before: it takes 54 MB, which only trees and mixtures need.
     """
-    compiled = numba.njit(nogil=True)(loop)
-    with suppress(RuntimeError):  # numba's error if there is no such folder
-        compiled._cache = _Cache(loop)
-    return compiled
 
+    def __init__(self, loop):
+        self._loop = loop
 
-class _Cache(FunctionCache):  # type: ignore[misc]  # numba has no types
-    """Numba's cache, which throws away files (pickles) that it can't read."""
+    def __call__(self, *arguments):
+        """Run the machine code."""
+        return self.machine_code(*arguments)
 
-    def load_overload(self, sig, target_context):
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception as error:  # noqa: BLE001 - a damaged pickle raises anything
-            warnings.warn(
-                f"Machine code in {self.cache_path} can't be read ({type(error).__name__}); it is "
-                "compiled again.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-        try:
-            self.flush()
-        except OSError:
-            self.disable()
-        return None
+    @cached_property
+    def machine_code(self):
+        """The machine code; that of the loops it calls comes first, as numba knows no `Loop`."""
+        from pyinterp.parallel.machine_code import machine_code  # noqa: PLC0415 - imports numba
+
+        names = self._loop.__globals__
+        for name in self._loop.__code__.co_names:
+            if isinstance(names.get(name), Loop):
+                names[name] = names[name].machine_code
+        return machine_code(self._loop)

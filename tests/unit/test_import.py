@@ -28,6 +28,18 @@ for name in {names!r}:
 """
 
 
+# Only trees and mixtures of Normals run compiled loops, and numba takes 54 MB.
+LINEAR = """
+import sys
+import numpy as np
+import pyinterp as pi
+from sklearn.linear_model import LinearRegression
+X = np.random.default_rng(0).normal(size=(90, 2))
+pi.Learner(X[:, 0], X, LinearRegression()).fit(seed=1, progress=False).pfi().summary()
+print("numba" in sys.modules)
+"""
+
+
 def output_of(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603
     return done.stdout.strip()
@@ -40,6 +52,10 @@ def test_importing_pyinterp_imports_no_third_party_module() -> None:
 def test_errors_come_without_third_party_modules() -> None:
     code = LOADED.replace("import pyinterp\n", "import pyinterp, pyinterp.errors\n", 1)
     assert output_of(code) == "pyinterp"
+
+
+def test_linear_models_need_no_numba() -> None:
+    assert output_of(LINEAR) == "False"
 
 
 @pytest.mark.parametrize("name", pi.__all__)

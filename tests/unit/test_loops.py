@@ -10,7 +10,7 @@ from types import FunctionType
 
 import pytest
 
-from pyinterp.parallel.loops import compiled_loop
+from pyinterp.parallel.loops import Loop
 
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "cut off": lambda code: code[: len(code) // 2],
@@ -36,42 +36,42 @@ def loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FunctionType:
 def test_damaged_files_are_thrown_away_with_one_warning(
     loop: FunctionType, tmp_path: Path, kind: str, damage: str
 ) -> None:
-    assert compiled_loop(loop)(2) == 4
+    assert Loop(loop)(2) == 4
     (file,) = (tmp_path / "cache").rglob(f"*.{kind}")
     file.write_bytes(DAMAGE[damage](file.read_bytes()))
     with pytest.warns(RuntimeWarning, match="can't be read .* compiled again") as caught:
-        assert compiled_loop(loop)(2) == 4
+        assert Loop(loop)(2) == 4
     assert len(caught) == 1
-    again = compiled_loop(loop)
+    again = Loop(loop)
     assert again(2) == 4
-    assert sum(again.stats.cache_hits.values()) == 1
+    assert sum(again.machine_code.stats.cache_hits.values()) == 1
 
 
 def test_a_folder_that_can_not_be_written_stops_nothing(
     loop: FunctionType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compiled_loop(loop)(2)
+    Loop(loop)(2)
     (file,) = (tmp_path / "cache").rglob("*.nbi")
     file.write_bytes(b"")
-    damaged = compiled_loop(loop)
+    damaged = Loop(loop)
 
     def refuse() -> None:
         raise PermissionError
 
-    monkeypatch.setattr(damaged._cache, "flush", refuse)
+    monkeypatch.setattr(damaged.machine_code._cache, "flush", refuse)
     with pytest.warns(RuntimeWarning):
         assert damaged(2) == 4
 
 
 def test_sound_files_are_read_without_a_word(loop: FunctionType) -> None:
-    compiled_loop(loop)(2)
+    Loop(loop)(2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        again = compiled_loop(loop)
+        again = Loop(loop)
         assert again(2) == 4
-    assert sum(again.stats.cache_hits.values()) == 1
+    assert sum(again.machine_code.stats.cache_hits.values()) == 1
 
 
 def test_no_folder_stops_nothing(loop: FunctionType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
-    assert compiled_loop(loop)(2) == 4
+    assert Loop(loop)(2) == 4

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pyinterp.parallel.loops import compiled_loop
+from pyinterp.parallel.loops import Loop
 
 GROUP = 64
 LEAF = -1
@@ -81,19 +81,19 @@ class Splits(NamedTuple):
     category: npt.NDArray[np.int32]
 
 
-@compiled_loop
+@Loop
 def lowest(word):  # pragma: no cover - compiled
     """Return the position of the lowest bit."""
     return _POSITION[(word & (~word + ONE)) % _PRIME]
 
 
-@compiled_loop
+@Loop
 def all_rows(b):  # pragma: no cover - compiled
     """Return the word in which the bits of b rows are set."""
     return _ALL if b == GROUP else (ONE << np.uint64(b)) - ONE
 
 
-@compiled_loop
+@Loop
 def goes_left(at, k, x, left_categories):  # pragma: no cover - compiled
     """Whether a node (`at` is Trees) or a split (`at` is Splits) sends x to the left."""
     if np.isnan(x):
@@ -105,7 +105,7 @@ def goes_left(at, k, x, left_categories):  # pragma: no cover - compiled
     return left_categories[listed, int(x) if 0 <= x < last else last]
 
 
-@compiled_loop
+@Loop
 def group_bits(splits, left_categories, rows, bits):  # pragma: no cover - compiled
     """Write into `bits`, (splits,), which of at most 64 rows every split sends to the left."""
     b = rows.shape[0]
@@ -143,14 +143,14 @@ def group_bits(splits, left_categories, rows, bits):  # pragma: no cover - compi
             bits[s] = word
 
 
-@compiled_loop
+@Loop
 def left_bits(splits, left_categories, rows, out):  # pragma: no cover - compiled
     """Write into `out`, uint64, (groups, splits), the rows that every split sends to the left."""
     for g in range(out.shape[0]):
         group_bits(splits, left_categories, rows[g * GROUP : (g + 1) * GROUP], out[g])
 
 
-@compiled_loop
+@Loop
 def preorder(left, right, out):  # pragma: no cover - compiled
     """List the nodes of a tree in preorder: `out`, int64, (nodes,); return how many there are."""
     stack = np.empty(len(left) + 1, np.int64)
@@ -166,7 +166,7 @@ def preorder(left, right, out):  # pragma: no cover - compiled
     return count
 
 
-@compiled_loop
+@Loop
 def _leaf(trees, q, row):  # pragma: no cover - compiled
     """Return the leaf that a row reaches from node q."""
     while trees.column[q] >= 0:
@@ -175,14 +175,14 @@ def _leaf(trees, q, row):  # pragma: no cover - compiled
     return q
 
 
-@compiled_loop
+@Loop
 def first_leaves(trees, rows, out):  # pragma: no cover - compiled
     """Write into `out`, int64, (n,), the leaf of the first tree that each row reaches."""
     for i in range(rows.shape[0]):
         out[i] = _leaf(trees, trees.roots[0], rows[i])
 
 
-@compiled_loop
+@Loop
 def add_up(trees, rows, out):  # pragma: no cover - compiled
     """Add up the trees for rows as they are, one by one: `out`, int64, (outputs, n), added to."""
     for root in trees.roots:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyinterp.parallel.loops import compiled_loop
+from pyinterp.parallel.loops import Loop
 from pyinterp.whatif.walks.bits import GROUP, LEAF, NONE, ONE, all_rows, goes_left, lowest
 
 # Losses of the prediction p of a row: (y - p)²; if p is the probability of one class, to which the
@@ -13,7 +13,7 @@ from pyinterp.whatif.walks.bits import GROUP, LEAF, NONE, ONE, all_rows, goes_le
 SQUARE, LOG, ENTROPY, BOTH_ENTROPIES = 0, 1, 2, 3
 
 
-@compiled_loop
+@Loop
 def _next_leaf(  # pragma: no cover - compiled
     trees, steps, bits, order, values, node, word, low, high, top
 ):
@@ -59,14 +59,14 @@ def _next_leaf(  # pragma: no cover - compiled
     return top, trees.right[q], rows, lo, hi
 
 
-@compiled_loop
+@Loop
 def _stacks(trees):  # pragma: no cover - compiled
     """Return stacks of nodes, of rows and of ranges of donors, for one walk at a time."""
     low, high = np.empty(trees.stack, np.int64), np.empty(trees.stack, np.int64)
     return np.empty(trees.stack, np.int64), np.empty(trees.stack, np.uint64), low, high
 
 
-@compiled_loop
+@Loop
 def _divide(trees, q, values, v, order, lo, hi):  # pragma: no cover - compiled
     """Put the donors of a part that go to the left first; return where the others begin."""
     while lo < hi:
@@ -79,7 +79,7 @@ def _divide(trees, q, values, v, order, lo, hi):  # pragma: no cover - compiled
     return lo
 
 
-@compiled_loop
+@Loop
 def cross_pairs(trees, steps, bits, values, out):  # pragma: no cover - compiled
     """Add up the trees for rows x donors.
 
@@ -133,7 +133,7 @@ def cross_pairs(trees, steps, bits, values, out):  # pragma: no cover - compiled
             sums[:] = 0
 
 
-@compiled_loop
+@Loop
 def _loss(kind, p, y, least):  # pragma: no cover - compiled
     """Return the loss of a prediction; the logarithm is taken of `least` at least."""
     if kind == SQUARE:
@@ -148,7 +148,7 @@ def _loss(kind, p, y, least):  # pragma: no cover - compiled
     return loss
 
 
-@compiled_loop
+@Loop
 def summed_pairs(  # pragma: no cover - compiled
     trees, steps, bits, outputs, y, kind, logistic, base, scale, least, counts,
     over_donors, over_rows,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pyinterp.parallel.loops import compiled_loop
+from pyinterp.parallel.loops import Loop
 from pyinterp.whatif.walks.bits import LEAF, NONE, ONE, all_rows, group_bits, lowest
 
 
-@compiled_loop
+@Loop
 def add_up_pairs(trees, splits, steps, rows, donors, out):  # pragma: no cover - compiled
     """Add up the trees for a group of rows, each with other donors for a numerical column.
 
@@ -83,7 +83,7 @@ def add_up_pairs(trees, splits, steps, rows, donors, out):  # pragma: no cover -
                 out[i, d, o] = value[i, o] * trees.unit
 
 
-@compiled_loop
+@Loop
 def _up_to(values, lo, hi, x):  # pragma: no cover - compiled
     """Return how many of increasing values are at most x, if between lo and hi of them are.
 
@@ -98,7 +98,7 @@ def _up_to(values, lo, hi, x):  # pragma: no cover - compiled
     return lo
 
 
-@compiled_loop
+@Loop
 def _in_order(x):  # pragma: no cover - compiled
     """Return the values of at most 64 rows in increasing order, and words of rows.
 
