@@ -63,7 +63,9 @@ def measure_losses(
             pair = marginal_losses(whatif, y, losses, loss, permutations, draw, case.weights)
         changed.append(pair[0])
         original.append(pair[1])
-    measured = {"changed": Estimate.stack(changed), "original": Estimate.stack(original)}
+    measured = {"changed": Estimate.stack(changed)}
+    changed.clear()  # of a million rows they are large
+    measured["original"] = Estimate.stack(original)
     if samplers:
         measured |= variance_parts(case, {name: features[name] for name in samplers}, samplers)
     return measured
@@ -315,9 +317,12 @@ def with_loss_below(ratios: Estimate, rows: FloatArray) -> Estimate:
 def without_rounding(estimate: Estimate, scale: FloatArray) -> Estimate:
     """Set terms that are 0 in every row, up to rounding, to 0."""
     rows, donors = estimate.rows, estimate.donors
-    largest = np.abs(rows if donors is None else np.maximum(np.abs(rows), np.abs(donors)))
+    each = [rows] if donors is None else [rows, donors]
+    largest = np.max([np.maximum(x.max(axis=0), -x.min(axis=0)) for x in each], axis=0)
     # Not "larger than", so that terms with missing contributions keep them.
-    nonzero = ~(largest.max(axis=0) <= ROUNDING * np.abs(scale))
+    nonzero = ~(largest <= ROUNDING * np.abs(scale))
+    if nonzero.all():
+        return estimate
     return Estimate(
         value=np.where(nonzero, estimate.value, 0.0),
         rows=np.where(nonzero, rows, 0.0),
