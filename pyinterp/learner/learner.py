@@ -415,7 +415,8 @@ class Learner:
             If a refit fails; it names the refit and its cause.
         OptionError
             If `checkpoint` keeps refits of another call; it names the difference. If `measure`
-            asks refits for different estimands, or fails.
+            asks refits for different estimands, or fails. If `max_evaluation_rows` leaves a refit
+            fewer than 2 rows.
         """
         plan = HalfSampling() if resampling is None else plan_of(resampling)
         if not isinstance(plan, Resampling):

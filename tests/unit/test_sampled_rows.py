@@ -63,7 +63,7 @@ def test_estimates_of_samples_vary_as_mcse_says(learner: pi.Learner) -> None:
 
 
 def test_standard_errors_are_those_of_so_many_rows() -> None:
-    """With a sample for each refit they were 2.4 times too large here: variances 5.7 times."""
+    """With a sample for each refit the variance of the loss was 2.5 times too large."""
     params, squares = [], []
     for seed in range(DATA_SETS):
         rng = np.random.default_rng(1000 + seed)
