@@ -118,6 +118,16 @@ def test_the_error_is_printed_saved_and_measured(learner: pi.Learner, tmp_path: 
         pd.testing.assert_frame_equal(usual.pfi().tidy(), other.pfi().tidy(), check_exact=True)
 
 
+def test_shards_have_the_sample_of_the_whole(learner: pi.Learner, tmp_path: Path) -> None:
+    options: dict[str, Any] = {"seed": 1, "max_evaluation_rows": 50, **QUIET}
+    for number in (2, 1):
+        learner.fit(PLAN, checkpoint=tmp_path / "shards", shard=(number, 2), **options)
+    joined = pi.join(tmp_path / "shards").pfi().tidy()
+    pd.testing.assert_frame_equal(
+        joined, learner.fit(PLAN, **options).pfi().tidy(), check_exact=True
+    )
+
+
 @pytest.mark.parametrize(("most", "words"), [(1, "at least 2"), (3, "leave refit .* with [01]")])
 def test_every_refit_needs_two_rows(learner: pi.Learner, most: int, words: str) -> None:
     with pytest.raises(pi.errors.OptionError, match=f"max_evaluation_rows.*{words}"):
