@@ -202,9 +202,12 @@ class Replicates:
     def _by_choice(self) -> FloatArray:
         """The variance of the mean by the choice of evaluation rows, shape (q,)."""
         distinct, position = np.unique(np.concatenate(self.rows), return_inverse=True)
-        away = [(contributions(e) - e.value) / len(e.rows) for e in self.estimates]
-        sums = np.zeros((len(distinct), away[0].shape[1]))
-        np.add.at(sums, position, np.concatenate(away))
+        sums = np.zeros((len(distinct), len(self.estimates[0].value)))
+        ends = np.cumsum([len(rows) for rows in self.rows])
+        for e, at in zip(self.estimates, np.split(position, ends[:-1]), strict=True):
+            away = contributions(e) - e.value
+            away[np.abs(away) <= ROUNDING * np.abs(e.value)] = 0.0
+            np.add.at(sums, at, away / len(at))
         r, m = len(distinct), len(self.estimates)
         return np.asarray((1 - self.share) * r / (r - 1) * np.square(sums / m).sum(axis=0))
 

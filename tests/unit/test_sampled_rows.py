@@ -128,6 +128,13 @@ def test_shards_have_the_sample_of_the_whole(learner: pi.Learner, tmp_path: Path
     )
 
 
+def test_rows_that_contribute_alike_have_no_error(learner: pi.Learner) -> None:
+    """Of y ~ a every row has the partial dependence of the mean, up to rounding."""
+    alone = pi.Learner.from_formula("y ~ a", learner.data.frame, LinearRegression())
+    results = alone.fit(PLAN, seed=1, max_evaluation_rows=200, **QUIET)
+    assert (results.pd("a").mcse == 0).all()
+
+
 @pytest.mark.parametrize(("most", "words"), [(1, "at least 2"), (3, "leave refit .* with [01]")])
 def test_every_refit_needs_two_rows(learner: pi.Learner, most: int, words: str) -> None:
     with pytest.raises(pi.errors.OptionError, match=f"max_evaluation_rows.*{words}"):
