@@ -22,8 +22,8 @@ def cite(*results: object) -> str:
     """Return BibTeX of what results rest on: this package, and the papers of their methods.
 
     These are the papers of the estimand, of the variance, and of the idea that a learner, not one
-    fitted model, has an effect. Of the result of ``fit`` the plan has papers; of a study its
-    target has. Each paper stands once.
+    fitted model, has an effect. The result of ``fit`` has the last two, a study those of its
+    target. Each paper stands once.
 
     Parameters
     ----------
@@ -65,9 +65,8 @@ def papers_of(results: object) -> Iterator[str]:
         for part in results.parts:
             yield from _of_estimand(part)
     elif isinstance(results, Interpretable):
-        context = results.analysis.context
-        yield from tables["levels"].get(context.level, ())
-        yield from tables["plans"].get(type(getattr(results, "resampling", None)).__name__, ())
+        if results.analysis.context.level == "learner":  # the variance that its plan has
+            yield from _of_estimand(results.loss())
     elif kind in tables["studies"]:
         yield from tables["studies"][kind]
     else:
