@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyinterp.losses.rowwise import Loss
     from pyinterp.models.adapters import statsmodels_learner
     from pyinterp.models.distributional import Distributional
-    from pyinterp.report_page import report
+    from pyinterp.report_page import cite, report
     from pyinterp.resampling import (
         Bootstrap,
         CrossValidation,
@@ -77,6 +77,7 @@ __all__ = [
     "UncertaintyResults",
     "Words",
     "certify",
+    "cite",
     "compare",
     "datasets",
     "distributions",
@@ -110,7 +111,7 @@ _NAMES = {
     "losses.rowwise": ("Loss",),
     "models.adapters": ("statsmodels_learner",),
     "models.distributional": ("Distributional",),
-    "report_page": ("report",),
+    "report_page": ("cite", "report"),
     "resampling": (
         "Bootstrap",
         "CrossValidation",

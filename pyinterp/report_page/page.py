@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import tomllib
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
@@ -17,6 +16,7 @@ from pyinterp.checks import check_alpha, check_count, check_text
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError, quote
 from pyinterp.learner.interpretable import Interpretable
+from pyinterp.report_page.citations import as_text, papers_of
 from pyinterp.results.header import Context
 from pyinterp.results.results import EstimandResults
 from pyinterp.storage import whole_file
@@ -98,7 +98,8 @@ def report(
     if len(order) > 1 and importance.engine.name.endswith("exact"):
         pairs = [res.h_statistic(order[:MOST_INTERACTING], order="pairwise")]
     asked = {"pfi" if with_response else "firm": [importance], "pd": curves, "h": pairs}
-    papers = "\n".join(f"<li>{escape(paper)}</li>" for paper in _references(asked))
+    rests_on = {key for several in asked.values() for one in several for key in papers_of(one)}
+    papers = "\n".join(f"<li>{escape(text)}</li>" for text in sorted(map(as_text, rests_on)))
     parts = [
         _section("Importance of features", *_bars(importance, alpha)),
         _section("Partial dependence", *(_curve(curve, alpha) for curve in curves)),
@@ -173,8 +174,7 @@ def _methods(asked: Tables) -> str:
     Parameters
     ----------
     asked : mapping of str to list of EstimandResults
-        What the page shows, by the key of its papers; the first has the variance that is
-        described.
+        What the page shows; the first has the variance that is described.
     """
     several = [results for some in asked.values() for results in some]
     first, context = several[0], several[0].context
@@ -189,16 +189,6 @@ def _methods(asked: Tables) -> str:
     if context.seed is not None:
         sentences.append(f"Seed: {context.seed}.")
     return " ".join(filter(None, sentences))
-
-
-def _references(asked: Tables) -> list[str]:
-    """Return the papers behind the methods, each once, in the order of their first authors."""
-    used = [method for method, several in asked.items() if several]
-    first = asked[used[0]][0]
-    if first.context.level == "learner":
-        used += ["learner", first.cov_type]
-    papers = tomllib.loads(_resource("references.toml"))
-    return sorted({paper for method in used for paper in papers.get(method, ())})
 
 
 def _data(context: Context) -> str:

@@ -629,6 +629,35 @@ class EstimandResults(TableOfEstimands):
         labels = self.labels[0].append(list(self.labels[1:]))
         return stacked.groupby(positions).mean().set_axis(labels.take(first), axis=0)
 
+    @cached_property
+    def column_facts(self) -> dict[str, str]:
+        """What tables of several results say below the estimates."""
+        fit = self.fit
+        return {
+            "No. observations": str(self.nobs),
+            "No. refits": str(self.context.refits),
+            "Loss": f"{fit.loss:.4g}" if fit else "",
+            "R² or D²": fit.share_text if fit else "",
+            "Cov. type": self.variance.label,
+        }
+
+    # What maketables reads to put these results beside others: it names the three below.
+    @property
+    def __maketables_coef_table__(self) -> pd.DataFrame:
+        names = {"estimate": "b", "std_error": "se", "statistic": "t", "p_value": "p"}
+        names |= {"conf_low": "ci95l", "conf_high": "ci95u"}
+        frame = self.summary_frame().rename(columns=names)[list(names.values())]
+        return frame.rename_axis("Coefficient")
+
+    @property
+    def __maketables_depvar__(self) -> str:
+        # The estimand too: beside coefficients, the numbers are another quantity.
+        return ", ".join(filter(None, (self.endog_names, self.estimand.description)))
+
+    def __maketables_stat__(self, key: str) -> Any:
+        # No "r2": maketables would put it in one line with R² in sample.
+        return {"N": self.nobs, "se_type": self.variance.label, **self.column_facts}.get(key)
+
     @property
     def parts(self) -> list[EstimandResults]:
         """These results, as the only ones of their table."""

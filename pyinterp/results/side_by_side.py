@@ -181,18 +181,11 @@ def _column_of(results: object) -> _Column:
             "`results` must hold results of an estimand such as res.pfi(), or of a model of "
             f"statsmodels such as smf.ols(...).fit(), not {type(results).__name__}."
         )
-    context, fit, what = results.context, results.fit, results.estimand.description
     side = "" if results.alternative == "two-sided" else f"One-sided ({results.alternative})."
-    facts = {
-        "No. observations": str(results.nobs),
-        "No. refits": str(context.refits),
-        "Loss": f"{fit.loss:.4g}" if fit else "",
-        "R² or D²": fit.share_text if fit else "",
-        "Cov. type": results.variance.label,
-    }
     note = f"{side} {results.inference.note}".strip()
     params, bse, pvalues = results.params, results.bse, results.pvalues
-    return _Column(context.learner, what, params, bse, pvalues, facts, note)
+    learner, what = results.context.learner, results.estimand.description
+    return _Column(learner, what, params, bse, pvalues, results.column_facts, note)
 
 
 def _of_statsmodels(fitted: Any, name: str) -> _Column:

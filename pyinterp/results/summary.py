@@ -99,6 +99,21 @@ class Tabular(Savable):
         """
         return self.summary(notes=notes).as_markdown()
 
+    def to_html(self, *, full: bool = False, notes: NotesOption = "short") -> str:
+        """Return the summary in HTML, to paste into a page or as a page.
+
+        Parameters
+        ----------
+        full : bool
+            Whether as a whole page with rules and fonts, that a browser or a word processor
+            opens; otherwise as tables without style.
+        notes : {"short", "full", "none"}
+            Footnotes, as in ``summary``.
+        """
+        check_flag("full", full)
+        table = self.summary(notes=notes)
+        return table.as_page() if full else str(table.as_html())
+
     def tidy(self, alpha: float | None = None) -> pd.DataFrame:
         """Return `summary_frame` with the terms as a column, as R's broom does."""
         frame = self.summary_frame() if alpha is None else self.summary_frame(alpha)

@@ -176,6 +176,7 @@ TABLE = {
     "conf_int": {**ALPHA, "cols": "terms"},
     "summary": SUMMARY,
     "to_latex": {"caption": "caption", "label": "latex label", "notes": "choice"},
+    "to_html": {"full": "flag", "notes": "choice"},
     "to_markdown": {"notes": "choice"},
     "to_excel": {"path": "excel file"},
     "summary_frame": ALPHA,
@@ -587,6 +588,13 @@ def _several() -> list[Call]:
                 "alpha": "alpha",
             },
             base={"res": "fm", "path": "new_file()", "features": "'x'"},
+            positional=2,
+        ),
+        Call(
+            name="cite",
+            callee="(lambda *a, **k: pi.cite(*a, **k))",
+            kinds={"first": "one", "second": "one"},
+            base={"first": "pf", "second": "fm"},
             positional=2,
         ),
         Call(

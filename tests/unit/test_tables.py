@@ -493,3 +493,35 @@ def test_a_missing_number_is_empty_and_no_seed_is_shown_for_what_has_none() -> N
     table = str(pi.FittedModel(fit, frame[["x", "z_1", "c"]], frame["y"], seed=1).pfi().summary())
     assert "nan" not in table
     assert "inf" not in table.replace("inference", "")
+
+
+def test_html_is_a_part_of_a_page_or_a_whole_one(pfi: pi.EstimandResults) -> None:
+    part, whole = pfi.to_html(), pfi.to_html(full=True)
+    assert part == pfi.summary().as_html()
+    assert "<style>" not in part
+    assert part in whole
+    assert whole.startswith("<!doctype html>")
+    assert "g% &amp; #" in whole
+    assert pfi.summary(notes="full").notes[-1].replace("<", "&lt;") in pfi.to_html(notes="full")
+    with pytest.raises(OptionError, match="full"):
+        pfi.to_html(full="yes")  # type: ignore[arg-type]
+
+
+def test_maketables_finds_what_it_names(res: pi.LearnerResults, pfi: pi.EstimandResults) -> None:
+    """Its attributes, as its version 0.2.0 documents them."""
+    table, frame = pfi.__maketables_coef_table__, pfi.summary_frame()
+    assert table.index.name == "Coefficient"
+    assert list(table.index) == list(frame.index)
+    for theirs, ours in {
+        "b": "estimate", "se": "std_error", "t": "statistic", "p": "p_value",
+        "ci95l": "conf_low", "ci95u": "conf_high",
+    }.items():  # fmt: skip
+        pd.testing.assert_series_equal(table[theirs], frame[ours], check_names=False)
+    assert pfi.__maketables_depvar__ == "y, PFI (squared error)"
+    assert res.pd("x").__maketables_depvar__ == "y, PD of x"
+    stat = pfi.__maketables_stat__
+    assert stat("N") == 60
+    assert stat("se_type") == "half-sample"
+    assert pfi.fit is not None
+    assert float(stat("Loss")) == pytest.approx(pfi.fit.loss, rel=1e-3)
+    assert stat("r2") is None  # it would stand in one line with R² in sample
