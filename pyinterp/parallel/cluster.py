@@ -18,7 +18,7 @@ from sklearn import config_context, get_config
 from pyinterp.errors import RefitError, reason
 from pyinterp.parallel.progress import ProgressOption, with_progress
 
-# A result in a process of the cluster: `distributed.Future`.
+# A result in a process of the cluster, which distributed calls a future.
 There: TypeAlias = Any
 LARGEST = 2**40  # bytes of work without a warning that they are many
 

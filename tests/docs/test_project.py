@@ -33,7 +33,7 @@ def test_the_changelog_is_short_and_a_page_of_the_documentation() -> None:
     assert re.findall(r"^## (\S+)", changelog, re.MULTILINE)[-1] == "0.1.0"
     assert len(changelog.partition("## 0.1.0")[2].splitlines()) <= 40
     assert text_of("docs/changelog.md").startswith("```{include} ../CHANGELOG.md")
-    assert "changelog" in text_of("docs/index.md").splitlines()
+    assert "changelog" in text_of("docs/reference.md").splitlines()
 
 
 def test_fragments_of_the_changelog_are_one_short_sentence() -> None:
