@@ -9,7 +9,7 @@ FAST = accumulated adapters averages bad_input errors estimate estimates feature
   seeds
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all check coverage house wheel lowest matrix r torch lint docs calibration acceptance torture mutants bench study format clean
+.PHONY: demo test test-all check coverage house wheel lowest matrix r torch lint docs calibration acceptance torture mutants bench study papers format clean
 
 demo: $(VENV)/.base
 	$(BIN)/python vignettes/demo.py demo_output
@@ -75,6 +75,11 @@ bench: $(VENV)/.bench
 # How much code there is, and how far a call walks in it, beside the peers that are installed.
 house: $(VENV)/.test
 	$(BIN)/python benchmarks/house.py
+
+# All cells of the four papers anew, hours of it coverage, and their pages.
+papers: $(VENV)/.test
+	OMP_NUM_THREADS=1 $(BIN)/python -m pyinterp.papers
+	$(BIN)/python docs/papers/write_pages.py
 
 study: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python studies/run.py

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyinterp.losses.rowwise import Loss
     from pyinterp.models.adapters import statsmodels_learner
     from pyinterp.models.distributional import Distributional
+    from pyinterp.papers import replicate
     from pyinterp.report_page import cite, report
     from pyinterp.resampling import (
         Bootstrap,
@@ -89,6 +90,7 @@ __all__ = [
     "r_style",
     "register_engine",
     "register_variance",
+    "replicate",
     "report",
     "samplers",
     "simulation",
@@ -111,6 +113,7 @@ _NAMES = {
     "losses.rowwise": ("Loss",),
     "models.adapters": ("statsmodels_learner",),
     "models.distributional": ("Distributional",),
+    "papers": ("replicate",),
     "report_page": ("cite", "report"),
     "resampling": (
         "Bootstrap",

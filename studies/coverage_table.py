@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from battery.rows import ROWS
+from settings import paper_tables
 
 from pyinterp.inference.coverage import Coverage
 from pyinterp.models.specification import family_of
@@ -76,7 +77,7 @@ def line(
 
 def of_paper() -> Iterator[tuple[object, ...]]:
     """Yield the rows of the paper's two tables, and of our repetition of the second."""
-    paper = pd.read_csv(HERE / "paper.csv").assign(data_sets=REPETITIONS)
+    paper = paper_tables().assign(data_sets=REPETITIONS)
     paper["setting"] = paper["process"] + paper["n"].astype(str)
     ours = pd.concat([pd.read_csv(HERE / "results" / f"{p}linear.csv") for p in ("", "non-")])
     ours = ours.assign(setting=ours["process"] + ours["n"].astype(str), data_sets=REPETITIONS)

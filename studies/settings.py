@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
-from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression, RidgeCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import SplineTransformer
+from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 from xgboost import XGBRegressor
 
@@ -25,6 +25,7 @@ from pyinterp.estimands.importance.losses import some_pairs
 from pyinterp.estimands.importance.permutation import permutation_importance
 from pyinterp.inference import CovType
 from pyinterp.losses.rowwise import LOSSES
+from pyinterp.papers.khan2025 import ADDITIVE, SECTION, boosting
 from pyinterp.simulation.processes.khan import Scenario
 from pyinterp.simulation.studies.importance import Measure
 from pyinterp.simulation.studies.study import Study
@@ -40,6 +41,26 @@ HALF: Mapping[str, Any] = {
     "resamplings": {"half": pi.HalfSampling()},
     "cov_types": {"half": ["half-sample"]},
 }
+
+
+PRINTED = files("pyinterp.papers") / "printed"
+
+
+def paper_tables() -> pd.DataFrame:
+    """Return Tables 1 and 2 of Molnar et al. (2021) as printed."""
+    tables = {"PD": "molnar2021_table_1", "PFI": "molnar2021_table_2"}
+    return _printed(tables, ["estimand"])
+
+
+def khan_tables() -> pd.DataFrame:
+    """Return Tables 2 to 7 of Khan et al. (2025) as printed."""
+    tables = {(m.lower(), s): f"khan2025_table_{k}" for k, (s, m) in enumerate(SECTION, 2)}
+    return _printed(tables, ["measure", "scenario"])
+
+
+def _printed(tables: Mapping[Any, str], names: list[str]) -> pd.DataFrame:
+    frames = {key: pd.read_csv(str(PRINTED / f"{name}.csv")) for key, name in tables.items()}
+    return pd.concat(frames, names=names).reset_index(names).reset_index(drop=True)
 
 
 def curves(features: tuple[str, ...], grid: tuple[float, ...] = GRID) -> dict[str, Any]:
@@ -114,34 +135,6 @@ def refits() -> simulation.CoverageStudy:
     )
 
 
-# The true function of Khan et al. (2025, eq. 8), linear in its coefficients.
-ORACLE = (
-    "y ~ X1*C1 + np.log(np.abs(X2*X3) + 0.1) + I((X4 - 0.5)**3) + X5 + C(C2) + np.sin(np.pi*U1*U2)"
-)
-# Cubic splines of every column (those of indicators are linear in them), a ridge for all.
-ADDITIVE = make_pipeline(
-    SplineTransformer(n_knots=6, extrapolation="linear"), RidgeCV(np.logspace(-3, 4, 8))
-)
-# Trees, learning rate and depth from so many training rows on. Of their settings Khan et al. say:
-# 100 to 5000 trees, of depth 2 to 6, learning rate 0.05 to 0.3, chosen by size; small rates and
-# many trees for small sizes. These have about the least error in that range; more trees of the
-# same kind do not improve on it.
-BOOSTING = {
-    0: (1000, 0.05, 2),
-    1000: (2000, 0.05, 2),
-    5000: (1000, 0.1, 3),
-    10_000: (700, 0.15, 3),
-    20_000: (700, 0.2, 3),
-    50_000: (500, 0.2, 4),
-}
-
-
-def boosting(_: simulation.Process, n: int) -> XGBRegressor:
-    """Return XGBoost with the settings for n training rows."""
-    trees, rate, depth = BOOSTING[max(size for size in BOOSTING if size <= n)]
-    return XGBRegressor(n_estimators=trees, learning_rate=rate, max_depth=depth, n_jobs=1)
-
-
 def importances(
     measure: Measure,
     scenarios: tuple[Scenario, ...],
@@ -154,7 +147,7 @@ def importances(
     return simulation.ImportanceStudy(
         dgps=[simulation.khan_regression(scenario) for scenario in scenarios],
         learners={
-            "oracle": (ORACLE, LinearRegression()),
+            "oracle": (simulation.khan_regression().oracle, LinearRegression()),
             "additive": ADDITIVE,
             "xgboost": boosting,
         },

@@ -9,11 +9,12 @@ white wines             4898 x 12              ``quality``               folder,
 ``load_pima_diabetes``  768 x 9                ``diabetes``              folder, else OpenML
 ``load_airfoil``        1503 x 6               ``sound_pressure``        folder, else OpenML
 ``load_ames``           2930 x 81              ``Sale_Price``            folder, else OpenML
+``load_boston``         506 x 14               ``medv``                  this package, offline
 ``load_diabetes``       442 x 11               ``progression``           scikit-learn, offline
 ======================  =====================  ========================  =====================
 
-Red wines come with the package; ``wine_quality_red.txt`` has their source and license. Of the data
-that are not offline, if the environment variable ``PYINTERP_DATA`` names a folder, the CSV files
+Red wines and Boston come with the package, with texts on source and license. Of the data that are
+not offline, if the environment variable ``PYINTERP_DATA`` names a folder, the CSV files
 there are read. If it is unset or empty, scikit-learn downloads the data from OpenML into its
 cache. Either way the table is compared with a pinned SHA-256, and a table that differs is an error.
 
@@ -48,6 +49,7 @@ __all__ = [
     "load",
     "load_airfoil",
     "load_ames",
+    "load_boston",
     "load_concrete",
     "load_diabetes",
     "load_pima_diabetes",
@@ -72,8 +74,8 @@ def load(name: str, *, data_home: Folder = None) -> pd.DataFrame:
     Parameters
     ----------
     name : str
-        "wine_quality_red", "wine_quality_white", "concrete", "pima_diabetes", "airfoil", "ames"
-        or "diabetes". The functions ``load_...`` describe the data sets.
+        "wine_quality_red", "wine_quality_white", "boston", "concrete", "pima_diabetes", "airfoil",
+        "ames" or "diabetes". The functions ``load_...`` describe the data sets.
     data_home : path, optional
         Folder of scikit-learn's download cache (default: the usual one), for data that come
         neither with this package nor with scikit-learn. Not used when the environment variable
@@ -622,6 +624,62 @@ def load_ames(*, data_home: Folder = None) -> pd.DataFrame:
     (2930, 81)
     """
     return load("ames", data_home=data_home)
+
+
+def load_boston() -> pd.DataFrame:
+    """Return the median home value and 13 properties of 506 census tracts of Boston, 1970.
+
+    Bundled with this package. There are no missing values. Use the data to reproduce published
+    results.
+
+    Returns
+    -------
+    pandas.DataFrame, shape (506, 14)
+        In the source's row order, with the columns
+
+        =======  =======  ====================================================================
+        Column   Type     Unit
+        =======  =======  ====================================================================
+        crim     float64  crimes per head
+        zn       float64  percent of residential land in lots of more than 25,000 square feet
+        indus    float64  percent of acres of non-retail business
+        chas     int64    1 if the tract bounds the Charles River
+        nox      float64  nitrogen oxides, parts per 10 million
+        rm       float64  mean number of rooms
+        age      float64  percent of homes built before 1940
+        dis      float64  weighted distance to five employment centers
+        rad      int64    index of access to highways
+        tax      int64    property tax, US$ per 10,000 US$
+        ptratio  float64  pupils per teacher
+        b        float64  1000 (B - 0.63)², B the share of Black residents
+        lstat    float64  percent of residents of lower status
+        medv     float64  **response**: median value of homes, 1000 US$, at most 50
+        =======  =======  ====================================================================
+
+    Raises
+    ------
+    DataError
+        If the file is not the pinned one (SHA-256).
+
+    Notes
+    -----
+    The variable ``b`` assumes that racial self-segregation raises prices, and can't be turned back
+    into B. Prefer another data set unless published results are to be reproduced.
+
+    Source: StatLib. License: none stated with the data.
+
+    References
+    ----------
+    D. Harrison, D. L. Rubinfeld (1978). Hedonic housing prices and the demand for clean air.
+    Journal of Environmental Economics and Management 5(1), 81-102.
+
+    Examples
+    --------
+    >>> from pyinterp.datasets import load_boston
+    >>> load_boston().shape
+    (506, 14)
+    """
+    return load("boston")
 
 
 def load_diabetes() -> pd.DataFrame:

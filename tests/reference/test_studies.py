@@ -42,7 +42,7 @@ def script(name: str) -> ModuleType:
 sys.path.insert(0, str(STUDIES))  # of scripts that import each other
 settings, run, coverage_table = script("settings"), script("run"), script("coverage_table")
 STUDIES_OF = settings.STUDIES
-PAPER = pd.read_csv(STUDIES / "paper.csv").set_index(["estimand", "process", "learner", "n"])
+PAPER = settings.paper_tables().set_index(["estimand", "process", "learner", "n"])
 ROWS = list(PAPER.index)
 REPETITIONS = {"lm": 1000, "tree": 1000, "rf": 300}
 COLUMNS = {
@@ -212,7 +212,7 @@ class TestTables:
         assert means["coverage"].mean().between(0.93, 0.97).all()
 
 
-KHAN = pd.read_csv(STUDIES / "khan.csv")
+KHAN = settings.khan_tables()
 COMPONENTS = ["bias2_switch", "bias2_orig", "variance_switch", "variance_orig", "delta", "estimate"]
 IMPORTANCES = [
     (name, learner) for name in ("mvim", "cvim") for learner in ("oracle", "additive", "xgboost")

@@ -23,6 +23,13 @@ NORMAL = ("X2", "X3", "X4", "X5")
 SLOPES = {"X2": -0.5, "X3": 0.5, "X4": 0.3, "X5": -0.3}
 
 
+# f, linear in its coefficients.
+ORACLE = (
+    "y ~ X1*C1 + np.log(np.abs(X2*X3) + {offset:g}) + I((X4 - 0.5)**3) + X5 + C(C2)"
+    " + np.sin(np.pi*U1*U2)"
+)
+
+
 class Dependence(NamedTuple):
     r"""The distribution of :math:`X_1` given the others; with the variance of :math:`\nu`.
 
@@ -106,6 +113,7 @@ def khan_regression(
         closed_pd=partial(_pd, dependence=dependence, offset=offset),
         closed_pfi=partial(_importance, conditional=False, dependence=dependence, offset=offset),
         closed_cvim=partial(_importance, conditional=True, dependence=dependence, offset=offset),
+        oracle=ORACLE.format(offset=offset),
     )
 
 

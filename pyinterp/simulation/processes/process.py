@@ -64,6 +64,8 @@ class Process:
     label_noise : float, optional
         Of classes: epsilon in [0, 0.5), if the probability of the second class is epsilon or
         1 - epsilon in every row. Closed forms of entropy and likelihood need it.
+    oracle : str
+        A formula with the terms of f, in which f is linear: with it least squares is unbiased.
 
     See Also
     --------
@@ -94,6 +96,7 @@ class Process:
     closed_pfi: Callable[[str], float | None] | None = None
     closed_cvim: Callable[[str], float | None] | None = None
     label_noise: float | None = None
+    oracle: str = ""
 
     def __post_init__(self) -> None:
         if self.label_noise is not None:

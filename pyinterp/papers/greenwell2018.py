@@ -1,0 +1,298 @@
+"""Greenwell, Boehmke and McCarthy (2018): importance by the flatness of partial dependence."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import (
+    ExtraTreesRegressor,
+    GradientBoostingRegressor,
+    RandomForestRegressor,
+    StackingRegressor,
+)
+from sklearn.linear_model import LinearRegression
+from sklearn.neural_network import MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, TargetEncoder
+from statsmodels.formula.api import ols
+
+import pyinterp as pi
+from pyinterp.papers.pictures import bars, curves
+from pyinterp.papers.replication import Cell, Paper, long
+
+if TYPE_CHECKING:
+    from plotnine import ggplot
+
+NETWORK = MLPRegressor(
+    hidden_layer_sizes=(8,),
+    activation="logistic",
+    solver="lbfgs",
+    alpha=0.01,
+    max_iter=5000,
+    random_state=1,
+)
+TREES = GradientBoostingRegressor(n_estimators=300, learning_rate=0.1, max_depth=3)
+BOSTON = (
+    "np.log(1000 * medv) ~ I(rm**2) + age + np.log(dis) + np.log(rad) + tax + ptratio"
+    " + I(b / 1000) + np.log(lstat / 100) + crim + zn + indus + chas + I((10 * nox)**2)"
+)
+
+
+def values(result: pi.EstimandResults, name: str) -> pd.DataFrame:
+    """Return estimates with their standard errors, terms in a column of that name."""
+    frame = pd.DataFrame({"ours": result.params, "error": result.bse})
+    return frame.rename_axis(name).reset_index()
+
+
+def hedonic() -> pd.DataFrame:
+    """Coefficients of the housing equation."""
+    fit = ols(BOSTON, pi.datasets.load_boston()).fit()
+    return pd.DataFrame({"ours": fit.params, "error": np.nan}).rename_axis("term").reset_index()
+
+
+def linear(n: int = 100_000) -> pd.DataFrame:
+    """FIRM of two uniform features with slopes 3 and -5, and its ratio; errors for 1,000 rows."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.random((n, 2)), columns=["X1", "X2"])
+    data["Y"] = 1 + 3 * data["X1"] - 5 * data["X2"] + 0.01 * rng.standard_normal(n)
+    learner = pi.Learner.from_formula("Y ~ X1 + X2", data, LinearRegression())
+    firm = learner.fit(pi.Holdout(), seed=1, progress=False).firm(points=200).params
+    numbers = {**firm, "ratio": firm["X2"] / firm["X1"]}
+    # The standard deviation of k uniform values has a relative error of (.8 / 4k)^(1/2).
+    relative = np.sqrt(0.8 / 4000) * np.array([1, 1, np.sqrt(2)])
+    frame = pd.DataFrame({"quantity": list(numbers), "ours": list(numbers.values())})
+    return frame.assign(error=frame["ours"] * relative)
+
+
+def lines() -> pd.DataFrame:
+    """PD of both features of the linear model, and the true ones."""
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.random((1000, 2)), columns=["X1", "X2"])
+    data["Y"] = 1 + 3 * data["X1"] - 5 * data["X2"] + 0.01 * rng.standard_normal(1000)
+    model = pi.Learner.from_formula("Y ~ X1 + X2", data, LinearRegression()).fit_model()
+    grid, parts = np.linspace(0, 1, 11), {}
+    for feature, true in {"X1": 3 * grid - 1.5, "X2": 2.5 - 5 * grid}.items():
+        pd_values = model.pd(feature, grid=grid.tolist()).params.to_numpy()
+        parts[feature, "estimated"] = pd.DataFrame({"x": grid, "ours": pd_values})
+        parts[feature, "true"] = pd.DataFrame({"x": grid, "ours": true})
+    frame = pd.concat(parts, names=["feature", "curve"]).reset_index(["feature", "curve"])
+    return frame.assign(error=np.nan)
+
+
+def friedman(estimator: Any, n: int = 500) -> pi.Learner:
+    """Return a learner of Friedman's data with five features of noise."""
+    return pi.Learner.from_formula("y ~ .", pi.simulation.friedman1().draw(n, seed=1), estimator)
+
+
+def network() -> pd.DataFrame:
+    """FIRM, Garson's and Olden's importances of a network."""
+    model = friedman(NETWORK).fit_model(seed=1)
+    results = {
+        "FIRM": model.firm(),
+        "Garson": model.native_importance("garson"),
+        "Olden": model.native_importance("olden"),
+    }
+    return long({k: values(r, "feature") for k, r in results.items()}, "method")
+
+
+def interactions() -> pd.DataFrame:
+    """The interaction statistic of all pairs, with standard errors over half-samples."""
+    res = friedman(NETWORK).fit(pi.HalfSampling(0, pairs=10), seed=1, progress=False)
+    return values(res.vint(points=8), "pair")
+
+
+def spread_at(k: int = 21) -> pd.DataFrame:
+    """Spread of the true and of the network's PD over one feature, at values of another."""
+    x = np.linspace(0.025, 0.975, k)
+    model = friedman(NETWORK).fit_model(seed=1)
+    parts = {}
+    for a, b in (("x1", "x2"), ("x2", "x1"), ("x1", "x4"), ("x4", "x1")):
+        at = {name: (x[:, None] if name == a else x[None, :]) for name in (a, b)}
+        true = f12(**at) if {a, b} == {"x1", "x2"} else f14(**at)
+        surface = model.pd((a, b), grid={a: x.tolist(), b: x.tolist()}).params.to_numpy()
+        for name, f in {"true": true, "network": surface.reshape(k, k)}.items():
+            frame = pd.DataFrame({"at": x, "ours": f.std(axis=0, ddof=1)})
+            parts[f"{a} given {b}", name] = frame
+    frame = pd.concat(parts, names=["panel", "curve"]).reset_index(["panel", "curve"])
+    return frame.assign(error=np.nan)
+
+
+def f12(x1: Any, x2: Any) -> Any:
+    """Return the true PD of x1 and x2."""
+    return 10 * np.sin(np.pi * x1 * x2) + 55 / 6
+
+
+def f14(x1: Any, x4: Any) -> Any:
+    """Return the true PD of x1 and x4, with 60 where the paper prints 12."""
+    wave = 5 * np.pi * x1 * (12 * x4 + 5) - 60 * np.cos(np.pi * x1) + 60
+    return wave / (6 * np.pi * x1)
+
+
+def joint(n: int = 1_000_000) -> pd.DataFrame:
+    """PD of x1 = .3 and x4 = .7: by simulation, by the right formula and as printed."""
+    process = pi.simulation.friedman1()
+    frame = process.covariates(n, np.random.default_rng(1)).assign(x1=0.3, x4=0.7)
+    f = process.f(frame)
+    wave = 5 * np.pi * 0.3 * (12 * 0.7 + 5) - 12 * np.cos(0.3 * np.pi) + 12
+    rows = [
+        ("simulated", f.mean(), f.std() / n**0.5),
+        ("with 60", f14(0.3, 0.7), 0.0),
+        ("as printed, with 12", wave / (6 * np.pi * 0.3), 0.0),
+    ]
+    return pd.DataFrame(rows, columns=["quantity", "ours", "error"])
+
+
+def boosting() -> pd.DataFrame:
+    """H and the interaction statistic of boosted trees, all pairs."""
+    model = friedman(TREES).fit_model(seed=1)
+    names = model.firm().params.index.tolist()
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    results = {
+        "H": model.h_statistic(pairs, order="pairwise", squared=False, most_rows=100),
+        "interaction statistic": model.vint(points=8),
+    }
+    return long({k: values(r, "pair") for k, r in results.items()}, "method")
+
+
+def ames(estimator: Any) -> pi.LearnerResults:
+    """Return a model of the log price: 80% of the houses train."""
+    data = pi.datasets.load_ames()
+    data = data.assign(Log_Sale_Price=np.log(data["Sale_Price"])).drop(columns="Sale_Price")
+    encoder = make_column_transformer(
+        (TargetEncoder(), make_column_selector(dtype_include="category")), remainder="passthrough"
+    )
+    model = make_pipeline(encoder, estimator)
+    learner = pi.Learner.from_formula("Log_Sale_Price ~ .", data, model, design="frame")
+    return learner.fit(pi.Holdout(0.8), seed=1, progress=False)
+
+
+def houses(trees: int = 200) -> pd.DataFrame:
+    """FIRM of all features in a forest, boosting and their stack; impurity and PD of boosting."""
+    forest = RandomForestRegressor(100, max_features=1 / 3)
+    boosting = GradientBoostingRegressor(n_estimators=trees, max_depth=4, subsample=0.5)
+    base = [("forest", forest), ("boosting", boosting)]
+    stack = StackingRegressor(base, LinearRegression(), cv=3)
+    parts = {}
+    for name, estimator in (*base, ("stack", stack)):
+        res = ames(estimator)
+        parts[name] = values(res.firm(points=6), "feature")
+        if name == "boosting":
+            parts["impurity"] = values(res.native_importance("impurity"), "feature")
+            order = res.firm(points=6).params.sort_values(ascending=False).index
+            for feature in (str(x) for x in (*order[:3], *order[-3:])):
+                frame = res.pd(feature, points=15).summary_frame()
+                curve = frame["estimate"].reset_index(drop=True).rename("ours").to_frame()
+                parts[f"PD of {feature}"] = curve.assign(feature=feature, error=np.nan)
+    frame = long(parts, "what")
+    return frame.assign(place=frame.groupby("what").cumcount())[
+        ["what", "feature", "place", "ours", "error"]
+    ]
+
+
+def airfoil() -> pi.LearnerResults:
+    """Return a stack of a forest, extremely random trees, boosted trees, a network and a line."""
+    scaled = make_pipeline(
+        StandardScaler(), MLPRegressor(hidden_layer_sizes=(50, 50), alpha=0.01, max_iter=1000)
+    )
+    base = [
+        ("forest", RandomForestRegressor(200)),
+        ("extra", ExtraTreesRegressor(200)),
+        ("boosting", GradientBoostingRegressor(n_estimators=1000, max_depth=5, subsample=0.7)),
+        ("network", scaled),
+        ("line", LinearRegression()),
+    ]
+    stack = StackingRegressor(base, LinearRegression(), cv=5)
+    learner = pi.Learner.from_formula("sound_pressure ~ .", pi.datasets.load_airfoil(), stack)
+    return learner.fit(pi.Holdout(0.9), seed=1, progress=False)
+
+
+def sound() -> pd.DataFrame:
+    """FIRM of five features, over their distinct values, and R² of the stack."""
+    res = airfoil()
+    firm = values(res.firm(grid="unique"), "feature")
+    r2 = values(res.metric("r2"), "feature").assign(feature="R²")
+    return pd.concat([firm, r2], ignore_index=True)
+
+
+def noise() -> pd.DataFrame:
+    """PD of five features of the stack."""
+    res = airfoil()
+    features = [str(f) for f in pi.datasets.load_airfoil().columns[:-1]]
+    parts = {}
+    for feature in features:
+        frame = res.pd(feature, points=20).summary_frame()
+        parts[feature] = pd.DataFrame(
+            {"value": frame["value"], "ours": frame["estimate"], "error": np.nan}
+        )
+    return long(parts, "feature")
+
+
+def algorithm(n: int = 200) -> pd.DataFrame:
+    """PD and FIRM of a forest: by the algorithm's loop, and by the package."""
+    data = pi.simulation.friedman1().draw(n, seed=1)
+    forest = RandomForestRegressor(50, random_state=1).fit(data.drop(columns="y"), data["y"])
+    model = pi.FittedModel(forest, data, "y")
+    grid = np.quantile(data["x4"], [0, 0.25, 0.5, 0.75, 1]).tolist()
+    loop = [forest.predict(data.drop(columns="y").assign(x4=v)).mean() for v in grid]
+    ours = model.pd("x4", grid=grid).params.tolist()
+    firm = model.firm("x4", grid=grid).params.iloc[0]
+    rows = [
+        *(
+            ("algorithm 1", f"PD at {v:.2f}", o, e)
+            for v, o, e in zip(grid, ours, loop, strict=True)
+        ),
+        ("equation 4", "FIRM of x4", firm, np.std(loop, ddof=1)),
+    ]
+    return pd.DataFrame(rows, columns=["cell", "quantity", "ours", "by hand"]).assign(error=np.nan)
+
+
+def top(panel: str, term: str, k: int, result: pd.DataFrame) -> ggplot:
+    """Draw the largest numbers of every panel."""
+    size = result["ours"].abs()
+    place = (size.groupby(result[panel]) if panel else size).rank(ascending=False)
+    return bars(result.assign(ours=size)[place <= k], term, panel)
+
+
+def both(x: str, panel: str, result: pd.DataFrame) -> ggplot:
+    """Draw curves, a panel each."""
+    return curves(result, x, "curve", panel)
+
+
+def one(result: pd.DataFrame) -> ggplot:
+    """Draw a curve per feature."""
+    return curves(result, "value", "", "feature", "sound pressure, dB")
+
+
+def six(result: pd.DataFrame) -> ggplot:
+    """Draw the PD of six features, grid points or levels in their order."""
+    return curves(result, "place", "", "feature", "log price")
+
+
+CELLS = {
+    "equation 1": Cell(hedonic),
+    "figure 1": Cell(
+        draw=partial(top, "what", "feature", 15),
+        of="figure 8",
+        rows="what in ['boosting', 'impurity']",
+    ),
+    "figure 2": Cell(draw=six, of="figure 8", rows="what.str.startswith('PD')"),
+    "section 3.1": Cell(linear),
+    "figure 3": Cell(lines, partial(both, "x", "feature")),
+    "algorithm 1": Cell(algorithm, rows="cell == 'algorithm 1'"),
+    "equation 4": Cell(of="algorithm 1", rows="cell == 'equation 4'"),
+    "figure 4": Cell(network, partial(top, "method", "feature", 10)),
+    "figure 5": Cell(interactions, partial(top, "", "pair", 10)),
+    "figure 6": Cell(spread_at, partial(both, "at", "panel")),
+    "section 4": Cell(joint),
+    "figure 7": Cell(boosting, partial(top, "method", "pair", 10)),
+    "figure 8": Cell(
+        houses, partial(top, "what", "feature", 15), rows="what in ['forest', 'boosting', 'stack']"
+    ),
+    "table 1": Cell(sound),
+    "figure 9": Cell(noise, one),
+}
+PAPER = Paper("greenwell2018", CELLS)

@@ -1,0 +1,407 @@
+"""Molnar et al. (2021): PD and PFI as estimators of properties of the data-generating process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from operator import itemgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+from pyinterp.papers.pictures import bars, bundle, curves, diagram, segments
+from pyinterp.papers.replication import Cell, Paper, long
+
+if TYPE_CHECKING:
+    from plotnine import ggplot
+
+GRID = (0.1, 0.3, 0.5, 0.7, 0.9)
+REFITS = (2, 5, 10, 15, 20, 30)
+PROCESSES = {
+    "linear": pi.simulation.molnar_linear(),
+    "non-linear": pi.simulation.molnar_nonlinear(),
+}
+# rpart's defaults; its cp is relative to the variance of the response, 1.17 and 1.19. randomForest
+# counts copies of a row, scikit-learn distinct ones: 4 are 6.3 with their copies.
+LEARNERS = {
+    "lm": LinearRegression(),
+    "tree": DecisionTreeRegressor(min_samples_split=20, min_samples_leaf=7, ccp_alpha=0.0118),
+    "rf": RandomForestRegressor(100, min_samples_split=4, max_features=1 / 3),
+}
+PLANS = {"boot": pi.Bootstrap, "subs": pi.Subsampling}
+
+
+def five_permutations(res: Any, cov_type: Any = None) -> pi.EstimandResults:
+    """PFI by five independent permutations, as in the code behind the tables."""
+    names = [str(name) for name in res.pfi().params.index]
+
+    def measure(case: Any) -> dict[str, pi.Estimate]:
+        n, columns = len(case.y), []
+        for name in names:
+            draws = np.column_stack([case.draw(name).permutation(n) for _ in range(5)])
+            donors = case.sample.variables[[name]]
+            changed = case.whatif.of([name]).pairs(np.arange(n), draws, donors)
+            columns.append(np.square(case.y[:, None] - changed).mean(axis=1))
+        losses = np.square(case.y - case.whatif.factual)
+        return {"pfi": pi.Estimate.of_rows(np.column_stack(columns) - losses[:, None])}
+
+    words = pi.Words(label="PFI", title="PFI", quantity="PFI", meaning="By 5 permutations.")
+    estimand = pi.Estimand(
+        key="five permutations",
+        terms=pi.Terms.plain(names),
+        measure=measure,
+        read=itemgetter("pfi"),
+        words=words,
+        parameter=pi.Parameter(),
+    )
+    result: pi.EstimandResults = res.estimate(estimand, cov_type=cov_type)
+    return result
+
+
+def coverage(
+    repetitions: int = 1000,
+    truth_refits: int = 10_000,
+    learners: Any = LEARNERS,
+    sizes: tuple[int, ...] = (100, 1000),
+) -> pd.DataFrame:
+    """Coverage and relative width of intervals for PD and PFI, mean over features and grid."""
+    parts = []
+    for process in PROCESSES.values():
+        pds = {
+            f"PD {x}": partial(pi.LearnerResults.pd, features=x, grid=GRID)
+            for x in process.features
+        }
+        study = pi.simulation.CoverageStudy(
+            dgps=[process],
+            learners=learners,
+            estimands={"PFI": five_permutations, **pds},
+            n=sizes,
+            resamplings={
+                **{name: plan(15) for name, plan in PLANS.items()},
+                "ideal": pi.simulation.ideal(15),
+            },
+            cov_types={**{name: ["naive", "corrected"] for name in PLANS}, "ideal": ["naive"]},
+            repetitions=repetitions,
+            truth_refits=truth_refits,
+        )
+        with TemporaryDirectory() as folder:
+            parts.append(study.run(Path(folder) / "study.sqlite", progress=False).rows)
+    return summary_of(pd.concat(parts))
+
+
+def summary_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the paper's columns: means over estimands; errors as if these depended fully."""
+    star = rows["cov_type"].map({"naive": "", "corrected": "*"})
+    rows = rows.assign(
+        estimand=rows["estimand"].str.split(" ").str[0], quantity=rows["plan"] + star
+    )
+    keys = ["estimand", "process", "learner", "n", "quantity"]
+    means = rows.groupby(keys, sort=False)[["coverage", "coverage_mcse", "relative_width"]].mean()
+    parts: dict[str, pd.DataFrame] = {
+        "coverage": means[["coverage", "coverage_mcse"]].set_axis(["ours", "error"], axis=1),
+        "width": means[["relative_width"]].set_axis(["ours"], axis=1),
+    }
+    return long({k: part.reset_index() for k, part in parts.items()}, "measure")
+
+
+def truths(process: pi.simulation.Process, learner: Any, n: int, refits: int) -> pd.Series[float]:
+    """Mean PD and PFI of a learner over refits on fresh data."""
+    plan = pi.FreshDraws(partial(process.draw, 2 * round(0.632 * n)), refits, fraction=0.5)
+    res = pi.Learner.from_formula("y ~ .", process.draw(n, seed=0), learner).fit(plan, seed=0)
+    return refit_values(res).mean()
+
+
+def refit_values(res: pi.LearnerResults) -> pd.DataFrame:
+    """Return PD on the grid and PFI of all features, a row per refit."""
+    pfi = res.pfi().refit_frame().add_prefix("PFI ")
+    frames = [res.pd(x, grid=GRID).refit_frame() for x in res.pfi().params.index]
+    values: pd.DataFrame = pd.concat([*(f.add_prefix("PD ") for f in frames), pfi], axis=1)
+    return values
+
+
+def by_refits(
+    repetitions: dict[str, int] | None = None, sizes: tuple[int, ...] = (100, 1000)
+) -> pd.DataFrame:
+    """Coverage and width of intervals from the first m of 30 refits."""
+    counts = repetitions or {"lm": 8, "tree": 8, "rf": 2}
+    parts = {}
+    for process in PROCESSES.values():
+        for n in sizes:
+            for name, count in counts.items():
+                true = truths(process, LEARNERS[name], n, 1000)
+                for k in range(1, count + 1):
+                    learner = pi.Learner.from_formula(
+                        "y ~ .", process.draw(n, seed=k), LEARNERS[name]
+                    )
+                    for plan, kind in PLANS.items():
+                        values = refit_values(learner.fit(kind(30), seed=k, progress=False))
+                        parts[process.name, n, name, k, plan] = intervals(values, true)
+    keys = ["process", "n", "learner", "draw", "plan"]
+    frame = pd.concat(parts, names=keys).reset_index()
+    names = ["estimand", "measure", "process", "n", "learner", "interval", "refits"]
+    frame["interval"] = frame["plan"] + frame["interval"]
+    draws = frame.groupby([*names, "draw"])["ours"].mean().groupby(names)
+    return pd.DataFrame({"ours": draws.mean(), "error": draws.sem()}).reset_index()
+
+
+def intervals(values: pd.DataFrame, true: pd.Series[float]) -> pd.DataFrame:
+    """Return whether intervals of the first m refits hold the truth, and how wide they are."""
+    rows = []
+    for m in REFITS:
+        mean, variance = values[:m].mean(), values[:m].var()
+        for star, c in {"": 0.0, "*": 0.368 / 0.632}.items():
+            half = stats.t.isf(0.025, m - 1) * np.sqrt((1 / m + c) * variance)
+            for kind in ("PD", "PFI"):
+                at = [name for name in values if str(name).startswith(f"{kind} ")]
+                held = ((mean - true).abs() <= half)[at].mean()
+                rows.append((kind, "coverage", star, m, held))
+                rows.append((kind, "width", star, m, 2 * half[at].mean()))
+    return pd.DataFrame(rows, columns=["estimand", "measure", "interval", "refits", "ours"])
+
+
+def levels(n: int = 100, repetitions: int = 200) -> pd.DataFrame:
+    """PFI of x1 at three levels: the process, a tree learner, and one tree on one data set."""
+    process, tree = PROCESSES["non-linear"], LEARNERS["tree"]
+    parts = pi.simulation.decompose(
+        process, tree, "pfi", "x1", n=n, repetitions=repetitions, seed=1
+    )
+    row = parts.frame.iloc[0]
+    learner = pi.Learner.from_formula("y ~ .", process.draw(2 * n, seed=1), tree)
+    pfi = learner.fit(pi.Holdout(0.5), seed=1).pfi("x1")
+    numbers = [
+        ("process", "DGP-PFI", row["truth"], 0.0),
+        ("learner", "expected PFI", row["mean"], row["mean_mcse"]),
+        ("learner", "bias", row["bias"], row["bias_mcse"]),
+        ("learner", "sd over models", row["variance"] ** 0.5, np.nan),
+        ("model", "estimated PFI", pfi.params.iloc[0], pfi.bse.iloc[0]),
+        ("model", "sd by Monte Carlo", row["monte_carlo"] ** 0.5, np.nan),
+    ]
+    return pd.DataFrame(numbers, columns=["level", "quantity", "ours", "error"])
+
+
+def toy(repetitions: int = 100) -> pd.DataFrame:
+    """PD of refits of a tree, their mean, and the true PD."""
+    process = pi.simulation.molnar_figure2()
+    grid = np.linspace(0.5, 9.5, 19).tolist()
+    tree = DecisionTreeRegressor(min_samples_leaf=10)
+    plan = pi.FreshDraws(partial(process.draw, 400), repetitions, fraction=0.5)
+    res = pi.Learner.from_formula("y ~ .", process.draw(400, seed=1), tree).fit(plan, seed=1)
+    refits = res.pd("x1", grid=grid).refit_frame().set_axis(grid, axis=1)
+    frame = pd.concat([refits[:15], refits.mean().to_frame("mean").T])
+    frame.loc["true"] = process.pd("x1", grid)
+    long_frame = (
+        frame.rename_axis("curve").reset_index().melt("curve", var_name="x1", value_name="ours")
+    )
+    return long_frame.assign(error=np.nan)
+
+
+def wine(trees: int = 100) -> pd.DataFrame:
+    """PFI of all features and PD of alcohol, of 15 forests and of one."""
+    data = pi.datasets.load_wine_quality()
+    learner = pi.Learner.from_formula("quality ~ .", data, RandomForestRegressor(trees))
+    fits = {
+        "learner": learner.fit(pi.Bootstrap(15), seed=1, progress=False),
+        "model": learner.fit(pi.Holdout(), seed=1),
+    }
+    parts = {}
+    for level, res in fits.items():
+        results = {"PFI": res.pfi(), "PD of alcohol": res.pd("alcohol", points=12)}
+        for what, result in results.items():
+            parts[level, what] = pd.DataFrame({"ours": result.params, "error": result.bse})
+    return pd.concat(parts, names=["level", "what", "term"]).reset_index()
+
+
+def losses(trees: int = 100) -> pd.DataFrame:
+    """Losses of three learners of wine on 15 bootstrap samples, and limits of their differences."""
+    data = pi.datasets.load_wine_quality()
+    alpha = 0.01 * data["quality"].var()
+    estimators = {
+        "forest": RandomForestRegressor(trees, max_features="sqrt"),
+        "lm": LinearRegression(),
+        "tree": DecisionTreeRegressor(min_samples_split=20, min_samples_leaf=7, ccp_alpha=alpha),
+    }
+    fits = {
+        name: pi.Learner.from_formula("quality ~ .", data, estimator).fit(
+            pi.Bootstrap(15), seed=1, progress=False
+        )
+        for name, estimator in estimators.items()
+    }
+    means = [
+        (f"loss of {k}", r.loss().params.iloc[0], r.loss().bse.iloc[0]) for k, r in fits.items()
+    ]
+    compared = pi.compare(*fits.values(), names=list(fits))
+    limits = compared.summary_frame()[["conf_low", "conf_high", "std_error"]]
+    for name, (low, high, error) in zip(limits.index, limits.to_numpy(), strict=True):
+        means += [(f"{name}, low", low, error), (f"{name}, high", high, error)]
+    return pd.DataFrame(means, columns=["quantity", "ours", "error"])
+
+
+def theorems(n: int = 1_000_000, repetitions: int = 200) -> pd.DataFrame:
+    """Bias of an unbiased learner's PD and cPFI, and cPFI of a wrong model, beside the theorems."""
+    process, lm = PROCESSES["linear"], LEARNERS["lm"]
+    options: dict[str, Any] = {"n": 100, "repetitions": repetitions, "seed": 1}
+    pd_bias = pi.simulation.decompose(
+        process, lm, "pd", "x1", grid=[0.1, 0.5, 0.9], **options
+    ).frame
+    pfi_bias = pi.simulation.decompose(process, lm, "pfi", "x1", **options).frame
+    rows = [
+        *(
+            ("theorem 1", f"bias of PD at {r.value}", r.bias, r.bias_mcse)
+            for r in pd_bias.itertuples()
+        ),
+        *(
+            ("theorem 2", "bias of PFI, features independent", r.bias, r.bias_mcse)
+            for r in pfi_bias.itertuples()
+        ),
+    ]
+    rng = np.random.default_rng(1)
+    c, noise, y_noise = rng.standard_normal((3, n))
+    s, again = 0.6 * c + 0.8 * noise, 0.6 * c + 0.8 * rng.standard_normal(n)  # given c twice
+
+    def f(s: Any) -> Any:
+        return s * (1 + c)
+
+    def model(s: Any) -> Any:
+        return 0.5 * s * (1 + c) + 0.2 * s - c
+
+    y = f(s) + y_noise
+    gains = [np.square(y - g(again)) - np.square(y - g(s)) for g in (f, model)]
+    gain = gains[0] - gains[1]
+    # V(s | c) = .64; f has the slope 1 + c in s, the model .7 + .5 c.
+    right = 2 * 0.64 * ((1 + c) ** 2 - (1 + c) * (0.7 + 0.5 * c))
+    for name, values in {
+        "cPFI of f minus cPFI of the model": gain,
+        "2 E(V - Cov)": right,
+        "as printed, cPFI of the model minus cPFI of f": -gain,
+    }.items():
+        rows.append(("theorem 3", name, values.mean(), values.std() / n**0.5))
+    return pd.DataFrame(rows, columns=["cell", "quantity", "ours", "error"])
+
+
+def model_level(repetitions: int = 400, n: int = 100) -> pd.DataFrame:
+    """Coverage of intervals for a known model: of its PD, and of its PFI by two variances."""
+    process = replace(pi.simulation.molnar_linear(), noise_sd=0.2)  # noise hides the donors' part
+    model = LinearRegression().fit(
+        process.draw(200_000, seed=0)[["x1", "x2"]], process.f(process.draw(200_000, seed=0))
+    )
+    grid = [0.5]
+    held: dict[tuple[str, str], list[bool]] = {}
+    for k in range(1, repetitions + 1):
+        rows = pi.FittedModel(model, process.draw(n, seed=k), "y")
+        results = {
+            ("equation 5", "PD"): (rows.pd("x1", grid=grid, cov_type="rows"), 0.0),
+            ("equation 6", "PFI, rows alone as printed"): (
+                rows.pfi("x1", cov_type="rows"),
+                process.pfi("x1"),
+            ),
+            ("equation 6", "PFI, donors too"): (
+                rows.pfi("x1", cov_type="ustat"),
+                process.pfi("x1"),
+            ),
+        }
+        for key, (result, true) in results.items():
+            low, high = result.conf_int().to_numpy()[0]
+            held.setdefault(key, []).append(bool(low <= true <= high))
+    table = [(*key, np.mean(h), np.std(h) / repetitions**0.5) for key, h in held.items()]
+    return pd.DataFrame(table, columns=["cell", "quantity", "ours", "error"])
+
+
+def estimators(n: int = 60) -> pd.DataFrame:
+    """Estimators beside loops over the model's predictions."""
+    data = PROCESSES["linear"].draw(n, seed=1)
+    X, y = data[["x1", "x2"]], data["y"].to_numpy()
+    tree = DecisionTreeRegressor(min_samples_leaf=5, random_state=1).fit(X, y)
+    model = pi.FittedModel(tree, data, "y")
+    pd_loop = tree.predict(X.assign(x1=0.5)).mean()
+    switched = [
+        np.square(y[i] - tree.predict(X.iloc[[i]].assign(x1=X["x1"].iloc[k]))[0])
+        for i in range(n) for k in range(n) if i != k
+    ]  # fmt: skip
+    pfi_loop = np.mean(switched) - np.square(y - tree.predict(X)).mean()
+    res = pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(pi.Bootstrap(15), seed=1)
+    curve, pfi = res.pd("x1", grid=[0.5]), res.pfi("x1")
+    spread = pfi.refit_frame().var(ddof=1).iloc[0]
+    rows = [
+        ("equation 2", "PD", model.pd("x1", grid=[0.5]).params.iloc[0], pd_loop),
+        ("equation 4", "PFI over all pairs", model.pfi("x1").params.iloc[0], pfi_loop),
+        ("equation 7", "learner-PD", curve.params.iloc[0], curve.refit_frame().mean().iloc[0]),
+        ("equation 8", "learner-PFI", pfi.params.iloc[0], pfi.refit_frame().mean().iloc[0]),
+        (
+            "section 7.3",
+            "naive variance",
+            res.pfi("x1", cov_type="naive").bse.iloc[0] ** 2,
+            spread / 15,
+        ),
+    ]
+    return pd.DataFrame(rows, columns=["cell", "quantity", "ours", "by hand"]).assign(error=np.nan)
+
+
+def refits_plot(measure: str, result: pd.DataFrame) -> ggplot:
+    """Draw coverage or width against the number of refits."""
+    return curves(result, "refits", "interval", "process + learner", measure)
+
+
+def both_plot(result: pd.DataFrame) -> ggplot:
+    """Draw width and coverage of a forest against the number of refits."""
+    return curves(result, "refits", "interval", "measure + n", "")
+
+
+def toy_plot(result: pd.DataFrame) -> ggplot:
+    """Draw PD curves of refits, their mean and the truth."""
+    return bundle(result, "x1", "curve", "curve", "", "PD")
+
+
+def wine_plot(result: pd.DataFrame) -> ggplot:
+    """Draw PFI and PD of both levels."""
+    return bars(result, "term", "what + level")
+
+
+def several(names: tuple[str, ...], compute: Any) -> dict[str, Cell]:
+    """Return cells that share a result, whose column `cell` tells them apart."""
+    first = {names[0]: Cell(compute, rows=f"cell == '{names[0]}'")}
+    return first | {k: Cell(of=names[0], rows=f"cell == '{k}'") for k in names[1:]}
+
+
+FIGURES = [
+    (kind, n, measure)
+    for kind in ("PD", "PFI")
+    for n in (100, 1000)
+    for measure in ("coverage", "width")
+]
+COVERAGE = "measure == 'coverage' and estimand == '{}'"
+CELLS = {
+    "figure 1": Cell(levels, diagram),
+    "figure 2": Cell(toy, toy_plot),
+    "table 1": Cell(coverage, rows=COVERAGE.format("PD")),
+    "table 2": Cell(of="table 1", rows=COVERAGE.format("PFI")),
+    "figure 3": Cell(draw=segments, of="table 1", rows="quantity != 'ideal'"),
+    "figure 4": Cell(draw=segments, of="table 1", rows="quantity in ['boot*', 'subs*']"),
+    "figure 5": Cell(
+        draw=both_plot,
+        of="figure 7",
+        rows="learner == 'rf' and process == 'non-linear' and estimand == 'PD'",
+    ),
+    "figure 6": Cell(wine, wine_plot),
+    "section 9": Cell(losses),
+    **{
+        f"figure {k}": Cell(
+            by_refits if k == 7 else None,
+            partial(refits_plot, measure),
+            of="" if k == 7 else "figure 7",
+            rows=f"estimand == '{kind}' and n == {n} and measure == '{measure}'",
+        )
+        for k, (kind, n, measure) in enumerate(FIGURES, 7)
+    },
+    **several(("theorem 1", "theorem 2", "theorem 3"), theorems),
+    **several(("equation 5", "equation 6"), model_level),
+    **several(("equation 2", "equation 4", "equation 7", "equation 8", "section 7.3"), estimators),
+}
+PAPER = Paper("molnar2021", CELLS)

@@ -1,0 +1,242 @@
+"""Wood et al. (2024): likelihood and entropy of predictive distributions, by feature."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.linear_model import BayesianRidge
+from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier
+
+import pyinterp as pi
+from pyinterp.papers.pictures import bars, bundle, curves, points
+from pyinterp.papers.replication import Cell, Paper, long
+
+if TYPE_CHECKING:
+    from plotnine import ggplot
+
+ENTROPY = np.log(2 * np.pi * np.e) / 2  # of a standard normal
+
+
+def model_of(data: pd.DataFrame, response: str, estimator: Any, test: float) -> pi.FittedModel:
+    """Return a model with the rows that did not train it."""
+    train, rest = train_test_split(data, test_size=test, random_state=1)
+    model = estimator.fit(train.drop(columns=response), train[response])
+    return pi.FittedModel(model, rest, response, seed=1)
+
+
+def both(model: pi.FittedModel, permutations: int) -> pd.DataFrame:
+    """Likelihood- and entropy-PFI of all features."""
+    results = {
+        "likelihood-PFI": model.likelihood_pfi(permutations=permutations),
+        "entropy-PFI": model.entropy_pfi(permutations=permutations),
+    }
+    parts = {k: pd.DataFrame({"ours": r.params, "error": r.bse}) for k, r in results.items()}
+    return pd.concat(parts, names=["measure", "feature"]).reset_index()
+
+
+def ice(model: pi.FittedModel, feature: str, of: Any, grid: Any, k: int = 40) -> pd.DataFrame:
+    """Curves of some rows, and their mean over all rows."""
+    values = model.pd(feature, of=of, kind="ice", grid=grid).row_frame()
+    values.columns = pd.Index(grid, name=feature)
+    frame = pd.concat([values.iloc[:k], values.mean().rename("mean").to_frame().T])
+    frame = frame.rename_axis("row").reset_index()
+    return frame.melt("row", var_name=feature, value_name="ours").assign(error=np.nan)
+
+
+def permutation() -> pd.DataFrame:
+    """Entropy of rows before and after feature 2 is permuted."""
+    rng = np.random.default_rng(1)
+    x = rng.multivariate_normal([0, 0], [[1, 0.9], [0.9, 1]], 400)
+    y = x.sum(axis=1) + 0.3 * rng.standard_normal(400)
+    model = pi.estimators.gaussian_process(
+        kernel=ConstantKernel() * RBF(1.0, "fixed") + WhiteKernel()
+    ).fit(x[:200], y[:200])
+    after = np.column_stack([x[200:, 0], rng.permutation(x[200:, 1])])
+    parts = {}
+    for name, rest in {"as observed": x[200:], "feature 2 permuted": after}.items():
+        sd = model.predict(rest, return_std=True)[1]
+        columns = {"feature 1": rest[:, 0], "feature 2": rest[:, 1], "ours": ENTROPY + np.log(sd)}
+        parts[name] = pd.DataFrame(columns).assign(error=np.nan)
+    return long(parts, "rows")
+
+
+def classification(n: int = 5000) -> pd.DataFrame:
+    """A calibrated forest, without a copy, with one of x1, and with one of x5."""
+    parts = {}
+    versions: Any = {"no copy": None, "x10 = x1": "x1", "x10 = x5": "x5"}
+    for name, copied in versions.items():
+        data = pi.simulation.wood_classification(copied).draw(n, seed=1)
+        forest = pi.estimators.calibrated_forest(random_state=1)
+        parts[name] = both(model_of(data, "y", forest, 0.25), permutations=2)
+    return long(parts, "data")
+
+
+def regression(n: int = 1000) -> pd.DataFrame:
+    """A Gaussian process: half of the rows train."""
+    data = pi.simulation.wood_regression().draw(n, seed=1)
+    return both(model_of(data, "y", pi.estimators.gaussian_process(), 0.5), permutations=10)
+
+
+def ring() -> pd.DataFrame:
+    """Entropy curves of a Gaussian process trained around a hole."""
+    data = pi.simulation.wood_ring().draw(400, seed=1)
+    kernel = ConstantKernel() * RBF(1.0, "fixed") + WhiteKernel()
+    model = model_of(data, "y", pi.estimators.gaussian_process(kernel=kernel), 0.5)
+    grid = np.linspace(-2.4, 2.4, 33).round(2).tolist()
+    parts = {x: ice(model, x, "entropy", grid).rename(columns={x: "value"}) for x in ("X1", "X2")}
+    return long(parts, "feature")
+
+
+def concrete() -> pi.FittedModel:
+    """A Gaussian process of the strength of concrete: 75% of the samples train."""
+    data = pi.datasets.load_concrete()
+    return model_of(data, "compressive_strength", pi.estimators.gaussian_process(), 0.25)
+
+
+def strength() -> pd.DataFrame:
+    """Likelihood- and entropy-PFI of the ingredients and of age."""
+    return both(concrete(), permutations=3)
+
+
+def redundancy() -> pd.DataFrame:
+    """R² of forests that predict a feature from the others, without and with the strength."""
+    data = pi.datasets.load_concrete()
+    parts = {}
+    for name, frame in {"without": data.drop(columns="compressive_strength"), "with": data}.items():
+        for feature in data.columns[:-1]:
+            learner = pi.Learner.from_formula(f"{feature} ~ .", frame, RandomForestRegressor(100))
+            r2 = learner.fit(pi.Holdout(0.75), seed=1, progress=False).metric("r2")
+            parts[name, feature] = (r2.params.iloc[0], r2.bse.iloc[0])
+    frame = pd.DataFrame.from_dict(parts, "index", columns=["ours", "error"])
+    frame.index = pd.MultiIndex.from_tuples(frame.index, names=["strength", "feature"])
+    return frame.reset_index()
+
+
+def age() -> pd.DataFrame:
+    """Entropy curves of samples by age."""
+    return ice(concrete(), "age", "entropy", [1, 3, 7, 14, 28, 56, 90, 120, 180, 270, 365])
+
+
+def pima() -> pi.FittedModel:
+    """A calibrated forest of the diabetes data: 75% of the women train."""
+    forest = pi.estimators.calibrated_forest(random_state=1)
+    return model_of(pi.datasets.load_pima_diabetes(), "diabetes", forest, 0.25)
+
+
+def diabetes() -> pd.DataFrame:
+    """Likelihood- and entropy-PFI of the measurements."""
+    return both(pima(), permutations=10)
+
+
+def women(feature: str, of: Any, grid: Any) -> pd.DataFrame:
+    """Curves of women, with their classes, and mean curves."""
+    model = pima()
+    frame = ice(model, feature, of, list(grid))
+    data = pi.datasets.load_pima_diabetes()["diabetes"]
+    classes = frame["row"].map(lambda row: "mean" if row == "mean" else data[row])
+    return frame.assign(diabetes=classes)
+
+
+def propositions(n: int = 1000) -> pd.DataFrame:
+    """Entropy- and likelihood-PFI where the paper says that they are 0, and where not."""
+    process, gp = pi.simulation.wood_regression(), pi.estimators.gaussian_process()
+    data, fresh = process.draw(n, seed=1), process.draw(n, seed=2)
+    model = model_of(data, "y", gp, 0.5)
+    alone, shared = (model.entropy_pfi(x, permutations=10) for x in ("X5", "X1"))
+    features = list(process.features)
+    new = fresh.assign(X1=process.redraw("X1", fresh, seed=3, conditional=True))
+    gp.fit(data[features], data["y"])
+    before, after = (np.log(gp.predict(f[features], return_std=True)[1]) for f in (fresh, new))
+    classes = pi.simulation.wood_classification().draw(n, seed=1)
+    tree = DecisionTreeClassifier(min_samples_leaf=10, random_state=1)
+    tree.fit(classes.drop(columns="y").assign(x1=0.0), classes["y"])  # x1 is never split
+    blind = pi.FittedModel(tree, classes, "y", seed=1)
+    unused = blind.entropy_pfi("x1"), blind.likelihood_pfi("x1")
+    values = [
+        ("proposition 1", "entropy-PFI of X5, independent", *number(alone)),
+        ("proposition 1", "entropy-PFI of X1, dependent", *number(shared)),
+        ("proposition 2", "entropy-PFI of a feature that is not used", *number(unused[0])),
+        ("proposition 2", "likelihood-PFI of a feature that is not used", *number(unused[1])),
+        ("proposition 3", "entropy of X1 redrawn given the others, minus as observed",
+         (after - before).mean(), (after - before).std() / n**0.5),
+    ]  # fmt: skip
+    return pd.DataFrame(values, columns=["proposition", "quantity", "ours", "error"])
+
+
+def number(result: pi.EstimandResults) -> tuple[float, float]:
+    """Return an estimate with its standard error."""
+    return result.params.iloc[0], result.bse.iloc[0]
+
+
+def likelihood(n: int = 2000) -> pd.DataFrame:
+    """Likelihood-PFI with the right form of the mean, beside the true distribution's."""
+    process = pi.simulation.wood_regression()
+    formula = "y ~ X1 + X2 + I(X3**2) + X4 + X5"
+    learner = pi.Learner.from_formula(formula, process.draw(n, seed=1), BayesianRidge())
+    res = learner.fit(pi.HalfSampling(0, pairs=10), seed=1, progress=False)
+    pfi = res.likelihood_pfi()
+    true = [process.likelihood_pfi(x) for x in process.features]
+    frame = pd.DataFrame({"ours": pfi.params, "error": pfi.bse, "true": true})
+    return frame.rename_axis("feature").reset_index()
+
+
+def mock_up(result: pd.DataFrame) -> ggplot:
+    """Draw rows in the color of their entropy."""
+    return points(result, "feature 1", "feature 2", "rows", "entropy")
+
+
+def ice_plot(x: str, y: str, panel: str, result: pd.DataFrame) -> ggplot:
+    """Draw curves of rows, and their mean."""
+    color = "diabetes" if "diabetes" in result else "row"
+    return bundle(result, x, "row", color, panel, y)
+
+
+def mean_plot(result: pd.DataFrame) -> ggplot:
+    """Draw the mean curves."""
+    return curves(result[result["row"] == "mean"], "value", "", "feature", "entropy")
+
+
+def r2_plot(result: pd.DataFrame) -> ggplot:
+    """Draw R² without and with the response."""
+    return bars(result, "feature", "strength", "R²")
+
+
+def importances(panel: str, result: pd.DataFrame) -> ggplot:
+    """Draw both importances."""
+    return bars(result, "feature", panel, "nats")
+
+
+GLUCOSE, MASS = range(60, 200, 5), range(18, 60, 2)
+
+
+def women_cell(feature: str, of: str, grid: range, y: str) -> Cell:
+    """Return the cell of curves of women, colored by class."""
+    return Cell(partial(women, feature, of, grid), partial(ice_plot, feature, y, ""))
+
+
+CELLS = {
+    "figure 1": Cell(permutation, mock_up),
+    "figure 2": Cell(classification, partial(importances, "measure + data")),
+    "figure 3": Cell(regression, partial(importances, "measure")),
+    "figure 4": Cell(ring, mean_plot),
+    "figure 5": Cell(draw=partial(ice_plot, "value", "entropy", "feature"), of="figure 4"),
+    "figure 6": Cell(strength, partial(importances, "measure")),
+    "figure 7": Cell(redundancy, r2_plot),
+    "figure 8": Cell(age, partial(ice_plot, "age", "entropy", "")),
+    "figure 9": Cell(diabetes, partial(importances, "measure")),
+    "figure 10": women_cell("glucose", "entropy", GLUCOSE, "entropy"),
+    "figure 11": women_cell("glucose", "nll", GLUCOSE, "-log q(y | x)"),
+    "figure 12": women_cell("mass", "entropy", MASS, "entropy"),
+    "figure 13": women_cell("mass", "nll", MASS, "-log q(y | x)"),
+    "proposition 1": Cell(propositions, rows="proposition == 'proposition 1'"),
+    "proposition 2": Cell(of="proposition 1", rows="proposition == 'proposition 2'"),
+    "proposition 3": Cell(of="proposition 1", rows="proposition == 'proposition 3'"),
+    "equation 6": Cell(likelihood),
+}
+PAPER = Paper("wood2024", CELLS)

@@ -1,0 +1,210 @@
+"""Every cell of every paper: what `replicate` returns, and what the paper says of it."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from plotnine import ggplot
+from scipy import stats
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+from pyinterp.papers import greenwell2018, khan2025, molnar2021, wood2024
+from pyinterp.papers.replication import PAPERS, paper_of
+
+sys.path.insert(0, str(Path(__file__).parent))
+from claims import CLAIMS
+
+CELLS = [(paper, cell) for paper in PAPERS for cell in paper_of(paper).cells]
+STATED = [
+    (paper, cell, claim)
+    for paper, cell in CELLS
+    for claim in paper_of(paper).words[cell].get("says", [])
+]
+STATUS = {"reproduced", "differs", "not possible"}
+
+
+@pytest.mark.parametrize(("paper", "cell"), CELLS)
+def test_every_cell_has_a_frame_or_a_picture(paper: str, cell: str) -> None:
+    found = pi.replicate(paper, cell)
+    if isinstance(found, ggplot):
+        found = found.data
+    else:
+        numbers = ["ours", "printed", "error", "difference", "erratum", "status"]
+        assert list(found.columns[-6:]) == numbers
+        assert not found.duplicated(list(found.columns[:-6])).any()
+    assert len(found) > 0
+    assert np.isfinite(paper_of(paper).numbers(cell)["ours"]).all()
+
+
+@pytest.mark.parametrize(("paper", "cell", "claim"), STATED)
+def test_what_the_paper_says_holds(paper: str, cell: str, claim: str) -> None:
+    one = paper_of(paper)
+    broken = one.words[cell].get("broken", [])
+    assert bool(CLAIMS[paper][claim](one.numbers(cell))) == (claim not in broken)
+    assert (one.words[cell].get("status") == "differs") == bool(broken)
+
+
+def test_every_claim_is_said_of_a_cell_and_every_cell_has_words() -> None:
+    for paper in PAPERS:
+        assert {claim for p, _, claim in STATED if p == paper} == set(CLAIMS[paper])
+        one = paper_of(paper)
+        assert set(one.words) == {"title", *one.cells}
+        for cell in one.cells.values():
+            assert (cell.compute is None) == bool(cell.of)
+
+
+def test_at_least_95_percent_are_reproduced() -> None:
+    papers = pi.replicate()
+    assert list(papers["paper"]) == list(PAPERS)
+    assert papers["cells"].sum() == len(CELLS)
+    assert papers["reproduced"].sum() >= 0.95 * len(CELLS)
+    for paper in PAPERS:
+        frame = pi.replicate(paper)
+        assert list(frame.columns) == ["cell", "what", "status", "why"]
+        assert set(frame["status"]) <= STATUS
+        assert (frame.query("status != 'reproduced'")["why"] != "").all()
+
+
+@pytest.mark.parametrize(("paper", "cell"), CELLS)
+def test_the_code_of_a_cell_uses_the_public_api(paper: str, cell: str) -> None:
+    """Its module imports from the package nothing but the machinery of this room."""
+    module = sys.modules[f"pyinterp.papers.{paper}"]
+    lines = [line for line in inspect.getsource(module).splitlines() if "pyinterp" in line]
+    imports = [line for line in lines if line.startswith(("import", "from"))]
+    assert set(imports) <= {
+        "import pyinterp as pi",
+        *(line for line in imports if line.startswith("from pyinterp.papers.")),
+    }
+
+
+def test_a_difference_is_in_standard_errors_and_rounding() -> None:
+    found = pi.replicate("khan2025", "table 5").query("quantity == 'estimate' and n == 100")
+    row = found.iloc[0]
+    assert row["printed"] == 0.39
+    error = np.hypot(row["error"], 0.01 / np.sqrt(12))
+    assert row["difference"] == pytest.approx((row["ours"] - 0.39) / error)
+    assert (row["status"] == "agrees") == (abs(row["difference"]) <= 3)
+
+
+def test_an_erratum_stands_at_the_number(caplog: pytest.LogCaptureFixture) -> None:
+    table = pi.replicate("khan2025", "table 1").set_index(["feature", "offset"])
+    assert table.loc[("X2", 0.1), "erratum"] == "7"
+    assert table.loc[("X2", 0.1), "status"] == "differs"
+    assert table.loc[("X2", 0.01), "status"] == "agrees"
+    assert table.loc[("X5", 0.1), "erratum"] == ""
+
+
+# Computations that take seconds in a reduced size, and what must hold of them.
+SMALL = [
+    ("molnar2021", "theorem 3", lambda: molnar2021.theorems(50_000, repetitions=20)),
+    ("molnar2021", "equation 2", molnar2021.estimators),
+    ("molnar2021", "equation 6", lambda: molnar2021.model_level(80)),
+    ("greenwell2018", "equation 1", greenwell2018.hedonic),
+    ("greenwell2018", "section 3.1", lambda: greenwell2018.linear(20_000)),
+    ("greenwell2018", "figure 3", greenwell2018.lines),
+    ("greenwell2018", "section 4", lambda: greenwell2018.joint(50_000)),
+    ("greenwell2018", "equation 4", lambda: greenwell2018.algorithm(60)),
+    ("khan2025", "theorem 1", lambda: khan2025.theorems(50_000)),
+    ("khan2025", "equation 33", lambda: khan2025.equations(1500)),
+    ("wood2024", "equation 6", lambda: wood2024.likelihood(400)),
+    ("wood2024", "proposition 2", lambda: wood2024.propositions(300)),
+]
+
+
+@pytest.mark.parametrize(("paper", "cell", "compute"), SMALL, ids=lambda v: str(v)[:16])
+def test_cheap_cells_hold_when_computed_anew(
+    paper: str, cell: str, compute: Callable[[], pd.DataFrame]
+) -> None:
+    one = paper_of(paper)
+    frame = one.numbers(cell, one.cells[cell].part(compute()))
+    for claim in one.words[cell]["says"]:
+        assert CLAIMS[paper][claim](frame), claim
+
+
+def test_components_of_a_few_models_are_those_of_the_table() -> None:
+    """Twelve models at n = 100, in units of both errors; blocks of two have wide ones."""
+    pytest.importorskip("xgboost")
+    few = khan2025.components("cvim", "weak", {100: 12}).set_index("quantity")
+    stored = pi.replicate("khan2025", "table 5").query("n == 100").set_index("quantity")
+    for name in ("bias2_orig", "variance_orig", "delta", "estimate", "corrected"):
+        error = np.hypot(few.loc[name, "error"], stored.loc[name, "error"])
+        assert abs(few.loc[name, "ours"] - stored.loc[name, "ours"]) < 6 * error, name
+
+
+def test_five_permutations_agree_with_all_pairs() -> None:
+    """In the mean over draws, but for 1/n: the paper's permutations may leave a row as it is."""
+    data = molnar2021.PROCESSES["linear"].draw(400, seed=1)
+    model = LinearRegression().fit(data[["x1", "x2"]][:200], data["y"][:200])
+    cases = [pi.FittedModel(model, data[200:], "y", seed=k) for k in range(40)]
+    draws = [molnar2021.five_permutations(case).params["x1"] for case in cases]
+    exact = cases[0].pfi("x1").params.iloc[0] * (1 - 1 / 200)
+    assert abs(np.mean(draws) - exact) < 4 * np.std(draws) / np.sqrt(40)
+
+
+def test_five_permutations_exchange_evaluation_rows() -> None:
+    """Half of the rows have values ten times as large: as donors of the others they would show."""
+    data = molnar2021.PROCESSES["linear"].draw(400, seed=1)
+    data.loc[200:, "x1"] *= 10
+    res = pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(
+        pi.Splits([(range(200), range(200, 400)), (range(200, 400), range(200))]), seed=1
+    )
+    values = molnar2021.five_permutations(res).refit_frame()["x1"]
+    assert np.allclose(values, res.pfi().refit_frame()["x1"], rtol=0.5)
+
+
+def test_coverage_of_a_few_data_sets_has_the_tables_columns() -> None:
+    found = molnar2021.coverage(6, 60, {"lm": LinearRegression()}, sizes=(60,))
+    part = molnar2021.CELLS["table 2"].part(found)
+    assert set(part["quantity"]) == {"boot", "boot*", "subs", "subs*", "ideal"}
+    means = part.groupby("quantity")["ours"].mean()
+    assert means["boot*"] > means["boot"]
+
+
+def test_intervals_of_the_first_refits_are_those_of_the_formula() -> None:
+    values = pd.DataFrame({"PFI x": [1.0, 2.0, 4.0] * 10})
+    found = molnar2021.intervals(values, pd.Series({"PFI x": 1.6}))
+    part = found.query("estimand == 'PFI' and refits == 2").set_index(["measure", "interval"])
+    half = stats.t.isf(0.025, 1) * np.sqrt(np.array([0.5, 0.5 + 0.368 / 0.632]) * 0.5)
+    assert part.loc["width", "ours"].tolist() == pytest.approx(2 * half)
+    assert part.loc["coverage", "ours"].tolist() == [1, 1]
+
+
+def test_a_rerun_says_its_time_and_computes_the_same(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "pyinterp"):
+        again = pi.replicate("khan2025", "theorem 4", rerun=True)
+    seconds = paper_of("khan2025").seconds("theorem 4")
+    assert caplog.messages == [f"khan2025, theorem 4 took about {seconds:.0f} s on one core."]
+    stored = pi.replicate("khan2025", "theorem 4")
+    pd.testing.assert_series_equal(again["ours"], stored["ours"], rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("khan2024",), "`paper` must be one of .* Did you mean `khan2025`"),
+        (("khan2025", "tabel 4"), "`cell` must be a cell of khan2025: .* Did you mean `table 4`"),
+        ((None, "table 4"), "needs its paper"),
+        ((3,), "`paper` must be one of"),
+        (("khan2025", 3), "`cell` must be a cell of khan2025"),
+    ],
+)
+def test_errors_name_what_there_is(arguments: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        pi.replicate(*arguments)
+
+
+def test_rerun_is_for_one_cell() -> None:
+    with pytest.raises(ValueError, match="`rerun=True` is for one cell"):
+        pi.replicate("khan2025", rerun=True)
+    with pytest.raises(ValueError, match="`rerun` must be True or False"):
+        pi.replicate("khan2025", "table 1", rerun="yes")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="`n_jobs`"):
+        pi.replicate("khan2025", "table 1", n_jobs=0)
