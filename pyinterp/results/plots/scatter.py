@@ -40,7 +40,7 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, words: str) -> 
     if len(levels) > MOST_LEVELS:
         frequent = levels.index[:MOST_LEVELS]
         rows = observed.astype(str).isin(frequent)
-        words += f"\nThe {MOST_LEVELS} most frequent of {len(levels)} levels."
+        words += f" The {MOST_LEVELS} most frequent of {len(levels)} levels."
         columns = [column for column in predicted if str(column) in set(frequent)]
         observed, predicted = observed[rows], predicted.loc[rows.to_numpy(), columns]
     long = predicted.assign(observed=observed.astype(str)).melt(
@@ -49,7 +49,7 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, words: str) -> 
     long["level"] = "P(" + long["level"].astype(str) + ")"
     return (
         p9.ggplot(long, p9.aes(x="observed", y="probability"))
-        + p9.geom_boxplot(color=BLUE)
+        + p9.geom_boxplot(color=BLUE, fill="white")
         + panels_of("level", Room(panels=long["level"].nunique()))
         + p9.labs(x=f"Observed {name}", y="Predicted probability", caption=words)
     )
