@@ -610,9 +610,11 @@ class TestResultsSideBySide:
 
 def test_names_of_close_features_stand_above_and_below(other) -> None:
     frame = pd.DataFrame({"likelihood": [0.0, 0.01, 0.0, 1.0], "entropy": [0.0, 0.01, 0.5, 1.0]})
-    assert overlap(frame).tolist() == [True, False, False, False]
+    assert overlap(frame, 1.0, 1.0).tolist() == [True, False, False, False]
+    assert overlap(frame, 1.0, 0.1).tolist() == [False] * 4
+    assert overlap(frame, 1.0, 10.0).tolist() == [True, True, False, False]  # long intervals
     alone = pd.DataFrame({"likelihood": [0.1], "entropy": [0.2]})
-    assert overlap(alone).tolist() == [False]
+    assert overlap(alone, 0.2, 0.3).tolist() == [False]
     plot = other.uncertainty().plot()
     texts = [layer for layer in plot.layers if "text" in type(layer.geom).__name__]
     assert sorted(term for layer in texts for term in layer._data["term"]) == [
