@@ -23,6 +23,7 @@ from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.metrics import METRICS
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
+from pyinterp.results.look import Look
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import CausalResults, ImportanceResults
 from pyinterp.samplers import SamplerLike, check_names, check_sampler
@@ -196,7 +197,12 @@ class Interpretable(Effects, Importances):
 
     @takes()
     def plot_positivity(
-        self, feature: str, *, sampler: SamplerLike = "conditional", rows: Rows = None
+        self,
+        feature: str,
+        *,
+        sampler: SamplerLike = "conditional",
+        rows: Rows = None,
+        **look: Unpack[Look],
     ) -> ggplot:
         """Plot a feature against its prediction from all other variables, out of sample.
 
@@ -210,8 +216,10 @@ class Interpretable(Effects, Importances):
             One variable.
         {sampler}
         {rows}
+        {look}
         """
         from pyinterp.results.plots.scatter import agreement  # noqa: PLC0415 - slow
+        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
 
         if not isinstance(feature, str):
             raise OptionError(
@@ -238,10 +246,11 @@ class Interpretable(Effects, Importances):
             predicted.append(pd.DataFrame(distribution.prediction, columns=levels, index=rows))
         values, predictions = pd.concat(observed), pd.concat(predicted)
         context = analysis.context
-        caption = f"Out of sample; {context.refits} refits ({context.plan})"
+        words = f"Out of sample, {context.refits} refits ({context.plan})."
         # A row that several refits evaluate is shown once.
         once = values[~values.index.duplicated()].sort_index()
-        return agreement(once, predictions.groupby(predictions.index).mean(), caption)
+        figure = agreement(once, predictions.groupby(predictions.index).mean(), words)
+        return in_style(figure, **look)
 
     @takes(refused={"by": ONE_GROUP})
     def causal(

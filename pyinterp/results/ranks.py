@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from pyinterp.inference import Variance
 from pyinterp.inference.posterior import rank_probabilities
 from pyinterp.parameters import takes
 from pyinterp.results.footnotes import NotesOption
+from pyinterp.results.look import Look
 from pyinterp.results.summary import TableOptions, Tabular, summarize_frame
 from pyinterp.results.table import Table
 
@@ -95,11 +96,18 @@ class Ranks(Tabular):
             notes=[] if notes == "none" else [self.note],
         )
 
-    def plot(self) -> ggplot:
-        """Plot the probability of each rank for each term, as tiles."""
+    @takes()
+    def plot(self, **look: Unpack[Look]) -> ggplot:
+        """Plot the probability of each rank for each term, as tiles.
+
+        Parameters
+        ----------
+        {look}
+        """
+        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
         from pyinterp.results.plots.tiles import rank_tiles  # noqa: PLC0415 - slow
 
-        return rank_tiles(self)
+        return in_style(rank_tiles(self), **look)
 
 
 def ranks_of(
@@ -120,7 +128,7 @@ def ranks_of(
     places = pd.RangeIndex(1, len(shares) + 1, name="rank")
     order = np.argsort(shares @ places, kind="stable")
     error = 0.0 if exact else max(1 / draws, float(np.sqrt((shares * (1 - shares)).max() / draws)))
-    how = "exact" if exact else f"{draws:,} draws, Monte Carlo error at most {error:.2g}"
+    how = "They are exact" if exact else f"{draws:,} draws, Monte Carlo error at most {error:.2g}"
     return Ranks(
         probabilities=pd.DataFrame(shares[order], index=estimates.index[order], columns=places),
         mcse=error,
@@ -128,6 +136,6 @@ def ranks_of(
         order="largest" if largest_first else "smallest",
         note=(
             f"Probabilities of ranks by the joint t distribution ({df:.4g} df) of the estimates "
-            f"({variance.label}); {how}."
+            f"({variance.label}). {how}."
         ),
     )

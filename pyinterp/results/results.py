@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -38,15 +38,15 @@ from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.inference.posterior import rope_probabilities
+from pyinterp.parameters import takes
 from pyinterp.results.header import Context, GoodnessOfFit
+from pyinterp.results.look import Look, PlotKind
 from pyinterp.results.ranks import Ranks, ranks_of
 from pyinterp.results.summary import TableOfEstimands, TableOptions
 from pyinterp.whatif import Engine
 
 if TYPE_CHECKING:
     from plotnine import ggplot
-
-    from pyinterp.results.plots.style import PlotKind, Style
 
 
 Hypothesis: TypeAlias = (
@@ -663,6 +663,7 @@ class EstimandResults(TableOfEstimands):
         """These results, as the only ones of their table."""
         return [self]
 
+    @takes()
     def plot(
         self,
         alpha: float = 0.05,
@@ -673,14 +674,17 @@ class EstimandResults(TableOfEstimands):
         color: str | None = None,
         observed: bool = False,
         curves: int = 200,
-        style: Style = "light",
+        **look: Unpack[Look],
     ) -> ggplot:
         """Return a plotnine plot to which layers, scales and a theme can be added.
 
-        One value per feature gives dots with intervals. A grid gives a curve with a pointwise band;
-        of a category, points. Two numbers give tiles; a number and a category give a curve per
-        level for up to 8 levels, and tiles for more. Of tiles, a category whose levels have no room
-        side by side is on the vertical axis. The figure is as large as its texts need.
+        One value per feature gives dots with intervals. A grid gives a curve with a pointwise band.
+        Levels of a category have points with bars. So have the values of a number that has at most
+        10 in the data, such as a count of 0, 1 and 2, unless the grid has values between them.
+
+        Two numbers give tiles; a number and a category give a curve per level for up to 8 levels,
+        and tiles for more. Of tiles, a category whose levels have no room side by side is on the
+        vertical axis. The figure is as large as its texts need.
 
         Parameters
         ----------
@@ -702,13 +706,12 @@ class EstimandResults(TableOfEstimands):
             Mark on every row's curve where the row itself is.
         curves : int
             How many curves of rows are drawn at most, evenly spread over the rows.
-        style : {"light", "dark"}
-            The ground on which marks are drawn.
+        {look}
         """
         from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
+        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - as above
 
         TableOptions(alpha, sort, top)
-        check_choice("style", style, ("light", "dark"))
         check_choice("kind", kind, ("auto", *plots.kinds_of(self)))
         if top is not None and self.estimand.terms.axes:
             raise OptionError("`top` is for plots of one value per feature; this is of a grid.")
@@ -726,7 +729,8 @@ class EstimandResults(TableOfEstimands):
                 f"{list_of(self.data)}." + did_you_mean(str(color), list(self.data))
             )
         rows = {"color": color, "observed": observed, "curves": curves}
-        return plots.plot(self, rows, alpha=alpha, kind=kind, sort=sort, top=top, style=style)
+        figure = plots.plot(self, rows, alpha=alpha, kind=kind, sort=sort, top=top)
+        return in_style(figure, **look)
 
     def _positions(self, cols: Sequence[int] | Sequence[str]) -> list[int]:
         """Return the positions of terms that are named, or numbered."""

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 import pandas as pd
 from statsmodels.base.model import LikelihoodModelResults
 from statsmodels.base.wrapper import ResultsWrapper
 
-from pyinterp.checks import check_choice, check_flag, is_list
+from pyinterp.checks import check_flag, is_list
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.inference.digits import number_format
+from pyinterp.parameters import takes
+from pyinterp.results.look import Look
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOptions
 from pyinterp.results.table import Table
 
 if TYPE_CHECKING:
     from plotnine import ggplot
-
-    from pyinterp.results.plots.style import Style
 
 
 Several: TypeAlias = EstimandResults | Sequence[EstimandResults] | Mapping[str, EstimandResults]
@@ -111,6 +111,7 @@ def summary_col(
     return Table(blocks, notes, title=title, numbered=False, width=0, narrowest=NARROWEST)
 
 
+@takes()
 def plot(
     results: Several,
     *,
@@ -118,7 +119,7 @@ def plot(
     alpha: float = 0.05,
     sort: bool = True,
     top: int | None = None,
-    style: Style = "light",
+    **look: Unpack[Look],
 ) -> ggplot:
     """Plot several results in one picture, with their intervals, a color per learner.
 
@@ -137,8 +138,7 @@ def plot(
         Draw features in decreasing order of the first result, or else as in the data.
     top : int, optional
         How many features are drawn, the first in that order; by default all.
-    style : {"light", "dark"}
-        The ground on which marks are drawn.
+    {look}
 
     Returns
     -------
@@ -157,7 +157,6 @@ def plot(
     every, model_names = _with_names(results, model_names)
     _check_same_axes(every)
     TableOptions(alpha, sort, top)
-    check_choice("style", style, ("light", "dark"))
     if every[0].estimand.terms.axes:
         if top is not None:
             raise OptionError("`top` is for plots of one value per feature; these are of a grid.")
@@ -168,7 +167,7 @@ def plot(
         names = learner_names([r.context.learner for r in every], model_names, measures)
         panels = len(set(measures)) > 1
         figure = together(every, names, alpha=alpha, sort=sort, top=top, panels=panels)
-    return in_style(figure, style)
+    return in_style(figure, **look)
 
 
 def _column_of(results: object) -> _Column:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,9 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
+from pyinterp.parameters import takes
 from pyinterp.results.footnotes import Footnote, headings_of
+from pyinterp.results.look import Look
 from pyinterp.results.ranks import Ranks, ranks_of
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOfEstimands, TableOptions
@@ -138,7 +140,15 @@ class ImportanceResults(SeveralResults):
         rows = [part.reindex(self.terms) for part in numbers]
         return pd.concat(rows, axis=1, keys=list(self.results))
 
-    def plot(self, alpha: float = 0.05, *, sort: bool = True, top: int | None = None) -> ggplot:
+    @takes()
+    def plot(
+        self,
+        alpha: float = 0.05,
+        *,
+        sort: bool = True,
+        top: int | None = None,
+        **look: Unpack[Look],
+    ) -> ggplot:
         """Plot estimates with their intervals, one color per measure.
 
         Measures in different units have a panel each.
@@ -151,12 +161,15 @@ class ImportanceResults(SeveralResults):
             Draw features in decreasing order of the first measure, or else as in the data.
         top : int, optional
             How many features are drawn, the first in that order; by default all.
+        {look}
         """
         from pyinterp.results.plots.points import together  # noqa: PLC0415 - slow
+        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
 
         TableOptions(alpha, sort, top)
         panels = len({part.estimand.words.unit for part in self.parts}) > 1
-        return together(self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=panels)
+        figure = together(self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=panels)
+        return in_style(figure, **look)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -205,7 +218,8 @@ class CurveResults(SeveralResults):
         """Return 1 - alpha intervals of all curves, by term."""
         return pd.concat([part.conf_int(alpha) for part in self.parts])
 
-    def plot(self, alpha: float = 0.05) -> Compose | ggplot:
+    @takes()
+    def plot(self, alpha: float = 0.05, **look: Unpack[Look]) -> Compose | ggplot:
         """Plot all curves in a grid of panels with one vertical scale.
 
         A category with more levels than a panel has lines has a separate column, to the right.
@@ -214,10 +228,11 @@ class CurveResults(SeveralResults):
         ----------
         alpha : float
             Significance level of the intervals.
+        {look}
         """
         from pyinterp.results.plots.curves import panels  # noqa: PLC0415 - slow
 
-        return panels(self.parts, alpha=alpha)
+        return panels(self.parts, alpha=alpha, look=look)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -245,9 +260,17 @@ class CausalResults(SeveralResults):
         """The three results, in the order of the table."""
         return [self.effects, self.importance, self.share]
 
-    def plot(self, alpha: float = 0.05) -> ggplot:
-        """Plot the average effects, with the effects of every row as thin curves."""
-        return self.effects.plot(alpha)
+    @takes()
+    def plot(self, alpha: float = 0.05, **look: Unpack[Look]) -> ggplot:
+        """Plot the average effects, with the effects of every row as thin curves.
+
+        Parameters
+        ----------
+        alpha : float
+            Significance level of the intervals.
+        {look}
+        """
+        return self.effects.plot(alpha, **look)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -308,14 +331,20 @@ class UncertaintyResults(SeveralResults):
         frame.insert(1, "decision", self.decisions.reindex(frame.index))
         return frame
 
-    def plot(self) -> ggplot:
+    @takes()
+    def plot(self, **look: Unpack[Look]) -> ggplot:
         """Plot entropy-PFI against likelihood-PFI with their intervals, colored by decision.
 
         Intervals have the level on which the decisions rest.
+
+        Parameters
+        ----------
+        {look}
         """
         from pyinterp.results.plots.scatter import likelihood_and_entropy  # noqa: PLC0415 - slow
+        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
 
-        return likelihood_and_entropy(self, alpha=self.alpha)
+        return in_style(likelihood_and_entropy(self, alpha=self.alpha), **look)
 
     def _explanation(self) -> tuple[list[Fact], list[Footnote]]:
         """Return the features of every decision, and the meaning of decisions."""

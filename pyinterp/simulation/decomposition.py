@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 import pandas as pd
@@ -23,8 +23,10 @@ from pyinterp.losses.rowwise import LossLike
 from pyinterp.models.predictor import learner_name
 from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption
+from pyinterp.parameters import takes
 from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws
+from pyinterp.results.look import Look
 from pyinterp.results.results import EstimandResults
 from pyinterp.simulation.processes.process import Process, check_process, formula_and_estimator
 from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
@@ -140,7 +142,8 @@ class Decomposition(Savable):
             monte_carlo=self.monte_carlo.mean(axis=0),
         )
 
-    def plot(self, feature: str | None = None) -> ggplot:
+    @takes()
+    def plot(self, feature: str | None = None, **look: Unpack[Look]) -> ggplot:
         """Return a plotnine plot of the refits, their mean and the truth.
 
         PD: two panels as in Figure 2 of Molnar et al. (2021), one model on parts of its evaluation
@@ -150,9 +153,12 @@ class Decomposition(Savable):
         ----------
         feature : str, optional
             Of PD, the feature to show; needed if several were decomposed.
+        {look}
         """
+        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
+
         if self.estimand == "pfi":
-            return self._plot_importances()
+            return in_style(self._plot_importances(), **look)
         features = self.layout["feature"].unique().tolist()
         if feature is None and len(features) == 1:
             (feature,) = features
@@ -161,7 +167,7 @@ class Decomposition(Savable):
                 f"`feature` must name one of the features decomposed, {list_of(features)}; got "
                 f"{quote(feature)}."
             )
-        return self._plot_curves(feature)
+        return in_style(self._plot_curves(feature), **look)
 
     def _plot_curves(self, feature: str) -> ggplot:
         import plotnine as p9  # noqa: PLC0415 - takes a second to import

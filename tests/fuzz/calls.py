@@ -531,7 +531,7 @@ def _rows_curves() -> list[Call]:
         Call(
             name="plot of values",
             callee="pf.plot",
-            kinds={"kind": "choice", "top": "count", "style": "choice"},
+            kinds={"kind": "choice", "top": "count", "style": "choice", "caption": "flag"},
         ),
     ]
 
@@ -572,6 +572,7 @@ def _several() -> list[Call]:
                 "sort": "flag",
                 "top": "count",
                 "style": "choice",
+                "caption": "flag",
             },
             base={"results": "[pf, tree.pfi()]"},
             positional=1,

@@ -318,6 +318,7 @@ TABLES: tuple[tuple[str, str], ...] = (
     ("pf.plot(kind='curves')", "values are no curves"),
     ("res.pd('x').plot(top=3)", "a curve has no first terms"),
     ("pf.plot(style='grey')", "no such style"),
+    ("pf.plot(caption='no')", "`no` read as yes"),
     ("pi.plot([pf], model_names=['a', 'b'])", "two names for one"),
     ("pi.plot([pf, tree.pfi()], model_names=['a', 'a'])", "one name for two learners"),
     ("pi.plot([pf], sort='no')", "`no` read as yes"),

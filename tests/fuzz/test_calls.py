@@ -97,7 +97,8 @@ def test_arguments(name: str) -> None:
     assert set(call.kinds.values()) <= set(DATA_KINDS)
 
 
-PLOT, OF_ROWS = {"kind", "top", "style"}, {"sort", "color", "observed", "curves"}
+LOOK = {"style", "caption"}  # in pi.plot
+PLOT, OF_ROWS = {"kind", "top", *LOOK}, {"sort", "color", "observed", "curves"}
 # Arguments that another call of the same callable has.
 SOME_ARGUMENTS = {
     "from_formula, PD": {
@@ -119,7 +120,10 @@ SOME_ARGUMENTS = {
     **dict.fromkeys(("pf.plot", "pdx.plot", "pfg.plot", "pdxg.plot"), PLOT | OF_ROWS),
     "ice.plot": PLOT,
     "plot of values": OF_ROWS | {"alpha"},
-    "imp.plot": {"sort", "top"},  # in pi.plot
+    "imp.plot": {"sort", "top", *LOOK},
+    "cau.plot": LOOK,
+    "Decomposition.plot": LOOK,
+    **{f"{who}.plot_positivity": LOOK for who in ("res", "fm", "clf", "three")},
     **dict.fromkeys(("res.plot", "fm.plot"), PLOT | OF_ROWS),
 }
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from plotnine import ggplot, theme_minimal
-from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
+from plotnine import ggplot, labs, theme_minimal
+from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression, Ridge
 
 import pyinterp as pi
 from pyinterp.results.plots import room
 from pyinterp.results.plots.scatter import overlap
+from pyinterp.results.plots.style import in_style
+from pyinterp.simulation import ImportanceStudyResults
+from pyinterp.simulation.studies.coverage import CoverageResults
 
 mpl.use("Agg")
 
@@ -50,13 +55,13 @@ def test_importance_is_sorted_points_with_intervals_and_a_line_at_0(fitted) -> N
     result = fitted.pfi()
     plot = result.plot()
     drawn = layers(plot)
-    assert list(drawn) == ["geom_vline", "geom_errorbarh", "geom_point"]
+    assert list(drawn) == ["geom_vline", "geom_segment", "geom_point"]
     order = list(plot.data["term"].cat.categories)
     assert order == result.params.sort_values().index.tolist()
-    bars, limits = drawn["geom_errorbarh"], result.conf_int().dropna()
+    bars, limits = drawn["geom_segment"], result.conf_int().dropna()
     assert "still" not in limits.index  # no interval, no bar
-    np.testing.assert_allclose(sorted(bars["xmin"]), sorted(limits[0]))
-    np.testing.assert_allclose(sorted(bars["xmax"]), sorted(limits[1]))
+    np.testing.assert_allclose(sorted(bars["x"]), sorted(limits[0]))
+    np.testing.assert_allclose(sorted(bars["xend"]), sorted(limits[1]))
     np.testing.assert_allclose(drawn["geom_point"].sort_values("y")["x"], sorted(result.params))
     assert plot.labels.x == "PFI (squared error) [y²]"
     assert "95% intervals (corrected)" in plot.labels.caption.replace("\n", " ")
@@ -108,7 +113,7 @@ def test_ice_adds_a_thin_line_per_row(fitted) -> None:
 
 def test_levels_are_points_with_bars(fitted) -> None:
     plot = fitted.pd("g").plot()
-    assert list(layers(plot)) == ["geom_errorbar", "geom_point"]
+    assert list(layers(plot)) == ["geom_linerange", "geom_point"]
     assert list(plot.data["value"].cat.categories) == ["u", "v", "w"]
 
 
@@ -294,6 +299,127 @@ def test_top_keeps_the_first(fitted) -> None:
     assert "of 4 terms." not in pfi.plot(top=9).labels.caption
 
 
+def counts(**columns: Any) -> pi.FittedModel:
+    """Return a linear model of a count with the values 0, 1 and 2, and of other columns."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"k": np.arange(60) % 3, "a": rng.normal(size=60)}).assign(**columns)
+    frame["y"] = frame["k"] + frame["a"] + rng.normal(size=60)
+    learner = pi.Learner.from_formula("y ~ .", frame, LinearRegression())
+    return learner.fit_model(seed=1)
+
+
+def test_the_few_values_of_a_number_are_points_with_bars() -> None:
+    model = counts(g=np.tile(list("uvw"), 20), ten=np.tile(range(10), 6), more=np.arange(60) % 11)
+    one = model.pd("k").plot()
+    drawn = layers(one)
+    assert list(drawn) == ["geom_linerange", "geom_point"]
+    assert drawn["geom_point"]["x"].tolist() == [0, 1, 2]
+    (axis,) = (scale for scale in one.scales if "x" in scale.aesthetics)
+    assert axis.breaks == [0, 1, 2]
+    for plot in (
+        pi.plot({"one": model.pd("k"), "two": model.pd("k")}),
+        model.pd(["k", "g"]).plot(),
+    ):
+        several = layers(plot)
+        assert list(several) == ["geom_linerange", "geom_point"]
+        places = np.sort(several["geom_point"]["x"].unique())
+        assert len(places) in (6, 9)
+        # Side by side about their value, and nearer to it than to the next one.
+        assert np.unique(places.round()).tolist() == [0, 1, 2]
+        assert abs(places - places.round()).max() < 0.4
+    assert "geom_line" not in layers(model.pd("ten").plot())
+    for curve in (model.pd("more"), model.pd("a"), model.pd("k", grid=[0.0, 0.5, 1.0])):
+        assert {"geom_line", "geom_ribbon", "geom_rug"} <= set(layers(curve.plot()))
+
+
+def test_side_by_side_points_of_many_results_stay_with_their_level(fitted) -> None:
+    plot = pi.plot([fitted.pd("g")] * 9, model_names=[f"learner {k}" for k in range(9)])
+    places = layers(plot)["geom_point"]["x"].to_numpy()
+    assert abs(places - places.round()).max() <= 0.4
+
+
+def every_plot(
+    fitted: pi.LearnerResults, other: pi.LearnerResults
+) -> dict[str, Callable[..., Any]]:
+    """Return the method of every kind of results that draws."""
+    linear = pi.simulation.molnar_linear()
+    few = {"n": 20, "evaluation": 20, "repetitions": 3, "truth_n": 100, "seed": 1}
+    pfi = pi.simulation.decompose(linear, LinearRegression(), "pfi", progress=False, **few)
+    what = {"process": ["linear"], "learner": ["lm"], "n": [60]}
+    row = {"plan": ["subs"], "cov_type": ["naive"], "estimand": ["pfi"], "refits": [4]}
+    numbers = {"relative_width": [0.9], "coverage": [0.9], "coverage_mcse": [0.1]}
+    coverage = CoverageResults(*[pd.DataFrame(what | row | numbers)] * 3)
+    part = {"measure": ["mvim"], "feature": ["x"], "truth": [1.0], "delta": [0.1]}
+    errors = {"delta_mcse": [0.1], "estimate": [0.9], "estimate_mcse": [0.1]}
+    study = ImportanceStudyResults(pd.DataFrame(what | part | errors))
+    return {
+        "values": fitted.pfi().plot,
+        "curve": fitted.pd("a", points=3).plot,
+        "curves": fitted.pd(points=3).plot,
+        "tiles": fitted.pd(["a", "b"], points=2).plot,
+        "several": partial(pi.plot, [fitted.pfi()]),
+        "importance": fitted.importance(measures=["pfi", "firm"]).plot,
+        "causal": fitted.causal("g").plot,
+        "comparison": pi.compare(fitted.pfi(), other.pfi()).plot,
+        "ranks": fitted.pfi(["a", "b"]).ranks().plot,
+        "uncertainty": fitted.uncertainty().plot,
+        "positivity": partial(fitted.plot_positivity, "a"),
+        "decomposition": pfi.plot,
+        "coverage": coverage.plot,
+        "refits": coverage.plot_refits,
+        "study": study.plot,
+    }
+
+
+def parts_of(plot: Any) -> list[ggplot]:
+    return (
+        [plot] if isinstance(plot, ggplot) else [part for some in plot for part in parts_of(some)]
+    )
+
+
+def test_every_plot_has_the_styles_and_a_caption_that_can_be_left_out(fitted, other) -> None:
+    grounds = {"light": "white", "dark": "#1B1B1B", "gray": "#EBEBEB"}
+    for name, draw in every_plot(other, fitted).items():
+        for style, ground in grounds.items():
+            parts = parts_of(draw(style=style))
+            fills = {part.theme.getp(("panel_background", "facecolor")) for part in parts}
+            assert fills == {ground}, name
+        assert parts_of(draw())[0].theme.getp(("panel_background", "facecolor")) == "white", name
+        captions = [part.labels.get("caption", "") for part in parts_of(draw())]
+        assert len(list(filter(None, captions))) == 1, name
+        assert not any(part.labels.get("caption", "") for part in parts_of(draw(caption=False)))
+        with pytest.raises(pi.errors.OptionError, match="`style` must be"):
+            draw(style="white")
+        with pytest.raises(pi.errors.OptionError, match="`caption` must be True or False"):
+            draw(caption="no")
+
+
+@pytest.mark.parametrize("sentences", [1, 2, 3, 7])
+@pytest.mark.parametrize("words", [1, 5, 30])
+def test_captions_have_two_lines_that_break_between_sentences(sentences, words) -> None:
+    texts = [f"{'word ' * words}{k}." for k in range(sentences)]
+    plot = in_style(ggplot() + labs(caption=" ".join(texts)), "light", caption=True)
+    lines = plot.labels.caption.split("\n")
+    size = plot.theme.getp(("plot_caption", "size"))
+    assert 6 <= size <= 8
+    assert len(lines) <= 2
+    assert all(line.endswith((".", "…")) for line in lines)
+    whole = " ".join(lines)
+    if "…" in whole:  # no room in the smallest letters
+        assert size == 6
+        assert words * sentences >= 30
+    else:
+        assert whole == " ".join(texts)
+
+
+def test_the_caption_of_many_results_has_their_refits_once(fitted, other) -> None:
+    three = [fitted.pfi(), other.pfi(cov_type="naive"), fit(Ridge()).pfi()]
+    words = pi.plot(three).labels.caption.replace("\n", " ")
+    assert words.startswith(
+        "3 results, of 5 refits (bootstrap). 95% intervals (corrected or naive). 3 of 12 terms have"
+    )
+
+
 def test_a_dark_ground_turns_dark_marks(fitted) -> None:
     light, dark = fitted.pd("a").plot(), fitted.pd("a").plot(style="dark")
     colors = [
@@ -315,9 +441,9 @@ def test_classes_are_facets_and_layers_can_be_added() -> None:
 
 def test_one_sided_intervals_are_drawn_to_the_estimate(fitted) -> None:
     importance, curve = fitted.pfi(alternative="greater"), fitted.pd("a", alternative="less")
-    bars, lower = layers(importance.plot())["geom_errorbarh"], importance.conf_int()[0].dropna()
-    np.testing.assert_allclose(sorted(bars["xmin"]), sorted(lower))
-    np.testing.assert_allclose(sorted(bars["xmax"]), sorted(importance.params[lower.index]))
+    bars, lower = layers(importance.plot())["geom_segment"], importance.conf_int()[0].dropna()
+    np.testing.assert_allclose(sorted(bars["x"]), sorted(lower))
+    np.testing.assert_allclose(sorted(bars["xend"]), sorted(importance.params[lower.index]))
     band = layers(curve.plot())["geom_ribbon"]
     np.testing.assert_allclose(band["ymin"], curve.params)
     np.testing.assert_allclose(band["ymax"], curve.conf_int()[1])
@@ -448,7 +574,7 @@ class TestResultsSideBySide:
         assert list(plot.data["result"].cat.categories) == ["plain", "ridge"]
         assert "plain: LinearRegression" in plot.labels.caption
         levels = layers(pi.plot([fitted.pd("g"), other.pd("g")]))
-        assert list(levels) == ["geom_errorbar", "geom_point"]
+        assert list(levels) == ["geom_linerange", "geom_point"]
         assert levels["geom_point"]["x"].nunique() == 6
 
     def test_top_is_of_the_first_result(self, fitted, other) -> None:
@@ -457,7 +583,7 @@ class TestResultsSideBySide:
             plot = pi.plot({"one": fitted.pfi(), "two": other.pfi()}, top=top)
             assert list(plot.data["term"].cat.categories) == first.index[:top][::-1].tolist()
             assert len(plot.data) == 2 * top
-            assert plot.labels.caption.endswith(f"\n{top} of 4 terms.")
+            assert plot.labels.caption.endswith(f" {top} of 4 terms.")
         plain = pi.plot([fitted.pfi(), other.pfi()], sort=False, top=1)
         assert plain.data["term"].unique().tolist() == [fitted.pfi().params.index[0]]
         assert "terms." not in pi.plot(fitted.pfi(), top=9).labels.caption
@@ -484,9 +610,11 @@ class TestResultsSideBySide:
 
 def test_names_of_close_features_stand_above_and_below(other) -> None:
     frame = pd.DataFrame({"likelihood": [0.0, 0.01, 0.0, 1.0], "entropy": [0.0, 0.01, 0.5, 1.0]})
-    assert overlap(frame).tolist() == [True, False, False, False]
+    assert overlap(frame, 1.0, 1.0).tolist() == [True, False, False, False]
+    assert overlap(frame, 1.0, 0.1).tolist() == [False] * 4
+    assert overlap(frame, 1.0, 10.0).tolist() == [True, True, False, False]  # long intervals
     alone = pd.DataFrame({"likelihood": [0.1], "entropy": [0.2]})
-    assert overlap(alone).tolist() == [False]
+    assert overlap(alone, 0.2, 0.3).tolist() == [False]
     plot = other.uncertainty().plot()
     texts = [layer for layer in plot.layers if "text" in type(layer.geom).__name__]
     assert sorted(term for layer in texts for term in layer._data["term"]) == [

@@ -27,7 +27,7 @@ import plotnine as p9
 from pyinterp.data.columns import is_category
 from pyinterp.results.plots.curves import MOST_CURVES, curve, curve_per_level
 from pyinterp.results.plots.points import points
-from pyinterp.results.plots.style import Style, caption, count_of, frame_of, in_style
+from pyinterp.results.plots.style import caption, count_of, frame_of
 from pyinterp.results.plots.tiles import surface, volume
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import largest_first
@@ -54,7 +54,6 @@ def plot(
     kind: str,
     sort: bool,
     top: int | None,
-    style: Style,
 ) -> p9.ggplot:
     """Draw values, a curve with options of its rows, or tiles, by the number of axes."""
     terms = results.estimand.terms
@@ -78,4 +77,4 @@ def plot(
         figure = curve_per_level(results, frame)
     else:
         figure = (surface if axes == 2 else volume)(results, frame, sort=sort)
-    return in_style(figure + p9.labs(caption=words), style)
+    return figure + p9.labs(caption=words)

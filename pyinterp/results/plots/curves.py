@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
@@ -15,14 +14,15 @@ import plotnine as p9
 from plotnine.composition import Compose, plot_spacer
 
 from pyinterp.data.columns import is_category
+from pyinterp.results.look import Look
 from pyinterp.results.plots import room as rooms
 from pyinterp.results.plots import style
 from pyinterp.results.results import EstimandResults
 
+FEW = 10  # values of a number that are drawn as points, as those of a category are
 MOST_CURVES = 8  # that differ in color; tiles are drawn of more levels, unless curves are asked for
 KEYS = 0.25  # inches of a line of a legend
 TITLE = 24  # characters of a line of the title of a legend
-CAPTION = 42  # characters of a line of the caption below the last of several panels
 MARGIN = 0.04  # of the range, above and below
 WIDTH, HEIGHT = 2.6, 2.1  # of a panel of one of several variables, in inches
 CLASS = 1.1  # inches of a panel of one of several classes or groups
@@ -60,14 +60,28 @@ def curve(
     figure += style.line_at_null(results)
     limits, mean = style.rows_with_interval(frame), style.BLUE if color is None else "black"
     sides = p9.aes(ymin="conf_low", ymax="conf_high")
-    if not is_category(frame[axis]):
+    if not step_of(frame[axis], results.data[name]):
         if len(limits):
             figure += p9.geom_ribbon(sides, limits, fill=style.BLUE, alpha=0.2)
         figure += p9.geom_line(color=mean)
         figure += style.marks_of_rows(results.data, name, frame[axis], color)
     elif len(limits):
-        figure += p9.geom_errorbar(sides, limits, width=0.2, color=style.BLUE)
+        figure += p9.geom_linerange(sides, limits, color=mean)
     return figure + p9.geom_point(color=mean, size=1.2) + axes
+
+
+def step_of(grid: pd.Series[Any], values: pd.Series[Any]) -> float:
+    """Return how far apart neighbors are that are drawn as points with bars; 0 of a curve.
+
+    They are the levels of a category, or grid points that are all values of a number with no more
+    than `FEW` values in the data.
+    """
+    if is_category(grid):
+        return 1.0
+    different = np.unique(values.dropna())
+    if len(different) > FEW or not grid.isin(different).all():
+        return 0.0
+    return float(np.diff(different).min()) if len(different) > 1 else 1.0
 
 
 def _axes(
@@ -84,13 +98,31 @@ def _axes(
         x, y = rooms.in_room(name, room.width), rooms.in_room(y, rooms.LONGEST)
         layers = [*rooms.panels_of(facet, room), p9.labs(x=x, y=y), room.size]
         if not is_category(frame[axis]):
-            return frame, [*layers, *rooms.few_breaks("x", room.panel)]
+            return frame, [*layers, *_breaks(frame[axis], results.data[name], room)]
         levels = rooms.levels_of(frame[axis])
     else:
         levels = rooms.from_below(results, frame, axis, name, sort=sort)
         labels = p9.labs(x=rooms.in_room(name, lines.height), y=y)
         layers = [*rooms.panels_of(facet, lines), labels, *rooms.flip(levels, lines)]
     return frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)}), layers
+
+
+def _breaks(grid: pd.Series[Any], values: pd.Series[Any], room: rooms.Room) -> list[Any]:
+    """Return the scale of a number: its few values if they have room, or fewer breaks."""
+    breaks = np.unique(grid).tolist()
+    few = step_of(grid, values) and rooms.side_by_side([f"{b:g}" for b in breaks]) <= room.panel
+    return [p9.scale_x_continuous(breaks=breaks)] if few else rooms.few_breaks("x", room.panel)
+
+
+def _marks(
+    data: pd.DataFrame, name: str, frame: pd.DataFrame, axis: str, by: str, names: Sequence[str]
+) -> list[Any]:
+    """Return points with bars, or curves with bands and a mark per row, in a color per name."""
+    limits, step = style.rows_with_interval(frame), step_of(frame[axis], data[name])
+    if step:
+        return style.colored_points(limits, step, names)
+    curves = style.colored_curves(limits, axis, by, names)
+    return [*curves, style.marks_of_rows(data, name, frame[axis])]
 
 
 def _lines(rows: pd.DataFrame, axis: str, color: str | None) -> list[Any]:
@@ -169,16 +201,7 @@ def overlay(
     frame, axes = _axes(first, frame, room, what, sort=sort)
     figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate", color="result"))
     figure += style.line_at_null(first)
-    limits = style.rows_with_interval(frame)
-    if not is_category(frame[axis]):
-        figure += style.colored_curves(limits, axis, "result", names)
-        figure += style.marks_of_rows(first.data, name, frame[axis])
-    else:
-        apart = p9.position_dodge(width=0.15 * len(names))
-        sides = p9.aes(ymin="conf_low", ymax="conf_high")
-        if len(limits):
-            figure += p9.geom_errorbar(sides, limits, width=0.1, position=apart)
-        figure += [p9.geom_point(position=apart), style.colors_of(names)]
+    figure += _marks(first.data, name, frame, axis, "result", names)
     return figure + axes + p9.labs(color="", caption=style.caption(several, alpha, names))
 
 
@@ -199,10 +222,9 @@ def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
         room = replace(room, high=max(room.high, rooms.MARGINS + keys))
     return (
         figure
-        + style.colored_curves(style.rows_with_interval(frame), x, "level", levels)
-        + style.marks_of_rows(results.data, names[x], frame[x])
+        + _marks(results.data, names[x], frame, x, "level", levels)
         + room.size
-        + rooms.few_breaks("x", room.panel)
+        + _breaks(frame[x], results.data[names[x]], room)
         + rooms.panels_of(rooms.facet_of(results), room)
         + p9.labs(
             x=rooms.in_room(names[x], room.width),
@@ -212,7 +234,7 @@ def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
     )
 
 
-def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.ggplot:
+def panels(several: Sequence[EstimandResults], *, alpha: float, look: Look) -> Compose | p9.ggplot:
     """Draw a panel per variable, about as many in a row as there are rows.
 
     A category with more levels than a panel has lines has a separate column, to the right.
@@ -242,13 +264,15 @@ def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.
             what = style.label(results).replace(f" of {results.estimand.words.of}", "", 1)
             y = rooms.in_room(what, along_axis, POINTS)
         drawings.append(figure + p9.labs(x=x, y=y))
-    last = [*few, *many][-1]
-    words = textwrap.fill(style.caption([several[0]], alpha), CAPTION)
-    drawings[last] += p9.labs(caption=words)
-    drawings[last] += p9.theme(plot_caption=p9.element_text(size=7))
+    corner = few[(len(few) - 1) // across * across] if few else many[0]  # below, to the left
+    drawings[corner] += p9.labs(caption=style.caption([several[0]], alpha))
+    across_all = width * (across + len(many)) if len(drawings) > 1 else width
+    drawings = [style.in_style(figure, **look, width=across_all) for figure in drawings]
     if len(drawings) == 1:
-        return drawings[last]
-    return _grid([drawings[k] for k in few], [drawings[k] for k in many], across, width, max(needs))
+        return drawings[0]
+    blank = plot_spacer(style.LOOKS["dark" if look.get("style") == "dark" else "light"][0])
+    cells = [*(drawings[k] for k in few), *[blank] * (-len(few) % max(across, 1))]
+    return _grid(cells, [drawings[k] for k in many], across, width, max(needs))
 
 
 def _room(results: EstimandResults, frame: pd.DataFrame) -> rooms.Room:
@@ -260,11 +284,10 @@ def _room(results: EstimandResults, frame: pd.DataFrame) -> rooms.Room:
 
 
 def _grid(
-    few: list[p9.ggplot], many: list[p9.ggplot], across: int, width: float, need: float
+    cells: list[p9.ggplot], many: list[p9.ggplot], across: int, width: float, need: float
 ) -> Compose:
-    """Return drawings in rows, and to their right columns of those that need more height."""
-    down = -(-len(few) // max(across, 1))
-    cells: list[Any] = [*few, *(plot_spacer() for _ in range(across * down - len(few)))]
+    """Return cells in rows, and to their right columns of drawings that need more height."""
+    down = len(cells) // max(across, 1)
     columns = [reduce(truediv, cells[k::across]) for k in range(across)]
     grid: Any = reduce(or_, [*columns, *many])
     high = max(HEIGHT * down + 0.4, need)

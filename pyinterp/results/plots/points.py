@@ -44,8 +44,9 @@ def points(results: EstimandResults, frame: pd.DataFrame, *, kind: str = "dots")
         figure += p9.geom_tile(tile, bars, height=0.7, inherit_aes=False, **look)
     limits = style.rows_with_interval(drawn)
     if len(limits):
-        ends = p9.aes(y="term", xmin="conf_low", xmax="conf_high")
-        figure += p9.geom_errorbarh(ends, limits, height=0.25, color=style.BLUE, inherit_aes=False)
+        ends = p9.aes(y="term", yend="term", x="conf_low", xend="conf_high")
+        color = "black" if kind == "bars" else style.BLUE
+        figure += p9.geom_segment(ends, limits, color=color, inherit_aes=False)
     figure += _numbers(frame, null, room, texts) if texts else rooms.few_breaks("x", room.panel)
     if kind != "bars":
         figure += p9.geom_point(color=style.BLUE)
@@ -80,10 +81,10 @@ def _numbers(
     numbers = rooms.widest(texts, POINTS)
     marks = room.panel / 1.1 - numbers  # the axis goes on by 5% at both ends
     labels, place = frame.assign(text=texts, at=high + beside), p9.aes("at", "term", label="text")
-    breaks = [b for b in rooms.breaks_within(marks)((low, high)) if low <= b <= high]
+    breaks = rooms.breaks_within(marks)((low, high))
     limits = (low, high + beside + (reach + beside) * numbers / marks)
     return [
-        p9.geom_text(place, labels, size=POINTS, ha="left", inherit_aes=False),
+        p9.geom_text(place, labels, size=POINTS, ha="left", color="black", inherit_aes=False),
         p9.scale_x_continuous(limits=limits, breaks=breaks),
     ]
 

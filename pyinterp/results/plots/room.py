@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,9 +66,16 @@ def side_by_side(texts: Sequence[object]) -> float:
     return len(texts) * (widest(texts) + BETWEEN_LEVELS)
 
 
-def breaks_within(width: float) -> breaks_extended:
-    """Return as many breaks as have room in some inches."""
-    return breaks_extended(int(np.clip(width / NUMBER, 2, MOST_BREAKS)))
+def breaks_within(width: float) -> Callable[[tuple[float, float]], list[float]]:
+    """Return a function of limits that has as many breaks as have room in some inches, or two."""
+    most = int(np.clip(width / NUMBER, 2, MOST_BREAKS))
+
+    def breaks(limits: tuple[float, float]) -> list[float]:
+        several = (breaks_extended(count)(limits) for count in range(most, 2 * MOST_BREAKS))
+        inside = ([b for b in some if limits[0] <= b <= limits[1]] for some in several)
+        return next((some for some in inside if len(some) > 1), [])
+
+    return breaks
 
 
 def few_breaks(axis: str, width: float) -> list[Any]:

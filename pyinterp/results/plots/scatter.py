@@ -40,7 +40,7 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, words: str) -> 
     if len(levels) > MOST_LEVELS:
         frequent = levels.index[:MOST_LEVELS]
         rows = observed.astype(str).isin(frequent)
-        words += f"\nThe {MOST_LEVELS} most frequent of {len(levels)} levels."
+        words += f" The {MOST_LEVELS} most frequent of {len(levels)} levels."
         columns = [column for column in predicted if str(column) in set(frequent)]
         observed, predicted = observed[rows], predicted.loc[rows.to_numpy(), columns]
     long = predicted.assign(observed=observed.astype(str)).melt(
@@ -49,7 +49,7 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, words: str) -> 
     long["level"] = "P(" + long["level"].astype(str) + ")"
     return (
         p9.ggplot(long, p9.aes(x="observed", y="probability"))
-        + p9.geom_boxplot(color=BLUE)
+        + p9.geom_boxplot(color=BLUE, fill="white")
         + panels_of("level", Room(panels=long["level"].nunique()))
         + p9.labs(x=f"Observed {name}", y="Predicted probability", caption=words)
     )
@@ -64,7 +64,10 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> p9.g
     frame = estimates.reset_index(names="term").astype({"term": str})
     across = rows_with_interval(likelihood).join(estimates)
     along = rows_with_interval(entropy).join(estimates)
-    below = overlap(frame)
+    ends = [one[["conf_low", "conf_high"]].to_numpy() for one in (across, along)]
+    names = ("likelihood", "entropy")
+    spans = [np.ptp(np.r_[0.0, frame[x], end.ravel()]) for x, end in zip(names, ends, strict=True)]
+    below = overlap(frame, *spans)
     upright = {"x": "likelihood", "xend": "likelihood", "y": "conf_low", "yend": "conf_high"}
     sideways = {"x": "conf_low", "xend": "conf_high", "y": "entropy", "yend": "entropy"}
     return (
@@ -91,10 +94,12 @@ def _names(frame: pd.DataFrame, va: str) -> p9.geom_text:
     return p9.geom_text(p9.aes(label="term"), frame, ha="left", va=va, size=8, show_legend=False)
 
 
-def overlap(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
-    """Return which points have another one so close above them that names would overlap."""
+def overlap(frame: pd.DataFrame, width: float, height: float) -> npt.NDArray[np.bool_]:
+    """Return which points have another one so close above them that names would overlap.
+
+    Axes have this width and height.
+    """
     place = frame[["likelihood", "entropy"]].to_numpy(dtype=np.float64)
-    width, height = np.ptp(place, axis=0)
     across = np.abs(place[:, None, 0] - place[None, :, 0]) < WIDE * width
     up = place[None, :, 1] - place[:, None, 1]
     return np.asarray((across & (up > 0) & (up < HIGH * height)).any(axis=1))

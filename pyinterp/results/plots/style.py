@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 import plotnine as p9
 
+from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.columns import is_category
+from pyinterp.results.look import Style
 from pyinterp.results.results import EstimandResults
-
-Style: TypeAlias = Literal["light", "dark"]
-PlotKind: TypeAlias = Literal["auto", "dots", "bars", "forest", "curves", "tiles"]
 
 BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: color-blind readers can distinguish them
 COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+# Ground, texts, grid and frame of a style.
+LOOKS = {
+    "light": ("white", "black", "#E8E8E8", "#B0B0B0"),
+    "dark": ("#1B1B1B", "#E4E4E4", "#333333", "#5A5A5A"),
+}
 # On a dark ground: colors that are dark on a light one.
 ON_DARK = {BLUE: "#56B4E9", "black": "#EEEEEE", "white": "#222222"}
-LINE = 60  # characters of a line of a caption
+THIN = 0.5  # points of the grid and the frame
+CAPTION, SMALLEST = 8.0, 6.0  # points of a caption, and of one whose lines are long
+LETTER = 0.55  # width of a letter of a sentence, in heights of the text
 
 
 def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
@@ -33,27 +40,68 @@ def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def in_style(figure: p9.ggplot, style: Style) -> p9.ggplot:
-    """Return a figure on a light or a dark ground; colors of marks are turned where they must."""
-    if style == "light":
+def in_style(
+    figure: p9.ggplot, style: Style = "light", caption: bool = True, width: float | None = None
+) -> p9.ggplot:
+    """Return a figure in a style, its caption in two lines at most, or without it.
+
+    Parameters
+    ----------
+    figure : plotnine.ggplot
+    style : {"light", "dark", "gray"}
+    caption : bool
+    width : float, optional
+        Inches of a line of the caption; by default of the figure.
+    """
+    check_choice("style", style, get_args(Style))
+    check_flag("caption", caption)
+    words = getattr(figure.labels, "caption", None)
+    if words and not caption:
+        figure += p9.labs(caption="")
+    elif words:
+        wide = width or figure.theme.getp("figure_size")[0]
+        text, points = _in_two_lines(words, 0.95 * wide)
+        look = p9.element_text(size=points, ha="left")
+        figure += p9.labs(caption=text)
+        figure += p9.theme(plot_caption=look, plot_caption_position="plot")
+    if style == "gray":
         return figure
-    for layer in figure.layers:
-        look = layer.geom.aes_params
-        look |= {k: ON_DARK.get(look[k], look[k]) for k in ("color", "fill") if k in look}
-    ground, panel, ink = "#1B1B1B", "#262626", "#E4E4E4"
+    if style == "dark":
+        for layer in figure.layers:
+            look = layer.geom.aes_params
+            look |= {k: ON_DARK.get(look[k], look[k]) for k in ("color", "fill") if k in look}
+    ground, ink, grid, frame = LOOKS[style]
+    plain = p9.element_rect(fill=ground, color="none")
     return figure + p9.theme(
         text=p9.element_text(color=ink),
         axis_text=p9.element_text(color=ink),
-        axis_ticks=p9.element_line(color=ink),
+        axis_ticks_major=p9.element_line(color=frame, size=THIN),
         strip_text=p9.element_text(color=ink),
-        strip_background=p9.element_rect(fill="#3A3A3A", color="none"),
-        plot_background=p9.element_rect(fill=ground, color=ground),
-        panel_background=p9.element_rect(fill=panel),
-        panel_grid_major=p9.element_line(color="#3D3D3D"),
+        strip_background=plain,
+        plot_background=plain,
+        panel_background=plain,
+        panel_border=p9.element_rect(fill="none", color=frame, size=THIN),
+        panel_grid_major=p9.element_line(color=grid, size=THIN),
         panel_grid_minor=p9.element_blank(),
-        legend_background=p9.element_rect(fill=ground, color="none"),
-        legend_key=p9.element_rect(fill=panel, color="none"),
+        legend_background=plain,
+        legend_key=plain,
     )
+
+
+def _in_two_lines(words: str, inches: float) -> tuple[str, float]:
+    """Return sentences in one line, or two as equal as they can be, and their size in points.
+
+    Long lines are in smaller letters, and end with dots where even these have no room.
+    """
+    sentences = re.split(r"(?<=[.]) ", words)
+    pairs = [(sentences[:k], sentences[k:]) for k in range(len(sentences), 0, -1)]
+    lines = [[" ".join(some) for some in pair if some] for pair in pairs]
+    room = inches * 72 / LETTER  # characters of one point
+    best = min(lines, key=lambda some: max(map(len, some)))
+    best = lines[0] if CAPTION * len(words) <= room else best
+    points = float(np.clip(room / max(map(len, best)), SMALLEST, CAPTION))
+    most = int(room / points + 1e-9)
+    return "\n".join(textwrap.shorten(line, most, placeholder=" …") for line in best), points
 
 
 def frame_of(results: EstimandResults, alpha: float) -> pd.DataFrame:
@@ -101,6 +149,14 @@ def colored_curves(limits: pd.DataFrame, axis: str, by: str, names: Sequence[str
     return [*bands, p9.geom_line(), p9.geom_point(size=1.2), colors_of(names)]
 
 
+def colored_points(limits: pd.DataFrame, step: float, names: Sequence[str]) -> list[Any]:
+    """Return points of each name's color side by side, with bars, within a share of a step."""
+    apart = p9.position_dodge(width=step * min(0.15 * len(names), 0.8))
+    sides = p9.aes(ymin="conf_low", ymax="conf_high")
+    bars = [p9.geom_linerange(sides, limits, position=apart)] if len(limits) else []
+    return [*bars, p9.geom_point(position=apart), colors_of(names)]
+
+
 def colors_of(names: Sequence[str], *, fill: bool = False) -> Any:
     """Return a color per name: ours, or hues if there are more names."""
     if len(names) > len(COLORS):
@@ -123,42 +179,53 @@ def caption(
     *,
     intervals: bool = True,
 ) -> str:
-    """Return the basis of estimates and intervals: once if it is the same, else with names."""
-    alike: dict[str, list[int]] = {}
-    for k, results in enumerate(several):
-        alike.setdefault(_basis(results, alpha, intervals=intervals), []).append(k)
-    texts = []
-    for basis, which in alike.items():
-        text = basis + _lacking([several[k] for k in which], intervals=intervals)
-        who = ", ".join(dict.fromkeys(names[k] for k in which))
-        named = len(alike) == 1 or text.startswith(f"{who},")
-        texts.append(textwrap.fill(text if named else f"{who}: {text}", LINE))
-    return "\n".join(texts)
+    """Return sentences on the basis of estimates and intervals: once if it is the same.
+
+    Of two bases each has the names of its results; of more, only the refits are listed.
+    """
+    refits = [_refits(results) for results in several]
+    bases: dict[str, dict[str, None]] = {}
+    for results, over, name in zip(several, refits, names, strict=True):
+        bases.setdefault(f"{results.context.learner}, {over}.", {})[name] = None
+    who = {text: ", ".join(some) for text, some in bases.items()}
+    texts = list(bases)
+    if len(bases) == 2:
+        texts = [t if t.startswith(f"{w},") else f"{w}: {t}" for t, w in who.items()]
+    elif len(bases) > 2:
+        texts = [f"{len(several)} results, of {' or '.join(dict.fromkeys(refits))}."]
+    if intervals:
+        texts += _bands(several, alpha)
+    return " ".join([*texts, *_lacking(several, intervals=intervals)])
 
 
 def count_of(drawn: Sequence[str], every: Sequence[str]) -> str:
-    """Return the line of a caption that says how many of the terms are drawn; empty if all are."""
-    return f"\n{len(drawn)} of {len(every)} terms." if len(drawn) < len(every) else ""
+    """Return the sentence that says how many of the terms are drawn; empty if all are."""
+    return f" {len(drawn)} of {len(every)} terms." if len(drawn) < len(every) else ""
 
 
-def _basis(results: EstimandResults, alpha: float, *, intervals: bool) -> str:
+def _refits(results: EstimandResults) -> str:
     context = results.context
     if context.level == "learner":
-        over = f"{context.refits} refits ({context.plan})"
-    else:
-        rows = "row" if context.n_evaluation == 1 else "rows"
-        over = f"one fitted model, {context.n_evaluation:.0f} evaluation {rows}"
-    text = f"{context.learner}, {over}."
-    if not intervals or not (results.bse > 0).any():
-        return text
-    side = "" if results.alternative == "two-sided" else "one-sided "
-    band = "pointwise " if results.estimand.terms.axes else ""
-    if results.simultaneous:
-        band = "simultaneous "
-    return f"{text} {100 * (1 - alpha):g}% {side}{band}intervals ({results.variance.label})."
+        return f"{context.refits} refits ({context.plan})"
+    rows = "row" if context.n_evaluation == 1 else "rows"
+    return f"one fitted model, {context.n_evaluation:.0f} {rows}"
 
 
-def _lacking(several: Sequence[EstimandResults], *, intervals: bool) -> str:
+def _bands(several: Sequence[EstimandResults], alpha: float) -> list[str]:
+    """Return what the intervals are, with all their variances."""
+    kinds: dict[str, dict[str, None]] = {}
+    for results in several:
+        side = "" if results.alternative == "two-sided" else "one-sided "
+        band = "pointwise " if results.estimand.terms.axes else ""
+        if results.simultaneous:
+            band = "simultaneous "
+        if (results.bse > 0).any():
+            kinds.setdefault(side + band, {})[results.variance.label] = None
+    level = f"{100 * (1 - alpha):g}%"
+    return [f"{level} {kind}intervals ({' or '.join(some)})." for kind, some in kinds.items()]
+
+
+def _lacking(several: Sequence[EstimandResults], *, intervals: bool) -> list[str]:
     """Return how many points have no estimate, or no interval."""
     estimates = np.concatenate([results.params.to_numpy() for results in several])
     errors = np.concatenate([results.bse.to_numpy() for results in several])
@@ -166,9 +233,9 @@ def _lacking(several: Sequence[EstimandResults], *, intervals: bool) -> str:
     absent = int(np.isnan(estimates).sum())
     alone = int((~np.isnan(estimates) & ~(errors > 0)).sum()) if intervals else 0
     has = "has" if absent == 1 else "have"
-    texts = [f" {absent} of {count} {what} {has} no estimate."] if absent else []
+    texts = [f"{absent} of {count} {what} {has} no estimate."] if absent else []
     if alone:
         have = "has" if alone == 1 else "have"
         which = f"{alone} of {count} {what} {have}" if alone < count else "There is"
-        texts.append(f" {which} no interval: see the table.")
-    return "".join(texts)
+        texts.append(f"{which} no interval: see the table.")
+    return texts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import replace
 from typing import Any
 
@@ -135,12 +134,7 @@ def rank_tiles(ranks: Ranks) -> p9.ggplot:
         + p9.scale_fill_gradient(low="white", high=BLUE, limits=(0, 1))
         + p9.scale_x_discrete(limits=levels)
         + p9.scale_y_discrete(limits=terms[::-1])
-        + p9.labs(
-            x=f"rank (1: {ranks.order})",
-            y="",
-            fill="probability",
-            caption=textwrap.fill(ranks.note, 70),
-        )
+        + p9.labs(x=f"rank (1: {ranks.order})", y="", fill="probability", caption=ranks.note)
     )
     if len(levels) > MOST_TEXTS:
         return figure

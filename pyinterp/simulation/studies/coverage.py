@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from pyinterp.learner.learner import Learner, LearnerResults
 from pyinterp.parameters import takes
 from pyinterp.representation import about
 from pyinterp.resampling import FreshDraws, Resampling
+from pyinterp.results.look import Look
 from pyinterp.results.results import EstimandResults
 from pyinterp.simulation.processes.process import Process
 from pyinterp.simulation.studies.study import Record, Row, Study, Term, Unit, Worker, pool_records
@@ -48,6 +49,7 @@ ROW = ["process", "learner", "n", "plan", "refits", "cov_type", "estimand"]
 
 TRUTH = ["process", "learner", "n", "estimand"]
 
+BARS = "Dashed: 95% coverage. Bars: 95% Monte Carlo intervals."
 WIDTH, FULL_WIDTH = "Mean width", "(2 x 1.96 x true sd)"
 
 
@@ -108,36 +110,52 @@ class CoverageResults(Savable):
             matching_rows(self.truths, truth),
         )
 
-    def plot(self) -> ggplot:
+    @takes()
+    def plot(self, **look: Unpack[Look]) -> ggplot:
         """Plot width against coverage (Molnar et al., Figures 3 and 4).
 
         Every row of the study is a point. Lines connect the points of one process, learner and n.
+
+        Parameters
+        ----------
+        {look}
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
+        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - as above
+
+        sizes = "n = " + self.rows["n"].astype(str)
         points = self._with_limits().assign(
             scenario=self.rows["process"] + self.rows["learner"],
-            size="n = " + self.rows["n"].astype(str),
+            size=pd.Categorical(sizes, sizes.unique()),
         )
-        return (
+        figure = (
             p9.ggplot(points, p9.aes("relative_width", "coverage"))
             + p9.geom_hline(yintercept=0.95, linetype="dashed", color="gray")
             + p9.geom_line(p9.aes(group="scenario"), color="lightgray")
-            + p9.geom_errorbar(p9.aes(ymin="low", ymax="high", color="interval"), width=0)
+            + p9.geom_linerange(p9.aes(ymin="low", ymax="high", color="interval"))
             + p9.geom_point(p9.aes(color="interval", shape="learner"), size=2.5)
+            + p9.guides(shape=p9.guide_legend(override_aes={"color": "gray"}))
             + p9.facet_grid("estimand ~ size")
-            + p9.labs(x=f"{WIDTH} / {FULL_WIDTH}", y="Coverage", color="", shape="")
-            + p9.theme_bw()
+            + p9.labs(x=f"{WIDTH} / {FULL_WIDTH}", y="Coverage", color="", shape="", caption=BARS)
         )
+        return in_style(figure, **look)
 
-    def plot_refits(self) -> ggplot:
+    @takes()
+    def plot_refits(self, **look: Unpack[Look]) -> ggplot:
         """Plot width and coverage against the number of refits (Molnar et al., Figure 5).
 
         Every process, learner, n and estimand has two panels. Lines connect the plans that have the
         same `cov_type`. If plans of several kinds have the same, ``only(plan=[...])`` picks one
         kind.
+
+        Parameters
+        ----------
+        {look}
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
+
+        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - as above
 
         points = self._with_limits()
         differ = [name for name in TRUTH if len(points[name].unique()) > 1] or ["estimand"]
@@ -148,18 +166,18 @@ class CoverageResults(Savable):
         coverage = points.assign(panel="Coverage", value=points["coverage"])
         long = pd.concat([width.assign(low=np.nan, high=np.nan), coverage], ignore_index=True)
         nominal = pd.DataFrame({"panel": ["Coverage"], "value": [0.95]})
-        return (
+        figure = (
             p9.ggplot(long, p9.aes("refits", "value", color="cov_type"))
             + p9.geom_hline(
                 p9.aes(yintercept="value"), data=nominal, linetype="dashed", color="gray"
             )
-            + p9.geom_errorbar(p9.aes(ymin="low", ymax="high"), width=0, na_rm=True)
+            + p9.geom_linerange(p9.aes(ymin="low", ymax="high"), na_rm=True)
             + p9.geom_line(p9.aes(group="cov_type"))
             + p9.geom_point()
             + p9.facet_grid("panel ~ of", scales="free_y")
-            + p9.labs(x="Refits, those for the variance included", y="", color="")
-            + p9.theme_bw()
+            + p9.labs(x="Refits, those for the variance included", y="", color="", caption=BARS)
         )
+        return in_style(figure, **look)
 
     def __repr__(self) -> str:
         return about(self, f"{len(self.rows)} rows", f"{len(self.truths)} true values")

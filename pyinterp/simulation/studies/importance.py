@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from pyinterp.learner.learner import Learner
 from pyinterp.parameters import takes
 from pyinterp.representation import about
 from pyinterp.resampling.refits import fit_alone
+from pyinterp.results.look import Look
 from pyinterp.simulation.processes.process import Process
 from pyinterp.simulation.studies.coverage import matching_rows
 from pyinterp.simulation.studies.study import Record, Row, Study, Term, Unit, Worker, pool_records
@@ -145,12 +146,19 @@ class ImportanceStudyResults(Savable):
         table.columns = pd.MultiIndex.from_tuples(HEADER.values())
         return table
 
-    def plot(self) -> ggplot:
+    @takes()
+    def plot(self, **look: Unpack[Look]) -> ggplot:
         """Plot delta and the estimated importance against n (Khan et al. 2025, Figures 4 to 9).
 
         The dashed line is the true importance; bars are 95% Monte Carlo intervals.
+
+        Parameters
+        ----------
+        {look}
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
+
+        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - as above
 
         named = self.frame["process"] + "\n" + self.frame["measure"].str.upper()
         panel = named + " of " + self.frame["feature"] + ", " + self.frame["learner"]
@@ -159,7 +167,7 @@ class ImportanceStudyResults(Savable):
         half = 1.96 * pd.concat([frame["delta_mcse"], frame["estimate_mcse"]]).fillna(0).to_numpy()
         long = long.assign(low=long["value"] - half, high=long["value"] + half)
         truth = frame.drop_duplicates("panel")
-        return (
+        figure = (
             p9.ggplot(long, p9.aes("n", "value", color="what"))
             + p9.geom_hline(p9.aes(yintercept="truth"), data=truth, linetype="dashed")
             + p9.geom_linerange(p9.aes(ymin="low", ymax="high"))
@@ -174,8 +182,8 @@ class ImportanceStudyResults(Savable):
                 color="",
                 caption="Dashed: the true importance. Bars: 95% Monte Carlo intervals.",
             )
-            + p9.theme_bw()
         )
+        return in_style(figure, **look)
 
     def __repr__(self) -> str:
         return about(self, f"{len(self.frame)} rows")
