@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import Any, TypeAlias
+from weakref import proxy
 
 import numpy as np
 import numpy.typing as npt
@@ -156,6 +157,7 @@ class Analysis:
         if self.whole is not None:
             return tuple(map(on_rows, self.whole.cases, self.positions))
         cases = []
+        analysis = proxy(self)  # without a cycle models go with their analysis
         for refit in self.refits:
             whatif = dispatch(
                 refit.predictor,
@@ -169,8 +171,8 @@ class Analysis:
                 train=refit.train,
                 population=self.problem.population,
                 draw=partial(self.seeds.stream, "draws", refit.number),
-                serve=partial(self._serve, refit, whatif),
-                without=partial(self._without, refit.number),
+                serve=partial(Analysis._serve, analysis, refit, whatif),
+                without=partial(Analysis._without, analysis, refit.number),
             )
             cases.append(case)
         return tuple(cases)

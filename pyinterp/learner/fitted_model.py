@@ -16,10 +16,11 @@ from pyinterp.data.missing import Missing, MissingValues
 from pyinterp.data.row_data import RowData, read_rows
 from pyinterp.data.sample import Sample
 from pyinterp.data.weights import WeightsType
-from pyinterp.errors import DataError
+from pyinterp.errors import DataError, OptionError
 from pyinterp.estimands.estimand import Problem
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.on_file import Keepable
+from pyinterp.models.distant_model import DistantModel
 from pyinterp.models.fitted_predictor import check_classes, predictor_of
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.model_reader import ModelReader, formula_of, is_statsmodels
@@ -123,6 +124,11 @@ class FittedModel(Keepable):
         memory_mb: float = 256.0,
     ) -> None:
         check_instance(fitted, "fitted")
+        if isinstance(fitted, DistantModel):
+            raise OptionError(
+                "`fitted` must be a model that is here, but this one is on a cluster: pass what "
+                "its `fetch()` returns."
+            )
         fitted = as_function(fitted)
         if is_statsmodels(fitted):
             check_offset(fitted, given=offset is not None or exposure is not None)

@@ -63,7 +63,7 @@ from pyinterp.resampling.refits import (
 from pyinterp.results.header import clusters_in_words, context_of, versions_of_packages
 from pyinterp.results.results import EstimandResults
 from pyinterp.storage import fingerprint
-from pyinterp.whatif import EngineName, check_engine
+from pyinterp.whatif import EngineName, ExactWhatIf, check_engine, engines_of_user, register_engine
 
 Encoding: TypeAlias = Literal["matrix", "frame"]
 
@@ -402,7 +402,8 @@ class Learner:
             Evaluate refits on at most so many rows of the data: one simple random sample by
             `seed`, of which every refit has the rows that its plan evaluates. ``bse`` and intervals
             are for an analysis of so many evaluation rows. ``mcse`` is the part of ``bse`` that
-            more rows take away: (1 - r/N) s² / r for a mean over r of N rows.
+            more rows take away: (1 - r/N) s² / r for a mean over r of N rows. Of a plan that draws
+            new data the rows of all draws count together.
 
         Returns
         -------
@@ -471,9 +472,10 @@ class Learner:
             n_jobs=1,
             data=None if isinstance(plan, FreshDraws) else self.data,
         )
+        away = partial(_analysis_away, analyze, engines_of_user())
         finish: Callable[[Refit], Any] | None = measure and partial(
             record_model,
-            analyze=analyze,
+            analyze=away,
             ask=partial(_ask, measure, model, plan),
             workers=effective_n_jobs(n_jobs),
         )
@@ -481,7 +483,7 @@ class Learner:
         cluster = None if self._one_thread else Cluster.active(n_jobs)
         stay = cluster is not None and store is None and measure is None
         if stay:
-            finish = partial(ModelThere, analyze=analyze)
+            finish = partial(ModelThere, analyze=away)
         train = partial(
             refit,
             self.estimator,
@@ -744,6 +746,17 @@ def _analysis(
         ),
         **settings,
     )
+
+
+def _analysis_away(
+    analyze: Callable[[tuple[Refit, ...]], Analysis],
+    engines: Sequence[type[ExactWhatIf]],
+    refits: tuple[Refit, ...],
+) -> Analysis:
+    """Return an analysis in another process, which gets to know the user's engines."""
+    for engine in engines:
+        register_engine(engine)
+    return analyze(refits)
 
 
 def _ask(

@@ -105,9 +105,7 @@ def record_model(
             ),
             distribution=None if known is None else known.distribution,
         )
-        # Cases refer to their analysis: without this cycle models go now, not at a collection.
-        del vars(analysis)["cases"]
-        analysis.subsets.clear()
+        analysis.subsets.clear()  # they refer to it: models then go now, not at a collection
     return replace(predictor, estimator=model, _call=model.predict)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Never
+from weakref import proxy
 
 import cloudpickle
 
@@ -29,6 +30,8 @@ from pyinterp.parallel.threads import shared_cores
 from pyinterp.resampling.refits import Refit
 from pyinterp.storage import fingerprint
 from pyinterp.whatif import Engine, WhatIf
+
+UNKNOWN = 2**26  # bytes of a model that can't be pickled
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,15 +60,15 @@ class AnalysisOnCluster(Analysis):
         if self.whole is not None:
             return tuple(map(on_rows, self.whole.cases, self.positions))
         kind = self.problem.predictor.kind
-        served = self._ask(_facts, kind)
+        served, analysis = self._ask(_facts, kind), proxy(self)
         return tuple(
             ModelOnRows(
                 whatif=_whatif(refit, *facts),
                 train=refit.train,
                 population=self.problem.population,
                 draw=partial(self.seeds.stream, "draws", refit.number),
-                serve=partial(self._serve_there, k),
-                without=partial(self._without, refit.number),
+                serve=partial(AnalysisOnCluster._serve_there, analysis, k),
+                without=partial(Analysis._without, analysis, refit.number),
             )
             for k, (refit, facts) in enumerate(zip(self.refits, served, strict=True))
         )
@@ -178,7 +181,10 @@ class ModelThere:
 
     def __init__(self, refit: Refit, *, analyze: Callable[[tuple[Refit, ...]], Analysis]) -> None:
         self.predictor, self._refit, self._analyze = refit.predictor, refit, analyze
-        self._size = len(cloudpickle.dumps(refit.predictor.estimator))
+        try:
+            self._size = len(cloudpickle.dumps(refit.predictor.estimator))
+        except Exception:  # noqa: BLE001 - it stays here, as nobody can move it
+            self._size = UNKNOWN
 
     @cached_property
     def analysis(self) -> Analysis:

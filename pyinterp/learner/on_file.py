@@ -21,6 +21,7 @@ from pyinterp.data.form import Form
 from pyinterp.data.frames import as_frame
 from pyinterp.data.row_data import RowData
 from pyinterp.data.sample import Sample
+from pyinterp.data.weights import Weights
 from pyinterp.distributions import Distribution
 from pyinterp.errors import FileError, OptionError, PyinterpError, list_of, reason
 from pyinterp.estimands.estimand import Estimand, Problem
@@ -109,6 +110,9 @@ class Record:
     complete : ndarray of bool, or None
         Which of these rows are analyzed.
     user_index : Index or None
+        The user's names of the rows.
+    weights : Weights or None
+        Of the user's rows; those of frequency say which row of the frame is which of them.
     findings : mapping of str to Finding
         By the digest of the estimand and of the rows that evaluate it.
     coefficient_errors : mapping of str to CoefficientErrors
@@ -147,6 +151,7 @@ class Record:
     mean_share: float | None
     plan_note: str
     models: ModelsOnFile | None = None
+    weights: Weights | None = None
 
 
 class Keepable(Interpretable):
@@ -424,7 +429,8 @@ def record_of(analysis: Analysis) -> Record:
         correction=analysis.correction,
         frame=frame,
         complete=None if data is None else data.complete,
-        user_index=None if data is None else data.index,
+        user_index=None if data is None else data.user_index,
+        weights=None if data is None else data.weights,
         findings=findings_of(analysis),
         coefficient_errors=errors_of(analysis),
         engines=_engines(analysis),
@@ -473,6 +479,8 @@ def analysis_of(record: Record) -> AnalysisOnFile:
             form=Form(),
             user_index=record.user_index,
             complete=record.complete,
+            weights=record.weights,
+            repeats=_repeats(record.weights, len(record.frame)),
         )
     return AnalysisOnFile(
         record=record,
@@ -483,6 +491,18 @@ def analysis_of(record: Record) -> AnalysisOnFile:
         seeds=Seeds(record.seed),
         data=data,
     )
+
+
+def _repeats(weights: Weights | None, rows: int) -> IntArray | None:
+    """Return which of the user's rows every row is; raise `FileError` if weights do not fit."""
+    if weights is None:
+        return None
+    values: FloatArray = weights.values  # noqa: PD011 - no frame
+    if not (values >= 0).all() or rows != (
+        values.sum() if weights.kind == "frequency" else len(values)
+    ):
+        raise FileError("the weights are not of the rows")
+    return weights.repeats()
 
 
 def with_models(

@@ -13,7 +13,7 @@ from sklearn.base import is_classifier as sklearn_is_classifier
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.distributions import Distribution
-from pyinterp.errors import FileError, OptionError, PredictionError, list_of, quote
+from pyinterp.errors import FileError, OptionError, PredictionError, RefitError, list_of, quote
 from pyinterp.models.final_step import innermost
 from pyinterp.models.native_boosters import check_not_native
 from pyinterp.models.prediction_checks import (
@@ -172,7 +172,7 @@ class Predictor:
         """Return the answer of a function or method of the model."""
         try:
             return function(matrix)
-        except (PredictionError, FileError):
+        except (PredictionError, FileError, RefitError):  # a model that is elsewhere
             raise
         except Exception as error:
             raise PredictionError(

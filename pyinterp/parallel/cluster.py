@@ -15,7 +15,7 @@ from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
 
-from pyinterp.errors import RefitError, reason
+from pyinterp.errors import OptionError, RefitError, reason
 from pyinterp.parallel.progress import ProgressOption, with_progress
 
 # A result in a process of the cluster, which distributed calls a future.
@@ -60,7 +60,13 @@ class Cluster:
         if self.client.status != "running":
             raise RefitError(_no_models(f"its client is {self.client.status}"))
         # As bytes, so that the scheduler need not know the user's classes.
-        work = cloudpickle.dumps((get_config(), function, arguments))
+        try:
+            work = cloudpickle.dumps((get_config(), function, arguments))
+        except Exception as error:
+            raise OptionError(
+                "On a cluster learners and functions travel as pickles, but one can't be pickled "
+                f"({reason(error)}): fit outside of the cluster, or let it be pickled."
+            ) from error
         key = f"{self._name}-{kind}", next(self._count)
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGEST}):
             return self.client.submit(_do, work, *there, key=key, pure=False)

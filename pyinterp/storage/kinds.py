@@ -9,6 +9,7 @@ from typing import Any
 _MODULES = {
     "data.design_record": ("DesignRecord",),
     "data.sample": ("Response", "Sample"),
+    "data.weights": ("Weights",),
     "distributions.families": ("Gamma", "LogNormal", "Normal", "NormalMixture", "Poisson"),
     "estimands.estimand": ("Correction", "Estimand", "Parameter", "Terms", "Words"),
     "estimands.estimate": ("Estimate",),

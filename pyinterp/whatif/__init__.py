@@ -30,6 +30,7 @@ from pyinterp.whatif.dispatch import (
     check_engine,
     dispatch,
     dispatch_labels,
+    engines_of_user,
     register_engine,
     with_coefficients,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "check_engine",
     "dispatch",
     "dispatch_labels",
+    "engines_of_user",
     "register_engine",
     "with_coefficients",
 ]

@@ -74,6 +74,11 @@ def register_engine(engine: _Engine) -> _Engine:
     return engine
 
 
+def engines_of_user() -> tuple[type[ExactWhatIf], ...]:
+    """Return the engines that were registered, which other processes do not know."""
+    return tuple(engine for name, engine in ENGINES.items() if name not in KINDS)
+
+
 def check_engine(engine: object, memory_mb: object) -> None:
     """Raise `OptionError` unless these are an engine's name and a bound on its memory."""
     check_number("memory_mb", memory_mb, POSITIVE)

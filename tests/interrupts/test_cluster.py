@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
@@ -20,11 +21,13 @@ from distributed import Client, LocalCluster
 from joblib import parallel_config
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.learner.on_cluster import AnalysisOnCluster
 from pyinterp.models.distant_model import DistantModel
+from pyinterp.whatif.dispatch import ENGINES
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
@@ -353,3 +356,76 @@ def test_results_on_a_cluster_do_not_pickle(client) -> None:
         there = model.fit(plan, seed=1)
     with pytest.raises(pi.errors.OptionError, match=r"`save`"):
         pickle.dumps(there)
+
+
+def test_models_are_released_with_their_results(client) -> None:
+    model, plan = learner(rows(), Large(max_depth=2)), pi.Bootstrap(4)
+
+    def models() -> int:
+        """Return how many of our models the processes of the cluster have."""
+        return sum(client.run(living).values())
+
+    before = models()
+    with parallel_config("dask"):
+        there = model.fit(plan, seed=1)
+        there.loss()
+        assert models() >= before + 4  # copies may be under way
+    del there
+    until = time.monotonic() + 30
+    while models() > before and time.monotonic() < until:
+        time.sleep(0.1)
+    assert models() == before  # without a collection of garbage
+
+
+def living() -> int:
+    return sum(
+        type(each).__name__ == "Large" and hasattr(each, "ballast_") for each in gc.get_objects()
+    )
+
+
+class Locked(DecisionTreeRegressor):
+    """A tree that can't be pickled once it is fitted."""
+
+    def fit(self, X, y):
+        self.lock_ = threading.Lock()
+        return super().fit(X, y)
+
+
+def test_what_can_not_be_pickled(client) -> None:
+    model, plan, lock = learner(rows(), Locked(max_depth=2)), pi.Bootstrap(4), threading.Lock()
+    here = model.fit(plan, seed=1)
+    with parallel_config("dask"):
+        there = model.fit(plan, seed=1)  # its models need not travel
+        assert text(QUESTIONS["pfi"], there) == text(QUESTIONS["pfi"], here)
+        with pytest.raises(pi.errors.OptionError, match="can't be pickled"):
+            there.pfi(loss=lambda y, f: np.abs(y - f) if lock else y)
+        distant = there.refits[0].predictor.estimator
+        with pytest.raises(pi.errors.OptionError, match="fetch"):
+            pi.FittedModel(distant, rows()[["x", "z"]], rows()["y"])
+
+
+class Neighbors(pi.ExactWhatIf):
+    """An engine of neighbors."""
+
+    name = "neighbors"
+
+    @staticmethod
+    def read(model, kind):  # noqa: ARG004
+        return model if isinstance(model, KNeighborsRegressor) else None
+
+    def table(self, rows, columns, values):
+        copies = np.repeat(rows[:, None], len(values), axis=1)
+        copies[:, :, columns] = values
+        return self.model.predict(copies.reshape(-1, rows.shape[1])).reshape(copies.shape[:2])
+
+
+def test_engines_of_the_user_go_with_the_work(client, monkeypatch) -> None:
+    monkeypatch.setitem(ENGINES, "neighbors", Neighbors)
+    model, plan = learner(rows(), KNeighborsRegressor(), "y ~ x + z"), pi.Bootstrap(4)
+    here = text(QUESTIONS["pfi"], model.fit(plan, seed=1))
+    assert "neighbors" in here
+    with parallel_config("dask"):
+        there = model.fit(plan, seed=1)
+        assert text(QUESTIONS["pfi"], there) == here
+        dropped = model.fit(plan, seed=1, keep_models=False, measure=lambda res: res.pfi())
+        assert text(QUESTIONS["pfi"], dropped) == here

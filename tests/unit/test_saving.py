@@ -478,3 +478,21 @@ def test_a_message_says_why_no_file_is_made(tmp_path: Path) -> None:
         pfi.save(3)
     with pytest.raises(FileError, match="There is no file"):
         pi.load(tmp_path / "none.pyinterp")
+
+
+@pytest.mark.parametrize("kind", ["frequency", "sampling"])
+@pytest.mark.parametrize("least", [0, 1])  # as many rows as the user's, or more
+def test_masks_of_loaded_fits_name_the_users_rows(kind, least, tmp_path) -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(90, 2)), columns=["x", "y"])
+    frame = frame.assign(w=np.arange(90) % 3 + least)
+    learner = pi.Learner.from_formula(
+        "y ~ x", frame, LinearRegression(), weights="w", weights_type=kind
+    )
+    results = learner.fit(pi.Bootstrap(4), seed=1)
+    mask = (frame["x"] > 0).to_numpy()
+    expected = results.loss(rows=mask).params, results.loss(by=mask).params
+    results.save(tmp_path / "fit.pyinterp")
+    loaded = pi.load(tmp_path / "fit.pyinterp")
+    pd.testing.assert_series_equal(loaded.loss(rows=mask).params, expected[0])
+    pd.testing.assert_series_equal(loaded.loss(by=mask).params, expected[1])
