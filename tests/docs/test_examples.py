@@ -1,0 +1,127 @@
+"""Every public object and method has an example, which prints what it shows.
+
+A method's example goes on from the example of the first class of `docs/api/index.md` that has it,
+so that the methods of results share one fit.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+
+import pyinterp
+import r_bridge
+
+INDEX = Path(__file__).resolve().parents[2] / "docs" / "api" / "index.md"
+TEMPLATE = INDEX.parents[1] / "_templates" / "autosummary" / "class.rst"
+PACKAGES = ("pyinterp", "r_bridge")
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+HEADING = re.compile(r"^ *Examples\n *--------\n", re.MULTILINE)
+# What an example is read from: a name, and the object with its docstring.
+Examples = list[tuple[str, Any]]
+
+
+def public() -> Iterator[tuple[str, Any]]:
+    """Yield every object of the reference, with its name."""
+    module = ""
+    for line in INDEX.read_text(encoding="utf-8").splitlines():
+        if found := re.match(r"\.\. currentmodule:: (\S+)", line):
+            module = found[1]
+        elif found := re.fullmatch(r"   ([\w.]+)", line):
+            yield f"{module}.{found[1]}", named(f"{module}.{found[1]}")
+
+
+def named(name: str) -> Any:
+    path, _, attribute = name.rpartition(".")
+    if not path:
+        return importlib.import_module(name)
+    parent = named(path)
+    if not hasattr(parent, attribute):
+        importlib.import_module(name)
+    return getattr(parent, attribute)
+
+
+def methods(of: type) -> Iterator[tuple[str, FunctionType]]:
+    """Yield the package's functions among the public methods of a class, as its page lists them."""
+    omitted = re.search(r":exclude-members: (.*)", TEMPLATE.read_text(encoding="utf-8"))
+    assert omitted is not None
+    for name in dir(of):
+        home = next(base for base in of.__mro__ if name in vars(base))
+        method = getattr(vars(home)[name], "__func__", vars(home)[name])
+        ours = home.__module__.split(".")[0] in PACKAGES and isinstance(method, FunctionType)
+        if ours and not name.startswith("_") and name not in omitted[1].split(", "):
+            yield f"{home.__name__}.{name}", method
+
+
+def objects() -> dict[str, Examples]:
+    """Return every object of the reference, with its methods that no object before it has."""
+    before: set[Any] = set()
+    every: dict[str, Examples] = {}
+    for name, thing in public():
+        of = {m: f for m, f in methods(thing) if f not in before} if isinstance(thing, type) else {}
+        before.update(of.values())
+        every[name] = [(name, thing), *of.items()]
+    return every
+
+
+OBJECTS = objects()
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_examples_are_there(name: str) -> None:
+    without = [part for part, thing in OBJECTS[name] if not HEADING.search(thing.__doc__ or "")]
+    assert not without
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run in an empty folder: examples may write files."""
+    monkeypatch.chdir(tmp_path)
+
+
+def run(name: str, thing: Any, names: dict[str, Any]) -> dict[str, Any]:
+    """Run an example with names of other examples; return the names that there are then."""
+    test = doctest.DocTestParser().get_doctest(thing.__doc__ or "", names, name, None, None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = doctest.DocTestRunner(optionflags=FLAGS).run(test, clear_globs=False)
+    assert result.failed == 0, name
+    return test.globs
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_examples_print_what_they_show(name: str) -> None:
+    if name.startswith("r_bridge."):
+        pytest.importorskip("rpy2")
+    (_, thing), *of = OBJECTS[name]
+    names = run(name, thing, {})
+    for method, function in of:
+        run(method, function, dict(names))
+
+
+def modules(package: ModuleType) -> list[str]:
+    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    return [package.__name__, *(module.name for module in found)]
+
+
+@pytest.mark.parametrize("name", [*modules(pyinterp), *modules(r_bridge)])
+def test_examples_of_the_inside_print_what_they_show(name: str) -> None:
+    """Docstrings that the reference does not list may have examples too."""
+    if name.startswith("r_bridge."):
+        pytest.importorskip("rpy2")
+    listed = {inspect.unwrap(thing) for parts in OBJECTS.values() for _, thing in parts}
+    module = importlib.import_module(name)
+    for thing in vars(module).values():
+        ours = inspect.isroutine(thing) or inspect.isclass(thing)
+        if ours and thing.__module__ == name and inspect.unwrap(thing) not in listed:
+            run(f"{name}.{thing.__qualname__}", thing, {})
