@@ -257,7 +257,7 @@ def certify(
     >>> results = learner.fit(pi.Subsampling(5), seed=1)
     >>> certificate = pi.certify(results, data_sets=5, truth_refits=20)
     >>> certificate.frame["coverage"].to_dict()
-    {'x2': 1.0, 'x1': 0.8}
+    {'x2': 1.0, 'x1': 1.0}
     """
     check_count("data_sets", data_sets)
     check_jobs(n_jobs, progress)
