@@ -886,12 +886,9 @@ class LearnerResults(Keepable):
     >>> data = pi.datasets.load_diabetes()
     >>> learner = pi.Learner.from_formula("progression ~ bmi + bp + sex", data, LinearRegression())
     >>> res = learner.fit(pi.HalfSampling(5, pairs=5), seed=1)
-    >>> res.params.round(1)
-    term
-    sex      48.5
-    bmi    2724.6
-    bp      779.6
-    Name: estimate, dtype: float64
+    >>> pfi = res.pfi()
+    >>> pfi.params.round(1).to_dict()
+    {'sex': 48.5, 'bmi': 2724.6, 'bp': 779.6}
     """
 
     model: Learner

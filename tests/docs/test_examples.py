@@ -13,20 +13,37 @@ import pkgutil
 import re
 import warnings
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 import pyinterp
 import r_bridge
+from pyinterp.inference import cov_types
+from pyinterp.inference.cov_types import COV_TYPES
+from pyinterp.whatif.dispatch import ENGINES
 
 INDEX = Path(__file__).resolve().parents[2] / "docs" / "api" / "index.md"
 TEMPLATE = INDEX.parents[1] / "_templates" / "autosummary" / "class.rst"
 PACKAGES = ("pyinterp", "r_bridge")
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 HEADING = re.compile(r"^ *Examples\n *--------\n", re.MULTILINE)
+# Examples would need PyTorch, or a fit in R: their output is to be copied from a run there.
+NOT_YET = {
+    *(f"NetworkRegressor.{name}" for name in ("fit", "predict", "predict_components")),
+    *(f"NetworkClassifier.{name}" for name in ("fit", "predict", "predict_proba")),
+    "NetworkClassifier.predict_proba_draws",
+    *(f"RLearner.{name}" for name in ("fit", "predict", "score")),
+    *(f"r_bridge.{name}" for name in ("partial", "vi_firm", "vi_permute", "vint", "hstats")),
+    *(f"r_bridge.{name}" for name in ("RModel", "RCallError", "RMissingError")),
+    "RModel.predict",
+}
+# `compare` and `Learner.fit` alone call these, with parts that users do not have.
+INSIDE = {"ComparisonResults.of", "FreshDraws.parts"}
 # What an example is read from: a name, and the object with its docstring.
 Examples = list[tuple[str, Any]]
 
@@ -79,14 +96,19 @@ OBJECTS = objects()
 
 @pytest.mark.parametrize("name", OBJECTS)
 def test_examples_are_there(name: str) -> None:
-    without = [part for part, thing in OBJECTS[name] if not HEADING.search(thing.__doc__ or "")]
-    assert not without
+    without = {part for part, thing in OBJECTS[name] if not HEADING.search(thing.__doc__ or "")}
+    assert without == {part for part, _ in OBJECTS[name]} & (NOT_YET | INSIDE)
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run in an empty folder: examples may write files."""
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Run in an empty folder, and forget what examples register."""
     monkeypatch.chdir(tmp_path)
+    registries = (ENGINES, COV_TYPES, cov_types._PLACES, cov_types._NEEDS_OF)
+    with ExitStack() as stack:
+        for registry in registries:
+            stack.enter_context(patch.dict(registry))
+        yield
 
 
 def run(name: str, thing: Any, names: dict[str, Any]) -> dict[str, Any]:
