@@ -70,7 +70,7 @@ def named(name: str) -> Any:
 
 def methods(of: type) -> Iterator[tuple[str, FunctionType]]:
     """Yield the package's functions among the public methods of a class, as its page lists them."""
-    omitted = re.search(r":exclude-members: (.*)", TEMPLATE.read_text(encoding="utf-8"))
+    omitted = re.search(r'set hidden = "(.*)"', TEMPLATE.read_text(encoding="utf-8"))
     assert omitted is not None
     for name in dir(of):
         home = next(base for base in of.__mro__ if name in vars(base))
