@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 
 from docutils.nodes import Element, SkipNode, math_block
@@ -60,6 +61,56 @@ def lacks(page: str) -> str:
     return ""
 
 
+# Classes whose methods have pages, and what their methods answer; others stand last.
+RESULTS = (
+    "LearnerResults",
+    "FittedModel",
+    "EstimandResults",
+    "ImportanceResults",
+    "CurveResults",
+    "CausalResults",
+    "UncertaintyResults",
+    "results.together.ComparisonResults",
+    "results.ranks.Ranks",
+)
+QUESTIONS = {
+    "What does the model say at a value?": "pd ale m_plot slopes ame predict",
+    "Which features matter?": (
+        "pfi mvim cvim amvim loco firm native_importance importance entropy_pfi likelihood_pfi "
+        "uncertainty causal"
+    ),
+    "Do features interact, or depend on each other?": (
+        "h_statistic vint positivity plot_positivity redundancy"
+    ),
+    "How good are the predictions?": "loss metric",
+    "How sure is an estimate?": "conf_int cov_params variance_parts ranks",
+    "Do estimates differ?": (
+        "t_test wald_test f_test flat_test equality_test differences rope_test"
+    ),
+    "What does it look like?": "summary plot",
+    "How do I take numbers elsewhere?": (
+        "summary_frame tidy glance refit_frame row_frame save to_excel to_html to_latex "
+        "to_markdown to_r"
+    ),
+}
+
+
+def index_of(methods: list[str]) -> dict[str, list[str]]:
+    """Return methods by the question that they answer."""
+    listed = {question: names.split() for question, names in QUESTIONS.items()}
+    rest = [name for name in methods if not any(name in names for names in listed.values())]
+    groups = {q: [name for name in names if name in methods] for q, names in listed.items()}
+    return {question: names for question, names in (groups | {"Others": rest}).items() if names}
+
+
+def example_of(path: str, method: str) -> str:
+    """Return the class from whose example the example of a method goes on."""
+    every = {name: attrgetter(name)(pyinterp) for name in RESULTS}
+    of = attrgetter(path)(pyinterp)
+    same = (n for n, c in every.items() if getattr(c, method, None) is getattr(of, method))
+    return f"pyinterp.{next(same, path)}"
+
+
 def copy_vignettes() -> None:
     """Bring the vignettes, which live outside this folder, into it: Sphinx reads one folder."""
     target = DOCS / "vignettes"
@@ -109,6 +160,11 @@ nb_execution_in_temp = True
 nb_merge_streams = True
 
 autosummary_generate = True
+autosummary_context = {
+    "results": [f"pyinterp.{name}" for name in RESULTS],
+    "index_of": index_of,
+    "example_of": example_of,
+}
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 toc_object_entries_show_parents = "hide"

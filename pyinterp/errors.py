@@ -13,31 +13,118 @@ NO_VALUE = re.compile(r"\bat 0x[0-9a-f]+|array\(|dtype[:=]")
 
 
 class PyinterpError(ValueError):
-    """Base of all errors raised by pyinterp."""
+    """Base of all errors raised by pyinterp.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> pi.HalfSampling(1)
+    Traceback (most recent call last):
+        ...
+    pyinterp.errors.OptionError: `refits` must be 0 or at least 2: one refit has no variance.
+    """
 
 
 class OptionError(PyinterpError):
-    """An argument has a value that is not allowed."""
+    """An argument has a value that is not allowed.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> pi.Holdout(1.5)
+    Traceback (most recent call last):
+        ...
+    pyinterp.errors.OptionError: `fraction` must be a number in (0, 1), not 1.5. It is the share
+    of rows that train.
+    """
 
 
 class DataError(PyinterpError):
-    """The data cannot be analyzed as given."""
+    """The data cannot be analyzed as given.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> data = pi.datasets.load_diabetes()
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> pi.Learner(data["progression"], data[["bmi"]], LogisticRegression())
+    Traceback (most recent call last):
+        ...
+    pyinterp.errors.DataError: LogisticRegression is a classifier, but the response
+    `progression` has 214 different numbers in 442 rows and looks like a quantity. Use a
+    regressor, or turn the numbers into strings if they are labels.
+    """
 
 
 class FormulaError(PyinterpError):
-    """The formula cannot be understood or evaluated."""
+    """The formula cannot be understood or evaluated.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> pi.Learner.from_formula("progression ~ bmj", data, LinearRegression())
+    Traceback (most recent call last):
+        ...
+    pyinterp.errors.FormulaError: Can't find variable `bmj` in the data, whose variables are
+    age, sex, bmi, bp, s1, s2, s3, s4 and 3 more. Did you mean `bmi`?
+    """
 
 
 class DesignError(PyinterpError):
-    """Rows cannot be encoded with what the design has learned."""
+    """Rows cannot be encoded with what the design has learned.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + C(sex)", data, LinearRegression())
+    >>> res = learner.fit(pi.Holdout(0.7), seed=1)
+    >>> res.predict(data.head(2).assign(sex=3))
+    Traceback (most recent call last):
+        ...
+    pyinterp.errors.DesignError: Some rows can't be encoded with the levels and knots that the
+    design has learned: ...
+    """
 
 
 class PredictionError(PyinterpError):
-    """The estimator's predictions are not what is needed."""
+    """The estimator's predictions are not what is needed.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi", data, LinearRegression())
+    >>> learner.fit(pi.Holdout(0.7), seed=1).entropy_pfi()
+    Traceback (most recent call last):
+        ...
+    pyinterp.errors.PredictionError: LinearRegression predicts a mean but no distribution, so
+    its uncertainty is not defined; use a learner that states one: a regressor with `predict(X,
+    return_std=True)`, such as BayesianRidge; OLS or GLM of statsmodels; a random forest with
+    `min_samples_leaf=5`; NGBoost or skpro; one with `predict_components(X)`; or
+    `pi.Distributional(estimator, ...)`.
+    """
 
 
 class LossError(PyinterpError):
-    """The loss does not suit the learner's predictions or the response."""
+    """The loss does not suit the learner's predictions or the response.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi", data, LinearRegression())
+    >>> learner.fit(pi.Holdout(0.7), seed=1).pfi(loss="brier")
+    Traceback (most recent call last):
+        ...
+    pyinterp.errors.LossError: The loss `Brier score` needs a classifier, but LinearRegression
+    is a regressor; use "squared", "absolute", "huber", "poisson", "gamma", "binomial".
+    """
 
 
 class FileError(PyinterpError):
@@ -45,11 +132,37 @@ class FileError(PyinterpError):
 
 
 class InferenceError(PyinterpError):
-    """A standard error, test or interval is not defined for these estimates."""
+    """A standard error, test or interval is not defined for these estimates.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi", data, LinearRegression())
+    >>> learner.fit(pi.Holdout(0.7), seed=1).pfi(cov_type="half-sample")
+    Traceback (most recent call last):
+        ...
+    pyinterp.errors.InferenceError: `cov_type="half-sample"` needs at least 5 pairs of refits on
+    complementary halves: fit with `pi.HalfSampling()`.
+    """
 
 
 class RefitError(PyinterpError):
-    """A refit failed; the cause is chained."""
+    """A refit failed; the cause is chained.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> data = pi.datasets.load_diabetes()
+    >>> neighbors = KNeighborsRegressor(metric="none")
+    >>> learner = pi.Learner.from_formula("progression ~ bmi", data, neighbors)
+    >>> learner.fit(pi.Holdout(0.7), seed=1)
+    Traceback (most recent call last):
+        ...
+    pyinterp.errors.RefitError: Refit 1 of 1 failed: ...
+    """
 
 
 class NamesWarning(UserWarning):
@@ -57,7 +170,14 @@ class NamesWarning(UserWarning):
 
 
 class RefitWarning(UserWarning):
-    """Some refits failed and were left out."""
+    """Some refits failed and were left out.
+
+    Examples
+    --------
+    >>> import pyinterp.errors
+    >>> issubclass(pyinterp.errors.RefitWarning, UserWarning)
+    True
+    """
 
 
 def short(value: object, limit: int = LONGEST) -> str:

@@ -12,7 +12,14 @@ class RMissingError(PyinterpError):
 
 
 class RThreadError(PyinterpError):
-    """R was called from another thread than the one that it runs in."""
+    """R was called from another thread than the one that it runs in.
+
+    Examples
+    --------
+    >>> import r_bridge
+    >>> issubclass(r_bridge.RThreadError, ValueError)
+    True
+    """
 
 
 class RCallError(PyinterpError):
@@ -39,4 +46,11 @@ class RCallError(PyinterpError):
 
 
 class RWarning(UserWarning):
-    """R warned."""
+    """R warned.
+
+    Examples
+    --------
+    >>> import r_bridge
+    >>> issubclass(r_bridge.RWarning, UserWarning)
+    True
+    """

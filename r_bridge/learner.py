@@ -125,12 +125,26 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         return self.function if "(" not in self.function else "function of R"
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters, R's arguments among them."""
+        """Return the parameters, R's arguments among them.
+
+        Examples
+        --------
+        >>> learner = r_bridge.RLearner("stats::lm", formula="progression ~ bmi + bp")
+        >>> learner.get_params()["function"]
+        'stats::lm'
+        """
         own = ("function", "formula", "classifier", "predict_args", "random_state")
         return {**{name: getattr(self, name) for name in own}, **self.arguments}
 
     def set_params(self, **params: Any) -> RLearner:
-        """Set parameters; those that are not its own are R's arguments."""
+        """Set parameters; those that are not its own are R's arguments.
+
+        Examples
+        --------
+        >>> learner = r_bridge.RLearner("stats::lm", formula="progression ~ bmi + bp")
+        >>> learner.set_params(classifier=False).classifier
+        False
+        """
         own = self.get_params().keys() - self.arguments.keys()
         for name, value in params.items():
             if name in own:
@@ -140,7 +154,16 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         return self
 
     def for_response(self, response: pd.Series[Any]) -> RLearner:
-        """Return the learner that suits a response: a classifier for categories and strings."""
+        """Return the learner that suits a response: a classifier for categories and strings.
+
+        Examples
+        --------
+        >>> import pyinterp as pi
+        >>> data = pi.datasets.load_diabetes()
+        >>> learner = r_bridge.RLearner("stats::lm", formula="progression ~ bmi + bp")
+        >>> learner.for_response(data["sex"].astype(str)).classifier
+        True
+        """
         check_no_rows({**self.arguments, **(self.predict_args or {})}, len(response))
         if self.classifier is not None:
             return self

@@ -47,6 +47,23 @@ class Distribution(ABC):
         Every y is larger than this.
     positive : tuple of int
         Positions of the parameters that must be larger than 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> class Exponential(pi.distributions.Distribution):
+    ...     parameters = ("mean",)
+    ...     range = (0, np.inf)
+    ...     def mean(self, parameters):
+    ...         return parameters[..., 0]
+    ...     def log_density(self, y, parameters):
+    ...         return -np.log(parameters[..., 0]) - y / parameters[..., 0]
+    ...     def entropy(self, parameters):
+    ...         return 1 + np.log(parameters[..., 0])
+    >>> family, parameters = Exponential(), np.array([[2.0]])
+    >>> family.entropy(parameters).round(3).tolist()
+    [1.693]
     """
 
     name: str
@@ -62,18 +79,41 @@ class Distribution(ABC):
 
     @abstractmethod
     def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
-        """Return log q(y), shape (...); `y` broadcasts against it."""
+        """Return log q(y), shape (...); `y` broadcasts against it.
+
+        Examples
+        --------
+        >>> family.log_density(np.array(1.0), parameters).round(3).tolist()
+        [-1.193]
+        """
 
     @abstractmethod
     def entropy(self, parameters: FloatArray) -> FloatArray:
-        r"""Return :math:`-\int q \log q`, for counts the sum, in nats; shape (...)."""
+        r"""Return :math:`-\int q \log q`, for counts the sum, in nats; shape (...).
+
+        Examples
+        --------
+        >>> family.entropy(parameters).round(3).tolist()
+        [1.693]
+        """
 
     @abstractmethod
     def mean(self, parameters: FloatArray) -> FloatArray:
-        """Return E(y), shape (...)."""
+        """Return E(y), shape (...).
+
+        Examples
+        --------
+        >>> family.mean(parameters).tolist()
+        [2.0]
+        """
 
     def check(self, parameters: FloatArray, who: str) -> None:
-        """Raise `PredictionError` unless parameters, shape (n, P), make a distribution."""
+        """Raise `PredictionError` unless parameters, shape (n, P), make a distribution.
+
+        Examples
+        --------
+        >>> family.check(np.array([[0.0, np.inf]]), "My learner")
+        """
         for place in self.positive:
             smallest = parameters[..., place].min(initial=np.inf)
             if not smallest > 0:
@@ -84,11 +124,22 @@ class Distribution(ABC):
                 )
 
     def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
-        """Return whether each of the responses is possible, in the shape of `y`."""
+        """Return whether each of the responses is possible, in the shape of `y`.
+
+        Examples
+        --------
+        >>> family.covers(np.array([1.0, 2.0])).tolist()
+        [True, True]
+        """
         return np.asarray(y > self.above)
 
     def check_response(self, y: FloatArray) -> None:
-        """Raise `LossError` if some response is impossible."""
+        """Raise `LossError` if some response is impossible.
+
+        Examples
+        --------
+        >>> family.check_response(np.array([1.0, 2.0]))
+        """
         impossible = y[~self.covers(y)]
         if impossible.size:
             raise LossError(
@@ -120,31 +171,79 @@ class Normal(Distribution):
     r"""Normal, with mean and standard deviation.
 
     Its entropy is :math:`\tfrac12 \log(2 \pi e \sigma^2)`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> family = pi.distributions.Normal()
+    >>> parameters = np.array([[0.0, 1.0], [2.0, 3.0]])
+    >>> family.mean(parameters).round(3).tolist()
+    [0.0, 2.0]
     """
 
     name = "Normal"
     parameters = ("mean", "standard deviation")
 
     def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
-        """Return log densities."""
+        """Return log densities.
+
+        Examples
+        --------
+        >>> family.log_density(np.array(1.0), parameters).round(3).tolist()
+        [-1.419, -2.073]
+        """
         return log_normal_density(y, parameters[..., 0], parameters[..., 1])
 
     def entropy(self, parameters: FloatArray) -> FloatArray:
-        """Return entropies."""
+        """Return entropies.
+
+        Examples
+        --------
+        >>> family.entropy(parameters).round(3).tolist()
+        [1.419, 2.518]
+        """
         return np.asarray(HALF_LOG_2PI + 0.5 + np.log(parameters[..., 1]))
 
     def mean(self, parameters: FloatArray) -> FloatArray:
-        """Return means."""
+        """Return means.
+
+        Examples
+        --------
+        >>> family.mean(parameters).round(3).tolist()
+        [0.0, 2.0]
+        """
         return np.asarray(parameters[..., 0])
 
     def check(self, parameters: FloatArray, who: str) -> None:
-        """Raise `PredictionError` unless all standard deviations are positive."""
+        """Raise `PredictionError` unless all standard deviations are positive.
+
+        Examples
+        --------
+        >>> family.check(np.array([[0.0, -1.0]]), "My learner")
+        Traceback (most recent call last):
+            ...
+        pyinterp.errors.PredictionError: The standard deviation of a predictive distribution
+        must be larger than 0, and than the rounding of its mean, but My learner predicts -1 for
+        some row. A response that is certain has no density; give the model noise, as
+        WhiteKernel does for Gaussian processes.
+        """
         check_spread(parameters[..., 0], parameters[..., 1], who)
 
 
 @dataclass(frozen=True)
 class LogNormal(Distribution):
-    """Log-normal, with the mean and the standard deviation of the logarithm."""
+    """Log-normal, with the mean and the standard deviation of the logarithm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> family = pi.distributions.LogNormal()
+    >>> parameters = np.array([[0.0, 0.5]])
+    >>> family.mean(parameters).round(3).tolist()
+    [1.133]
+    """
 
     name = "log-normal"
     support = "numbers larger than 0"
@@ -153,22 +252,50 @@ class LogNormal(Distribution):
     positive = (1,)
 
     def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
-        """Return log densities."""
+        """Return log densities.
+
+        Examples
+        --------
+        >>> family.log_density(np.array(1.0), parameters).round(3).tolist()
+        [-0.226]
+        """
         log = np.log(y)
         return np.asarray(Normal().log_density(log, parameters) - log)
 
     def entropy(self, parameters: FloatArray) -> FloatArray:
-        """Return entropies."""
+        """Return entropies.
+
+        Examples
+        --------
+        >>> family.entropy(parameters).round(3).tolist()
+        [0.726]
+        """
         return np.asarray(Normal().entropy(parameters) + parameters[..., 0])
 
     def mean(self, parameters: FloatArray) -> FloatArray:
-        """Return means."""
+        """Return means.
+
+        Examples
+        --------
+        >>> family.mean(parameters).round(3).tolist()
+        [1.133]
+        """
         return np.asarray(np.exp(parameters[..., 0] + 0.5 * np.square(parameters[..., 1])))
 
 
 @dataclass(frozen=True)
 class Gamma(Distribution):
-    """Gamma, with shape and scale."""
+    """Gamma, with shape and scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> family = pi.distributions.Gamma()
+    >>> parameters = np.array([[2.0, 0.5]])
+    >>> family.mean(parameters).round(3).tolist()
+    [1.0]
+    """
 
     name = "gamma"
     support = "numbers larger than 0"
@@ -177,26 +304,54 @@ class Gamma(Distribution):
     positive = (0, 1)
 
     def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
-        """Return log densities."""
+        """Return log densities.
+
+        Examples
+        --------
+        >>> family.log_density(np.array(1.0), parameters).round(3).tolist()
+        [-0.614]
+        """
         shape, scale = parameters[..., 0], parameters[..., 1]
         return np.asarray(
             special.xlogy(shape - 1, y) - y / scale - special.gammaln(shape) - shape * np.log(scale)
         )
 
     def entropy(self, parameters: FloatArray) -> FloatArray:
-        """Return entropies."""
+        """Return entropies.
+
+        Examples
+        --------
+        >>> family.entropy(parameters).round(3).tolist()
+        [0.884]
+        """
         shape, scale = parameters[..., 0], parameters[..., 1]
         rest = special.gammaln(shape) + (1 - shape) * special.digamma(shape)
         return np.asarray(shape + np.log(scale) + rest)
 
     def mean(self, parameters: FloatArray) -> FloatArray:
-        """Return means."""
+        """Return means.
+
+        Examples
+        --------
+        >>> family.mean(parameters).round(3).tolist()
+        [1.0]
+        """
         return np.asarray(parameters[..., 0] * parameters[..., 1])
 
 
 @dataclass(frozen=True)
 class Poisson(Distribution):
-    """Poisson, with its mean."""
+    """Poisson, with its mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> family = pi.distributions.Poisson()
+    >>> parameters = np.array([[2.0]])
+    >>> family.mean(parameters).round(3).tolist()
+    [2.0]
+    """
 
     name = "Poisson"
     support = "counts 0, 1, 2, ..."
@@ -205,12 +360,24 @@ class Poisson(Distribution):
     positive = (0,)
 
     def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
-        """Return log probabilities."""
+        """Return log probabilities.
+
+        Examples
+        --------
+        >>> family.log_density(np.array(1.0), parameters).round(3).tolist()
+        [-1.307]
+        """
         mean = parameters[..., 0]
         return np.asarray(special.xlogy(y, mean) - mean - special.gammaln(y + 1))
 
     def entropy(self, parameters: FloatArray) -> FloatArray:
-        """Return entropies: sums over counts, for large means the series of Stirling's formula."""
+        """Return entropies: sums over counts, for large means the series of Stirling's formula.
+
+        Examples
+        --------
+        >>> family.entropy(parameters).round(3).tolist()
+        [1.705]
+        """
         mean = parameters[..., 0]
         values, which = np.unique(mean, return_inverse=True)
         entropy = np.empty(len(values))
@@ -230,11 +397,23 @@ class Poisson(Distribution):
         return np.asarray(entropy[which.reshape(mean.shape)])
 
     def mean(self, parameters: FloatArray) -> FloatArray:
-        """Return means."""
+        """Return means.
+
+        Examples
+        --------
+        >>> family.mean(parameters).round(3).tolist()
+        [2.0]
+        """
         return np.asarray(parameters[..., 0])
 
     def covers(self, y: FloatArray) -> npt.NDArray[np.bool_]:
-        """Return whether responses are counts."""
+        """Return whether responses are counts.
+
+        Examples
+        --------
+        >>> family.covers(np.array([1.0, 1.5])).tolist()
+        [True, False]
+        """
         return np.asarray((y >= 0) & (y == np.floor(y)))
 
 
@@ -251,6 +430,15 @@ class NormalMixture(Distribution):
     ----------
     components : int
         M.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> family = pi.distributions.NormalMixture(2)
+    >>> parameters = np.array([[0.0, 2.0, 1.0, 1.0]])
+    >>> family.mean(parameters).round(3).tolist()
+    [1.0]
     """
 
     components: int
@@ -268,7 +456,13 @@ class NormalMixture(Distribution):
         return tuple(f"{name} {m}" for name in ("mean", "standard deviation") for m in numbers)
 
     def log_density(self, y: FloatArray, parameters: FloatArray) -> FloatArray:
-        """Return log densities."""
+        """Return log densities.
+
+        Examples
+        --------
+        >>> family.log_density(np.array(1.0), parameters).round(3).tolist()
+        [-1.419]
+        """
         means, sds = parameters[..., : self.components], parameters[..., self.components :]
         each = log_normal_density(np.asarray(y)[..., None], means, sds)
         top = each.max(axis=-1, keepdims=True)
@@ -276,7 +470,13 @@ class NormalMixture(Distribution):
         return np.asarray(total + top[..., 0])
 
     def entropy(self, parameters: FloatArray) -> FloatArray:
-        """Return entropies."""
+        """Return entropies.
+
+        Examples
+        --------
+        >>> family.entropy(parameters).round(3).tolist()
+        [1.756]
+        """
         flat = np.ascontiguousarray(parameters.reshape(-1, 2 * self.components))
         entropy = np.empty(len(flat))
         for start in range(0, len(flat), MIXTURES):
@@ -286,9 +486,26 @@ class NormalMixture(Distribution):
         return entropy.reshape(parameters.shape[:-1])
 
     def mean(self, parameters: FloatArray) -> FloatArray:
-        """Return means."""
+        """Return means.
+
+        Examples
+        --------
+        >>> family.mean(parameters).round(3).tolist()
+        [1.0]
+        """
         return np.asarray(parameters[..., : self.components].mean(axis=-1))
 
     def check(self, parameters: FloatArray, who: str) -> None:
-        """Raise `PredictionError` unless all standard deviations are positive."""
+        """Raise `PredictionError` unless all standard deviations are positive.
+
+        Examples
+        --------
+        >>> family.check(np.array([[0.0, 2.0, 1.0, -1.0]]), "My learner")
+        Traceback (most recent call last):
+            ...
+        pyinterp.errors.PredictionError: The standard deviation of a predictive distribution
+        must be larger than 0, and than the rounding of its mean, but My learner predicts -1 for
+        some row. A response that is certain has no density; give the model noise, as
+        WhiteKernel does for Gaussian processes.
+        """
         check_spread(parameters[..., : self.components], parameters[..., self.components :], who)

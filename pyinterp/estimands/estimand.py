@@ -104,6 +104,16 @@ class Terms:
         The column of `layout` that separates curves or panels (the class, the group).
     groups : tuple of str
         The groups of rows. All terms of one group follow all terms of another; () without groups.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import pyinterp as pi
+    >>> terms = pi.Terms(
+    ...     names=("bmi[20]", "bmi[30]"), layout=pd.DataFrame({"value": [20, 30]}), axes=("value",)
+    ... )
+    >>> terms.names
+    ('bmi[20]', 'bmi[30]')
     """
 
     names: tuple[str, ...]
@@ -128,7 +138,13 @@ class Terms:
 
     @classmethod
     def plain(cls, names: Sequence[str], classes: Sequence[Any] = (None,)) -> Terms:
-        """Return terms without a grid: one per name and class, class by class."""
+        """Return terms without a grid: one per name and class, class by class.
+
+        Examples
+        --------
+        >>> pi.Terms.plain(["bmi", "bp"], classes=["low", "high"]).names
+        ('low: bmi', 'low: bp', 'high: bmi', 'high: bp')
+        """
         several = len(classes) > 1
         layout = pd.DataFrame(index=pd.RangeIndex(len(names) * len(classes)))
         if classes[0] is not None:
@@ -189,6 +205,12 @@ class Parameter:
         is taken as it is they have intervals over rows and no test.
     better : {"smaller", "larger"} or None
         Which values are better, if the values say how good predictions are.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> pi.Parameter(null=0.0, range=(0, 1))
+    Parameter(null=0.0, range=(0, 1))
     """
 
     null: float | None = None
@@ -243,6 +265,16 @@ class Words:
         By term, the reason to print if its estimate is missing in some refit.
     values : tuple of int
         Numbers of distinct values of features that meet all rows because `permutations` says "all".
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import pyinterp as pi
+    >>> words = pi.Words(
+    ...     label="bias", title="mean error", meaning="Mean error.", notes=("Rows count once.",)
+    ... )
+    >>> words.label
+    'bias'
     """
 
     label: str
@@ -279,7 +311,13 @@ class Words:
         return f"{self.quantity or self.label}{of}{details}"
 
     def on(self, estimates: pd.Series[float]) -> list[str]:
-        """Return the footnotes on the data and the estimates, of full and short notes."""
+        """Return the footnotes on the data and the estimates, of full and short notes.
+
+        Examples
+        --------
+        >>> words.on(pd.Series({"bias": 0.3}))
+        []
+        """
         return [*self.always, *(self.remarks(estimates) if self.remarks else ())]
 
     def __repr__(self) -> str:
@@ -287,7 +325,14 @@ class Words:
 
 
 def only_component(measurement: Measurement) -> Estimate:
-    """Return the estimate of a measurement that is already one."""
+    """Return the estimate of a measurement that is already one.
+
+    Examples
+    --------
+    >>> case = learner.fit_model().analysis.cases[0]
+    >>> share.read(share.measure(case)).value.round(2).tolist()
+    [0.52]
+    """
     (estimate,) = measurement.values()
     return estimate
 
@@ -340,6 +385,24 @@ class Estimand:
         Estimand that tables print next to this one, term by term, such as R²_j.
     curves : bool
         Whether plots draw every row's contribution as a thin line.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> def measure(case):
+    ...     return {"over": pi.Estimate.of_rows((case.whatif.factual > case.y)[:, None] * 1.0)}
+    >>> share = pi.Estimand(
+    ...     key="too large",
+    ...     terms=pi.Terms.plain(["share"]),
+    ...     measure=measure,
+    ...     words=pi.Words(label="share", title="predictions above", meaning="Share above y."),
+    ...     parameter=pi.Parameter(range=(0, 1)),
+    ... )
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> learner.fit(pi.Holdout(0.7), seed=1).estimate(share).params.round(2).to_dict()
+    {'share': 0.57}
     """
 
     key: Hashable

@@ -41,6 +41,18 @@ class ModelOnRows:
         the same learner, trained on the same rows without the variables. They are labels if these
         are the kind, and None if no column remains. Only for the features that the estimand's
         `leave_out` names.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> case = learner.fit(pi.Holdout(0.7), seed=1).analysis.cases[0]
+    >>> case
+    <ModelOnRows: 133 rows>
+    >>> len(case.y), case.whatif.factual.shape
+    (133, (133,))
     """
 
     whatif: WhatIf
@@ -60,7 +72,13 @@ class ModelOnRows:
         return self.whatif.sample
 
     def of_kind(self, kind: Kind) -> WhatIf:
-        """Return the what-if predictions of a kind, made once."""
+        """Return the what-if predictions of a kind, made once.
+
+        Examples
+        --------
+        >>> case.of_kind("mean").factual[:3].round(1).tolist()
+        [102.5, 133.8, 110.0]
+        """
         if kind == self.whatif.predictor.kind:
             return self.whatif
         if kind not in self._by_kind:
@@ -89,6 +107,11 @@ class ModelOnRows:
         """Return the distribution of some variables given all others, learned once.
 
         Given the response too, if `with_response`.
+
+        Examples
+        --------
+        >>> case.conditional(pi.samplers.Residual(), ("bmi",)).size
+        132
         """
         if self.weights is not None:
             raise OptionError(
@@ -123,6 +146,15 @@ class Estimate:
         Monte Carlo variance of `value`; 0 if it is exact.
     below : ndarray of shape (n, q), or None
         Every row's contribution to the loss that divides the value; None if no loss does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> rows = np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 60.0]])
+    >>> estimate = pi.Estimate.of_rows(rows)
+    >>> estimate.value.tolist()
+    [2.0, 30.0]
     """
 
     value: FloatArray
@@ -137,6 +169,12 @@ class Estimate:
 
         With weights, shape (n,) or (n, q), contributions are the value plus weighted deviations
         from it (the linearization of a ratio of two sums). So variances need no weights.
+
+        Examples
+        --------
+        >>> weights = np.array([2.0, 1.0, 1.0])
+        >>> pi.Estimate.of_rows(rows, weights).value.tolist()
+        [1.75, 25.0]
         """
         none = np.zeros(rows.shape[1])
         if weights is None:
@@ -148,7 +186,14 @@ class Estimate:
 
     @classmethod
     def stack(cls, parts: Sequence[Estimate]) -> Estimate:
-        """Return estimates of different terms on the same rows as one estimate of all terms."""
+        """Return estimates of different terms on the same rows as one estimate of all terms.
+
+        Examples
+        --------
+        >>> squares = pi.Estimate.of_rows(rows[:, :1] ** 2)
+        >>> pi.Estimate.stack([estimate, squares]).value.round(2).tolist()
+        [2.0, 30.0, 4.67]
+        """
         donors = _donors_of(parts)
         below = [part.below for part in parts if part.below is not None]
         return cls(
@@ -160,7 +205,13 @@ class Estimate:
         )
 
     def linear(self, weights: FloatArray) -> Estimate:
-        """Return the estimate of ``weights @ value``; weights have shape (new q, q)."""
+        """Return the estimate of ``weights @ value``; weights have shape (new q, q).
+
+        Examples
+        --------
+        >>> estimate.linear(np.array([[-1.0, 1.0]])).value.tolist()
+        [28.0]
+        """
         return self.through(weights @ self.value, weights)
 
     def through(self, value: FloatArray, jacobian: FloatArray) -> Estimate:
@@ -172,6 +223,12 @@ class Estimate:
             The function at `value`.
         jacobian : ndarray of shape (new q, q)
             Its derivatives there; rows of 0 where it has none, which gives no variance.
+
+        Examples
+        --------
+        >>> logarithms = estimate.through(np.log(estimate.value), np.diag(1 / estimate.value))
+        >>> logarithms.value.round(3).tolist()
+        [0.693, 3.401]
         """
         return Estimate(
             value=value,
@@ -185,6 +242,12 @@ class Estimate:
 
         If both are inexact their Monte Carlo errors may be correlated, and the variance of the
         difference is missing.
+
+        Examples
+        --------
+        >>> other = pi.Estimate.of_rows(rows[::-1] / 2)
+        >>> estimate.minus(other).value.tolist()
+        [1.0, 15.0]
         """
         donors = _donors_of((self, other))
         return Estimate(
@@ -200,7 +263,14 @@ class Estimate:
         )
 
     def over(self, other: Estimate) -> Estimate:
-        """Return the ratio of two estimates on the same rows, contributions by the delta method."""
+        """Return the ratio of two estimates on the same rows, contributions by the delta method.
+
+        Examples
+        --------
+        >>> other = pi.Estimate.of_rows(rows[::-1] / 2)
+        >>> estimate.over(other).value.tolist()
+        [2.0, 2.0]
+        """
         below = np.where(other.value == 0, np.nan, other.value)  # a ratio to 0 is missing
         ratio = self.value / below
         donors = _donors_of((self, other))

@@ -89,6 +89,21 @@ def register_variance(
     -----
     A study of coverage in several processes finds the name if the module of its estimands, which
     they import, registers it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> from pyinterp.inference import Variance
+    >>> from sklearn.linear_model import LinearRegression
+    >>> def over_refits(replicates):
+    ...     spread = np.cov(replicates.per_refit, rowvar=False)
+    ...     return Variance(cov=spread / len(replicates.per_refit), df=np.inf, note="Too short.")
+    >>> register = pi.register_variance("over refits", over_refits, needs="refits")
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> learner.fit(pi.Subsampling(5), seed=1).pfi(cov_type="over refits").bse.round().to_dict()
+    {'bmi': 103.0, 'bp': 71.0}
     """
     check_text("name", name)
     check_callable("estimator", estimator, "estimator(replicates), which returns a Variance")

@@ -120,6 +120,18 @@ class Effects(FittedModels):
         ------
         OptionError
             If a variable, level or class is unknown, or the grid can't be used.
+
+        Examples
+        --------
+        >>> curve = res.pd("bmi", points=3).summary_frame()
+        >>> curve[["estimate", "conf_low", "conf_high"]].round(1)
+                   estimate  conf_low  conf_high
+        term
+        bmi[18]        79.4      56.3      102.5
+        bmi[25.7]     144.8     135.4      154.2
+        bmi[42.2]     284.8     254.1      315.5
+        >>> res.pd("sex").params.round(1).to_dict()
+        {'sex[1]': 154.1, 'sex[2]': 145.2}
         """
         check_flag("together", together)
         if features is not None and together:
@@ -185,6 +197,11 @@ class Effects(FittedModels):
         ------
         OptionError
             If a variable, level or class is unknown, or the grid can't be used.
+
+        Examples
+        --------
+        >>> res.firm().params.round(1).to_dict()
+        {'sex': 6.4, 'bmi': 47.0, 'bp': 24.7}
         """
         return self._estimate(
             flatness, features, spread=spread, ice=ice, kind=kind, average=average, **options
@@ -228,6 +245,12 @@ class Effects(FittedModels):
         ------
         OptionError
             If a variable, level or class is unknown, a pair is not one, or the grid can't be used.
+
+        Examples
+        --------
+        >>> product = pi.Learner.from_formula("progression ~ bmi * bp", data, LinearRegression())
+        >>> product.fit(pi.Holdout(0.7), seed=1).vint().params.round(2).to_dict()
+        {'bmi:bp': 4.91}
         """
         return self._estimate(vint, pairs, kind=kind, average=average, **options)
 
@@ -299,6 +322,12 @@ class Effects(FittedModels):
         ------
         OptionError
             If a feature or class is unknown, or a pair is not one.
+
+        Examples
+        --------
+        >>> product = pi.Learner.from_formula("progression ~ bmi * bp", data, LinearRegression())
+        >>> product.fit(pi.Holdout(0.7), seed=1).h_statistic().params.round(3).to_dict()
+        {'bmi': 0.002, 'bp': 0.002}
         """
         return self._estimate(
             h_statistic,
@@ -352,6 +381,16 @@ class Effects(FittedModels):
         ------
         OptionError
             If a variable, level or class is unknown, or both of two variables are categories.
+
+        Examples
+        --------
+        >>> res.ale("bmi", points=4).summary_frame().iloc[:, :3].round(1)
+                   value  estimate  std_error
+        term
+        bmi[18]     18.0     -78.2        8.1
+        bmi[24.1]   24.1     -26.4        3.7
+        bmi[27.8]   27.8       5.0        2.6
+        bmi[42.2]   42.2     127.2       12.7
         """
         return self._estimate(accumulated_local_effects, features, **options)
 
@@ -390,6 +429,15 @@ class Effects(FittedModels):
         ------
         OptionError
             If the variable is unknown, or the grid leaves its observed range.
+
+        Examples
+        --------
+        >>> res.m_plot("bmi", grid=[20, 25, 30]).summary_frame().iloc[:, :3].round(1)
+                 value  estimate  std_error
+        term
+        bmi[20]   20.0      80.3        5.9
+        bmi[25]   25.0     138.2        4.8
+        bmi[30]   30.0     190.1        6.5
         """
         return self._estimate(m_plot, features, span=span, **options)
 
@@ -429,6 +477,14 @@ class Effects(FittedModels):
         ------
         OptionError
             If the variable is unknown, a category or constant, or the model predicts steps.
+
+        Examples
+        --------
+        >>> res.slopes("bmi", grid=[20, 30]).summary_frame().iloc[:, :3].round(2)
+                 value  estimate  std_error
+        term
+        bmi[20]   20.0      8.49       0.83
+        bmi[30]   30.0      8.49       0.83
         """
         return self._estimate(slopes, features, step=step, **options)
 
@@ -474,6 +530,14 @@ class Effects(FittedModels):
         ------
         OptionError
             If a variable is unknown or constant, or the model predicts steps.
+
+        Examples
+        --------
+        >>> res.ame(["bmi", "bp"]).conf_int().round(2)
+                 0      1
+        term
+        bmi   6.36  10.62
+        bp    1.09   1.88
         """
         return self._estimate(
             average_marginal_effects,

@@ -79,6 +79,14 @@ class FittedModels:
         ------
         OptionError
             If `estimand` is not an Estimand, or the options do not go together.
+
+        Examples
+        --------
+        >>> bias = pi.mean_over_rows(lambda y, prediction: prediction - y, "bias", null=0.0)
+        >>> res.estimate(bias).summary_frame().iloc[:, :4].round(2)
+              estimate  std_error  std_error_null  statistic
+        term
+        bias     -2.94       3.33            3.33      -0.88
         """
         if not isinstance(estimand, Estimand):
             raise OptionError(

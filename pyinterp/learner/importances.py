@@ -113,6 +113,17 @@ class Importances(FittedModels):
         ------
         LossError
             If the learner's predictions can't serve the loss.
+
+        Examples
+        --------
+        >>> res.pfi().summary_frame()[["estimate", "conf_low", "conf_high"]].round()
+              estimate  conf_low  conf_high
+        term
+        sex       49.0     -12.0      285.0
+        bmi     2725.0    1503.0     4378.0
+        bp       780.0     362.0     1389.0
+        >>> res.pfi("bmi", loss="absolute", permutations=10).params.round(1).to_dict()
+        {'bmi': 14.9}
         """
         shared: dict[str, Any] = {"permutations": permutations, "relation": relation, **inference}
         if metric is not None:
@@ -157,6 +168,11 @@ class Importances(FittedModels):
         -------
         EstimandResults
             In squared units of the response; for two classes, of the indicator of the second.
+
+        Examples
+        --------
+        >>> res.mvim().params.round().to_dict()
+        {'sex': 49.0, 'bmi': 2725.0, 'bp': 780.0}
         """
         return self._estimate(mvim, features, permutations=permutations, **inference)
 
@@ -191,6 +207,11 @@ class Importances(FittedModels):
         EstimandResults
             In squared units of the response; for two classes, of the indicator of the second.
             Tables show R²_j of `positivity` beside it.
+
+        Examples
+        --------
+        >>> res.cvim(["bmi", "bp"]).params.round().to_dict()
+        {'bmi': 2330.0, 'bp': 616.0}
         """
         return self._estimate(
             cvim, features, permutations=permutations, sampler=sampler, **inference
@@ -229,6 +250,11 @@ class Importances(FittedModels):
         EstimandResults
             In squared units of the response. Missing where R²_j is 0.999 or more; computed at
             R²_j = 0 in refits where it is negative.
+
+        Examples
+        --------
+        >>> res.amvim(["bmi", "bp"]).params.round().to_dict()
+        {'bmi': 2680.0, 'bp': 757.0}
         """
         return self._estimate(
             amvim, features, method=method, permutations=permutations, sampler=sampler, **inference
@@ -294,6 +320,13 @@ class Importances(FittedModels):
         :math:`E\,V(f(X) \mid X_C)` (Verdinelli and Wasserman 2024; Williamson et al. 2021): for a
         linear function :math:`\beta^2 V(X_S \mid X_C)`. For an additive one of independent
         features `pfi` is twice as large.
+
+        Examples
+        --------
+        >>> res.loco("bmi").conf_int().round()
+                  0       1
+        term
+        bmi   606.0  1914.0
         """
         self.analysis.need_trainer()
         return self._estimate(
@@ -336,6 +369,11 @@ class Importances(FittedModels):
         ------
         OptionError
             If the model has no importance, or not this one.
+
+        Examples
+        --------
+        >>> res.native_importance().params.round(1).to_dict()
+        {'bmi': 8.5, 'bp': 1.5, 'sex': -9.0}
         """
         reports = self.analysis.measure(native_report(self.analysis.problem, type))
         return self._estimate(native_importance, reports, type, **inference)
@@ -380,6 +418,14 @@ class Importances(FittedModels):
         ------
         PredictionError
             If the learner predicts neither a distribution nor class probabilities.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> labels = data.assign(high=data["progression"] > 140)
+        >>> learner = pi.Learner.from_formula("high ~ bmi + bp", labels, LogisticRegression())
+        >>> learner.fit(pi.Holdout(0.7), seed=1).likelihood_pfi().params.round(3).to_dict()
+        {'bmi': 0.191, 'bp': 0.052}
         """
         return self._estimate(
             likelihood_importance,
@@ -433,6 +479,14 @@ class Importances(FittedModels):
         ------
         PredictionError
             If the learner predicts neither a distribution nor class probabilities.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> labels = data.assign(high=data["progression"] > 140)
+        >>> learner = pi.Learner.from_formula("high ~ bmi + bp", labels, LogisticRegression())
+        >>> learner.fit(pi.Holdout(0.7), seed=1).entropy_pfi().params.round(3).to_dict()
+        {'bmi': 0.035, 'bp': 0.035}
         """
         return self._estimate(
             entropy_importance,
@@ -469,6 +523,16 @@ class Importances(FittedModels):
         -------
         ImportanceResults
             With "others" and "response"; one term per feature.
+
+        Examples
+        --------
+        >>> res.redundancy(["bmi", "bp"]).summary_frame().iloc[:, :2].round(2)
+              measure  estimate
+        term
+        bmi      R²_j      0.13
+        bp       R²_j      0.19
+        bmi   R²_j, y      0.33
+        bp    R²_j, y      0.23
         """
         columns = {"others": positivity, "response": redundancy}
         return ImportanceResults(
@@ -510,6 +574,14 @@ class Importances(FittedModels):
             neither; "undecided" if an interval is missing, or if the feature is informative and the
             model equally sure whatever its value. The rule is one of intervals: `simultaneous`
             makes them wider, most kinds of `p_adjust` do not.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> labels = data.assign(high=data["progression"] > 140)
+        >>> learner = pi.Learner.from_formula("high ~ bmi + bp", labels, LogisticRegression())
+        >>> learner.fit(pi.Holdout(0.7), seed=1).uncertainty().decisions.to_dict()
+        {'bmi': 'informative and shared', 'bp': 'informative and shared'}
         """
         return UncertaintyResults(
             likelihood=self.likelihood_pfi(features, permutations=permutations, **inference),

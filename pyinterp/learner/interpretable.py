@@ -75,6 +75,13 @@ class Interpretable(Effects, Importances):
         -------
         EstimandResults
             With one term.
+
+        Examples
+        --------
+        >>> res.loss(relation="explained").summary_frame().iloc[:, :2].round(2)
+              estimate  std_error
+        term
+        R²        0.38       0.05
         """
         return self._estimate(risk, loss=loss, relation=relation, **inference)
 
@@ -103,6 +110,11 @@ class Interpretable(Effects, Importances):
         ------
         LossError
             If the learner's predictions can't serve the metric.
+
+        Examples
+        --------
+        >>> res.metric("rmse").params.round(1).to_dict()
+        {'rmse': 60.2}
         """
         return self._estimate(metric_of_rows, metric, **inference)
 
@@ -141,6 +153,14 @@ class Interpretable(Effects, Importances):
         OptionError
             If there is no such measure, or the fit can't have it: a `FittedModel` no LOCO, and not
             every model reports an importance.
+
+        Examples
+        --------
+        >>> res.importance(["mvim", "cvim"], ["bmi", "bp"]).params.round()
+                mvim    cvim
+        term
+        bmi   2725.0  2330.0
+        bp     780.0   616.0
         """
         names = names_of(measures, "measures")
         if not names:
@@ -192,6 +212,11 @@ class Interpretable(Effects, Importances):
         -------
         EstimandResults
             Between 0 and 1, or negative where the features are predicted worse than by their mean.
+
+        Examples
+        --------
+        >>> res.positivity(["bmi", "bp"]).params.round(2).to_dict()
+        {'bmi': 0.13, 'bp': 0.19}
         """
         return self._estimate(positivity, features, sampler=sampler, **inference)
 
@@ -217,6 +242,11 @@ class Interpretable(Effects, Importances):
         {sampler}
         {rows}
         {look}
+
+        Examples
+        --------
+        >>> plot = res.plot_positivity("bmi")
+        >>> plot.save("positivity.png", width=5, height=3, verbose=False)
         """
         from pyinterp.results.plots.scatter import agreement  # noqa: PLC0415 - slow
         from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
@@ -286,6 +316,14 @@ class Interpretable(Effects, Importances):
         Returns
         -------
         CausalResults
+
+        Examples
+        --------
+        >>> causal = res.causal("bmi", grid=[20, 30])
+        >>> causal.effects.params.round(1).to_dict()
+        {'bmi[20]': 0.0, 'bmi[30]': 84.9}
+        >>> causal.importance.params.round().to_dict()
+        {'MVIM': 2748.0, 'CVIM': 2366.0}
         """
         problem = self.analysis.problem
         options: dict[str, Any] = {"permutations": permutations, "sampler": sampler}

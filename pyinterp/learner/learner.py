@@ -129,6 +129,16 @@ class Learner:
     See Also
     --------
     Learner.from_formula : The usual way to make one.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> X, y = data[["bmi", "bp", "age"]], data["progression"]
+    >>> learner = pi.Learner(y, X, LinearRegression())
+    >>> learner.fit(pi.Holdout(0.7), seed=1).pfi().params.round().to_dict()
+    {'bmi': 3031.0, 'bp': 679.0, 'age': 2.0}
     """
 
     _rereads = False  # fresh data are rows as a reader returns them
@@ -238,6 +248,12 @@ class Learner:
             read in another way, or that a formula that is not trusted may not have.
         DataError
             If the data can't be analyzed as they are.
+
+        Examples
+        --------
+        >>> learner = pi.Learner.from_formula("progression ~ bmi * bp", data, LinearRegression())
+        >>> learner.fit(pi.Holdout(0.7), seed=1).pd("bmi", grid=[20, 30]).params.round(1).to_dict()
+        {'bmi[20]': 98.8, 'bmi[30]': 184.4}
         """
         if design is None:
             design = "frame" if wants_frames(estimator) else "matrix"
@@ -418,6 +434,14 @@ class Learner:
             If `checkpoint` keeps refits of another call; it names the difference. If `measure`
             asks refits for different estimands, or fails. If `max_evaluation_rows` leaves a refit
             fewer than 2 rows.
+
+        Examples
+        --------
+        >>> res = learner.fit(pi.HalfSampling(5, pairs=5), seed=1)
+        >>> len(res.refits), res.nobs
+        (5, 442)
+        >>> res.pfi().bse.round().to_dict()
+        {'bmi': 563.0, 'bp': 185.0, 'age': 24.0}
         """
         plan = HalfSampling() if resampling is None else plan_of(resampling)
         if not isinstance(plan, Resampling):
@@ -600,6 +624,16 @@ class Learner:
         ------
         RefitError
             If the estimator can't be trained; it chains the cause.
+
+        Examples
+        --------
+        >>> model = learner.fit_model()
+        >>> model.pfi().conf_int().round()
+                   0       1
+        term
+        bmi   2280.0  3363.0
+        bp     491.0   918.0
+        age    -11.0    17.0
         """
         seeds = Seeds.start(seed)
         population = self.population
@@ -631,7 +665,13 @@ class Learner:
         return model
 
     def variables_of(self, data: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
-        """Return the columns of new rows that are the learner's variables."""
+        """Return the columns of new rows that are the learner's variables.
+
+        Examples
+        --------
+        >>> learner.variables_of(data).columns.to_list()
+        ['bmi', 'bp', 'age']
+        """
         frame = as_frame(data)
         if self.data.offset is not None:
             frame = self.data.offset.of(frame)
@@ -816,6 +856,17 @@ def join(
     ------
     FileError
         If refits are missing; it names them, and the shards that make them.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> for k in (1, 2):
+    ...     part = learner.fit(seed=1, checkpoint="refits", shard=(k, 2), progress=False)
+    >>> len(pi.join("refits", progress=False).refits)
+    15
     """
     store = Checkpoint.at(folder)
     learner, call = store.call()
@@ -840,6 +891,17 @@ class LearnerResults(Keepable):
         The plan.
     analysis : Analysis
         The fitted models with their rows, seeds and measurements.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp + sex", data, LinearRegression())
+    >>> res = learner.fit(pi.HalfSampling(5, pairs=5), seed=1)
+    >>> pfi = res.pfi()
+    >>> pfi.params.round(1).to_dict()
+    {'sex': 48.5, 'bmi': 2724.6, 'bp': 779.6}
     """
 
     model: Learner
@@ -869,6 +931,11 @@ class LearnerResults(Keepable):
         Returns
         -------
         ndarray of shape (n,), or DataFrame of class probabilities
+
+        Examples
+        --------
+        >>> res.predict(data.head(3)).round(1).tolist()
+        [204.3, 103.4, 178.8]
         """
         variables = self.model.variables_of(data)
         return mean_prediction(self.refits, variables)

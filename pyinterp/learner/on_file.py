@@ -190,6 +190,12 @@ class Keepable(Interpretable):
             and models of R, or the formula, if skops is not installed, or if models were dropped.
         OSError
             If the file can't be written, as on a full disk.
+
+        Examples
+        --------
+        >>> res.save("diabetes.pyinterp")
+        >>> pi.load("diabetes.pyinterp").params.equals(res.params)
+        True
         """
         check_flag("models", models)
         record = record_of(self.analysis)

@@ -63,6 +63,24 @@ class Metric(ABC):
         Footnote on its definition, and on how influences are computed if by no formula.
     range : tuple of float
         The least and the largest value that it can have. Intervals stay in it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> class Bias(pi.Metric):
+    ...     def __call__(self, y, prediction):
+    ...         return self.with_weights(y, prediction, np.ones(len(y)))
+    ...     def with_weights(self, y, prediction, weights):
+    ...         errors = prediction - y
+    ...         value = np.average(errors, weights=weights)
+    ...         return float(value), weights / weights.mean() * (errors - value)
+    >>> bias = Bias(name="bias", smaller_is_better=True)
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> learner.fit(pi.Holdout(0.7), seed=1).metric(bias).params.round(1).to_dict()
+    {'bias': 5.9}
     """
 
     name: str
@@ -88,7 +106,14 @@ class Metric(ABC):
     def with_weights(
         self, y: FloatArray, prediction: FloatArray, weights: FloatArray
     ) -> tuple[float, FloatArray]:
-        r"""Return the metric of weighted rows, and influences :math:`n w_i \, dM / dw_i`."""
+        r"""Return the metric of weighted rows, and influences :math:`n w_i \, dM / dw_i`.
+
+        Examples
+        --------
+        >>> y, prediction = np.array([1.0, 2.0]), np.array([2.0, 2.0])
+        >>> bias.with_weights(y, prediction, np.array([3.0, 1.0]))[0]
+        0.75
+        """
         raise LossError(f"The metric {quote(self.name)} has no weighted form.")
 
     def __repr__(self) -> str:

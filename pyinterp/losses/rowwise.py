@@ -55,6 +55,17 @@ class Loss:
         Unit of the loss in terms of ``{y}``, the name of the response.
     range : tuple of float
         The least and the largest value that it can have: ``(0, np.inf)``. Intervals stay in it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> double = pi.Loss("asymmetric", lambda y, f: np.where(y > f, 2.0, 1.0) * np.abs(y - f))
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> learner.fit(pi.Holdout(0.7), seed=1).pfi(loss=double).params.round(1).to_dict()
+    {'bmi': 28.0, 'bp': 7.9}
     """
 
     name: str
@@ -112,7 +123,14 @@ class Loss:
         return loss
 
     def best_constant(self, y: FloatArray) -> FloatArray | None:
-        """Return the best prediction that ignores the features; None if the loss states none."""
+        """Return the best prediction that ignores the features; None if the loss states none.
+
+        Examples
+        --------
+        >>> middle = pi.Loss("absolute", lambda y, f: np.abs(y - f), constant=np.median)
+        >>> float(middle.best_constant(np.array([1.0, 2.0, 9.0])))
+        2.0
+        """
         if self.constant is None:
             return None
         best = real_numbers(self.constant(read_only(y)))

@@ -80,17 +80,38 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
         return family
 
     def fit(self, X: Any, y: npt.ArrayLike) -> Distributional:
-        """Fit a copy of the estimator."""
+        """Fit a copy of the estimator.
+
+        Examples
+        --------
+        >>> fitted = learner.fit(data[["bmi", "bp"]], data["progression"])
+        >>> fitted.n_features_in_
+        2
+        """
         self._check()
         self.estimator_ = fresh(self.estimator).fit(X, y)
         return self
 
     def predict(self, X: Any) -> FloatArray:
-        """Return what the estimator predicts."""
+        """Return what the estimator predicts.
+
+        Examples
+        --------
+        >>> fitted = learner.fit(data[["bmi", "bp"]], data["progression"])
+        >>> fitted.predict(data[["bmi", "bp"]].head(2)).round(1).tolist()
+        [209.7, 100.9]
+        """
         return np.asarray(self._fitted_estimator.predict(X), dtype=np.float64)
 
     def predict_parameters(self, X: Any) -> FloatArray:
-        """Return the parameters of the distribution of each row, shape (n, P)."""
+        """Return the parameters of the distribution of each row, shape (n, P).
+
+        Examples
+        --------
+        >>> fitted = learner.fit(data[["bmi", "bp"]], data["progression"])
+        >>> fitted.predict_parameters(data[["bmi", "bp"]].head(2)).round(1).tolist()
+        [[209.7, 54.0], [100.9, 54.0]]
+        """
         self._check()
         parameters = np.asarray(self.parameters(self._fitted_estimator, X), dtype=np.float64)
         expected = (len(X), len(self.predictive_distribution.parameters))

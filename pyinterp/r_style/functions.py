@@ -62,6 +62,19 @@ def partial(
     -------
     pandas.DataFrame
         A column per variable, ``yhat``, and ``yhat.id`` with `ice`.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi * bp", data, LinearRegression())
+    >>> model = learner.fit_model()
+    >>> pi.r_style.partial(model, "bmi", grid_resolution=3).round(1)
+        bmi   yhat
+    0  18.0   78.4
+    1  30.1  181.2
+    2  42.2  284.0
     """
     PARTIAL.check(locals())
     if pred_var is not None:
@@ -120,6 +133,18 @@ def vi_firm(
     -------
     pandas.DataFrame
         Columns Variable and Importance, in the order of `feature_names`.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi * bp", data, LinearRegression())
+    >>> model = learner.fit_model()
+    >>> pi.r_style.vi_firm(model).round(2)
+      Variable  Importance
+    0      bmi       61.12
+    1       bp       28.05
     """
     VI_FIRM.check({**locals(), **curve})
     names = names_or_all(object, feature_names)
@@ -166,6 +191,18 @@ def vi_permute(
     -------
     pandas.DataFrame
         Columns Variable and Importance, and StDev over more than one permutation.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi * bp", data, LinearRegression())
+    >>> model = learner.fit_model(seed=1)
+    >>> pi.r_style.vi_permute(model, metric="rmse", nsim=10).round(1)
+      Variable  Importance  StDev
+    0      bmi        21.1    2.3
+    1       bp         7.0    0.9
     """
     check_results(object)
     VI_PERMUTE.check(locals())
@@ -241,6 +278,18 @@ def vi(
         For "permute" without a metric.
     TypeError
         For an argument that belongs to another method.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi * bp", data, LinearRegression())
+    >>> model = learner.fit_model()
+    >>> pi.r_style.vi(model, "firm").round(2)
+      Variable  Importance
+    0      bmi       61.12
+    1       bp       28.05
     """
     VI.check(locals())
     if method == "permute" and metric is None:
@@ -297,6 +346,17 @@ def vint(
     -------
     pandas.DataFrame
         Columns Variables, such as ``x1*x2``, and Interaction, largest first.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi * bp", data, LinearRegression())
+    >>> model = learner.fit_model()
+    >>> pi.r_style.vint(model).round(2)
+      Variables  Interaction
+    0    bmi*bp        16.23
     """
     names = names_or_all(object, feature_names)
     pairs = list(combinations(names, 2))
@@ -330,6 +390,22 @@ def hstats(
     -------
     pandas.DataFrame
         Columns statistic (h2, h2_overall, h2_pairwise, h2_threeway, pd_importance), term and value.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi * bp", data, LinearRegression())
+    >>> model = learner.fit_model()
+    >>> pi.r_style.hstats(model).round(3)
+           statistic    term  value
+    0             h2          0.020
+    1     h2_overall     bmi  0.020
+    2     h2_overall      bp  0.020
+    3    h2_pairwise  bmi:bp  0.020
+    4  pd_importance     bmi  0.620
+    5  pd_importance      bp  0.173
     """
     HSTATS.check(locals())
     check_results(object)

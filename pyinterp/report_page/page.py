@@ -71,6 +71,16 @@ def report(
         If `res` is not such a result, or an option does not suit it.
     OSError
         If the file can't be written.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> res = learner.fit(pi.Holdout(0.7), seed=1)
+    >>> pi.report(res, "report.html", features="bmi").name
+    'report.html'
     """
     if not isinstance(res, Interpretable):
         raise OptionError(

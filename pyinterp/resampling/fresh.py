@@ -30,6 +30,18 @@ class FreshDraws(Resampling):
         Number of refits.
     fraction : float
         Share of each draw's rows that train; the rest evaluate.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from functools import partial
+    >>> from sklearn.linear_model import LinearRegression
+    >>> process = pi.simulation.molnar_linear()
+    >>> data = process.draw(100, seed=1)
+    >>> plan = pi.FreshDraws(partial(process.draw, 100), 5)
+    >>> learner = pi.Learner.from_formula("y ~ x1 + x2", data, LinearRegression())
+    >>> learner.fit(plan, seed=1).pfi().params.round(2).to_dict()
+    {'x1': 0.07, 'x2': 0.17}
     """
 
     shares_data: ClassVar[bool] = False

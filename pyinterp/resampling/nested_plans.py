@@ -37,6 +37,16 @@ class NestedCrossValidation(Splitting):
     Notes
     -----
     There are ``folds**2 * repeats`` fits: 5,000 by default.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> plan = pi.NestedCrossValidation(5, repeats=2)
+    >>> learner.fit(plan, seed=1).pfi().bse.round().to_dict()
+    {'bmi': 274.0, 'bp': 111.0}
     """
 
     folds: int = 10
@@ -75,7 +85,16 @@ class NestedCrossValidation(Splitting):
     def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
-        """Yield the units of every refit."""
+        """Yield the units of every refit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyinterp.resampling.resampling import Units
+        >>> units = Units.make(10, None, None)
+        >>> next(plan.split(units, np.random.default_rng(1), None))
+        <Split: 8 units train, 2 evaluate>
+        """
         if units.count < 2 * self.folds:
             raise DataError(
                 f"Nested cross-validation needs at least 2 rows per fold; got {units.count} rows "
@@ -129,6 +148,16 @@ class NestedBootstrap(Splitting):
     distinct rows. So "row" trains on about 0.42 n distinct rows, some more than once. The estimate
     is for a learner with this little data. A row that was drawn twice evaluates twice. Copies
     donate feature values to each other, which lowers an importance by a share of about 1/n.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> plan = pi.NestedBootstrap(5, 2)
+    >>> learner.fit(plan, seed=1).pfi().bse.round().to_dict()
+    {'bmi': 946.0, 'bp': 417.0}
     """
 
     bootstraps: int = 100
@@ -162,7 +191,16 @@ class NestedBootstrap(Splitting):
     def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
-        """Yield the units of every refit."""
+        """Yield the units of every refit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyinterp.resampling.resampling import Units
+        >>> units = Units.make(10, None, None)
+        >>> next(plan.split(units, np.random.default_rng(1), None))
+        <Split: 7 units train, 3 evaluate>
+        """
 
         def sample_of(stream: np.random.Generator) -> list[Split]:
             sample = np.sort(stream.integers(units.count, size=units.count))

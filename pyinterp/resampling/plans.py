@@ -33,12 +33,30 @@ class _Draws(Splitting):
     def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
-        """Yield the units of every refit."""
+        """Yield the units of every refit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyinterp.resampling.resampling import Units
+        >>> units = Units.make(10, None, None)
+        >>> next(plan.split(units, np.random.default_rng(1), None))
+        <Split: 10 units train, 1 evaluate>
+        """
         for _ in range(self.refits):
             yield from self.redraw(partial(self.draw, units, rng), units, classes)
 
     def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
-        """Draw a fraction of the units, of every stratum, to train; the others evaluate."""
+        """Draw a fraction of the units, of every stratum, to train; the others evaluate.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyinterp.resampling.resampling import Units
+        >>> units = Units.make(10, None, None)
+        >>> plan.draw(units, np.random.default_rng(1))
+        [<Split: 6 units train, 4 evaluate>]
+        """
         strata = units.within_strata()
         counts = np.array([len(stratum) for stratum in strata])
         # The largest remainders are rounded up, so that the total is round(fraction * n).
@@ -67,6 +85,16 @@ class Bootstrap(_Draws):
     cluster : str or array of shape (n,), optional
         Draw whole clusters, the levels of this column: repeated measures of one subject never
         stand on both sides.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> plan = pi.Bootstrap(5)
+    >>> learner.fit(plan, seed=1).pfi().bse.round().to_dict()
+    {'bmi': 261.0, 'bp': 166.0}
     """
 
     label: ClassVar[str] = "bootstrap"
@@ -80,7 +108,16 @@ class Bootstrap(_Draws):
     __repr__ = call_form
 
     def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
-        """Draw the units of one refit."""
+        """Draw the units of one refit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyinterp.resampling.resampling import Units
+        >>> units = Units.make(10, None, None)
+        >>> plan.draw(units, np.random.default_rng(1))
+        [<Split: 10 units train, 1 evaluate>]
+        """
         strata = units.within_strata()
         train = np.concatenate([rng.choice(stratum, size=len(stratum)) for stratum in strata])
         return [Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))]
@@ -98,6 +135,16 @@ class Subsampling(_Draws):
         Share of units that train; 0.632 is the bootstrap's expected share of distinct rows.
     strata, cluster : str or array of shape (n,), optional
         As in `Bootstrap`.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> plan = pi.Subsampling(5, fraction=0.5)
+    >>> learner.fit(plan, seed=1).pfi().bse.round().to_dict()
+    {'bmi': 258.0, 'bp': 119.0}
     """
 
     study: ClassVar[str] = "subsampling"
@@ -129,6 +176,16 @@ class Holdout(_Draws):
         Share of units that train.
     strata, cluster : str or array of shape (n,), optional
         As in `Bootstrap`.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> plan = pi.Holdout(0.7)
+    >>> learner.fit(plan, seed=1).pfi().bse.round().to_dict()
+    {'bmi': 529.0, 'bp': 204.0}
     """
 
     fraction: float = FRACTION
@@ -156,6 +213,16 @@ class CrossValidation(Splitting):
         Number of partitions into folds; there are ``folds * repeats`` refits.
     strata, cluster : str or array of shape (n,), optional
         As in `Bootstrap`.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> plan = pi.CrossValidation(5)
+    >>> learner.fit(plan, seed=1).pfi().bse.round().to_dict()
+    {'bmi': 504.0, 'bp': 149.0}
     """
 
     stratifies: ClassVar[bool] = True
@@ -186,7 +253,16 @@ class CrossValidation(Splitting):
     def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
-        """Yield the units of every refit."""
+        """Yield the units of every refit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyinterp.resampling.resampling import Units
+        >>> units = Units.make(10, None, None)
+        >>> next(plan.split(units, np.random.default_rng(1), None))
+        <Split: 8 units train, 2 evaluate>
+        """
         if self.folds > units.count:
             raise DataError(
                 f"There must be at least as many rows or clusters as folds; got {units.count} "
@@ -234,6 +310,16 @@ class HalfSampling(_Draws):
     -----
     There are ``refits + 2 * pairs`` fits on 24.5 n training rows by default, against 9.5 n for
     ``Subsampling(15)``.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> plan = pi.HalfSampling(5, pairs=5)
+    >>> learner.fit(plan, seed=1).pfi().bse.round().to_dict()
+    {'bmi': 553.0, 'bp': 206.0}
     """
 
     label: ClassVar[str] = "half-sampling"
@@ -285,7 +371,16 @@ class HalfSampling(_Draws):
     def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
-        """Yield the units of every refit."""
+        """Yield the units of every refit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyinterp.resampling.resampling import Units
+        >>> units = Units.make(100, None, None)
+        >>> next(plan.split(units, np.random.default_rng(1), None))
+        <Split: 63 units train, 37 evaluate>
+        """
         if units.count < LEAST_UNITS:
             what = "rows" if self.cluster is None else "clusters"
             other = f"pi.Bootstrap(15{'' if self.cluster is None else ', cluster=...'})"

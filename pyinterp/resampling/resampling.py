@@ -88,7 +88,15 @@ def _part_at(
 
 
 class Split(NamedTuple):
-    """Units that train and units that evaluate, repeats allowed."""
+    """Units that train and units that evaluate, repeats allowed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pyinterp.resampling import Split
+    >>> Split(train=np.arange(7), evaluation=np.arange(7, 10))
+    <Split: 7 units train, 3 evaluate>
+    """
 
     train: IntArray
     evaluation: IntArray
@@ -190,7 +198,18 @@ class Resampling(ABC):
         return self.study if plain else ""
 
     def on(self, population: Sample, units: Units, rng: np.random.Generator) -> Resampling:
-        """Return the plan for these rows; another one only if it depends on them."""
+        """Return the plan for these rows; another one only if it depends on them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyinterp.data.sample import Sample
+        >>> from pyinterp.resampling.resampling import Units
+        >>> rows = Sample(variables=data[["bmi"]], y=None, response=None, rows=np.arange(len(data)))
+        >>> units = Units.make(rows.nobs, None, None)
+        >>> plan.on(rows, units, np.random.default_rng(1)) is plan
+        True
+        """
         return self
 
     @property
@@ -236,12 +255,42 @@ class Resampling(ABC):
 
 
 class Splitting(Resampling):
-    """A plan that splits the rows at hand."""
+    """A plan that splits the rows at hand.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> from pyinterp.resampling import Split, Splitting
+    >>> from sklearn.linear_model import LinearRegression
+    >>> class Rolling(Splitting):
+    ...     number = 4
+    ...     label = "rolling origin, 4 windows"
+    ...     def split(self, units, rng, classes):
+    ...         for end in (100, 200, 300, 400):
+    ...             yield Split(np.arange(end), np.arange(end, end + 42))
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> learner.fit(Rolling(), seed=1).loss().params.round().to_dict()
+    {'loss': 3758.0}
+    """
 
     def parts(
         self, population: Sample, units: Units, rng: np.random.Generator, read: Reader
     ) -> Iterator[Part]:
-        """Yield every refit's training and evaluation rows."""
+        """Yield every refit's training and evaluation rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyinterp.data.sample import Sample
+        >>> from pyinterp.resampling.resampling import Units
+        >>> rows = Sample(variables=data[["bmi"]], y=None, response=None, rows=np.arange(len(data)))
+        >>> units = Units.make(rows.nobs, None, None)
+        >>> part = next(plan.parts(rows, units, np.random.default_rng(1), None))
+        >>> part.train, part.evaluation
+        (<Sample: 279 rows, 1 variables>, <Sample: 163 rows, 1 variables>)
+        """
         categorical = population.response is not None and population.response.classes is not None
         classes = population.y if categorical else None
         splits = list(self.split(units, rng, classes))
@@ -258,7 +307,15 @@ class Splitting(Resampling):
     def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
     ) -> Iterator[Split]:
-        """Yield the units of every refit."""
+        """Yield the units of every refit.
+
+        Examples
+        --------
+        >>> from pyinterp.resampling.resampling import Units
+        >>> units = Units.make(442, None, None)
+        >>> next(Rolling().split(units, np.random.default_rng(1), None))
+        <Split: 100 units train, 42 evaluate>
+        """
 
     def redraw(
         self, draw: Callable[[], list[Split]], units: Units, classes: FloatArray | None

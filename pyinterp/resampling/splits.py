@@ -36,6 +36,17 @@ class Splits(Resampling):
     Notes
     -----
     A splitter whose ``random_state`` is None takes one from the seed of `Learner.fit`.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from sklearn.model_selection import KFold
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> plan = pi.Splits(KFold(5, shuffle=True, random_state=1))
+    >>> learner.fit(plan, seed=1).pfi().bse.round().to_dict()
+    {'bmi': 392.0, 'bp': 106.0}
     """
 
     splits: Any
@@ -76,7 +87,18 @@ class Splits(Resampling):
         return f"{name}{self.number} splits"
 
     def on(self, population: Sample, units: Units, rng: np.random.Generator) -> Splits:
-        """Return the plan with its splits drawn and checked."""
+        """Return the plan with its splits drawn and checked.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyinterp.data.sample import Sample
+        >>> from pyinterp.resampling.resampling import Units
+        >>> rows = Sample(variables=data[["bmi"]], y=None, response=None, rows=np.arange(len(data)))
+        >>> units = Units.make(rows.nobs, None, None)
+        >>> plan.on(rows, units, np.random.default_rng(1)).number
+        5
+        """
         if _is_splitter(self.splits):
             groups = None if self.cluster is None else units.of_row
             splits = _draw(self.splits, population, groups, rng)
@@ -105,7 +127,19 @@ class Splits(Resampling):
     def parts(
         self, population: Sample, units: Units, rng: np.random.Generator, read: Reader
     ) -> Iterator[Part]:
-        """Yield every refit's training and evaluation rows."""
+        """Yield every refit's training and evaluation rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyinterp.data.sample import Sample
+        >>> from pyinterp.resampling.resampling import Units
+        >>> rows = Sample(variables=data[["bmi"]], y=None, response=None, rows=np.arange(len(data)))
+        >>> units = Units.make(rows.nobs, None, None)
+        >>> plan = plan.on(rows, units, np.random.default_rng(1))
+        >>> next(plan.parts(rows, units, np.random.default_rng(1), None)).train
+        <Sample: 353 rows, 1 variables>
+        """
         plan = self if self._splits else self.on(population, units, rng)
         for train, evaluation, _ in plan._splits:
             yield part_of(population, train, evaluation, of_row=units.of_row, label=plan.label)

@@ -38,6 +38,16 @@ class Ranks(Tabular):
         What has rank 1.
     note : str
         How the probabilities are computed.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp + sex", data, LinearRegression())
+    >>> ranks = learner.fit(pi.HalfSampling(5, pairs=5), seed=1).pfi().ranks()
+    >>> ranks.expected_ranks.round(2).to_dict()
+    {'bmi': 1.02, 'bp': 1.99, 'sex': 2.99}
     """
 
     probabilities: pd.DataFrame
@@ -54,7 +64,17 @@ class Ranks(Tabular):
         return pd.Series(values, index=self.probabilities.index, name="expected_rank")
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Return intervals of ranks, from the alpha / 2 to the 1 - alpha / 2 quantile."""
+        """Return intervals of ranks, from the alpha / 2 to the 1 - alpha / 2 quantile.
+
+        Examples
+        --------
+        >>> ranks.conf_int()
+              0  1
+        term
+        bmi   1  1
+        bp    2  2
+        sex   3  3
+        """
         check_alpha(alpha)
         below = self.probabilities.to_numpy().cumsum(axis=1)
         levels = (alpha / 2, 1 - alpha / 2)
@@ -62,7 +82,17 @@ class Ranks(Tabular):
         return pd.DataFrame(np.transpose(limits), index=self.probabilities.index)
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Return expected rank, its interval and the probability of the first rank, by term."""
+        """Return expected rank, its interval and the probability of the first rank, by term.
+
+        Examples
+        --------
+        >>> ranks.summary_frame().round(2)
+              expected_rank  conf_low  conf_high  first
+        term
+        bmi            1.02         1          1   0.98
+        bp             1.99         2          2   0.02
+        sex            2.99         3          3   0.00
+        """
         limits = self.conf_int(alpha).set_axis(["conf_low", "conf_high"], axis=1)
         first = self.probabilities.iloc[:, 0].rename("first")
         return pd.concat([self.expected_ranks, limits, first], axis=1)
@@ -83,6 +113,23 @@ class Ranks(Tabular):
         alpha : float
             Significance level of the intervals.
         {table}
+
+        Examples
+        --------
+        >>> print(ranks.summary())
+                                  Ranks with their uncertainty
+        ================================================================================
+        Estimand: PFI (squared error)                   Rank 1: largest
+        ================================================================================
+                                             expected rank    [0.025    0.975] P(rank 1)
+        --------------------------------------------------------------------------------
+        bmi                                           1.02         1         1     0.981
+        bp                                            1.99         2         2     0.019
+        sex                                           2.99         3         3     0.000
+        ================================================================================
+        <BLANKLINE>
+        [1] Probabilities of ranks by the joint t distribution (5 df) of the estimates
+            (half-sample); 100,000 draws, Monte Carlo error at most 0.00052.
         """
         TableOptions(alpha, title=title, notes=notes, decimals=decimals)
         number = f"%.{2 if decimals is None else decimals}f"
@@ -103,6 +150,11 @@ class Ranks(Tabular):
         Parameters
         ----------
         {look}
+
+        Examples
+        --------
+        >>> plot = ranks.plot()
+        >>> plot.save("ranks.png", width=5, height=3, verbose=False)
         """
         from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
         from pyinterp.results.plots.tiles import rank_tiles  # noqa: PLC0415 - slow

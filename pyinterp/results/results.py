@@ -94,6 +94,17 @@ class EstimandResults(TableOfEstimands):
         A second estimand that says, by term, how far to trust the estimates.
     corrected_params : Series or None
         Estimates after the estimand's `correction` for bias, by term.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp + sex", data, LinearRegression())
+    >>> res = learner.fit(pi.HalfSampling(5, pairs=5), seed=1)
+    >>> pfi = res.pfi()
+    >>> pfi.bse.round(1).to_dict()
+    {'sex': 52.2, 'bmi': 557.8, 'bp': 199.0}
     """
 
     estimand: Estimand
@@ -264,6 +275,15 @@ class EstimandResults(TableOfEstimands):
         -------
         pandas.DataFrame
             Columns 0 and 1, as in statsmodels.
+
+        Examples
+        --------
+        >>> pfi.conf_int(alpha=0.1).round()
+                   0       1
+        term
+        sex      0.0   222.0
+        bmi   1741.0  3995.0
+        bp     441.0  1246.0
         """
         check_alpha(alpha)
         limits = pd.DataFrame(self.inference.interval(alpha), index=self._index)
@@ -289,6 +309,16 @@ class EstimandResults(TableOfEstimands):
         ------
         InferenceError
             For other variances than the one of paired repeated splits.
+
+        Examples
+        --------
+        >>> subsamples = learner.fit(pi.Subsampling(5), seed=1)
+        >>> subsamples.pfi().rope_test(50.0).round(2)
+              left  rope  right
+        term
+        sex    0.0  0.57   0.43
+        bmi    0.0  0.00   1.00
+        bp     0.0  0.00   1.00
         """
         check_number("rope", rope, NOT_NEGATIVE)
         inference = self.inference
@@ -322,6 +352,15 @@ class EstimandResults(TableOfEstimands):
             For a curve or a surface.
         InferenceError
             If a term has no estimate or no standard error.
+
+        Examples
+        --------
+        >>> pfi.ranks().probabilities.round(2)
+        rank     1     2     3
+        term
+        bmi   0.98  0.02  0.00
+        bp    0.02  0.97  0.01
+        sex   0.00  0.01  0.99
         """
         if self.estimand.terms.axes:
             raise OptionError(
@@ -346,6 +385,15 @@ class EstimandResults(TableOfEstimands):
         ----------
         r_matrix : array of shape (k, q), or as in `t_test`, optional
             Weights of k contrasts; their covariance is returned.
+
+        Examples
+        --------
+        >>> pfi.cov_params().round()
+        term      sex       bmi       bp
+        term
+        sex    2723.0   18266.0  -1478.0
+        bmi   18266.0  311100.0 -63907.0
+        bp    -1478.0  -63907.0  39601.0
         """
         cov = pd.DataFrame(self.variance.cov, index=self._index, columns=self._index)
         if r_matrix is None:
@@ -370,6 +418,15 @@ class EstimandResults(TableOfEstimands):
         ------
         InferenceError
             For another plan than `HalfSampling`.
+
+        Examples
+        --------
+        >>> pfi.variance_parts()[["estimate", "m", "M", "variance", "variance_null"]].round()
+              estimate  m  M  variance  variance_null
+        term
+        sex       49.0  5  5    2723.0          562.0
+        bmi     2725.0  5  5  311100.0        11371.0
+        bp       780.0  5  5   39601.0         6145.0
         """
         variance = COV_TYPES["half-sample"](self.replicates)
         parts = variance_parts(self.replicates)
@@ -416,6 +473,19 @@ class EstimandResults(TableOfEstimands):
             If the hypotheses can't be read.
         InferenceError
             If a term has no estimate, or the contrast no variance.
+
+        Examples
+        --------
+        >>> print(pfi.t_test("bmi = bp"))
+                                    Test for Constraints
+        ============================================================================
+                         coef    std err     [0.025     0.975]          t      P>|t|
+        ----------------------------------------------------------------------------
+        bmi = bp         1945        692        296       3870      3.031      0.029
+        ============================================================================
+        <BLANKLINE>
+        Of several importances t divides by the standard error on the side of the
+        hypothesis (Zou and Donner 2008), not by std err.
         """
         return self._tests(self._constraint(hypotheses))
 
@@ -452,11 +522,22 @@ class EstimandResults(TableOfEstimands):
         InferenceError
             If a term has no estimate or no variance, there are more hypotheses than degrees of
             freedom, they contradict each other, or the alternative is one-sided.
+
+        Examples
+        --------
+        >>> print(pfi.wald_test("bmi = bp, sex = 0"))
+        F test: F(2, 4) = 3.310, P = 0.142
         """
         return self._joint_test(self._constraint(hypotheses))
 
     def f_test(self, hypotheses: Hypothesis) -> JointTest:
-        """Test linear hypotheses together, as `wald_test` does; statsmodels has both names."""
+        """Test linear hypotheses together, as `wald_test` does; statsmodels has both names.
+
+        Examples
+        --------
+        >>> print(pfi.f_test("bmi = bp, sex = 0"))
+        F test: F(2, 4) = 3.310, P = 0.142
+        """
         return self.wald_test(hypotheses)
 
     def flat_test(self) -> FlatTest:
@@ -471,6 +552,11 @@ class EstimandResults(TableOfEstimands):
         FlatTest
             With ``statistic``, ``pvalue``, ``df``, ``points``, and ``term``, the point that differs
             most.
+
+        Examples
+        --------
+        >>> print(res.pd("bmi", points=5).flat_test())
+        Flat curve: largest |t| = 10.242 of 5 points (at bmi[29.275]), 5 df, P <0.001
         """
         terms = self.estimand.terms
         if not terms.axes:
@@ -508,6 +594,16 @@ class EstimandResults(TableOfEstimands):
         ------
         OptionError
             If the results are not by groups (``by=``), or there is no such group.
+
+        Examples
+        --------
+        >>> print(res.pd("bmi", grid=[30], by="sex").differences())
+                                           Test for Constraints
+        =========================================================================================
+                                      coef    std err     [0.025     0.975]          t      P>|t|
+        -----------------------------------------------------------------------------------------
+        bmi[30] | sex=2 - sex=1     0.5631     7.4265   -18.5274    19.6536      0.076      0.943
+        =========================================================================================
         """
         return self._tests(_differences(self.estimand.terms, reference))
 
@@ -518,6 +614,11 @@ class EstimandResults(TableOfEstimands):
         ------
         OptionError
             If the results are not by groups (``by=``).
+
+        Examples
+        --------
+        >>> print(res.pfi(["bmi", "bp"], by="sex").equality_test())
+        F test: F(2, 4) = 5.731, P = 0.067
         """
         return self._joint_test(_differences(self.estimand.terms, None))
 
@@ -555,6 +656,15 @@ class EstimandResults(TableOfEstimands):
         Before them value, value2 and class where the estimand has a grid or classes; after them
         corrected, if the estimand has a correction of its bias, and diagnostic, R²_j of conditional
         importances.
+
+        Examples
+        --------
+        >>> pfi.summary_frame(alpha=0.1)[["estimate", "conf_low", "conf_high"]].round()
+              estimate  conf_low  conf_high
+        term
+        sex       49.0       0.0      222.0
+        bmi     2725.0    1741.0     3995.0
+        bp       780.0     441.0     1246.0
         """
         limits, errors = self.conf_int(alpha), self.variance.bse_error
         spread = np.where(self.bse > 0, np.nan if errors is None else errors, np.nan)
@@ -579,7 +689,21 @@ class EstimandResults(TableOfEstimands):
         return pd.concat([self.estimand.terms.layout.set_axis(self._index), numbers], axis=1)
 
     def glance(self) -> pd.DataFrame:
-        """Return a frame of one row that describes the whole analysis, as R's broom does."""
+        """Return a frame of one row that describes the whole analysis, as R's broom does.
+
+        Examples
+        --------
+        >>> pfi.glance().T.head(8)
+                                      0
+        estimand    PFI (squared error)
+        learner        LinearRegression
+        nobs                        442
+        dropped                       0
+        resampling        half-sampling
+        refits                        5
+        pairs                         5
+        df_resid                      5
+        """
         context, fit = self.context, self.fit
         return pd.DataFrame(
             {
@@ -603,7 +727,16 @@ class EstimandResults(TableOfEstimands):
         )
 
     def refit_frame(self) -> pd.DataFrame:
-        """Return the estimates of every refit, shape (m, q)."""
+        """Return the estimates of every refit, shape (m, q).
+
+        Examples
+        --------
+        >>> pfi.refit_frame().head(3).round()
+        term   sex     bmi     bp
+        0     48.0  2936.0  913.0
+        1     37.0  2966.0  945.0
+        2     55.0  2644.0  750.0
+        """
         return pd.DataFrame(self.replicates.per_refit, columns=self._index)
 
     def row_frame(self) -> pd.DataFrame:
@@ -616,6 +749,14 @@ class EstimandResults(TableOfEstimands):
         pandas.DataFrame
             A row per evaluation row, in the order of the data, and a column per term. The index is
             the data's; rows of arrays and of fresh draws are numbered.
+
+        Examples
+        --------
+        >>> pfi.row_frame().head(3).round()
+        term    sex     bmi      bp
+        1    -225.0  5044.0  1201.0
+        2     451.0  -138.0   631.0
+        3     678.0   -97.0 -1659.0
         """
         if not self.rows:
             raise InferenceError(
@@ -707,6 +848,11 @@ class EstimandResults(TableOfEstimands):
         curves : int
             How many curves of rows are drawn at most, evenly spread over the rows.
         {look}
+
+        Examples
+        --------
+        >>> plot = pfi.plot()
+        >>> plot.save("importance.png", width=5, height=3, verbose=False)
         """
         from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
         from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - as above

@@ -85,6 +85,35 @@ def summary_col(
     -------
     statsmodels Summary
         With ``as_text``, ``as_html``, ``as_latex`` and ``as_csv``.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression, Ridge
+    >>> data = pi.datasets.load_diabetes()
+    >>> learners = {"linear": LinearRegression(), "ridge": Ridge(100)}
+    >>> pfis = {
+    ...     name: pi.Learner.from_formula("progression ~ bmi + bp", data, learner).fit(seed=1).pfi()
+    ...     for name, learner in learners.items()
+    ... }
+    >>> print(pi.summary_col(pfis))
+              PFI (squared error)
+    ========================================
+                          linear       ridge
+    ----------------------------------------
+    bmi                     2842        2774
+                           (549)       (535)
+    bp                       747         770
+                           (249)       (252)
+    ========================================
+    No. observations         442         442
+    No. refits                15          15
+    Loss                    3584        3586
+    R² or D²               0.397       0.397
+    Cov. type        half-sample half-sample
+    ========================================
+    <BLANKLINE>
+    Standard errors in parentheses.
     """
     check_flag("stars", stars)
     if float_format is not None:
@@ -149,6 +178,19 @@ def plot(
     ------
     OptionError
         If results are surfaces, or curves of different variables; or if `top` is of curves.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression, Ridge
+    >>> data = pi.datasets.load_diabetes()
+    >>> learners = {"linear": LinearRegression(), "ridge": Ridge(100)}
+    >>> pfis = {
+    ...     name: pi.Learner.from_formula("progression ~ bmi + bp", data, learner).fit(seed=1).pfi()
+    ...     for name, learner in learners.items()
+    ... }
+    >>> plot = pi.plot(pfis)
+    >>> plot.save("learners.png", width=5, height=3, verbose=False)
     """
     from pyinterp.results.plots.curves import overlay  # noqa: PLC0415 - slow
     from pyinterp.results.plots.points import together  # noqa: PLC0415 - slow

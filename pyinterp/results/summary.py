@@ -86,6 +86,11 @@ class Tabular(Savable):
             For ``\ref``, such as "tab:pfi".
         notes : {"short", "full", "none"}
             Footnotes, as in ``summary``.
+
+        Examples
+        --------
+        >>> print(pfi.to_latex(caption="Importance").splitlines()[0])
+        % \usepackage{booktabs,threeparttable}
         """
         return self.summary(notes=notes).as_latex(label, caption)
 
@@ -96,6 +101,13 @@ class Tabular(Savable):
         ----------
         notes : {"short", "full", "none"}
             Footnotes, as in ``summary``.
+
+        Examples
+        --------
+        >>> for line in pfi.to_markdown(notes="none").splitlines()[-2:]:
+        ...     print(line)
+        | bp | 780 | 199 | 362 | 1389 | 7.930 | 0.001 |
+        | sex | 49 | 52 | -12 | 285 | 2.047 | 0.096 |
         """
         return self.summary(notes=notes).as_markdown()
 
@@ -109,13 +121,27 @@ class Tabular(Savable):
             opens; otherwise as tables without style.
         notes : {"short", "full", "none"}
             Footnotes, as in ``summary``.
+
+        Examples
+        --------
+        >>> "</table>" in pfi.to_html()
+        True
         """
         check_flag("full", full)
         table = self.summary(notes=notes)
         return table.as_page() if full else str(table.as_html())
 
     def tidy(self, alpha: float | None = None) -> pd.DataFrame:
-        """Return `summary_frame` with the terms as a column, as R's broom does."""
+        """Return `summary_frame` with the terms as a column, as R's broom does.
+
+        Examples
+        --------
+        >>> pfi.tidy()[["term", "estimate", "std_error", "p_value"]].round(3)
+          term  estimate  std_error  p_value
+        0  sex    48.512     52.186    0.096
+        1  bmi  2724.558    557.763    0.000
+        2   bp   779.564    198.999    0.001
+        """
         frame = self.summary_frame() if alpha is None else self.summary_frame(alpha)
         return frame.reset_index()
 
@@ -123,6 +149,14 @@ class Tabular(Savable):
         """Return `tidy` under broom's column names, with dots, for a data frame in R.
 
         Hand it to R with ``%R -i``, with rpy2's pandas converter, or as a file.
+
+        Examples
+        --------
+        >>> pfi.to_r()[["term", "estimate", "std.error", "p.value"]].round(3)
+          term  estimate  std.error  p.value
+        0  sex    48.512     52.186    0.096
+        1  bmi  2724.558    557.763    0.000
+        2   bp   779.564    198.999    0.001
         """
         return self.tidy(alpha).rename(columns={name: name.replace("_", ".") for name in BROOM})
 
@@ -141,6 +175,10 @@ class Tabular(Savable):
         ------
         ImportError
             Without openpyxl.
+
+        Examples
+        --------
+        >>> pfi.to_excel("pfi.xlsx")
         """
         if not isinstance(path, str | PathLike) or not str(fspath(path)).endswith(".xlsx"):
             raise OptionError(
@@ -209,6 +247,35 @@ class TableOfEstimands(Tabular, ABC):
         -------
         statsmodels.iolib.summary.Summary
             With ``as_text``, ``as_html``, ``as_latex``, ``as_markdown`` and ``as_csv``.
+
+        Examples
+        --------
+        >>> print(pfi.summary(alpha=0.1, top=2, title="Diabetes", date=False))
+                                            Diabetes
+        ================================================================================
+        Dep. variable:     progression     Estimand:                PFI (squared error)
+        Formula:           progression ~ bmi + bp + sex
+        Learner:           LinearRegression
+        No. observations:  442             Resampling:              half-sampling
+        No. refits:        5, and 5 pairs  Train / evaluation rows: 279 / 163
+        Loss:              squared error   Loss, out of sample:     3635 (s.e. 446)
+        R², out of sample: 0.380           Df:                      5
+        Cov. type:         half-sample     Engine:                  linear, exact
+        Seed:              1               Terms:                   2 of 3 shown
+        ================================================================================
+                                   PFI   std err     [0.05     0.95]         t     P>|t|
+        --------------------------------------------------------------------------------
+        bmi                       2725       558      1741      3995     9.846    <0.001
+        bp                         780       199       441      1246     7.930     0.001
+        ================================================================================
+        <BLANKLINE>
+        [1] Increase in expected squared error, in units of progression², when the
+            feature is replaced by an independent draw.
+        [2] Intervals (half-sample, 5 df) are for the learner trained on 63.2% of the
+            rows. No simulations say how often such intervals cover.
+        [3] t = estimate / its s.e. if the truth is 0, not std err; P: Student's t, 5
+            df. Near 0 importances vary less, so -+ 2 std err may hold 0 though P <
+            0.05.
         """
         alpha = self.alpha if alpha is None else alpha
         options = TableOptions(alpha, sort, top, title, notes, decimals, date)

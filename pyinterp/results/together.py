@@ -77,11 +77,32 @@ class SeveralResults(TableOfEstimands):
         return headings_of(self.parts)
 
     def glance(self) -> pd.DataFrame:
-        """Return one row per part about the whole analysis, as R's broom does."""
+        """Return one row per part about the whole analysis, as R's broom does.
+
+        Examples
+        --------
+        >>> importance.glance().iloc[:, :4]
+                       estimand           learner  nobs  dropped
+        0  MVIM (squared error)  LinearRegression   442        0
+        1  CVIM (squared error)  LinearRegression   442        0
+        """
         return pd.concat([part.glance() for part in self.parts], ignore_index=True)
 
     def summary_frame(self, alpha: float | None = None) -> pd.DataFrame:
-        """Return the parts' summary frames below each other, with a column that names them."""
+        """Return the parts' summary frames below each other, with a column that names them.
+
+        Examples
+        --------
+        >>> importance.summary_frame().iloc[:, :3].round(1)
+             measure  estimate  std_error
+        term
+        age     MVIM       2.3        8.3
+        bmi     MVIM    3031.5      529.2
+        bp      MVIM     678.7      201.1
+        age     CVIM       5.0        7.4
+        bmi     CVIM    2464.6      420.6
+        bp      CVIM     510.1      173.8
+        """
         frames = [part.summary_frame(self.alpha if alpha is None else alpha) for part in self.parts]
         return pd.concat(frames, keys=self.labels, names=[self.column]).reset_index(self.column)
 
@@ -94,6 +115,20 @@ class ImportanceResults(SeveralResults):
     ----------
     results : mapping of str to EstimandResults
         By name, such as "cvim". For an object ``importances``, ``importances["cvim"]`` is one.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp + age", data, LinearRegression())
+    >>> importance = learner.fit(pi.Holdout(0.7), seed=1).importance(["mvim", "cvim"])
+    >>> importance.params.round()
+            mvim    cvim
+    term
+    age      2.0     5.0
+    bmi   3031.0  2465.0
+    bp     679.0   510.0
     """
 
     results: Mapping[str, EstimandResults]
@@ -132,7 +167,17 @@ class ImportanceResults(SeveralResults):
         return self._side_by_side([part.pvalues for part in self.parts])
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Return 1 - alpha intervals: per measure, a name in `params`, columns 0 and 1."""
+        """Return 1 - alpha intervals: per measure, a name in `params`, columns 0 and 1.
+
+        Examples
+        --------
+        >>> importance.conf_int(alpha=0.1).round().loc["bmi"]
+        mvim  0    2155.0
+              1    3908.0
+        cvim  0    1768.0
+              1    3161.0
+        Name: bmi, dtype: float64
+        """
         return self._side_by_side([part.conf_int(alpha) for part in self.parts])
 
     def _side_by_side(self, numbers: list[pd.Series[float]] | list[pd.DataFrame]) -> pd.DataFrame:
@@ -162,6 +207,11 @@ class ImportanceResults(SeveralResults):
         top : int, optional
             How many features are drawn, the first in that order; by default all.
         {look}
+
+        Examples
+        --------
+        >>> plot = importance.plot()
+        >>> plot.save("importance.png", width=5, height=3, verbose=False)
         """
         from pyinterp.results.plots.points import together  # noqa: PLC0415 - slow
         from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
@@ -180,6 +230,22 @@ class CurveResults(SeveralResults):
     ----------
     results : mapping of str to EstimandResults
         By variable. For an object ``curves``, ``curves["bmi"]`` is one.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> res = learner.fit(pi.HalfSampling(5, pairs=5), seed=1)
+    >>> curves = res.pd(["bmi", "bp"], together=False, points=2)
+    >>> curves.params.round(1)
+    term
+    bmi[18]       79.5
+    bmi[42.2]    285.0
+    bp[62]       104.5
+    bp[133]      204.5
+    Name: estimate, dtype: float64
     """
 
     results: Mapping[str, EstimandResults]
@@ -215,7 +281,18 @@ class CurveResults(SeveralResults):
         return pd.concat([part.bse for part in self.parts])
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
-        """Return 1 - alpha intervals of all curves, by term."""
+        """Return 1 - alpha intervals of all curves, by term.
+
+        Examples
+        --------
+        >>> curves.conf_int(alpha=0.1).round(1)
+                       0      1
+        term
+        bmi[18]     61.8   97.2
+        bmi[42.2]  261.0  309.0
+        bp[62]      93.8  115.2
+        bp[133]    186.7  222.2
+        """
         return pd.concat([part.conf_int(alpha) for part in self.parts])
 
     @takes()
@@ -229,6 +306,10 @@ class CurveResults(SeveralResults):
         alpha : float
             Significance level of the intervals.
         {look}
+
+        Examples
+        --------
+        >>> plot = curves.plot()
         """
         from pyinterp.results.plots.curves import panels  # noqa: PLC0415 - slow
 
@@ -248,6 +329,16 @@ class CausalResults(SeveralResults):
         MVIM and CVIM as mean squared effects, by plug-in, with their permutation estimates.
     share : EstimandResults
         CVIM / (2 V(Y)), the share of variance that the feature explains causally.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp + age", data, LinearRegression())
+    >>> causal = learner.fit(pi.Holdout(0.7), seed=1).causal("bmi", grid=[20, 30])
+    >>> causal.effects.params.round(1).to_dict()
+    {'bmi[20]': 0.0, 'bmi[30]': 85.6}
     """
 
     effects: EstimandResults
@@ -269,6 +360,11 @@ class CausalResults(SeveralResults):
         alpha : float
             Significance level of the intervals.
         {look}
+
+        Examples
+        --------
+        >>> plot = causal.plot()
+        >>> plot.save("causal.png", width=5, height=3, verbose=False)
         """
         return self.effects.plot(alpha, **look)
 
@@ -283,6 +379,16 @@ class UncertaintyResults(SeveralResults):
         Likelihood-PFI, entropy-PFI, and R²_j of every feature on the others.
     alpha : float
         Level of the intervals of `decisions`.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> data = pi.datasets.load_diabetes().eval("high = progression > 140")
+    >>> learner = pi.Learner.from_formula("high ~ bmi + bp + age", data, LogisticRegression())
+    >>> uncertainty = learner.fit(pi.Holdout(0.7), seed=1).uncertainty()
+    >>> uncertainty.decisions.to_dict()
+    {'age': 'redundant', 'bmi': 'informative and shared', 'bp': 'informative and shared'}
     """
 
     likelihood: EstimandResults
@@ -326,7 +432,17 @@ class UncertaintyResults(SeveralResults):
         return [self.likelihood, self.entropy, self.redundancy]
 
     def summary_frame(self, alpha: float | None = None) -> pd.DataFrame:
-        """Return the parts' summary frames below each other, with measure and decision."""
+        """Return the parts' summary frames below each other, with measure and decision.
+
+        Examples
+        --------
+        >>> uncertainty.summary_frame()[["measure", "estimate", "decision"]].round(2).head(3)
+             measure  estimate                decision
+        term
+        age    PFI_L      0.00               redundant
+        bmi    PFI_L      0.19  informative and shared
+        bp     PFI_L      0.05  informative and shared
+        """
         frame = super().summary_frame(alpha)
         frame.insert(1, "decision", self.decisions.reindex(frame.index))
         return frame
@@ -340,6 +456,11 @@ class UncertaintyResults(SeveralResults):
         Parameters
         ----------
         {look}
+
+        Examples
+        --------
+        >>> plot = uncertainty.plot()
+        >>> plot.save("uncertainty.png", width=5, height=3, verbose=False)
         """
         from pyinterp.results.plots.scatter import likelihood_and_entropy  # noqa: PLC0415 - slow
         from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
@@ -387,6 +508,21 @@ class ComparisonResults(EstimandResults):
         Which values of the compared quantity are better.
     quantity : str
         What is compared.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.dummy import DummyRegressor
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learners = {"linear": LinearRegression(), "mean": DummyRegressor()}
+    >>> fits = {
+    ...     name: pi.Learner.from_formula("progression ~ bmi + bp", data, learner).fit(seed=1)
+    ...     for name, learner in learners.items()
+    ... }
+    >>> comparison = pi.compare(fits)
+    >>> comparison.params.round().to_dict()
+    {'linear - mean': -2377.0}
     """
 
     learners: tuple[str, ...]
@@ -434,6 +570,14 @@ class ComparisonResults(EstimandResults):
             If it is not known which values are better, and `largest_first` does not say.
         InferenceError
             If a difference has no standard error.
+
+        Examples
+        --------
+        >>> comparison.ranks().probabilities.round(2)
+        rank      1    2
+        term
+        linear  1.0  0.0
+        mean    0.0  1.0
         """
         if len(self.places) != len(self.estimand.terms.names):
             first = True if largest_first is None else largest_first

@@ -33,6 +33,17 @@ class Categorical(Sampler):
     estimator : scikit-learn classifier, optional
         Learner of the probabilities, with ``predict_proba``. By default logistic regression, then
         boosted trees on the residuals of its probabilities, stopped early.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp + sex", data, LinearRegression())
+    >>> res = learner.fit(pi.Holdout(0.7), seed=1)
+    >>> sampler = pi.samplers.Categorical()
+    >>> res.pfi("sex", sampler=sampler).params.round().to_dict()
+    {'sex': 39.0}
     """
 
     estimator: Any = None
@@ -44,7 +55,13 @@ class Categorical(Sampler):
         copy_estimator(self, "classifier", _has_probabilities)
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
-        """Raise `OptionError` unless the feature is one variable with few levels."""
+        """Raise `OptionError` unless the feature is one variable with few levels.
+
+        Examples
+        --------
+        >>> from pyinterp.samplers.sampler import Target
+        >>> sampler.check(Target("sex", ("sex",), discrete=False), data[["sex", "bp"]])
+        """
         if len(target.variables) > 1:
             raise OptionError(
                 f"Levels can be drawn for one variable at a time, but `{target.name}` is a group; "
@@ -60,7 +77,14 @@ class Categorical(Sampler):
             )
 
     def learn(self, data: LearningRows) -> ConditionalDistribution:
-        """Learn the probabilities of the levels given the other variables."""
+        """Learn the probabilities of the levels given the other variables.
+
+        Examples
+        --------
+        >>> case = res.analysis.cases[0]
+        >>> case.conditional(sampler, ("sex",)).size
+        2
+        """
         return _CategoricalDistribution(data, self.estimator)
 
 

@@ -28,6 +28,17 @@ class Knockoff(Sampler):
     with :math:`\mu` and :math:`\Sigma` (Ledoit and Wolf) of the training rows. A knockoff has the
     distribution of the feature given the others, but depends on the feature's value too. So PFI by
     knockoffs is at most PFI by independent conditional draws. CVIM needs another sampler.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp + sex", data, LinearRegression())
+    >>> res = learner.fit(pi.Holdout(0.7), seed=1)
+    >>> sampler = pi.samplers.Knockoff()
+    >>> res.pfi("bmi", sampler=sampler).params.round().to_dict()
+    {'bmi': 2924.0}
     """
 
     label = "Gaussian knockoffs"
@@ -36,7 +47,13 @@ class Knockoff(Sampler):
     __repr__ = call_form
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
-        """Raise `OptionError` unless all variables are numbers."""
+        """Raise `OptionError` unless all variables are numbers.
+
+        Examples
+        --------
+        >>> from pyinterp.samplers.sampler import Target
+        >>> sampler.check(Target("bmi", ("bmi",), discrete=False), data[["bmi", "bp"]])
+        """
         for name, column in population.items():
             if column.isna().any():
                 raise OptionError(
@@ -50,7 +67,14 @@ class Knockoff(Sampler):
                 )
 
     def learn(self, data: LearningRows) -> ConditionalDistribution:
-        """Estimate means and covariances."""
+        """Estimate means and covariances.
+
+        Examples
+        --------
+        >>> case = res.analysis.cases[0]
+        >>> case.conditional(sampler, ("bmi",)).size
+        inf
+        """
         return _KnockoffDistribution(data)
 
 

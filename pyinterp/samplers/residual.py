@@ -39,6 +39,17 @@ class Residual(Sampler):
     within_range : bool
         Move draws outside the range of all observed values to its end; for formulas such as
         ``np.log(x)`` or ``bs(x)`` that are not defined everywhere.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp + sex", data, LinearRegression())
+    >>> res = learner.fit(pi.Holdout(0.7), seed=1)
+    >>> sampler = pi.samplers.Residual()
+    >>> res.pfi("bmi", sampler=sampler).params.round().to_dict()
+    {'bmi': 2543.0}
     """
 
     estimator: Any = None
@@ -52,7 +63,13 @@ class Residual(Sampler):
         copy_estimator(self, "regressor", is_regressor)
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
-        """Raise `OptionError` unless the feature's variables are numbers."""
+        """Raise `OptionError` unless the feature's variables are numbers.
+
+        Examples
+        --------
+        >>> from pyinterp.samplers.sampler import Target
+        >>> sampler.check(Target("bmi", ("bmi",), discrete=False), data[["bmi", "bp"]])
+        """
         for name in target.variables:
             if is_category(population[name]) or target.discrete:
                 raise OptionError(
@@ -61,7 +78,14 @@ class Residual(Sampler):
                 )
 
     def learn(self, data: LearningRows) -> ConditionalDistribution:
-        """Learn the conditional mean of every variable."""
+        """Learn the conditional mean of every variable.
+
+        Examples
+        --------
+        >>> case = res.analysis.cases[0]
+        >>> case.conditional(sampler, ("bmi",)).size
+        132
+        """
         return _ResidualDistribution(data, self)
 
 

@@ -56,6 +56,17 @@ class Draws(NamedTuple):
     donors : ndarray of int, shape (b, k), or None
         The evaluation row whose value or residual every draw takes; None if draws come from no
         row. These rows add to the variance of means over rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from pyinterp.samplers import Draws
+    >>> positions = np.array([[0, 1], [1, 2]])
+    >>> frame = pd.DataFrame({"bmi": [20.0, 25.0, 30.0]})
+    >>> draws = Draws(np.arange(2), frame, positions, donors=positions)
+    >>> draws
+    <Draws: 2 for each of 2 rows>
     """
 
     rows: IntArray
@@ -65,13 +76,25 @@ class Draws(NamedTuple):
     donors: IntArray | None = None
 
     def mean(self, values: FloatArray) -> FloatArray:
-        """Return every row's mean of values, shape (b, k), over its draws."""
+        """Return every row's mean of values, shape (b, k), over its draws.
+
+        Examples
+        --------
+        >>> draws.mean(np.array([[1.0, 3.0], [5.0, 7.0]])).tolist()
+        [2.0, 6.0]
+        """
         if self.weights is None:
             return np.asarray(values.mean(axis=1))
         return np.asarray((self.weights * values).sum(axis=1))
 
     def by_donor(self, values: FloatArray, n: int) -> FloatArray:
-        """Add up values / k, values of shape (b, k), by the row that each draw comes from."""
+        """Add up values / k, values of shape (b, k), by the row that each draw comes from.
+
+        Examples
+        --------
+        >>> draws.by_donor(np.array([[1.0, 3.0], [5.0, 7.0]]), n=3).tolist()
+        [0.5, 4.0, 3.5]
+        """
         if self.donors is None:
             return np.zeros(n)
         added = np.bincount(self.donors.ravel(), weights=values.ravel(), minlength=n)
@@ -128,6 +151,21 @@ class LearningRows:
     clusters : ndarray of int or None
         Clusters of the evaluation rows.
     seed : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> case = learner.fit(pi.Holdout(0.7), seed=1).analysis.cases[0]
+    >>> from pyinterp.samplers import LearningRows
+    >>> from pyinterp.samplers.sampler import Covariates
+    >>> covariates = Covariates(case.sample, case.train, case.population)
+    >>> rows = LearningRows.of(["bmi"], covariates, np.random.default_rng(1))
+    >>> rows
+    <LearningRows: bmi, 133 rows>
     """
 
     target: pd.DataFrame
@@ -149,6 +187,13 @@ class LearningRows:
         """Return the rows of one fitted model, for the distribution of some variables.
 
         With the response as another variable, if `with_response`.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(1)
+        >>> given = LearningRows.of(["bmi"], covariates, rng, with_response=True)
+        >>> rows.others.shape, given.others.shape
+        ((133, 1), (133, 2))
         """
         names, train = list(variables), covariates.train
 
@@ -170,6 +215,13 @@ class LearningRows:
 
         ``fit(others, target)`` returns a function of `others`. It is fitted to the training rows;
         if they are not known, to the evaluation rows of the other folds of 5.
+
+        Examples
+        --------
+        >>> def fit(others, target):
+        ...     return LinearRegression().fit(others, target).predict
+        >>> rows.out_of_sample(fit)[:2].round(1).tolist()
+        [[25.7], [27.3]]
         """
         if self.training is not None:
             target, others = self.training
@@ -221,6 +273,18 @@ class ConditionalDistribution(ABC):
         The feature's prediction: a number, or the probabilities of `levels`. None for groups.
     levels : tuple
         Of a category.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> case = learner.fit(pi.Holdout(0.7), seed=1).analysis.cases[0]
+    >>> distribution = case.conditional(pi.samplers.Subgroup(), ("bmi",))
+    >>> len(np.unique(distribution.strata))
+    8
     """
 
     size: float
@@ -231,7 +295,13 @@ class ConditionalDistribution(ABC):
     levels: tuple[Any, ...] = ()
 
     def deviations(self, contributions: FloatArray) -> FloatArray:
-        """Return deviations from the mean of the rows that exchange values, shape (n,)."""
+        """Return deviations from the mean of the rows that exchange values, shape (n,).
+
+        Examples
+        --------
+        >>> bool(abs(distribution.deviations(case.y).mean()) < 1e-9)
+        True
+        """
         n = len(contributions)
         strata = np.zeros(n, np.intp) if self.strata is None else self.strata
         means = np.bincount(strata, weights=contributions) / np.bincount(strata)
@@ -239,11 +309,23 @@ class ConditionalDistribution(ABC):
 
     @abstractmethod
     def all(self) -> Iterator[Draws]:
-        """Yield all draws, in blocks of rows."""
+        """Yield all draws, in blocks of rows.
+
+        Examples
+        --------
+        >>> next(distribution.all()).frame.shape
+        (15, 1)
+        """
 
     @abstractmethod
     def some(self, k: int, rng: np.random.Generator) -> Iterator[Draws]:
-        """Yield k draws per row, in blocks of rows."""
+        """Yield k draws per row, in blocks of rows.
+
+        Examples
+        --------
+        >>> next(distribution.some(2, np.random.default_rng(1))).positions.shape
+        (15, 2)
+        """
 
     def __repr__(self) -> str:
         return about(self)
@@ -259,6 +341,35 @@ class Sampler(ABC):
     independent_draws : bool
         Whether draws are independent of the feature's value given the other variables. CVIM and
         AMVIM need this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import pyinterp as pi
+    >>> from pyinterp.samplers import ConditionalDistribution, Draws, Sampler
+    >>> from sklearn.linear_model import LinearRegression
+    >>> class Uniform(ConditionalDistribution):
+    ...     size = np.inf
+    ...     def __init__(self, target):
+    ...         self.target = target
+    ...     def all(self):
+    ...         raise ValueError("uniform draws have no end")
+    ...     def some(self, k, rng):
+    ...         n, variables = len(self.target), self.target.columns
+    ...         frame = pd.DataFrame(rng.uniform(18, 42, (n * k, 1)), columns=variables)
+    ...         yield Draws(np.arange(n), frame, np.arange(n * k).reshape(n, k))
+    >>> class Uniformly(Sampler):
+    ...     label = "uniform values"
+    ...     def check(self, target, population):
+    ...         pass
+    ...     def learn(self, data):
+    ...         return Uniform(data.target)
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> res = learner.fit(pi.Holdout(0.7), seed=1)
+    >>> res.pfi("bmi", sampler=Uniformly(), permutations=5).params.round().to_dict()
+    {'bmi': 6940.0}
     """
 
     label: str
@@ -266,11 +377,22 @@ class Sampler(ABC):
 
     @abstractmethod
     def check(self, target: Target, population: pd.DataFrame) -> None:
-        """Raise `OptionError` if the feature can't be drawn in this way."""
+        """Raise `OptionError` if the feature can't be drawn in this way.
+
+        Examples
+        --------
+        >>> from pyinterp.samplers.sampler import Target
+        >>> Uniformly().check(Target("bmi", ("bmi",), discrete=False), data[["bmi"]])
+        """
 
     @abstractmethod
     def learn(self, data: LearningRows) -> ConditionalDistribution:
         """Learn the distribution of the feature given the others, for the rows of ``data.target``.
 
         `LearningRows.out_of_sample` predicts every row by a model that was learned without it.
+
+        Examples
+        --------
+        >>> res.analysis.cases[0].conditional(Uniformly(), ("bmi",)).size
+        inf
         """

@@ -38,6 +38,17 @@ class Subgroup(Sampler):
         Least number of training rows in a leaf.
     depth : int, optional
         Greatest depth of the tree.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp + sex", data, LinearRegression())
+    >>> res = learner.fit(pi.Holdout(0.7), seed=1)
+    >>> sampler = pi.samplers.Subgroup()
+    >>> res.pfi("bmi", sampler=sampler).params.round().to_dict()
+    {'bmi': 2437.0}
     """
 
     leaf: int = 30
@@ -52,10 +63,23 @@ class Subgroup(Sampler):
             check_count("depth", self.depth)
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
-        """Accept every feature."""
+        """Accept every feature.
+
+        Examples
+        --------
+        >>> from pyinterp.samplers.sampler import Target
+        >>> sampler.check(Target("bmi", ("bmi",), discrete=False), data[["bmi", "bp"]])
+        """
 
     def learn(self, data: LearningRows) -> ConditionalDistribution:
-        """Grow the tree on standardized numbers and indicators of levels."""
+        """Grow the tree on standardized numbers and indicators of levels.
+
+        Examples
+        --------
+        >>> case = res.analysis.cases[0]
+        >>> case.conditional(sampler, ("bmi",)).size
+        30
+        """
         return _SubgroupDistribution(data, self)
 
 

@@ -110,6 +110,17 @@ class Certificate(Tabular):
         Source of the truth, in words.
     expected_seconds, seconds : float
         Duration of the call that returned this, before and after.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.simulation.molnar_linear().draw(100, seed=1)
+    >>> learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
+    >>> results = learner.fit(pi.Subsampling(5), seed=1)
+    >>> certificate = pi.certify(results, data_sets=5, truth_refits=20)
+    >>> certificate.truth
+    '20 refits on 63 rows'
     """
 
     table: EstimandResults
@@ -159,7 +170,16 @@ class Certificate(Tabular):
         return every if grid else every.sort_values("truth", ascending=False, kind="stable")
 
     def summary_frame(self) -> pd.DataFrame:
-        """Return `frame`."""
+        """Return `frame`.
+
+        Examples
+        --------
+        >>> certificate.summary_frame()[["truth", "coverage"]].round(3)
+              truth  coverage
+        term
+        x2    0.014       1.0
+        x1   -0.008       1.0
+        """
         return self.frame
 
     def summary(self, *, notes: NotesOption = "short") -> Table:
@@ -169,6 +189,11 @@ class Certificate(Tabular):
         ----------
         notes : {"short", "full", "none"}
             Footnotes; "full" says the same as "short".
+
+        Examples
+        --------
+        >>> str(certificate.summary(notes="none")).splitlines()[-3]
+        'x2   0.01167   0.01354     1.000     0.139     0.000     0.000      1.317     0.000'
         """
         TableOptions(notes=notes)
         context, coverage = self.table.context, self.counts.rows["coverage"].iloc[0]
@@ -257,7 +282,7 @@ def certify(
     >>> results = learner.fit(pi.Subsampling(5), seed=1)
     >>> certificate = pi.certify(results, data_sets=5, truth_refits=20)
     >>> certificate.frame["coverage"].to_dict()
-    {'x2': 1.0, 'x1': 0.8}
+    {'x2': 1.0, 'x1': 1.0}
     """
     check_count("data_sets", data_sets)
     check_jobs(n_jobs, progress)

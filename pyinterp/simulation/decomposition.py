@@ -72,6 +72,15 @@ class Decomposition(Savable):
     parts : ndarray of shape (10, terms)
         PD of the first refit on ten disjoint parts of its evaluation rows: one model, other
         data. No rows for PFI.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from pyinterp.simulation import decompose, molnar_linear
+    >>> process, learner = molnar_linear(), LinearRegression()
+    >>> decomposition = decompose(process, learner, "pd", "x1", points=3, repetitions=20, seed=1)
+    >>> decomposition.frame["bias"].round(3).tolist()
+    [0.001, 0.021, 0.04]
     """
 
     process: str
@@ -154,6 +163,11 @@ class Decomposition(Savable):
         feature : str, optional
             Of PD, the feature to show; needed if several were decomposed.
         {look}
+
+        Examples
+        --------
+        >>> plot = decomposition.plot("x1")
+        >>> plot.save("decomposition.png", width=5, height=3, verbose=False)
         """
         from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
 
@@ -317,13 +331,14 @@ def decompose(
 
     Examples
     --------
-    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> from sklearn.linear_model import LinearRegression
     >>> from pyinterp.simulation import decompose, molnar_linear
-    >>> done = decompose(
-    ...     molnar_linear(), DecisionTreeRegressor(max_depth=2), "pfi", repetitions=20, seed=1
-    ... )
-    >>> list(done.frame["feature"])
-    ['x1', 'x2']
+    >>> process, learner = molnar_linear(), LinearRegression()
+    >>> decomposition = decompose(process, learner, "pfi", repetitions=20, seed=1)
+    >>> decomposition.frame[["feature", "truth", "bias"]].round(3)
+      feature  truth   bias
+    0      x1  0.167  0.001
+    1      x2  0.167 -0.015
     """
     check_process(process)
     check_choice("estimand", estimand, ("pd", "pfi"))

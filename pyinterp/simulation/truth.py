@@ -29,6 +29,13 @@ class Truth(NamedTuple, Generic[Value]):
     value : float or ndarray
     mcse : float or ndarray
         Monte Carlo standard error; 0 where `value` is a closed form.
+
+    Examples
+    --------
+    >>> from pyinterp.simulation import dgp_pfi, molnar_linear
+    >>> truth = dgp_pfi(molnar_linear(), "x1", "absolute", n=10_000, seed=1)
+    >>> round(truth.value, 2), round(truth.mcse, 3)
+    (0.06, 0.004)
     """
 
     value: Value

@@ -37,6 +37,12 @@ class Savable:
             If there is no such folder, or the results have what files can't hold.
         OSError
             If the file can't be written, as on a full disk.
+
+        Examples
+        --------
+        >>> pfi.save("pfi.pyinterp")
+        >>> pi.load("pfi.pyinterp").tidy().equals(pfi.tidy())
+        True
         """
         write(self, path)
 

@@ -57,6 +57,24 @@ def register_engine(engine: _Engine) -> _Engine:
     ------
     OptionError
         If it is not a subclass with all methods and a name that no other engine has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> from sklearn.dummy import DummyRegressor
+    >>> @pi.register_engine
+    ... class Constant(pi.ExactWhatIf):
+    ...     name = "constant"
+    ...     @staticmethod
+    ...     def read(model, kind):
+    ...         return model if isinstance(model, DummyRegressor) else None
+    ...     def table(self, rows, columns, values):
+    ...         return np.full((len(rows), len(values)), self.model.constant_[0, 0])
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, DummyRegressor())
+    >>> learner.fit(pi.Holdout(0.7), seed=1).pfi().engine.name
+    'constant, exact'
     """
     kind = isinstance(engine, type) and issubclass(engine, ExactWhatIf)
     if not kind or inspect.isabstract(engine):

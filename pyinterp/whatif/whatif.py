@@ -79,6 +79,18 @@ class Block(NamedTuple):
     rows : ndarray of int, shape (rows,)
         Their positions in the sample.
     predictions : ndarray of shape (rows, donors) or (rows, donors, classes)
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + sex", data, LinearRegression())
+    >>> whatif = learner.fit(pi.Holdout(0.7), seed=1).analysis.cases[0].whatif
+    >>> block = next(whatif.of(["bmi"]).cross(pd.DataFrame({"bmi": [20.0, 30.0]})))
+    >>> block.rows.shape, block.predictions.shape
+    ((133,), (133, 2))
     """
 
     rows: IntArray
@@ -105,6 +117,18 @@ class WhatIf:
         What computes the predictions.
     batch : int
         Rows of a predict call.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + sex", data, LinearRegression())
+    >>> res = learner.fit(pi.Holdout(0.7), seed=1, engine="batched")
+    >>> whatif = res.analysis.cases[0].whatif
+    >>> whatif.factual[:3].round(1).tolist()
+    [105.0, 119.4, 107.8]
     """
 
     def __init__(
@@ -122,18 +146,36 @@ class WhatIf:
         return self.predictor(self.design.encode(self.sample.variables, self.sample.index))
 
     def of(self, variables: Sequence[str]) -> FeatureWhatIf:
-        """Return what-if predictions with some variables replaced together."""
+        """Return what-if predictions with some variables replaced together.
+
+        Examples
+        --------
+        >>> whatif.of(["sex"]).donors.frame["sex"].tolist()
+        [1.0, 2.0]
+        """
         return FeatureWhatIf(self, variables)
 
     def take(self, rows: IntArray) -> WhatIf:
-        """Return what-if predictions of the same model on some of the rows."""
+        """Return what-if predictions of the same model on some of the rows.
+
+        Examples
+        --------
+        >>> whatif.take(np.arange(3)).factual.round(1).tolist()
+        [105.0, 119.4, 107.8]
+        """
         sample = self.sample.take(rows)
         some = WhatIf(self.predictor, self.design, sample, memory_mb=self.memory_mb)
         some.factual = self.factual[rows]
         return some
 
     def donors(self, variables: Sequence[str]) -> Distinct:
-        """Return the distinct values of the sample's rows; values that predict alike may be one."""
+        """Return the distinct values of the sample's rows; values that predict alike may be one.
+
+        Examples
+        --------
+        >>> whatif.donors(["sex"]).counts.tolist()
+        [64, 69]
+        """
         return distinct(self.sample.variables, variables)
 
     def __repr__(self) -> str:
@@ -151,6 +193,20 @@ class FeatureWhatIf:
         The model and the rows that are predicted, n of them.
     variables : sequence of str
         The variables of the feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + sex", data, LinearRegression())
+    >>> res = learner.fit(pi.Holdout(0.7), seed=1, engine="batched")
+    >>> case = res.analysis.cases[0]
+    >>> feature = case.whatif.of(["bmi"])
+    >>> len(feature.donors.frame)
+    92
     """
 
     def __init__(self, whatif: WhatIf, variables: Sequence[str]) -> None:
@@ -164,7 +220,13 @@ class FeatureWhatIf:
         return self._whatif.donors(self.variables)
 
     def most_pairs(self, loss: Loss) -> float:
-        """Return how many pairs of rows and distinct donors are worth an exact mean of a loss."""
+        """Return how many pairs of rows and distinct donors are worth an exact mean of a loss.
+
+        Examples
+        --------
+        >>> feature.most_pairs(pi.Loss("error", lambda y, f: abs(y - f)))
+        15000
+        """
         return max(PERMUTATIONS * self.sample.nobs, FEW)
 
     @property
@@ -177,7 +239,14 @@ class FeatureWhatIf:
         return PREDICTIONS
 
     def cross(self, donors: pd.DataFrame | None = None) -> Iterator[Block]:
-        """Predict every row with the variables of every donor, in blocks of rows."""
+        """Predict every row with the variables of every donor, in blocks of rows.
+
+        Examples
+        --------
+        >>> for block in feature.cross(pd.DataFrame({"bmi": [20.0, 30.0]})):
+        ...     print(block.predictions.mean(axis=0).round(1))
+        [ 87.9 190.5]
+        """
         donors = self._frame(donors)
         swap = self._swap(donors)
         n, k = self.sample.nobs, len(donors)
@@ -208,6 +277,12 @@ class FeatureWhatIf:
         Returns
         -------
         ndarray of shape (b, k) or (b, k, classes)
+
+        Examples
+        --------
+        >>> donors = pd.DataFrame({"bmi": [20.0, 30.0]})
+        >>> feature.pairs(np.array([0, 5]), np.array([[0, 1], [0, 1]]), donors).round(1).tolist()
+        [[88.6, 191.2], [88.6, 191.2]]
         """
         donors = self._frame(donors)
         swap = self._swap(donors)
@@ -233,6 +308,13 @@ class FeatureWhatIf:
             Each row's losses, summed over all donors.
         over_rows : ndarray of shape (m,)
             Each distinct donor's losses, summed over rows.
+
+        Examples
+        --------
+        >>> absolute = pi.Loss("error", lambda y, f: abs(y - f))
+        >>> over_donors, over_rows = feature.summed_losses(case.y, absolute)
+        >>> over_donors.shape, over_rows.shape
+        ((133,), (92,))
         """
         donors = self.donors
         over_donors, over_rows = np.empty(len(y)), np.zeros(len(donors.counts))
@@ -294,6 +376,26 @@ class ExactWhatIf(WhatIf, ABC):
         What the option `engine` calls it; tables add "exact".
     block_bytes : int
         Memory of one table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyinterp as pi
+    >>> from sklearn.dummy import DummyRegressor
+    >>> class Constant(pi.ExactWhatIf):
+    ...     name = "constant"
+    ...     @staticmethod
+    ...     def read(model, kind):
+    ...         return model if isinstance(model, DummyRegressor) else None
+    ...     def table(self, rows, columns, values):
+    ...         return np.full((len(rows), len(values)), self.model.constant_[0, 0])
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, DummyRegressor())
+    >>> case = learner.fit(pi.Holdout(0.7), seed=1, engine="batched").analysis.cases[0]
+    >>> model = DummyRegressor().fit(data[["bmi"]], data["progression"])
+    >>> engine = Constant(case.whatif, Constant.read(model, "mean"))
+    >>> engine.engine.name
+    'constant, exact'
     """
 
     name: ClassVar[str]
@@ -325,6 +427,11 @@ class ExactWhatIf(WhatIf, ABC):
             The fitted model, or the last step of a pipeline.
         kind : {"mean", "probability", "label"}
             What is predicted: see `table`.
+
+        Examples
+        --------
+        >>> Constant.read("another model", "mean") is None
+        True
         """
 
     @abstractmethod
@@ -345,10 +452,22 @@ class ExactWhatIf(WhatIf, ABC):
         ndarray of shape (n, m) or (n, m, classes)
             Means, or probabilities of the model's classes in its order; of the kind "label" 1 for
             the class that ``predict`` says and 0 for the others.
+
+        Examples
+        --------
+        >>> rows = engine.inputs.rows[:2]
+        >>> engine.table(rows, np.array([0]), np.array([[20.0]])).round(1).tolist()
+        [[152.1], [152.1]]
         """
 
     def encode(self, before: Before | None) -> Inputs:
-        """Return the rows as the model is given them, after the earlier steps of a pipeline."""
+        """Return the rows as the model is given them, after the earlier steps of a pipeline.
+
+        Examples
+        --------
+        >>> engine.encode(None).rows.shape
+        (133, 2)
+        """
         return Inputs(design=self.design, sample=self.sample, before=before)
 
     @property
@@ -357,7 +476,13 @@ class ExactWhatIf(WhatIf, ABC):
         return SINGLE if self.design.single else DOUBLE
 
     def take(self, rows: IntArray) -> Self:
-        """Return what-if predictions of the same model on some of the rows."""
+        """Return what-if predictions of the same model on some of the rows.
+
+        Examples
+        --------
+        >>> engine.take(np.arange(3)).sample
+        <Sample: 3 rows, 2 variables>
+        """
         batched = super().take(rows)
         inputs = replace(self.inputs, sample=batched.sample)
         some = type(self)(batched, self.model, inputs=inputs)
@@ -365,7 +490,13 @@ class ExactWhatIf(WhatIf, ABC):
         return some
 
     def donors(self, variables: Sequence[str]) -> Distinct:
-        """Return the distinct values of the sample's rows, as the model is given them."""
+        """Return the distinct values of the sample's rows, as the model is given them.
+
+        Examples
+        --------
+        >>> len(engine.donors(["bp"]).counts)
+        60
+        """
         separate = self.inputs.separate_columns(variables)
         if separate is None:
             return super().donors(variables)
@@ -382,6 +513,12 @@ class ExactWhatIf(WhatIf, ABC):
         """Return the columns that variables determine, and values by donor of the sample.
 
         None if a column depends on the row's other variables too.
+
+        Examples
+        --------
+        >>> columns, values = engine.columns_of(["bp"], engine.donors(["bp"]))
+        >>> columns.tolist(), values.shape
+        ([1], (60, 1))
         """
         separate = self.inputs.separate_columns(variables)
         if separate is None:
@@ -390,7 +527,13 @@ class ExactWhatIf(WhatIf, ABC):
         return columns, values[donors.first]
 
     def of(self, variables: Sequence[str]) -> ExactFeature:
-        """Return what-if predictions with some variables replaced together."""
+        """Return what-if predictions with some variables replaced together.
+
+        Examples
+        --------
+        >>> next(engine.of(["bmi"]).cross()).predictions.shape
+        (133, 92)
+        """
         return ExactFeature(self, variables)
 
     def compute(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -398,6 +541,12 @@ class ExactWhatIf(WhatIf, ABC):
 
         Of every what-if row some columns are replaced, by its values there, in a row that has
         others: each column alone, then half of all.
+
+        Examples
+        --------
+        >>> predictions, rounding = engine.compute(np.array([[20.0, 80.0], [30.0, 90.0]]))
+        >>> predictions.shape, float(rounding.max())
+        ((135,), 0.0)
         """
         rows, (m, p) = self.inputs.rows, whatif.shape
         columns = [*np.array_split(np.arange(p), min(p, m)), np.arange(0, p, 2)]
@@ -414,7 +563,14 @@ class ExactWhatIf(WhatIf, ABC):
     def blocks(
         self, columns: IntArray, values: FloatArray
     ) -> Iterator[tuple[IntArray, FloatArray]]:
-        """Yield positions of rows, and their predictions with the values of every donor."""
+        """Yield positions of rows, and their predictions with the values of every donor.
+
+        Examples
+        --------
+        >>> rows, predictions = next(engine.blocks(np.array([0]), np.array([[20.0], [30.0]])))
+        >>> predictions.shape
+        (133, 2)
+        """
         n, width = len(self.inputs.rows), max(self.predictor.width, 1)
         bound = min(self.block_bytes, int(self.memory_mb * 2**20)) // (8 * len(values) * width)
         step = min(max(1, bound), MOST_TABLE_ROWS)
@@ -427,6 +583,11 @@ class ExactWhatIf(WhatIf, ABC):
         """Predict rows each with other values, shape (b, k, columns).
 
         None for columns where the model predicts copies of rows in less time.
+
+        Examples
+        --------
+        >>> engine.pairs(np.arange(2), np.array([0]), np.array([[[20.0]], [[30.0]]])).shape
+        (2, 1)
         """
         (b, k), n = values.shape[:2], len(columns)
         copies = np.repeat(self.inputs.rows[rows], k, axis=0)
@@ -436,11 +597,24 @@ class ExactWhatIf(WhatIf, ABC):
         return flat.reshape(b, k, *flat.shape[1:])
 
     def most_pairs(self, loss: Loss, columns: IntArray, values: FloatArray) -> float:
-        """Return how many pairs are worth an exact mean: no bound for sums without predictions."""
+        """Return how many pairs are worth an exact mean: no bound for sums without predictions.
+
+        Examples
+        --------
+        >>> absolute = pi.Loss("error", lambda y, f: abs(y - f))
+        >>> engine.most_pairs(absolute, np.array([0]), np.array([[20.0], [30.0]]))
+        100000000.0
+        """
         return PAIRS
 
     def most_draws(self, columns: IntArray, values: FloatArray) -> float:
-        """Many where inputs are columns; else earlier steps would have to encode every pair."""
+        """Many where inputs are columns; else earlier steps would have to encode every pair.
+
+        Examples
+        --------
+        >>> engine.most_draws(np.array([0]), np.array([[20.0], [30.0]]))
+        100000000.0
+        """
         return PAIRS if self.inputs.before is None else PREDICTIONS
 
     def summed_losses(
@@ -449,11 +623,24 @@ class ExactWhatIf(WhatIf, ABC):
         """Sum losses over donors, each of which stands for `counts`, and over rows.
 
         None if they must be added up one by one.
+
+        Examples
+        --------
+        >>> absolute = pi.Loss("error", lambda y, f: abs(y - f))
+        >>> values, counts = np.array([[20.0]]), np.array([1])
+        >>> engine.summed_losses(case.y, absolute, np.array([0]), values, counts) is None
+        True
         """
         return None
 
     def finish(self, predictions: FloatArray) -> FloatArray:
-        """Return predictions with classes in the order of the predictor, after a check."""
+        """Return predictions with classes in the order of the predictor, after a check.
+
+        Examples
+        --------
+        >>> engine.finish(np.array([1.0, 2.0])).tolist()
+        [1.0, 2.0]
+        """
         predictions = self.predictor.in_order(predictions)
         check_finite(predictions, self.predictor.name)
         return predictions

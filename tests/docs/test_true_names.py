@@ -20,6 +20,8 @@ SETTINGS = [ROOT / name for name in ("Makefile", "pyproject.toml", "tests/confte
 # Names of R, Python, statsmodels and others.
 OTHERS = {
     "bmi",
+    "bmj",  # a name that an example misspells
+    "progression",
     "print",
     "boxplot.stats",
     "lm",

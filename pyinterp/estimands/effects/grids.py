@@ -61,6 +61,17 @@ class RGrid:
         Numbers that are categories: all distinct values are taken.
     check_class : bool
         Whole numbers stay whole: grid values are truncated towards 0, as by ``as.integer``.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
+    >>> res = learner.fit(pi.Holdout(0.7), seed=1)
+    >>> grid = pi.RGrid(quantiles=True, probs=[0.25, 0.75])
+    >>> res.pd("bmi", grid=grid).params.round(1).to_dict()
+    {'bmi[23.2]': 127.0, 'bmi[29.275]': 179.0}
     """
 
     grid_resolution: int | None = None
@@ -93,7 +104,13 @@ class RGrid:
             )
 
     def values(self, column: pd.Series[Any]) -> tuple[Any, ...]:
-        """Return the grid of one variable, from its observed values."""
+        """Return the grid of one variable, from its observed values.
+
+        Examples
+        --------
+        >>> [round(value, 1) for value in grid.values(data["bmi"])]
+        [23.2, 29.3]
+        """
         column = without_missing(column)
         if isinstance(column.dtype, pd.CategoricalDtype):
             return tuple(column.cat.categories.tolist())
@@ -316,6 +333,16 @@ def grid_values(
     -------
     tuple
         Increasing numbers, or levels in order.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from pyinterp.estimands.effects.grids import grid_values
+    >>> data = pi.datasets.load_diabetes()
+    >>> grid_values(data["bmi"], "equidistant", points=3)
+    (18.0, 30.1, 42.2)
+    >>> grid_values(data["sex"])
+    (1.0, 2.0)
     """
     column = without_missing(column)
     if isinstance(grid, RGrid):

@@ -32,6 +32,15 @@ def friedman1(noise_features: int = 5) -> Process:
     ----------
     noise_features : int
         Features that f does not depend on, x6 and following; Friedman has 5.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> process = pi.simulation.friedman1()
+    >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
+         x9   x10      y
+    0  0.55  0.03  23.58
+    1  0.20  0.26  19.27
     """
     noise = noise_names(6, noise_features)
     names = ("x1", "x2", "x3", "x4", "x5", *noise)
@@ -97,6 +106,15 @@ def friedman2(noise_features: int = 0) -> Process:
     ----------
     noise_features : int
         Features that f does not depend on, x5 and following, uniform on [0, 1].
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> process = pi.simulation.friedman2()
+    >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
+         x3     x4       y
+    0  0.14  10.49  292.88
+    1  0.83   5.09  713.90
     """
     return _circuit("friedman2", _impedance, noise_features, 125)
 
@@ -113,6 +131,15 @@ def friedman3(noise_features: int = 0) -> Process:
     ----------
     noise_features : int
         As for `friedman2`.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> process = pi.simulation.friedman3()
+    >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
+         x3     x4     y
+    0  0.14  10.49  1.40
+    1  0.83   5.09  1.55
     """
     return _circuit("friedman3", _phase, noise_features, 0.1)
 

@@ -95,6 +95,15 @@ def khan_regression(
     The text (section 3.3) says that :math:`X_1` and :math:`X_5` have correlation -0.3 in the
     multivariate scenario, where eq. 9 gives +0.3; eq. 9 is followed. MVIM and CVIM do not depend
     on the sign. The MVIM of X4 is 49.125, of which Table 1 prints 49.50.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> process = pi.simulation.khan_regression(noise_features=1)
+    >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
+         U2    X6     y
+    0  0.58  0.04 -1.04
+    1 -0.39 -0.29  0.66
     """
     check_choice("scenario", scenario, SCENARIOS)
     check_number("offset", offset, POSITIVE, " The logarithm is finite then.")

@@ -26,6 +26,15 @@ def molnar_linear() -> Process:
 
     Features are independent and uniform on [0, 1], :math:`\epsilon \sim N(0, 1)` (Molnar et al.
     2021, section 8). Closed forms: PD and PFI of both features.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> process = pi.simulation.molnar_linear()
+    >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
+         x1    x2     y
+    0  0.51  0.95  0.47
+    1  0.14  0.95 -0.36
     """
     names = ("x1", "x2")
     return Process(
@@ -62,6 +71,15 @@ def molnar_nonlinear(version: Version = "code") -> Process:
     version : {"code", "printed"}
         The code behind the paper's Tables 1 and 2 has :math:`\sqrt{1 + x_2}`; the text prints
         :math:`\sqrt{1 - x_2}`.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> process = pi.simulation.molnar_nonlinear()
+    >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
+         x3    x4     y
+    0  0.14  0.95 -0.37
+    1  0.83  0.41 -0.25
     """
     check_choice("version", version, ("code", "printed"))
     names = ("x1", "x2", "x3", "x4")
@@ -115,6 +133,15 @@ def molnar_figure2() -> Process:
     with :math:`x_1` uniform on [0, 10], :math:`x_2, x_3 \sim N(0, 1)`, all independent, and
     :math:`\epsilon \sim N(0, 5^2)`. The paper doesn't print it; its code has it
     (compstat-lmu/code_relating_pdp_pfi_to_dgp). Closed forms: PD and PFI of all features.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> process = pi.simulation.molnar_figure2()
+    >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
+         x2    x3     y
+    0  0.33 -1.30 -0.15
+    1  0.91  0.45  8.66
     """
     square = 1 / 2 - np.sin(20) / 40  # E[sin^2]
     cross = (np.sin(10) - 10 * np.cos(10)) / 10  # E[x sin x]

@@ -111,6 +111,14 @@ class Process:
             Number of rows.
         seed : int, Generator or None
             The same int gives the same rows; a Generator advances.
+
+        Examples
+        --------
+        >>> process.draw(3, seed=1).round(2)
+             x1    x2     y
+        0  0.51  0.95 -0.98
+        1  0.14  0.95 -0.22
+        2  0.31  0.42  0.25
         """
         check_count("n", n, 1, MOST_ROWS)
         rng = generator(seed)
@@ -126,12 +134,24 @@ class Process:
         ----------
         frame : pandas.DataFrame
             With the features as columns; others are not looked at.
+
+        Examples
+        --------
+        >>> process.f(process.draw(3, seed=1)).round(2).tolist()
+        [-0.44, -0.8, -0.11]
         """
         self._check_frame(frame)
         return self.function(frame)
 
     def respond(self, mean: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Draw responses with means `mean`; classes as 0 and 1, positions in `classes`."""
+        """Draw responses with means `mean`; classes as 0 and 1, positions in `classes`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> process.respond(np.zeros(3), np.random.default_rng(1)).round(2).tolist()
+        [0.35, 0.82, 0.33]
+        """
         if self.classes is None:
             return mean + self.noise_sd * rng.standard_normal(len(mean))
         return np.asarray(rng.random(len(mean)) < mean, dtype=np.float64)
@@ -150,6 +170,11 @@ class Process:
         conditional : bool
             From its distribution given the row's other features, instead of independently of all
             else.
+
+        Examples
+        --------
+        >>> process.redraw("x1", process.draw(3, seed=1), seed=2).round(2).tolist()
+        [0.26, 0.81, 0.6]
         """
         self.check(feature)
         self._check_frame(frame)
@@ -167,6 +192,11 @@ class Process:
         feature : str
         grid : array of shape (g,)
             Values of the feature.
+
+        Examples
+        --------
+        >>> process.pd("x2", [0.0, 1.0])
+        array([ 0.5, -0.5])
         """
         values = self.grid(feature, grid)
         if self.closed_pd is None:
@@ -182,12 +212,23 @@ class Process:
 
         :math:`E[(f(\tilde X_S, X_C) - f(X))^2]` with an independent draw of the feature: the MVIM
         of Khan et al. (2025, eq. 3).
+
+        Examples
+        --------
+        >>> round(process.pfi("x1"), 3)
+        0.167
         """
         self.check(feature)
         return None if self.closed_pfi is None else self.closed_pfi(feature)
 
     def cvim(self, feature: str) -> float | None:
-        """Return `pfi` with a draw given the other features (CVIM); None without a closed form."""
+        """Return `pfi` with a draw given the other features (CVIM); None without a closed form.
+
+        Examples
+        --------
+        >>> process.cvim("x1")
+        0.16666666666666666
+        """
         self.check(feature)
         if self.conditional is None:  # independent features
             return self.pfi(feature)
@@ -199,6 +240,11 @@ class Process:
         With normal noise every row has :math:`\tfrac12 \log(2 \pi e \sigma^2)`, with label noise
         :math:`-\epsilon \log \epsilon - (1 - \epsilon) \log(1 - \epsilon)`. None without a closed
         form, and for numbers without noise, which have no density.
+
+        Examples
+        --------
+        >>> process.entropy()
+        1.4189385332046727
         """
         if self.classes is None:
             variance = self.noise_sd**2
@@ -211,6 +257,11 @@ class Process:
 
         It is 0 where all rows have the same entropy: a learner's entropy-PFI then comes from the
         learner, not from the process.
+
+        Examples
+        --------
+        >>> process.entropy_pfi("x1")
+        0.0
         """
         self.check(feature)
         return None if self.entropy() is None else 0.0
@@ -228,6 +279,11 @@ class Process:
         feature : str
         conditional : bool
             With a draw given the other features.
+
+        Examples
+        --------
+        >>> process.likelihood_pfi("x1")
+        0.08333333333333333
         """
         self.check(feature)
         check_flag("conditional", conditional)
@@ -245,7 +301,13 @@ class Process:
         return float("inf") if epsilon == 0 else -float(logit(epsilon)) / (1 - 2 * epsilon)
 
     def grid(self, feature: str, grid: npt.ArrayLike) -> Values:
-        """Return values of a feature as an array: finite floats, or levels."""
+        """Return values of a feature as an array: finite floats, or levels.
+
+        Examples
+        --------
+        >>> process.grid("x1", [0, 1])
+        array([0., 1.])
+        """
         self.check(feature)
         values = values_of(grid, feature)
         if feature not in self.levels:
@@ -254,7 +316,15 @@ class Process:
         return values
 
     def check(self, feature: object) -> None:
-        """Raise `OptionError` unless `feature` is one of the process."""
+        """Raise `OptionError` unless `feature` is one of the process.
+
+        Examples
+        --------
+        >>> process.check("x3")
+        Traceback (most recent call last):
+            ...
+        pyinterp.errors.OptionError: The process 'linear' has no feature 'x3'. Features: x1, x2.
+        """
         if not isinstance(feature, str) or feature not in self.features:
             raise OptionError(
                 f"The process {quote(self.name)} has no feature {quote(feature)}. Features: "

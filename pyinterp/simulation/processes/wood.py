@@ -49,6 +49,15 @@ def mease_wyner_classification(
         J, number of features that matter, equally.
     noise : float
         :math:`\epsilon`, the error rate of the best classifier, in [0, 0.5).
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> process = pi.simulation.mease_wyner_classification()
+    >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
+         x9   x10  y
+    0  0.55  0.03  1
+    1  0.20  0.26  1
     """
     check_count("relevant", relevant, 1, MOST_FEATURES)
     check_count("features", features, relevant, MOST_FEATURES)
@@ -139,6 +148,15 @@ def wood_classification(copied: CopiedFeature = None) -> Process:
         The feature that x10 copies, a relevant or an irrelevant one. The true f takes x1 and never
         x10, although with a copy the data can't tell which: PFI is the PFI of this f, and the
         CVIM of both is 0.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> process = pi.simulation.wood_classification()
+    >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
+         x9   x10  y
+    0  0.55  0.03  1
+    1  0.20  0.26  1
     """
     if copied is not None:
         check_choice("copied", copied, ("x1", "x5"))
@@ -185,6 +203,15 @@ def wood_regression(noise_variance: float = 2.0) -> Process:
     noise_variance : float
         The paper's N(0, 2) is taken as variance 2, since its normal features have covariances;
         with 4, 2 would be the standard deviation.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> process = pi.simulation.wood_regression()
+    >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
+         X4    X5     y
+    0 -0.52  0.91  1.64
+    1  0.68  0.29  2.54
     """
     check_number("noise_variance", noise_variance, NOT_NEGATIVE)
     more = "" if noise_variance == 2 else f", noise variance {noise_variance:g}"
@@ -236,6 +263,15 @@ def wood_ring() -> Process:
     with :math:`(X_1, X_2)` uniform where :math:`1.5 \le \max(|x_1|, |x_2|) \le 2.5` and
     :math:`\epsilon \sim N(0, 1)` (Wood et al. 2024, section 3.5, who show the hole and not the
     outer side). Closed forms: PD, PFI and CVIM of both features.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> process = pi.simulation.wood_ring()
+    >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
+         X1    X2     y
+    0 -0.45  1.64  1.46
+    1  2.45 -1.30  1.26
     """
     return Process(
         name="wood ring",

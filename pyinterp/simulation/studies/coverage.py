@@ -69,6 +69,27 @@ class CoverageResults(Savable):
         Means over the terms of an estimand; `coverage_mcse` allows for their dependence.
     truths : pandas.DataFrame
         Mean estimates of the learner: one row per process, learner, n, estimand and term.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from pyinterp import LearnerResults, Subsampling
+    >>> from pyinterp.simulation import CoverageStudy, molnar_linear
+    >>> study = CoverageStudy(
+    ...     dgps=[molnar_linear()],
+    ...     learners={"lm": LinearRegression()},
+    ...     estimands={"pfi": LearnerResults.pfi},
+    ...     n=[100],
+    ...     resamplings={"3 refits": Subsampling(3), "6 refits": Subsampling(6)},
+    ...     cov_types={"3 refits": ["corrected"], "6 refits": ["corrected"]},
+    ...     repetitions=10,
+    ...     truth_refits=100,
+    ... )
+    >>> results = study.run("coverage.sqlite", progress=False)
+    >>> results.rows[["refits", "coverage"]]
+       refits  coverage
+    0       3      0.70
+    1       6      0.65
     """
 
     frame: pd.DataFrame
@@ -101,6 +122,12 @@ class CoverageResults(Savable):
             Numbers of refits of the plans.
         cov_type, estimand : str or sequence of str, optional
             Names of variance estimators and estimands.
+
+        Examples
+        --------
+        >>> results.only(refits=6).rows[["refits", "coverage"]]
+           refits  coverage
+        1       6      0.65
         """
         truth = {"process": process, "learner": learner, "n": n, "estimand": estimand}
         every = truth | {"plan": plan, "refits": refits, "cov_type": cov_type}
@@ -119,6 +146,11 @@ class CoverageResults(Savable):
         Parameters
         ----------
         {look}
+
+        Examples
+        --------
+        >>> plot = results.plot()
+        >>> plot.save("coverage.png", width=5, height=3, verbose=False)
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
@@ -152,6 +184,10 @@ class CoverageResults(Savable):
         Parameters
         ----------
         {look}
+
+        Examples
+        --------
+        >>> plot = results.plot_refits()
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
@@ -278,6 +314,13 @@ def ideal(refits: int = 15) -> Callable[[Process, int], Resampling]:
     """Return the plan with fresh data for every refit, which needs no correction (c = 0).
 
     As in the code behind Molnar et al. (2021, section 8), 0.632 n rows train and as many evaluate.
+
+    Examples
+    --------
+    >>> from pyinterp.simulation import ideal, molnar_linear
+    >>> plan = ideal(5)(molnar_linear(), 100)
+    >>> plan.number
+    5
     """
     check_count("refits", refits)
     return _Ideal(refits)
@@ -331,6 +374,26 @@ class CoverageStudy(Study[CoverageResults]):
     block : int
         Repetitions per checkpoint.
     seed : int
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from pyinterp import LearnerResults, Subsampling
+    >>> from pyinterp.simulation import CoverageStudy, molnar_linear
+    >>> study = CoverageStudy(
+    ...     dgps=[molnar_linear()],
+    ...     learners={"lm": LinearRegression()},
+    ...     estimands={"pfi": LearnerResults.pfi},
+    ...     n=[100],
+    ...     resamplings={"subsampling": Subsampling(5)},
+    ...     cov_types={"subsampling": ["corrected"]},
+    ...     repetitions=10,
+    ...     truth_refits=100,
+    ... )
+    >>> results = study.run("coverage.sqlite", progress=False)
+    >>> results.rows[["estimand", "coverage"]]
+      estimand  coverage
+    0      pfi      0.65
     """
 
     estimands: Mapping[str, Ask]
@@ -367,16 +430,35 @@ class CoverageStudy(Study[CoverageResults]):
                 self.count(name, learner, least)
 
     def plan(self, name: str, process: Process, n: int) -> Resampling:
-        """Return a plan of the study for data sets of n rows of a process."""
+        """Return a plan of the study for data sets of n rows of a process.
+
+        Examples
+        --------
+        >>> study.plan("subsampling", study.dgps[0], 100)
+        Subsampling(refits=5)
+        """
         plan = self.resamplings[name]
         return plan if isinstance(plan, Resampling) else plan(process, n)
 
     def truth_plan(self, process: Process, n: int, refits: int) -> Resampling:
-        """Return the plan of refits on fresh data whose mean estimate is the truth at n."""
+        """Return the plan of refits on fresh data whose mean estimate is the truth at n.
+
+        Examples
+        --------
+        >>> study.truth_plan(study.dgps[0], 100, refits=5).number
+        5
+        """
         return ideal(refits)(process, n)
 
     def settings(self, row: Row) -> dict[str, Any]:
-        """Return the options, besides the row, on which its numbers depend."""
+        """Return the options, besides the row, on which its numbers depend.
+
+        Examples
+        --------
+        >>> row, _ = next(study.totals())
+        >>> study.settings(row)
+        {'block': 200, 'seed': 1}
+        """
         if row.kind == "truth":
             return {"block": self.block * TRUTH_BLOCKS, "seed": self.seed}
         return {
@@ -388,13 +470,26 @@ class CoverageStudy(Study[CoverageResults]):
         }
 
     def terms(self, row: Row) -> tuple[Term, ...]:
-        """Return the estimands; for coverage, each with every variance estimator of the plan."""
+        """Return the estimands; for coverage, each with every variance estimator of the plan.
+
+        Examples
+        --------
+        >>> row, _ = next(study.totals())
+        >>> study.terms(row)
+        (('pfi',),)
+        """
         if row.kind == "truth":
             return tuple((name,) for name in self.estimands)
         return tuple(product(self.estimands, dict.fromkeys(self.cov_types[row.plan])))
 
     def totals(self) -> Iterator[tuple[Row, int]]:
-        """Yield the rows of the study, each with its number of refits or data sets."""
+        """Yield the rows of the study, each with its number of refits or data sets.
+
+        Examples
+        --------
+        >>> [(row.kind, number) for row, number in study.totals()]
+        [('truth', 100), ('coverage', 10)]
+        """
         every = list(product([process.name for process in self.dgps], self.learners, self.n))
         for process, learner, n in every:
             yield Row("truth", process, learner, n), self.count("truth_refits", learner, 0)
@@ -505,7 +600,13 @@ class CoverageStudy(Study[CoverageResults]):
         return np.column_stack(columns).astype(np.float64)
 
     def results(self, records: Sequence[Record]) -> CoverageResults:
-        """Return the results of records."""
+        """Return the results of records.
+
+        Examples
+        --------
+        >>> study.results([]).rows.shape[0]
+        0
+        """
         truths = pooled_truths(records)
         parts: dict[tuple[Any, ...], pd.DataFrame] = {}
         rows = []

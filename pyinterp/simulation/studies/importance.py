@@ -106,6 +106,26 @@ class ImportanceStudyResults(Savable):
         estimated importances), `corrected` (which has the expectation `truth`, whatever the
         learner) and `truth`, in squared units of the response, each with a Monte Carlo standard
         error, such as `delta_mcse`, which is missing for a single block.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from pyinterp.simulation import ImportanceStudy, khan_regression
+    >>> study = ImportanceStudy(
+    ...     dgps=[khan_regression("strong", noise_features=1)],
+    ...     learners={"lm": LinearRegression()},
+    ...     features=["X1"],
+    ...     n=[100, 200],
+    ...     repetitions=20,
+    ...     validation=1000,
+    ... )
+    >>> results = study.run("importance.sqlite", progress=False)
+    >>> results.frame[["measure", "n", "truth"]].round(2)
+      measure    n  truth
+    0    mvim  100   7.97
+    1    cvim  100   0.53
+    2    mvim  200   7.97
+    3    cvim  200   0.53
     """
 
     frame: pd.DataFrame
@@ -130,6 +150,13 @@ class ImportanceStudyResults(Savable):
             Training rows.
         measure : {"mvim", "cvim"} or sequence of them, optional
         feature : str or sequence of str, optional
+
+        Examples
+        --------
+        >>> results.only(measure="cvim").frame[["measure", "n", "truth"]].round(2)
+          measure    n  truth
+        1    cvim  100   0.53
+        3    cvim  200   0.53
         """
         data = {"process": process, "learner": learner, "n": n}
         values = data | {"measure": measure, "feature": feature}
@@ -139,6 +166,11 @@ class ImportanceStudyResults(Savable):
         """Return the components as Tables 2 to 7 of Khan et al. (2025) have them, rounded.
 
         One row per process, learner, measure, feature and n, the last varying fastest.
+
+        Examples
+        --------
+        >>> results.table().shape
+        (4, 8)
         """
         places = self.frame[KEY].apply(lambda column: pd.factorize(column)[0])
         ordered = self.frame.loc[places.sort_values(KEY).index]
@@ -155,6 +187,11 @@ class ImportanceStudyResults(Savable):
         Parameters
         ----------
         {look}
+
+        Examples
+        --------
+        >>> plot = results.plot()
+        >>> plot.save("importance.png", width=5, height=3, verbose=False)
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
@@ -301,6 +338,12 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         """Return the validation rows of a block: features X, response, and X' of every term.
 
         The response of a class is the indicator of the second.
+
+        Examples
+        --------
+        >>> X, y, replaced = study.rows(study.dgps[0], 100, 0)
+        >>> X.shape, y.shape, list(replaced)
+        ((1000, 10), (1000,), [('X1', 'mvim'), ('X1', 'cvim')])
         """
         rng = self.stream("validation", process.name, n, block)
         frame = process.covariates(self.validation, rng)
@@ -314,20 +357,46 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         return frame, y, switched
 
     def truth(self, process: Process, feature: str, measure: Measure) -> Truth[float]:
-        """Return the true importance, with its Monte Carlo error if it has no closed form."""
+        """Return the true importance, with its Monte Carlo error if it has no closed form.
+
+        Examples
+        --------
+        >>> round(study.truth(study.dgps[0], "X1", "mvim").value, 2)
+        7.97
+        """
         rng = self.stream("truth", process.name, feature, measure)
         return dgp_pfi(process, feature, conditional=measure == "cvim", n=self.truth_n, seed=rng)
 
     def settings(self, row: Row) -> dict[str, Any]:
-        """Return the options, besides the row, on which its numbers depend."""
+        """Return the options, besides the row, on which its numbers depend.
+
+        Examples
+        --------
+        >>> row, _ = next(study.totals())
+        >>> study.settings(row)
+        {'block': 10, 'seed': 1}
+        """
         return {"block": self.block, "seed": self.seed}
 
     def terms(self, row: Row) -> tuple[Term, ...]:
-        """Return every feature with every measure."""
+        """Return every feature with every measure.
+
+        Examples
+        --------
+        >>> row, _ = next(study.totals())
+        >>> study.terms(row)
+        (('X1', 'mvim'), ('X1', 'cvim'))
+        """
         return tuple(product(self.features, self.measures))
 
     def totals(self) -> Iterator[tuple[Row, int]]:
-        """Yield the rows of the study, each with its number of models."""
+        """Yield the rows of the study, each with its number of models.
+
+        Examples
+        --------
+        >>> [(row.n, number) for row, number in study.totals()]
+        [(100, 20)]
+        """
         for process, learner, n in product(self.dgps, self.learners, self.n):
             yield self._row(process.name, learner, n), self.count("repetitions", learner, 1)
 
@@ -361,7 +430,13 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         return dict(zip(switched, sums, strict=True))
 
     def results(self, records: Sequence[Record]) -> ImportanceStudyResults:
-        """Return the results of records."""
+        """Return the results of records.
+
+        Examples
+        --------
+        >>> study.results([]).frame.shape[0]
+        0
+        """
         pools = pool_records(records)
         learners = dict.fromkeys([*self.learners, *(row.learner for row in pools)])
         sizes = sorted({row.n for row in pools})

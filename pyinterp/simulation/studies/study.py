@@ -280,6 +280,11 @@ class Study(ABC, Generic[Answer]):
             If the file holds rows of the study that were made with other settings.
         DataError
             If it is no database of a study.
+
+        Examples
+        --------
+        >>> study.run("study.sqlite", progress=False)
+        <CoverageResults: 1 rows, 2 true values>
         """
         check_jobs(n_jobs, progress)
         file = StudyFile(path)
@@ -319,6 +324,12 @@ class Study(ABC, Generic[Answer]):
         ----------
         path : path
             A database that `run` has written or is writing.
+
+        Examples
+        --------
+        >>> results = study.run("study.sqlite", progress=False)
+        >>> study.load("study.sqlite").rows.equals(results.rows)
+        True
         """
         return self.results(StudyFile(path).records())
 
@@ -363,7 +374,13 @@ class Study(ABC, Generic[Answer]):
                 )
 
     def count(self, name: str, learner: str, least: int) -> int:
-        """Return a learner's number of repetitions or refits, checked."""
+        """Return a learner's number of repetitions or refits, checked.
+
+        Examples
+        --------
+        >>> study.count("repetitions", "lm", least=0)
+        10
+        """
         count = getattr(self, name)
         if isinstance(count, Mapping):
             if learner not in count:
@@ -376,26 +393,57 @@ class Study(ABC, Generic[Answer]):
         return int(count)
 
     def learner(self, process: Process, name: str, data: pd.DataFrame) -> Learner:
-        """Return a learner of the study on some data."""
+        """Return a learner of the study on some data.
+
+        Examples
+        --------
+        >>> data = study.draw(study.dgps[0], 100, 0)
+        >>> study.learner(study.dgps[0], "lm", data).fit_model().nobs
+        100
+        """
         formula, estimator = self.formula_and_estimator(process, name, len(data))
         return Learner.from_formula(formula, data, estimator)
 
     def formula_and_estimator(self, process: Process, name: str, n: int) -> tuple[str, Any]:
-        """Return formula and estimator of a learner of the study, for n rows of a process."""
+        """Return formula and estimator of a learner of the study, for n rows of a process.
+
+        Examples
+        --------
+        >>> study.formula_and_estimator(study.dgps[0], "lm", 100)
+        ('y ~ .', LinearRegression())
+        """
         learner = self.learners[name]
         return formula_and_estimator(learner(process, n) if _is_maker(learner) else learner)
 
     def draw(self, process: Process, n: int, repetition: int) -> pd.DataFrame:
-        """Return the data set of a repetition."""
+        """Return the data set of a repetition.
+
+        Examples
+        --------
+        >>> study.draw(study.process("linear"), 100, 0).shape
+        (100, 3)
+        """
         return process.draw(n, self.stream("data", process.name, n, repetition))
 
     def stream(self, *key: str | int) -> np.random.Generator:
-        """Return the random stream of a key, whatever else is run."""
+        """Return the random stream of a key, whatever else is run.
+
+        Examples
+        --------
+        >>> int(study.stream("coverage", 1).integers(100))
+        37
+        """
         words = [zlib.crc32(str(k).encode()) for k in key]
         return np.random.default_rng([self.seed, *words])
 
     def process(self, name: str) -> Process:
-        """Return the process of that name."""
+        """Return the process of that name.
+
+        Examples
+        --------
+        >>> study.process(study.dgps[0].name) is study.dgps[0]
+        True
+        """
         return next(p for p in self.dgps if p.name == name)
 
 
