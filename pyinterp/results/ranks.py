@@ -129,7 +129,7 @@ class Ranks(Tabular):
         ================================================================================
         <BLANKLINE>
         [1] Probabilities of ranks by the joint t distribution (5 df) of the estimates
-            (half-sample); 100,000 draws, Monte Carlo error at most 0.00052.
+            (half-sample). 100,000 draws, Monte Carlo error at most 0.00052.
         """
         TableOptions(alpha, title=title, notes=notes, decimals=decimals)
         number = f"%.{2 if decimals is None else decimals}f"
