@@ -148,6 +148,9 @@ extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosumma
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "Thumbs.db", ".DS_Store"]
 default_role = "py:obj"
+# A role that leads nowhere is a warning. Names of parameters, columns and fields have no page.
+nitpicky = True
+nitpick_ignore_regex = [("py:obj", r"[a-z_0-9]*")]
 
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -165,6 +168,7 @@ autosummary_context = {
     "index_of": index_of,
     "example_of": example_of,
 }
+suppress_warnings = ["config.cache"]  # functions of templates are not pickled
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 toc_object_entries_show_parents = "hide"

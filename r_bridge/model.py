@@ -35,7 +35,7 @@ class RModel:
     ----------
     fit : str, Path or rpy2 object
         The name of an object in R's global environment, the path of a file written by ``saveRDS``
-        (a `Path`, or a string that ends in ".rds"), or rpy2's view of a model. A function of R is
+        (a ``Path``, or a string that ends in ".rds"), or rpy2's view of a model. A function of R is
         called with new rows, and returns what a model predicts.
     classes : sequence, optional
         The classes whose probabilities it predicts, as `y` has them. Those that R knows by the same

@@ -54,8 +54,8 @@ def partial(
     model : estimator, function, statsmodels results, FittedModel or LearnerResults
         What predicts. Of a learner, the mean over its refits.
     data : DataFrame or array
-        R's ``train``: the rows whose variables are replaced. None for the rows that a `FittedModel`
-        or a learner's results bring along.
+        R's ``train``: the rows whose variables are replaced. None for the rows that a
+        ``FittedModel`` or a learner's results bring along.
     pred_var : str or sequence of str
         Variable or variables.
     {arguments}

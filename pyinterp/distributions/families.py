@@ -108,7 +108,7 @@ class Distribution(ABC):
         """
 
     def check(self, parameters: FloatArray, who: str) -> None:
-        """Raise `PredictionError` unless parameters, shape (n, P), make a distribution.
+        """Raise ``PredictionError`` unless parameters, shape (n, P), make a distribution.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class Distribution(ABC):
         return np.asarray(y > self.above)
 
     def check_response(self, y: FloatArray) -> None:
-        """Raise `LossError` if some response is impossible.
+        """Raise ``LossError`` if some response is impossible.
 
         Examples
         --------
@@ -150,7 +150,7 @@ class Distribution(ABC):
 
 
 def check_spread(means: FloatArray, sds: FloatArray, who: str) -> None:
-    """Raise `PredictionError` unless standard deviations are larger than 0, and than rounding."""
+    """Raise ``PredictionError`` unless standard deviations are larger than 0, and than rounding."""
     certain = ~(sds > ROUNDING * np.abs(means))
     if certain.any():
         raise PredictionError(
@@ -216,7 +216,7 @@ class Normal(Distribution):
         return np.asarray(parameters[..., 0])
 
     def check(self, parameters: FloatArray, who: str) -> None:
-        """Raise `PredictionError` unless all standard deviations are positive.
+        """Raise ``PredictionError`` unless all standard deviations are positive.
 
         Examples
         --------
@@ -496,7 +496,7 @@ class NormalMixture(Distribution):
         return np.asarray(parameters[..., : self.components].mean(axis=-1))
 
     def check(self, parameters: FloatArray, who: str) -> None:
-        """Raise `PredictionError` unless all standard deviations are positive.
+        """Raise ``PredictionError`` unless all standard deviations are positive.
 
         Examples
         --------

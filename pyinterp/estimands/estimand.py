@@ -58,7 +58,7 @@ class Problem:
 
     @cached_property
     def predictive(self) -> Predictor:
-        """The model's predictor of distributions; `PredictionError` if it states none."""
+        """The model's predictor of distributions; ``PredictionError`` if it states none."""
         return predictive(self.predictor, self.design.encode(self.population.variables[:1]))
 
     @property
@@ -345,8 +345,8 @@ class Estimand:
     """A quantity of a fitted model on rows: two pure functions, and the words of its tables.
 
     A new estimand is a new file in this folder with a function that returns one of these. A method
-    of `Importances`, or of another class in ``learner``, calls the function. Variances, intervals,
-    tests, tables and plots need no change.
+    of ``Importances``, or of another class in ``learner``, calls the function. Variances,
+    intervals, tests, tables and plots need no change.
 
     Attributes
     ----------

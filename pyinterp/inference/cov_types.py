@@ -66,8 +66,8 @@ def register_variance(
     name : str
         The value of `cov_type`.
     estimator : callable
-        ``estimator(replicates)`` returns a `Variance` of the q estimates of a `Replicates`: their
-        covariance, the degrees of freedom of t, and a note on the target of the intervals.
+        ``estimator(replicates)`` returns a ``Variance`` of the q estimates of a ``Replicates``:
+        their covariance, the degrees of freedom of t, and a note on the target of the intervals.
     label : str
         What headers of tables call it; by default the name.
     needs : {"", "refits", "pairs", "folds", "bootstraps", "model", "coefficients"}

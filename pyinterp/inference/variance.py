@@ -108,7 +108,7 @@ class Variance:
     ) -> FloatArray:
         """Return intervals, shape (q, 2), that cover all terms at once; missing where `bse` is 0.
 
-        Those of single terms, at the level of `LargestT`. Terms whose `bse` is 0 or
+        Those of single terms, at the level of ``LargestT``. Terms whose `bse` is 0 or
         missing do not count.
         """
         level = self._joint(bse, alternative).level(alpha)

@@ -55,8 +55,8 @@ class FittedModel(Keepable):
         matched by position, with a warning. For statsmodels results of a formula: the data frame;
         features are the formula's variables.
     y : array of shape (n,), or str, optional
-        The response, or the name of its column in `X`. Needed by everything that has a loss. For a
-        binomial model of statsmodels that was fitted to counts, ``successes + failures ~``: the
+        The response, or the name of its column in ``X``. Needed by everything that has a loss. For
+        a binomial model of statsmodels that was fitted to counts, ``successes + failures ~``: the
         shares of successes, with the trials as `weights`.
     groups : mapping of str to list of str, optional
         Variables that are replaced jointly, by the name of the group.
@@ -68,7 +68,7 @@ class FittedModel(Keepable):
     missing : {"auto", "keep", "drop", "raise"}
         As in `Learner`, for a response, clusters and variables.
     weights : str or array of shape (n,), optional
-        Weights of the evaluation rows, or the name of their column in `X`.
+        Weights of the evaluation rows, or the name of their column in ``X``.
     weights_type : {"frequency", "sampling"}
         As in `Learner`.
     offset, exposure : str or array of shape (n,), optional

@@ -30,7 +30,7 @@ class Distributional(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # un
         (n, P), in the order of ``distribution.parameters``; for the Normal mean and standard
         deviation. A function of the top level of a module, so that results can be pickled.
     distribution : Distribution
-        A family of `pyinterp.distributions`; by default the Normal.
+        A family of ``pyinterp.distributions``; by default the Normal.
 
     Examples
     --------

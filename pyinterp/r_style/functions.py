@@ -53,7 +53,7 @@ def partial(
     Parameters
     ----------
     object : results
-        A `FittedModel`, or the results of a learner.
+        A ``FittedModel``, or the results of a learner.
     pred_var : str or sequence of str, optional
         One variable, two or three; by default the columns of `pred_grid`.
     {arguments}
@@ -182,7 +182,7 @@ def vi_permute(
     ----------
     object : results
     metric : str or Metric
-        See `pyinterp.losses.metrics`; not "pr_auc", which is another number in R.
+        See ``pyinterp.losses.metrics``; not "pr_auc", which is another number in R.
     {arguments}
     permutations : mapping of str to array of shape (n, nsim), optional
         The permutations themselves, row numbers from 0, such as R has drawn.

@@ -29,7 +29,7 @@ def cite(*results: object) -> str:
     ----------
     *results : LearnerResults, FittedModel, EstimandResults, or results of several or of a study
         For example ``res``, ``res.pfi()``, ``res.importance()``, or the results of a
-        `CoverageStudy`.
+        ``CoverageStudy``.
 
     Returns
     -------

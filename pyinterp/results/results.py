@@ -410,14 +410,14 @@ class EstimandResults(TableOfEstimands):
             estimate; m and M, the numbers of refits and pairs; A, S and s2_m (s²/m); g, r and
             growth_ratio, the factors that serve importances, and ratios alone; variance, at the
             estimate, and variance_null, the measured one at the null value. From these numbers
-            `half_sample.variance` and `half_sample.square` make the table. unused: the share of
+            ``half_sample.variance`` and ``half_sample.square`` make the table. unused: the share of
             half refits that never use the feature; skewness: of the rows' contributions over
             the root of their number.
 
         Raises
         ------
         InferenceError
-            For another plan than `HalfSampling`.
+            For another plan than ``HalfSampling``.
 
         Examples
         --------

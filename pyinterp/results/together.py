@@ -402,7 +402,7 @@ class UncertaintyResults(SeveralResults):
 
     @cached_property
     def decisions(self) -> pd.Series[str]:
-        """One of the values of `DECISIONS` per feature, or "undecided".
+        """One of the values of ``DECISIONS`` per feature, or "undecided".
 
         A feature is informative if the whole interval of its likelihood-PFI is above 0, and shared
         if the interval of its entropy-PFI does not contain 0. "Not" means not told from 0 at this

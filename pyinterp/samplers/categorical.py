@@ -55,7 +55,7 @@ class Categorical(Sampler):
         copy_estimator(self, "classifier", _has_probabilities)
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
-        """Raise `OptionError` unless the feature is one variable with few levels.
+        """Raise ``OptionError`` unless the feature is one variable with few levels.
 
         Examples
         --------

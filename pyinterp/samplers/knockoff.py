@@ -47,7 +47,7 @@ class Knockoff(Sampler):
     __repr__ = call_form
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
-        """Raise `OptionError` unless all variables are numbers.
+        """Raise ``OptionError`` unless all variables are numbers.
 
         Examples
         --------
@@ -96,7 +96,7 @@ class _KnockoffDistribution(ConditionalDistribution):
         self._root = vectors * np.sqrt(np.clip(values, 0.0, None))
 
     def all(self) -> Iterator[Draws]:
-        """Raise `OptionError`: there are infinitely many normal draws."""
+        """Raise ``OptionError``: there are infinitely many normal draws."""
         raise OptionError(
             "Knockoffs are drawn from a normal law, which has no end of draws; state a number of "
             '`permutations`, or leave it at "auto".'

@@ -63,7 +63,7 @@ class Residual(Sampler):
         copy_estimator(self, "regressor", is_regressor)
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
-        """Raise `OptionError` unless the feature's variables are numbers.
+        """Raise ``OptionError`` unless the feature's variables are numbers.
 
         Examples
         --------

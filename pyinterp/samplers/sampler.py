@@ -377,7 +377,7 @@ class Sampler(ABC):
 
     @abstractmethod
     def check(self, target: Target, population: pd.DataFrame) -> None:
-        """Raise `OptionError` if the feature can't be drawn in this way.
+        """Raise ``OptionError`` if the feature can't be drawn in this way.
 
         Examples
         --------

@@ -101,7 +101,7 @@ class Certificate(Tabular):
     table : EstimandResults
         The results whose intervals these are.
     counts : CoverageResults
-        Counts over data sets as of any study: `counts.rows` has the coverage of all terms.
+        Counts over data sets as of any study: ``counts.rows`` has the coverage of all terms.
     sums : ndarray of shape (data sets, terms, columns)
         The same by data set; columns as in records of studies.
     alpha : float

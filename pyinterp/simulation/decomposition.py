@@ -315,12 +315,12 @@ def decompose(
     n_jobs : int, optional
         Jobs over refits, by joblib: ``joblib.parallel_config`` chooses the backend.
     progress : bool or "log"
-        Show a progress bar, or write lines to a log, as `Learner.fit` does.
+        Show a progress bar, or write lines to a log, as ``Learner.fit`` does.
 
     Returns
     -------
     Decomposition
-        With `frame` and `plot()`.
+        With `frame` and ``plot()``.
 
     Raises
     ------

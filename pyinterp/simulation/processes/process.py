@@ -316,7 +316,7 @@ class Process:
         return values
 
     def check(self, feature: object) -> None:
-        """Raise `OptionError` unless `feature` is one of the process.
+        """Raise ``OptionError`` unless `feature` is one of the process.
 
         Examples
         --------
@@ -332,7 +332,7 @@ class Process:
             )
 
     def _check_frame(self, frame: object) -> None:
-        """Raise `OptionError` unless `frame` has every feature, in numbers and known levels."""
+        """Raise ``OptionError`` unless `frame` has every feature, in numbers and known levels."""
         if not isinstance(frame, DataFrame) or not frame.columns.is_unique:
             raise OptionError(
                 "`frame` must be a data frame of features, such as `draw` returns, each column "
@@ -355,7 +355,7 @@ class Process:
 
 
 def check_process(process: object) -> None:
-    """Raise `OptionError` unless `process` is one."""
+    """Raise ``OptionError`` unless `process` is one."""
     if not isinstance(process, Process):
         raise OptionError(
             "`process` must be a process such as `pi.simulation.friedman1()`, not "

@@ -95,7 +95,7 @@ def components(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ImportanceStudyResults(Savable):
-    """Bias, variance and delta of estimated importances; made by `ImportanceStudy`.
+    """Bias, variance and delta of estimated importances; made by ``ImportanceStudy``.
 
     Attributes
     ----------

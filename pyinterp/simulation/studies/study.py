@@ -272,7 +272,7 @@ class Study(ABC, Generic[Answer]):
             Jobs over blocks, by joblib: ``joblib.parallel_config`` chooses the backend, a Dask
             cluster for example.
         progress : bool or "log"
-            Show a progress bar, or write lines to a log, as `Learner.fit` does.
+            Show a progress bar, or write lines to a log, as ``Learner.fit`` does.
 
         Raises
         ------
