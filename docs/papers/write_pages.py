@@ -29,7 +29,7 @@ printed number is included; the paper's error is not. A number agrees up to 3.
 import pandas as pd
 import pyinterp as pi
 
-pd.set_option("display.max_rows", 250)
+pd.set_option("display.max_rows", 250, "display.max_colwidth", None)
 pi.replicate("{name}")
 ```
 """

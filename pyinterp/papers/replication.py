@@ -188,8 +188,8 @@ def replicate(
         "agrees" up to 3 errors, or "differs".
 
         Of a paper a frame with `cell`, `what`, `status` and `why`. A cell is "reproduced" if what
-        the paper says of it holds for our numbers, else it "differs", or is "not possible". Of all
-        papers a frame with the number of cells by status.
+        the paper says of it holds for our numbers, and nearly all printed numbers agree; else it
+        "differs", or is "not possible". Of all papers a frame with the number of cells by status.
 
     Raises
     ------
