@@ -37,7 +37,14 @@ from pyinterp.estimands.estimate import Estimate
 from pyinterp.simulation.studies.coverage import CoverageResults
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    *(
+        page
+        for page in sorted((ROOT / "docs").rglob("*.md"))
+        if not re.search(r"papers/\w+20\d\d\.md$", page.as_posix())  # code of the papers' cells
+    ),
+]
 # What is called on pages that show the insides of the package to those who change it.
 INSIDE = {"architecture.md", "write_your_own.md"}
 CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)

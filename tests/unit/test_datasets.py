@@ -524,11 +524,11 @@ class TestImport:
         assert done.stdout.split() == ["pyinterp"]
 
     def test_every_public_name_is_a_loader(self) -> None:
-        assert len(datasets.__all__) == 7
+        assert len(datasets.__all__) == 8
         for name in datasets.__all__:
             assert getattr(datasets, name).__name__ == name
             assert name in dir(datasets)
 
     def test_unknown_name(self) -> None:
-        with pytest.raises(AttributeError, match="no attribute 'load_boston'"):
-            _ = datasets.load_boston
+        with pytest.raises(AttributeError, match="no attribute 'load_iris'"):
+            _ = datasets.load_iris

@@ -360,7 +360,8 @@ def test_nothing_is_trained_twice(data: pd.DataFrame) -> None:
     assert Counting.trained == 2 * PLAN.number
     again = [res.loco("x"), res.loco("z", loss="absolute"), res.loco(["z", "x"], relation="ratio")]
     assert Counting.trained == 2 * PLAN.number
-    assert again[0].params["x"] == first.params["x"]
+    # NumPy adds the refits of one term and of two in another order, on some processors.
+    np.testing.assert_allclose(again[0].params["x"], first.params["x"], rtol=1e-15 * PLAN.number)
     res.loco()
     assert Counting.trained == 3 * PLAN.number
 

@@ -14,6 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
 from pyinterp.models.predictor import Predictor
+from pyinterp.papers.replication import PAPERS
 
 PACKAGE = Path(str(pi.__file__)).parent
 ANSWERS = {"predict", "predict_proba", "decision_function"}
@@ -27,6 +28,9 @@ CALLERS = {
     "estimators/networks.py": "itself, for labels",
     "samplers/learners.py": "models of features, which samplers learn",
     "samplers/subgroup.py": "a tree of a feature, which the sampler learns",
+    **dict.fromkeys(
+        [f"papers/{paper}.py" for paper in PAPERS], "models of its own, in loops that check a call"
+    ),
     "whatif/calibration.py": "calibrators, which the exact engines read",
 }
 
