@@ -149,10 +149,11 @@ def test_no_bars_elsewhere(capsys, learner: pi.Learner) -> None:
 
 
 def test_notebooks_show_bars_unless_the_environment_says_no(monkeypatch) -> None:
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+    monkeypatch.delattr(builtins, "get_ipython", raising=False)  # what other tests left
     assert progress._no_bars() is None
     notebook = SimpleNamespace(config={"IPKernelApp": {}})
     monkeypatch.setattr(builtins, "get_ipython", lambda: notebook, raising=False)
-    monkeypatch.delenv("TQDM_DISABLE", raising=False)
     assert progress._no_bars() is False
     monkeypatch.setenv("TQDM_DISABLE", "1")
     assert progress._no_bars() is True
