@@ -30,8 +30,12 @@ class DistantModel:
     refit: There
 
     def predict(self, matrix: Matrix) -> Any:
-        """Return its predictions of design rows."""
+        """Return what its ``predict`` says of design rows: numbers, or labels of classes."""
         return self._ask(_predict, matrix)
+
+    def call(self, matrix: Matrix) -> Any:
+        """Return what its predictor asks it: numbers, or probabilities of classes."""
+        return self._ask(_call, matrix)
 
     def fetch(self) -> Any:
         """Return the estimator itself, brought here."""
@@ -58,22 +62,22 @@ def outline(owner: Any) -> Predictor | Exception:
         "name": str(getattr(model, "name", "")),
         "log_link": bool(getattr(model, "log_link", False)),
     }
-    return replace(predictor, estimator=facts, _call=_itself)
+    return replace(predictor, estimator=facts, _call=_estimator)  # `distant` sets another
 
 
 def distant(predictor: Predictor, cluster: Cluster, owner: There) -> Predictor:
     """Return a predictor that asks a model on a cluster, by the outline of it."""
     model = DistantModel(**predictor.estimator, _cluster=cluster, refit=owner)
-    return replace(predictor, estimator=model, _call=model.predict)
+    return replace(predictor, estimator=model, _call=model.call)
 
 
 def _predict(owner: Any, matrix: Matrix) -> Any:
+    return owner.predictor.estimator.predict(matrix)
+
+
+def _call(owner: Any, matrix: Matrix) -> Any:
     return owner.predictor._call(matrix)
 
 
 def _estimator(owner: Any) -> Any:
     return owner.predictor.estimator
-
-
-def _itself(matrix: Matrix) -> Any:
-    return matrix

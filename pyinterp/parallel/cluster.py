@@ -73,7 +73,7 @@ class Cluster:
 
     @contextmanager
     def outcomes(
-        self, results: Sequence[There], *, label: str, progress: ProgressOption, unit: str = "fit"
+        self, results: Sequence[There], *, label: str, progress: ProgressOption
     ) -> Iterator[Iterable[Any]]:
         """Bring results here, in order; work that is not done when the context ends is canceled."""
         brought = (result.result() for result in results)
@@ -81,7 +81,7 @@ class Cluster:
             if progress is False:
                 yield brought
             else:
-                shown = with_progress(brought, len(results), label, unit, progress)
+                shown = with_progress(brought, len(results), label, "fit", progress)
                 with closing(shown) as counted:
                     yield counted
         finally:

@@ -179,6 +179,16 @@ def test_models_stay_and_can_be_brought(client) -> None:
     np.testing.assert_array_equal(brought.predict(matrix), expected)
 
 
+def test_a_distant_classifier_predicts_labels(client) -> None:
+    model, plan = FITS["classes"]()
+    here = model.fit(plan, seed=1)
+    with parallel_config("dask"):
+        distant = model.fit(plan, seed=1).refits[0].predictor.estimator
+    matrix = here.refits[0].design.encode(classes())
+    expected = here.refits[0].predictor.estimator.predict(matrix)
+    np.testing.assert_array_equal(distant.predict(matrix), expected)
+
+
 def test_dropped_kept_and_sharded_fits(client, tmp_path) -> None:
     model, plan = FITS["forest"]()
     here = text(QUESTIONS["pfi"], model.fit(plan, seed=1))
