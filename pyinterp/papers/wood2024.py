@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from pyinterp.papers.replication import Cell, Paper, long
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-ENTROPY = np.log(2 * np.pi * np.e) / 2  # of a standard normal
+ENTROPY = math.log(2 * math.pi * math.e) / 2  # of a standard normal
 
 
 def model_of(data: pd.DataFrame, response: str, estimator: Any, test: float) -> pi.FittedModel:
