@@ -150,32 +150,38 @@ def causal_share(
     permutations: Permutations = "auto",
     sampler: SamplerLike = "conditional",
 ) -> Estimand:
-    r"""Share of the response's variance that a feature explains causally, :math:`CVIM / 2 V(Y)`.
+    r"""Shares of the response's variance: of the other variables, of a feature, and of neither.
 
-    The between-exposure term of the causal variance decomposition (Chen et al. 2020; Khan, Saarela
-    and Kustra 2025, eq. 23), by plug-in.
+    .. math:: V(Y) = V_Z\, E(Y \mid Z) + E_Z\, V_{X \mid Z}\, E(Y \mid X, Z) + E\, V(Y \mid X, Z)
+
+    The causal variance decomposition (Chen et al. 2020; Khan, Saarela and Kustra 2025, eq. 23), by
+    plug-in: the second term is CVIM / 2, the first is :math:`V(f) - CVIM / 2`, and the third is the
+    mean squared error.
     """
     importance = causal_importance(problem, feature, permutations=permutations, sampler=sampler)
     overlap = positivity(problem, feature, sampler=sampler)
-    share = Terms.plain(["CVIM / 2 V(Y)"])
+    share = f"{feature}, given others"
     return replace(
         importance,
-        terms=share,
-        read=_read_share,
+        terms=Terms.plain(["other variables", share, "neither"]),
+        read=_read_shares,
         words=replace(
             importance.words,
             label="share of V(Y)",
-            title=f"share of variance explained by {feature}",
-            quantity="CVIM / 2 V(Y)",
+            title="causal decomposition of variance",
+            quantity="share of V(Y)",
             unit="",
             meaning=(
-                "CVIM / 2 V(Y), the share of V(Y) that the feature explains causally, given the "
-                f"others (Chen et al. 2020); plug-in. {ASSUMPTIONS}"
+                f"Shares of V(Y): what the other variables explain, what {feature} explains "
+                "causally given them, CVIM / 2 V(Y), and the squared error (Chen et al. 2020); "
+                f"plug-in. {ASSUMPTIONS}"
             ),
         ),
+        # The share of the others is a difference, below 0 by noise if they explain nothing.
+        parameter=Parameter(),
         coverage=(),
         # Under the name of the share, next to which it stands.
-        diagnostic=replace(overlap, terms=share, key=(overlap.key, "share")),
+        diagnostic=replace(overlap, terms=Terms.plain([share]), key=(overlap.key, "share")),
     )
 
 
@@ -211,7 +217,14 @@ def _measure(
     return {
         "marginal": marginal,
         "conditional": conditional,
-        "variance": one_term(2 * np.square(case.y - case.y.mean()), 0 * factual),
+        **{
+            name: Estimate.of_rows(2 * np.square(deviation)[:, None])
+            for name, deviation in {
+                "response": case.y - case.y.mean(),
+                "model": factual - factual.mean(),
+                "errors": case.y - factual,
+            }.items()
+        },
     }
 
 
@@ -223,8 +236,10 @@ def _read(measurement: Measurement) -> Estimate:
     return Estimate.stack([measurement["marginal"], measurement["conditional"]])
 
 
-def _read_share(measurement: Measurement) -> Estimate:
-    return measurement["conditional"].over(measurement["variance"])
+def _read_shares(measurement: Measurement) -> Estimate:
+    feature = measurement["conditional"]
+    parts = measurement["model"].minus(feature), feature, measurement["errors"]
+    return Estimate.stack([part.over(measurement["response"]) for part in parts])
 
 
 # Squared error of the second class's probability.

@@ -298,9 +298,10 @@ class Interpretable(Effects, Importances):
         The model f replaces :math:`E(Y_x \mid Z)`, so that the effect of the feature on one row is
         :math:`CATE(x, x^*, z) = f(x, z) - f(x^*, z)`. The result has the mean of this effect over
         rows. It has MVIM and CVIM twice: as mean squares of the effect (Khan, Saarela and Kustra
-        2025, Theorems 1 to 5) and as permutation estimates. It also has CVIM / (2 V(Y)), the share
-        of variance that the feature explains causally (Chen et al. 2020). All this is causal only
-        under the assumptions that the table states.
+        2025, Theorems 1 to 5) and as permutation estimates. It has the causal decomposition of
+        variance (eq. 23; Chen et al. 2020): the shares of V(Y) of the other variables, of the
+        feature given them, CVIM / (2 V(Y)), and of neither. All this is causal only under the
+        assumptions that the table states.
 
         Parameters
         ----------

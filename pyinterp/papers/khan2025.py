@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
+from sklearn.linear_model import LinearRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
@@ -199,44 +198,22 @@ def equations(n: int = 20_000) -> pd.DataFrame:
 
 
 def decomposition(n: int = 2000) -> pd.DataFrame:
-    """The three terms of V(Y): of the confounder, between exposures, and the rest."""
+    """Shares of V(Y): of the confounder, of a binary exposure, and of neither."""
 
     def draw(n: int, seed: int) -> pd.DataFrame:
         rng = np.random.default_rng(seed)
         z = rng.standard_normal(n)
-        x = 1.0 * (rng.random(n) < 1 / (1 + np.exp(-z)))
-        return pd.DataFrame({"x": x, "z": z, "y": z + x * (1 + z / 2) + rng.standard_normal(n)})
+        p = 1 / (1 + np.exp(-z))
+        x = 1.0 * (rng.random(n) < p)
+        y = z + x * (1 + z / 2) + rng.standard_normal(n)
+        return pd.DataFrame({"x": x, "z": z, "y": y, "p": p})
 
-    def terms(y: Any, x: Any, z: Any, f: Any, f0: Any, f1: Any) -> Any:
-        p = LogisticRegression(C=1e6).fit(z, x).predict_proba(z)[:, 1]  # P(X = 1 | Z)
-        mean = p * f1 + (1 - p) * f0
-        return np.column_stack(
-            [(mean - mean.mean()) ** 2, p * (1 - p) * (f1 - f0) ** 2, (y - f) ** 2]
-        )
-
-    def measure(case: Any) -> dict[str, pi.Estimate]:
-        f, both = case.whatif.factual, np.empty((len(case.y), 2))
-        for block in case.whatif.of(["x"]).cross(pd.DataFrame({"x": [0.0, 1.0]})):
-            both[block.rows] = block.predictions
-        frame = case.sample.variables
-        return {"parts": pi.Estimate.of_rows(terms(case.y, frame["x"], frame[["z"]], f, *both.T))}
-
-    names = ["of the confounder", "between exposures", "within exposures"]
-    estimand = pi.Estimand(
-        key="causal variance decomposition",
-        terms=pi.Terms.plain(names),
-        measure=measure,
-        read=itemgetter("parts"),
-        words=pi.Words(label="part", title="parts of V(Y)", quantity="part", meaning="Eq. 23."),
-        parameter=pi.Parameter(range=(0, np.inf)),
-    )
     learner = pi.Learner.from_formula("y ~ x * z", draw(n, 1), LinearRegression())
     res = learner.fit(pi.HalfSampling(0, pairs=10), seed=1, progress=False)
-    parts = res.estimate(estimand)
-    big = draw(1_000_000, 2)
-    x, z = big["x"], big["z"]
-    true = terms(big["y"], x, big[["z"]], z + x * (1 + z / 2), z, z + 1 + z / 2).mean(axis=0)
-    frame = pd.DataFrame({"ours": parts.params, "error": parts.bse, "true": true})
+    share = res.causal("x").share
+    z, p, y = (draw(1_000_000, 2)[name] for name in ("z", "p", "y"))
+    terms = np.array([(z + p * (1 + z / 2)).var(), (p * (1 - p) * (1 + z / 2) ** 2).mean(), 1])
+    frame = pd.DataFrame({"ours": share.params, "error": share.bse, "true": terms / y.var()})
     return frame.rename_axis("term").reset_index()
 
 

@@ -328,7 +328,8 @@ class CausalResults(SeveralResults):
     importance : EstimandResults
         MVIM and CVIM as mean squared effects, by plug-in, with their permutation estimates.
     share : EstimandResults
-        CVIM / (2 V(Y)), the share of variance that the feature explains causally.
+        Shares of V(Y): of the other variables, of the feature given them, CVIM / (2 V(Y)), and of
+        neither; the causal decomposition of variance.
 
     Examples
     --------

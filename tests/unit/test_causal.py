@@ -77,8 +77,11 @@ def test_cvim_by_plug_in_is_theorem_3(binary: pi.LearnerResults) -> None:
         p = model.predict_proba(rows[["z"]].to_numpy())[:, 1]
         expected = np.mean(2 * p * (1 - p) * (predict(x=1) - predict(x=0)) ** 2)
         assert causal.importance.refit_frame()["CVIM"][d] == pytest.approx(expected)
-        share = causal.share.refit_frame().iloc[d, 0]
-        assert share == pytest.approx(expected / (2 * rows["y"].var(ddof=0)))
+        variance, f = rows["y"].var(ddof=0), predict(x=rows["x"])
+        shares = causal.share.refit_frame().iloc[d] * variance
+        assert shares["x, given others"] == pytest.approx(expected / 2)
+        assert shares["other variables"] == pytest.approx(f.var() - expected / 2)
+        assert shares["neither"] == pytest.approx(np.mean((rows["y"] - f) ** 2))
 
 
 def test_cvim_of_three_levels_is_theorem_4_without_its_factor_2() -> None:
@@ -135,7 +138,8 @@ def test_classes_are_read_as_the_probability_of_the_second() -> None:
         _, predict = parts(results, d, data, ["x", "z"])
         own = (predict(x=1) - predict(x=0))[:, 1]
         assert causal.effects.refit_frame()["x[1]"][d] == pytest.approx(own.mean())
-    assert 0 < causal.share.params.iloc[0] < 1
+    assert (causal.share.params > 0).all()
+    assert (causal.share.params < 1).all()
 
 
 def test_some_draws_have_a_monte_carlo_error(binary: pi.LearnerResults) -> None:
@@ -144,7 +148,8 @@ def test_some_draws_have_a_monte_carlo_error(binary: pi.LearnerResults) -> None:
     some = binary.causal("z", sampler=sampler, points=3, permutations=8)
     assert (exact.importance.mcse == 0).all()
     assert (some.importance.mcse > 0).all()
-    assert some.share.mcse.iloc[0] > 0
+    mcse = some.share.mcse
+    assert mcse["z, given others"] == mcse["other variables"] > mcse["neither"] == 0
     apart = (some.importance.params - exact.importance.params).abs()
     assert (apart < 5 * some.importance.mcse).all()
 
@@ -157,8 +162,8 @@ def test_adjusted_p_values_are_said_to_be(binary: pi.LearnerResults) -> None:
 def test_the_share_stands_beside_its_diagnostic(binary: pi.LearnerResults) -> None:
     share = binary.causal("x").share
     assert share.diagnostic is not None
-    assert list(share.diagnostic.params.index) == list(share.params.index)
-    assert share.summary_frame()["diagnostic"].notna().all()
+    assert list(share.diagnostic.params.index) == ["x, given others"]
+    assert share.summary_frame()["diagnostic"].notna().tolist() == [False, True, False]
 
 
 def test_the_table_states_the_assumptions(binary: pi.LearnerResults) -> None:
@@ -278,8 +283,9 @@ def test_what_no_refit_uses_has_no_interval(data: pd.DataFrame) -> None:
     (unused,) = mvim.params.index[mvim.params == 0]
     causal = results.causal(unused, points=3)
     for part in (causal.importance, causal.share, results.amvim(unused, method="additive")):
-        assert (part.params == 0).all()
-        assert part.conf_int().isna().all().all()
+        names = [n for n in part.params.index if n not in ("other variables", "neither")]
+        assert (part.params[names] == 0).all()
+        assert part.conf_int().loc[names].isna().all().all()
 
 
 def test_comparisons_have_no_permuted_values_of_one_learner(data: pd.DataFrame) -> None:
@@ -305,7 +311,8 @@ def test_mean_squared_effects_are_positive_and_have_no_test(data: pd.DataFrame) 
         pi.HalfSampling(5, pairs=15), seed=1
     )
     causal = model.causal("w", points=3)
-    for results in (causal.importance, causal.share, model.amvim(method="additive")):
+    assert causal.share.pvalues.isna().all()
+    for results in (causal.importance, model.amvim(method="additive")):
         assert results.null is None
         assert results.pvalues.isna().all()
         limits = results.conf_int()
