@@ -15,8 +15,11 @@ python="$place/venv/bin/python"
 mkdir "$place/tests"
 cp -r pyproject.toml tests/conftest.py tests/photograph "$place/tests"
 cp tests/unit/test_{import,fit_model,fitted,losses,samplers}.py "$place/tests"
+mkdir "$place/pages"
+cp README.md docs/getting_started.md docs/papers/{molnar2021,greenwell2018,khan2025,wood2024}.md "$place/pages"
 cd "$place/tests"
 "$python" - <<'PYTHON'
+import re
 import socket
 from importlib import metadata, resources
 from pathlib import Path
@@ -44,5 +47,18 @@ if not resources.files(pyinterp.datasets).joinpath("wine_quality_red.txt").is_fi
     raise SystemExit("The wine data of the wheel have no license beside them.")
 if pyinterp.datasets.load("diabetes").shape != (442, 11):
     raise SystemExit("The diabetes data of the wheel are not those of the package.")
+# The README, the first tutorial and all cells of the four papers, as they are printed.
+for page in sorted(Path("../pages").glob("*.md")):
+    fence = r"^```(?:python|\{code-cell\}.*?)\n(.*?)^```$"
+    if page.stem in pyinterp.papers.replication.PAPERS:  # their plain blocks are code to read
+        fence = r"^```\{code-cell\}.*?\n(.*?)^```$"
+    blocks = re.findall(fence, page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    if not blocks:
+        raise SystemExit(f"{page.name} has no code.")
+    names: dict[str, object] = {}
+    for block in blocks:
+        code = re.sub(r"^:tags:.*$", "", block, flags=re.MULTILINE)
+        exec(compile(code, page.name, "exec"), names)  # noqa: S102 - our own pages
+    print(page.name, len(blocks), "blocks run")
 PYTHON
 "$python" -m pytest -q -p no:cacheprovider .

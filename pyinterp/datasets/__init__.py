@@ -7,14 +7,14 @@ Loader                  Rows x columns         Response                  Source
 white wines             4898 x 12              ``quality``               folder, else OpenML
 ``load_concrete``       1030 x 9               ``compressive_strength``  folder, else OpenML
 ``load_pima_diabetes``  768 x 9                ``diabetes``              folder, else OpenML
-``load_airfoil``        1503 x 6               ``sound_pressure``        folder, else OpenML
+``load_airfoil``        1503 x 6               ``sound_pressure``        this package, offline
 ``load_ames``           2930 x 81              ``Sale_Price``            folder, else OpenML
 ``load_boston``         506 x 14               ``medv``                  this package, offline
 ``load_diabetes``       442 x 11               ``progression``           scikit-learn, offline
 ======================  =====================  ========================  =====================
 
-Red wines and Boston come with the package, with texts on source and license. Of the data that are
-not offline, if the environment variable ``PYINTERP_DATA`` names a folder, the CSV files
+Red wines, airfoils and Boston come with the package, with texts on source and license. Of the data
+that are not offline, if the environment variable ``PYINTERP_DATA`` names a folder, the CSV files
 there are read. If it is unset or empty, scikit-learn downloads the data from OpenML into its
 cache. Either way the table is compared with a pinned SHA-256, and a table that differs is an error.
 
@@ -418,18 +418,11 @@ def load_pima_diabetes(zeros: Zeros = "keep", *, data_home: Folder = None) -> pd
     return frame
 
 
-def load_airfoil(*, data_home: Folder = None) -> pd.DataFrame:
+def load_airfoil() -> pd.DataFrame:
     """Return the design and the sound pressure level of airfoils in a wind tunnel.
 
     NACA 0012 airfoil blades of several sizes. There are no missing values and no repeated rows.
     Use the data for regression on a smooth response with dependent features.
-
-    Parameters
-    ----------
-    data_home : path, optional
-        Folder of scikit-learn's download cache (default: the usual one), for
-        ``airfoil.csv``.
-        Not used when the environment variable ``PYINTERP_DATA`` names a folder with that file.
 
     Returns
     -------
@@ -447,19 +440,14 @@ def load_airfoil(*, data_home: Folder = None) -> pd.DataFrame:
         sound_pressure          float64  **response**: scaled level, dB (103.38 to 140.987)
         ======================  =======  ==================================================
 
-    Raises
-    ------
-    DataError
-        If the data can't be found or downloaded, or are not the pinned ones (SHA-256).
-
     Notes
     -----
     A designed experiment: the features have only 21, 27, 6, 4 and 105 distinct values, with strong
     ties and dependence. Velocity and chord length are better read as groups than as continua, and
     partial dependence extrapolates where thickness, angle and chord don't occur together.
 
-    Source: UCI Machine Learning Repository, data set 291, doi:10.24432/C5VW2C; OpenML data set
-    44957. License: CC BY 4.0.
+    Source: UCI Machine Learning Repository, data set 291, doi:10.24432/C5VW2C. License: CC
+    BY 4.0. The file comes with the package.
 
     References
     ----------
@@ -469,10 +457,10 @@ def load_airfoil(*, data_home: Folder = None) -> pd.DataFrame:
     Examples
     --------
     >>> from pyinterp.datasets import load_airfoil
-    >>> load_airfoil().shape  # doctest: +SKIP
+    >>> load_airfoil().shape
     (1503, 6)
     """
-    return load("airfoil", data_home=data_home)
+    return load("airfoil")
 
 
 def load_ames(*, data_home: Folder = None) -> pd.DataFrame:

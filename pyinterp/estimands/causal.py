@@ -14,12 +14,7 @@ from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-from pyinterp.estimands.importance.losses import (
-    Permutations,
-    marginal_losses,
-    mean_over_draws,
-    one_term,
-)
+from pyinterp.estimands.importance.losses import Permutations, marginal_losses, mean_over_draws
 from pyinterp.estimands.importance.permutation import NO_USE
 from pyinterp.estimands.importance.variable_importance import NO_TEST, cvim, mvim, without_rounding
 from pyinterp.estimands.positivity import positivity, samplers_of

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import (
     ExtraTreesRegressor,
@@ -88,15 +89,20 @@ def friedman(estimator: Any, n: int = 500) -> pi.Learner:
     return pi.Learner.from_formula("y ~ .", pi.simulation.friedman1().draw(n, seed=1), estimator)
 
 
-def network() -> pd.DataFrame:
-    """FIRM, Garson's and Olden's importances of a network."""
-    model = friedman(NETWORK).fit_model(seed=1)
-    results = {
-        "FIRM": model.firm(),
-        "Garson": model.native_importance("garson"),
-        "Olden": model.native_importance("olden"),
-    }
-    return long({k: values(r, "feature") for k, r in results.items()}, "method")
+def network(k: int = 20) -> pd.DataFrame:
+    """FIRM, Garson's and Olden's importances of k networks with other data and first weights."""
+    parts = {}
+    for seed in range(k):
+        data = pi.simulation.friedman1().draw(500, seed=seed)
+        one = clone(NETWORK).set_params(random_state=seed)
+        model = pi.Learner.from_formula("y ~ .", data, one).fit_model(seed=1)
+        results = {
+            "FIRM": model.firm(),
+            "Garson": model.native_importance("garson"),
+            "Olden": model.native_importance("olden"),
+        }
+        parts[seed] = long({m: values(r, "feature") for m, r in results.items()}, "method")
+    return long(parts, "network")
 
 
 def interactions() -> pd.DataFrame:
@@ -162,27 +168,33 @@ def ames(estimator: Any) -> pi.LearnerResults:
     """Return a model of the log price: 80% of the houses train."""
     data = pi.datasets.load_ames()
     data = data.assign(Log_Sale_Price=np.log(data["Sale_Price"])).drop(columns="Sale_Price")
-    encoder = make_column_transformer(
-        (TargetEncoder(), make_column_selector(dtype_include="category")), remainder="passthrough"
-    )
-    model = make_pipeline(encoder, estimator)
-    learner = pi.Learner.from_formula("Log_Sale_Price ~ .", data, model, design="frame")
+    learner = pi.Learner.from_formula("Log_Sale_Price ~ .", data, estimator, design="frame")
     return learner.fit(pi.Holdout(0.8), seed=1, progress=False)
 
 
 def houses(trees: int = 200) -> pd.DataFrame:
-    """FIRM of all features in a forest, boosting and their stack; impurity and PD of boosting."""
-    forest = RandomForestRegressor(100, max_features=1 / 3)
-    boosting = GradientBoostingRegressor(n_estimators=trees, max_depth=4, subsample=0.5)
+    """FIRM and impurity of all features in a forest, boosting and their stack; PD of boosting."""
+    from lightgbm import LGBMRegressor  # noqa: PLC0415 - an extra
+
+    encoder = make_column_transformer(
+        (TargetEncoder(), make_column_selector(dtype_include="category")), remainder="passthrough"
+    )
+    forest = make_pipeline(encoder, RandomForestRegressor(100, max_features=1 / 3))
+    # It splits categories itself, as h2o does.
+    boosting = LGBMRegressor(
+        n_estimators=trees, max_depth=5, importance_type="gain", n_jobs=1, verbose=-1
+    )
     base = [("forest", forest), ("boosting", boosting)]
     stack = StackingRegressor(base, LinearRegression(), cv=3)
     parts = {}
     for name, estimator in (*base, ("stack", stack)):
         res = ames(estimator)
-        parts[name] = values(res.firm(points=6), "feature")
+        firm = res.firm()
+        parts[name] = values(firm, "feature")
+        if name != "stack":
+            parts[f"impurity, {name}"] = values(res.native_importance("impurity"), "feature")
         if name == "boosting":
-            parts["impurity"] = values(res.native_importance("impurity"), "feature")
-            order = res.firm(points=6).params.sort_values(ascending=False).index
+            order = firm.params.sort_values(ascending=False).index
             for feature in (str(x) for x in (*order[:3], *order[-3:])):
                 frame = res.pd(feature, points=15).summary_frame()
                 curve = frame["estimate"].reset_index(drop=True).rename("ours").to_frame()
@@ -257,6 +269,11 @@ def top(panel: str, term: str, k: int, result: pd.DataFrame) -> ggplot:
     return bars(result.assign(ours=size)[place <= k], term, panel)
 
 
+def first(result: pd.DataFrame) -> ggplot:
+    """Draw the importances of the first network."""
+    return top("method", "feature", 10, result.query("network == 0"))
+
+
 def both(x: str, panel: str, result: pd.DataFrame) -> ggplot:
     """Draw curves, a panel each."""
     return curves(result, x, "curve", panel)
@@ -277,20 +294,22 @@ CELLS = {
     "figure 1": Cell(
         draw=partial(top, "what", "feature", 15),
         of="figure 8",
-        rows="what in ['boosting', 'impurity']",
+        rows="what in ['boosting', 'impurity, boosting']",
     ),
     "figure 2": Cell(draw=six, of="figure 8", rows="what.str.startswith('PD')"),
     "section 3.1": Cell(linear),
     "figure 3": Cell(lines, partial(both, "x", "feature")),
     "algorithm 1": Cell(algorithm, rows="cell == 'algorithm 1'"),
     "equation 4": Cell(of="algorithm 1", rows="cell == 'equation 4'"),
-    "figure 4": Cell(network, partial(top, "method", "feature", 10)),
+    "figure 4": Cell(network, first),
     "figure 5": Cell(interactions, partial(top, "", "pair", 10)),
     "figure 6": Cell(spread_at, partial(both, "at", "panel")),
     "section 4": Cell(joint),
     "figure 7": Cell(boosting, partial(top, "method", "pair", 10)),
     "figure 8": Cell(
-        houses, partial(top, "what", "feature", 15), rows="what in ['forest', 'boosting', 'stack']"
+        houses,
+        partial(top, "what", "feature", 15),
+        rows="what in ['impurity, forest', 'impurity, boosting', 'forest', 'boosting', 'stack']",
     ),
     "table 1": Cell(sound),
     "figure 9": Cell(noise, one),

@@ -54,21 +54,18 @@ LOADERS: dict[str, Callable[..., pd.DataFrame]] = {
     "wine_quality_white": lambda **k: datasets.load_wine_quality("white", **k),
     "concrete": datasets.load_concrete,
     "pima_diabetes": datasets.load_pima_diabetes,
-    "airfoil": datasets.load_airfoil,
     "ames": datasets.load_ames,
 }
 SHAPES = {
     "wine_quality_white": (4898, 12),
     "concrete": (1030, 9),
     "pima_diabetes": (768, 9),
-    "airfoil": (1503, 6),
     "ames": (2930, 81),
 }
 RESPONSES = {
     "wine_quality_white": "quality",
     "concrete": "compressive_strength",
     "pima_diabetes": "diabetes",
-    "airfoil": "sound_pressure",
     "ames": "Sale_Price",
 }
 # Types in the order int64, float64, category.
@@ -76,7 +73,6 @@ TYPE_COUNTS = {
     "wine_quality_white": (1, 11, 0),
     "concrete": (1, 8, 0),
     "pima_diabetes": (6, 2, 1),
-    "airfoil": (1, 5, 0),
     "ames": (33, 2, 46),
 }
 DUPLICATES = {"wine_quality_white": 937, "concrete": 25}
@@ -197,6 +193,18 @@ class TestReading:
         monkeypatch.setenv(VARIABLE, str(tmp_path / "nowhere"))
         pd.testing.assert_frame_equal(datasets.load("wine_quality_red"), frame)
 
+    def test_airfoils_come_with_the_package(self) -> None:
+        frame = datasets.load_airfoil()
+        content = canonical_csv(frame)
+        file = Path(datasets.__file__).with_name("airfoil.csv")
+        assert file.read_bytes() == content
+        assert hashlib.sha256(content).hexdigest() == DATA_SETS["airfoil"].sha256
+        about = " ".join(file.with_suffix(".txt").read_text(encoding="utf-8").split())
+        assert "License: Creative Commons Attribution 4.0" in about
+        assert "doi:10.24432/C5VW2C" in about
+        assert frame.shape == (1503, 6)
+        assert frame.nunique().tolist()[:5] == [21, 27, 6, 4, 105]
+
     @pytest.mark.usefixtures("data_folder")
     def test_white_wine_scores(self) -> None:
         white = datasets.load_wine_quality("white")["quality"].value_counts().sort_index()
@@ -270,14 +278,14 @@ class TestFolder:
         calls = fake_openml(monkeypatch, pd.DataFrame())
         monkeypatch.setenv(VARIABLE, str(tmp_path / "nowhere"))
         with pytest.raises(DataError, match=r"read in .*nowhere.*unset PYINTERP_DATA"):
-            datasets.load_airfoil()
+            datasets.load_concrete()
         assert calls == []
 
     def test_file_missing(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         calls = fake_openml(monkeypatch, pd.DataFrame())
         monkeypatch.setenv(VARIABLE, str(tmp_path))
-        with pytest.raises(DataError, match=r"airfoil\.csv.*FileNotFoundError") as caught:
-            datasets.load_airfoil()
+        with pytest.raises(DataError, match=r"concrete\.csv.*FileNotFoundError") as caught:
+            datasets.load_concrete()
         assert isinstance(caught.value.__cause__, FileNotFoundError)
         assert calls == []
 
@@ -285,15 +293,15 @@ class TestFolder:
     def test_unset_goes_to_openml(self, value: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
         if value is not None:
             monkeypatch.setenv(VARIABLE, value)
-        calls = fake_openml(monkeypatch, pd.DataFrame({"frequency": [1]}))
+        calls = fake_openml(monkeypatch, pd.DataFrame({"cement": [1]}))
         with pytest.raises(DataError):
-            datasets.load_airfoil()
+            datasets.load_concrete()
         assert len(calls) == 1
 
     @pytest.mark.usefixtures("data_folder")
     def test_folder_needs_no_openml(self, monkeypatch: pytest.MonkeyPatch) -> None:
         calls = fake_openml(monkeypatch, pd.DataFrame())
-        datasets.load_airfoil()
+        datasets.load_concrete()
         assert calls == []
 
 
@@ -348,10 +356,10 @@ class TestOpenml:
         [
             pytest.param(lambda f: f.iloc[::-1], id="row order"),
             pytest.param(lambda f: f.iloc[:-1], id="row lost"),
-            pytest.param(lambda f: f.assign(frequency=f["frequency"] + 0.5), id="fraction"),
-            pytest.param(lambda f: f.assign(frequency=None), id="missing"),
-            pytest.param(lambda f: f.assign(frequency="high"), id="text"),
-            pytest.param(lambda f: f.assign(chord_length=np.inf), id="infinite"),
+            pytest.param(lambda f: f.assign(age=f["age"] + 0.5), id="fraction"),
+            pytest.param(lambda f: f.assign(age=None), id="missing"),
+            pytest.param(lambda f: f.assign(age="high"), id="text"),
+            pytest.param(lambda f: f.assign(water=np.inf), id="infinite"),
         ],
     )
     def test_other_alterations(
@@ -360,10 +368,10 @@ class TestOpenml:
         source_folder: Path,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        frame = openml_layout(source_folder, DATA_SETS["airfoil"])
+        frame = openml_layout(source_folder, CONCRETE)
         fake_openml(monkeypatch, alter(frame))
         with pytest.raises(DataError, match="differs from the pinned data"):
-            datasets.load_airfoil()
+            datasets.load_concrete()
 
     def test_concrete_with_more_digits(
         self, source_folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -457,7 +465,6 @@ class TestRegistry:
             ("load_wine_quality", DATA_SETS["wine_quality_white"]),
             ("load_concrete", CONCRETE),
             ("load_pima_diabetes", PIMA),
-            ("load_airfoil", DATA_SETS["airfoil"]),
             ("load_ames", AMES),
         ],
         ids=lambda v: v if isinstance(v, str) else v.name,
