@@ -91,7 +91,7 @@ def friedman(estimator: Any, n: int = 500) -> pi.Learner:
 
 def network(k: int = 20) -> pd.DataFrame:
     """FIRM, Garson's and Olden's importances of k networks with other data and first weights."""
-    parts = {}
+    parts = []
     for seed in range(k):
         data = pi.simulation.friedman1().draw(500, seed=seed)
         one = clone(NETWORK).set_params(random_state=seed)
@@ -101,8 +101,9 @@ def network(k: int = 20) -> pd.DataFrame:
             "Garson": model.native_importance("garson"),
             "Olden": model.native_importance("olden"),
         }
-        parts[seed] = long({m: values(r, "feature") for m, r in results.items()}, "method")
-    return long(parts, "network")
+        frame = long({m: values(r, "feature") for m, r in results.items()}, "method")
+        parts.append(frame.assign(network=seed))
+    return pd.concat(parts, ignore_index=True)
 
 
 def interactions() -> pd.DataFrame:

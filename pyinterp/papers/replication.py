@@ -264,6 +264,6 @@ def _unit(number: str) -> float:
     return 10.0 ** int(Decimal(number).as_tuple().exponent)
 
 
-def long(frames: Mapping[Any, pd.DataFrame], name: str = "quantity") -> pd.DataFrame:
+def long(frames: Mapping[str, pd.DataFrame], name: str = "quantity") -> pd.DataFrame:
     """Return frames below each other, their names in a column."""
     return pd.concat(frames, names=[name]).reset_index(level=0).reset_index(drop=True)
