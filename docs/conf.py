@@ -127,7 +127,8 @@ def copy_vignettes() -> None:
 def as_mathml(self: HTMLTranslator, node: Element) -> None:
     """Write a formula as MathML, which browsers draw without a script."""
     display = "block" if isinstance(node, math_block) else "inline"
-    formula = convert(node.astext(), display=display)
+    # The converter leaves the backslash of a large brace.
+    formula = re.sub(r"\\([{}])<", r"\1<", convert(node.astext(), display=display))
     self.body.append(f'<div class="formula">{formula}</div>' if display == "block" else formula)
     raise SkipNode
 

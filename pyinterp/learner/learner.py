@@ -194,7 +194,7 @@ class Learner:
         Parameters
         ----------
         formula : str
-            R's language, with `.` for every column that the response does not use and that is
+            R's language, with ``.`` for every column that the response does not use and that is
             none of weights, an offset or, in `fit`, clusters:
             ``"y ~ ."``, ``"np.log(y) ~ . - id + I(x**2)"``, ``"y ~ x*z + C(g) + bs(age, df=4)"``.
             Inside function calls it is Python. What R or its packages would read in another way,
@@ -223,11 +223,11 @@ class Learner:
             As in `Learner`. In a matrix design, rows are kept that lack a number; those that lack
             a category, or a value from which a function such as ``bs(x)`` learns, are left out.
         weights : str or array of shape (n,), optional
-            As in `Learner`. `.` in the formula does not stand for their column.
+            As in `Learner`. ``.`` in the formula does not stand for their column.
         weights_type : {"frequency", "sampling"}
             As in `Learner`.
         offset, exposure : str or array of shape (n,), optional
-            As in `Learner`. `.` in the formula does not stand for their column.
+            As in `Learner`. ``.`` in the formula does not stand for their column.
         trusted : bool
             A formula is code: what stands inside function calls is run as Python, with the names
             of the code around. False is for formulas from strangers: before anything is
@@ -377,7 +377,7 @@ class Learner:
             A plan, a splitter of scikit-learn, or a list of (train, test) rows; see `Splits`. By
             default ``HalfSampling()``: 15 refits estimate, and 15 pairs of refits on halves
             of the data give intervals that cover. The column that names its clusters is no
-            variable of the refits: `.` does not stand for it, unless the formula names it too.
+            variable of the refits: ``.`` does not stand for it, unless the formula names it too.
         seed : int, Generator or None
             The same int gives the same results, for any `n_jobs`. None draws a seed, which the
             header shows.
@@ -722,7 +722,7 @@ class Learner:
             )
 
     def _without_clusters(self, column: object) -> Learner:
-        """Return the learner for which the column of clusters is no variable by `.` alone.
+        """Return the learner for which the column of clusters is no variable by ``.`` alone.
 
         Clusters are known with the plan, after the formula was read. The rows are the same.
         """

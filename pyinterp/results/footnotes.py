@@ -216,7 +216,7 @@ def _of_square(results: EstimandResults) -> Iterator[Footnote]:
     at = f"at {zero}" if null else f"if the truth is {zero}"
     yield Footnote(
         f"t = {estimate} / its s.e. {at}, not std err; {p}: Student's t, {variance.df:g} df. "
-        f"Near {zero} importances vary less, so -+ 2 std err may hold {zero} though P < 0.05."
+        f"Near {zero} importances vary less, so ± 2 std err may hold {zero} though P < 0.05."
     )
     yield limits
     yield Footnote("", LOCO_TEST if results.estimand.leave_out else WHAT_P_TESTS.format(null=zero))

@@ -48,7 +48,7 @@ def parse(
     formula : str
         For example ``"quality ~ . - pH"`` or ``"np.log(y) ~ (a + b)^2 + C(g)"``.
     columns : iterable of str
-        The columns of the data; `.` stands for all that the response does not use.
+        The columns of the data; ``.`` stands for all that the response does not use.
     scope : mapping from str
         Names of the caller that may be called, and used inside calls, besides the columns.
     numeric : collection of str, optional
