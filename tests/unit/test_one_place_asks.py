@@ -30,7 +30,8 @@ CALLERS = {
     "samplers/learners.py": "models of features, which samplers learn",
     "samplers/subgroup.py": "a tree of a feature, which the sampler learns",
     **dict.fromkeys(
-        [f"papers/{paper}.py" for paper in PAPERS], "models of its own, in loops that check a call"
+        [f"papers/{p}.py" for p in PAPERS if p != "khan2025"],
+        "models of its own, in loops that check a call",
     ),
     "whatif/calibration.py": "calibrators, which the exact engines read",
 }
