@@ -11,6 +11,9 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .PHONY: demo test test-all check coverage house wheel lowest matrix r torch lint docs calibration acceptance torture mutants bench study papers format clean
 
+# Two processes of tests fill two cores; more threads in each take twice the time.
+test test-all check coverage calibration acceptance torture mutants bench papers study: export OMP_NUM_THREADS = 1
+
 demo: $(VENV)/.base
 	$(BIN)/python vignettes/demo.py demo_output
 
@@ -67,10 +70,10 @@ torture: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m torture tests/oracles tests/fuzz tests/contract tests/interrupts tests/unit tests/bridge tests/photograph
 
 mutants: $(VENV)/.test
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/mutants/run.py
+	$(BIN)/python tests/mutants/run.py
 
 bench: $(VENV)/.bench
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/bench.py
 
 # How much code there is, and how far a call walks in it, beside the peers that are installed.
 house: $(VENV)/.test
@@ -78,11 +81,11 @@ house: $(VENV)/.test
 
 # All cells of the four papers anew, hours of it coverage, and their pages.
 papers: $(VENV)/.test
-	OMP_NUM_THREADS=1 $(BIN)/python -m pyinterp.papers
+	$(BIN)/python -m pyinterp.papers
 	$(BIN)/python docs/papers/write_pages.py
 
 study: $(VENV)/.test
-	OMP_NUM_THREADS=1 $(BIN)/python studies/run.py
+	$(BIN)/python studies/run.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

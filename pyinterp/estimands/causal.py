@@ -209,18 +209,10 @@ def _measure(
     conditional = mean_over_draws(
         whatif, case.conditional(sampler, (feature,)), permutations, case.draw(feature), squares
     )
-    return {
-        "marginal": marginal,
-        "conditional": conditional,
-        **{
-            name: Estimate.of_rows(2 * np.square(deviation)[:, None])
-            for name, deviation in {
-                "response": case.y - case.y.mean(),
-                "model": factual - factual.mean(),
-                "errors": case.y - factual,
-            }.items()
-        },
-    }
+    y = case.y
+    deviations = np.column_stack([y - y.mean(), factual - factual.mean(), y - factual])
+    of_rows = Estimate.of_rows(2 * np.square(deviations))
+    return {"marginal": marginal, "conditional": conditional, "squares": of_rows}
 
 
 def _measure_by_permutation(case: ModelOnRows, *, estimands: Sequence[Estimand]) -> Measurement:
@@ -233,8 +225,9 @@ def _read(measurement: Measurement) -> Estimate:
 
 def _read_shares(measurement: Measurement) -> Estimate:
     feature = measurement["conditional"]
-    parts = measurement["model"].minus(feature), feature, measurement["errors"]
-    return Estimate.stack([part.over(measurement["response"]) for part in parts])
+    response, model, errors = (measurement["squares"].linear(row[None]) for row in np.eye(3))
+    parts = model.minus(feature), feature, errors
+    return Estimate.stack([part.over(response) for part in parts])
 
 
 # Squared error of the second class's probability.
