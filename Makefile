@@ -20,7 +20,7 @@ demo: $(VENV)/.base
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-# Fuzzed inputs, naive oracles, studies, interrupts and R besides.
+# Saved results, kinds of learners, pages, fuzzed inputs, naive oracles, studies, interrupts and R besides.
 test-all: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests
 
@@ -67,7 +67,7 @@ acceptance: $(VENV)/.test
 	$(BIN)/python -m pytest -s -m acceptance tests/acceptance tests/docs
 
 torture: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m torture tests/oracles tests/fuzz tests/contract tests/interrupts tests/unit tests/bridge tests/photograph
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m torture tests/oracles tests/fuzz tests/contract tests/interrupts tests/lasting tests/unit tests/bridge tests/photograph
 
 mutants: $(VENV)/.test
 	$(BIN)/python tests/mutants/run.py

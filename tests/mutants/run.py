@@ -38,10 +38,12 @@ TESTS = (
             "accumulated", "averages", "bootstrap", "causal", "conditional", "effects", "estimates",
             "features", "flatness", "grids", "h_statistic", "half_fits", "half_sample", "inference",
             "interaction", "loco", "mean_share", "metrics", "monte_carlo", "native", "nested",
-            "nested_bootstrap", "one_answer", "permutation", "printed_rows", "relation",
-            "replicates", "results", "risk", "row_warnings", "simultaneous", "square", "two_sides",
+            "nested_bootstrap", "permutation", "relation", "replicates", "results", "risk",
+            "row_warnings", "simultaneous", "square", "two_sides",
         )
     ),
+    "tests/contract/test_one_answer.py",
+    "tests/contract/test_printed_rows.py",
     "tests/laws/test_laws.py",
 )  # fmt: skip
 # Imported once, before any process is forked; nothing of the package is.

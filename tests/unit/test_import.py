@@ -18,16 +18,6 @@ print(*sorted(new - set(sys.stdlib_module_names)))
 """
 
 
-# One name of each module first of all, as in a program of its own; other packages stay loaded.
-EACH_NAME = """
-import importlib, sys
-for name in {names!r}:
-    for module in [m for m in sys.modules if m.partition(".")[0] == "pyinterp"]:
-        del sys.modules[module]
-    print(getattr(importlib.import_module("pyinterp"), name).__name__)
-"""
-
-
 # Only trees and mixtures of Normals run compiled loops, and numba takes 54 MB.
 LINEAR = """
 import sys
@@ -62,12 +52,6 @@ def test_linear_models_need_no_numba() -> None:
 def test_every_public_name_resolves_and_is_listed(name: str) -> None:
     assert getattr(pi, name) is not None
     assert name in dir(pi)
-
-
-def test_every_public_module_can_be_the_first_to_be_imported() -> None:
-    first = {getattr(getattr(pi, name), "__module__", name): name for name in pi.__all__}
-    names = output_of(EACH_NAME.format(names=list(first.values()))).splitlines()
-    assert [name.rpartition(".")[2] for name in names] == list(first.values())
 
 
 def test_public_names_are_sorted_and_unique() -> None:
