@@ -49,9 +49,8 @@ if pyinterp.datasets.load("diabetes").shape != (442, 11):
     raise SystemExit("The diabetes data of the wheel are not those of the package.")
 # The README, the first tutorial and all cells of the four papers, as they are printed.
 for page in sorted(Path("../pages").glob("*.md")):
-    fence = r"^```(?:python|\{code-cell\}.*?)\n(.*?)^```$"
-    if page.stem in pyinterp.papers.replication.PAPERS:  # their plain blocks are code to read
-        fence = r"^```\{code-cell\}.*?\n(.*?)^```$"
+    start = "python" if page.name == "README.md" else r"\{code-cell\}.*?"
+    fence = rf"^```{start}\n(.*?)^```$"
     blocks = re.findall(fence, page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     if not blocks:
         raise SystemExit(f"{page.name} has no code.")
