@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=1
 "$python" -m pip wheel --no-deps -w "$place" .
 "$python" -m venv "$place/venv"
 python="$place/venv/bin/python"
-"$python" -m pip install "$place"/*.whl pytest
+"$python" -m pip install "$place"/*.whl pytest pytest-timeout
 mkdir "$place/tests"
 cp -r pyproject.toml tests/conftest.py tests/photograph "$place/tests"
 cp tests/unit/test_{import,fit_model,fitted,losses,samplers}.py "$place/tests"
