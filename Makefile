@@ -67,7 +67,7 @@ acceptance: $(VENV)/.test
 	$(BIN)/python -m pytest -s -m acceptance tests/acceptance tests/docs
 
 torture: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m torture tests/oracles tests/fuzz tests/contract tests/interrupts tests/lasting tests/unit tests/bridge tests/photograph
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m torture tests
 
 mutants: $(VENV)/.test
 	$(BIN)/python tests/mutants/run.py

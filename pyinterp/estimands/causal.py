@@ -145,38 +145,63 @@ def causal_share(
     permutations: Permutations = "auto",
     sampler: SamplerLike = "conditional",
 ) -> Estimand:
-    r"""Shares of the response's variance: of the other variables, of a feature, and of neither.
+    r"""Share of the response's variance that a feature explains causally, :math:`CVIM / 2 V(Y)`.
 
-    .. math:: V(Y) = V_Z\, E(Y \mid Z) + E_Z\, V_{X \mid Z}\, E(Y \mid X, Z) + E\, V(Y \mid X, Z)
-
-    The causal variance decomposition (Chen et al. 2020; Khan, Saarela and Kustra 2025, eq. 23), by
-    plug-in: the second term is CVIM / 2, the first is :math:`V(f) - CVIM / 2`, and the third is the
-    mean squared error.
+    The between-exposure term of the causal variance decomposition (Chen et al. 2020; Khan, Saarela
+    and Kustra 2025, eq. 23), by plug-in.
     """
     importance = causal_importance(problem, feature, permutations=permutations, sampler=sampler)
     overlap = positivity(problem, feature, sampler=sampler)
-    share = f"{feature}, given others"
+    share = Terms.plain(["CVIM / 2 V(Y)"])
     return replace(
         importance,
-        terms=Terms.plain(["other variables", share, "neither"]),
-        read=_read_shares,
+        terms=share,
+        read=_read_share,
         words=replace(
             importance.words,
             label="share of V(Y)",
-            title="causal decomposition of variance",
-            quantity="share of V(Y)",
+            title=f"share of variance explained by {feature}",
+            quantity="CVIM / 2 V(Y)",
             unit="",
             meaning=(
-                f"Shares of V(Y): what the other variables explain, what {feature} explains "
-                "causally given them, CVIM / 2 V(Y), and the squared error (Chen et al. 2020); "
-                f"plug-in. {ASSUMPTIONS}"
+                "CVIM / 2 V(Y), the share of V(Y) that the feature explains causally, given the "
+                f"others (Chen et al. 2020); plug-in. {ASSUMPTIONS}"
             ),
         ),
-        # The share of the others is a difference, below 0 by noise if they explain nothing.
-        parameter=Parameter(),
         coverage=(),
         # Under the name of the share, next to which it stands.
-        diagnostic=replace(overlap, terms=Terms.plain([share]), key=(overlap.key, "share")),
+        diagnostic=replace(overlap, terms=share, key=(overlap.key, "share")),
+    )
+
+
+def causal_rest(share: Estimand) -> Estimand:
+    r"""Shares of the response's variance that the feature does not explain, by plug-in.
+
+    .. math:: V(Y) = V_Z\, E(Y \mid Z) + E_Z\, V_{X \mid Z}\, E(Y \mid X, Z) + E\, V(Y \mid X, Z)
+
+    (Chen et al. 2020; Khan, Saarela and Kustra 2025, eq. 23). The second term is CVIM / 2. The
+    first is :math:`V(f) - CVIM / 2`, the third the mean squared error. What is left is
+    :math:`2\, Cov(f, Y - f)` and 0 if f is :math:`E(Y \mid X, Z)`.
+    """
+    return replace(
+        share,
+        terms=Terms.plain(["other variables", "neither", "left over"]),
+        read=_read_rest,
+        words=replace(
+            share.words,
+            title="rest of the variance",
+            quantity="shares of V(Y)",
+            meaning=(
+                "Shares of V(Y): what the other variables explain, V(f) - CVIM / 2, the squared "
+                "error of the learner, and what is left over, so that all add up to 1 with the "
+                "feature's share. It is 0 if the learner has found E(Y | X), below 0 if it "
+                "overfits and above if it shrinks."
+            ),
+            notes=(),
+            zero_variance="predictions that do not vary",
+        ),
+        parameter=Parameter(),  # by noise a difference can be below 0
+        diagnostic=None,
     )
 
 
@@ -209,9 +234,11 @@ def _measure(
     conditional = mean_over_draws(
         whatif, case.conditional(sampler, (feature,)), permutations, case.draw(feature), squares
     )
-    y = case.y
-    deviations = np.column_stack([y - y.mean(), factual - factual.mean(), y - factual])
-    of_rows = Estimate.of_rows(2 * np.square(deviations))
+    y, n = case.y, len(factual)
+    deviations = y - y.mean(), without_rounding(factual - factual.mean(), factual)
+    # Variances divide by n - 1, as CVIM does.
+    columns = np.column_stack([*np.sqrt(n / (n - 1)) * np.array(deviations), y - factual])
+    of_rows = Estimate.of_rows(2 * np.square(columns))
     return {"marginal": marginal, "conditional": conditional, "squares": of_rows}
 
 
@@ -223,10 +250,14 @@ def _read(measurement: Measurement) -> Estimate:
     return Estimate.stack([measurement["marginal"], measurement["conditional"]])
 
 
-def _read_shares(measurement: Measurement) -> Estimate:
-    feature = measurement["conditional"]
+def _read_share(measurement: Measurement) -> Estimate:
+    response = measurement["squares"].linear(np.eye(3)[:1])
+    return measurement["conditional"].over(response)
+
+
+def _read_rest(measurement: Measurement) -> Estimate:
     response, model, errors = (measurement["squares"].linear(row[None]) for row in np.eye(3))
-    parts = model.minus(feature), feature, errors
+    parts = model.minus(measurement["conditional"]), errors, response.minus(model).minus(errors)
     return Estimate.stack([part.over(response) for part in parts])
 
 

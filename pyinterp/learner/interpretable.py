@@ -11,7 +11,7 @@ from sklearn.metrics import get_scorer_names
 from pyinterp.data.features import names_of
 from pyinterp.data.row_data import Rows
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote
-from pyinterp.estimands.causal import causal_effects, causal_importance, causal_share
+from pyinterp.estimands.causal import causal_effects, causal_importance, causal_rest, causal_share
 from pyinterp.estimands.effects.grids import Grid
 from pyinterp.estimands.importance.losses import Permutations
 from pyinterp.estimands.positivity import positivity, samplers_of
@@ -299,9 +299,9 @@ class Interpretable(Effects, Importances):
         :math:`CATE(x, x^*, z) = f(x, z) - f(x^*, z)`. The result has the mean of this effect over
         rows. It has MVIM and CVIM twice: as mean squares of the effect (Khan, Saarela and Kustra
         2025, Theorems 1 to 5) and as permutation estimates. It has the causal decomposition of
-        variance (eq. 23; Chen et al. 2020): the shares of V(Y) of the other variables, of the
-        feature given them, CVIM / (2 V(Y)), and of neither. All this is causal only under the
-        assumptions that the table states.
+        variance (eq. 23; Chen et al. 2020): CVIM / (2 V(Y)), the share of variance that the feature
+        explains causally, and the shares of the other variables and of neither. All this is causal
+        only under the assumptions that the table states.
 
         Parameters
         ----------
@@ -335,4 +335,5 @@ class Interpretable(Effects, Importances):
             effects=self.estimate(effects, **inference),
             importance=self.estimate(importance, **inference),
             share=self.estimate(share, **inference),
+            rest=self.estimate(causal_rest(share), **inference),
         )

@@ -210,11 +210,14 @@ def decomposition(n: int = 2000) -> pd.DataFrame:
 
     learner = pi.Learner.from_formula("y ~ x * z", draw(n, 1), LinearRegression())
     res = learner.fit(pi.HalfSampling(0, pairs=10), seed=1, progress=False)
-    share = res.causal("x").share
+    causal = res.causal("x")
     z, p, y = (draw(1_000_000, 2)[name] for name in ("z", "p", "y"))
-    terms = np.array([(z + p * (1 + z / 2)).var(), (p * (1 - p) * (1 + z / 2) ** 2).mean(), 1])
-    frame = pd.DataFrame({"ours": share.params, "error": share.bse, "true": terms / y.var()})
-    return frame.rename_axis("term").reset_index()
+    between, others = (p * (1 - p) * (1 + z / 2) ** 2).mean(), (z + p * (1 + z / 2)).var()
+    frame = pd.concat(
+        [pd.DataFrame({"ours": r.params, "error": r.bse}) for r in (causal.share, causal.rest)]
+    )
+    true = np.array([between, others, 1, 0]) / y.var()
+    return frame.assign(true=true).rename_axis("term").reset_index()
 
 
 def box_plots(result: pd.DataFrame) -> ggplot:

@@ -328,8 +328,10 @@ class CausalResults(SeveralResults):
     importance : EstimandResults
         MVIM and CVIM as mean squared effects, by plug-in, with their permutation estimates.
     share : EstimandResults
-        Shares of V(Y): of the other variables, of the feature given them, CVIM / (2 V(Y)), and of
-        neither; the causal decomposition of variance.
+        CVIM / (2 V(Y)), the share of variance that the feature explains causally.
+    rest : EstimandResults
+        Shares of V(Y) of the other variables and of neither, and what is left over: the other terms
+        of the causal decomposition of variance.
 
     Examples
     --------
@@ -345,12 +347,13 @@ class CausalResults(SeveralResults):
     effects: EstimandResults
     importance: EstimandResults
     share: EstimandResults
+    rest: EstimandResults
     title = "Causal reading"
 
     @property
     def parts(self) -> list[EstimandResults]:
-        """The three results, in the order of the table."""
-        return [self.effects, self.importance, self.share]
+        """The four results, in the order of the table."""
+        return [self.effects, self.importance, self.share, self.rest]
 
     @takes()
     def plot(self, alpha: float = 0.05, **look: Unpack[Look]) -> ggplot:

@@ -60,7 +60,7 @@ def _(value: CurveResults | ImportanceResults) -> list[str]:
 @broken_laws.register
 def _(value: CausalResults) -> list[str]:
     str(value)
-    parts = (value.effects, value.importance, value.share)
+    parts = (value.effects, value.importance, value.share, value.rest)
     return [fault for part in parts for fault in broken_laws(part)]
 
 

@@ -479,7 +479,7 @@ def _tables(result: Any) -> list[EstimandResults]:
         return [result]
     if hasattr(result, "results"):
         return list(result.results.values())
-    return [result.effects, result.importance, result.share]
+    return [result.effects, result.importance, result.share, result.rest]
 
 
 def _apart(one: Any, other: Any, *, estimates_only: bool) -> float:

@@ -43,7 +43,7 @@ TESTS = (
         )
     ),
     "tests/contract/test_one_answer.py",
-    "tests/contract/test_printed_rows.py",
+    "tests/unit/test_printed_rows.py",
     "tests/laws/test_laws.py",
 )  # fmt: skip
 # Imported once, before any process is forked; nothing of the package is.

@@ -77,11 +77,13 @@ def test_cvim_by_plug_in_is_theorem_3(binary: pi.LearnerResults) -> None:
         p = model.predict_proba(rows[["z"]].to_numpy())[:, 1]
         expected = np.mean(2 * p * (1 - p) * (predict(x=1) - predict(x=0)) ** 2)
         assert causal.importance.refit_frame()["CVIM"][d] == pytest.approx(expected)
-        variance, f = rows["y"].var(ddof=0), predict(x=rows["x"])
-        shares = causal.share.refit_frame().iloc[d] * variance
-        assert shares["x, given others"] == pytest.approx(expected / 2)
-        assert shares["other variables"] == pytest.approx(f.var() - expected / 2)
-        assert shares["neither"] == pytest.approx(np.mean((rows["y"] - f) ** 2))
+        variance, f = rows["y"].var(), predict(x=rows["x"])
+        share = causal.share.refit_frame().iloc[d, 0]
+        assert share == pytest.approx(expected / (2 * variance))
+        rest = causal.rest.refit_frame().iloc[d]
+        assert rest["other variables"] == pytest.approx(f.var(ddof=1) / variance - share)
+        assert rest["neither"] == pytest.approx(np.mean((rows["y"] - f) ** 2) / variance)
+        assert share + rest.sum() == pytest.approx(1)
 
 
 def test_cvim_of_three_levels_is_theorem_4_without_its_factor_2() -> None:
@@ -138,8 +140,8 @@ def test_classes_are_read_as_the_probability_of_the_second() -> None:
         _, predict = parts(results, d, data, ["x", "z"])
         own = (predict(x=1) - predict(x=0))[:, 1]
         assert causal.effects.refit_frame()["x[1]"][d] == pytest.approx(own.mean())
-    assert (causal.share.params > 0).all()
-    assert (causal.share.params < 1).all()
+    assert 0 < causal.share.params.iloc[0] < 1
+    assert causal.share.params.iloc[0] + causal.rest.params.sum() == pytest.approx(1)
 
 
 def test_some_draws_have_a_monte_carlo_error(binary: pi.LearnerResults) -> None:
@@ -148,8 +150,8 @@ def test_some_draws_have_a_monte_carlo_error(binary: pi.LearnerResults) -> None:
     some = binary.causal("z", sampler=sampler, points=3, permutations=8)
     assert (exact.importance.mcse == 0).all()
     assert (some.importance.mcse > 0).all()
-    mcse = some.share.mcse
-    assert mcse["z, given others"] == mcse["other variables"] > mcse["neither"] == 0
+    assert some.share.mcse.iloc[0] == some.rest.mcse["other variables"] > 0
+    assert some.rest.mcse["neither"] == 0
     apart = (some.importance.params - exact.importance.params).abs()
     assert (apart < 5 * some.importance.mcse).all()
 
@@ -162,8 +164,8 @@ def test_adjusted_p_values_are_said_to_be(binary: pi.LearnerResults) -> None:
 def test_the_share_stands_beside_its_diagnostic(binary: pi.LearnerResults) -> None:
     share = binary.causal("x").share
     assert share.diagnostic is not None
-    assert list(share.diagnostic.params.index) == ["x, given others"]
-    assert share.summary_frame()["diagnostic"].notna().tolist() == [False, True, False]
+    assert list(share.diagnostic.params.index) == list(share.params.index)
+    assert share.summary_frame()["diagnostic"].notna().all()
 
 
 def test_the_table_states_the_assumptions(binary: pi.LearnerResults) -> None:
@@ -283,9 +285,8 @@ def test_what_no_refit_uses_has_no_interval(data: pd.DataFrame) -> None:
     (unused,) = mvim.params.index[mvim.params == 0]
     causal = results.causal(unused, points=3)
     for part in (causal.importance, causal.share, results.amvim(unused, method="additive")):
-        names = [n for n in part.params.index if n not in ("other variables", "neither")]
-        assert (part.params[names] == 0).all()
-        assert part.conf_int().loc[names].isna().all().all()
+        assert (part.params == 0).all()
+        assert part.conf_int().isna().all().all()
 
 
 def test_comparisons_have_no_permuted_values_of_one_learner(data: pd.DataFrame) -> None:
@@ -311,8 +312,7 @@ def test_mean_squared_effects_are_positive_and_have_no_test(data: pd.DataFrame) 
         pi.HalfSampling(5, pairs=15), seed=1
     )
     causal = model.causal("w", points=3)
-    assert causal.share.pvalues.isna().all()
-    for results in (causal.importance, model.amvim(method="additive")):
+    for results in (causal.importance, causal.share, model.amvim(method="additive")):
         assert results.null is None
         assert results.pvalues.isna().all()
         limits = results.conf_int()
@@ -325,3 +325,31 @@ def test_mean_squared_effects_are_positive_and_have_no_test(data: pd.DataFrame) 
     np.testing.assert_allclose(
         permuted.params, [model.mvim("w").params["w"], model.cvim("w").params["w"]], rtol=1e-12
     )
+
+
+def test_a_single_feature_leaves_nothing_to_other_variables() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=240)
+    data = pd.DataFrame({"x": x, "y": x + rng.normal(size=240)})
+    learner = pi.Learner.from_formula("y ~ x", data, LinearRegression())
+    rest = learner.fit(pi.Subsampling(3), seed=1).causal("x", points=2).rest
+    assert rest.params["other variables"] == pytest.approx(0, abs=1e-12)
+
+
+def test_standard_errors_of_the_rest_are_the_spread_over_samples() -> None:
+    """A known function, 150 samples of 200 rows; mean squared errors within 3.5 standard errors."""
+
+    def f(rows: pd.DataFrame) -> np.ndarray:
+        return (rows["z"] + rows["x"] * (1 + rows["z"])).to_numpy()
+
+    found = []
+    for seed in range(150):
+        rows = trial(200, 1000 + seed)
+        model = pi.FittedModel(f, rows[["x", "z"]], rows["y"], seed=1)
+        rest = model.causal("x", sampler=samplers.Categorical(LogisticRegression())).rest
+        found.append((rest.params, rest.bse))
+    estimates, errors = (np.array(part) for part in zip(*found, strict=True))
+    squares = (estimates - estimates.mean(axis=0)) ** 2
+    apart = squares - errors**2
+    limit = 3.5 * apart.std(axis=0, ddof=1) / np.sqrt(len(found))
+    assert (np.abs(apart.mean(axis=0)) < limit + squares.mean(axis=0) / len(found)).all()
