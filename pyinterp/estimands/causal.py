@@ -180,21 +180,21 @@ def causal_rest(share: Estimand) -> Estimand:
     .. math:: V(Y) = V_Z\, E(Y \mid Z) + E_Z\, V_{X \mid Z}\, E(Y \mid X, Z) + E\, V(Y \mid X, Z)
 
     (Chen et al. 2020; Khan, Saarela and Kustra 2025, eq. 23). The second term is CVIM / 2. The
-    first is :math:`V(f) - CVIM / 2`, the third the mean squared error. What is left is
+    first is :math:`V(f) - CVIM / 2`, the third the mean squared error. The remainder is
     :math:`2\, Cov(f, Y - f)` and 0 if f is :math:`E(Y \mid X, Z)`.
     """
     return replace(
         share,
-        terms=Terms.plain(["other variables", "neither", "left over"]),
+        terms=Terms.plain(["other variables", "residual", "remainder"]),
         read=_read_rest,
         words=replace(
             share.words,
             title="rest of the variance",
             quantity="shares of V(Y)",
             meaning=(
-                "Shares of V(Y): what the other variables explain, V(f) - CVIM / 2, the squared "
-                "error of the learner, and what is left over, so that all add up to 1 with the "
-                "feature's share. It is 0 if the learner has found E(Y | X), below 0 if it "
+                "Shares of V(Y): what the other variables explain, V(f) - CVIM / 2; the squared "
+                "error; and the remainder, 2 Cov(f, Y - f). With the feature's share they add up "
+                "to 1. The remainder is 0 if the learner has found E(Y | X), below 0 if it "
                 "overfits and above if it shrinks."
             ),
             notes=(),

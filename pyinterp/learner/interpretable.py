@@ -300,8 +300,8 @@ class Interpretable(Effects, Importances):
         rows. It has MVIM and CVIM twice: as mean squares of the effect (Khan, Saarela and Kustra
         2025, Theorems 1 to 5) and as permutation estimates. It has the causal decomposition of
         variance (eq. 23; Chen et al. 2020): CVIM / (2 V(Y)), the share of variance that the feature
-        explains causally, and the shares of the other variables and of neither. All this is causal
-        only under the assumptions that the table states.
+        explains causally, and the shares of the other variables and of the residuals. All this is
+        causal only under the assumptions that the table states.
 
         Parameters
         ----------

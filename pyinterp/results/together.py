@@ -330,8 +330,8 @@ class CausalResults(SeveralResults):
     share : EstimandResults
         CVIM / (2 V(Y)), the share of variance that the feature explains causally.
     rest : EstimandResults
-        Shares of V(Y) of the other variables and of neither, and what is left over: the other terms
-        of the causal decomposition of variance.
+        Shares of V(Y) of the other variables and of the residuals, and the remainder: the other
+        terms of the causal decomposition of variance.
 
     Examples
     --------

@@ -82,7 +82,7 @@ def test_cvim_by_plug_in_is_theorem_3(binary: pi.LearnerResults) -> None:
         assert share == pytest.approx(expected / (2 * variance))
         rest = causal.rest.refit_frame().iloc[d]
         assert rest["other variables"] == pytest.approx(f.var(ddof=1) / variance - share)
-        assert rest["neither"] == pytest.approx(np.mean((rows["y"] - f) ** 2) / variance)
+        assert rest["residual"] == pytest.approx(np.mean((rows["y"] - f) ** 2) / variance)
         assert share + rest.sum() == pytest.approx(1)
 
 
@@ -151,7 +151,7 @@ def test_some_draws_have_a_monte_carlo_error(binary: pi.LearnerResults) -> None:
     assert (exact.importance.mcse == 0).all()
     assert (some.importance.mcse > 0).all()
     assert some.share.mcse.iloc[0] == some.rest.mcse["other variables"] > 0
-    assert some.rest.mcse["neither"] == 0
+    assert some.rest.mcse["residual"] == 0
     apart = (some.importance.params - exact.importance.params).abs()
     assert (apart < 5 * some.importance.mcse).all()
 
