@@ -94,15 +94,19 @@ def ring() -> pd.DataFrame:
     return long(parts, "feature")
 
 
-def concrete() -> pi.FittedModel:
-    """A Gaussian process of the strength of concrete: 75% of the samples train."""
-    data = pi.datasets.load_concrete()
-    return model_of(data, "compressive_strength", pi.estimators.gaussian_process(), 0.25)
+def concrete() -> dict[str, pi.FittedModel]:
+    """Models of the strength of concrete: 75% of the samples train."""
+    estimators = {
+        "Gaussian process": pi.estimators.gaussian_process(),
+        "MC dropout": pi.estimators.MCDropoutRegressor(random_state=1),
+    }
+    data, response = pi.datasets.load_concrete(), "compressive_strength"
+    return {name: model_of(data, response, one, 0.25) for name, one in estimators.items()}
 
 
 def strength() -> pd.DataFrame:
     """Likelihood- and entropy-PFI of the ingredients and of age."""
-    return both(concrete(), permutations=3)
+    return long({name: both(m, permutations=3) for name, m in concrete().items()}, "model")
 
 
 def redundancy() -> pd.DataFrame:
@@ -121,24 +125,29 @@ def redundancy() -> pd.DataFrame:
 
 def age() -> pd.DataFrame:
     """Entropy curves of samples by age."""
-    return ice(concrete(), "age", "entropy", [1, 3, 7, 14, 28, 56, 90, 120, 180, 270, 365])
+    grid = [1, 3, 7, 14, 28, 56, 90, 120, 180, 270, 365]
+    return long({name: ice(m, "age", "entropy", grid) for name, m in concrete().items()}, "model")
 
 
-def pima() -> pi.FittedModel:
-    """A calibrated forest of the diabetes data: 75% of the women train."""
-    forest = pi.estimators.calibrated_forest(random_state=1)
-    return model_of(pi.datasets.load_pima_diabetes(), "diabetes", forest, 0.25)
+def pima() -> dict[str, pi.FittedModel]:
+    """Models of the diabetes data: 75% of the women train."""
+    estimators = {
+        "calibrated forest": pi.estimators.calibrated_forest(random_state=1),
+        "Bayes by backprop": pi.estimators.BayesByBackpropClassifier(random_state=1),
+    }
+    data = pi.datasets.load_pima_diabetes()
+    return {name: model_of(data, "diabetes", one, 0.25) for name, one in estimators.items()}
 
 
 def diabetes() -> pd.DataFrame:
     """Likelihood- and entropy-PFI of the measurements."""
-    return both(pima(), permutations=10)
+    return long({name: both(m, permutations=10) for name, m in pima().items()}, "model")
 
 
 def women(feature: str, of: Any, grid: Any) -> pd.DataFrame:
     """Curves of women, with their classes, and mean curves."""
-    model = pima()
-    frame = ice(model, feature, of, list(grid))
+    curves_of = {name: ice(model, feature, of, list(grid)) for name, model in pima().items()}
+    frame = long(curves_of, "model")
     data = pi.datasets.load_pima_diabetes()["diabetes"]
     classes = frame["row"].map(lambda row: "mean" if row == "mean" else data[row])
     return frame.assign(diabetes=classes)
@@ -218,7 +227,7 @@ GLUCOSE, MASS = range(60, 200, 5), range(18, 60, 2)
 
 def women_cell(feature: str, of: str, grid: range, y: str) -> Cell:
     """Return the cell of curves of women, colored by class."""
-    return Cell(partial(women, feature, of, grid), partial(ice_plot, feature, y, ""))
+    return Cell(partial(women, feature, of, grid), partial(ice_plot, feature, y, "model"))
 
 
 CELLS = {
@@ -227,10 +236,10 @@ CELLS = {
     "figure 3": Cell(regression, partial(importances, "measure")),
     "figure 4": Cell(ring, mean_plot),
     "figure 5": Cell(draw=partial(ice_plot, "value", "entropy", "feature"), of="figure 4"),
-    "figure 6": Cell(strength, partial(importances, "measure")),
+    "figure 6": Cell(strength, partial(importances, "measure + model")),
     "figure 7": Cell(redundancy, r2_plot),
-    "figure 8": Cell(age, partial(ice_plot, "age", "entropy", "")),
-    "figure 9": Cell(diabetes, partial(importances, "measure")),
+    "figure 8": Cell(age, partial(ice_plot, "age", "entropy", "model")),
+    "figure 9": Cell(diabetes, partial(importances, "measure + model")),
     "figure 10": women_cell("glucose", "entropy", GLUCOSE, "entropy"),
     "figure 11": women_cell("glucose", "nll", GLUCOSE, "-log q(y | x)"),
     "figure 12": women_cell("mass", "entropy", MASS, "entropy"),
