@@ -216,9 +216,7 @@ WOOD: Mapping[str, Check] = {
         )
     ),
     "entropy is low for low values": each(low_at_first),
-    "it peaks between 150 and 175": each(
-        lambda f: 150 <= mean_curve(f, "glucose").idxmax() <= 175
-    ),
+    "it peaks between 150 and 175": each(lambda f: 150 <= mean_curve(f, "glucose").idxmax() <= 175),
     "it falls for positive women, rises for negative": each(crosses),
     "positive women with low mass have high entropy": each(
         lambda f: class_means(f).loc[18:24, "pos"].mean() > class_means(f).loc[18:24, "neg"].mean()
