@@ -150,10 +150,10 @@ class Paper:
         result = self.compute(name)
         taken = round(time.perf_counter() - start, 1)
         result.to_csv(_path("results", self.name, name), index=False, float_format="%.6g")
-        _read.cache_clear()
         times = _table("results", self.name, "seconds").set_index("cell")["seconds"]
         times[name] = taken
         times.to_csv(_path("results", self.name, "seconds"))
+        _read.cache_clear()
 
 
 def replicate(

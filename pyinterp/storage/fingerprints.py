@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-import sysconfig
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -17,7 +17,7 @@ from pyinterp.errors import NO_VALUE
 from pyinterp.storage.codec import FORMS, KeyDigest, Tree, Writer, function_name
 from pyinterp.storage.kinds import name_of
 
-PACKAGES = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
+PACKAGES = {"site-packages", "dist-packages"}  # folders, of this environment or another
 
 
 def fingerprint(value: Any) -> str:
@@ -74,7 +74,10 @@ def _of_object(value: Any) -> dict[str, Any]:
     text = repr(value)
     if not NO_VALUE.search(text):
         return {"text": text}
-    return {"pickle": value.__reduce_ex__(2)[1:3]}  # such as the state of a random generator
+    try:
+        return {"pickle": value.__reduce_ex__(2)[1:3]}  # such as the state of a random generator
+    except TypeError:  # a lock or a connection
+        return {}
 
 
 def _of_function(function: FunctionType) -> dict[str, Any]:
@@ -111,7 +114,7 @@ def _is_of_a_package(module: str | None) -> bool:
     if top in sys.stdlib_module_names or top == "pyinterp":
         return True
     file = getattr(sys.modules.get(top), "__file__", None)
-    return file is not None and any(file.startswith(str(place)) for place in PACKAGES)
+    return file is not None and not PACKAGES.isdisjoint(Path(file).parts)
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+import threading
 from collections.abc import Callable
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -97,3 +100,29 @@ def test_what_holds_itself_has_a_digest() -> None:
     itself.append(itself)
     assert fingerprint(itself)
     assert fingerprint(again) == fingerprint(again)
+
+
+LOCAL = threading.local()
+
+
+def of_a_lock(x: float) -> float:
+    LOCAL.number = x
+    return x
+
+
+def test_what_cannot_be_pickled_counts_by_its_class() -> None:
+    assert fingerprint(of_a_lock) != fingerprint(again)
+    assert fingerprint(threading.Lock()) == fingerprint(threading.Lock())
+
+
+def test_packages_of_other_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as those of a user, of Debian, or of an environment below this one."""
+    for folder in ("dist-packages", "scripts"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{folder[:4]}_module.py").write_text("def f(x):\n    return x\n")
+        monkeypatch.syspath_prepend(tmp_path / folder)
+    for name, is_one in (("dist_module", True), ("scri_module", False)):
+        module = importlib.import_module(name)
+        before = fingerprint(module.f)
+        module.f.__code__ = (lambda x: x + 1).__code__
+        assert (fingerprint(module.f) == before) is is_one
