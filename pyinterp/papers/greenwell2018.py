@@ -275,21 +275,6 @@ def first(result: pd.DataFrame) -> ggplot:
     return top("method", "feature", 10, result.query("network == 0"))
 
 
-def both(x: str, panel: str, result: pd.DataFrame) -> ggplot:
-    """Draw curves, a panel each."""
-    return curves(result, x, "curve", panel)
-
-
-def one(result: pd.DataFrame) -> ggplot:
-    """Draw a curve per feature."""
-    return curves(result, "value", "", "feature", "sound pressure, dB")
-
-
-def six(result: pd.DataFrame) -> ggplot:
-    """Draw the PD of six features, grid points or levels in their order."""
-    return curves(result, "place", "", "feature", "log price")
-
-
 CELLS = {
     "equation 1": Cell(hedonic),
     "figure 1": Cell(
@@ -297,14 +282,18 @@ CELLS = {
         of="figure 8",
         rows="what in ['boosting', 'impurity, boosting']",
     ),
-    "figure 2": Cell(draw=six, of="figure 8", rows="what.str.startswith('PD')"),
+    "figure 2": Cell(
+        draw=partial(curves, x="place", panel="feature", y="log price"),
+        of="figure 8",
+        rows="what.str.startswith('PD')",
+    ),
     "section 3.1": Cell(linear),
-    "figure 3": Cell(lines, partial(both, "x", "feature")),
+    "figure 3": Cell(lines, partial(curves, x="x", color="curve", panel="feature")),
     "algorithm 1": Cell(algorithm, rows="cell == 'algorithm 1'"),
     "equation 4": Cell(of="algorithm 1", rows="cell == 'equation 4'"),
     "figure 4": Cell(network, first),
     "figure 5": Cell(interactions, partial(top, "", "pair", 10)),
-    "figure 6": Cell(spread_at, partial(both, "at", "panel")),
+    "figure 6": Cell(spread_at, partial(curves, x="at", color="curve", panel="panel")),
     "section 4": Cell(joint),
     "figure 7": Cell(boosting, partial(top, "method", "pair", 10)),
     "figure 8": Cell(
@@ -313,6 +302,6 @@ CELLS = {
         rows="what in ['impurity, forest', 'impurity, boosting', 'forest', 'boosting', 'stack']",
     ),
     "table 1": Cell(sound),
-    "figure 9": Cell(noise, one),
+    "figure 9": Cell(noise, partial(curves, x="value", panel="feature", y="sound pressure, dB")),
 }
 PAPER = Paper("greenwell2018", CELLS)

@@ -21,7 +21,7 @@ from pyinterp.papers.pictures import bars, bundle, curves, diagram, segments
 from pyinterp.papers.replication import Cell, Paper, long
 
 if TYPE_CHECKING:
-    from plotnine import ggplot
+    pass
 
 GRID = (0.1, 0.3, 0.5, 0.7, 0.9)
 REFITS = (2, 5, 10, 15, 20, 30)
@@ -344,26 +344,6 @@ def estimators(n: int = 60) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["cell", "quantity", "ours", "by hand"]).assign(error=np.nan)
 
 
-def refits_plot(measure: str, result: pd.DataFrame) -> ggplot:
-    """Draw coverage or width against the number of refits."""
-    return curves(result, "refits", "interval", "process + learner", measure)
-
-
-def both_plot(result: pd.DataFrame) -> ggplot:
-    """Draw width and coverage of a forest against the number of refits."""
-    return curves(result, "refits", "interval", "measure + n", "")
-
-
-def toy_plot(result: pd.DataFrame) -> ggplot:
-    """Draw PD curves of refits, their mean and the truth."""
-    return bundle(result, "x1", "curve", "curve", "", "PD")
-
-
-def wine_plot(result: pd.DataFrame) -> ggplot:
-    """Draw PFI and PD of both levels."""
-    return bars(result, "term", "what + level")
-
-
 def several(names: tuple[str, ...], compute: Any) -> dict[str, Cell]:
     """Return cells that share a result, whose column `cell` tells them apart."""
     first = {names[0]: Cell(compute, rows=f"cell == '{names[0]}'")}
@@ -379,22 +359,22 @@ FIGURES = [
 COVERAGE = "measure == 'coverage' and estimand == '{}'"
 CELLS = {
     "figure 1": Cell(levels, diagram),
-    "figure 2": Cell(toy, toy_plot),
+    "figure 2": Cell(toy, partial(bundle, x="x1", group="curve", color="curve", panel="", y="PD")),
     "table 1": Cell(coverage, rows=COVERAGE.format("PD")),
     "table 2": Cell(of="table 1", rows=COVERAGE.format("PFI")),
     "figure 3": Cell(draw=segments, of="table 1", rows="quantity != 'ideal'"),
     "figure 4": Cell(draw=segments, of="table 1", rows="quantity in ['boot*', 'subs*']"),
     "figure 5": Cell(
-        draw=both_plot,
+        draw=partial(curves, x="refits", color="interval", panel="measure + n"),
         of="figure 7",
         rows="learner == 'rf' and process == 'non-linear' and estimand == 'PD'",
     ),
-    "figure 6": Cell(wine, wine_plot),
+    "figure 6": Cell(wine, partial(bars, term="term", panel="what + level")),
     "section 9": Cell(losses),
     **{
         f"figure {k}": Cell(
             by_refits if k == 7 else None,
-            partial(refits_plot, measure),
+            partial(curves, x="refits", color="interval", panel="process + learner", y=measure),
             of="" if k == 7 else "figure 7",
             rows=f"estimand == '{kind}' and n == {n} and measure == '{measure}'",
         )

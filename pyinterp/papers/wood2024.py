@@ -196,11 +196,6 @@ def likelihood(n: int = 2000) -> pd.DataFrame:
     return frame.rename_axis("feature").reset_index()
 
 
-def mock_up(result: pd.DataFrame) -> ggplot:
-    """Draw rows in the color of their entropy."""
-    return points(result, "feature 1", "feature 2", "rows", "entropy")
-
-
 def ice_plot(x: str, y: str, panel: str, result: pd.DataFrame) -> ggplot:
     """Draw curves of rows, and their mean."""
     color = "diabetes" if "diabetes" in result else "row"
@@ -212,16 +207,7 @@ def mean_plot(result: pd.DataFrame) -> ggplot:
     return curves(result[result["row"] == "mean"], "value", "", "feature", "entropy")
 
 
-def r2_plot(result: pd.DataFrame) -> ggplot:
-    """Draw R² without and with the response."""
-    return bars(result, "feature", "strength", "R²")
-
-
-def importances(panel: str, result: pd.DataFrame) -> ggplot:
-    """Draw both importances."""
-    return bars(result, "feature", panel, "nats")
-
-
+importances = partial(bars, term="feature", title="nats")
 GLUCOSE, MASS = range(60, 200, 5), range(18, 60, 2)
 
 
@@ -231,15 +217,17 @@ def women_cell(feature: str, of: str, grid: range, y: str) -> Cell:
 
 
 CELLS = {
-    "figure 1": Cell(permutation, mock_up),
-    "figure 2": Cell(classification, partial(importances, "measure + data")),
-    "figure 3": Cell(regression, partial(importances, "measure")),
+    "figure 1": Cell(
+        permutation, partial(points, x="feature 1", y="feature 2", panel="rows", color="entropy")
+    ),
+    "figure 2": Cell(classification, partial(importances, panel="measure + data")),
+    "figure 3": Cell(regression, partial(importances, panel="measure")),
     "figure 4": Cell(ring, mean_plot),
     "figure 5": Cell(draw=partial(ice_plot, "value", "entropy", "feature"), of="figure 4"),
-    "figure 6": Cell(strength, partial(importances, "measure + model")),
-    "figure 7": Cell(redundancy, r2_plot),
+    "figure 6": Cell(strength, partial(importances, panel="measure + model")),
+    "figure 7": Cell(redundancy, partial(bars, term="feature", panel="strength", title="R²")),
     "figure 8": Cell(age, partial(ice_plot, "age", "entropy", "model")),
-    "figure 9": Cell(diabetes, partial(importances, "measure + model")),
+    "figure 9": Cell(diabetes, partial(importances, panel="measure + model")),
     "figure 10": women_cell("glucose", "entropy", GLUCOSE, "entropy"),
     "figure 11": women_cell("glucose", "nll", GLUCOSE, "-log q(y | x)"),
     "figure 12": women_cell("mass", "entropy", MASS, "entropy"),
