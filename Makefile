@@ -9,7 +9,7 @@ FAST = accumulated adapters averages bad_input errors estimate estimates feature
   seeds
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all check coverage house wheel lowest matrix r torch lint docs calibration acceptance torture mutants bench study papers format clean
+.PHONY: demo test test-all check coverage house wheel lowest matrix r torch more lint docs calibration acceptance torture mutants bench study papers format clean
 
 # Two processes of tests fill two cores; more threads in each take twice the time.
 test test-all check coverage calibration acceptance torture mutants bench papers study: export OMP_NUM_THREADS = 1
@@ -40,8 +40,8 @@ wheel: $(VENV)/.test
 lowest:
 	tests/lowest.sh $(PYTHON)
 
-# Other environments: without pyarrow, with other frames, with CatBoost, with routing of metadata,
-# and the versions of Python that are installed.
+# Other environments: without pyarrow, polars and DuckDB, with routing of metadata, and the versions
+# of Python that are installed.
 matrix: $(VENV)/.test
 	tests/matrix.sh $(BIN)/python
 
@@ -50,6 +50,9 @@ r: $(VENV)/.r
 
 # PyTorch, for the tests of networks.
 torch: $(VENV)/.torch
+
+# Other frames and learners (polars, pyarrow, DuckDB, CatBoost, glum); without them their tests are skipped by name.
+more: $(VENV)/.more
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -108,6 +111,10 @@ $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.r: pyproject.toml | $(VENV)/bin/python
 	RPY2_CFFI_MODE=ABI $(PIP) install -e '.[r]'
+	touch $@
+
+$(VENV)/.more: pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -e '.[frames,zoo]'
 	touch $@
 
 $(VENV)/.torch: pyproject.toml | $(VENV)/bin/python

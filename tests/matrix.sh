@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests of frames and learners in other environments: packages that are not there or there besides,
-# scikit-learn's routing of metadata, and other versions of Python. What can't be had is skipped by name.
+# Tests of frames and learners in other environments: without other frames, with scikit-learn's routing
+# of metadata, and with other versions of Python. What can't be had is skipped by name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python="${1:-.venv/bin/python}"
@@ -12,21 +12,6 @@ ROWS=(tests/contract/test_form_of_rows.py tests/unit/test_{any_frame,fitted,fram
 quick() {  # quick NAME PYTHON TESTS...: run tests with a Python
   echo "== $1"
   "$2" -m pytest -q -p no:cacheprovider "${@:3}"
-}
-
-besides() {  # besides NAME PACKAGES...: add packages, and run the test files that name one of them
-  local files
-  mapfile -t files < <(grep -rlE "\b($(IFS='|'; echo "${*:2}"))\b" tests --include='test_*.py' | sort)
-  if [ ${#files[@]} -eq 0 ]; then
-    echo "== with $1: skipped, no test names it"
-  elif "$python" -m venv "$place/$1" &&
-    "$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
-      >"$("$place/$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/all.pth" &&
-    "$place/$1/bin/python" -m pip install "${@:2}"; then
-    quick "with $1" "$place/$1/bin/python" "${files[@]}"
-  else
-    echo "== with $1: skipped, it could not be installed"
-  fi
 }
 
 mkdir "$place/without"
@@ -43,8 +28,6 @@ class Absent:
 sys.meta_path.insert(0, Absent())
 PYTHON
 PYTHONPATH="$place/without:$PWD" quick "without pyarrow, polars and DuckDB" "$python" "${ROWS[@]}"
-besides frames pyarrow polars duckdb
-besides zoo catboost glum
 PYINTERP_TEST_ROUTING=1 quick "with routing of metadata" "$python" \
   tests/laws/test_*weights.py tests/unit/test_{fitted,frames,linear,offset,refits,trees}.py
 for version in 3.12 3.13; do

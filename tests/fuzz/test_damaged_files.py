@@ -19,7 +19,7 @@ SECONDS, MEGABYTES = 2.0, 500.0
     ("kind", "number"),
     [
         ("results", 400),
-        ("models", 500),
+        ("models", 100),
         pytest.param("results", 20_000, marks=pytest.mark.torture),
         pytest.param("models", 3000, marks=pytest.mark.torture),
     ],
