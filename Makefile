@@ -11,8 +11,8 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .PHONY: demo test test-all check coverage house wheel lowest matrix r torch more lint docs calibration acceptance torture mutants bench study papers format clean
 
-# Two processes of tests fill two cores; more threads in each take twice the time.
-test test-all check coverage calibration acceptance torture mutants bench papers study: export OMP_NUM_THREADS = 1
+# Two processes fill two cores; more threads in each take twice the time.
+test test-all check coverage calibration acceptance torture mutants bench papers study docs: export OMP_NUM_THREADS = 1
 
 demo: $(VENV)/.base
 	$(BIN)/python vignettes/demo.py demo_output

@@ -184,9 +184,11 @@ html_static_path = ["_static"]
 html_css_files = ["tables.css"]
 html_show_sourcelink = False
 html_sidebars = {"index": [], "**": ["sidebar-nav-bs"]}  # the pages of a section
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navbar_center": ["navbar-nav"],
     "header_links_before_dropdown": 6,
+    "navigation_depth": 2,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],

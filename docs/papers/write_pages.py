@@ -26,6 +26,8 @@ kernelspec:
 printed number is included; the paper's error is not. A number agrees up to 3.
 
 ```{{code-cell}} ipython3
+:tags: [words]
+
 import pandas as pd
 import pyinterp as pi
 
