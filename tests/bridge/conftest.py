@@ -84,7 +84,7 @@ def rows() -> pd.DataFrame:
     return frame.assign(y=y, c=np.where(y > 1.2, "yes", "no"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run a program in a process of its own; variables that are None are taken away."""
 
@@ -101,7 +101,7 @@ def run() -> Callable[..., subprocess.CompletedProcess[str]]:
             capture_output=True,
             text=True,
             env=env,
-            timeout=120,
+            timeout=540,
         )
 
     return run

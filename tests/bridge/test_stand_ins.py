@@ -8,10 +8,13 @@ Tolerance: means of the same predictions differ by rounding alone.
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -55,14 +58,9 @@ def raises(kind, words, call):
 """
 
 
-def done(run: Run, library: str, code: str) -> None:
-    finished = run(BEGIN + code, R_LIBS=library)
-    assert finished.returncode == 0, finished.stderr
-
-
-def test_curves(run: Run, library: str) -> None:
-    """Of numbers, a factor, classes on every scale, and a learner's refits."""
-    code = """
+CODES = {
+    # Of numbers, a factor, classes on every scale, and a learner's refits.
+    "curves": """
 found = check(r_bridge.compare(fitted, "pdp"))
 assert found.frame["feature"].unique().tolist() == ["a", "b", "k"]
 assert found.frame["feature"].value_counts()["k"] == 5
@@ -82,13 +80,9 @@ np.testing.assert_allclose(plane["yhat"], ours["yhat"], rtol=0, atol=1e-10)
 given = r_bridge.partial(fitted, X[:7], "a", pred_grid={"a": [0.0, 1.0]})
 means = [forest.predict(X[:7].assign(a=v)).mean() for v in (0.0, 1.0)]
 np.testing.assert_allclose(given["yhat"], means, rtol=0, atol=1e-10)
-"""
-    done(run, library, code)
-
-
-def test_importances(run: Run, library: str) -> None:
-    """FIRM, permutation with the permutations that R draws, and vint of an old vip."""
-    code = """
+""",
+    # FIRM, permutation with the permutations that R draws, and vint of an old vip.
+    "importances": """
 found = check(r_bridge.compare(fitted, "vip", nsim=3, seed=2))
 assert found.frame["measure"].tolist() == ["FIRM"] * 3 + ["PFI, rmse"] * 3
 check(r_bridge.compare(learner.fit_model(), "vip", ["f", "a"]))
@@ -99,12 +93,8 @@ raw = r_bridge.vi_permute(fitted, None, metric="rmse", nsim=2, seed=1)
 np.testing.assert_allclose(raw.attrs["raw_scores"].mean(axis=1), raw["Importance"])
 spread = r_bridge.vi_firm(fitted, None, "a", var_continuous=r_bridge.RCode("stats::mad"))
 assert spread["Variable"].tolist() == ["a"]
-"""
-    done(run, library, code)
-
-
-def test_h_statistics(run: Run, library: str) -> None:
-    code = """
+""",
+    "h statistics": """
 found = check(r_bridge.compare(fitted, "hstats", threeway_m=3))
 measures = {"h2", "h2_overall", "h2_pairwise", "h2_threeway", "pd_importance"}
 assert set(found.frame["measure"]) == measures
@@ -112,12 +102,8 @@ check(r_bridge.compare(fitted, "hstats", normalize=False, squared=False))
 check(r_bridge.compare(classes, "hstats"))
 assert "h2" not in set(r_bridge.hstats(fitted, None, ["a", "b"])["statistic"])
 assert set(r_bridge.hstats(several, None, "a")["class"]) == {"lo", "mid", "hi"}
-"""
-    done(run, library, code)
-
-
-def test_one_name_is_one_variable(run: Run, library: str) -> None:
-    code = """
+""",
+    "one name is one variable": """
 from pyinterp.errors import DataError, OptionError
 named = X.rename(columns={"a": "bmi"})
 model = lambda rows: rows["bmi"] + rows["b"]
@@ -132,13 +118,9 @@ raises(OptionError, "`feature_names` must name at least one variable of the mode
        lambda: r_bridge.vi_firm(model, named, []))
 raises(OptionError, "`pred_var` must name at least one", lambda: r_bridge.partial(model, named, []))
 raises(OptionError, "`v` must name at least one", lambda: r_bridge.hstats(model, named, []))
-"""
-    done(run, library, code)
-
-
-def test_the_response_of_other_rows_must_be_given(run: Run, library: str) -> None:
-    """What results bring along is the response of their own rows, in their own order."""
-    code = """
+""",
+    # What results bring along is the response of their own rows, in their own order.
+    "the response of other rows must be given": """
 from pyinterp.errors import DataError, OptionError
 def permute(model, data, **target):
     return r_bridge.vi_permute(model, data, metric="rmse", seed=1, **target)["Importance"]
@@ -161,12 +143,8 @@ raises(DataError, "is 'y', not 'z'", lambda: permute(fitted, None, target="z"))
 raises(OptionError, "`target` must be given", lambda: permute(pi.FittedModel(forest.predict, X), X))
 raises(OptionError, "`target` must have the model's classes ['no', 'yes']; got '0'",
        lambda: r_bridge.vi_permute(logistic, X, target=np.zeros(n, int), metric="accuracy"))
-"""
-    done(run, library, code)
-
-
-def test_numbers_that_r_does_not_take(run: Run, library: str) -> None:
-    code = """
+""",
+    "numbers that r does not take": """
 from pyinterp.errors import OptionError
 for wrong in (2.5, 0, -1, True, "5"):
     raises(OptionError, f"`grid_resolution` must be a whole number of at least 1, not {wrong!r}",
@@ -184,12 +162,8 @@ for seed in (2**31, np.int64(2**40)):
 for seed in (2**31 - 1, 1 - 2**31, np.int64(4)):
     r_bridge.vi_permute(fitted, None, metric="rmse", seed=seed)
     r_bridge.RLearner("stats::lm", random_state=seed).fit(X, y)
-"""
-    done(run, library, code)
-
-
-def test_both_sides_refuse_in_the_same_words(run: Run, library: str) -> None:
-    code = """
+""",
+    "both sides refuse in the same words": """
 def words(call):
     try:
         call()
@@ -224,12 +198,8 @@ same(fitted, "`eps` must be a number of at least 0", ("hstats", ["a", "b"]), eps
 same(fitted, "`squared` must be True or False", ("hstats", ["a", "b"]), squared=2)
 for wrong in ({"nsim": 0}, {"type": "factor"}, {"parallel": True}):
     same(fitted, "", ("vi_permute", ["a"]), metric="rmse", **wrong)
-"""
-    done(run, library, code)
-
-
-def test_compare_takes_what_both_sides_take(run: Run, library: str) -> None:
-    code = """
+""",
+    "compare takes what both sides take": """
 raises(TypeError, 'compare() of "pdp" takes no keyword argument `n_max`; its options are pred_grid',
        lambda: r_bridge.compare(fitted, "pdp", n_max=40))
 raises(TypeError, 'compare() of "vip" takes no keyword argument `approx`',
@@ -249,12 +219,8 @@ from r_bridge.beside import CONVENTIONS
 text = " ".join(str(r_bridge.compare(fitted, "vip", ["a"])).split())
 for key in ("firm", "permutation"):
     assert CONVENTIONS[key].sentence in text, text
-"""
-    done(run, library, code)
-
-
-def test_stand_ins_take_what_r_s_functions_take(run: Run, library: str) -> None:
-    code = """
+""",
+    "stand ins take what r s functions take": """
 from r_bridge.conversion import text_from_r
 from r_bridge.session import SESSION
 for function in r_style.r_functions.FUNCTIONS.values():
@@ -262,19 +228,39 @@ for function in r_style.r_functions.FUNCTIONS.values():
         path = f"{function.package}::{function.name}"
         names = text_from_r(SESSION.call("function(f) names(formals(f))", r_bridge.RCode(path)))
         assert set(names) - {"..."} <= {a.name for a in function.arguments}, names
-"""
-    done(run, library, code)
-
-
-def test_warnings_of_r_point_to_the_caller(run: Run, library: str) -> None:
-    code = """
+""",
+    "warnings of r point to the caller": """
 loud = r_bridge.RCode("function(object, newdata) { warning('loud'); predict(object, newdata) }")
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     r_bridge.vi_permute(fitted, None, metric="rmse", pred_wrapper=loud)
 assert caught and {w.filename for w in caught} == {"<string>"}, caught
+""",
+}
+
+EACH = """
+import json, os, traceback
+names, found = dict(globals()), {}
+for name, code in json.loads(os.environ["CODES"]).items():
+    try:
+        exec(code, dict(names))
+    except BaseException:
+        found[name] = traceback.format_exc()
+print(json.dumps(found))
 """
-    done(run, library, code)
+
+
+@pytest.fixture(scope="session")
+def failures(run: Run, library: str) -> dict[str, str]:
+    """What the codes raise, in one process: it takes seconds to start."""
+    finished = run(BEGIN + EACH, R_LIBS=library, CODES=json.dumps(CODES))
+    assert finished.returncode == 0, finished.stderr
+    return json.loads(finished.stdout)
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_calls_of_r(name: str, failures: dict[str, str]) -> None:
+    assert name not in failures, failures[name]
 
 
 def test_a_package_that_can_not_be_loaded(run: Run, r: Any, library: str, tmp_path: Path) -> None:
