@@ -61,7 +61,7 @@ lint: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 docs: $(VENV)/.dev
-	$(BIN)/sphinx-build -W --keep-going -j 2 -b html docs docs/_build/html
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 calibration: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 -m calibration tests/calibration tests/unit
