@@ -188,7 +188,7 @@ html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navbar_center": ["navbar-nav"],
     "header_links_before_dropdown": 6,
-    "navigation_depth": 2,
+    "navigation_depth": 1,
     "navigation_with_keys": False,
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],

@@ -67,7 +67,8 @@ def page(name: str) -> str:
     paper = paper_of(name)
     frame = paper.frame().set_index("cell")
     counts = frame["status"].value_counts()
-    words = " and ".join(f"{counts[s]} {s}" for s in counts.index)
+    that = {"differs": "that differs" if counts.get("differs") == 1 else "that differ"}
+    words = " and ".join(f"{counts[s]} {that.get(s, s)}" for s in counts.index)
     head = HEAD.format(
         title=paper.words["title"], name=name, counts=f"{len(frame)} cells: {words}."
     )
