@@ -11,7 +11,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .PHONY: demo test test-all check coverage house wheel lowest matrix r torch more lint docs calibration acceptance torture mutants bench study papers format clean
 
-# Two processes fill two cores; more threads in each take twice the time.
+# Two processes of tests fill two cores; more threads in each take twice the time. Pages run beside tests.
 test test-all check coverage calibration acceptance torture mutants bench papers study docs: export OMP_NUM_THREADS = 1
 
 demo: $(VENV)/.base
@@ -114,7 +114,8 @@ $(VENV)/.r: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 $(VENV)/.more: pyproject.toml | $(VENV)/bin/python
-	$(PIP) install -e '.[frames,zoo]'
+	$(PIP) install -e '.[frames]'
+	$(PIP) install -e '.[zoo]'
 	touch $@
 
 $(VENV)/.torch: pyproject.toml | $(VENV)/bin/python

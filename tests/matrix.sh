@@ -27,7 +27,8 @@ class Absent:
 
 sys.meta_path.insert(0, Absent())
 PYTHON
-PYTHONPATH="$place/without:$PWD" quick "without pyarrow, polars and DuckDB" "$python" "${ROWS[@]}"
+PYTHONPATH="$place/without:$PWD" quick "without pyarrow, polars and DuckDB" "$python" "${ROWS[@]}" \
+  tests/photograph tests/lasting/test_saving.py tests/bridge/test_names.py
 PYINTERP_TEST_ROUTING=1 quick "with routing of metadata" "$python" \
   tests/laws/test_*weights.py tests/unit/test_{fitted,frames,linear,offset,refits,trees}.py
 for version in 3.12 3.13; do

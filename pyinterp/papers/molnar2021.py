@@ -7,7 +7,7 @@ from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,9 +19,6 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp.papers.pictures import bars, bundle, curves, diagram, segments
 from pyinterp.papers.replication import Cell, Paper, long
-
-if TYPE_CHECKING:
-    pass
 
 GRID = (0.1, 0.3, 0.5, 0.7, 0.9)
 REFITS = (2, 5, 10, 15, 20, 30)

@@ -174,7 +174,7 @@ def replicate(
     rerun : bool
         Compute the cell anew, in full size, instead of reading the result that the package holds.
         The log says beforehand how long it took when it was stored. Some cells need a data set
-        (see ``pyinterp.datasets``) or XGBoost.
+        (see ``pyinterp.datasets``), XGBoost or PyTorch.
     n_jobs : int, optional
         Jobs of a new computation.
 

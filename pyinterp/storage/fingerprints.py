@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
+import os
 import sys
+import threading
+import weakref
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from pyinterp.errors import NO_VALUE
+from pyinterp.errors import NO_VALUE, OptionError, reason
 from pyinterp.storage.codec import FORMS, KeyDigest, Tree, Writer, function_name
 from pyinterp.storage.kinds import name_of
 
-PACKAGES = {"site-packages", "dist-packages"}  # folders, of this environment or another
+PACKAGES = ("site-packages", "dist-packages")  # folders, of this environment or one that it sees
+# What holds no value: it counts by its class.
+EMPTY = (type(threading.Lock()), type(threading.RLock()), threading.local, weakref.ref)
 
 
 def fingerprint(value: Any) -> str:
@@ -25,7 +30,12 @@ def fingerprint(value: Any) -> str:
 
     Functions and classes of the user count by their code, by what they enclose and by the values
     of the script that they use; functions of installed packages by their names. Objects count by
-    their class and by what they hold.
+    their class and by what they hold; locks and weak references by their class alone.
+
+    Raises
+    ------
+    OptionError
+        If a value can't be told from another of its class, such as a connection.
     """
     if isinstance(value, KeyDigest):
         return value.digest
@@ -53,7 +63,7 @@ class _Fingerprint(Writer):
             self._within.discard(id(value))
 
     def parts(self, value: Any) -> tuple[str, dict[str, Any]]:
-        for kind, parts in OF_CALLABLES.items():
+        for kind, parts in OF_KINDS.items():
             if isinstance(value, kind):
                 return kind.__name__, parts(value)
         if isinstance(value, set | frozenset):  # in another order in every session
@@ -69,15 +79,20 @@ def _of_object(value: Any) -> dict[str, Any]:
     if hasattr(value, "get_params"):
         learned = {name: part for name, part in held.items() if name.endswith("_")}
         return {"settings": value.get_params(deep=False), "learned": learned}
+    if hasattr(value, "py_func"):  # compiled by numba
+        return {"function": value.py_func}
     if held:
         return {"held": dict(held)}
-    text = repr(value)
-    if not NO_VALUE.search(text):
+    if not NO_VALUE.search(text := repr(value)):
         return {"text": text}
     try:
         return {"pickle": value.__reduce_ex__(2)[1:3]}  # such as the state of a random generator
-    except TypeError:  # a lock or a connection
-        return {}
+    except (TypeError, ValueError) as error:
+        raise OptionError(
+            "The functions and objects of this call must hold values that can be compared with "
+            f"those of another call, but a value of type {type(value).__name__} can't be: "
+            f"{reason(error)}. Use an array or a pandas frame, or make it within the function."
+        ) from error
 
 
 def _of_function(function: FunctionType) -> dict[str, Any]:
@@ -113,8 +128,8 @@ def _is_of_a_package(module: str | None) -> bool:
         return False
     if top in sys.stdlib_module_names or top == "pyinterp":
         return True
-    file = getattr(sys.modules.get(top), "__file__", None)
-    return file is not None and not PACKAGES.isdisjoint(Path(file).parts)
+    file = getattr(sys.modules.get(top), "__file__", None) or ""
+    return any(file.startswith(p + os.sep) for p in sys.path if p.endswith(PACKAGES))
 
 
 def _names(code: CodeType) -> Iterator[str]:
@@ -130,24 +145,12 @@ def _of_code(code: CodeType) -> dict[str, Any]:
     return {"code": code.co_code, "names": code.co_names, "constants": constants}
 
 
-def _of_partial(value: partial[Any]) -> dict[str, Any]:
-    return {"of": value.func, "with": value.args, "and": value.keywords}
-
-
-def _of_method(value: MethodType) -> dict[str, Any]:
-    return {"of": value.__func__, "self": value.__self__}
-
-
-def _of_name(value: Any) -> dict[str, Any]:
-    return {"name": value.__name__}
-
-
-OF_CALLABLES: dict[type, Callable[[Any], dict[str, Any]]] = {
-    partial: _of_partial,
-    MethodType: _of_method,
+OF_KINDS: dict[type, Callable[[Any], dict[str, Any]]] = {
+    partial: lambda v: {"of": v.func, "with": v.args, "and": v.keywords},
+    MethodType: lambda v: {"of": v.__func__, "self": v.__self__},
     FunctionType: _of_function,
-    BuiltinFunctionType: _of_name,
-    np.ufunc: _of_name,
-    ModuleType: _of_name,
     type: _of_class,
+    logging.Logger: lambda v: {"name": v.name},
+    **dict.fromkeys((BuiltinFunctionType, np.ufunc, ModuleType), lambda v: {"name": v.__name__}),
+    **dict.fromkeys(EMPTY, lambda _: {}),
 }

@@ -1,8 +1,11 @@
-"""Digests tell functions and objects apart by all that changes what they return."""
+"""Digests tell functions and objects apart by what changes what they return, or refuse."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import logging
+import sqlite3
 import sys
 import threading
 from collections.abc import Callable
@@ -10,12 +13,14 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from scipy import stats
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
 
+from pyinterp.errors import OptionError
 from pyinterp.storage import fingerprint
 
 K = 1
@@ -102,27 +107,58 @@ def test_what_holds_itself_has_a_digest() -> None:
     assert fingerprint(again) == fingerprint(again)
 
 
-LOCAL = threading.local()
+LOCAL, LOG = threading.local(), logging.getLogger("a program")
+TABLE: Any = None
 
 
 def of_a_lock(x: float) -> float:
     LOCAL.number = x
+    LOG.debug("%s", x)
     return x
 
 
-def test_what_cannot_be_pickled_counts_by_its_class() -> None:
-    assert fingerprint(of_a_lock) != fingerprint(again)
-    assert fingerprint(threading.Lock()) == fingerprint(threading.Lock())
+def of_a_table(x: float) -> Any:
+    return TABLE, x
+
+
+class Guarded:
+    def __init__(self, k: float) -> None:
+        self.lock, self.k = threading.Lock(), k
+
+
+def test_locks_and_logs_hold_no_value() -> None:
+    before = fingerprint(of_a_lock)
+    of_a_lock(1.0)
+    assert fingerprint(of_a_lock) == before
+    assert fingerprint(Guarded(1)) == fingerprint(Guarded(1)) != fingerprint(Guarded(2))
+
+
+def test_what_cannot_be_told_from_another_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers of another table would come back."""
+    values: list[Any] = [sqlite3.connect(":memory:"), (k for k in [1])]
+    with contextlib.suppress(ImportError):
+        values.append(importlib.import_module("polars").DataFrame({"a": [1]}))
+    for value in values:
+        monkeypatch.setitem(globals(), "TABLE", value)
+        with pytest.raises(OptionError, match="can't be"):
+            fingerprint(of_a_table)
+
+
+def test_compiled_functions_count_by_their_code() -> None:
+    one, other = numba.njit(lambda x: x + 1), numba.njit(lambda x: x + 2)
+    assert fingerprint(one) != fingerprint(other)
 
 
 def test_packages_of_other_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such as those of a user, of Debian, or of an environment below this one."""
-    for folder in ("dist-packages", "scripts"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / f"{folder[:4]}_module.py").write_text("def f(x):\n    return x\n")
-        monkeypatch.syspath_prepend(tmp_path / folder)
-    for name, is_one in (("dist_module", True), ("scri_module", False)):
-        module = importlib.import_module(name)
+    places = {"dist-packages": "one", "scripts": "two", "site-packages/own": "three"}
+    for place, name in places.items():
+        folder = tmp_path / place
+        folder.mkdir(parents=True)
+        (folder / f"{name}_module.py").write_text("def f(x):\n    return x\n")
+        monkeypatch.syspath_prepend(folder)
+    for name in places.values():
+        module = importlib.import_module(f"{name}_module")
         before = fingerprint(module.f)
         module.f.__code__ = (lambda x: x + 1).__code__
-        assert (fingerprint(module.f) == before) is is_one
+        assert (fingerprint(module.f) == before) is (name == "one")
