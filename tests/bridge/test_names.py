@@ -8,7 +8,6 @@ Tolerance: the same numbers go to the same functions of R.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import random
 import re
@@ -349,7 +348,7 @@ def test_names_handed_to_pdp_vip_and_hstats(
 def test_text_that_r_can_not_hold_is_refused(text: str, values: pd.DataFrame) -> None:
     """R's strings end at a null character: two names would be one."""
     x, y = values[["plain0"]], response(values)
-    if text == "\ud800" and importlib.util.find_spec("pyarrow"):
+    if text == "\ud800" and pd.Series(["a"]).dtype.storage == "pyarrow":
         pytest.skip("pandas with pyarrow makes no such text")
     for wrong in (x.assign(k=pd.Categorical([text] * N)), x.assign(k=[text] * N)):
         with pytest.raises(DataError, match="without null characters"):
