@@ -20,9 +20,8 @@ from pyinterp.errors import NO_VALUE, OptionError, reason
 from pyinterp.storage.codec import FORMS, KeyDigest, Tree, Writer, function_name
 from pyinterp.storage.kinds import name_of
 
-PACKAGES = ("site-packages", "dist-packages")  # folders, of this environment or one that it sees
-# What holds no value: it counts by its class.
-EMPTY = (type(threading.Lock()), type(threading.RLock()), threading.local, weakref.ref)
+# Folders of packages, of this environment or of another whose packages it sees.
+PACKAGES = (f"{os.sep}site-packages", f"{os.sep}dist-packages")
 
 
 def fingerprint(value: Any) -> str:
@@ -30,7 +29,7 @@ def fingerprint(value: Any) -> str:
 
     Functions and classes of the user count by their code, by what they enclose and by the values
     of the script that they use; functions of installed packages by their names. Objects count by
-    their class and by what they hold; locks and weak references by their class alone.
+    their class and by what they hold; locks, which hold nothing, by their class.
 
     Raises
     ------
@@ -79,7 +78,7 @@ def _of_object(value: Any) -> dict[str, Any]:
     if hasattr(value, "get_params"):
         learned = {name: part for name, part in held.items() if name.endswith("_")}
         return {"settings": value.get_params(deep=False), "learned": learned}
-    if hasattr(value, "py_func"):  # compiled by numba
+    if hasattr(value, "py_func") and type(value).__module__.startswith("numba."):
         return {"function": value.py_func}
     if held:
         return {"held": dict(held)}
@@ -152,5 +151,7 @@ OF_KINDS: dict[type, Callable[[Any], dict[str, Any]]] = {
     type: _of_class,
     logging.Logger: lambda v: {"name": v.name},
     **dict.fromkeys((BuiltinFunctionType, np.ufunc, ModuleType), lambda v: {"name": v.__name__}),
-    **dict.fromkeys(EMPTY, lambda _: {}),
+    threading.local: lambda v: {"held": dict(v.__dict__)},
+    weakref.ref: lambda v: {"to": v()},
+    **dict.fromkeys((type(threading.Lock()), type(threading.RLock())), lambda _: {}),
 }

@@ -8,6 +8,7 @@ import logging
 import sqlite3
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from functools import lru_cache, partial
 from pathlib import Path
@@ -107,13 +108,13 @@ def test_what_holds_itself_has_a_digest() -> None:
     assert fingerprint(again) == fingerprint(again)
 
 
-LOCAL, LOG = threading.local(), logging.getLogger("a program")
+LOCK, LOG = threading.RLock(), logging.getLogger("a program")
 TABLE: Any = None
 
 
 def of_a_lock(x: float) -> float:
-    LOCAL.number = x
-    LOG.debug("%s", x)
+    with LOCK:
+        LOG.debug("%s", x)
     return x
 
 
@@ -131,6 +132,20 @@ def test_locks_and_logs_hold_no_value() -> None:
     of_a_lock(1.0)
     assert fingerprint(of_a_lock) == before
     assert fingerprint(Guarded(1)) == fingerprint(Guarded(1)) != fingerprint(Guarded(2))
+
+
+def test_what_a_thread_or_a_weak_reference_leads_to_counts() -> None:
+    local, of_one, of_two = threading.local(), Times(1), Times(2)
+    before = fingerprint(local)
+    local.k = 1
+    assert fingerprint(local) != before
+    assert fingerprint(weakref.ref(of_one)) != fingerprint(weakref.ref(of_two))
+
+
+def test_an_object_with_an_attribute_of_numba_counts_whole() -> None:
+    one, two = Times(1), Times(2)
+    one.py_func = two.py_func = again  # type: ignore[attr-defined]
+    assert fingerprint(one) != fingerprint(two)
 
 
 def test_what_cannot_be_told_from_another_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +166,12 @@ def test_compiled_functions_count_by_their_code() -> None:
 
 def test_packages_of_other_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such as those of a user, of Debian, or of an environment below this one."""
-    places = {"dist-packages": "one", "scripts": "two", "site-packages/own": "three"}
+    places = {
+        "dist-packages": "one",
+        "scripts": "two",
+        "site-packages/own": "three",
+        "my-site-packages": "four",
+    }
     for place, name in places.items():
         folder = tmp_path / place
         folder.mkdir(parents=True)
