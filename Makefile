@@ -11,7 +11,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .PHONY: demo test test-all check coverage house wheel lowest matrix r torch more lint docs calibration acceptance torture mutants bench study papers format clean
 
-# Two processes of tests fill two cores; more threads in each take twice the time. Pages run beside tests.
+# Two processes fill two cores: two of tests, or one of pages and one of tests. More threads in each take twice the time.
 test test-all check coverage calibration acceptance torture mutants bench papers study docs: export OMP_NUM_THREADS = 1
 
 demo: $(VENV)/.base

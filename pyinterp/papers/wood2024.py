@@ -146,8 +146,7 @@ def diabetes() -> pd.DataFrame:
 
 def women(feature: str, of: Any, grid: Any) -> pd.DataFrame:
     """Curves of women, with their classes, and mean curves."""
-    curves_of = {name: ice(model, feature, of, list(grid)) for name, model in pima().items()}
-    frame = long(curves_of, "model")
+    frame = long({k: ice(m, feature, of, list(grid)) for k, m in pima().items()}, "model")
     data = pi.datasets.load_pima_diabetes()["diabetes"]
     classes = frame["row"].map(lambda row: "mean" if row == "mean" else data[row])
     return frame.assign(diabetes=classes)
