@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from pyinterp.errors import NO_VALUE, OptionError
+from pyinterp.errors import NO_VALUE, OptionError, reason
 from pyinterp.storage.codec import FORMS, KeyDigest, Tree, Writer, function_name
 from pyinterp.storage.kinds import name_of
 
@@ -80,23 +80,18 @@ def _of_object(value: Any) -> dict[str, Any]:
         return {"settings": value.get_params(deep=False), "learned": learned}
     if hasattr(value, "py_func") and type(value).__module__.startswith("numba."):
         return {"function": value.py_func}
-    failure: Exception | None = None
-    try:
-        state = value.__reduce_ex__(2)  # with slots, and the state of a random generator
-    except (TypeError, ValueError) as error:
-        state, failure = "", error
-    if isinstance(state, tuple):
-        items = [list(part) for part in state[3:5] if part]  # of a queue
-        return {"state": state[1:3], "items": items}
     if held:
         return {"held": dict(held)}
     if not NO_VALUE.search(text := repr(value)):
         return {"text": text}
-    raise OptionError(
-        "The functions and objects of this call must hold values that can be compared with "
-        f"those of another call, but a value of type {type(value).__name__} can't be. "
-        "Use an array or a pandas frame, or make it within the function."
-    ) from failure
+    try:
+        return {"pickle": value.__reduce_ex__(2)[1:3]}  # such as the state of a random generator
+    except (TypeError, ValueError) as error:
+        raise OptionError(
+            "The functions and objects of this call must hold values that can be compared with "
+            f"those of another call, but a value of type {type(value).__name__} can't be: "
+            f"{reason(error)}. Use an array or a pandas frame, or make it within the function."
+        ) from error
 
 
 def _of_function(function: FunctionType) -> dict[str, Any]:
@@ -110,8 +105,7 @@ def _of_function(function: FunctionType) -> dict[str, Any]:
         return kept
     used = set(_names(function.__code__)) & function.__globals__.keys()
     values = {name: function.__globals__[name] for name in sorted(used)}
-    own = dict(function.__dict__)
-    return {**kept, "code": _of_code(function.__code__), "values": values, "attributes": own}
+    return {**kept, "code": _of_code(function.__code__), "values": values}
 
 
 def _of_class(kind: type) -> dict[str, Any]:
