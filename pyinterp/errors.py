@@ -224,7 +224,12 @@ def quote(value: object, limit: int = LONGEST) -> str:
 
 
 def reason(error: BaseException) -> str:
-    """Return the type of an error and the first line of its message, shortened if not our own."""
+    """Return the type of an error and the first line of its message, shortened if not our own.
+
+    Of an error that repeats another one of its type in its own words, the other one's.
+    """
+    while type(cause := error.__cause__) is type(error):
+        error = cause
     first = next(iter(str(error).strip().splitlines()), "")
     text = short(first, 600 if isinstance(error, PyinterpError) else 160)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

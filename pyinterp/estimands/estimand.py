@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -19,6 +19,7 @@ from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.models.codes import codes_of
 from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.ranges import REAL, Range
@@ -43,23 +44,41 @@ class Problem:
         A fitted model, for the kind of its predictions.
     design : Design
         How its variables are encoded.
-    discrete : frozenset of str
-        Variables of which only observed values can be predicted.
     has_model : bool
         Whether the predictor can be asked; that of a file can't.
     """
 
     population: Sample
     features: Features
-    discrete: frozenset[str] = frozenset()
     predictor: Predictor
     design: Design
     has_model: bool = True
 
     @cached_property
+    def codes(self) -> frozenset[str]:
+        """Numbers that the model takes as categories, though its formula does not."""
+        if not self.has_model:
+            return frozenset()
+        return codes_of(self.predictor, self.design, self.population.variables)
+
+    @property
+    def discrete(self) -> frozenset[str]:
+        """Variables of which only observed values can be predicted."""
+        return self.design.discrete | self.codes
+
+    @cached_property
     def predictive(self) -> Predictor:
         """The model's predictor of distributions; ``PredictionError`` if it states none."""
         return predictive(self.predictor, self.design.encode(self.population.variables[:1]))
+
+    def notes_on_codes(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return a footnote on each of these numbers that the learner takes as a category."""
+        data = self.population.variables
+        return tuple(
+            f"{name} is a code: the learner treats its {data[name].nunique()} values as levels."
+            for name in names
+            if name in self.codes
+        )
 
     @property
     def response(self) -> Response:

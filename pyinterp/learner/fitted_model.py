@@ -29,6 +29,7 @@ from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import Predictor, check_instance, learner_name
 from pyinterp.models.row_options import check_offset
 from pyinterp.models.specification import specification
+from pyinterp.models.statsmodels_formula import read_formula
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit
 from pyinterp.results.header import clusters_in_words, context_of
@@ -156,6 +157,12 @@ class FittedModel(Keepable):
             option=missing, takes=takes_missing(fitted), learner=learner_name(fitted), least=1
         )
         data = reader.read(rows).choose(choice, others=units)
+        formula, of_formula = (
+            formula_of(fitted),
+            read_formula(fitted, data.variables[data.complete]),
+        )
+        if of_formula is not None:
+            fitted = of_formula[1]
         if data.offset is not None:
             data.offset.check_apart([str(name) for name in data.variables][:-1])
             check_takes_offset(fitted, exposure=data.offset.exposure)
@@ -170,7 +177,7 @@ class FittedModel(Keepable):
             weighted=data.weights is not None,
         )
         sample = data.sample(numbers, about)
-        design = reader.design(sample.variables)
+        design = reader.design(sample.variables) if of_formula is None else of_formula[0]
         if units:
             sample = replace(sample, clusters=_cluster_numbers(units[0][data.complete]))
         self._assemble(
@@ -184,7 +191,7 @@ class FittedModel(Keepable):
             memory_mb=memory_mb,
             where="evaluation rows",
             dropped_rows=int((data.positive & ~data.complete).sum()),
-            formula=formula_of(fitted) or "",
+            formula=formula or "",
             specification=specification(fitted),
             clusters=clusters_in_words(cluster, sample.clusters),
         )
@@ -217,7 +224,6 @@ class FittedModel(Keepable):
         problem = Problem(
             population=sample,
             features=features_of(design.variables, groups, offset),
-            discrete=design.discrete,
             predictor=predictor,
             design=design,
         )

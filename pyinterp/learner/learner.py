@@ -485,7 +485,6 @@ class Learner:
             _analysis,
             population=population,
             features=model.features,
-            discrete=model.design.discrete,
             words=self._words(plan, population, seeds),
             plan=plan,
             estimator=fresh(self.estimator),
@@ -754,7 +753,6 @@ def _analysis(
     *,
     population: Sample,
     features: Features,
-    discrete: frozenset[str],
     words: Mapping[str, Any],
     plan: Resampling,
     estimator: Any,
@@ -769,7 +767,6 @@ def _analysis(
         problem=Problem(
             population=population,
             features=features,
-            discrete=discrete,
             predictor=refits[0].predictor,
             design=refits[0].design,
         ),

@@ -48,6 +48,8 @@ class ModelRecord(AbsentModel):
         What `predictions_of_mixtures` returns.
     distribution : Distribution or None
         The family that it predicts, if that was asked for.
+    codes : frozenset of str
+        Numbers that it takes as categories, if that was asked for.
     """
 
     factual: FloatArray
@@ -56,6 +58,7 @@ class ModelRecord(AbsentModel):
     coefficient_errors: Mapping[str, CoefficientErrors]
     mixtures: Mixtures | None
     distribution: Distribution | None
+    codes: frozenset[str]
 
 
 def record_model(
@@ -104,6 +107,7 @@ def record_model(
                 (refit,), problem.population.variables, analysis.seeds
             ),
             distribution=None if known is None else known.distribution,
+            codes=vars(problem).get("codes", frozenset()),
         )
         analysis.subsets.clear()  # they refer to it: models then go now, not at a collection
     return replace(predictor, estimator=model, _call=model.predict)
@@ -143,6 +147,7 @@ def analysis_of_records(analysis: Analysis) -> AnalysisOnFile:
         mixtures += model.mixtures or []
     refuses = any(model.mixtures is None for model in models)
     known = vars(analysis)
+    vars(analysis.problem)["codes"] = first.codes
     known["cases"] = tuple(_case(refit, analysis) for refit in analysis.refits)
     if analysis.half_fits is not None:
         known["mean_share"] = share_in_mean(None if refuses else mixtures)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any, Never
+from typing import Any, Never, cast
 from weakref import proxy
 
 import cloudpickle
@@ -154,6 +154,11 @@ class _Problem(Problem):
         kind, family = self.ask(_family)
         return replace(self.predictor, kind=kind, distribution=family)
 
+    @cached_property
+    def codes(self) -> frozenset[str]:
+        """Numbers that the model takes as categories, though its formula does not."""
+        return cast("frozenset[str]", self.ask(_codes))
+
 
 def _first(analysis: AnalysisOnCluster, function: Callable[..., Any]) -> Any:
     (answer,) = analysis.cluster.bring([analysis._start(0, function)])
@@ -224,6 +229,10 @@ def _mixtures(analysis: Analysis) -> Mixtures | None:
 
 def _coefficient_errors(analysis: Analysis, estimand: Estimand) -> CoefficientErrors | None:
     return analysis.coefficient_errors(estimand)
+
+
+def _codes(analysis: Analysis) -> frozenset[str]:
+    return analysis.problem.codes
 
 
 def _family(analysis: Analysis) -> tuple[Kind, Distribution | None]:

@@ -95,6 +95,8 @@ class Record:
     features : mapping of str to tuple of str
     discrete, singles : frozenset of str
         As in `Design`.
+    codes : frozenset of str
+        As in `Problem`.
     columns : tuple of str
         That the estimator took.
     model : AbsentModel
@@ -131,6 +133,7 @@ class Record:
     features: Features
     discrete: frozenset[str]
     singles: frozenset[str]
+    codes: frozenset[str] = frozenset()
     columns: tuple[str, ...]
     model: AbsentModel
     kind: Kind
@@ -421,8 +424,9 @@ def record_of(analysis: Analysis) -> Record:
         seed=analysis.seeds.entropy,
         population=population,
         features=problem.features,
-        discrete=problem.discrete,
+        discrete=problem.design.discrete,
         singles=problem.design.singles,
+        codes=problem.codes,
         columns=tuple(problem.design.columns),
         model=AbsentModel(learner_name=predictor.name),
         kind=predictor.kind,
@@ -465,11 +469,11 @@ def analysis_of(record: Record) -> AnalysisOnFile:
     problem = Problem(
         population=population,
         features=record.features,
-        discrete=record.discrete,
         predictor=predictor,
         design=design,
         has_model=False,
     )
+    vars(problem)["codes"] = record.codes
     if record.kind == "probability":
         vars(problem)["predictive"] = predictor
     elif record.distribution is not None:

@@ -16,8 +16,6 @@ from pyinterp.data.sample import Sample
 
 # From design rows to the inputs of a model.
 Before: TypeAlias = Callable[[Matrix], Any]
-# Whether some input depends on variables and on others of all.
-Mixes: TypeAlias = Callable[[Sequence[str], Sequence[str]], bool]
 # Columns and their values.
 ColumnValues: TypeAlias = tuple[IntArray, FloatArray]
 
@@ -50,10 +48,7 @@ class Inputs:
     sample : Sample
         The rows.
     before : callable or None
-        From design rows to inputs: earlier steps of a pipeline, or a model's own formula.
-    mixes : callable or None
-        ``mixes(variables, all)`` says whether some input depends both on these and on others of
-        all variables; without it, this is tried out.
+        From design rows to inputs: earlier steps of a pipeline.
     levels : Levels
         The model's own levels.
     cast : callable or None
@@ -63,7 +58,6 @@ class Inputs:
     design: Design
     sample: Sample
     before: Before | None = None
-    mixes: Mixes | None = None
     levels: Levels = ()
     cast: Callable[[FloatArray, IntArray], FloatArray] | None = None
 
@@ -84,7 +78,7 @@ class Inputs:
 
         None if other variables have a part in them, or earlier steps may give them one.
         """
-        if self.before is not None or self.mixes is not None or self.design.others(variables):
+        if self.before is not None or self.design.others(variables):
             return None
         columns = self.design.driven(variables)
         return columns, self.rows[:, columns]
@@ -95,7 +89,7 @@ class Inputs:
         None unless the model is given doubles that each come from one variable alone.
         """
         design = self.design
-        if self.before is not None or self.mixes is not None or self.cast is not None:
+        if self.before is not None or self.cast is not None:
             return None
         if isinstance(design, FrameDesign) or design.discrete or design.single:
             return None
@@ -116,8 +110,6 @@ class Inputs:
         None if a column depends on the row's other variables too.
         """
         design, rows = self.design, self.sample.variables
-        if self.mixes is not None and self.mixes(variables, list(rows.columns)):
-            return None
         if self.before is None and isinstance(design, FrameDesign):
             columns, levels = design.driven(variables), _by_name(design.plain(rows), self.levels)
             values = _codes(donors[list(variables)], levels)

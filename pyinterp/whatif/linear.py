@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,14 +10,12 @@ from scipy import linalg
 from sklearn.calibration import CalibratedClassifierCV
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.data.formula import names_in
-from pyinterp.data.formula.coding import library_coding
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.predictor import Kind
 from pyinterp.whatif import links
 from pyinterp.whatif.calibration import mean_link, members, side_by_side
-from pyinterp.whatif.inputs import Before, Inputs, Mixes, in_turn
+from pyinterp.whatif.inputs import Before, Inputs, in_turn
 from pyinterp.whatif.links import Link, first
 from pyinterp.whatif.smooth_sums import is_smooth, line_of, smooth_sums
 from pyinterp.whatif.whatif import PAIRS, ExactWhatIf
@@ -37,15 +34,12 @@ class LinearModel:
         (..., classes).
     before : callable or None
         What the model itself makes of rows before they are multiplied.
-    mixes : callable or None
-        See `Inputs`.
     """
 
     coefficients: FloatArray
     intercept: FloatArray
     link: Link
     before: Before | None = None
-    mixes: Mixes | None = None
 
 
 def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
@@ -59,15 +53,14 @@ def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
             return None
         # One more column, which is added to the linear predictor.
         coefficients = np.vstack([inside.coefficients, [[1.0]]])
-        return replace(inside, coefficients=coefficients, before=None, mixes=None)
+        return replace(inside, coefficients=coefficients, before=None)
     if isinstance(estimator, CalibratedClassifierCV):
         return _calibrated_model(estimator) if kind == "probability" else None
-    results, formula = getattr(estimator, "results_", estimator), None
+    results = getattr(estimator, "results_", estimator)
     try:
         if hasattr(results, "params") and hasattr(results, "model"):
             link = _link_of_results(results.model, kind)
             coefficients, intercept = np.asarray(results.params, dtype=np.float64), np.zeros(1)
-            formula = _formula_of(estimator)
         else:
             link = _link_of_estimator(estimator, kind)
             coefficients = np.asarray(estimator.coef_, dtype=np.float64).T
@@ -80,10 +73,7 @@ def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
     votes = kind == "label" and hasattr(estimator, "support_") and coefficients.shape[1] > 1
     if link is None or votes or coefficients.ndim != 2 or intercept.ndim != 1:
         return None
-    before, mixes = formula or (None, None)
-    return LinearModel(
-        coefficients=coefficients, intercept=intercept, link=link, before=before, mixes=mixes
-    )
+    return LinearModel(coefficients=coefficients, intercept=intercept, link=link)
 
 
 def _calibrated_model(estimator: Any) -> LinearModel | None:
@@ -104,30 +94,6 @@ def _calibrated_model(estimator: Any) -> LinearModel | None:
         link=mean_link([model.link for model in models], inside),
         before=side_by_side(inside, [()] * len(inside)) if apart else None,
     )
-
-
-def _formula_of(estimator: Any) -> tuple[Before, Mixes] | None:
-    """Return two functions for statsmodels results of a formula; None for other models.
-
-    The first encodes a frame as the formula does. The second says whether some term has some
-    variables and others too.
-    """
-    data = getattr(getattr(estimator, "model", None), "data", None)
-    # statsmodels renamed it in 0.15.
-    info = getattr(data, "model_spec", None) or getattr(data, "design_info", None)
-    coding = library_coding(info)
-    if coding is None:
-        return None
-    encode, terms = coding
-
-    def mixes(variables: Sequence[str], names: Sequence[str]) -> bool:
-        for term in terms:
-            in_term = {name for code in term for name in names_in(code, names)}
-            if in_term & set(variables) and in_term - set(variables):
-                return True
-        return False
-
-    return encode, mixes
 
 
 def _link_of_estimator(estimator: Any, kind: Kind) -> Link:
@@ -177,8 +143,8 @@ class LinearWhatIf(ExactWhatIf):
 
     def encode(self, before: Before | None) -> Inputs:
         """Return the rows that coefficients multiply."""
-        before, mixes = in_turn(before, self.model.before), self.model.mixes
-        return Inputs(design=self.design, sample=self.sample, before=before, mixes=mixes)
+        before = in_turn(before, self.model.before)
+        return Inputs(design=self.design, sample=self.sample, before=before)
 
     def table(self, rows: FloatArray, columns: IntArray, values: FloatArray) -> FloatArray:
         """Predict every row with the values of every donor in some columns."""

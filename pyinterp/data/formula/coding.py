@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -178,21 +177,6 @@ def linear_hypotheses(hypotheses: object, terms: Sequence[str]) -> tuple[FloatAr
     """Return weights, shape (k, q), and values, shape (k,), of hypotheses about q terms."""
     constraint = linear_constraint(hypotheses, list(terms))
     return np.asarray(constraint.coefs, float), np.asarray(constraint.constants, float).ravel()
-
-
-def library_coding(
-    info: Any,
-) -> tuple[Callable[[Matrix], FloatArray], Iterable[Iterable[str]]] | None:
-    """Return how the formula of another library's model encodes rows, and its terms' code.
-
-    None if it was not read by patsy or formulaic.
-    """
-    if isinstance(info, patsy.DesignInfo):
-        return partial(_build, info), [[f.code for f in term.factors] for term in info.terms]
-    if type(info).__module__.startswith("formulaic.") and hasattr(info, "get_model_matrix"):
-        terms = [[str(factor) for factor in term.factors] for term in info.terms]
-        return lambda rows: np.asarray(info.get_model_matrix(rows), dtype=np.float64), terms
-    return None
 
 
 class Coding:

@@ -57,7 +57,7 @@ def accumulated_local_effects(
     at = Points(names, tuple(cell[::-1] for cell in product(*reversed(axes.values()))))
     levels = tuple(has_levels(problem, name) for name in names)
     data = problem.population.variables
-    beyond = (_places(data, axes, levels) < 0).any(axis=0)
+    left_out = int((_places(data, axes, levels) < 0).any(axis=0).sum())
     outputs = Outputs.of(problem, scale, which_class)
     terms = at.terms(outputs.labels)
     return Estimand(
@@ -77,9 +77,13 @@ def accumulated_local_effects(
                 for name, values in axes.items()
                 if has_levels(problem, name) and len(values) > 2
             ),
-            always=(f"{beyond.sum()} of {len(data)} rows are beyond the grid and left out.",)
-            if beyond.any()
-            else (),
+            always=(
+                *problem.notes_on_codes(names),
+                *(
+                    [f"{left_out} of {len(data)} rows are beyond the grid and left out."]
+                    * (left_out > 0)
+                ),
+            ),
             exact="No Monte Carlo error.",
             zero_variance="a feature that no refit uses, or all refits agree exactly",
             missing=dict.fromkeys(

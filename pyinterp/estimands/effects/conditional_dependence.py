@@ -106,6 +106,7 @@ def conditional_dependence(
                 "weighted by how likely the value is given their other variables "
                 f"({how_likely})."
             ),
+            always=problem.notes_on_codes(at.names),
             notes=(
                 f"Nothing is drawn, so mcse is 0, but what the sampler learns of `{name}` depends "
                 "on the seed (its learner's, and that of 5 folds where training rows are not "
@@ -197,7 +198,7 @@ def m_plot(
             meaning=(
                 f"Mean {outputs.phrase} {near}. What goes with the variable counts as its effect."
             ),
-            always=(lacking,) if missing else (),
+            always=(*problem.notes_on_codes(at.names), *([lacking] if missing else [])),
             missing=dict.fromkeys(terms.names, "no evaluation row near the value in a refit"),
         ),
         parameter=Parameter(effect=True),

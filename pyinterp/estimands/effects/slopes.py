@@ -132,6 +132,7 @@ def average_marginal_effects(
                 f"variable, all variables of every row as they are.{changes}"
             ),
             notes=tuple(notes),
+            always=problem.notes_on_codes(contrasts),
             exact="No Monte Carlo error.",
             zero_variance="not used in any refit, or a slope that all refits and rows share",
         ),

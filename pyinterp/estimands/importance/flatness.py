@@ -10,13 +10,12 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError
-from pyinterp.estimands.effects.grids import grids_of
+from pyinterp.estimands.effects.grids import grids_of, has_levels
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.estimand import Correction, Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
@@ -118,6 +117,7 @@ def flatness(
             details=(f"{'range / 4' if kind == 'range' else kind} of {of_curve.description}",),
             unit=first.words.unit,
             meaning=meaning,
+            always=problem.notes_on_codes(curves),
             notes=(NO_TEST,) if corrected else (NO_TEST, NO_CORRECTION.format(what)),
             zero_variance="its curve does not vary in any refit",
         ),
@@ -235,14 +235,11 @@ def _spreads(curves: FloatArray, kind: str) -> FloatArray:
 
 
 def _is_category(problem: Problem, name: str) -> bool:
-    """Whether a variable has levels: text, or numbers that the formula makes categories.
+    """Whether a variable has levels: text, or numbers that the formula or learner makes categories.
 
-    Booleans and whole numbers count as numbers, as in vip, unless in a term such as ``C(year)``.
+    Booleans and other whole numbers count as numbers, as in vip.
     """
-    column = problem.population.variables[name]
-    if column.dtype == bool:
-        return False
-    return name in problem.discrete or not pd.api.types.is_numeric_dtype(column)
+    return problem.population.variables[name].dtype != bool and has_levels(problem, name)
 
 
 def _cells(curves: Mapping[str, Estimand], kinds: Sequence[str]) -> list[Cells]:
