@@ -73,12 +73,11 @@ class Problem:
 
     def notes_on_codes(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return a footnote on each of these numbers that the learner takes as a category."""
-        data = self.population.variables
-        return tuple(
-            f"{name} is a code: the learner treats its {data[name].nunique()} values as levels."
-            for name in names
-            if name in self.codes
-        )
+        notes = []
+        for name in self.codes.intersection(names):
+            values = self.population.variables[name].nunique()
+            notes.append(f"{name} is a code: the learner treats its {values} values as levels.")
+        return tuple(sorted(notes))
 
     @property
     def response(self) -> Response:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -38,35 +37,29 @@ def codes_of(predictor: Predictor, design: Design, variables: pd.DataFrame) -> f
     variables : pandas.DataFrame
         All rows.
     """
-    counts = variables.nunique()
-    numbers = [
-        str(name)
-        for name, column in variables.items()
-        if name not in design.discrete and not is_category(column) and counts[name] > 2
-    ]
     rows = variables.iloc[np.unique(np.linspace(0, len(variables) - 1, ROWS).astype(int))]
-    declared = _declared(predictor.estimator, design, rows, numbers)
-    return frozenset(
-        name
-        for name in numbers
-        if name in declared
-        or (
-            counts[name] <= MOST_VALUES
-            and _tells_no_values_apart(predictor, design, rows, variables[name])
-        )
-    )
+    declared, codes = _declared(predictor.estimator, design, rows), set[str]()
+    for name in set(map(str, variables)) - design.discrete:
+        column = variables[name]
+        if is_category(column) or (count := column.nunique()) < 3:
+            continue
+        few = count <= MOST_VALUES
+        if name in declared or (few and _tells_no_values_apart(predictor, design, rows, column)):
+            codes.add(name)
+    return frozenset(codes)
 
 
-def _declared(
-    fitted: Any, design: Design, rows: pd.DataFrame, numbers: Collection[str]
-) -> set[str]:
-    """Return the numbers that a model, or the encoder before it, was told are categories."""
+def _declared(fitted: Any, design: Design, rows: pd.DataFrame) -> set[str]:
+    """Return the variables that a model, or the encoder before it, was told are categories."""
     last = final_step(fitted)
-    if last.before is None and (inside := _inside(last.model)) is not None:
-        return _declared(inside, design, rows, numbers)
-    encoded, categories = _encoded(entrance(fitted), design.columns), _categories(last.model)
-    found = set()
-    for name in numbers if encoded or categories else ():
+    inside = getattr(last.model, "inside", getattr(last.model, "regressor_", None))
+    if calibrated := getattr(last.model, "calibrated_classifiers_", None):
+        inside = calibrated[0].estimator
+    if last.before is None and inside is not None:  # a wrapper that is given the same rows
+        return _declared(inside, design, rows)
+    encoded = set() if last.before is None else _encoded(entrance(fitted), len(design.columns))
+    categories, found = _categories(last.model), set[str]()
+    for name in map(str, rows) if encoded or categories else ():
         driven = set(design.driven([name]).tolist())
         inputs = driven
         if categories and last.before is not None:
@@ -78,25 +71,14 @@ def _declared(
     return found
 
 
-def _inside(model: Any) -> Any:
-    """Return the fitted model in a wrapper that changes its predictions only; None of others."""
-    if calibrated := getattr(model, "calibrated_classifiers_", None):
-        return calibrated[0].estimator
-    names = ("inside", "regressor_", "estimator_")
-    return next((getattr(model, name) for name in names if hasattr(model, name)), None)
-
-
-def _encoded(first: Any, columns: Collection[str]) -> set[int]:
-    """Return the positions of columns that are given to an encoder of categories."""
+def _encoded(first: Any, number: int) -> set[int]:
+    """Return the positions of the columns that an encoder of categories is given."""
     if isinstance(first, ENCODERS):
-        return set(range(len(columns)))
-    names, found = pd.Index(columns), set[int]()
-    for _, step, chosen in getattr(first, "transformers_", ()):
+        return set(range(number))
+    found = set[int]()
+    for name, step, _ in getattr(first, "transformers_", ()):
         if any(isinstance(part, ENCODERS) for _, part in getattr(step, "steps", [("", step)])):
-            every = [chosen] if isinstance(chosen, str) else chosen
-            by_name = all(isinstance(one, str) for one in every)
-            places = names.get_indexer(every) if by_name else np.arange(len(names))[every]
-            found.update(places.tolist())
+            found.update(first._transformer_to_input_indices.get(name, ()))
     return found
 
 

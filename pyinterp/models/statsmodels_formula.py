@@ -36,7 +36,7 @@ def read_formula(results: Any, variables: pd.DataFrame) -> tuple[FormulaDesign, 
         Evaluation rows. A variable that the formula lacks is an offset.
     """
     formula = formula_of(results)
-    data = getattr(getattr(results, "model", None), "data", None)
+    data: Any = getattr(getattr(results, "model", None), "data", None)
     frame, exog = getattr(data, "frame", None), getattr(data, "exog", None)
     if formula is None or exog is None or not isinstance(frame, pd.DataFrame):
         return None
