@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
@@ -21,11 +22,11 @@ from pyinterp.learner.fitted_models import ONE_GROUP, Inference
 from pyinterp.learner.importances import Importances
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.metrics import METRICS
-from pyinterp.losses.rowwise import LossLike
+from pyinterp.losses.rowwise import LOSSES, LossLike, choose
 from pyinterp.parameters import takes
 from pyinterp.results.look import Look
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.together import CausalResults, ImportanceResults
+from pyinterp.results.together import SQUARED, CausalResults, ImportanceResults
 from pyinterp.samplers import SamplerLike, check_names, check_sampler
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ MEASURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "pfi": ("pfi", BY_PERMUTATION),
     "mvim": ("mvim", BY_PERMUTATION),
     "cvim": ("cvim", (*BY_PERMUTATION, "sampler")),
+    "conditional_pfi": ("pfi", (*BY_PERMUTATION, "sampler")),
     "amvim": ("amvim", (*BY_PERMUTATION, "sampler")),
     "loco": ("loco", ("features",)),
     "firm": ("firm", ("features",)),
@@ -121,7 +123,7 @@ class Interpretable(Effects, Importances):
     @takes(refused={"by": ONE_GROUP})
     def importance(
         self,
-        measures: str | Sequence[str] = ("mvim", "cvim", "amvim"),
+        measures: str | Sequence[str] | None = None,
         features: str | Sequence[str] | None = None,
         *,
         permutations: Permutations = "auto",
@@ -132,12 +134,15 @@ class Interpretable(Effects, Importances):
 
         Parameters
         ----------
-        measures : str or sequence of str
+        measures : str or sequence of str, optional
             "pfi", "mvim", "cvim", "amvim", "loco", "firm", "likelihood_pfi", "entropy_pfi", which
-            are names of methods; "native", what the fitted model reports (`native_importance`); or
-            the name of a metric such as "rmse", "r2" or "roc_auc", for the PFI by that metric. All
-            have default options. A feature that a measure has no value for, such as a category
-            among coefficients, has none in its column.
+            are names of methods; "conditional_pfi", the PFI given the other features under the
+            learner's loss; "native", what the fitted model reports (`native_importance`); or the
+            name of a metric such as "rmse", "r2" or "roc_auc", for the PFI by that metric. All have
+            default options. By default "mvim", "cvim" and "amvim" if the learner's loss is squared
+            error, else "pfi" and "conditional_pfi". MVIM, CVIM and AMVIM are by squared loss
+            always; beside another loss their columns say so. A feature that a measure has no value
+            for, such as a category among coefficients, has none in its column.
         {features}
         {permutations}
         {sampler}
@@ -162,6 +167,10 @@ class Interpretable(Effects, Importances):
         bmi   2725.0  2330.0
         bp     780.0   616.0
         """
+        problem = self.analysis.problem
+        if measures is None:
+            squared = choose(None, problem.predictor, problem.response) is LOSSES["squared"]
+            measures = SQUARED if squared else ("pfi", "conditional_pfi")
         names = names_of(measures, "measures")
         if not names:
             raise OptionError("`measures` must name at least one measure.")
@@ -174,15 +183,19 @@ class Interpretable(Effects, Importances):
                     f"scikit-learn; got {quote(name)}." + did_you_mean(name, [*MEASURES, *metrics])
                 )
         check_sampler(sampler)
-        check_names(sampler, self.analysis.problem.choose(features))
+        check_names(sampler, problem.choose(features))
+        if isinstance(sampler, Mapping):  # of `pfi` the others are marginal
+            sampler = {**dict.fromkeys(problem.choose(features), "conditional"), **sampler}
         options = {"features": features, "permutations": permutations, "sampler": sampler}
-        results = {}
+        results: dict[str, EstimandResults] = {}
         for name in names:
-            method, taken = MEASURES.get(name, ("pfi", BY_PERMUTATION))
+            method, taken = MEASURES.get(name, ("pfi", (*BY_PERMUTATION, "metric")))
+            options["metric"] = name
             chosen: dict[str, Any] = {option: options[option] for option in taken}
-            if name not in MEASURES:
-                chosen["metric"] = name
             results[name] = getattr(self, method)(**chosen, **inference)
+        if cpfi := results.get("conditional_pfi"):
+            words = replace(cpfi.estimand.words, label="PFI given the others")
+            results["conditional_pfi"] = replace(cpfi, estimand=replace(cpfi.estimand, words=words))
         return ImportanceResults(results)
 
     @takes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -120,6 +120,7 @@ class EstimandResults(TableOfEstimands):
     data: pd.DataFrame
     diagnostic: EstimandResults | None = None
     corrected_params: pd.Series[float] | None = None
+    are_differences: ClassVar[bool] = False
 
     @cached_property
     def params(self) -> pd.Series[float]:
@@ -837,7 +838,8 @@ class EstimandResults(TableOfEstimands):
             category: "curves" or "tiles". "auto" is described above.
         sort : bool
             Draw features, or levels that have a line each, in decreasing order of their estimates,
-            or else as in the data. Ordered categories keep their order.
+            or else as in the data. Differences and effects of features are in order of their
+            absolute size. Ordered categories keep their order.
         top : int, optional
             How many features are drawn, the first in that order; by default all.
         color : str, optional

@@ -237,8 +237,8 @@ class TableOfEstimands(Tabular, ABC):
         alpha : float, optional
             Significance level of the intervals; by default 0.05, or as of ``decisions``.
         sort : bool
-            Print features in decreasing order of their estimates, of several as in the first
-            that has them; grids always keep their order.
+            Print features in decreasing order of their estimates, differences and effects by
+            their absolute size; of several as in the first that has them. Grids keep their order.
         {top}
         {table}
         {date}
@@ -280,14 +280,14 @@ class TableOfEstimands(Tabular, ABC):
         alpha = self.alpha if alpha is None else alpha
         options = TableOptions(alpha, sort, top, title, notes, decimals, date)
         several, first = self.parts, self.parts[0]
-        headings, (legend, before) = footnotes.headings_of(several), self._explanation()
+        headings, (legend, before, columns) = footnotes.headings_of(several), self._explanation()
         below = footnotes.notes_of(several, headings, alpha, notes, before=before)
         frames = _frames(several, options)
         # A diagnostic of several estimands stands once, below the last one.
         last = {r.diagnostic.estimand.words.label: k for k, r in enumerate(several) if r.diagnostic}
         blocks: list[pd.DataFrame] = []
         for k, (results, heading, frame) in enumerate(zip(several, headings, frames, strict=True)):
-            blocks.append(_block(results, heading, frame, below, options))
+            blocks.append(_block(results, heading, frame, below, options).rename(columns=columns))
             if results.diagnostic is not None and k in last.values():
                 blocks.append(_beside(results.diagnostic, frame.index, options))
         alone, shown = len(several) == 1, len(frames[0])
@@ -304,9 +304,9 @@ class TableOfEstimands(Tabular, ABC):
             legend=[*legend, *footnotes.legend_of(several, headings)],
         )
 
-    def _explanation(self) -> tuple[list[Fact], list[Footnote]]:
-        """Return further facts of the header, and the first footnotes."""
-        return [], []
+    def _explanation(self) -> tuple[list[Fact], list[Footnote], dict[str, str]]:
+        """Return further facts of the header, the first footnotes, and columns' longer headings."""
+        return [], [], {}
 
 
 def summarize_frame(
@@ -339,12 +339,15 @@ def summarize_frame(
     return Table([block], notes, title=title, facts=facts)
 
 
-def largest_first(frame: pd.DataFrame) -> pd.DataFrame:
+def largest_first(frame: pd.DataFrame, results: EstimandResults | None = None) -> pd.DataFrame:
     """Return the rows of a frame by their column `estimate`, missing ones last.
 
+    Differences and effects, which may be large on either side of 0, are ordered by absolute size.
     Estimates that are equal but for rounding keep their order, which would depend on the machine.
     """
-    digits = np.array([float(f"{estimate:.{DIGITS - 1}e}") for estimate in frame["estimate"]])
+    signed = results is not None and (results.are_differences or results.estimand.parameter.effect)
+    values = frame["estimate"].abs() if signed else frame["estimate"]
+    digits = np.array([float(f"{value:.{DIGITS - 1}e}") for value in values])
     return frame.iloc[np.argsort(-digits, kind="stable")]
 
 
@@ -359,7 +362,7 @@ def _frames(several: Sequence[EstimandResults], options: TableOptions) -> list[p
         if not terms.axes and set(frame.index) == set(order):
             frame = frame.loc[order]
         elif options.sort and not terms.axes:
-            frame = largest_first(frame)
+            frame = largest_first(frame, results)
             if terms.facet is not None and terms.groups:
                 frame = frame.sort_values(terms.facet, kind="stable")
         order = order if frames else frame.index

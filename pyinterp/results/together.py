@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import TYPE_CHECKING, ClassVar, Literal, Unpack
 
 import numpy as np
 import pandas as pd
@@ -58,6 +58,8 @@ SENTENCES = {
 }
 # Nats: entropies that differ by less are the same but for rounding.
 SAME = 1e-9
+# Measures by squared loss, whatever the learner's loss, and those that are by no loss.
+SQUARED, NO_LOSS = ("mvim", "cvim", "amvim"), ("firm", "entropy_pfi", "native")
 
 
 class SeveralResults(TableOfEstimands):
@@ -137,6 +139,13 @@ class ImportanceResults(SeveralResults):
     def __getitem__(self, name: str) -> EstimandResults:
         return self.results[name]
 
+    def _explanation(self) -> tuple[list[Fact], list[Footnote], dict[str, str]]:
+        """Return longer headings of columns by squared loss, if another one is by another loss."""
+        words = {name: part.estimand.words for name, part in self.results.items()}
+        losses = {w.unit or w.details for name, w in words.items() if name not in NO_LOSS}
+        squared = [w.label for name, w in words.items() if name in SQUARED and len(losses) > 1]
+        return [], [], {label: f"{label} (squared: not comparable)" for label in squared}
+
     @property
     def terms(self) -> pd.Index:
         """Names of the rows: the terms of the first measure, then those that others add."""
@@ -196,7 +205,7 @@ class ImportanceResults(SeveralResults):
     ) -> ggplot:
         """Plot estimates with their intervals, one color per measure.
 
-        Measures in different units have a panel each.
+        If they are in different units, or by different losses, measures have a panel each.
 
         Parameters
         ----------
@@ -217,7 +226,7 @@ class ImportanceResults(SeveralResults):
         from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
 
         TableOptions(alpha, sort, top)
-        panels = len({part.estimand.words.unit for part in self.parts}) > 1
+        panels = len({p.estimand.words.unit or p.estimand.words.details for p in self.parts}) > 1
         figure = together(self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=panels)
         return in_style(figure, **look)
 
@@ -471,7 +480,7 @@ class UncertaintyResults(SeveralResults):
 
         return in_style(likelihood_and_entropy(self, alpha=self.alpha), **look)
 
-    def _explanation(self) -> tuple[list[Fact], list[Footnote]]:
+    def _explanation(self) -> tuple[list[Fact], list[Footnote], dict[str, str]]:
         """Return the features of every decision, and the meaning of decisions."""
         level = f"{100 * (1 - self.alpha):g}%"
         rule = (
@@ -488,7 +497,7 @@ class UncertaintyResults(SeveralResults):
             if len(terms):
                 legend.append((f"{decision.capitalize()}:", ", ".join(map(str, terms))))
                 notes.append(Footnote("", f"{decision.capitalize()}: {sentence}"))
-        return legend, notes
+        return legend, notes, {}
 
 
 def _limits(results: EstimandResults, alpha: float) -> FloatArray:
@@ -533,6 +542,7 @@ class ComparisonResults(EstimandResults):
     places: tuple[tuple[int, int], ...]
     better: Literal["smaller", "larger"] | None
     quantity: str
+    are_differences: ClassVar[bool] = True
 
     @classmethod
     def of(

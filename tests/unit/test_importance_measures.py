@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from sklearn.linear_model import BayesianRidge, LogisticRegression
+from sklearn.svm import LinearSVC
 
 import pyinterp as pi
 from pyinterp.errors import LossError, OptionError
@@ -19,6 +20,7 @@ ALONE: dict[str, Callable[[Any], Any]] = {
     "pfi": lambda r: r.pfi(),
     "mvim": lambda r: r.mvim(),
     "cvim": lambda r: r.cvim(sampler="residual"),
+    "conditional_pfi": lambda r: r.pfi(sampler="residual"),
     "amvim": lambda r: r.amvim(sampler="residual"),
     "loco": lambda r: r.loco(),
     "firm": lambda r: r.firm(),
@@ -127,6 +129,81 @@ def test_classes(data: pd.DataFrame) -> None:
     )
     with pytest.raises(LossError, match="'rmse' needs numeric predictions"):
         model.importance(["pfi", "rmse"])
+
+
+def headings(results: pi.results.together.ImportanceResults) -> list[str]:
+    """The heading of every block's first column, but that of the diagnostic."""
+    blocks = [[str(cell.data).strip() for cell in table[0]] for table in results.summary().tables]
+    return [block[1] for block in blocks if block[1] != "R²_j"]
+
+
+def of_classes(data: pd.DataFrame, estimator: Any, count: int = 2) -> Any:
+    """A model of classes, as many rows in each."""
+    labels = pd.qcut(data["progression"], count, labels=list("abc"[:count])).astype(str)
+    learner = pi.Learner.from_formula("progression ~ .", data.assign(progression=labels), estimator)
+    return learner.fit_model(seed=1)
+
+
+def test_the_default_is_by_the_loss_of_the_learner(learner: pi.Learner, data: pd.DataFrame) -> None:
+    logistic = LogisticRegression(max_iter=1000)
+    by_other_loss = [
+        (of_classes(data, logistic), "log loss"),
+        (of_classes(data, logistic, 3), "log loss"),
+        (of_classes(data, LinearSVC()), "zero-one loss"),
+    ]
+    for model, loss in by_other_loss:
+        found = model.importance(sampler={"s5": "knockoff"})
+        assert list(found.params.columns) == ["pfi", "conditional_pfi"]
+        assert headings(found) == ["PFI", "PFI given the others"]
+        alone = model.pfi(sampler={"bmi": "residual", "bp": "residual", "s5": "knockoff"})
+        for name in ("params", "bse"):
+            expected = pd.DataFrame({"pfi": getattr(model.pfi(), name)})
+            expected["conditional_pfi"] = getattr(alone, name)
+            pd.testing.assert_frame_equal(getattr(found, name), expected, check_exact=True)
+        conditional = found["conditional_pfi"].estimand
+        assert conditional.description == f"PFI given the others ({loss})"
+        assert conditional.score is alone.estimand.score
+    squared = learner.fit_model(seed=1).importance()
+    assert headings(squared) == ["MVIM", "CVIM", "AMVIM"]
+
+
+def test_squared_loss_beside_another_says_so(learner: pi.Learner, data: pd.DataFrame) -> None:
+    model, regression = of_classes(data, LogisticRegression()), learner.fit_model(seed=1)
+    odd = " (squared: not comparable)"
+    cases = [
+        (model, ["pfi", "cvim", "conditional_pfi"], ["PFI", f"CVIM{odd}", "PFI given the others"]),
+        (model, ["mvim", "roc_auc", "amvim"], [f"MVIM{odd}", "PFI", f"AMVIM{odd}"]),
+        (model, ["cvim", "likelihood_pfi"], [f"CVIM{odd}", "PFI_L"]),
+        (regression, ["rmse", "cvim"], ["PFI", f"CVIM{odd}"]),
+        # Squared loss alone, by whatever name, and what is no loss at all.
+        (model, ["mvim", "cvim", "amvim"], ["MVIM", "CVIM", "AMVIM"]),
+        (model, ["cvim", "firm", "entropy_pfi"], ["CVIM", "FIRM", "PFI_H"]),
+        (regression, ["pfi", "cvim", "mse"], ["PFI (squared error)", "CVIM", "PFI (mse)"]),
+        (regression, ["mvim", "conditional_pfi"], ["MVIM", "PFI given the others"]),
+    ]
+    for one, names, expected in cases:
+        found = one.importance(names)
+        assert headings(found) == expected, names
+        assert all(heading in found.summary().as_csv() for heading in expected)
+        if "cvim" in names:  # the numbers are Khan's, whatever stands beside them
+            alone = one.cvim()
+            pd.testing.assert_series_equal(
+                found.params["cvim"], alone.params, check_names=False, check_exact=True
+            )
+            assert alone.summary().tables[0][0][1].data.strip() == "CVIM"
+
+
+def test_losses_have_a_panel_each(data: pd.DataFrame) -> None:
+    model = of_classes(data, LogisticRegression())
+    panels = [
+        model.importance(names).plot().data["panel"].nunique()
+        for names in (["pfi", "cvim"], ["mvim", "cvim"], ["pfi", "conditional_pfi", "cvim"])
+    ]
+    facets = [
+        type(model.importance(n).plot().facet).__name__ for n in (["pfi", "cvim"], ["mvim", "cvim"])
+    ]
+    assert panels[0] == 2
+    assert facets == ["facet_wrap", "facet_null"]
 
 
 def test_what_is_refused(fitted: Any, learner: pi.Learner) -> None:

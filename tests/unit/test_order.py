@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeRegressor
 
+import pyinterp as pi
 from pyinterp.results.summary import largest_first
 
 
@@ -22,3 +25,48 @@ def test_what_differs_is_sorted_and_infinite_values_are_ends() -> None:
     values = [1.0, 1.0 + 1e-7, np.inf, -np.inf, 5e-324, 0.0]
     found = largest_first(pd.DataFrame({"estimate": values}))
     assert found.index.tolist() == [2, 1, 0, 4, 5, 3]
+
+
+@pytest.fixture(scope="module")
+def signed() -> dict[str, pi.EstimandResults]:
+    """Differences and effects: the largest is negative, and so is the second largest."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(120, 4)), columns=["small", "up", "down", "most"])
+    frame["y"] = frame @ [0.1, 1.0, -2.0, -4.0] + rng.normal(size=120)
+    full, part = (
+        pi.Learner.from_formula(formula, frame, LinearRegression()).fit(seed=1, progress=False)
+        for formula in ("y ~ .", "y ~ . - most + I(most > 0) + I(down > 0)")
+    )
+    names = list(frame)[:4]
+    return {"difference": pi.compare(part.pfi(names), full.pfi(names)), "effect": full.ame()}
+
+
+@pytest.mark.parametrize("kind", ["difference", "effect"])
+def test_differences_and_effects_are_ordered_by_size(
+    kind: str, signed: dict[str, pi.EstimandResults]
+) -> None:
+    results = signed[kind]
+    by_size = list(results.params.abs().sort_values(ascending=False).index)
+    assert by_size != list(results.params.sort_values(ascending=False).index)
+    assert (results.params[by_size[:1]] < 0).all()
+    for top in (1, 2, None):
+        table = results.summary(top=top).tables[0]
+        assert [row[0].data.split(" [")[0] for row in table[1:]] == by_size[:top]
+        for look in ("dots", "bars", "forest"):
+            assert results.plot(kind=look, top=top).data["term"].tolist() == by_size[:top]
+        both = pi.plot({"one": results, "again": results}, top=top).data["term"]
+        assert list(both.cat.categories) == by_size[:top][::-1]
+    assert results.summary(sort=False).tables[0][1][0].data == results.params.index[0]
+    assert list(results.tidy()["term"]) == list(results.params.index)
+
+
+def test_importances_are_ordered_with_their_sign() -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
+    frame["y"] = rng.normal(size=60)
+    tree = DecisionTreeRegressor(random_state=0)
+    pfi = pi.Learner.from_formula("y ~ .", frame, tree).fit(seed=1, progress=False).pfi()
+    order = list(pfi.params.sort_values(ascending=False).index)
+    assert order != list(pfi.params.abs().sort_values(ascending=False).index)
+    assert [row[0].data for row in pfi.summary().tables[0][1:]] == order
+    assert pfi.plot().data["term"].tolist() == order

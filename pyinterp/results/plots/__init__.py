@@ -63,7 +63,7 @@ def plot(
     if terms.axes:  # a point without estimate is not drawn; the caption counts them
         frame = frame[frame["estimate"].notna()]
     elif sort:
-        frame = largest_first(frame)
+        frame = largest_first(frame, results)
     if not terms.axes and top is not None:
         every = list(frame["term"].drop_duplicates())
         frame = frame[frame["term"].isin(every[:top])]

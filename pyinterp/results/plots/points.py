@@ -140,7 +140,7 @@ def together(
         frame = frame.assign(measure=name, panel=style.label(results, what), null=null)
         frames.append(frame.astype({"null": float}))
     if sort:
-        frames[0] = largest_first(frames[0])
+        frames[0] = largest_first(frames[0], several[0])
     frame = pd.concat(frames, ignore_index=True)
     every = list(dict.fromkeys(frame["term"]))
     ordered = every[:top][::-1]
