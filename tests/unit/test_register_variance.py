@@ -16,8 +16,8 @@ from pyinterp.errors import InferenceError, OptionError
 from pyinterp.inference import COV_TYPES, Replicates, Variance, cov_types
 
 
-def jackknife(replicates: Replicates) -> Variance:
-    """Return the jackknife over groups of rows that refits leave out."""
+def spread(replicates: Replicates) -> Variance:
+    """Return some covariance of the refits, which is no right one for folds."""
     values = replicates.per_refit
     m = len(values)
     away = values - values.mean(axis=0)
@@ -44,15 +44,15 @@ def folds() -> pi.LearnerResults:
 
 
 def test_it_is_what_loops_over_the_refits_give(folds: pi.LearnerResults) -> None:
-    assert pi.register_variance("jackknife", jackknife, needs="refits") is jackknife
-    for results in (folds.pfi(cov_type="jackknife"), folds.pd("x", points=4, cov_type="jackknife")):
+    assert pi.register_variance("spread", spread, needs="refits") is spread
+    for results in (folds.pfi(cov_type="spread"), folds.pd("x", points=4, cov_type="spread")):
         values = results.refit_frame().to_numpy()
         expected = np.zeros(values.shape[1])
         for row in values:
             expected += 5 / 6 * (row - values.sum(axis=0) / 6) ** 2
         np.testing.assert_allclose(results.bse, np.sqrt(expected), rtol=1e-12)
         assert (results.cov_type, results.df_resid, results.variance.label) == (
-            "jackknife", 5, "jackknife",
+            "spread", 5, "spread",
         )  # fmt: skip
         low, high = results.conf_int().to_numpy().T
         assert (low < results.params).all()
@@ -60,20 +60,20 @@ def test_it_is_what_loops_over_the_refits_give(folds: pi.LearnerResults) -> None
 
 
 def test_tables_comparisons_groups_and_hypotheses_take_it(folds: pi.LearnerResults) -> None:
-    pi.register_variance("jackknife", jackknife, label="jackknife, groups")
-    pfi = folds.pfi(cov_type="jackknife")
+    pi.register_variance("spread", spread, label="spread, groups")
+    pfi = folds.pfi(cov_type="spread")
     assert "Intervals of groups." in str(pfi.summary())
-    assert pfi.glance()["cov_type"].item() == "jackknife"
+    assert pfi.glance()["cov_type"].item() == "spread"
     assert pfi.t_test("x = z").sd[0] > 0
-    assert pi.compare([folds, folds.model.fit(folds.resampling, seed=1)], cov_type="jackknife")
+    assert pi.compare([folds, folds.model.fit(folds.resampling, seed=1)], cov_type="spread")
     half = np.arange(60) % 2
-    assert (folds.loss(by=half, cov_type="jackknife").bse > 0).all()
+    assert (folds.loss(by=half, cov_type="spread").bse > 0).all()
 
 
 def test_what_it_needs_is_asked_for(folds: pi.LearnerResults) -> None:
     for needs, remedy in (("pairs", r"pi\.HalfSampling"), ("model", r"pi\.FittedModel"),
                           ("bootstraps", r"pi\.NestedBootstrap")):  # fmt: skip
-        pi.register_variance("mine", jackknife, needs=needs)
+        pi.register_variance("mine", spread, needs=needs)
         with pytest.raises(InferenceError, match=rf'`cov_type="mine"` needs .*{remedy}'):
             folds.pfi(cov_type="mine")
 
@@ -94,11 +94,11 @@ def test_coefficients_are_there_for_those_that_need_them() -> None:
 
 
 def test_names_are_not_taken_twice_but_by_the_same_function() -> None:
-    pi.register_variance("mine", jackknife)
-    pi.register_variance("mine", jackknife, label="again")
+    pi.register_variance("mine", spread)
+    pi.register_variance("mine", spread, label="again")
 
     def other(replicates: Replicates) -> Variance:
-        return jackknife(replicates)
+        return spread(replicates)
 
     for name in ("mine", "half-sample"):
         with pytest.raises(OptionError, match=f'"{name}" is the name of another variance'):
@@ -107,11 +107,11 @@ def test_names_are_not_taken_twice_but_by_the_same_function() -> None:
 
 def test_bad_arguments_and_answers_are_refused(folds: pi.LearnerResults) -> None:
     with pytest.raises(OptionError, match="`estimator` must be"):
-        pi.register_variance("mine", "jackknife")  # type: ignore[arg-type]
+        pi.register_variance("mine", "spread")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match='`needs` must be one of "", "refits"'):
-        pi.register_variance("mine", jackknife, needs="refit")
+        pi.register_variance("mine", spread, needs="refit")
     with pytest.raises(OptionError, match="`name`"):
-        pi.register_variance(3, jackknife)  # type: ignore[arg-type]
+        pi.register_variance(3, spread)  # type: ignore[arg-type]
     pi.register_variance("numbers", lambda replicates: replicates.per_refit)  # type: ignore
     pi.register_variance("small", lambda _: Variance(cov=np.eye(1), df=3, note=""))
     for name in ("numbers", "small"):
