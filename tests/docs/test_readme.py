@@ -12,7 +12,10 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
 import pytest
+
+from pyinterp.inference.coverage import coverages
 
 ROOT = Path(__file__).resolve().parents[2]
 VARIABLE = "PYINTERP_DATA"
@@ -81,6 +84,29 @@ def test_it_is_short_and_has_a_picture() -> None:
     assert len(text.splitlines()) <= 120
     (picture,) = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
     assert (ROOT / picture).stat().st_size > 0
+
+
+def test_the_coverage_of_others_is_what_the_records_say() -> None:
+    page = (ROOT / "docs" / "variances.md").read_text(encoding="utf-8")
+    texts = [" ".join(text.split()) for text in ((ROOT / "README.md").read_text("utf-8"), page)]
+    papers = ROOT / "pyinterp" / "papers"
+    printed = pd.read_csv(papers / "printed" / "molnar2021_table_2.csv").query("learner == 'lm'")
+    ours = pd.read_csv(papers / "results" / "molnar2021_table_1.csv")
+    ours = ours.query("measure == 'coverage' and estimand == 'PFI' and learner == 'lm'")
+    ours = ours[ours["quantity"].str.endswith("*")]
+    assert len(ours) == printed[["boot*", "subs*"]].size
+    for text in texts:
+        for numbers in (printed[["boot*", "subs*"]].to_numpy(), ours["ours"].to_numpy()):
+            assert f"{numbers.min():.0%} to {numbers.max():.0%}" in text
+    rows = [
+        row
+        for row in coverages()
+        if (row.estimand, row.learners, row.cov_type)
+        == ("PFI over all pairs", "linear models", "corrected")
+    ]
+    for row in rows:
+        assert f"{row.mean:.0f}% ({row.plan})" in texts[0]
+    assert len(rows) == 2
 
 
 def test_a_table_is_the_same_on_another_day() -> None:
