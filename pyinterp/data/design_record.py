@@ -14,7 +14,8 @@ from pyinterp.data.design import ArrayDesign, Design, FormulaDesign, FrameDesign
 from pyinterp.data.form import Form
 from pyinterp.data.formula import parse
 from pyinterp.data.formula.coding import Terms
-from pyinterp.errors import FileError, FormulaError, OptionError, quote, short
+from pyinterp.data.formula.trust import check_size
+from pyinterp.errors import FileError, FormulaError, OptionError, quote
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +58,7 @@ class DesignRecord:
             form = Form(types, self.labels, missing=self.missing, objects=self.objects)
             return FrameDesign(self.variables, form)
         terms = Terms(self.constant, tuple(_product(code, variables) for code in self.terms))
+        check_size(terms, variables)
         return FormulaDesign(terms, variables, {}, intercept=self.intercept)
 
 
@@ -87,21 +89,17 @@ def record_of_design(design: Design, variables: pd.DataFrame) -> DesignRecord:
             "`models` out."
         )
     codes = [":".join(factor.code for factor in each) for each in design.terms.products]
-    for code in codes:
-        try:
-            _product(code, variables)
-        except FormulaError as error:
-            raise OptionError(
-                f"{NO_CODE}, but this one has `{short(code)}`, which is not in the language of "
-                "`trusted=False`: make the column before, or leave `models` out."
-            ) from error
     record = DesignRecord(
         variables=design.variables,
         terms=tuple(codes),
         constant=design.terms.intercept,
         intercept=design.intercept,
     )
-    other = record.design(variables)
+    try:
+        other = record.design(variables)
+    except FormulaError as error:
+        why = str(error).partition(". ")[0]
+        raise OptionError(f"{NO_CODE}. {why}: make it before, or leave `models` out.") from error
     before, after = design.encode(variables), np.asarray(other.encode(variables))
     if other.columns != design.columns or not np.array_equal(before, after, equal_nan=True):
         raise OptionError(

@@ -17,6 +17,7 @@ from pyinterp.data.formula import names_in, parse
 from pyinterp.data.formula.coding import Factor, Scope, Terms
 from pyinterp.data.formula.factors import column_factor
 from pyinterp.data.formula.tokens import column_code
+from pyinterp.data.formula.trust import check_size
 from pyinterp.data.frames import check_frame, one_column
 from pyinterp.data.row_data import RowData, read_rows
 from pyinterp.errors import DataError, FormulaError, short
@@ -95,6 +96,9 @@ class FormulaReader(Reader):
         numeric = [str(name) for name, t in types if pd.api.types.is_numeric_dtype(t)]
         self._numeric = None if trusted else numeric
         self._expand(_without(formula, [str(c) for c in data.frame], data.besides), scope)
+        if not trusted:
+            right = () if as_frame else self._terms.products
+            check_size(Terms(True, ((self._response,), *right)), data.frame)
 
     def _expand(self, columns: Sequence[str], scope: Mapping[str, Any]) -> None:
         """Read the formula, in which `.` stands for these columns."""

@@ -19,7 +19,7 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.report_page.citations import as_text, papers_of
 from pyinterp.results.header import Context
 from pyinterp.results.results import EstimandResults
-from pyinterp.storage import whole_file
+from pyinterp.storage.files import target_of, whole_file
 
 Tables: TypeAlias = Mapping[str, Sequence[EstimandResults]]
 
@@ -91,11 +91,7 @@ def report(
     check_count("top", top)
     if title is not None:
         check_text("title", title)
-    if not isinstance(path, str | PathLike):
-        raise OptionError(f"`path` must be the name of a file, not {quote(path)}.")
-    file = Path(path)
-    if not file.parent.is_dir():
-        raise OptionError(f"The folder of {quote(str(file))} must exist; make it first.")
+    target_of(path)  # an error before the work
     with_response = res.analysis.problem.population.y is not None
     importance = res.pfi() if with_response else res.firm()
     order = [*map(str, importance.params.sort_values(ascending=False, kind="stable").index)]
@@ -128,9 +124,9 @@ def report(
         body="\n".join(parts),
         footer=escape(f"{context.date}. Made with {versions}."),
     )
-    with whole_file(file) as temporary:
+    with whole_file(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
-    return file
+    return Path(path)
 
 
 def _resource(name: str) -> str:

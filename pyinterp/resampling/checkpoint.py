@@ -20,7 +20,7 @@ import cloudpickle
 
 from pyinterp.errors import FileError, OptionError, list_of, quote, reason
 from pyinterp.storage import archive
-from pyinterp.storage.files import whole_file
+from pyinterp.storage.files import place_of, whole_file
 
 T = TypeVar("T")
 FACTS, CALL, SEED = "facts.json", "call.pickle", "seed.json"
@@ -56,9 +56,7 @@ class Checkpoint:
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> Checkpoint:
         """Return the checkpoint in a folder, which need not be there yet."""
-        if not isinstance(path, str | os.PathLike):
-            raise OptionError(f"`checkpoint` must be the path of a folder, not {quote(path)}.")
-        return cls(Path(path).expanduser())
+        return cls(place_of(path, "checkpoint")[0])
 
     def make(self) -> Checkpoint:
         """Make the folder if it is not there."""
@@ -160,7 +158,7 @@ class Checkpoint:
 
     def refits(self, numbers: Collection[int]) -> dict[int, Any]:
         """Return the predictors that are kept of these refits, and remove half-written files."""
-        for file in (self.folder / "refits").glob(f".{'[0-9]' * DIGITS}-*.pickle"):
+        for file in (self.folder / "refits").glob(f".{'[0-9]' * DIGITS}-*"):
             if int(file.name[1 : 1 + DIGITS]) in numbers:
                 file.unlink()
         kept = {number: _of_pickle(self._refit(number)) for number in numbers}

@@ -52,6 +52,7 @@ p {{ font-size: 9pt; margin: .3em 0; }}
 NOT_IN_PAPERS = ("Df:", "Engine:", "Date:")
 MARKDOWN = str.maketrans({c: f"\\{c}" for c in "|*_`<"})
 NUMBER = re.compile(r"-[\d.]+(e[+-]?\d+)?")
+RUNS = (*"=+-@\t\r\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are wide ones
 GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ"
 NAMES = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
@@ -227,16 +228,23 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         return "\n\n".join([*parts, *map(_plain, self.notes)]) + "\n"
 
     def as_csv(self) -> str:
-        """Return title, header, tables and footnotes in CSV; text with commas is quoted."""
+        """Return title, header, tables and footnotes in CSV; text with commas is quoted.
+
+        Text that a spreadsheet would run as a formula, as it begins with ``=``, ``+``, ``-`` or
+        ``@``, has an apostrophe before it. Numbers have none.
+        """
         text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        if self.title:
-            writer.writerow([self.title])
-        writer.writerows((*self.facts, *self.legend))
-        for table in self.tables:
-            writer.writerows(_rows(table))
-        writer.writerows([note] for note in self.notes)
+        rows = [[self.title]] if self.title else []
+        rows += [*self.facts, *self.legend]
+        rows += [row for table in self.tables for row in _rows(table)]
+        rows += [[note] for note in self.notes]
+        csv.writer(text, lineterminator="\n").writerows([map(_for_csv, row) for row in rows])
         return text.getvalue()
+
+
+def _for_csv(text: str) -> str:
+    runs = text.lstrip(" ")[:1] in RUNS and not NUMBER.fullmatch(text)
+    return f"'{text}" if runs else text
 
 
 def _header_rows(facts: Sequence[Fact], legend: Sequence[Fact]) -> list[tuple[Fact, ...]]:

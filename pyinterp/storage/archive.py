@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import stat
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from pyinterp.errors import FileError, PyinterpError, quote, reason
 from pyinterp.storage.codec import Reader, Tree, Writer
-from pyinterp.storage.files import whole_file
+from pyinterp.storage.files import place_of, whole_file
 
 FORMAT, SCHEMA = "pyinterp", 1
 MANIFEST, TREE = "manifest.json", "object.json"
@@ -61,12 +62,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     FileError
         If it is no file of this package, damaged, or made by a newer version.
     """
-    file = Path(path).expanduser()
+    file, mode = place_of(path)
+    if not mode:
+        raise FileError(f"There is no file {str(path)!r}.")
+    if not stat.S_ISREG(mode):
+        raise FileError(f"{str(path)!r} can't be read: it is a folder, a pipe or a device.")
     try:
         with zipfile.ZipFile(file) as archive:
             return _Members(archive).value()
-    except FileNotFoundError:
-        raise FileError(f"There is no file {str(path)!r}.") from None
     except FileError as error:
         text = str(error)
         raise FileError(f"{str(path)!r} can't be read: {text.rstrip('.')}.") from error

@@ -3,38 +3,107 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
-import shutil
+import stat
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from pyinterp.errors import OptionError, quote
+from pyinterp.errors import OptionError, quote, reason
+
+# Open files of processes: links that only the system can follow.
+DESCRIPTOR = re.compile(r"(/proc/.+|/dev)/fd/\d+")
 
 
-@contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+def whole_file(path: str | os.PathLike[str]) -> AbstractContextManager[Path]:
     """Yield the path of a temporary file, which takes the place of `path` at the end.
 
     It is flushed to the disk before. An error, a kill or a full disk leaves the old file as it was.
+    The new one has its mode. Links stay, and what they lead to is written. Into a pipe, a device or
+    an open file such as "/dev/stdout" the content is written at the end, and nothing is replaced.
 
     Parameters
     ----------
     path : path
-        The temporary file is in the same folder and has the same suffix.
+        The temporary file is in the same folder and has the same suffix. Only its owner reads it.
 
     Raises
     ------
     OptionError
-        If the folder does not exist, or `path` is a folder.
+        If no file, or none that you may write, can have this name.
     """
-    target = _target(path)
-    temporary = target.with_name(f".{target.stem}-{secrets.token_hex(4)}{target.suffix}")
+    target, mode = target_of(path)
+    return _in_place_of(target, mode) if _is_file(mode) else _into(target)
+
+
+def _is_file(mode: int) -> bool:
+    return not mode or stat.S_ISREG(mode)
+
+
+def target_of(path: str | os.PathLike[str]) -> tuple[Path, int]:
+    """Return what is written when `path` is, with its type and mode; 0 if it is not there.
+
+    An open file of a process takes what comes, as devices do, and has their type.
+    """
+    place, mode = place_of(path)
+    target, name = _end_of_links(place), quote(str(path), 100)
+    if DESCRIPTOR.fullmatch(str(target)):
+        mode = stat.S_IFCHR
+    if stat.S_ISDIR(mode) or stat.S_ISSOCK(mode):
+        raise OptionError(f"`path` must name a file, but {name} is a folder, or a socket.")
+    if not target.parent.is_dir():
+        raise OptionError(f"The folder of `path` must exist, but {name} is in none: make it first.")
+    written = [target] * bool(mode) + [target.parent] * _is_file(mode)
+    if not all(os.access(each, os.W_OK) for each in written):
+        raise OptionError(f"You must be allowed to write {name} and its folder: give another path.")
+    return target, mode
+
+
+def place_of(path: str | os.PathLike[str], option: str = "path") -> tuple[Path, int]:
+    """Return the path of an option, with type and mode of what is there; 0 if nothing is.
+
+    Raises
+    ------
+    OptionError
+        If the system can't have it: for NUL characters, long names and links in a circle.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise OptionError(f"`{option}` must be a text or a pathlib.Path, not {quote(path)}.")
     try:
+        place = Path(path).expanduser()
+        with suppress(FileNotFoundError):
+            return place, place.stat().st_mode
+    except (OSError, RuntimeError, TypeError, ValueError) as error:
+        raise OptionError(
+            f"`{option}` must be a path that the system can have, but {quote(str(path), 100)} is "
+            f"none ({reason(error)}): give another one."
+        ) from error
+    return place, 0
+
+
+def _end_of_links(path: Path) -> Path:
+    path = path.parent.resolve() / path.name
+    if DESCRIPTOR.fullmatch(str(path)) or not path.is_symlink():
+        return path
+    return _end_of_links(path.parent / path.readlink())
+
+
+@contextmanager
+def _in_place_of(target: Path, old: int) -> Iterator[Path]:
+    """Yield the path of a file for nobody else, of a short name, which is moved to another."""
+    end = f"{secrets.token_hex(4)}{target.suffix[:9]}"
+    temporary = target.with_name(f".{target.stem[:6]}-{end}")
+    first = 0o600 if old else 0o666  # of which the system takes what the mask has
+    try:
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL, first))
+        mode = stat.S_IMODE(old or temporary.stat().st_mode)
+        temporary.chmod(0o600)
         yield temporary
         _flush(temporary)
-        if target.exists():
-            shutil.copymode(target, temporary)
+        temporary.chmod(mode)
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
@@ -42,15 +111,22 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         _flush(target.parent)
 
 
-def _target(path: str | os.PathLike[str]) -> Path:
-    if not isinstance(path, str | os.PathLike):
-        raise OptionError(f"`path` must be a text or a pathlib.Path, not {quote(path)}.")
-    target = Path(path).expanduser().resolve()  # a link stays one
-    if target.is_dir():
-        raise OptionError(f"`path` must name a file, but {str(path)!r} is a folder.")
-    if not target.parent.is_dir():
-        raise OptionError(f"The folder of `path` must exist, but {str(path)!r} is in none.")
-    return target
+@contextmanager
+def _into(target: Path) -> Iterator[Path]:
+    """Yield the path of a file whose content is written into one that may be unable to seek."""
+    with open(target, "wb", opener=_opened) as out, TemporaryDirectory() as folder:
+        temporary = Path(folder, f"whole{target.suffix}")
+        yield temporary
+        out.write(temporary.read_bytes())
+
+
+def _opened(path: str, _: int) -> int:
+    """Open what is there, of which nothing is cut off or overwritten."""
+    if Path(path).parent not in (Path("/dev/fd"), Path("/proc/self/fd").resolve()):
+        return os.open(path, os.O_WRONLY | os.O_APPEND)
+    if sys.stdout is not None:
+        sys.stdout.flush()  # what was printed before stands before
+    return os.dup(int(Path(path).name))  # is at the same place in the file
 
 
 def _flush(path: Path) -> None:

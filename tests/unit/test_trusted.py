@@ -158,7 +158,26 @@ ATTACKS = [
     "I(" + "9" * 10_000 + " + x)",
     "(x + k + g)^g",
     "np.log(" * 90 + "exec('x')" + ")" * 90,
+    "te(cr(x, df=100), cr(x, df=100), cr(x, df=100))",
+    "te(bs(x, df=6, degree=2), cr(k, 80), cc(x, 40))",
+    "te(" + ", ".join(["bs(x, knots=[" + "1.5, 2, " * 30 + "2.5])"] * 3) + ")",
+    "te(" + ", ".join(["bs(x, knots=[1.5], degree=99)"] * 3) + ")",
 ]
+WIDE = [
+    "bs(x, df=80):cr(k, df=80)",
+    "bs(x, df=100):g:h:I(x > 2):I(k > 2):I(x > 1.5):C(k)",
+    "(" + " + ".join(f"np.log(x + {j})" for j in range(13)) + ")**7",
+    " * ".join(f"np.log(x + {j})" for j in range(13)),
+    " + ".join(f"te(cr(x, df={j}), cr(k, df={j}))" for j in range(10, 26)),
+    " + ".join(f"g:bs(x, df=90, upper_bound={j})" for j in range(4, 30)),
+    " + ".join(f"cr(x, df=100, upper_bound={j})" for j in range(10, 70)),
+    "C(k, levels=[" + ", ".join(map(str, range(100))) + "]):cr(x, df=70)",
+    ":".join(f"C(g, Treatment('a'), levels=['a', 'b', 'c', 'd{j}'])" for j in range(9)),
+    ":".join(f"te({', '.join(['bs(x, df=100)'] * 40)})" for _ in range(40)),
+    "C(many):C(many, Sum)",
+    "many:C(many, Poly) + x",
+    "I(many):many",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -183,6 +202,49 @@ def test_anything_else_is_refused_before_it_is_evaluated(
     with pytest.raises(FormulaError) as caught:
         learner(side.format(attack))
     assert len(str(caught.value)) <= 400
+
+
+@pytest.mark.parametrize("terms", WIDE, ids=range(len(WIDE)))
+def test_terms_without_end_are_refused_before_they_are_evaluated(
+    terms: str, watched: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def evaluated(*_: object, **__: object) -> None:
+        raise AssertionError("evaluated")
+
+    data = pd.concat([DATA] * 6, ignore_index=True)
+    data["many"] = [f"level {j % 90}" for j in range(len(data))]
+    monkeypatch.setattr("patsy.EvalEnvironment.eval", evaluated)
+    with pytest.raises(FormulaError, match="may make 5,000 columns") as caught:
+        pi.Learner.from_formula(f"y ~ k + {terms}", data, LinearRegression(), trusted=False)
+    assert len(str(caught.value)) <= 400
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "bs(x, df=4)", "bs(x, 7, degree=2)", "bs(x, df=9, include_intercept=True)", "cc(x, df=5)",
+        "bs(x, knots=[1.5, 2])", "bs(x, knots=[1.5, 2], degree=5, include_intercept=True)",
+        "cr(x, df=6)", "cr(x, knots=(1.5, 2, 2.5))", "cr(x, df=6, constraints='center')", "x",
+        "te(cr(x, df=3), bs(k, knots=[2], degree=1), cc(x, 4))", "g", "C(k)", "I(g)", "I(g == 'a')",
+        "C(g, Poly)", "C(g, levels=['c', 'b', 'a', 'd'])", "I(x > 2)", "np.log(x)", "center(x)",
+    ],
+)  # fmt: skip
+def test_a_factor_makes_no_more_columns_than_are_counted(code: str) -> None:
+    from pyinterp.data.formula.trust import _width
+
+    found = pi.Learner.from_formula(f"y ~ 0 + {code}", DATA, LinearRegression(fit_intercept=False))
+    (factor,) = found.design.terms.factors
+    made = len(found.design.columns)
+    assert made <= _width(factor, DATA) <= max(2, 2 * made)
+
+
+def test_columns_of_the_data_are_as_many_as_they_are() -> None:
+    """Numbers that are named, and categories of frames that pipelines encode, are not counted."""
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(12, 5_200)))
+    wide.columns = [f"x{j}" for j in range(wide.shape[1])]
+    wide["y"] = np.arange(12.0)
+    made = pi.Learner.from_formula("y ~ .", wide, LinearRegression(), trusted=False)
+    assert len(made.features) == 5_200
 
 
 @pytest.mark.parametrize("attack", ["x.clip(0)", "I(x + POWER)", "I(k // x)", "abs(x)"])

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Container, Iterable, Iterator
-from math import isfinite
-from typing import TypeGuard
+from math import isfinite, prod
+from typing import Any, TypeGuard
 
+import pandas as pd
+
+from pyinterp.data.columns import is_category
+from pyinterp.data.formula.coding import Factor, Terms
 from pyinterp.data.formula.columns import bare_name
 from pyinterp.errors import FormulaError, short
 
@@ -27,6 +31,7 @@ LARGEST = 1e15  # of numbers that a formula writes
 LARGEST_POWER = 20
 LARGEST_OPTION = 100  # such as df: the columns of a spline take memory
 LONGEST = 200  # characters of a level
+MOST_COLUMNS = 5_000  # of terms that have more than one
 
 
 class Grammar:
@@ -127,6 +132,40 @@ class Grammar:
 
     def _is_column(self, node: ast.expr) -> bool:
         return bare_name(node) in self._columns
+
+
+def check_size(terms: Terms, frame: pd.DataFrame) -> None:
+    """Raise `FormulaError` if terms may make so many columns that their design has no end."""
+    widths = {factor: _width(factor, frame) for factor in terms.factors}
+    counts = {product: prod(map(widths.__getitem__, product)) for product in terms.products}
+    if sum(n for product, n in counts.items() if n > 1 or len(product) > 1) > MOST_COLUMNS:
+        largest = ":".join(factor.code for factor in max(counts, key=lambda each: counts[each]))
+        raise FormulaError(
+            f"With `trusted=False` the terms of a formula may make {MOST_COLUMNS:,} columns, "
+            f"numbers as they are aside, but these, such as `{short(largest)}`, make more. Write "
+            "fewer, or if you know who wrote it, use `trusted=True`."
+        )
+
+
+def _width(factor: Factor, frame: pd.DataFrame) -> int:
+    """Return how many columns a factor makes at most."""
+    code = ast.parse(factor.code, mode="eval").body
+    match code:
+        case ast.Call(func=ast.Name(id=name), args=parts) if name in ("te", *_BASES):
+            return prod(map(_width_of_spline, parts if name == "te" else [code]))
+        case ast.Call(args=[ast.Compare()]):
+            return 2
+    every = factor.key.startswith("C(")
+    columns = [frame[n] for n in factor.variables if every or is_category(frame[n])]
+    named = sum(isinstance(node, ast.Constant) for node in ast.walk(code))
+    return max(2, named, *(len(pd.Categorical(c).categories) for c in columns)) if columns else 1
+
+
+def _width_of_spline(code: Any) -> int:
+    """Return `df`, or how many columns knots and a degree make at most."""
+    options = [*code.args[1:], *(keyword.value for keyword in code.keywords)]
+    knots = sum(len(option.elts) + 4 for option in options if hasattr(option, "elts"))
+    return knots + sum(v for v in (getattr(o, "value", 0) for o in options) if type(v) is int)
 
 
 def _is_of_numbers(function: ast.expr) -> bool:

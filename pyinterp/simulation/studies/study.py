@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -26,6 +25,7 @@ from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.representation import about
 from pyinterp.simulation.processes.process import Process, check_process, formula_and_estimator
+from pyinterp.storage.files import place_of
 
 # Names of an estimate: an estimand; for its intervals also the variance estimator; for
 # importances a feature and a measure.
@@ -138,7 +138,7 @@ class StudyFile:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = Path(path)
+        self._path, _ = place_of(path)
 
     def records(self) -> list[Record]:
         """Return the records of the file, in the order in which they were added; none if new."""
