@@ -245,7 +245,7 @@ class Learner:
         ------
         FormulaError
             If the formula can't be read, names an unknown variable, or has something that R would
-            read in another way, or that a formula that is not trusted may not have.
+            read in another way, or that a formula that is not trusted may not have: code, or more than 5,000 columns.
         DataError
             If the data can't be analyzed as they are.
 

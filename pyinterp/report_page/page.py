@@ -50,7 +50,7 @@ def report(
     res : LearnerResults or FittedModel
         The analysis: the result of `Learner.fit`, or a `FittedModel`.
     path : path
-        File to write, such as "wine.html". An existing one is replaced.
+        File to write, such as "wine.html". An existing one is replaced, a pipe is written into.
     title : str, optional
         Title of the page; by default the response and the learner.
     features : str or sequence of str, optional
@@ -68,7 +68,7 @@ def report(
     Raises
     ------
     OptionError
-        If `res` is not such a result, or an option does not suit it.
+        If `res` is not such a result, no file can have this path, or an option does not suit it.
     OSError
         If the file can't be written.
 

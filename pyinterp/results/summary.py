@@ -173,6 +173,8 @@ class Tabular(Savable):
 
         Raises
         ------
+        OptionError
+            If no file can have this path.
         ImportError
             Without openpyxl.
 

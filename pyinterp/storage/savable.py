@@ -29,12 +29,13 @@ class Savable:
         Parameters
         ----------
         path : str or path
-            Such as "wine.pyinterp". An old file stays as it is until the new one is whole.
+            Such as "wine.pyinterp". An old file stays as it is until the new one is whole. Pipes and
+            devices are written into.
 
         Raises
         ------
         OptionError
-            If there is no such folder, or the results have what files can't hold.
+            If no file can have this path, or the results have what files can't hold.
         OSError
             If the file can't be written, as on a full disk.
 
@@ -86,7 +87,7 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
         If there is no such file, if it is damaged, or if a newer version wrote it. If it has
         models of types that are not trusted, or skops is not installed.
     OptionError
-        If `trusted` is no list of types.
+        If no file can have this path, or `trusted` is no list of types.
 
     Examples
     --------

@@ -418,6 +418,54 @@ def test_csv_is_quoted(pfi: pi.EstimandResults) -> None:
     assert float(row[1]) == pytest.approx(pfi.params["g% & #"], abs=1e-3)
 
 
+RUN = [
+    "=1+1",
+    "+1+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    " =1",
+    "＝1",
+    "－1+1",
+]
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_csv_has_no_text_that_spreadsheets_run(name: str) -> None:
+    """Names of features, of the response and titles come from data, which strangers may make."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.normal(size=60), "x": rng.normal(size=60)})
+    y = pd.Series(5 - 3 * X["x"] - 2 * X[name], name=f"{name} y")
+    fit = pi.Learner(y, X, LinearRegression()).fit(pi.HalfSampling(3, pairs=5), seed=1)
+    ame = fit.ame()
+    texts = [
+        ame.summary(title=name).as_csv(),
+        pi.summary_col([ame, fit.pfi()]).as_csv(),
+        fit.pd(name).summary().as_csv(),
+        fit.importance().summary().as_csv(),
+    ]
+    named = 0
+    for cell in (cell for text in texts for row in csv.reader(io.StringIO(text)) for cell in row):
+        if cell.strip()[:1] in tuple("=+-@＝－"):
+            float(cell)  # numbers, and nothing else
+        named += cell.strip() in (f"'{name}", f"'{name.strip()}")
+    assert named >= 4
+
+
+def test_numbers_in_csv_are_numbers() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    for scale in (1e-9, 1.0, 1e9):
+        y = -scale * X["a"]
+        ame = pi.Learner(y, X, LinearRegression()).fit(pi.HalfSampling(3, pairs=5), seed=1).ame()
+        rows = list(csv.reader(io.StringIO(ame.summary().as_csv())))
+        (row,) = (row for row in rows if row and row[0] == "a")
+        assert float(row[1]) == pytest.approx(-scale, rel=0.1)
+        assert not any(cell.startswith("'") for row in rows for cell in row)
+
+
 def test_markdown_has_one_row_per_term() -> None:
     curve = fitted().pd("k")
     text = curve.to_markdown()

@@ -235,7 +235,7 @@ def test_a_factor_makes_no_more_columns_than_are_counted(code: str) -> None:
     found = pi.Learner.from_formula(f"y ~ 0 + {code}", DATA, LinearRegression(fit_intercept=False))
     (factor,) = found.design.terms.factors
     made = len(found.design.columns)
-    assert made <= _width(factor, DATA) <= max(2, 2 * made)
+    assert made <= _width(factor, DATA) <= max(2, 3 * made)  # knots and degree are counted roughly
 
 
 def test_columns_of_the_data_are_as_many_as_they_are() -> None:

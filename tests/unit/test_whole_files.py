@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 import stat
+import subprocess
 import sys
+import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +21,9 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from pyinterp.errors import OptionError
+from pyinterp.errors import FileError, OptionError
+from pyinterp.resampling.checkpoint import Checkpoint
+from pyinterp.simulation.studies.study import StudyFile
 from pyinterp.storage import whole_file
 
 mpl.use("Agg")
@@ -149,3 +154,262 @@ def test_a_suffix_stays_and_long_names_fit(tmp_path: Path) -> None:
 def test_other_paths_are_refused(path: Any) -> None:
     with pytest.raises(OptionError, match="`path` must be a text"), whole_file(path):
         pass
+
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, devices and modes of POSIX")
+
+
+def what_is_in(path: Path) -> object:
+    """Return what a file holds but its time."""
+    if path.suffix == ".xlsx":
+        return [sheet.to_json() for sheet in pd.read_excel(path, sheet_name=None).values()]
+    return path.read_bytes()
+
+
+@posix
+@every_writer
+def test_pipes_are_written_into(name: str, fit: Any, tmp_path: Path) -> None:
+    file, write = WRITERS[name]
+    (tmp_path / "file").mkdir()
+    pipe, got = tmp_path / file, tmp_path / "file" / file
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: got.write_bytes(pipe.read_bytes()), daemon=True)
+    reader.start()
+    write(fit, pipe)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    reader.join(timeout=300)
+    assert not reader.is_alive()
+    written = tmp_path / "file" / f"other{pipe.suffix}"
+    write(fit, written)
+    assert what_is_in(got) == what_is_in(written)
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted([file, "file"])
+
+
+@posix
+def test_devices_are_written_into(fit: Any, tmp_path: Path) -> None:
+    device = tmp_path / "null"
+    try:
+        os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    except PermissionError:
+        device = Path(os.devnull)  # which who may not make devices can't replace either
+    before = device.stat()
+    fit.pfi().save(device)
+    after = device.stat()
+    assert stat.S_ISCHR(after.st_mode)
+    assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
+
+
+@posix
+@pytest.mark.parametrize("folder", ["/dev/fd", "/proc/self/fd"])
+@pytest.mark.parametrize("by_link", [False, True])
+@pytest.mark.parametrize("flags", [os.O_WRONLY, os.O_WRONLY | os.O_APPEND])
+def test_open_files_are_written_where_they_are(
+    folder: str, by_link: bool, flags: int, tmp_path: Path
+) -> None:
+    if not Path(folder).is_dir():
+        pytest.skip(f"the system has no {folder}")
+    log, path = tmp_path / "run.log", tmp_path / "link"
+    handle = os.open(log, flags | os.O_CREAT)
+    try:
+        os.write(handle, b"before ")
+        if by_link:
+            path.symlink_to(f"{folder}/{handle}")
+        with whole_file(path if by_link else f"{folder}/{handle}") as temporary:
+            temporary.write_bytes(b"new")
+        os.write(handle, b" after")
+    finally:
+        os.close(handle)
+    assert log.read_bytes() == b"before new after"
+
+
+PRINTS = """
+import sys
+from pyinterp.storage import whole_file
+print("before", end=" ")
+with whole_file(sys.argv[1]) as temporary:
+    temporary.write_bytes(b"new")
+print(" after", end="", file=getattr(sys, sys.argv[1].rpartition("/")[2]))
+"""
+
+
+@posix
+@pytest.mark.parametrize("to", ["file", "end of file", "pipe"])
+def test_what_was_printed_stays(to: str, tmp_path: Path) -> None:
+    log = tmp_path / "run.log"
+    log.write_bytes(b"old ")
+    with log.open("ab" if to == "end of file" else "wb") as opened:
+        run = subprocess.run(  # noqa: S603 - our own code
+            [sys.executable, "-W", "ignore", "-c", PRINTS, "/dev/stdout"],
+            stdout=subprocess.PIPE if to == "pipe" else opened,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            check=True,
+        )
+    got = run.stdout if to == "pipe" else log.read_bytes()
+    assert got == (b"old " if to == "end of file" else b"") + b"before new after"
+    assert [each.name for each in tmp_path.iterdir()] == ["run.log"]
+
+
+@posix
+def test_errors_write_nothing_into_pipes(tmp_path: Path) -> None:
+    pipe, got = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    opened = whole_file(pipe)
+    temporary = opened.__enter__()
+    temporary.write_bytes(b"half")
+    assert not opened.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+    reader.join(timeout=300)
+    assert got == [b""]
+    assert not temporary.exists()
+
+
+@posix
+@pytest.mark.parametrize("old", [None, 0o600, 0o640, 0o644, 0o666])
+@pytest.mark.parametrize("mask", [0o022, 0o027, 0o077])
+def test_only_the_owner_reads_temporary_files(
+    old: int | None, mask: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, seen = tmp_path / "a.txt", []
+    if old is not None:
+        path.write_bytes(OLD)
+        path.chmod(old)
+    chmod = Path.chmod
+
+    def watched(file: Path, mode: int) -> None:
+        seen.append((stat.S_IMODE(file.stat().st_mode), file.stat().st_size))
+        chmod(file, mode)
+
+    monkeypatch.setattr(Path, "chmod", watched)
+    usual = os.umask(mask)
+    try:
+        with whole_file(path) as temporary:
+            assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
+            temporary.write_bytes(b"new")
+            assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
+    finally:
+        os.umask(usual)
+    assert stat.S_IMODE(path.stat().st_mode) == (0o666 & ~mask if old is None else old)
+    # A new file has its mode from the first, while it is empty; one of an old file never.
+    first = 0o666 & ~mask if old is None else 0o600 & ~mask
+    assert seen == [(first, 0), (0o600, 3)]
+
+
+@every_writer
+@pytest.mark.parametrize("letter", ["x", "é"])
+def test_every_writer_takes_the_longest_names(
+    name: str, letter: str, fit: Any, tmp_path: Path
+) -> None:
+    file, write = WRITERS[name]
+    suffix = Path(file).suffix
+    path = tmp_path / (letter * ((255 - len(suffix)) // len(letter.encode())) + suffix)
+    write(fit, path)
+    write(fit, path)
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_suffixes_may_be_long(tmp_path: Path) -> None:
+    path = tmp_path / ("a." + "x" * 253)
+    with whole_file(path) as temporary:
+        assert len(temporary.name.encode()) < 80
+        temporary.write_bytes(b"new")
+    assert path.read_bytes() == b"new"
+
+
+NO_NAMES = {
+    "long": "x" * 300,
+    "long path": "x/" * 3000 + "x",
+    "NUL": "a\0b",
+    "half a letter": "a\ud800b",
+    "circle": "circle.xlsx",
+    "two links": "one.xlsx",
+    "in a circle": "circle.xlsx/x",
+    "in a file": "file/x",
+    "unknown user": "~no-such-user-here/x",
+}
+no_name = pytest.mark.parametrize("kind", NO_NAMES)
+
+
+@pytest.fixture
+def odd_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_bytes(OLD)
+    (tmp_path / "circle.xlsx").symlink_to("circle.xlsx")
+    (tmp_path / "one.xlsx").symlink_to("two")
+    (tmp_path / "two").symlink_to("one.xlsx")
+    return tmp_path
+
+
+@posix
+@no_name
+@every_writer
+def test_names_that_no_file_can_have_are_refused(
+    kind: str, name: str, fit: Any, odd_folder: Path
+) -> None:
+    _, write = WRITERS[name]
+    end = "" if NO_NAMES[kind].endswith(".xlsx") else ".xlsx"
+    before = sorted(odd_folder.iterdir())
+    with pytest.raises(OptionError, match=r"`path` must .* but '.*: give another") as caught:
+        write(fit, NO_NAMES[kind] + end)
+    assert len(str(caught.value)) < 500
+    assert sorted(odd_folder.iterdir()) == before
+
+
+@posix
+@no_name
+def test_nor_are_they_read(kind: str, fit: Any, odd_folder: Path) -> None:
+    odd = NO_NAMES[kind]
+    for read in (pi.load, pi.join, StudyFile, Checkpoint.at):
+        with pytest.raises(OptionError, match=r"`(path|checkpoint)` must be a path that"):
+            read(odd)
+    with pytest.raises(OptionError, match="`checkpoint` must be a path that"):
+        fit.model.fit(pi.Holdout(0.5), seed=1, progress=False, checkpoint=odd)
+    for read in (pi.load, pi.join):
+        with pytest.raises(OptionError, match="must be a text"):
+            read(3)
+
+
+@posix
+def test_folders_pipes_and_devices_are_not_loaded(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")  # nobody writes: to wait for it would not end
+    for path in (tmp_path, tmp_path / "pipe", os.devnull, "/dev/zero"):
+        with pytest.raises(FileError, match="it is a folder, a pipe or a device"):
+            pi.load(path)
+
+
+@posix
+def test_folders_and_sockets_are_not_written(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)  # names of sockets are short
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("socket")
+        for path in (tmp_path, "socket", "", ".", ".."):
+            with pytest.raises(OptionError, match=f"must name a file, but .*{path}' is a folder"):
+                whole_file(path)
+    for path in ("none/x", tmp_path / "none" / "x"):
+        with pytest.raises(OptionError, match=r"The folder of `path` must exist.*make it first"):
+            whole_file(path)
+
+
+@posix
+def test_what_one_may_not_write_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`os.access` says so; for the superuser, who may all, in its place a look at the mode."""
+    if not os.geteuid():
+        monkeypatch.setattr(os, "access", lambda p, _: bool(Path(p).stat().st_mode & 0o200))
+    path = tmp_path / "kept.txt"
+    path.write_bytes(OLD)
+    for closed, mode in ((path, 0o444), (tmp_path, 0o555)):
+        closed.chmod(mode)
+        try:
+            with pytest.raises(OptionError, match=r"must be allowed to write '.*kept\.txt'"):
+                whole_file(path)
+        finally:
+            closed.chmod(0o755)
+    assert path.read_bytes() == OLD
+
+
+def test_links_to_nothing_yet_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("new")
+    with whole_file(tmp_path / "link") as temporary:
+        temporary.write_bytes(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "new").read_bytes() == b"new"
