@@ -232,7 +232,7 @@ class Learner:
             A formula is code: what stands inside function calls is run as Python, with the names
             of the code around. False is for formulas from strangers: before anything is
             evaluated, all but variables, numbers, arithmetic, splines, contrasts and NumPy's
-            elementwise functions is refused.
+            elementwise functions is refused, and so are terms of more than 5,000 columns.
         subset : str or array of bool, optional
             Rows to analyze, as in R's ``lm(subset=)``: a query of any columns such as "age > 50",
             or a mask with a value per row.
@@ -245,7 +245,7 @@ class Learner:
         ------
         FormulaError
             If the formula can't be read, names an unknown variable, or has something that R would
-            read in another way, or that a formula that is not trusted may not have: code, or more than 5,000 columns.
+            read in another way, or that a formula that is not trusted may not have.
         DataError
             If the data can't be analyzed as they are.
 
