@@ -15,7 +15,7 @@ from pyinterp.data.form import Form
 from pyinterp.data.formula import parse
 from pyinterp.data.formula.coding import Terms
 from pyinterp.data.formula.trust import check_size
-from pyinterp.errors import FileError, FormulaError, OptionError, quote
+from pyinterp.errors import FileError, FormulaError, OptionError, quote, short
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +89,14 @@ def record_of_design(design: Design, variables: pd.DataFrame) -> DesignRecord:
             "`models` out."
         )
     codes = [":".join(factor.code for factor in each) for each in design.terms.products]
+    for code in codes:
+        try:
+            _product(code, variables)
+        except FormulaError as error:
+            raise OptionError(
+                f"{NO_CODE}, but this one has `{short(code)}`, which is not in the language of "
+                "`trusted=False`: make the column before, or leave `models` out."
+            ) from error
     record = DesignRecord(
         variables=design.variables,
         terms=tuple(codes),
@@ -98,8 +106,7 @@ def record_of_design(design: Design, variables: pd.DataFrame) -> DesignRecord:
     try:
         other = record.design(variables)
     except FormulaError as error:
-        why = str(error).partition(". ")[0]
-        raise OptionError(f"{NO_CODE}. {why}: make it before, or leave `models` out.") from error
+        raise OptionError(f"{NO_CODE}, and read as if they were not trusted: {error}") from error
     before, after = design.encode(variables), np.asarray(other.encode(variables))
     if other.columns != design.columns or not np.array_equal(before, after, equal_nan=True):
         raise OptionError(

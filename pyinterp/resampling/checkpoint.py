@@ -56,6 +56,8 @@ class Checkpoint:
     @classmethod
     def at(cls, path: str | os.PathLike[str]) -> Checkpoint:
         """Return the checkpoint in a folder, which need not be there yet."""
+        if not isinstance(path, str | os.PathLike):
+            raise OptionError(f"`checkpoint` must be the path of a folder, not {quote(path)}.")
         return cls(place_of(path, "checkpoint")[0])
 
     def make(self) -> Checkpoint:

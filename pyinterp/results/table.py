@@ -234,7 +234,7 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         ``@``, has an apostrophe before it. Numbers have none.
         """
         text = io.StringIO()
-        rows = [[self.title]] if self.title else []
+        rows: list[Sequence[str]] = [[self.title]] if self.title else []
         rows += [*self.facts, *self.legend]
         rows += [row for table in self.tables for row in _rows(table)]
         rows += [[note] for note in self.notes]

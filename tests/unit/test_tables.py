@@ -458,7 +458,7 @@ def test_numbers_in_csv_are_numbers() -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
     for scale in (1e-9, 1.0, 1e9):
-        y = -scale * X["a"]
+        y = scale * (X["b"] - X["a"])
         ame = pi.Learner(y, X, LinearRegression()).fit(pi.HalfSampling(3, pairs=5), seed=1).ame()
         rows = list(csv.reader(io.StringIO(ame.summary().as_csv())))
         (row,) = (row for row in rows if row and row[0] == "a")
