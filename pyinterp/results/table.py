@@ -52,7 +52,7 @@ p {{ font-size: 9pt; margin: .3em 0; }}
 NOT_IN_PAPERS = ("Df:", "Engine:", "Date:")
 MARKDOWN = str.maketrans({c: f"\\{c}" for c in "|*_`<"})
 NUMBER = re.compile(r"-[\d.]+(e[+-]?\d+)?")
-RUNS = (*"=+-@\t\r\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are wide ones
+RUNS = (*"=+-@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are wide ones
 GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ"
 NAMES = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau "
@@ -243,7 +243,8 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
 
 
 def _for_csv(text: str) -> str:
-    runs = text.lstrip(" ")[:1] in RUNS and not NUMBER.fullmatch(text)
+    text = text.replace("\r", " ")  # which would end a row
+    runs = text.lstrip()[:1] in RUNS and not NUMBER.fullmatch(text)
     return f"'{text}" if runs else text
 
 
