@@ -114,13 +114,13 @@ def _in_place_of(target: Path, old: int) -> Iterator[Path]:
 @contextmanager
 def _into(target: Path) -> Iterator[Path]:
     """Yield the path of a file whose content is written into one that may be unable to seek."""
-    with open(target, "wb", opener=_opened) as out, TemporaryDirectory() as folder:
+    with open(target, "wb", opener=_handle) as out, TemporaryDirectory() as folder:
         temporary = Path(folder, f"whole{target.suffix}")
         yield temporary
         out.write(temporary.read_bytes())
 
 
-def _opened(path: str, _: int) -> int:
+def _handle(path: str, _: int) -> int:
     """Open what is there, of which nothing is cut off or overwritten."""
     if Path(path).parent not in (Path("/dev/fd"), Path("/proc/self/fd").resolve()):
         return os.open(path, os.O_WRONLY | os.O_APPEND)
