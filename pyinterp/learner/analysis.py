@@ -429,13 +429,17 @@ class Analysis:
 
     @cached_property
     def plan_note(self) -> str:
-        """Footnotes on the plan, with one on rows that look ordered in time.
+        """Footnotes on the plan, on rows that look ordered in time, and on totals with an offset.
 
-        Rows of clusters, repeated rows and rows of one's model have none.
+        Rows of clusters, repeated rows and rows of one's model have none on their order. Totals are
+        the median over refits.
         """
         context, single = self.context, self.data is not None and self.data.repeats is None
         look = single and context.unit == "rows" and self.leave_out is not None
-        return " ".join(filter(None, [context.plan_note, order_note(self.cases) if look else ""]))
+        order = order_note(self.cases) if look else ""
+        total = np.median([r.predictor.total for r in self.refits]) if context.offset else 1.0
+        far = f"Predictions of the training rows add up to {total:.2f} times the response."
+        return " ".join(filter(None, [context.plan_note, order, far if total != 1 else ""]))
 
     @cached_property
     def half_fits(self) -> HalfFits | None:

@@ -165,7 +165,7 @@ class FittedModel(Keepable):
             fitted = of_formula[1]
         if data.offset is not None:
             data.offset.check_apart([str(name) for name in data.variables][:-1])
-            check_takes_offset(fitted, exposure=data.offset.exposure)
+            check_takes_offset(fitted, exposure=data.offset.exposure, trained=True)
             fitted = OffsetModel(fitted, data.offset.name, fitted=True)
             data = replace(data, note=" ".join(filter(None, (data.note, fitted.note))))
         response = data.endog

@@ -2,6 +2,10 @@
 
 The column travels with the rows like any other, through designs, resamples and what-if copies, and
 reaches the model as the offset that its library calls `offset`, `base_margin` or `init_score`.
+
+Without an offset XGBoost and LightGBM start at the mean of the response. With one they start at the
+offset itself, a rate of 1 per unit of exposure, so that the unit would decide what few trees learn.
+They are therefore given the offset and a constant, which balances totals.
 """
 
 from __future__ import annotations
@@ -14,32 +18,55 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import special
+from scipy import optimize, special
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
 from statsmodels.genmod.families.links import Log
 
 from pyinterp._typing import FloatArray, Matrix
-from pyinterp.errors import OptionError
+from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.models.copies import fresh
+from pyinterp.models.final_step import innermost
 from pyinterp.models.model_reader import is_statsmodels
 from pyinterp.models.predictor import is_classifier, learner_name
 from pyinterp.models.sample_weight import weight_option
 
 # Models of counts in statsmodels whose link is the logarithm.
 COUNTS = {"Poisson", "NegativeBinomial", "NegativeBinomialP", "GeneralizedPoisson"}
-LOG_LINKS = {"count:poisson", "reg:gamma", "reg:tweedie", "poisson", "gamma", "tweedie"}
-IDENTITIES = ("regression", "regression_l1", "huber", "fair", "quantile", "mape")
+# Objectives of XGBoost and LightGBM as they are spelled, without what stands before a colon.
+LOG_LINKS, LOGITS = ("poisson", "gamma", "tweedie"), ("binary", "logistic")
+L2 = ("regression", "regression_l2", "l2", "mse", "rmse", "l2_root", "mean_squared_error",
+      "root_mean_squared_error", "squarederror", "linear")  # fmt: skip
+OTHERS = ("regression_l1", "l1", "mae", "mean_absolute_error", "mape", "huber", "fair", "quantile",
+          "mean_absolute_percentage_error", "absoluteerror", "quantileerror",
+          "pseudohubererror")  # fmt: skip
+OBJECTIVES = (*LOG_LINKS, *LOGITS, *L2, *OTHERS)
+# With canonical links scores are sums of response - prediction, so fits balance totals.
+CANONICAL = ("poisson", *LOGITS, *L2)
+FAR = 0.05  # of the sum of the response's sizes
+# Parameters that name the objective: LightGBM takes the others for `objective`, if it has them.
+NAMES = ("loss", "objective_type", "app", "application", "objective")
+CLASS_BALANCE = ("is_unbalance", "unbalance", "unbalanced_sets")
 # What libraries call an offset. Learners that take weights alone learn rates.
 KEYWORDS = {"statsmodels": "offset", "xgboost": "base_margin", "lightgbm": "init_score"}
 RATES = "rates"
+# How the `predict` of boosters is asked for linear predictors.
+LINEAR = {"base_margin": "output_margin", "init_score": "raw_score"}
 
 
-def check_takes_offset(estimator: Any, *, exposure: bool) -> None:
-    """Raise `OptionError` unless an estimator or statsmodels results take offsets or exposures."""
-    if _keyword(estimator) == RATES and not exposure:
+def check_takes_offset(estimator: Any, *, exposure: bool, trained: bool = False) -> None:
+    """Raise `OptionError` unless an estimator, or a trained model, takes offsets or exposures."""
+    keyword = _keyword(estimator)
+    catboost = type(innermost(estimator)).__module__.startswith("catboost")
+    by_rates = keyword == RATES and exposure and (trained or not catboost)
+    as_trained = trained and keyword == "base_margin"
+    known = as_trained or keyword not in LINEAR or _objective(estimator) in OBJECTIVES
+    if keyword == RATES and not by_rates:
         raise OptionError(_refusal(estimator))
+    if not known:
+        raise OptionError(f"{_refusal(estimator)} Its objective is {quote(_objective(estimator))}.")
     if exposure and not _has_log_link(estimator):
         raise OptionError(
             "`exposure` is for models with a logarithmic link, where its logarithm is the offset, "
@@ -101,19 +128,30 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         """Fit a copy of the estimator, with options of its own `fit`.
 
         Learners that take weights alone are fitted to rates, count / exposure, each weighted by its
-        exposure: a Poisson model of counts with the offset has the same score.
+        exposure: a Poisson model of counts with the offset has the same score. Boosters are trained
+        at the offset and a constant, `base_`. `total_` is the sum of their predictions by that of
+        responses, if these are far apart although the loss balances them, and 1 otherwise.
         """
         model = self.estimator_ = fresh(self.estimator)
         rows, offset = _apart(X)
         keyword = _keyword(model)
-        if keyword == RATES:
+        if keyword in LINEAR:
+            if is_classifier(model) and len(np.unique(y)) > 2:
+                raise OptionError(_refusal(model))
+            response, weights = _loss_rows(model, y, options.get("sample_weight", 1.0))
+            self.base_ = start_of(model, response, offset, weights)
+            if keyword == "base_margin":  # `predict` adds the base score, which is to be 0
+                model.set_params(base_score=float(_links(model)[1](0.0)))
+            model.fit(rows, y, **{keyword: offset + self.base_}, **options)
+            sums = weights @ np.column_stack([self._mean(X), response, np.abs(response)])
+            far = _objective(model) in CANONICAL and abs(sums[0] - sums[1]) > FAR * sums[2]
+            self.total_ = float(sums[0] / sums[1]) if far and sums[1] else 1.0
+        elif keyword == RATES:
             exposure, weight = np.exp(offset), str(weight_option(model))
             weights = exposure * options.pop(weight, 1.0)
             model.fit(rows, np.asarray(y) / exposure, **{weight: weights}, **options)
         else:
             model.fit(rows, y, **{keyword: offset}, **options)
-        if keyword == "init_score":
-            _inverse_link(model)  # refuses what can't be predicted
         return self
 
     def predict(self, X: Matrix) -> Any:
@@ -130,15 +168,24 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         keyword, predict = _keyword(model), getattr(model, method)
         if keyword == RATES:
             return np.exp(offset) * np.asarray(predict(rows)).reshape(-1)
-        if keyword != "init_score":
+        if keyword == "offset" or (self.fitted and keyword == "base_margin"):
             return predict(rows, **{keyword: offset})
-        # LightGBM's predictions leave the offset out: it is added before the inverse link.
-        mean = _inverse_link(model)(model.predict(rows, raw_score=True) + offset)
+        mean = self._mean(X)
         if not hasattr(model, "classes_"):
             return mean
         if method == "predict_proba":
             return np.column_stack([1 - mean, mean])
         return model.classes_[(mean > 0.5).astype(np.intp)]
+
+    def _mean(self, X: Matrix) -> FloatArray:
+        """Return the mean, or the second class's probability, that a booster predicts.
+
+        The offset is added here: LightGBM leaves it out, and XGBoost has single precision.
+        """
+        model, (rows, offset) = self.inside, _apart(X)
+        linear = model.predict(rows, **{LINEAR[_keyword(model)]: True})
+        start = 0.0 if self.fitted else self.base_
+        return np.asarray(_links(model)[1](np.asarray(linear, np.float64) + offset + start))
 
     def __sklearn_tags__(self) -> Tags:
         if hasattr(self.estimator, "__sklearn_tags__"):
@@ -166,8 +213,9 @@ def _keyword(estimator: Any) -> str:
 def _refusal(estimator: Any) -> str:
     return (
         f"{learner_name(estimator)} takes no offset; those that do are statsmodels_learner of GLM, "
-        "Logit, Poisson or NegativeBinomial, XGBoost and LightGBM, with at most two classes. "
-        "Regressors that take `sample_weight` take an `exposure`."
+        "Logit, Poisson or NegativeBinomial, XGBoost and LightGBM, with at most two classes and "
+        f"one of the objectives {', '.join(OBJECTIVES)}. Other regressors that take "
+        "`sample_weight` take an `exposure`, but CatBoost, which starts at a rate of 1 in any unit."
     )
 
 
@@ -175,7 +223,7 @@ def _has_log_link(estimator: Any) -> bool:
     """Whether the offset of an exposure is its logarithm."""
     keyword = _keyword(estimator)
     if keyword != "offset":
-        return keyword == RATES or estimator.get_params().get("objective") in LOG_LINKS
+        return keyword == RATES or _objective(estimator) in LOG_LINKS
     model = estimator.model
     if isinstance(model, type):  # of `statsmodels_learner`
         kind, family = model.__name__, (estimator.options or {}).get("family")
@@ -184,20 +232,54 @@ def _has_log_link(estimator: Any) -> bool:
     return kind in COUNTS or isinstance(getattr(family, "link", None), Log)
 
 
-def _inverse_link(model: Any) -> Callable[[FloatArray], FloatArray]:
-    """Return the inverse link of a fitted model of LightGBM."""
-    objective, parameters = model.objective_, model.get_params()
-    if objective in LOG_LINKS:
-        return np.exp
-    if objective == "binary":
-        scale = float(parameters.get("sigmoid", 1.0))
-        return lambda linear: np.asarray(special.expit(scale * linear))
-    if objective in IDENTITIES and not parameters.get("reg_sqrt"):
-        return lambda linear: linear
-    raise OptionError(
-        f"With an offset, the objective of LightGBM must be one of {', '.join(IDENTITIES)}, "
-        f"binary, poisson, gamma and tweedie, but it is {objective!r}."
-    )
+def _objective(model: Any) -> str:
+    """Return the objective of a booster."""
+    parameters = model.get_params()
+    given = [parameters[name] for name in NAMES if parameters.get(name) is not None]
+    own = "binary" if "lightgbm" in type(model).__module__ and is_classifier(model) else "l2"
+    name = str(given[0] if given else own).lower().rpartition(":")[2]
+    return f"{name} with reg_sqrt" if parameters.get("reg_sqrt") else name
+
+
+def _links(model: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """Return the link and the inverse link of a booster."""
+    objective, sigmoid = _objective(model), float(model.get_params().get("sigmoid", 1.0))
+    if objective in LOGITS:
+        return lambda y: special.logit(y) / sigmoid, lambda linear: special.expit(sigmoid * linear)
+    return (np.log, np.exp) if objective in LOG_LINKS else (np.positive, np.positive)
+
+
+def _loss_rows(model: Any, y: npt.ArrayLike, weights: Any) -> tuple[FloatArray, FloatArray]:
+    """Return responses as a booster learns them, and the weights of their losses, classes' too."""
+    parameters = model.get_params()
+    numbers = np.unique(y, return_inverse=True)[1] if is_classifier(model) else y
+    values = np.asarray(numbers, dtype=np.float64)
+    if _objective(model) in LOGITS:
+        equal = any(str(parameters.get(name)).lower() in ("true", "+") for name in CLASS_BALANCE)
+        by_class = {False: 1.0, True: float(parameters.get("scale_pos_weight") or 1)}
+        weights = weights * compute_sample_weight("balanced" if equal else by_class, values > 0)
+    return values, weights * compute_sample_weight(parameters.get("class_weight"), y)
+
+
+def start_of(model: Any, y: FloatArray, offset: FloatArray, weights: FloatArray) -> float:
+    r"""Return the constant b that training of a booster adds to the offset.
+
+    It balances totals, :math:`\sum w (y - \mu(\textrm{offset} + b)) = 0`, as the intercept of a
+    generalized linear model without features. Where the user says where to start, it is that.
+    """
+    parameters, (link, inverse) = model.get_params(), _links(model)
+    at_0 = str(parameters.get("boost_from_average")).lower() in ("false", "-")
+    score = inverse(0.0) if at_0 else parameters.get("base_score")
+    mean = np.average(y, weights=weights) if score is None else np.ravel(score)[0]
+    if not inverse(-np.inf) < mean < inverse(np.inf):
+        raise DataError(
+            f"With an offset, boosting can't start at a mean of {mean:g}, of training rows or as "
+            "`base_score`; draw rows of several values into every refit (`strata=`), or leave "
+            'refits without them out (`on_error="drop"`).'
+        )
+    start, surplus = float(link(mean)), lambda b: weights @ (y - inverse(offset + b))
+    ends = start - offset.max() - 1, start - offset.min() + 1
+    return start if score is not None else float(optimize.brentq(surplus, *ends, xtol=1e-14))
 
 
 def _has_offset(model: Any) -> bool:

@@ -55,6 +55,8 @@ class Predictor:
         What the ``predict`` of a classifier says for each of the classes.
     ordinal : bool
         Whether the classes have an order.
+    total : float
+        Predictions of training rows with an offset, in sum, by the response's sum, if far from 1.
     """
 
     estimator: Any
@@ -65,6 +67,7 @@ class Predictor:
     order: tuple[int, ...] = ()
     labels: tuple[Any, ...] | None = None
     ordinal: bool = False
+    total: float = 1.0
 
     @classmethod
     def of(

@@ -331,7 +331,7 @@ def fit_one(
         else:
             model.fit(matrix, y.astype(np.intp) if coded else response.labels(y), **weighted)
     predictor = Predictor.of(model, response.classes, coded=coded)
-    return replace(predictor, ordinal=response.ordinal)
+    return replace(predictor, ordinal=response.ordinal, total=getattr(model, "total_", 1.0))
 
 
 def fit_alone(estimator: Any, *arguments: Any, **options: Any) -> Predictor:

@@ -23,6 +23,7 @@ NO_MEAN = {
 }
 NO_VALUE = "not defined in some refit"
 NO_SIMULATION = "No simulations say how often such intervals cover."
+WORSE = "below 0: one constant predicts better. The table describes a learner that found nothing."
 MANY_TESTS = 20
 
 # Level at which a value differs from the null value.
@@ -93,7 +94,8 @@ def notes_of(
     if option == "none":
         return []
     full, alone = option == "full", len(several) == 1
-    context = several[0].context
+    context, fit = several[0].context, several[0].fit
+    worse = f"{fit.share_name} {WORSE}" if fit and fit.explained_share < 0 else ""
     notes = [
         *_in_words(before, full),
         *_with_labels(headings, [list(_about(r, alpha, alone=alone)) for r in several], full),
@@ -101,7 +103,7 @@ def notes_of(
         *_with_labels(headings, [list(_tests(r, alone=alone)) for r in several], full),
         *_of_rows(several, headings),
         *_with_labels(headings, [list(_limits(r, alpha)) for r in several], full),
-        *map(Footnote, filter(None, (context.plan_note, context.missing_note))),
+        *map(Footnote, filter(None, (worse, context.plan_note, context.missing_note))),
     ]
     for diagnostic in dict.fromkeys(r.diagnostic for r in several if r.diagnostic is not None):
         notes += map(Footnote, diagnostic.estimand.words.on(diagnostic.params))

@@ -14,6 +14,7 @@ from pyinterp.checks import check_flag, is_list
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.inference.digits import number_format
 from pyinterp.parameters import takes
+from pyinterp.results.footnotes import WORSE
 from pyinterp.results.look import Look
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOptions
@@ -135,6 +136,9 @@ def summary_col(
     if stars:
         notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01: P of each result's table.")
         notes += [f"{n}: {c.note}" for n, c in zip(names, columns, strict=True) if c.note]
+    shares = [c.facts.get("R² or D²", "") for c in columns]
+    if negative := [n for n, share in zip(names, shares, strict=True) if share.startswith("-")]:
+        notes.append(f"{list_of(negative)}: R² or D² {WORSE}")
     title = "" if "Estimand" in about else columns[0].description
     blocks = [estimates, pd.DataFrame(about).T]
     return Table(blocks, notes, title=title, numbered=False, width=0, narrowest=NARROWEST)
