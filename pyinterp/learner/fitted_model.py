@@ -27,7 +27,7 @@ from pyinterp.models.model_reader import ModelReader, formula_of, is_statsmodels
 from pyinterp.models.native_boosters import as_function
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import Predictor, check_instance, learner_name
-from pyinterp.models.row_options import check_offset
+from pyinterp.models.row_options import check_offset, check_rows_alone
 from pyinterp.models.specification import specification
 from pyinterp.models.statsmodels_formula import read_formula
 from pyinterp.random import Seeds
@@ -132,6 +132,7 @@ class FittedModel(Keepable):
             )
         fitted = as_function(fitted)
         if is_statsmodels(fitted):
+            check_rows_alone(fitted, X)
             check_offset(fitted, given=offset is not None or exposure is not None)
         if classes is not None:
             check_classes(classes)

@@ -33,8 +33,11 @@ from pyinterp.models.model_reader import is_statsmodels
 from pyinterp.models.predictor import is_classifier, learner_name
 from pyinterp.models.sample_weight import weight_option
 
-# Models of counts in statsmodels whose link is the logarithm.
-COUNTS = {"Poisson", "NegativeBinomial", "NegativeBinomialP", "GeneralizedPoisson"}
+# Models of counts in statsmodels whose link is the logarithm. Unless they are told otherwise, two
+# add the exposure of their training rows to what they predict of others.
+ADDS_TRAINING = {"NegativeBinomialP", "GeneralizedPoisson"}
+COUNTS = {"Poisson", "NegativeBinomial", *ADDS_TRAINING}
+COUNTS |= {f"ZeroInflated{kind}" for kind in COUNTS}
 # Objectives of XGBoost and LightGBM as they are spelled, without what stands before a colon.
 LOG_LINKS, LOGITS = ("poisson", "gamma", "tweedie"), ("binary", "logistic")
 L2 = ("regression", "regression_l2", "l2", "mse", "rmse", "l2_root", "mean_squared_error",
@@ -168,6 +171,8 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         keyword, predict = _keyword(model), getattr(model, method)
         if keyword == RATES:
             return np.exp(offset) * np.asarray(predict(rows)).reshape(-1)
+        if keyword == "offset" and type(getattr(model, "model", None)).__name__ in ADDS_TRAINING:
+            return predict(rows, offset=offset, exposure=1)
         if keyword == "offset" or (self.fitted and keyword == "base_margin"):
             return predict(rows, **{keyword: offset})
         mean = self._mean(X)
@@ -186,6 +191,9 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         linear = model.predict(rows, **{LINEAR[_keyword(model)]: True})
         start = 0.0 if self.fitted else self.base_
         return np.asarray(_links(model)[1](np.asarray(linear, np.float64) + offset + start))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self.fitted or hasattr(self, "estimator_")
 
     def __sklearn_tags__(self) -> Tags:
         if hasattr(self.estimator, "__sklearn_tags__"):

@@ -46,8 +46,9 @@ def check_row_options(
         if column or is_per_row(name, value, lengths):
             raise OptionError(
                 f"`{name}` of {who} has one value per row, which would not follow the rows into "
-                "resamples: refits would pair it with other rows. Leave it out; a Learner takes "
-                "`weights`, `offset` and `exposure`, which follow the rows, but no groups of rows."
+                "resamples: refits would pair it with other rows. Leave it out, or write an estimator "
+                "of your own, which takes it from columns of `X`; a Learner takes `weights`, "
+                "`offset` and `exposure`, which follow the rows, but no groups of rows."
             )
 
 
@@ -60,6 +61,27 @@ def is_per_row(name: str, value: Any, lengths: Collection[int] = ()) -> bool:
     if PER_ROW.fullmatch(name) and (array or isinstance(value, list | tuple)):
         return np.size(value) > 1
     return array and any(size in lengths for size in np.shape(value))
+
+
+def check_rows_alone(results: Any, X: Any) -> None:
+    """Raise `OptionError` if `predict` of statsmodels results needs more than rows of `X`.
+
+    Models with a smooth can also predict rows of its basis, whose columns have names.
+    """
+    model = results.model
+    if not getattr(model, "_no_exog_infl", True):  # a constant needs no rows
+        needs = "exog_infl"
+    elif getattr(model, "smoother", None) is None:
+        return
+    elif set(model.exog_names) <= set(getattr(X, "columns", model.exog_names)):
+        return
+    else:
+        needs = "exog_smooth"
+    raise OptionError(
+        f"{type(model).__name__} predicts from `exog` and `{needs}`, but `X` says only what `exog` "
+        "is: pass a data frame with the variables of both, and instead of the results a function "
+        f"of its rows, such as `lambda Z: results.predict(Z[['x']], {needs}=Z[['z']])`."
+    )
 
 
 def check_offset(results: Any, *, given: bool) -> None:
