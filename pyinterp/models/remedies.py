@@ -64,12 +64,8 @@ def explanation(error: BaseException, model: Any = None) -> str:
     remedies = [remedy for words, remedy in REMEDIES.items() if words in str(error)]
     if model is not None and _is_unfitted(model):
         remedies.append("it must be fitted: call `fit` first, or give it to `pi.Learner`.")
-    needs_more = isinstance(error, TypeError | NotImplementedError) or "shapes" in str(error)
-    if needs_more and hasattr(model, "cov_params"):  # results of statsmodels
-        remedies.append(
-            "where it predicts from more than rows, pass a function of these, such as "
-            "`lambda Z: results.predict(Z, ...)`."
-        )
+    if hasattr(model, "cov_params"):  # results of statsmodels
+        remedies.append("if it needs more than rows, pass `lambda Z: results.predict(Z, ...)`.")
     return "; ".join([reason(error).rstrip("."), *remedies]) if remedies else reason(error)
 
 

@@ -68,20 +68,18 @@ def check_rows_alone(results: Any, X: Any) -> None:
 
     Models with a smooth can also predict rows of its basis, whose columns have names.
     """
-    model = results.model
-    if not getattr(model, "_no_exog_infl", True):  # a constant needs no rows
-        needs = "exog_infl"
-    elif getattr(model, "smoother", None) is None:
-        return
-    elif set(model.exog_names) <= set(getattr(X, "columns", model.exog_names)):
-        return
-    else:
+    model, needs = results.model, "exog_infl"
+    if hasattr(model, "smoother"):
         needs = "exog_smooth"
-    raise OptionError(
-        f"{type(model).__name__} predicts from `exog` and `{needs}`, but `X` says only what `exog` "
-        "is: pass a data frame with the variables of both, and instead of the results a function "
-        f"of its rows, such as `lambda Z: results.predict(Z[['x']], {needs}=Z[['z']])`."
-    )
+        enough = set(model.exog_names) <= set(getattr(X, "columns", model.exog_names))
+    else:
+        enough = getattr(model, "_no_exog_infl", True)  # a constant needs no rows
+    if not enough:
+        raise OptionError(
+            f"{type(model).__name__} predicts from `exog` and `{needs}`, but `X` is `exog` alone: "
+            "pass a data frame with the variables of both, and instead of the results a function "
+            f"of its rows, such as `lambda Z: results.predict(Z[['x']], {needs}=Z[['z']])`."
+        )
 
 
 def check_offset(results: Any, *, given: bool) -> None:

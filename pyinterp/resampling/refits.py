@@ -39,6 +39,7 @@ from pyinterp.random import Seeds
 from pyinterp.representation import about
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.resampling import Group, Part, Resampling, Units, some_rows
+from pyinterp.resampling.unseen_levels import Levels, Unseen, in_words, levels_for, refused, unseen_in
 
 T = TypeVar("T")
 OnError: TypeAlias = Literal["raise", "drop"]
@@ -149,6 +150,8 @@ def refit(
     done: dict[int, Predictor] = {}
     if checkpoint is not None:
         done = checkpoint.refits(numbered)
+    if work.unseen and options.on_error == "raise":
+        raise RefitError(in_words(work.unseen, plan))
     todo = [k for k in numbered if k not in done]
     failures: list[tuple[str, Exception]] = []
     with (
@@ -196,23 +199,51 @@ class _Work:
     _designs: dict[int, Design] = field(default_factory=dict)
 
     @cached_property
-    def _levels_of_all(self) -> Mapping[str, pd.Categorical] | None:
+    def _levels_of_all(self) -> Levels | None:
         """Levels of the data at hand, coded once; those of fresh draws are in every part."""
-        return self.design.categories(self.population.variables) if self.plan.shares_data else None
+        if not self.plan.shares_data:
+            return None
+        if isinstance(self.design, FormulaDesign):
+            return self.design.categories(self.population.variables)
+        return levels_for(self.estimator, self.population.variables)
 
-    def _levels(self, sample: Sample) -> Mapping[str, pd.Categorical]:
+    def _levels(self, sample: Sample) -> Levels:
         if self._levels_of_all is None:
             return self.design.categories(sample.variables)
         where = np.searchsorted(self.population.rows, sample.rows)
         return {name: factor.take(where) for name, factor in self._levels_of_all.items()}
 
+    @cached_property
+    def unseen(self) -> list[Unseen]:
+        """Levels of evaluation rows that a part's training rows lack, and that can't be read.
+
+        Designs of formulas can read none. Of other encoders a trial tells.
+        """
+        if self.options.unseen_levels == "allow" or self._levels_of_all == {}:
+            return []
+        unseen = unseen_in(self.parts, self._levels)
+        own = isinstance(self.design, FormulaDesign)
+        return unseen if own else refused(unseen, self.parts, self._trained)
+
+    def _trained(self, k: int) -> Callable[[pd.DataFrame], Any]:
+        """Return what the steps before a pipeline's model, or else models, make of rows."""
+        train: Any = self.parts[k].train
+        matrix = self.design.encode(train.variables, train.index)
+        rng = self.seeds.stream("refits", k, "trial")
+        if len(getattr(self.estimator, "steps", ())) < 2:
+            ask: Any = fit_one(self.estimator, matrix, train.y, train.response, rng)
+        else:
+            steps = fresh(self.estimator)[:-1]
+            reseed(steps, rng)
+            ask = steps.fit(matrix, train.response.labels(train.y)).transform
+        return lambda rows: ask(self.design.encode(rows))
+
     def design_of(self, k: int) -> Design:
-        """Return the design of a part; raise if it has evaluation rows that it can't encode."""
+        """Return the design of a part; raise if it has evaluation rows that can't be read."""
+        if unseen := [one for one in self.unseen if one[0] == k]:
+            raise DesignError(in_words(unseen, self.plan))
         if k not in self._designs:
-            part = self.parts[k]
-            if self.options.unseen_levels == "raise":
-                _check_levels(self._levels(part.train), self._levels(part.evaluation), self.plan)
-            self._designs[k] = _design_for(self.design, part, self.plan, self.options)
+            self._designs[k] = _design_for(self.design, self.parts[k], self.plan, self.options)
         return self._designs[k]
 
     def _rng(self, k: int) -> np.random.Generator | None:
@@ -444,21 +475,6 @@ def _design_for(design: Design, part: Part, plan: Resampling, options: RefitOpti
     if options.design_state == "refit" or not plan.shares_data:
         design.encode(part.evaluation.variables)  # rows outside the knots or levels fail here
     return design
-
-
-def _check_levels(
-    trained: Mapping[str, pd.Categorical], evaluated: Mapping[str, pd.Categorical], plan: Resampling
-) -> None:
-    for name, factor in evaluated.items():
-        unseen = np.setdiff1d(factor.codes, trained[name].codes)
-        if len(unseen):
-            level = factor.categories.tolist()[unseen[0]]
-            strata = "draw within levels (`strata=`), " if plan.stratifies else ""
-            raise DesignError(
-                f"Level {level!r} of `{name}` is in the evaluation rows but not "
-                f"in the training rows: merge rare levels, {strata}or accept that it is treated "
-                'as the reference level (`unseen_levels="allow"`).'
-            )
 
 
 def estimating(refits: Sequence[Refit]) -> tuple[Refit, ...]:

@@ -354,7 +354,7 @@ def test_one_refit_has_no_standard_error_of_the_learner(data: pd.DataFrame) -> N
 
 def test_a_level_of_evaluation_rows_only(data: pd.DataFrame) -> None:
     rare = data.assign(g=["rare", *data.g[1:]])
-    message = "Level 'rare' of `g` is in the evaluation rows but not in the training rows: merge"
+    message = "Evaluation rows have levels that training rows lack: 'rare' of `g`, in 1 of 3 refits"
     with pytest.raises(RefitError, match=message):
         fitted(rare, plan=pi.CrossValidation(3))
 
@@ -362,11 +362,12 @@ def test_a_level_of_evaluation_rows_only(data: pd.DataFrame) -> None:
 def test_a_pipeline_that_meets_an_unseen_level_says_so(data: pd.DataFrame) -> None:
     rare = data.assign(g=["rare", *data.g[1:]])
     encode = make_column_transformer((OneHotEncoder(), ["g"]), remainder="passthrough")
-    results = fitted(
-        rare, estimator=make_pipeline(encode, LINEAR), plan=pi.CrossValidation(3), design="frame"
-    )
+    pipeline, plan = make_pipeline(encode, LINEAR), pi.CrossValidation(3)
+    with pytest.raises(RefitError, match="training rows lack: 'rare' of `g`"):
+        fitted(rare, estimator=pipeline, plan=plan, design="frame")
+    results = fitted(data, estimator=pipeline, plan=plan, design="frame")
     with pytest.raises(PredictionError, match=r"can't predict .* rows: ValueError: .*'rare'"):
-        results.pfi()
+        results.predict(rare)
 
 
 @pytest.mark.parametrize("design", ["matrix", "frame"])

@@ -339,7 +339,7 @@ def test_a_level_of_evaluation_rows_only_is_an_error_that_names_it(
 ) -> None:
     data = data.assign(g=["rare", *data.g[1:]]).astype({"g": dtype})
     model = pi.Learner.from_formula("y ~ x + g", data, LinearRegression(), design_state=state)
-    message = r"Refit \d of 3 failed: DesignError: Level 'rare' of `g` is in the evaluation rows"
+    message = r"training rows lack: 'rare' of `g`, in 1 of 3 refits \(\d\). Merge rare levels"
     with pytest.raises(RefitError, match=message):
         model.fit(pi.CrossValidation(3), seed=1)
 

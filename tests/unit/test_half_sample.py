@@ -422,7 +422,7 @@ class TestPlan:
 
     def test_advice_for_an_unseen_level_can_be_followed(self) -> None:
         data = self.data().assign(g=["rare", *["usual"] * 60])
-        with pytest.raises(RefitError, match="merge rare levels, or accept"):
+        with pytest.raises(RefitError, match="Merge rare levels, or accept"):
             self.fit(formula="y ~ x + g", data=data)
         with pytest.raises(RefitError, match=r"draw within levels \(`strata=`\)"):
             self.fit(pi.CrossValidation(3), formula="y ~ x + g", data=data)

@@ -209,7 +209,7 @@ def test_fewer_than_two_refits_left_is_an_error(data: pd.DataFrame) -> None:
 def test_design_failures_may_be_dropped_too(data: pd.DataFrame) -> None:
     data = data.assign(g=["rare", *data.g[1:]])
     model = learner(data, LinearRegression(), "y ~ x + g")
-    with pytest.warns(RefitWarning, match="1 of 3 refits failed.*Level 'rare'"):
+    with pytest.warns(RefitWarning, match="1 of 3 refits failed.*lack: 'rare' of `g`"):
         results = model.fit(pi.CrossValidation(3), seed=1, on_error="drop")
     assert len(results.refits) == 2
 
