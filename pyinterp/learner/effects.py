@@ -306,7 +306,8 @@ class Effects(FittedModels):
             their square.
         eps : float
             Mean squares of at most this count as 0, in squared units of the prediction (1e-10 in
-            hstats). Rounding errors always do, and 0/0 is 0.
+            hstats). Those of at most 1e-12 of the variance of the prediction always do, and 0/0
+            is 0.
         {scale}
         {which_class}
         {rows}

@@ -374,3 +374,58 @@ def test_only_raw_statistics_have_a_unit(normal: pd.DataFrame) -> None:
     ]:  # fmt: skip
         found = model.h_statistic(normalize=normalize, squared=squared)
         assert found.estimand.words.unit == unit
+
+
+class Wobbly(LinearRegression):
+    """A linear model of a, with an effect of b and c of this size, as rounding may have it."""
+
+    def __init__(self, size: float = 0.0, unit: float = 1.0) -> None:
+        super().__init__()
+        self.size, self.unit = size, unit
+
+    def fit(self, X, y):
+        return super().fit(X[:, :1], y)
+
+    def predict(self, X):
+        wobble = np.sin(1e6 * (X[:, 1] + X[:, 2]))
+        return self.unit * (super().predict(X[:, :1]) + self.size * wobble)
+
+
+PAIRS = {
+    "share": {"features": [("b", "c")], "order": "pairwise"},
+    "raw": {"features": [("b", "c")], "order": "pairwise", "normalize": False},
+    "root": {"features": [("b", "c")], "order": "pairwise", "squared": False},
+    "overall": {"features": ["b", "c"], "order": "overall"},
+    "importance": {"features": ["b", "c"], "order": "importance"},
+    "three-way": {"features": [("a", "b", "c")], "order": "three-way"},
+    "total": {"order": "total"},
+}
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e6, 1e-6])
+@pytest.mark.parametrize("statistic", PAIRS)
+@pytest.mark.parametrize("level", ["model", "learner"])
+def test_effects_of_rounding_size_have_no_interaction(
+    normal: pd.DataFrame, unit: float, statistic: str, level: str
+) -> None:
+    """Up to 1e-6 of the standard deviation of the prediction; larger ones keep theirs."""
+    learner = pi.Learner.from_formula
+
+    def h(size: float) -> pi.EstimandResults:
+        data = normal.assign(y=normal["a"])
+        model = learner("y ~ a + b + c", data, Wobbly(size, unit))
+        fit = model.fit_model() if level == "model" else model.fit(pi.Holdout(0.5), seed=1)
+        return fit.h_statistic(**PAIRS[statistic])
+
+    for size in (1e-12, 1e-9, 1e-7):
+        tiny = h(size)
+        assert (tiny.params == 0).all()
+        assert tiny.conf_int().isna().all(axis=None)
+        assert max(map(len, str(tiny.summary()).splitlines())) < 100
+    share = statistic in ("share", "root")
+    for size in (1e-5, 1e-3):
+        whole, part = h(0.1).params, h(size).params
+        power = 0 if share else 2
+        # Of large effects the wobble is a part of the variance of the prediction.
+        np.testing.assert_allclose(part, whole * (size / 0.1) ** power, rtol=1e-6 if share else 0.1)
+        assert (part > 0).all() or statistic == "three-way"

@@ -25,6 +25,10 @@ ORDERS = ("overall", "pairwise", "three-way", "total", "importance")
 # Predictions that are kept between two uses; those beyond are made twice.
 KEPT_BYTES = 2**27
 
+# Effects of this share of the prediction's standard deviation count as 0: rounding errors of sums
+# of predictions would take over their standard errors.
+SMALLEST = 1e-6
+
 # The name of the random stream that draws rows: all orders see the same ones.
 DRAW = "rows of H statistics"
 
@@ -86,7 +90,8 @@ def h_statistic(
     most_rows : int
         Evaluation rows of a refit that are used at most; a random subset of them.
     eps : float
-        Mean squares of at most this count as 0; rounding errors always do.
+        Mean squares of at most this count as 0; those of at most 1e-12 of the variance of the
+        prediction always do.
     scale, which_class
         As for `partial_dependence`.
     """
@@ -280,9 +285,11 @@ def _measure(
             effect = np.einsum("cti,t->ci", crossed(part), row_weights) / r
         centered = effect - (effect @ row_weights)[:, None] / r
         sums += centered[..., None] * of_part
-    # Sums that are 0 in exact arithmetic.
-    rounding = (ROUNDING * np.abs(factual).max(axis=1)) ** 2
-    still = np.einsum("crk,r->ck", np.square(sums), row_weights) / r <= rounding[:, None]
+    # Sums that are 0 in exact arithmetic, or as good as 0.
+    away = factual - (factual @ row_weights)[:, None] / r
+    variance = np.square(away) @ row_weights / r
+    floor = np.maximum((ROUNDING * np.abs(factual).max(axis=1)) ** 2, SMALLEST**2 * variance)
+    still = np.einsum("crk,r->ck", np.square(sums), row_weights) / r <= floor[:, None]
     sums *= ~still[:, None]
     backgrounds = np.zeros_like(sums)
     for part, of_part in zip(parts, coefficients, strict=True):
