@@ -17,7 +17,7 @@ from statsmodels.stats.contrast import ContrastResults
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError, quote
-from pyinterp.inference.digits import cell, number_format, p_text
+from pyinterp.inference.digits import cell, p_text, row_formats
 from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_variance
 from pyinterp.inference.intervals import Alternative, one_tail, symbol
 from pyinterp.inference.terms import IntervalScale, TermInference
@@ -151,11 +151,11 @@ class Contrasts(ContrastResults, Savable):  # type: ignore[misc]  # statsmodels 
         for name in ("statistic", "p_value"):
             if frame[name].isna().all():
                 headings.pop(name)
-        number = number_format(frame["estimate"].to_numpy(), frame["std_error"].to_numpy())
-        formats = dict.fromkeys(headings, number) | {"statistic": "%.3f"}
+        numbers = row_formats(frame["estimate"].to_numpy(), frame["std_error"].to_numpy())
+        own = {"p_value": lambda p, _: p_text(p), "statistic": lambda t, _: cell(t, "%.3f")}
         cells = [
-            [p_text(row[n]) if n == "p_value" else cell(row[n], formats[n]) for n in headings]
-            for _, row in frame.iterrows()
+            [own.get(name, cell)(row[name], number) for name in headings]
+            for (_, row), number in zip(frame.iterrows(), numbers, strict=True)
         ]
         table = Summary()
         table.tables.append(

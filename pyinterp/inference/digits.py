@@ -24,6 +24,20 @@ def number_format(values: FloatArray, errors: FloatArray | None = None) -> str:
     return "%.3e" if decimals > 8 or decimals < -6 else f"%.{max(decimals, 0)}f"
 
 
+def row_formats(values: FloatArray, errors: FloatArray, fmt: str = "") -> list[str]:
+    """Return a format for every row: `fmt`, or one that shows the row's error if this does not.
+
+    By default `fmt` is that of all rows. A row without an error shows two digits of its value. So a
+    large number does not take the decimals of the others.
+    """
+    fmt = fmt or number_format(values, errors)
+    formats, sizes = [fmt] * len(values), np.where(errors > 0, errors, np.abs(values) / 10)
+    unit = 0.0 if fmt.endswith("e") else 10.0 ** -int(fmt[2:-1])
+    for k in np.flatnonzero((sizes > 0) & (sizes < unit)):
+        formats[k] = number_format(np.fmax(np.abs(values[k : k + 1]), sizes[k]), sizes[k : k + 1])
+    return formats
+
+
 def cell(value: float, fmt: str) -> str:
     """Return a number as tables print it; empty if it is missing, and without a sign if it is 0."""
     if not np.isfinite(value):

@@ -12,7 +12,7 @@ from statsmodels.base.wrapper import ResultsWrapper
 
 from pyinterp.checks import check_flag, is_list
 from pyinterp.errors import OptionError, list_of, quote
-from pyinterp.inference.digits import number_format
+from pyinterp.inference.digits import number_format, row_formats
 from pyinterp.parameters import takes
 from pyinterp.results.footnotes import WORSE
 from pyinterp.results.look import Look
@@ -124,7 +124,7 @@ def summary_col(
     names = learner_names([c.learner for c in columns], model_names)
     terms = list(dict.fromkeys(term for c in columns for term in c.params.index))
     cells = {
-        name: _cells(column, terms, float_format or _format(column, columns), stars=stars)
+        name: _cells(column, terms, _formats(column, columns, float_format), stars=stars)
         for name, column in zip(names, columns, strict=True)
     }
     estimates = pd.DataFrame(cells, index=[stub for term in terms for stub in (term, "")])
@@ -260,7 +260,9 @@ def _of_statsmodels(fitted: Any, name: str) -> _Column:
     return _Column(name, COEFFICIENTS, params, bse, pvalues, facts)
 
 
-def _cells(column: _Column, terms: Sequence[str], fmt: str, *, stars: bool) -> list[str]:
+def _cells(
+    column: _Column, terms: Sequence[str], formats: Mapping[str, str], *, stars: bool
+) -> list[str]:
     """Return estimates as text, with standard errors below; empty where there is no such term."""
     cells: list[str] = []
     for term in terms:
@@ -268,6 +270,7 @@ def _cells(column: _Column, terms: Sequence[str], fmt: str, *, stars: bool) -> l
             cells += ["", ""]
             continue
         marks = sum(column.pvalues[term] < level for level in (0.1, 0.05, 0.01)) if stars else 0
+        fmt = formats[term]
         cells += [fmt % column.params[term] + "*" * int(marks), f"({fmt % column.bse[term]})"]
     return cells
 
@@ -281,13 +284,17 @@ def _facts(columns: Sequence[_Column]) -> dict[str, list[str]]:
     return estimand | {name: [c.facts.get(name, "") for c in columns] for name in names}
 
 
-def _format(column: _Column, columns: Sequence[_Column]) -> str:
-    """Return the format of a column: numbers of different estimands are in different units."""
-    if column.description == COEFFICIENTS:
-        return "%.4f"
+def _formats(
+    column: _Column, columns: Sequence[_Column], float_format: str | None
+) -> dict[str, str]:
+    """Return the formats of a column: numbers of different estimands are in different units."""
+    if float_format is not None or column.description == COEFFICIENTS:
+        return dict.fromkeys(column.params.index, float_format or "%.4f")
     same = columns if len({c.description for c in columns}) == 1 else [column]
     params = np.concatenate([c.params for c in same])
-    return number_format(params, np.concatenate([c.bse for c in same]))
+    fmt = number_format(params, np.concatenate([c.bse for c in same]))
+    formats = row_formats(column.params.to_numpy(), column.bse.to_numpy(), fmt)
+    return dict(zip(column.params.index, formats, strict=True))
 
 
 def _check_format(float_format: object) -> None:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, check_text
 from pyinterp.errors import OptionError, quote, short
-from pyinterp.inference.digits import cell, number_format, p_text
+from pyinterp.inference.digits import cell, number_format, p_text, row_formats
 from pyinterp.parameters import takes
 from pyinterp.results import footnotes
 from pyinterp.results.footnotes import Footnote, NotesOption
@@ -57,11 +57,11 @@ class TableOptions:
         if self.decimals is not None:
             check_count("decimals", self.decimals, 0, MOST_DECIMALS)
 
-    def number(self, frame: pd.DataFrame) -> str:
-        """Return the format of estimates and their errors."""
+    def numbers(self, frame: pd.DataFrame) -> list[str]:
+        """Return the formats of estimates and their errors, by row."""
         if self.decimals is not None:
-            return f"%.{self.decimals}f"
-        return number_format(frame["estimate"].to_numpy(float), frame["std_error"].to_numpy(float))
+            return [f"%.{self.decimals}f"] * len(frame)
+        return row_formats(frame["estimate"].to_numpy(float), frame["std_error"].to_numpy(float))
 
 
 class Tabular(Savable):
@@ -386,7 +386,7 @@ def _block(
 
     Names of rows have the numbers of the footnotes that warn of them.
     """
-    number, variance = options.number(frame), results.variance
+    number, variance = options.numbers(frame), results.variance
     # A square has no sign: the limit of a one-sided interval is one of the two-sided ones.
     two_sided = results.alternative == "two-sided" or variance.varies_as_square
     tail = options.alpha / 2 if two_sided else options.alpha
@@ -399,12 +399,12 @@ def _block(
     if results.alternative != "greater":
         columns.append((f"{1 - tail:.3g}]", "conf_high", number))
     if results.null is not None and frame["statistic"].notna().any():
-        columns.append(("t" if results.use_t else "z", "statistic", "%.3f"))
-    cells = {name: frame[column].apply(cell, args=(fmt,)) for name, column, fmt in columns}
+        columns.append(("t" if results.use_t else "z", "statistic", ["%.3f"] * len(frame)))
+    cells = {name: list(map(cell, frame[column], formats)) for name, column, formats in columns}
     if results.null is not None:
         adjusted = results.simultaneous or results.p_adjust is not None
         p = "adj. P" if adjusted else variance.p_heading(results.alternative)
-        cells[p] = frame["p_value"].map(p_text)
+        cells[p] = list(map(p_text, frame["p_value"]))
     stubs = []
     for term in map(str, frame.index):
         marks = [f"[{k}]" for k, note in enumerate(notes, 1) if (heading, term) in note.marks]
@@ -414,10 +414,10 @@ def _block(
 
 def _beside(diagnostic: EstimandResults, terms: pd.Index, options: TableOptions) -> pd.DataFrame:
     """Return the values of a diagnostic as text, a row per term."""
-    words = diagnostic.estimand.words
-    number = options.number(diagnostic.summary_frame()) if words.unit else "%.3f"
-    values = diagnostic.params.reindex(terms).apply(cell, args=(number,))
-    return pd.DataFrame({words.label: values}).set_axis(list(map(str, terms)))
+    words, frame = diagnostic.estimand.words, diagnostic.summary_frame().reindex(terms)
+    numbers = options.numbers(frame) if words.unit else ["%.3f"] * len(frame)
+    values = list(map(cell, frame["estimate"], numbers))
+    return pd.DataFrame({words.label: values}, list(map(str, terms)))
 
 
 def facts_of(results: EstimandResults, estimand: str, *, date: bool) -> list[Fact]:

@@ -17,7 +17,7 @@ import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import RefitEstimate, Replicates, Variance
-from pyinterp.inference.digits import number_format
+from pyinterp.inference.digits import cell, number_format, row_formats
 from pyinterp.whatif import Engine
 
 
@@ -527,6 +527,43 @@ def test_number_format_shows_four_digits(largest: float, expected: str) -> None:
 def test_number_format_shows_two_digits_of_a_usual_error() -> None:
     fmt = number_format(np.array([2001.12]), np.array([0.0, 0.312, np.nan]))
     assert fmt % 0.312 == "0.31"
+
+
+@pytest.mark.parametrize(
+    ("values", "errors", "expected"),
+    [
+        ([10072, 1.234, 0.0123], None, ["10072", "1.234", "0.01230"]),
+        ([10072, 1.234, 0.0123], [563, 0.06, 0.0021], ["10072", "1.234", "0.01230"]),
+        ([10072, 0.001, 3.2], [563, 0.5, 0.7], ["10072", "0.0010", "3.200"]),
+        ([1e5, 1e-4], None, ["100000", "0.0001000"]),
+        # Where the error has a digit, all rows have the same decimals.
+        ([2725, 780, 49, -0.3], [558, 199, 52, 2], ["2725", "780", "49", "0"]),
+        ([2725, 780, 49.2, -0.3], None, ["2725", "780", "49", "-0.3000"]),
+        ([0.352, 0.0121, 0.0], None, ["0.3520", "0.0121", "0.0000"]),
+        ([3566, np.nan, 0], [12, np.nan, 0], ["3566", "", "0"]),
+    ],
+)
+def test_a_large_row_does_not_take_the_decimals_of_others(
+    values: list[float], errors: list[float] | None, expected: list[str]
+) -> None:
+    sizes = np.full(len(values), np.nan) if errors is None else np.array(errors, float)
+    formats = row_formats(np.array(values, float), sizes)
+    assert list(map(cell, values, formats)) == expected
+
+
+@pytest.mark.parametrize("one", [1.0, 1e-4])
+def test_tables_keep_the_digits_of_small_rows(one: float) -> None:
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(50, 3)), columns=["big", "one", "none"])
+    y = 100 * X["big"] + one * X["one"]
+    model = pi.FittedModel(LinearRegression().fit(X, y), X, y)
+    pfi = model.pfi()
+    value = f"{pfi.params['one']:.4g}"[:4]
+    lines = [line.split() for line in str(pfi.summary()).splitlines()]
+    assert any(cell.startswith(value) for line in lines if line[:1] == ["one"] for cell in line)
+    assert value in str(pi.summary_col([pfi, pfi]))
+    assert value in str(pfi.t_test("one = 0"))
+    assert "0.0000" in str(pi.summary_col([pfi], float_format="%.4f"))
 
 
 @pytest.mark.parametrize("size", [1.0, 1e6, 1e-6])
