@@ -13,6 +13,7 @@
 # newdata      name of the argument for new rows
 # complete     rows as `predict` wants them
 # take         where in the value of `predict` the numbers are
+# importance   what it reports as importance: the quantity's name, and the variables' values by name
 # event_first  whether R's pdp, asked about the fit itself, has the second of two classes, the event,
 #              as its first (its columns are p and 1 - p: where R predicts one probability)
 
@@ -84,6 +85,11 @@ entries <- list(
     },
     levels = function(fit) fit$forest$xlevels,
     mean = list(), probability = list(type = "prob"),
+    # With importance = TRUE it permutes out-of-bag rows too: the column before the impurity's.
+    importance = function(fit) {
+      k <- max(ncol(fit$importance) - 1L, 1L)
+      list(colnames(fit$importance)[k], fit$importance[, k])
+    },
     # The rule of its `predict`, which breaks ties at random: here the first class has them.
     cutoff = function(fit, options) {
       cutoff <- if (is.null(options$cutoff)) fit$forest$cutoff else options$cutoff
@@ -102,14 +108,22 @@ entries <- list(
     variables = function(fit) fit$forest$independent.variable.names,
     levels = function(fit) fit$forest$covariate.levels,
     mean = list(), probability = list(), newdata = "data",
-    take = function(value) value$predictions
+    take = function(value) value$predictions,
+    importance = function(fit) {
+      if (is.null(fit$variable.importance)) {
+        stop("a ranger forest reports importances only if it was fitted for them; fit it with ",
+             'importance = "impurity"', call. = FALSE)
+      }
+      list(fit$importance.mode, fit$variable.importance)
+    }
   ),
   rpart = list(
     package = "rpart",
     classes = function(fit) if (fit$method == "class") attr(fit, "ylevels"),
     variables = terms_of,
     levels = function(fit) attr(fit, "xlevels"),
-    mean = list(type = "vector"), probability = list(type = "prob"), label = list(type = "class")
+    mean = list(type = "vector"), probability = list(type = "prob"), label = list(type = "class"),
+    importance = function(fit) list("variable.importance", fit$variable.importance)
   ),
   gbm = list(
     package = "gbm",
@@ -123,6 +137,7 @@ entries <- list(
     levels = function(fit) stats::setNames(fit$var.levels, fit$var.names),
     mean = response, probability = response,
     more = function(fit) list(n.trees = fit$n.trees),
+    importance = function(fit) list("relative influence", gbm::relative.influence(fit, fit$n.trees)),
     event_first = function(fit) fit$distribution$name != "multinomial"
   ),
   multinom = list(
@@ -235,6 +250,20 @@ entry_of <- function(fit) {
 counts_event_first <- function(fit) {
   rule <- entry_of(fit)$event_first
   !is.null(rule) && isTRUE(rule(fit))
+}
+
+# The importances that a fit reports, of these variables: those that its trees do not use have 0.
+importance_of <- function(fit, variables) {
+  rule <- entry_of(fit)$importance
+  if (is.null(rule)) return(NULL)
+  found <- rule(fit)
+  beyond <- setdiff(names(found[[2L]]), variables)
+  if (length(beyond)) {
+    stop("the model reports importances of terms such as ", beyond[1L], ", not of variables; use PFI",
+         call. = FALSE)
+  }
+  values <- unname(found[[2L]][variables])
+  list(found[[1L]], ifelse(variables %in% names(found[[2L]]), values, 0))
 }
 
 describe_fit <- function(fit) {

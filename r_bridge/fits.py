@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
-from r_bridge.conversion import from_r, level_texts, text_from_r
+from r_bridge.conversion import from_r, level_texts, text_from_r, texts
 from r_bridge.session import SESSION
 
-__all__ = ["Fit", "align", "levels_in"]
+__all__ = ["Fit", "Reporting", "align", "levels_in"]
 
 _in_r: WeakSet[Fit] = WeakSet()
 
@@ -115,6 +115,13 @@ class Fit:
         )
         return np.asarray(from_r(value, SESSION.r), dtype=np.intp) - 1
 
+    def importance(self, variables: Sequence[str]) -> tuple[str, FloatArray] | None:
+        """Return the importances that it reports of variables, and what they are called in R."""
+        value = SESSION.call("importance_of", self.value, texts(variables))
+        if from_r(value, SESSION.r) is None:
+            return None
+        return text_from_r(value[0])[0], np.asarray(from_r(value[1], SESSION.r), dtype=np.float64)
+
     def counts_event_first(self) -> bool:
         """Return whether R's pdp has the second of two classes, the event, as its first."""
         return bool(SESSION.call("counts_event_first", self.value)[0])
@@ -132,6 +139,30 @@ class Fit:
             "variables": text_from_r(part["variables"]),
             "levels": dict(zip(text_from_r(part["level_names"]), levels, strict=True)),
         }
+
+
+class Reporting:
+    """An estimator that holds a fit, `fit_`, of variables that R calls `_words`."""
+
+    fit_: Fit
+    _words: Sequence[str]
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """What R's model reports as the importance of its variables, in R's units."""
+        return self._report[1]
+
+    @property
+    def importance_name_(self) -> str:
+        """What R calls the importances, such as "%IncMSE"."""
+        return self._report[0]
+
+    @property
+    def _report(self) -> tuple[str, FloatArray]:
+        found = self.fit_.importance(self._words)
+        if found is None:
+            raise AttributeError("The model of R reports no importances.")
+        return found
 
 
 def levels_in(rows: pd.DataFrame) -> dict[str, list[Any]]:

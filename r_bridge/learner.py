@@ -22,7 +22,7 @@ from pyinterp.errors import DataError, OptionError
 from r_bridge.arguments import check_code, check_formula, check_no_rows, in_r_words
 from r_bridge.checks import check_seed
 from r_bridge.conversion import level_texts, text_from_r, texts
-from r_bridge.fits import Fit, align, levels_in
+from r_bridge.fits import Fit, Reporting, align, levels_in
 from r_bridge.inputs import check_count, check_labels, response_of, rows_of
 from r_bridge.names import Translation, columns_by_name, is_plain
 from r_bridge.packages import need
@@ -40,7 +40,7 @@ def _is_classifier(learner: RLearner) -> bool:
     return bool(learner.classifier)
 
 
-class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """A function of R that fits a model by a formula, as an estimator.
 
     The data are handed to R as a data frame: categories become factors with all their levels in
@@ -188,6 +188,7 @@ class RLearner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
         self._levels = levels_in(frame)
         response = _response_name(self.formula, frame, target)
         self._names = Translation([*frame, response])
+        self._words = [self._names.to_r(str(name)) for name in frame]
         arguments = self._r_arguments(frame)
         values = self._response(target, arguments)
         data = align(frame, self._levels)

@@ -17,7 +17,7 @@ from pyinterp.data.frames import as_frame
 from pyinterp.errors import OptionError
 from r_bridge.arguments import check_code, check_no_rows
 from r_bridge.conversion import RCode, level_texts
-from r_bridge.fits import Fit, align
+from r_bridge.fits import Fit, Reporting, align
 from r_bridge.names import columns_by_name
 from r_bridge.session import SESSION
 
@@ -28,7 +28,7 @@ def _is_classifier(model: RModel) -> bool:
     return hasattr(model, "classes_")
 
 
-class RModel:
+class RModel(Reporting):
     """A model that R has fitted, as a fitted estimator, for `pyinterp.FittedModel`.
 
     Parameters
@@ -91,6 +91,7 @@ class RModel:
             )
         self.feature_names_in_ = np.array(names, dtype=object)
         self.n_features_in_ = len(names)
+        self._words = [str(name) for name in names]
 
     def _classes_of_y(self, classes: Sequence[Any] | None) -> list[Any] | None:
         """Return the classes as `y` has them, in R's order."""

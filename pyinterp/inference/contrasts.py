@@ -152,10 +152,11 @@ class Contrasts(ContrastResults, Savable):  # type: ignore[misc]  # statsmodels 
             if frame[name].isna().all():
                 headings.pop(name)
         numbers = row_formats(frame["estimate"].to_numpy(), frame["std_error"].to_numpy())
-        own = {"p_value": lambda p, _: p_text(p), "statistic": lambda t, _: cell(t, "%.3f")}
+        frame = frame.assign(statistic=[cell(t, "%.3f") for t in frame["statistic"]])
+        frame["p_value"] = list(map(p_text, frame["p_value"]))
         cells = [
-            [own.get(name, cell)(row[name], number) for name in headings]
-            for (_, row), number in zip(frame.iterrows(), numbers, strict=True)
+            [value if isinstance(value, str) else cell(value, fmt) for value in row]
+            for fmt, row in zip(numbers, frame[list(headings)].to_numpy(object), strict=True)
         ]
         table = Summary()
         table.tables.append(

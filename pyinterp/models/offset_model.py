@@ -192,9 +192,6 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         start = 0.0 if self.fitted else self.base_
         return np.asarray(_links(model)[1](np.asarray(linear, np.float64) + offset + start))
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return self.fitted or hasattr(self, "estimator_")
-
     def __sklearn_tags__(self) -> Tags:
         if hasattr(self.estimator, "__sklearn_tags__"):
             return self.estimator.__sklearn_tags__()

@@ -61,6 +61,7 @@ def explanation(error: BaseException, model: Any = None) -> str:
     model : object, optional
         What was asked for predictions, if that failed: it may not be fitted.
     """
+    model = getattr(model, "inside", model)  # of a fitted model with an offset
     remedies = [remedy for words, remedy in REMEDIES.items() if words in str(error)]
     if model is not None and _is_unfitted(model):
         remedies.append("it must be fitted: call `fit` first, or give it to `pi.Learner`.")

@@ -46,9 +46,9 @@ def check_row_options(
         if column or is_per_row(name, value, lengths):
             raise OptionError(
                 f"`{name}` of {who} has one value per row, which would not follow the rows into "
-                "resamples: refits would pair it with other rows. Leave it out, or write an estimator "
-                "of your own, which takes it from columns of `X`; a Learner takes `weights`, "
-                "`offset` and `exposure`, which follow the rows, but no groups of rows."
+                "resamples: refits would pair it with others. Leave it out, or take it from "
+                "columns of `X` in an estimator of your own; a Learner takes `weights`, `offset` "
+                "and `exposure`, which follow the rows, but no groups of rows."
             )
 
 

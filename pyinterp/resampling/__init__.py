@@ -12,6 +12,7 @@ Module          Content
 `splits`        Splits of users: splitters, lists
 `fresh`         Fresh data for every refit, in simulations
 `refits`        Training by a plan
+`levels`        Levels of evaluation rows that training rows lack
 `checkpoint`    A folder of finished refits, with which a call goes on
 `leave_out`     Training again without some variables
 ==============  ======================================================================

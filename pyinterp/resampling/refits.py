@@ -38,8 +38,8 @@ from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.representation import about
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
+from pyinterp.resampling.levels import Levels, Unseen, in_words, levels_for, unread, unseen_among
 from pyinterp.resampling.resampling import Group, Part, Resampling, Units, some_rows
-from pyinterp.resampling.unseen_levels import Levels, Unseen, in_words, levels_for, refused, unseen_in
 
 T = TypeVar("T")
 OnError: TypeAlias = Literal["raise", "drop"]
@@ -214,18 +214,18 @@ class _Work:
         return {name: factor.take(where) for name, factor in self._levels_of_all.items()}
 
     @cached_property
-    def unseen(self) -> list[Unseen]:
+    def unseen(self) -> Unseen:
         """Levels of evaluation rows that a part's training rows lack, and that can't be read.
 
         Designs of formulas can read none. Of other encoders a trial tells.
         """
         if self.options.unseen_levels == "allow" or self._levels_of_all == {}:
             return []
-        unseen = unseen_in(self.parts, self._levels)
+        unseen = unseen_among(self.parts, self._levels)
         own = isinstance(self.design, FormulaDesign)
-        return unseen if own else refused(unseen, self.parts, self._trained)
+        return unseen if own else unread(unseen, self.parts, self._reader)
 
-    def _trained(self, k: int) -> Callable[[pd.DataFrame], Any]:
+    def _reader(self, k: int) -> Callable[[pd.DataFrame], Any]:
         """Return what the steps before a pipeline's model, or else models, make of rows."""
         train: Any = self.parts[k].train
         matrix = self.design.encode(train.variables, train.index)

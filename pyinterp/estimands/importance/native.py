@@ -29,7 +29,7 @@ PROBES = 3
 
 # The names and classes of reported importances, and these, shape (names, classes).
 Report: TypeAlias = tuple[tuple[str, ...], tuple[Any, ...], FloatArray]
-# The kind, the letter of its statistic, names and classes: what a measurement is kept under.
+# The kind, the name of its statistic, names and classes: what a measurement is kept under.
 Heading: TypeAlias = tuple[Native, str, tuple[str, ...], tuple[Any, ...]]
 
 
@@ -68,6 +68,8 @@ def native_importance(
     """
     headings: list[Heading] = [heading for report in reports for heading in report]
     (kept, statistic, names, classes), *others = headings
+    if kept == "impurity" and statistic == "z":
+        statistic = kept
     terms = Terms.plain(names, classes)
     for _, _, *another in others:
         if (other := Terms.plain(*another)).names != terms.names:
@@ -104,8 +106,8 @@ WORDS: Mapping[Native, tuple[str, str, str]] = {
         "Coefficient of each column of the design, per unit of the column.",
     ),
     "impurity": (
-        "impurity",
-        "impurity (feature_importances_)",
+        "{}",
+        "{} (feature_importances_)",
         "What the model reports in `feature_importances_`: of scikit-learn's trees the share of "
         "the decrease in impurity, in sample, which favors features with many values. A feature "
         "has the sum over its columns; a column built of several counts for each of them.",
@@ -207,7 +209,9 @@ def _measure(case: ModelOnRows, *, features: Features, kind: Native | None) -> M
         )
     kind = kinds[0] if kind is None else kind
     names, classes, values = _report(case.whatif, features, kind)
-    statistic = "t" if getattr(_results(_last(case.whatif).model), "use_t", False) else "z"
+    model = _last(case.whatif).model
+    uses_t = getattr(_results(model), "use_t", False)
+    statistic = "t" if uses_t else getattr(model, "importance_name_", "z")  # R's have several
     value = values.T.ravel()
     rows = np.tile(value, (case.sample.nobs, 1))
     estimate = Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))

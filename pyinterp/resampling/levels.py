@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -15,7 +15,8 @@ from pyinterp.errors import list_of, quote
 from pyinterp.resampling.resampling import Part, Resampling
 
 Levels: TypeAlias = Mapping[str, pd.Categorical]
-Unseen: TypeAlias = tuple[int, str, list[Any]]  # number of a part, variable, its unseen levels
+Unseen: TypeAlias = list[tuple[int, str, list[Any]]]  # number of a part, variable, its levels
+Read: TypeAlias = Callable[[pd.DataFrame], Any]
 MOST = 50  # different numbers that may be codes, which a pipeline encodes
 
 
@@ -30,7 +31,7 @@ def levels_for(estimator: Any, variables: pd.DataFrame) -> Levels:
     }
 
 
-def unseen_in(parts: Mapping[int, Part], levels: Callable[[Sample], Levels]) -> list[Unseen]:
+def unseen_among(parts: Mapping[int, Part], levels: Callable[[Sample], Levels]) -> Unseen:
     """Return the unseen levels of every part that has some; a missing value is none."""
     unseen = []
     for k, part in parts.items():
@@ -42,26 +43,21 @@ def unseen_in(parts: Mapping[int, Part], levels: Callable[[Sample], Levels]) -> 
     return unseen
 
 
-def refused(
-    unseen: Sequence[Unseen],
-    parts: Mapping[int, Part],
-    train: Callable[[int], Callable[[pd.DataFrame], Any]],
-) -> list[Unseen]:
-    """Return the unseen levels of variables of which a learner reads none, by trial.
+def unread(unseen: Unseen, parts: Mapping[int, Part], train: Callable[[int], Read]) -> Unseen:
+    """Return the unseen levels of variables of which a learner can't read some, by trial.
 
     ``train(k)`` trains on a part and returns a function of rows. It must read a row that trained,
     but not one that differs from it by an unseen level.
     """
-    ask = cache(train)
+    trial, names = cache(train), set()
 
     def fails(k: int, rows: pd.DataFrame) -> bool:
         try:
-            ask(k)(rows)
+            trial(k)(rows)
         except Exception:  # noqa: BLE001 - whatever a library raises; refits say what else fails
             return True
         return False
 
-    names = set()
     for name, k in {name: k for k, name, _ in reversed(unseen)}.items():
         known, values = parts[k].train.variables, parts[k].evaluation.variables[name]
         new = values[values.notna() & ~values.isin(known[name])].array
@@ -73,7 +69,7 @@ def refused(
     return [one for one in unseen if one[1] in names]
 
 
-def in_words(unseen: Sequence[Unseen], plan: Resampling) -> str:
+def in_words(unseen: Unseen, plan: Resampling) -> str:
     """Return which levels are unseen in which refits, and what to do."""
     every: dict[str, dict[Any, None]] = {}
     for _, name, levels in unseen:
