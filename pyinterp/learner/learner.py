@@ -429,7 +429,8 @@ class Learner:
         Raises
         ------
         RefitError
-            If a refit fails; it names the refit and its cause.
+            If a refit fails; it names the refit and its cause. Before any is trained, if the
+            learner can't read levels that only evaluation rows have; it names all of them.
         OptionError
             If `checkpoint` keeps refits of another call; it names the difference. If `measure`
             asks refits for different estimands, or fails. If `max_evaluation_rows` leaves a refit

@@ -293,8 +293,8 @@ def _formats(
     same = columns if len({c.description for c in columns}) == 1 else [column]
     params = np.concatenate([c.params for c in same])
     fmt = number_format(params, np.concatenate([c.bse for c in same]))
-    sizes = (np.asarray(numbers, np.float64) for numbers in (column.params, column.bse))
-    return dict(zip(column.params.index, row_formats(*sizes, fmt), strict=True))
+    values, errors = (np.asarray(part, np.float64) for part in (column.params, column.bse))
+    return dict(zip(column.params.index, row_formats(values, errors, fmt), strict=True))
 
 
 def _check_format(float_format: object) -> None:
