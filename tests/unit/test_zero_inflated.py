@@ -99,6 +99,22 @@ def test_a_constant_inflation_is_right(kind: str, form: str, n: int) -> None:
     np.testing.assert_allclose(pd_of(model, form), curve(results, form, new))
 
 
+def test_standard_errors_are_those_of_the_delta_method() -> None:
+    """With the coefficient of the inflation, by differences of statsmodels' own predictions."""
+    results, step = inflated("Poisson", "frame"), 1e-5
+    gradient = []
+    for direction in step * np.eye(3):
+        means = [
+            [results.model.predict(results.params + by, rows("array", DATA.assign(x=x))).mean()]
+            for by in (direction, -direction)
+            for x in GRID
+        ]
+        gradient.append(np.ravel(np.subtract(means[:2], means[2:])) / (2 * step))
+    right = np.sqrt(np.einsum("ki,kl,li->i", gradient, results.cov_params(), gradient))
+    found = pi.FittedModel(results, rows("frame", DATA)).pd("x", grid=GRID).bse
+    np.testing.assert_allclose(found, right, rtol=1e-6)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
 def test_exposures_of_inflated_counts_are_those_of_the_rows(kind: str, form: str) -> None:
