@@ -40,8 +40,8 @@ wheel: $(VENV)/.test
 lowest:
 	tests/lowest.sh $(PYTHON)
 
-# Other environments: without pyarrow, polars and DuckDB, with routing of metadata, and the versions
-# of Python that are installed.
+# Other environments: without pyarrow, polars and DuckDB, with routing of metadata, with the arithmetic
+# of another processor, and the versions of Python that are installed.
 matrix: $(VENV)/.test
 	tests/matrix.sh $(BIN)/python
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests of frames and learners in other environments: without other frames, with scikit-learn's routing
-# of metadata, and with other versions of Python. What can't be had is skipped by name.
+# Tests in other environments: without other frames, with scikit-learn's routing of metadata, with the
+# arithmetic of another processor, and with other versions of Python. What can't be had is skipped by name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python="${1:-.venv/bin/python}"
@@ -31,6 +31,29 @@ PYTHONPATH="$place/without:$PWD" quick "without pyarrow, polars and DuckDB" "$py
   tests/photograph tests/lasting/test_saving.py tests/bridge/test_names.py
 PYINTERP_TEST_ROUTING=1 quick "with routing of metadata" "$python" \
   tests/laws/test_*weights.py tests/unit/test_{fitted,frames,linear,offset,refits,trees}.py
+
+# The same seed has the same numbers where BLAS adds up in another order.
+cat >"$place/core.py" <<'PYTHON'
+import numpy as np
+from threadpoolctl import threadpool_info
+
+np.ones((64, 64)) @ np.ones((64, 64))  # ends here without the instructions
+print(*sorted({each["architecture"] for each in threadpool_info() if each["internal_api"] == "openblas"}))
+PYTHON
+own="$("$python" "$place/core.py")"
+core=""
+for candidate in Prescott Sandybridge Haswell; do
+  other="$(OPENBLAS_CORETYPE=$candidate "$python" "$place/core.py" 2>/dev/null || true)"
+  if [ -n "$other" ] && [ "$other" != "$own" ]; then core="$candidate"; fi
+done
+if [ -z "$core" ]; then
+  echo "== arithmetic of another processor: skipped, BLAS is not OpenBLAS of x86, or knows no other"
+else
+  OPENBLAS_CORETYPE="$core" quick "arithmetic of another processor: $core (here ${own:-unknown})" "$python" \
+    tests/docs/test_examples.py tests/photograph
+  "$python" tests/studies/certificates.py >"$place/own"
+  OPENBLAS_CORETYPE="$core" "$python" tests/studies/certificates.py | diff "$place/own" -
+fi
 for version in 3.12 3.13; do
   interpreter=""
   for candidate in "python$version" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$version".*/bin/python; do

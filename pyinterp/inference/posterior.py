@@ -31,7 +31,8 @@ def rank_probabilities(
         return np.array([[above, 1 - above], [1 - above, above]]), True
     rng = np.random.default_rng(seed)
     values, vectors = np.linalg.eigh(cov)
-    root = vectors * np.sqrt(np.clip(values, 0.0, None))
+    # The symmetric root: eigenvectors alone turn with last bits where eigenvalues are equal.
+    root = vectors * np.sqrt(np.clip(values, 0.0, None)) @ vectors.T
     counts = np.zeros((q, q))
     for first in range(0, draws, CHUNK):
         size = min(CHUNK, draws - first)

@@ -177,8 +177,8 @@ class Certificate(Tabular):
         >>> certificate.summary_frame()[["truth", "coverage"]].round(3)
               truth  coverage
         term
-        x2    0.014       1.0
-        x1   -0.008       1.0
+        x2   -0.001       1.0
+        x1   -0.005       1.0
         """
         return self.frame
 
@@ -193,7 +193,7 @@ class Certificate(Tabular):
         Examples
         --------
         >>> str(certificate.summary(notes="none")).splitlines()[-3]
-        'x2   0.01167   0.01354     1.000     0.139     0.000     0.000      1.317     0.000'
+        'x2  0.011670 -0.001126     1.000     0.139     0.000     0.000      2.353     0.000'
         """
         TableOptions(notes=notes)
         context, coverage = self.table.context, self.counts.rows["coverage"].iloc[0]
@@ -255,7 +255,8 @@ def certify(
     alpha : float
         1 - alpha is the nominal coverage.
     seed : int
-        The same seed gives the same numbers, for any `n_jobs`.
+        The same seed gives the same numbers, for any `n_jobs`, and the same data sets to all
+        tables of the same refits.
     n_jobs : int, optional
         Jobs over data sets, by joblib.
     file : path, optional
@@ -358,7 +359,10 @@ def _check(results: object, table: object) -> None:
 
 
 def _rename(copy: DataCopy, *words: object) -> DataCopy:
-    """Return the copy with a name by which a file tells its data, and words, from others."""
+    """Return the copy with a name by which a file tells its data, and words, from others.
+
+    The last bits of means depend on the processor, so the name may only find records of a file.
+    """
     digest = blake2b(repr(words).encode(), digest_size=8)
     for part in (pd.util.hash_pandas_object(copy.rows), copy.means, copy.residuals):
         digest.update(np.ascontiguousarray(part).tobytes())
@@ -378,6 +382,10 @@ class _CopyStudy(CoverageStudy):
     def learner(self, process: Process, name: str, data: pd.DataFrame) -> Learner:
         """Return the learner on some data of the copy."""
         return self.specification._with_rows(data)
+
+    def stream(self, *key: str | int) -> np.random.Generator:
+        """Return the random stream of a key without the name of the copy, as `_rename` says."""
+        return super().stream(*(part for part in key if part != self.dgps[0].name))
 
     def truth_plan(self, process: Process, n: int, refits: int) -> Resampling:
         """Return refits on fresh data, trained on as many rows as in the analysis."""

@@ -160,8 +160,9 @@ def test_rows_that_are_drawn_twice_bias_no_estimate() -> None:
 def test_intervals_that_are_too_narrow_are_caught() -> None:
     results = linear(pi.Subsampling(15))
     grid = np.array([0.5])
+    # 400 data sets: .43 and .88.
     naive, corrected = (
-        certify(results, results.pd("a", grid=grid, cov_type=name), data_sets=40).frame.iloc[0]
+        certify(results, results.pd("a", grid=grid, cov_type=name), data_sets=80).frame.iloc[0]
         for name in ("naive", "corrected")
     )
     assert naive["coverage"] < 0.75
@@ -178,7 +179,6 @@ def test_numbers_are_those_of_each_data_set() -> None:
     table = results.pfi(cov_type="naive")
     certificate = certify(results, table, alpha=0.2)
     truth = certificate.frame.loc[list(table.params.index), "truth"].to_numpy()
-    copy = certificate.counts.frame["process"].iloc[0]
     study = pi.simulation.CoverageStudy(
         dgps=[pi.simulation.molnar_linear()],
         learners={"lm": LinearRegression()},
@@ -190,10 +190,9 @@ def test_numbers_are_those_of_each_data_set() -> None:
     )  # for its streams of random numbers only
     below, above, rejected, width = [], [], [], []
     for data_set in range(3):
-        data = copy_of(results.analysis).draw(120, study.stream("data", copy, 120, data_set))
-        seed = study.stream(
-            "coverage", copy, "LinearRegression", 120, "subsampling, 0.632", data_set
-        )
+        data = copy_of(results.analysis).draw(120, study.stream("data", 120, data_set))
+        key = "LinearRegression", 120, "subsampling, 0.632", data_set
+        seed = study.stream("coverage", *key)
         refits = pi.Learner.from_formula("y ~ a + b + k + g", data, LinearRegression())
         pfi = refits.fit(PLAN, seed=seed, progress=False).pfi(cov_type="naive")
         low, high = pfi.conf_int(0.2).to_numpy().T
@@ -223,6 +222,15 @@ def test_numbers_do_not_depend_on_jobs() -> None:
     one, two = (certify(linear(), n_jobs=jobs).frame for jobs in (1, 2))
     pd.testing.assert_frame_equal(one, two)
     assert not certify(linear(), seed=1).frame.equals(one)
+
+
+def test_tables_of_the_same_refits_have_the_same_data_sets() -> None:
+    """The stream is named by nothing that is computed."""
+    table, other = (linear().pfi(relation=relation) for relation in ("difference", "ratio"))
+    one, two = (certify(linear(), each).sums for each in (table, other))
+    alone = certify(linear(), linear().pfi("a")).frame.loc["a"]
+    pd.testing.assert_series_equal(alone, certify(linear(), table).frame.loc["a"])
+    assert not np.array_equal(one, two)
 
 
 def test_a_file_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,6 +42,18 @@ def test_terms_that_are_alike_have_every_rank_alike(cov: np.ndarray) -> None:
     np.testing.assert_allclose(shares.sum(axis=1), 1)
 
 
+def test_ranks_do_not_depend_on_last_bits() -> None:
+    """Eigenvectors of equal eigenvalues turn with them; the draws must not."""
+    noise = np.random.default_rng(0).normal(size=(4, 4))
+    values = np.array([1.0, 1.2, 0.9, 1.1])
+    for cov in (np.eye(4), np.eye(4) + 1):
+        one, two = (
+            rank_probabilities(values, each, 10.0, draws=10_000, seed=1)[0]
+            for each in (cov, cov + 1e-15 * (noise + noise.T))
+        )
+        np.testing.assert_array_equal(one, two)
+
+
 def test_results_have_ranks_with_table_and_plot() -> None:
     data = pi.datasets.load_diabetes()
     learner = pi.Learner.from_formula("progression ~ bmi + bp + s5 + age", data, LinearRegression())

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
+import pyinterp as pi
 from pyinterp.errors import OptionError
 from pyinterp.random import Seeds
+from pyinterp.simulation.processes.data_copy import DataCopy, copy_of
 
 
 def first(seeds: Seeds, *key: Any) -> float:
@@ -48,3 +53,33 @@ def test_integers_of_any_size_and_none() -> None:
 def test_anything_else_is_a_clear_error(seed: Any) -> None:
     with pytest.raises(OptionError, match=r"`seed` must be a non-negative int, a numpy.random.Gen"):
         Seeds.start(seed)
+
+
+@pytest.mark.parametrize("response", ["y", "two"])
+def test_a_certificate_does_not_depend_on_last_bits(
+    data: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, response: str
+) -> None:
+    """Another processor adds up in another order, and the same seed has the same data sets."""
+    data = data.assign(two=np.where(data["y"] > data["y"].median(), "yes", "no"))
+    estimator = LinearRegression() if response == "y" else LogisticRegression()
+    learner = pi.Learner.from_formula(f"{response} ~ x + z", data, estimator)
+    results = learner.fit(pi.Subsampling(5), seed=1, progress=False)
+
+    def certify() -> pd.DataFrame:
+        return pi.certify(results, data_sets=3, truth_refits=10, progress=False).frame
+
+    def moved(analysis: Any) -> DataCopy:
+        copy, change = copy_of(analysis), 1 + 1e-14
+        means = copy.means * change
+        if response == "two":
+            means /= means.sum(axis=1, keepdims=True) * change
+        return replace(
+            copy,
+            means=means,
+            residuals=copy.residuals * change,
+            function=lambda frame: means[frame.index],
+        )
+
+    before = certify()
+    monkeypatch.setattr("pyinterp.simulation.certify.copy_of", moved)
+    np.testing.assert_allclose(certify(), before, rtol=1e-8, atol=1e-8)
