@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from sklearn.covariance import LedoitWolf
+from sklearn.covariance import ledoit_wolf_shrinkage
 
 from pyinterp._typing import FloatArray
 from pyinterp.data.columns import is_category
-from pyinterp.errors import OptionError
+from pyinterp.errors import OptionError, list_of
 from pyinterp.representation import call_form
 from pyinterp.samplers.encoding import blocks
 from pyinterp.samplers.sampler import ConditionalDistribution, Draws, LearningRows, Sampler, Target
+
+NONE = 1e-8  # a share of variance that counts as none
 
 
 @dataclass(frozen=True)
@@ -25,9 +27,14 @@ class Knockoff(Sampler):
         \quad D = \mathrm{diag}(s),
         \quad s_j = \min(1, 2 \lambda_{\min}(\mathrm{corr}))\, \Sigma_{jj}
 
-    with :math:`\mu` and :math:`\Sigma` (Ledoit and Wolf) of the training rows. A knockoff has the
-    distribution of the feature given the others, but depends on the feature's value too. So PFI by
-    knockoffs is at most PFI by independent conditional draws. CVIM needs another sampler.
+    with :math:`\mu` and :math:`\Sigma` of the training rows. With fewer than 10 rows per column the
+    correlations are shrunk (Ledoit and Wolf). Units of columns change nothing. A constant stays as
+    it is. Where others are linear functions of others, :math:`\lambda_{\min}` is the smallest
+    eigenvalue above 0.
+
+    A knockoff has the distribution of the feature given the others, but depends on the feature's
+    value too: PFI by knockoffs of a linear effect :math:`\beta` is :math:`2 \beta^2 s_j`. CVIM
+    needs another sampler.
 
     Examples
     --------
@@ -47,24 +54,15 @@ class Knockoff(Sampler):
     __repr__ = call_form
 
     def check(self, target: Target, population: pd.DataFrame) -> None:
-        """Raise ``OptionError`` unless all variables are numbers.
+        """Raise ``OptionError`` unless all are numbers, which do not determine the feature.
 
         Examples
         --------
         >>> from pyinterp.samplers.sampler import Target
         >>> sampler.check(Target("bmi", ("bmi",), discrete=False), data[["bmi", "bp"]])
         """
-        for name, column in population.items():
-            if column.isna().any():
-                raise OptionError(
-                    f"Gaussian knockoffs need all variables in every row, but `{name}` is missing "
-                    'in some; use `sampler="conditional"`, or `missing="drop"`.'
-                )
-            if is_category(column) or (target.discrete and name in target.variables):
-                raise OptionError(
-                    f"Gaussian knockoffs need numbers only, but `{name}` is a category; use "
-                    '`sampler="conditional"`.'
-                )
+        if fault := _fault(target, population):
+            raise OptionError(f'Gaussian knockoffs need {fault}; use `sampler="conditional"`.')
 
     def learn(self, data: LearningRows) -> ConditionalDistribution:
         """Estimate means and covariances.
@@ -82,35 +80,68 @@ class _KnockoffDistribution(ConditionalDistribution):
     def __init__(self, data: LearningRows) -> None:
         self.size = np.inf
         self._names = list(data.target.columns)
-        q = len(self._names)
-        evaluation = data.target, data.others
-        estimate = LedoitWolf().fit(_join(*(data.training or evaluation)))
-        cov, rows = estimate.covariance_, _join(*evaluation) - estimate.location_
-        spread = np.sqrt(np.diag(cov))
-        spread[spread == 0] = 1.0
-        least = max(float(np.linalg.eigvalsh(cov / np.outer(spread, spread))[0]), 0.0)
-        s = np.diag(min(1.0, 2 * least) * spread**2)[:, :q]
-        weights = np.linalg.solve(cov, s)
-        self._mean = data.target.to_numpy(dtype=np.float64) - rows @ weights
-        values, vectors = np.linalg.eigh(2 * s[:q] - s.T @ weights)
-        self._root = vectors * np.sqrt(np.clip(values, 0.0, None))
+        q, given = len(self._names), (data.target, data.others)
+        learned, rows, spread = _standardize(_join(*(data.training or given)), _join(*given))
+        values, vectors = np.linalg.eigh(learned.T @ learned / len(learned))
+        vary, null = spread[:q] > 0, vectors[:q, values <= NONE]
+        # Directions without variance are left out, if they are of others only.
+        kept = (values > NONE) | (np.square(null[vary]).max(initial=0.0) > NONE)
+        few = len(learned) < 10 * np.count_nonzero(spread)
+        share = ledoit_wolf_shrinkage(learned[:, spread > 0]) if few else 0.0
+        values, vectors = (1 - share) * values[kept] + share, vectors[:, kept]
+        s = min(1.0, 2 * values[0] * (values[0] > NONE)) * np.diag(vary)
+        weights = vectors / np.maximum(values, NONE) @ vectors[:q].T @ s
+        self._mean = data.target.to_numpy(dtype=np.float64) - rows @ weights * spread[:q]
+        values, vectors = np.linalg.eigh(2 * s - s @ weights[:q])
+        # The symmetric root: eigenvectors alone turn with last bits where eigenvalues are equal.
+        self._root = vectors * np.sqrt(np.clip(values, 0.0, None)) @ vectors.T * spread[:q]
 
     def all(self) -> Iterator[Draws]:
         """Raise ``OptionError``: there are infinitely many normal draws."""
         raise OptionError(
-            "Knockoffs are drawn from a normal law, which has no end of draws; state a number of "
-            '`permutations`, or leave it at "auto".'
+            'A normal law has no end of draws; state a number of `permutations`, or "auto".'
         )
 
     def some(self, k: int, rng: np.random.Generator) -> Iterator[Draws]:
         """Yield k independent draws per row."""
         n, q = self._mean.shape
         for rows in blocks(n, k):
-            noise = rng.standard_normal((len(rows), k, q)) @ self._root.T
-            values = (self._mean[rows, None, :] + noise).reshape(-1, q)
-            frame = pd.DataFrame(values, columns=self._names)
+            noise = rng.standard_normal((len(rows), k, q)) @ self._root
+            frame = pd.DataFrame(
+                (self._mean[rows, None] + noise).reshape(-1, q), columns=self._names
+            )
             yield Draws(rows, frame, np.arange(len(rows) * k).reshape(len(rows), k))
+
+
+def _fault(target: Target, population: pd.DataFrame) -> str:
+    """Return what the feature or another variable lacks, in words."""
+    for name, column in population.items():
+        if column.isna().any():
+            return f'all variables in every row (`missing="drop"`), but `{name}` is missing in some'
+        if is_category(column) or (target.discrete and name in target.variables):
+            return f"numbers only, but `{name}` is a category"
+    names, numbers = np.array(population.columns), population.to_numpy(dtype=np.float64)
+    columns, *_ = _standardize(numbers, numbers)
+    values, vectors = np.linalg.eigh(matrix := columns.T @ columns / len(columns))
+    null = vectors[:, values <= NONE]  # weights of sums that do not vary
+    # As many columns as rows determine any other: there only copies count.
+    sums = null @ null.T if len(numbers) > len(names) + 1 else 1.0 * (np.abs(matrix) > 1 - NONE)
+    for at in np.flatnonzero(np.isin(names, target.variables)):
+        parts = (sums[at] ** 2 > NONE * sums[at, at] ** 2) & (names != names[at])
+        if sums[at, at] > NONE and parts.any():
+            fault = f"`{names[at]}` is a linear function of {list_of(names[parts])}"
+            return f"features that no other variables determine, but {fault}"
+    return ""
 
 
 def _join(target: pd.DataFrame, others: FloatArray) -> FloatArray:
     return np.column_stack([target.to_numpy(dtype=np.float64), others])
+
+
+def _standardize(learned: FloatArray, rows: FloatArray) -> tuple[FloatArray, ...]:
+    """Return both by means and standard deviations of the first, and these; constants are 0."""
+    low, width = learned.min(axis=0), np.ptp(learned, axis=0)
+    # First the range, as squares of numbers of any unit would overflow.
+    shares, others = ((part - low) / np.where(width > 0, width, np.inf) for part in (learned, rows))
+    center, spread = shares.mean(axis=0), np.maximum(shares.std(axis=0), np.finfo(float).tiny)
+    return (shares - center) / spread, (others - center) / spread, width * spread

@@ -50,7 +50,6 @@ import tempfile
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +69,7 @@ from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOptions, Tabular, summarize_frame
 from pyinterp.results.table import Table
-from pyinterp.simulation.processes.data_copy import DataCopy, copy_of
+from pyinterp.simulation.processes.data_copy import copy_of
 from pyinterp.simulation.processes.process import Process
 from pyinterp.simulation.studies.coverage import (
     COLUMNS,
@@ -79,6 +78,7 @@ from pyinterp.simulation.studies.coverage import (
     CoverageStudy,
 )
 from pyinterp.simulation.studies.study import StudyFile
+from pyinterp.storage import fingerprint
 
 PLANS = (HalfSampling, Subsampling, Bootstrap)
 
@@ -294,8 +294,11 @@ def certify(
     context = results.analysis.context
     estimand = replace(table.estimand, diagnostic=None, correction=None)
     options: dict[str, Any] = {"p_adjust": table.p_adjust, "simultaneous": table.simultaneous}
-    words = results.model, estimand.description, table.exog_names, options
-    copy = _rename(copy_of(results.analysis), *words)
+    words = repr((results.model, estimand.description, table.exog_names, options))
+    copy = copy_of(results.analysis)
+    # By the name a file tells its data, and words, from others.
+    name = fingerprint((words, copy.rows, copy.means, copy.residuals))[:16]
+    copy = replace(copy, name=f"copy {name}")
     ask = partial(LearnerResults.estimate, estimand=estimand, **options)
     study = _CopyStudy(
         dgps=[copy],
@@ -358,17 +361,6 @@ def _check(results: object, table: object) -> None:
         )
 
 
-def _rename(copy: DataCopy, *words: object) -> DataCopy:
-    """Return the copy with a name by which a file tells its data, and words, from others.
-
-    The last bits of means depend on the processor, so the name may only find records of a file.
-    """
-    digest = blake2b(repr(words).encode(), digest_size=8)
-    for part in (pd.util.hash_pandas_object(copy.rows), copy.means, copy.residuals):
-        digest.update(np.ascontiguousarray(part).tobytes())
-    return replace(copy, name=f"copy {digest.hexdigest()}")
-
-
 @dataclass(frozen=True, kw_only=True, repr=False)
 class _CopyStudy(CoverageStudy):
     """The coverage of one table on a copy of its data.
@@ -384,7 +376,7 @@ class _CopyStudy(CoverageStudy):
         return self.specification._with_rows(data)
 
     def stream(self, *key: str | int) -> np.random.Generator:
-        """Return the random stream of a key without the name of the copy, as `_rename` says."""
+        """Return the random stream of a key without the copy's name, which last bits change."""
         return super().stream(*(part for part in key if part != self.dgps[0].name))
 
     def truth_plan(self, process: Process, n: int, refits: int) -> Resampling:

@@ -8,6 +8,7 @@ import pytest
 from scipy import special
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+import pyinterp as pi
 from pyinterp import samplers
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
@@ -252,6 +253,20 @@ class TestSubgroup:
         assert draws.frame["g"].dtype == data["g"].dtype
 
 
+def wide(n: int, seed: int = 3) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(rng.normal(size=(n, 50)), columns=[f"w{k}" for k in range(50)])
+
+
+def knockoffs(data: pd.DataFrame, target: list[str], train: int = 0) -> np.ndarray:
+    """Two draws of every row after the first `train` (by default half) rows, which are learned."""
+    law = learned(samplers.Knockoff(), target, data, train=train or len(data) // 2)
+    return next(iter(law.some(2, np.random.default_rng(0)))).frame.to_numpy()
+
+
+DUMMIES = ["d0", "d1", "d2"]
+
+
 class TestKnockoff:
     def test_second_moments_are_those_of_the_features(self) -> None:
         """(X~_j, X_-j) has the covariance of X; Cov(X_j, X~_j) = V(X_j) - s_j."""
@@ -276,6 +291,124 @@ class TestKnockoff:
     def test_needs_numbers(self) -> None:
         with pytest.raises(OptionError, match="numbers only, but `g` is a category"):
             choose_sampler("knockoff", Target("z", ("z",), False), treated(20))
+
+    @pytest.mark.parametrize("n", [100, 14])
+    @pytest.mark.parametrize("target", [["x"], ["x", "z1"]])
+    @pytest.mark.parametrize(
+        ("units", "shifts"),
+        [
+            ([1e-3, 1, 1], 0),
+            ([1, 1e6, 1], 0),
+            ([1e-12, 1, 1e12], [0, 5, 0]),
+            ([1e12, 1e-12, 1], [1e12, 0, 0]),
+            ([1e200, 1, 1e-200], 0),
+            ([3, 1, 60], 1e9),
+        ],
+    )
+    def test_units_and_shifts_change_nothing(self, n, target, units, shifts) -> None:
+        """Whole numbers, which stay exact; of few rows correlations are shrunk."""
+        whole = (1000 * gaussian(n)).round()
+        draws = knockoffs(whole, target)
+        moved = knockoffs(whole * units + shifts, target)
+        k = len(target)
+        back = (moved - (np.zeros(3) + shifts)[:k]) / units[:k]
+        np.testing.assert_allclose(back, draws, rtol=1e-8, atol=1e-8 * 1000)
+
+    def test_a_constant_draws_itself_and_changes_no_other(self) -> None:
+        data = gaussian(60)
+        for k in (0.0, 0.1, 1e9 + 0.1):
+            constant = data.assign(k=k)
+            assert (knockoffs(constant, ["k"]) == k).all()
+            choose_sampler("knockoff", Target("k", ("k",), False), constant)
+            np.testing.assert_allclose(
+                knockoffs(constant, ["x"]), knockoffs(data, ["x"]), rtol=1e-9
+            )
+
+    def test_a_constant_in_a_group(self) -> None:
+        data = gaussian(60).assign(k=7.0)
+        draws = knockoffs(data, ["k", "x"])
+        assert (draws[:, 0] == 7).all()
+        assert np.std(draws[:, 1] - np.repeat(data["x"].to_numpy()[30:], 2)) > 0.3
+
+    def test_a_value_that_no_training_row_has_changes_no_other(self) -> None:
+        data = gaussian(60).assign(k=3.0)
+        rare = data.assign(k=np.where(np.arange(60) == 55, 4e12, 3.0))
+        np.testing.assert_allclose(knockoffs(rare, ["x"]), knockoffs(data, ["x"]), rtol=1e-9)
+        np.testing.assert_array_equal(knockoffs(rare, ["k"])[:, 0], np.repeat(rare["k"][30:], 2))
+
+    DETERMINED = (
+        ("copy", lambda d: d.assign(copy=d["z1"]), "z1"),
+        ("unit", lambda d: d.assign(unit=3e-3 * d["z1"] + 1e6), "z1"),
+        ("near", lambda d: d.assign(near=d["z1"] + 5e-5 * d["x"]), "z1"),
+        ("total", lambda d: d.assign(total=d["z1"] + 9 * d["z2"] - 4), "z1, z2"),
+        ("total", lambda d: wide(len(d)).assign(total=lambda w: w.sum(axis=1)), ".* and 42 more"),
+        ("total", lambda d: wide(len(d)).assign(total=lambda w: w["w3"] - w["w7"]), "w3, w7"),
+        ("copy", lambda d: wide(len(d) // 5).assign(copy=lambda w: 3 - w["w7"]), "w7"),
+        ("d0", lambda d: pd.DataFrame(np.eye(3)[np.arange(len(d)) % 3], columns=DUMMIES), "d., d."),
+        ("gap", lambda d: d.assign(a=d["z1"] + 1e-3 * d["x"], gap=d["x"])[["z1", "a", "gap"]],
+         "z1, a"),
+    )  # fmt: skip
+
+    @pytest.mark.parametrize(("name", "make", "by"), DETERMINED)
+    def test_a_feature_that_others_determine_is_refused(self, name, make, by) -> None:
+        with pytest.raises(OptionError, match=f"`{name}` is a linear function of {by}; use `sam"):
+            choose_sampler("knockoff", Target(name, (name,), False), make(gaussian(100)))
+
+    def test_a_group_with_a_determined_variable_is_refused(self) -> None:
+        data = gaussian(50).assign(total=lambda d: d["x"] + d["z1"])
+        with pytest.raises(OptionError, match="`x` is a linear function of"):
+            choose_sampler("knockoff", Target("f", ("x", "z1"), False), data)
+        choose_sampler("knockoff", Target("z2", ("z2",), False), data)
+
+    @pytest.mark.parametrize("n", [6, 10, 29, 31, 32, 40])
+    def test_few_rows_determine_nothing(self, n: int) -> None:
+        for seed in range(20):
+            data = wide(n, seed)[[f"w{k}" for k in range(30)]]
+            choose_sampler("knockoff", Target("w0", ("w0",), False), data)
+            draws, own = knockoffs(data, ["w0"], train=n - 3), np.repeat(data["w0"][-3:], 2)
+            assert np.isfinite(draws).all()
+            assert (np.abs(draws[:, 0] - own) > 1e-3).all()
+
+    def test_others_that_determine_each_other_do_no_harm(self) -> None:
+        """E (X~ - X)² is 2 s; s is of the smallest eigenvalue above 0."""
+        n = 20_000
+        data = gaussian(n)[["x", "z1"]].assign(copy=lambda d: 5 - 60 * d["z1"])
+        law = learned(samplers.Knockoff(), ["x"], data, train=n // 2)
+        draws = list(law.some(1, np.random.default_rng(0)))
+        values = np.concatenate([d.frame["x"].to_numpy() for d in draws])
+        x, z = data["x"][n // 2 :], data["z1"][n // 2 :]
+        s = 2 * np.sort(np.linalg.eigvalsh(data.corr()))[1] * 1.5
+        assert np.mean((values - x) ** 2) == pytest.approx(2 * s, rel=4 * np.sqrt(2 / len(x)))
+        true = [[1.5, 1.0], [1.0, 1.0]]
+        assert np.abs(np.cov(values, z) - true).max() < 4 * 1.5 * np.sqrt(2 / len(x))
+
+    def test_others_that_determine_each_other_in_few_rows(self) -> None:
+        """Three indicators say the same as two, also where correlations are shrunk."""
+        data = gaussian(60).assign(
+            **dict(zip(DUMMIES, np.eye(3)[np.arange(60) % 3].T, strict=True))
+        )
+        all_three, two = (
+            knockoffs(frame, ["x"])[:, 0] - np.repeat(data["x"].to_numpy()[30:], 2)
+            for frame in (data, data.drop(columns="d2"))
+        )
+        assert np.var(all_three) == pytest.approx(np.var(two), rel=0.5)
+
+    def test_a_near_copy_stays_near(self) -> None:
+        """Shrunken correlations would draw what lies 0.1 s.d. away."""
+        data = gaussian(300)
+        near = data.assign(near=data["z1"] + 1e-3 * np.random.default_rng(2).normal(size=300))
+        draws = knockoffs(near, ["near"], train=150)
+        own = np.repeat(near["near"].to_numpy()[150:], 2)
+        assert np.mean((draws[:, 0] - own) ** 2) < 4 * 1e-6
+        assert np.mean((draws[:, 0] - own) ** 2) > 0.1 * 1e-6
+
+    def test_importance_of_a_linear_effect_is_twice_its_square_times_s(self) -> None:
+        data = gaussian(4000)
+        model = pi.FittedModel(lambda rows: 3 * rows["x"].to_numpy(), data, 3 * data["x"], seed=1)
+        s = min(1.0, 2 * np.linalg.eigvalsh(data.corr())[0]) * data["x"].var(ddof=0)
+        found = model.pfi("x", sampler="knockoff", permutations=30)
+        assert found.params["x"] == pytest.approx(18 * s, rel=4 * np.sqrt(2 / 4000))
+        assert found.params["x"] > 18 * 0.25  # more than with independent draws, V(x | z) = 1/4
 
 
 class TestChoice:

@@ -18,7 +18,6 @@ from pyinterp.simulation.processes.process import Process, Seed, generator
 
 NOISE = 0.1  # standard deviation of the noise of a number, in standard deviations of it
 MOST_POWER = 10.0
-BITS = 24  # of means and residuals, relative to the standard deviation of the response
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -82,8 +81,10 @@ def copy_of(analysis: Analysis) -> DataCopy:
     y, predicted = y[kept], total[kept] / count[kept]
     rows = population.variables.take(kept).reset_index(drop=True)
     number = response.classes is None
-    exact = _line(predicted[:, 0], y) if number else _sharpen(predicted, y.astype(np.intp))
-    means = _rounded(exact, np.std(y))
+    means = _line(predicted[:, 0], y) if number else _sharpen(predicted, y.astype(np.intp))
+    # Last bits depend on the processor, and would decide between equal splits of a tree: seven
+    # digits of the standard deviation stay.
+    means = np.round(means, 7 - int(np.floor(np.log10(np.std(y) or 1.0))))
     numbers = [k for k, name in enumerate(rows) if name not in analysis.problem.discrete]
     floats = [k for k in numbers if rows.dtypes.iloc[k].kind == "f"]
     moved = [k for k in floats if (rows.iloc[:, k] % 1 > 0).any()]
@@ -94,21 +95,12 @@ def copy_of(analysis: Analysis) -> DataCopy:
         covariates=lambda n, rng: _resample(rows, moved, rng.integers(len(rows), size=(3, n))),
         function=lambda frame: means[frame.index],  # rows keep their place in the data
         noise="residuals",
-        noise_sd=float(np.std(y - exact)) if number else float("nan"),
+        noise_sd=float(np.std(y - means)) if number else float("nan"),
         response=response,
         rows=rows,
         means=means,
-        residuals=_rounded(y - exact, np.std(y)) if number else np.empty(0),
+        residuals=y - means if number else np.empty(0),
     )
-
-
-def _rounded(values: FloatArray, scale: float) -> FloatArray:
-    """Round to binary places, whose sums are exact.
-
-    Last bits depend on the processor, and would decide between the equal splits of a tree.
-    """
-    places = BITS - np.frexp(scale)[1]
-    return np.asarray(np.ldexp(np.rint(np.ldexp(values, places)), -places))
 
 
 def _line(predicted: FloatArray, y: FloatArray) -> FloatArray:
