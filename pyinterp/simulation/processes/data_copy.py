@@ -82,9 +82,9 @@ def copy_of(analysis: Analysis) -> DataCopy:
     rows = population.variables.take(kept).reset_index(drop=True)
     number = response.classes is None
     means = _line(predicted[:, 0], y) if number else _sharpen(predicted, y.astype(np.intp))
-    # Last bits depend on the processor, and would decide between equal splits of a tree: seven
+    # Last bits depend on the processor, and would decide between equal splits of a tree: eleven
     # digits of the standard deviation stay.
-    means = np.round(means, 7 - int(np.floor(np.log10(np.std(y) or 1.0))))
+    means = np.round(means, 11 - int(np.floor(np.log10(np.std(y) or 1.0))))
     numbers = [k for k, name in enumerate(rows) if name not in analysis.problem.discrete]
     floats = [k for k in numbers if rows.dtypes.iloc[k].kind == "f"]
     moved = [k for k in floats if (rows.iloc[:, k] % 1 > 0).any()]
