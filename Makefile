@@ -64,7 +64,7 @@ docs: $(VENV)/.dev
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 calibration: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 -m calibration tests/calibration tests/unit
+	$(BIN)/python -m pytest -n 2 -m calibration tests/calibration tests/papers tests/unit
 
 acceptance: $(VENV)/.test
 	$(BIN)/python -m pytest -s -m acceptance tests/acceptance tests/docs

@@ -21,6 +21,7 @@ kernelspec:
 # {title}
 
 {counts} Every cell is shown from the result that the package holds; `rerun=True` computes it anew.
+Theorems, equations and algorithms are [checked by tests](index.md).
 
 `error` is the standard error of our number, `difference` counts such errors. The rounding of the
 printed number is included; the paper's error is not. A number agrees up to 3.

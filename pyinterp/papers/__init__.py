@@ -12,8 +12,8 @@ Module             Content
 ``__main__``       ``python -m pyinterp.papers``, which computes what `results` holds
 =================  ===============================================================================
 
-A cell is a table, a figure, a theorem or a numbered estimator. `printed` has the papers' numbers,
-`results` ours, a CSV file per cell.
+A cell is a table, a figure or a passage with numbers. `printed` has the papers' numbers, `results`
+ours, a CSV file per cell. Theorems and estimators are checked by tests (``tests/papers``).
 """
 
 from pyinterp.papers.replication import replicate

@@ -139,20 +139,6 @@ def f14(x1: Any, x4: Any) -> Any:
     return wave / (6 * np.pi * x1)
 
 
-def joint(n: int = 1_000_000) -> pd.DataFrame:
-    """PD of x1 = .3 and x4 = .7: by simulation, by the right formula and as printed."""
-    process = pi.simulation.friedman1()
-    frame = process.covariates(n, np.random.default_rng(1)).assign(x1=0.3, x4=0.7)
-    f = process.f(frame)
-    wave = 5 * np.pi * 0.3 * (12 * 0.7 + 5) - 12 * np.cos(0.3 * np.pi) + 12
-    rows = [
-        ("simulated", f.mean(), f.std() / n**0.5),
-        ("with 60", f14(0.3, 0.7), 0.0),
-        ("as printed, with 12", wave / (6 * np.pi * 0.3), 0.0),
-    ]
-    return pd.DataFrame(rows, columns=["quantity", "ours", "error"])
-
-
 def boosting() -> pd.DataFrame:
     """H and the interaction statistic of boosted trees, all pairs."""
     model = friedman(TREES).fit_model(seed=1)
@@ -244,25 +230,6 @@ def noise() -> pd.DataFrame:
     return long(parts, "feature")
 
 
-def algorithm(n: int = 200) -> pd.DataFrame:
-    """PD and FIRM of a forest: by the algorithm's loop, and by the package."""
-    data = pi.simulation.friedman1().draw(n, seed=1)
-    forest = RandomForestRegressor(50, random_state=1).fit(data.drop(columns="y"), data["y"])
-    model = pi.FittedModel(forest, data, "y")
-    grid = np.quantile(data["x4"], [0, 0.25, 0.5, 0.75, 1]).tolist()
-    loop = [forest.predict(data.drop(columns="y").assign(x4=v)).mean() for v in grid]
-    ours = model.pd("x4", grid=grid).params.tolist()
-    firm = model.firm("x4", grid=grid).params.iloc[0]
-    rows = [
-        *(
-            ("algorithm 1", f"PD at {v:.2f}", o, e)
-            for v, o, e in zip(grid, ours, loop, strict=True)
-        ),
-        ("equation 4", "FIRM of x4", firm, np.std(loop, ddof=1)),
-    ]
-    return pd.DataFrame(rows, columns=["cell", "quantity", "ours", "by hand"]).assign(error=np.nan)
-
-
 def top(panel: str, term: str, k: int, result: pd.DataFrame) -> ggplot:
     """Draw the largest numbers of every panel."""
     size = result["ours"].abs()
@@ -289,12 +256,9 @@ CELLS = {
     ),
     "section 3.1": Cell(linear),
     "figure 3": Cell(lines, partial(curves, x="x", color="curve", panel="feature")),
-    "algorithm 1": Cell(algorithm, rows="cell == 'algorithm 1'"),
-    "equation 4": Cell(of="algorithm 1", rows="cell == 'equation 4'"),
     "figure 4": Cell(network, first),
     "figure 5": Cell(interactions, partial(top, "", "pair", 10)),
     "figure 6": Cell(spread_at, partial(curves, x="at", color="curve", panel="panel")),
-    "section 4": Cell(joint),
     "figure 7": Cell(boosting, partial(top, "method", "pair", 10)),
     "figure 8": Cell(
         houses,

@@ -129,97 +129,6 @@ def adjustment(
     return frame.rename("ours").reset_index().assign(error=np.nan)
 
 
-def theorems(n: int = 1_000_000) -> pd.DataFrame:
-    """Importance of a known f by switching the feature, and by squared effects."""
-    rng = np.random.default_rng(1)
-    z = rng.standard_normal(n)
-    results = {}
-
-    def both(theorem: str, f: Any, x: Any, new: Any, sides: dict[str, Any]) -> None:
-        switched = np.square(f(new, z) - f(x, z))  # e_switch - e_orig of the true f
-        every = {"switched": switched, **sides}
-        results[theorem] = pd.DataFrame(
-            [(k, v.mean(), v.std() / n**0.5) for k, v in every.items()],
-            columns=["quantity", "ours", "error"],
-        )
-
-    def classes(k: int) -> tuple[Any, Any, Any, Any]:
-        """Return probabilities given z, f of (class, z), classes, and classes given z again."""
-        p = np.exp(np.outer(z, np.arange(k)))
-        p /= p.sum(axis=1, keepdims=True)
-        draw = [(p.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1) for _ in range(2)]
-        return p, lambda x, z: x**2 * (1 + 0.5 * z), *draw
-
-    p, f, x, again = classes(3)
-    pairs = [(a, b) for a in range(3) for b in range(3) if a != b]
-    shares, here = p.mean(axis=0), np.eye(3)[x]
-    given = sum(here[:, a] * shares[b] * (f(a, z) - f(b, z)) ** 2 for a, b in pairs)
-    both("theorem 1", f, x, rng.permutation(x), {"squared effects": given})
-    given = sum(p[:, a] * p[:, b] * (f(a, z) - f(b, z)) ** 2 for a, b in pairs)
-    sides = {"squared effects, without the factor 2": given, "as printed": 2 * given}
-    both("theorem 4", f, x, again, sides)
-    p, f, x, again = classes(2)
-    given = 2 * p[:, 0] * p[:, 1] * (f(1, z) - f(0, z)) ** 2
-    both("theorem 3", f, x, again, {"squared effects": given})
-    noise = rng.standard_normal((2, n))
-    x, again = 0.7 * z + noise  # f = x (1 + z): the effect of x against x* is (x - x*) (1 + z)
-    other = 0.7 * rng.standard_normal(n) + rng.standard_normal(n)
-
-    def slope(x: Any, z: Any) -> Any:
-        return x * (1 + z)
-
-    square = (1 + z) ** 2
-    both("theorem 2", slope, x, rng.permutation(x), {"squared effects": (x - other) ** 2 * square})
-    both("theorem 5", slope, x, again, {"squared effects": 2 * square})
-    return long(results, "theorem").sort_values("theorem", kind="stable", ignore_index=True)
-
-
-def equations(n: int = 20_000) -> pd.DataFrame:
-    """Estimators with the oracle, in the scenario of weak dependence, beside closed forms."""
-    process = pi.simulation.khan_regression("weak", noise_features=1)
-    data = process.draw(n, seed=1)
-    learner = pi.Learner.from_formula(process.oracle, data, LinearRegression())
-    res = learner.fit(pi.HalfSampling(0, pairs=10), seed=1, progress=False)
-    some = learner.fit(pi.NestedBootstrap(10, splits=2), seed=1, progress=False)
-    exact: Any = {x: process.pfi(x) for x in process.features}
-    mvim, cvim = exact["X1"], 8.0
-    results = {
-        "equation 3": (res.mvim("X1"), mvim),
-        "equation 6": (res.mvim("C2"), exact["C2"]),
-        "equation 7": (res.loco("C2"), exact["C2"] / 2),
-        "equation 17": (res.positivity("X1"), 1 - cvim / mvim),
-        "equation 19": (res.cvim("X1"), cvim),
-        "equation 33": (res.amvim("X1"), mvim),
-        "algorithm 1": (some.mvim("X1"), mvim),
-        "algorithm 2": (some.cvim("X1"), cvim),
-    }
-    values = [(k, r.params.iloc[0], r.bse.iloc[0], t) for k, (r, t) in results.items()]
-    return pd.DataFrame(values, columns=["equation", "ours", "error", "true"])
-
-
-def decomposition(n: int = 2000) -> pd.DataFrame:
-    """Shares of V(Y): of the confounder, of a binary exposure, and of neither."""
-
-    def draw(n: int, seed: int) -> pd.DataFrame:
-        rng = np.random.default_rng(seed)
-        z = rng.standard_normal(n)
-        p = 1 / (1 + np.exp(-z))
-        x = 1.0 * (rng.random(n) < p)
-        y = z + x * (1 + z / 2) + rng.standard_normal(n)
-        return pd.DataFrame({"x": x, "z": z, "y": y, "p": p})
-
-    learner = pi.Learner.from_formula("y ~ x * z", draw(n, 1), LinearRegression())
-    res = learner.fit(pi.HalfSampling(0, pairs=10), seed=1, progress=False)
-    causal = res.causal("x")
-    z, p, y = (draw(1_000_000, 2)[name] for name in ("z", "p", "y"))
-    between, others = (p * (1 - p) * (1 + z / 2) ** 2).mean(), (z + p * (1 + z / 2)).var()
-    frame = pd.concat(
-        [pd.DataFrame({"ours": r.params, "error": r.bse}) for r in (causal.share, causal.rest)]
-    )
-    true = np.array([between, others, 1, 0]) / y.var()
-    return frame.assign(true=true).rename_axis("term").reset_index()
-
-
 def box_plots(result: pd.DataFrame) -> ggplot:
     """Draw MVIM of data sets by training rows."""
     return boxes(result, "n", "feature + learner", pd.DataFrame({"ours": [8.0]}), "MVIM")
@@ -240,7 +149,6 @@ def trajectory(result: pd.DataFrame) -> ggplot:
 
 
 SECTION = (*((s, "MVIM") for s in MARGINAL), *((s, "CVIM") for s in CONDITIONAL))
-EQUATIONS = ("equation 6", "equation 7", "equation 17", "equation 19", "equation 33")
 CELLS = {
     "table 1": Cell(truth),
     **{
@@ -253,16 +161,5 @@ CELLS = {
         f"figure {k}": Cell(partial(adjustment, s), partial(adjustment_plots, s))
         for k, s in enumerate(CONDITIONAL, 10)
     },
-    "theorem 1": Cell(theorems, rows="theorem == 'theorem 1'"),
-    **{f"theorem {k}": Cell(of="theorem 1", rows=f"theorem == 'theorem {k}'") for k in range(2, 6)},
-    "equation 3": Cell(equations, rows="equation == 'equation 3'"),
-    **{
-        name: Cell(of="equation 3", rows=f"equation == '{name}'")
-        for name in (*EQUATIONS, "algorithm 1", "algorithm 2")
-    },
-    "equation 23": Cell(decomposition),
-    "equation 14": Cell(
-        of="table 2", rows="quantity in ['delta', 'estimate', 'corrected', 'truth']"
-    ),
 }
 PAPER = Paper("khan2025", CELLS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -241,112 +240,6 @@ def losses(trees: int = 100) -> pd.DataFrame:
     return pd.DataFrame(means, columns=["quantity", "ours", "error"])
 
 
-def theorems(n: int = 1_000_000, repetitions: int = 200) -> pd.DataFrame:
-    """Bias of an unbiased learner's PD and cPFI, and cPFI of a wrong model, beside the theorems."""
-    process, lm = PROCESSES["linear"], LEARNERS["lm"]
-    options: dict[str, Any] = {"n": 100, "repetitions": repetitions, "seed": 1}
-    pd_bias = pi.simulation.decompose(
-        process, lm, "pd", "x1", grid=[0.1, 0.5, 0.9], **options
-    ).frame
-    pfi_bias = pi.simulation.decompose(process, lm, "pfi", "x1", **options).frame
-    rows = [
-        *(
-            ("theorem 1", f"bias of PD at {r.value}", r.bias, r.bias_mcse)
-            for r in pd_bias.itertuples()
-        ),
-        *(
-            ("theorem 2", "bias of PFI, features independent", r.bias, r.bias_mcse)
-            for r in pfi_bias.itertuples()
-        ),
-    ]
-    rng = np.random.default_rng(1)
-    c, noise, y_noise = rng.standard_normal((3, n))
-    s, again = 0.6 * c + 0.8 * noise, 0.6 * c + 0.8 * rng.standard_normal(n)  # given c twice
-
-    def f(s: Any) -> Any:
-        return s * (1 + c)
-
-    def model(s: Any) -> Any:
-        return 0.5 * s * (1 + c) + 0.2 * s - c
-
-    y = f(s) + y_noise
-    gains = [np.square(y - g(again)) - np.square(y - g(s)) for g in (f, model)]
-    gain = gains[0] - gains[1]
-    # V(s | c) = .64; f has the slope 1 + c in s, the model .7 + .5 c.
-    right = 2 * 0.64 * ((1 + c) ** 2 - (1 + c) * (0.7 + 0.5 * c))
-    for name, values in {
-        "cPFI of f minus cPFI of the model": gain,
-        "2 E(V - Cov)": right,
-        "as printed, cPFI of the model minus cPFI of f": -gain,
-    }.items():
-        rows.append(("theorem 3", name, values.mean(), values.std() / n**0.5))
-    return pd.DataFrame(rows, columns=["cell", "quantity", "ours", "error"])
-
-
-def model_level(repetitions: int = 400, n: int = 100) -> pd.DataFrame:
-    """Coverage of intervals for a known model: of its PD, and of its PFI by two variances."""
-    process = replace(pi.simulation.molnar_linear(), noise_sd=0.2)  # noise hides the donors' part
-    model = LinearRegression().fit(
-        process.draw(200_000, seed=0)[["x1", "x2"]], process.f(process.draw(200_000, seed=0))
-    )
-    grid = [0.5]
-    held: dict[tuple[str, str], list[bool]] = {}
-    for k in range(1, repetitions + 1):
-        rows = pi.FittedModel(model, process.draw(n, seed=k), "y")
-        results = {
-            ("equation 5", "PD"): (rows.pd("x1", grid=grid, cov_type="rows"), 0.0),
-            ("equation 6", "PFI, rows alone as printed"): (
-                rows.pfi("x1", cov_type="rows"),
-                process.pfi("x1"),
-            ),
-            ("equation 6", "PFI, donors too"): (
-                rows.pfi("x1", cov_type="ustat"),
-                process.pfi("x1"),
-            ),
-        }
-        for key, (result, true) in results.items():
-            low, high = result.conf_int().to_numpy()[0]
-            held.setdefault(key, []).append(bool(low <= true <= high))
-    table = [(*key, np.mean(h), np.std(h) / repetitions**0.5) for key, h in held.items()]
-    return pd.DataFrame(table, columns=["cell", "quantity", "ours", "error"])
-
-
-def estimators(n: int = 60) -> pd.DataFrame:
-    """Estimators beside loops over the model's predictions."""
-    data = PROCESSES["linear"].draw(n, seed=1)
-    X, y = data[["x1", "x2"]], data["y"].to_numpy()
-    tree = DecisionTreeRegressor(min_samples_leaf=5, random_state=1).fit(X, y)
-    model = pi.FittedModel(tree, data, "y")
-    pd_loop = tree.predict(X.assign(x1=0.5)).mean()
-    switched = [
-        np.square(y[i] - tree.predict(X.iloc[[i]].assign(x1=X["x1"].iloc[k]))[0])
-        for i in range(n) for k in range(n) if i != k
-    ]  # fmt: skip
-    pfi_loop = np.mean(switched) - np.square(y - tree.predict(X)).mean()
-    res = pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(pi.Bootstrap(15), seed=1)
-    curve, pfi = res.pd("x1", grid=[0.5]), res.pfi("x1")
-    spread = pfi.refit_frame().var(ddof=1).iloc[0]
-    rows = [
-        ("equation 2", "PD", model.pd("x1", grid=[0.5]).params.iloc[0], pd_loop),
-        ("equation 4", "PFI over all pairs", model.pfi("x1").params.iloc[0], pfi_loop),
-        ("equation 7", "learner-PD", curve.params.iloc[0], curve.refit_frame().mean().iloc[0]),
-        ("equation 8", "learner-PFI", pfi.params.iloc[0], pfi.refit_frame().mean().iloc[0]),
-        (
-            "section 7.3",
-            "naive variance",
-            res.pfi("x1", cov_type="naive").bse.iloc[0] ** 2,
-            spread / 15,
-        ),
-    ]
-    return pd.DataFrame(rows, columns=["cell", "quantity", "ours", "by hand"]).assign(error=np.nan)
-
-
-def several(names: tuple[str, ...], compute: Any) -> dict[str, Cell]:
-    """Return cells that share a result, whose column `cell` tells them apart."""
-    first = {names[0]: Cell(compute, rows=f"cell == '{names[0]}'")}
-    return first | {k: Cell(of=names[0], rows=f"cell == '{k}'") for k in names[1:]}
-
-
 FIGURES = [
     (kind, n, measure)
     for kind in ("PD", "PFI")
@@ -377,8 +270,5 @@ CELLS = {
         )
         for k, (kind, n, measure) in enumerate(FIGURES, 7)
     },
-    **several(("theorem 1", "theorem 2", "theorem 3"), theorems),
-    **several(("equation 5", "equation 6"), model_level),
-    **several(("equation 2", "equation 4", "equation 7", "equation 8", "section 7.3"), estimators),
 }
 PAPER = Paper("molnar2021", CELLS)

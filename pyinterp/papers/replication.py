@@ -33,7 +33,7 @@ LOG = logging.getLogger("pyinterp")
 
 @dataclass(frozen=True)
 class Cell:
-    """How the result of a table, figure, theorem or numbered estimator is computed and drawn.
+    """How the result of a table, a figure or a passage with numbers is computed and drawn.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ def replicate(
     rerun: bool = False,
     n_jobs: int | None = None,
 ) -> pd.DataFrame | ggplot:
-    """Replicate a table, figure or theorem of a source paper, beside the printed numbers.
+    """Replicate a table or figure of a source paper, beside the printed numbers.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def replicate(
     Returns
     -------
     pandas.DataFrame or plotnine.ggplot
-        A picture of a figure. Of a table or theorem a frame: columns that name the number, `ours`,
+        A picture of a figure. Of a table a frame: columns that name the number, `ours`,
         `printed`, `error` (the standard error of ours: of the simulation, or of the sample where
         the cell is one data set), `difference` in such errors (with the rounding of the printed
         number, without the paper's unknown error), `erratum` (see the page of errata) and `status`,
@@ -199,8 +199,9 @@ def replicate(
     Examples
     --------
     >>> import pyinterp as pi
-    >>> pi.replicate("khan2025", "theorem 4")["ours"].round(1).tolist()
-    [5.6, 5.6, 11.3]
+    >>> table = pi.replicate("khan2025", "table 1")
+    >>> table["status"].value_counts()[["agrees", "differs"]].to_dict()
+    {'agrees': 10, 'differs': 2}
     """
     check_flag("rerun", rerun)
     check_jobs(n_jobs, progress=False)

@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
-from sklearn.linear_model import BayesianRidge
 from sklearn.model_selection import train_test_split
-from sklearn.tree import DecisionTreeClassifier
 
 import pyinterp as pi
 from pyinterp.papers.pictures import bars, bundle, curves, points
@@ -152,49 +150,6 @@ def women(feature: str, of: Any, grid: Any) -> pd.DataFrame:
     return frame.assign(diabetes=classes)
 
 
-def propositions(n: int = 1000) -> pd.DataFrame:
-    """Entropy- and likelihood-PFI where the paper says that they are 0, and where not."""
-    process, gp = pi.simulation.wood_regression(), pi.estimators.gaussian_process()
-    data, fresh = process.draw(n, seed=1), process.draw(n, seed=2)
-    model = model_of(data, "y", gp, 0.5)
-    alone, shared = (model.entropy_pfi(x, permutations=10) for x in ("X5", "X1"))
-    features = list(process.features)
-    new = fresh.assign(X1=process.redraw("X1", fresh, seed=3, conditional=True))
-    gp.fit(data[features], data["y"])
-    before, after = (np.log(gp.predict(f[features], return_std=True)[1]) for f in (fresh, new))
-    classes = pi.simulation.wood_classification().draw(n, seed=1)
-    tree = DecisionTreeClassifier(min_samples_leaf=10, random_state=1)
-    tree.fit(classes.drop(columns="y").assign(x1=0.0), classes["y"])  # x1 is never split
-    blind = pi.FittedModel(tree, classes, "y", seed=1)
-    unused = blind.entropy_pfi("x1"), blind.likelihood_pfi("x1")
-    values = [
-        ("proposition 1", "entropy-PFI of X5, independent", *number(alone)),
-        ("proposition 1", "entropy-PFI of X1, dependent", *number(shared)),
-        ("proposition 2", "entropy-PFI of a feature that is not used", *number(unused[0])),
-        ("proposition 2", "likelihood-PFI of a feature that is not used", *number(unused[1])),
-        ("proposition 3", "entropy of X1 redrawn given the others, minus as observed",
-         (after - before).mean(), (after - before).std() / n**0.5),
-    ]  # fmt: skip
-    return pd.DataFrame(values, columns=["proposition", "quantity", "ours", "error"])
-
-
-def number(result: pi.EstimandResults) -> tuple[float, float]:
-    """Return an estimate with its standard error."""
-    return result.params.iloc[0], result.bse.iloc[0]
-
-
-def likelihood(n: int = 2000) -> pd.DataFrame:
-    """Likelihood-PFI with the right form of the mean, beside the true distribution's."""
-    process = pi.simulation.wood_regression()
-    formula = "y ~ X1 + X2 + I(X3**2) + X4 + X5"
-    learner = pi.Learner.from_formula(formula, process.draw(n, seed=1), BayesianRidge())
-    res = learner.fit(pi.HalfSampling(0, pairs=10), seed=1, progress=False)
-    pfi = res.likelihood_pfi()
-    true = [process.likelihood_pfi(x) for x in process.features]
-    frame = pd.DataFrame({"ours": pfi.params, "error": pfi.bse, "true": true})
-    return frame.rename_axis("feature").reset_index()
-
-
 def ice_plot(x: str, y: str, panel: str, result: pd.DataFrame) -> ggplot:
     """Draw curves of rows, and their mean."""
     color = "diabetes" if "diabetes" in result else "row"
@@ -231,9 +186,5 @@ CELLS = {
     "figure 11": women_cell("glucose", "nll", GLUCOSE, "-log q(y | x)"),
     "figure 12": women_cell("mass", "entropy", MASS, "entropy"),
     "figure 13": women_cell("mass", "nll", MASS, "-log q(y | x)"),
-    "proposition 1": Cell(propositions, rows="proposition == 'proposition 1'"),
-    "proposition 2": Cell(of="proposition 1", rows="proposition == 'proposition 2'"),
-    "proposition 3": Cell(of="proposition 1", rows="proposition == 'proposition 3'"),
-    "equation 6": Cell(likelihood),
 }
 PAPER = Paper("wood2024", CELLS)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
+import pandas as pd
 import pytest
 
+import pyinterp as pi
 from pyinterp.papers.replication import PAPERS
 
-FOLDER = Path(__file__).parents[2] / "docs" / "papers"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "docs" / "papers"
 
 
 @pytest.fixture(scope="module")
@@ -32,3 +36,38 @@ def test_pages_are_up_to_date(script: ModuleType, paper: str) -> None:
 def test_all_pages_are_in_the_index() -> None:
     index = (FOLDER / "index.md").read_text(encoding="utf-8").splitlines()
     assert set(index) >= {*PAPERS, "errata"}
+
+
+def test_theorems_of_the_index_have_tests() -> None:
+    """The row of a paper names what the tests of its file are named after, and a count of all."""
+    index = (FOLDER / "index.md").read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\|[^|]*\|([^|]*)\| `(tests/papers/test_\w+20\d\d\.py)` \|$", index, re.MULTILINE
+    )
+    named = {}
+    for words, file in rows:
+        for part in words.split(";"):
+            kind, numbers = part.split(maxsplit=1)
+            for number in numbers.split(","):
+                named[file, f"{kind.rstrip('s')}_{number.strip()}".replace(".", "_")] = part
+    tests = {
+        (file, name)
+        for _, file in rows
+        for name in re.findall(
+            r"^def test_((?:theorem|equation|algorithm|proposition|section)_\d+(?:_\d+)?)_",
+            (ROOT / file).read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+    }
+    assert len(rows) == len(PAPERS)
+    assert set(named) == tests
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"Tests check {len(tests)} theorems, equations and algorithms" in readme
+
+
+def test_the_readme_counts_the_cells() -> None:
+    papers = pi.replicate()
+    assert isinstance(papers, pd.DataFrame)
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    cells, held = papers["cells"].sum(), papers["reproduced"].sum()
+    assert f"Of {cells} tables, figures and passages with numbers {held} are reproduced" in readme

@@ -14,7 +14,6 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
 from pyinterp.models.predictor import Predictor
-from pyinterp.papers.replication import PAPERS
 
 PACKAGE = Path(str(pi.__file__)).parent
 ANSWERS = {"predict", "predict_proba", "decision_function"}
@@ -30,10 +29,7 @@ CALLERS = {
     "models/statsmodels_formula.py": "results, to see that a design of their formula is right",
     "samplers/learners.py": "models of features, which samplers learn",
     "samplers/subgroup.py": "a tree of a feature, which the sampler learns",
-    **dict.fromkeys(
-        [f"papers/{p}.py" for p in PAPERS if p != "khan2025"],
-        "models of its own, in loops that check a call",
-    ),
+    "papers/wood2024.py": "a model of its own, for the entropy of rows",
     "whatif/calibration.py": "calibrators, which the exact engines read",
 }
 

@@ -1,0 +1,74 @@
+"""Wood et al. (2024): propositions and an equation, by the package and in another way.
+
+Simulations have fixed seeds and allow `ERRORS` of their own standard errors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.linear_model import BayesianRidge
+from sklearn.tree import DecisionTreeClassifier
+
+import pyinterp as pi
+
+ERRORS = 3.0
+PROCESS = pi.simulation.wood_regression()
+N = 1000
+
+
+def gaussian_process(data: pd.DataFrame) -> Any:
+    """Return a Gaussian process, trained on all rows."""
+    return pi.estimators.gaussian_process().fit(data.drop(columns="y"), data["y"])
+
+
+def test_proposition_1_entropy_pfi_of_an_independent_feature_is_0() -> None:
+    """X5 is independent of the others; X1 is not, and has one."""
+    data = PROCESS.draw(N, seed=1)
+    model = pi.FittedModel(gaussian_process(data[: N // 2]), data[N // 2 :], "y", seed=1)
+    found = model.entropy_pfi(["X5", "X1"], permutations=10)
+    assert abs(found.params["X5"]) < ERRORS * found.bse["X5"]
+    assert found.params["X1"] > ERRORS * found.bse["X1"]
+
+
+def test_proposition_2_both_importances_of_a_feature_that_is_not_used_are_0() -> None:
+    data = pi.simulation.wood_classification().draw(N, seed=1)
+    tree = DecisionTreeClassifier(min_samples_leaf=10, random_state=1)
+    tree.fit(data.drop(columns="y").assign(x1=0.0), data["y"])  # x1 is never split
+    model = pi.FittedModel(tree, data, "y", seed=1)
+    for measure in (model.entropy_pfi, model.likelihood_pfi):
+        found = measure(["x1", "x2"]).params
+        assert abs(found["x1"]) < 1e-12
+        assert abs(found["x2"]) > 1e-3
+
+
+def test_proposition_3_conditional_draws_do_not_change_the_mean_entropy() -> None:
+    """X1 is redrawn given the others in fresh rows; permuted, it changes the entropy."""
+    model = gaussian_process(PROCESS.draw(N, seed=1))
+    fresh = PROCESS.draw(N, seed=2)
+
+    def entropy(rows: pd.DataFrame) -> Any:
+        """Return the entropy of predictions, but for a constant."""
+        return np.log(model.predict(rows[list(PROCESS.features)], return_std=True)[1])
+
+    def change(conditional: bool) -> tuple[float, float]:
+        new = PROCESS.redraw("X1", fresh, seed=3, conditional=conditional)
+        difference = entropy(fresh.assign(X1=new)) - entropy(fresh)
+        return difference.mean(), difference.std() / N**0.5
+
+    mean, error = change(conditional=True)
+    assert abs(mean) < ERRORS * error
+    mean, error = change(conditional=False)
+    assert mean > ERRORS * error
+
+
+def test_equation_6_likelihood_pfi_is_that_of_the_true_distribution() -> None:
+    """With the right form of the mean."""
+    formula = "y ~ X1 + X2 + I(X3**2) + X4 + X5"
+    learner = pi.Learner.from_formula(formula, PROCESS.draw(2000, seed=1), BayesianRidge())
+    found = learner.fit(pi.HalfSampling(0, pairs=10), seed=1, progress=False).likelihood_pfi()
+    true = np.array([PROCESS.likelihood_pfi(x) for x in PROCESS.features])
+    assert list(found.params.index) == list(PROCESS.features)
+    assert (np.abs(found.params - true) < ERRORS * found.bse).all()
