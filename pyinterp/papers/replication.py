@@ -92,13 +92,8 @@ class Paper:
 
     def compute(self, name: str) -> pd.DataFrame:
         """Compute the result of a cell anew, and of those that share it."""
-        compute = self.cells[self.cells[name].of or name].compute
-        if compute is None:
-            raise OptionError(
-                f"`rerun=True` needs a cell that can be computed, which {quote(name)} of "
-                f"{self.name} is not: {self.words[name]['why']}"
-            )
-        return compute()
+        cell = self.cells[self.cells[name].of or name]
+        return cast("Callable[[], pd.DataFrame]", cell.compute)()
 
     def numbers(self, name: str, result: pd.DataFrame | None = None) -> pd.DataFrame:
         """Return a result, by default the stored one, beside the printed numbers."""
@@ -194,7 +189,7 @@ def replicate(
     Raises
     ------
     OptionError
-        If there is no such paper or cell, or it can't be computed.
+        If there is no such paper or cell.
 
     Examples
     --------
