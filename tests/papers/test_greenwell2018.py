@@ -1,4 +1,4 @@
-"""Greenwell et al. (2018): algorithm and equations, by the package and in another way."""
+"""Greenwell et al. (2018): numbers of an algorithm and of equations, each computed in two ways."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Khan et al. (2025): theorems, equations and algorithms, by the package and in another way.
+"""Khan et al. (2025): numbers of theorems, equations and algorithms, each computed in two ways.
 
 Simulations have fixed seeds and allow `ERRORS` of their own standard errors.
 """
@@ -130,7 +130,6 @@ def test_theorems_1_and_2_hold_for_the_packages_mvim(f: Any, formula: str) -> No
 
 # Estimators with the oracle, beside closed forms --------------------------------------------------
 
-# Rows, and what is asked of refits on them.
 SIZES = [1500, pytest.param(20_000, marks=FULL)]
 
 

@@ -1,4 +1,4 @@
-"""Wood et al. (2024): propositions and an equation, by the package and in another way.
+"""Wood et al. (2024): numbers of propositions and of an equation, each computed in two ways.
 
 Simulations have fixed seeds and allow `ERRORS` of their own standard errors.
 """
