@@ -57,8 +57,6 @@ class Problem:
     @cached_property
     def codes(self) -> frozenset[str]:
         """Numbers that the model takes as categories, though its formula does not."""
-        if not self.has_model:
-            return frozenset()
         return codes_of(self.predictor, self.design, self.population.variables)
 
     @property

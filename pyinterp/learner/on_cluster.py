@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from itertools import chain
+from operator import attrgetter
 from typing import Any, Never, cast
 from weakref import proxy
 
@@ -157,7 +158,7 @@ class _Problem(Problem):
     @cached_property
     def codes(self) -> frozenset[str]:
         """Numbers that the model takes as categories, though its formula does not."""
-        return cast("frozenset[str]", self.ask(_codes))
+        return cast("frozenset[str]", self.ask(attrgetter("problem.codes")))
 
 
 def _first(analysis: AnalysisOnCluster, function: Callable[..., Any]) -> Any:
@@ -229,10 +230,6 @@ def _mixtures(analysis: Analysis) -> Mixtures | None:
 
 def _coefficient_errors(analysis: Analysis, estimand: Estimand) -> CoefficientErrors | None:
     return analysis.coefficient_errors(estimand)
-
-
-def _codes(analysis: Analysis) -> frozenset[str]:
-    return analysis.problem.codes
 
 
 def _family(analysis: Analysis) -> tuple[Kind, Distribution | None]:

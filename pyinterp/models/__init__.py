@@ -17,6 +17,8 @@ Module                What is in it
 `specification`       Settings and kind of a learner, for headers
 `fitted_predictor`    What a model that was fitted elsewhere predicts, and its response
 `model_reader`        Evaluation rows of such a model, their columns matched by name
+`statsmodels_formula` Its formula, read into the package's own design
+`codes`               Numbers that a fitted model takes as categories
 `distant_model`       A model that stays in a process of a cluster
 `adapters`            What estimators say about themselves, and statsmodels models as learners
 `native_boosters`     Boosters trained without their scikit-learn classes

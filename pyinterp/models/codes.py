@@ -38,7 +38,7 @@ def codes_of(predictor: Predictor, design: Design, variables: pd.DataFrame) -> f
         All rows.
     """
     rows = variables.iloc[np.unique(np.linspace(0, len(variables) - 1, ROWS).astype(int))]
-    declared, codes = _declared(predictor.estimator, design, rows), set[str]()
+    declared, codes = _facts_of(predictor.estimator, design, rows), set[str]()
     for name in set(map(str, variables)) - design.discrete:
         column = variables[name]
         if is_category(column) or (count := column.nunique()) < 3:
@@ -49,16 +49,18 @@ def codes_of(predictor: Predictor, design: Design, variables: pd.DataFrame) -> f
     return frozenset(codes)
 
 
-def _declared(fitted: Any, design: Design, rows: pd.DataFrame) -> set[str]:
+def _facts_of(fitted: Any, design: Design, rows: pd.DataFrame) -> set[str]:
     """Return the variables that a model, or the encoder before it, was told are categories."""
     last = final_step(fitted)
     inside = getattr(last.model, "inside", getattr(last.model, "regressor_", None))
     if calibrated := getattr(last.model, "calibrated_classifiers_", None):
         inside = calibrated[0].estimator
     if last.before is None and inside is not None:  # a wrapper that is given the same rows
-        return _declared(inside, design, rows)
-    encoded = set() if last.before is None else _encoded(entrance(fitted), len(design.columns))
-    categories, found = _categories(last.model), set[str]()
+        return _facts_of(inside, design, rows)
+    encoded = (
+        set() if last.before is None else _inputs_of_encoders(entrance(fitted), len(design.columns))
+    )
+    categories, found = _categories_of_trees(last.model), set[str]()
     for name in map(str, rows) if encoded or categories else ():
         driven = set(design.driven([name]).tolist())
         inputs = driven
@@ -71,7 +73,7 @@ def _declared(fitted: Any, design: Design, rows: pd.DataFrame) -> set[str]:
     return found
 
 
-def _encoded(first: Any, number: int) -> set[int]:
+def _inputs_of_encoders(first: Any, number: int) -> set[int]:
     """Return the positions of the columns that an encoder of categories is given."""
     if isinstance(first, ENCODERS):
         return set(range(number))
@@ -82,7 +84,7 @@ def _encoded(first: Any, number: int) -> set[int]:
     return found
 
 
-def _categories(model: Any) -> set[int]:
+def _categories_of_trees(model: Any) -> set[int]:
     """Return the positions of inputs that a model of trees takes as categories."""
     booster = getattr(model, "booster", None) or getattr(model, "booster_", model)
     if hasattr(model, "get_booster"):

@@ -88,7 +88,9 @@ def flatness(
             raise OptionError("`features` must name at least one variable.")
     curves = curves_of(problem, names, curve)
     if categories is None:
-        categories = [name for name in names if _is_category(problem, name)]
+        # Booleans are numbers, as in vip.
+        data = problem.population.variables
+        categories = [n for n in names if data[n].dtype != bool and has_levels(problem, n)]
     first = next(iter(curves.values()))
     classes = classes_of(first.terms)
     cells = _cells(curves, ["range" if name in categories else spread for name in curves])
@@ -232,14 +234,6 @@ def _spreads(curves: FloatArray, kind: str) -> FloatArray:
     if kind == "iqr":
         return np.asarray(np.subtract(*np.quantile(curves, [0.75, 0.25], axis=-1)))
     return np.asarray(np.ptp(curves, axis=-1) / 4)
-
-
-def _is_category(problem: Problem, name: str) -> bool:
-    """Whether a variable has levels: text, or numbers that the formula or learner makes categories.
-
-    Booleans and other whole numbers count as numbers, as in vip.
-    """
-    return problem.population.variables[name].dtype != bool and has_levels(problem, name)
 
 
 def _cells(curves: Mapping[str, Estimand], kinds: Sequence[str]) -> list[Cells]:
