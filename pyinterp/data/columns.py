@@ -146,23 +146,30 @@ def _arrow_numbers(column: pd.Series[Any], dtype: Any) -> pd.Series[Any]:
     return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan), index=column.index)
 
 
-def typical_value(column: pd.Series[Any]) -> Any:
+def typical_value(column: pd.Series[Any], *, levels: bool = False) -> Any:
     """Return the median of a number, or the most frequent level, of equally frequent the first.
 
-    The median of whole numbers is truncated to a whole number, as in R's pdp.
+    The median of whole numbers is truncated to a whole number, as in R's pdp. Numbers may be codes
+    of `levels`.
     """
-    if is_category(column):
+    if levels or is_category(column):
         return column.mode().iloc[0]
     median = float(column.median())
     return float(np.trunc(median)) if pd.api.types.is_integer_dtype(column) else median
 
 
-def typical_rows(variables: pd.DataFrame, n: int) -> pd.DataFrame:
-    """Return n equal rows with the typical value of every variable, numbers as floats."""
+def typical_rows(
+    variables: pd.DataFrame, n: int, codes: frozenset[str] = frozenset()
+) -> pd.DataFrame:
+    """Return n equal rows with the typical value of every variable, numbers as floats.
+
+    Numbers in `codes` are codes of levels.
+    """
     return pd.DataFrame(
         {
             name: pd.Series(
-                [typical_value(column)] * n, dtype=column.dtype if is_category(column) else None
+                [typical_value(column, levels=name in codes)] * n,
+                dtype=column.dtype if is_category(column) else None,
             )
             for name, column in variables.items()
         }

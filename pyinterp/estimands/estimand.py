@@ -69,6 +69,11 @@ class Problem:
         """The model's predictor of distributions; ``PredictionError`` if it states none."""
         return predictive(self.predictor, self.design.encode(self.population.variables[:1]))
 
+    def level_codes(self) -> frozenset[str]:
+        """Return discrete numbers but those in classes, as in ``C(np.round(x))``: most differ."""
+        data = self.population.variables
+        return frozenset(name for name in self.discrete if data[name].duplicated().mean() > 0.5)
+
     def notes_on_codes(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return a footnote on each of these numbers that the learner takes as a category."""
         notes = []

@@ -41,6 +41,8 @@ class ModelOnRows:
         the same learner, trained on the same rows without the variables. They are labels if these
         are the kind, and None if no column remains. Only for the features that the estimand's
         `leave_out` names.
+    level_codes : callable
+        ``level_codes()`` returns the numbers that are codes of categories.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class ModelOnRows:
     draw: Callable[[str], np.random.Generator]
     serve: Callable[[Kind], WhatIf]
     without: Callable[[tuple[str, ...], Kind], FloatArray | None]
+    level_codes: Callable[[], frozenset[str]] = frozenset
     _by_kind: dict[Kind, WhatIf] = field(default_factory=dict)
     _distributions: dict[tuple[Sampler, tuple[str, ...], bool], ConditionalDistribution] = field(
         default_factory=dict
@@ -99,7 +102,7 @@ class ModelOnRows:
 
     @cached_property
     def _covariates(self) -> Covariates:
-        return Covariates(self.sample, self.train, self.population)
+        return Covariates(self.sample, self.train, self.population, self.level_codes())
 
     def conditional(
         self, sampler: Sampler, variables: tuple[str, ...], *, with_response: bool = False

@@ -170,6 +170,7 @@ class Analysis:
                 whatif=whatif,
                 train=refit.train,
                 population=self.problem.population,
+                level_codes=self.problem.level_codes,
                 draw=partial(self.seeds.stream, "draws", refit.number),
                 serve=partial(Analysis._serve, analysis, refit, whatif),
                 without=partial(Analysis._without, analysis, refit.number),

@@ -174,6 +174,7 @@ def _case(refit: Refit, analysis: Analysis) -> ModelOnRows:
         whatif=by_kind[refit.predictor.kind],
         train=refit.train,
         population=analysis.problem.population,
+        level_codes=analysis.problem.level_codes,
         draw=model.predict,
         serve=model.predict,
         without=model.predict,

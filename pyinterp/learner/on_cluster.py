@@ -67,6 +67,7 @@ class AnalysisOnCluster(Analysis):
                 whatif=_whatif(refit, *facts),
                 train=refit.train,
                 population=self.problem.population,
+                level_codes=self.problem.level_codes,
                 draw=partial(self.seeds.stream, "draws", refit.number),
                 serve=partial(AnalysisOnCluster._serve_there, analysis, k),
                 without=partial(Analysis._without, analysis, refit.number),

@@ -116,7 +116,7 @@ class _CategoricalDistribution(ConditionalDistribution):
         self.prediction = self._shares
         self.size = len(labels)
         codes = codes_of(data.target[name], self.levels)
-        if is_category(column):
+        if is_category(column) or name in data.codes:
             observed, expected = np.eye(len(labels))[codes], self._shares
         else:  # the variance of the number
             numbers = labels.astype(np.float64)[:, None]

@@ -114,14 +114,23 @@ class Covariates:
         Training rows, repeats included; None if they are not known.
     population : Sample
         All rows, for the levels of categories.
+    codes : frozenset of str
+        Numbers that are codes of categories.
     """
 
-    def __init__(self, evaluation: Sample, train: Sample | None, population: Sample) -> None:
+    def __init__(
+        self,
+        evaluation: Sample,
+        train: Sample | None,
+        population: Sample,
+        codes: frozenset[str] = frozenset(),
+    ) -> None:
         # Copies of a row, as in a bootstrap sample, would make a learner too sure.
         once = None if train is None else train.take(np.unique(train.rows, return_index=True)[1])
         self.evaluation, self.train, self.population = evaluation, once, population
+        self.codes = codes
         self._numbers = {
-            id(sample): by_column(sample.variables, population.variables)
+            id(sample): by_column(sample.variables, population.variables, codes)
             for sample in (evaluation, once)
             if sample is not None
         }
@@ -151,6 +160,8 @@ class LearningRows:
     clusters : ndarray of int or None
         Clusters of the evaluation rows.
     seed : int
+    codes : frozenset of str
+        Numbers that are codes of categories.
 
     Examples
     --------
@@ -174,6 +185,7 @@ class LearningRows:
     population: pd.DataFrame
     clusters: IntArray | None
     seed: int
+    codes: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -208,6 +220,7 @@ class LearningRows:
             population=covariates.population.variables[names],
             clusters=covariates.evaluation.clusters,
             seed=int(rng.integers(2**31 - 1)),
+            codes=covariates.codes,
         )
 
     def out_of_sample(self, fit: LearnFunction) -> FloatArray:

@@ -85,15 +85,15 @@ class Subgroup(Sampler):
 
 class _SubgroupDistribution(ConditionalDistribution):
     def __init__(self, data: LearningRows, sampler: Subgroup) -> None:
-        scale = encode(data.population, data.population).std(axis=0)
+        scale = encode(data.population, data.population, data.codes).std(axis=0)
         scale[scale == 0] = 1.0
-        numbers = encode(data.target, data.population)
+        numbers = encode(data.target, data.population, data.codes)
         trees = count()
 
         def fit(others: FloatArray, target: pd.DataFrame) -> Any:
             tree = DecisionTreeRegressor(
                 min_samples_leaf=sampler.leaf, max_depth=sampler.depth, random_state=data.seed
-            ).fit(_not_empty(others), encode(target, data.population) / scale)
+            ).fit(_not_empty(others), encode(target, data.population, data.codes) / scale)
             number = next(trees)
 
             def leaves(rows: FloatArray) -> FloatArray:

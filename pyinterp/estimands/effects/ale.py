@@ -159,9 +159,11 @@ def _levels(problem: Problem, name: str, grid: Any) -> list[Any]:
         levels = list(dict.fromkeys(values_of(grid, name).tolist()))
         check_levels(levels, observed, name)
         return levels
-    if not category or getattr(column.dtype, "ordered", False) or len(observed) < 3:
+    number = not category and name not in problem.level_codes()
+    if number or getattr(column.dtype, "ordered", False) or len(observed) < 3:
         return observed
-    return similarity_order(problem.population.variables, name, observed)
+    data = problem.population.variables.astype(dict.fromkeys(problem.level_codes(), "category"))
+    return similarity_order(data, name, observed)
 
 
 def _measure(

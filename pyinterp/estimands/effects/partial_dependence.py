@@ -224,7 +224,7 @@ def _measure(
     n = case.sample.nobs
     if average == "exemplar":
         # One row of medians and most frequent levels, at all points.
-        rows = typical_rows(case.sample.variables, len(donors))
+        rows = typical_rows(case.sample.variables, len(donors), case.level_codes())
         for name, column in donors.items():
             rows[name] = column
         every, first = np.arange(len(donors))[None, :], np.zeros(1, dtype=np.intp)
