@@ -1,0 +1,883 @@
+"""Units, names and order change no number but those that must change.
+
+`LAWS` has a row for every estimand: the unit of its values, and what moves besides. `CHANGES` says
+what is done to the data. Both together say what must follow: if x is in thousandths, a slope in
+y / x is divided by 1,000, grid points are multiplied by it, and everything else stays. So every
+table is brought back to the units, names and codes of the original data and must be the same there.
+An estimand, an option or a sampler without a row fails.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, NamedTuple, get_args
+
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+import xgboost
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.covariance import LedoitWolf
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import pyinterp as pi
+from pyinterp.errors import OptionError, PyinterpError
+from pyinterp.estimands.effects.grids import RULES
+from pyinterp.estimands.effects.partial_dependence import Average, PDKind, PDOf
+from pyinterp.estimands.effects.scales import SCALES
+from pyinterp.estimands.estimand import Problem
+from pyinterp.estimands.importance.flatness import Spread
+from pyinterp.estimands.importance.losses import Relation
+from pyinterp.estimands.importance.native import Native
+from pyinterp.estimands.importance.variable_importance import Adjustment
+from pyinterp.estimands.interaction.h_statistic import Order
+from pyinterp.estimands.risk import RiskRelation
+from pyinterp.learner import effects, fitted_models, interpretable
+from pyinterp.losses.metrics import METRICS
+from pyinterp.losses.rowwise import LOSSES
+from pyinterp.models.offset_model import OffsetModel
+from pyinterp.samplers.choice import SAMPLERS
+
+N = 48
+ROUNDING = 1e-5  # of a column's largest value: least squares on columns of sizes 1 and 1e6
+NOTHING = 1e-8  # of a response of 20: an effect of this size is a rounding error
+DRAWN = 2.0  # standard errors by which other folds or draws may move an estimate
+
+# Random streams are seeded by names. Both names of a variable have the same CRC-32, so that draws
+# stay the same; the alphabetical order of the three is reversed.
+NAMES = {"x": "badusebis", "z": "sanazaris", "g": "tagomiloz", "y": "y", "h": "h"}
+OTHER_NAMES = {"x": "temitadid", "z": "dugegikiv", "g": "bebolakak", "y": "a", "h": "b"}
+
+
+def _data() -> pd.DataFrame:
+    """Return numbers x and z, a code g of three levels, a response y and one of two classes, h."""
+    rng = np.random.default_rng(4)
+    g = rng.permutation(np.repeat([1, 2, 3], [18, 16, 14]))
+    x = rng.normal(size=N) + (g == 2)
+    z = rng.uniform(1, 3, size=N) + x / 2
+    y = 20 + x + x * z / 2 + (g == 2) * z - (g == 3) * x + rng.normal(size=N)
+    h = np.where(y + 2 * rng.logistic(size=N) > 21, "yes", "no")
+    frame = pd.DataFrame({"x": x, "z": z, "g": g, "y": y, "h": h})
+    return frame.set_axis([f"row {i}" for i in range(N)])
+
+
+DATA = _data()
+ORDER = np.random.default_rng(5).permutation(N)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is done to the data: of numbers, the factor and what is added."""
+
+    x: tuple[float, float] = (1.0, 0.0)
+    z: tuple[float, float] = (1.0, 0.0)
+    y: tuple[float, float] = (1.0, 0.0)
+    codes: Mapping[int, Any] = field(default_factory=dict)
+    classes: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=lambda: NAMES)
+    columns: bool = False
+    rows: bool = False
+
+    def of(self, data: pd.DataFrame) -> pd.DataFrame:
+        """Return the data after the change."""
+        new = data.copy()
+        for variable in ("x", "z", "y"):
+            times, plus = getattr(self, variable)
+            new[variable] = times * new[variable] + plus
+        new["g"] = new["g"].map(lambda code: self.codes.get(code, code))
+        new["h"] = new["h"].map(lambda label: self.classes.get(label, label))
+        new = new.rename(columns=dict(self.names))
+        new = new.iloc[ORDER] if self.rows else new
+        return new[new.columns[::-1]] if self.columns else new
+
+    @property
+    def first_level(self) -> int:
+        """The original code of the level that comes first."""
+        return min((1, 2, 3), key=lambda code: self.codes.get(code, code))
+
+    @property
+    def flipped(self) -> bool:
+        """Whether the second class was the first."""
+        return bool(self.classes) and self.classes["no"] > self.classes["yes"]
+
+
+ORIGINAL = Change()
+CHANGES = {
+    "x in thousandths": Change(x=(1e3, 0)),
+    "x in millions": Change(x=(1e-6, 0)),
+    "x and y from other zeros": Change(x=(1, 1000), y=(1, 50)),
+    "all numbers in other units": Change(x=(1.8, 32), z=(1e6, 0), y=(1e-3, 0)),
+    "letters in another order": Change(codes={1: "b", 2: "c", 3: "a"}),
+    "names and columns in another order": Change(names=OTHER_NAMES, columns=True),
+    "rows in another order": Change(rows=True),
+}
+# For what takes longer. Rows stay: the plan splits them by position.
+EVERYTHING = Change(
+    x=(1e-3, 0.005), z=(1e6, 0), y=(1e3, 0), codes={1: 10, 2: 7, 3: 99},
+    classes={"no": "right", "yes": "left"}, names=OTHER_NAMES, columns=True,
+)  # fmt: skip
+# What moves besides an estimand's unit, or only.
+BESIDES = {
+    "draws": "Folds and draws go by position: in another order of rows an estimate stays within 2 "
+    "standard errors.",
+    "first level": "Values are differences from the first level: that of another first level is "
+    "subtracted.",
+    "coefficients": "Coefficients are slopes where other variables are 0 and at the first level: "
+    "those that another zero or level concerns are others.",
+    "zero of y": "Relative to y: y + c is another response.",
+    "second class": "The metric asks how well the second class is told: another is another metric.",
+}
+
+
+class Ask(NamedTuple):
+    """A call of a method of fitted models, with the variables' original names."""
+
+    method: str
+    args: tuple[Any, ...]
+    options: dict[str, Any]
+
+    def of(self, fit: Any, change: Change) -> Any:
+        def named(value: Any) -> Any:
+            if isinstance(value, list):
+                return [named(one) for one in value]
+            return change.names.get(value, value)
+
+        return getattr(fit, self.method)(*map(named, self.args), **self.options)
+
+
+def ask(method: str, /, *args: Any, **options: Any) -> Ask:
+    return Ask(method, args, options)
+
+
+class Law(NamedTuple):
+    """The unit of an estimand, its call, what moves besides (in `BESIDES`), and who is asked.
+
+    Units are products and ratios of those of y and of the estimand's own x; "y + c" takes what is
+    added to y, "log y" the logarithm of y's factor; "p" is the probability of the second class and
+    "log-odds" changes its sign with it. "|" parts several tables.
+    """
+
+    unit: str
+    ask: Ask
+    besides: str = ""
+    fits: str = "ols"
+
+
+X_AND_G = ["x", "g"]  # a number and a category, to save time
+LAWS = {
+    # Loss.
+    "loss": Law("y²", ask("loss")),
+    "absolute loss": Law("y", ask("loss", loss="absolute")),
+    "R²": Law("1", ask("loss", relation="explained")),
+    **{
+        f"metric {name}": Law(unit, ask("metric", metric=name), besides)
+        for name, unit, besides in (
+            ("rmse", "y", ""),
+            ("mae", "y", ""),
+            ("mse", "y²", ""),
+            ("rsq", "1", ""),
+            ("rsq_trad", "1", ""),
+            ("mape", "1", "zero of y"),
+        )
+    },
+    # Importance.
+    "PFI": Law("y²", ask("pfi", sampler="marginal")),
+    "PFI, ratio": Law("1", ask("pfi", X_AND_G, loss="squared", relation="ratio")),
+    "PFI, absolute": Law("y", ask("pfi", X_AND_G, loss="absolute")),
+    "PFI, Poisson": Law("y", ask("pfi", X_AND_G, loss="poisson"), "zero of y"),
+    "PFI, gamma": Law("1", ask("pfi", X_AND_G, loss="gamma"), "zero of y"),
+    "PFI, rsq": Law("1", ask("pfi", X_AND_G, metric="rsq", permutations=2), "draws"),
+    "PFI, residual": Law("y²", ask("pfi", ["x"], sampler="residual"), "draws"),
+    "PFI, categorical": Law("y²", ask("pfi", ["g"], sampler="categorical"), "draws"),
+    "PFI, subgroup": Law("y²", ask("pfi", X_AND_G, sampler="subgroup"), "draws"),
+    "PFI, conditional": Law("y²", ask("pfi", X_AND_G, sampler="conditional"), "draws"),
+    "PFI, knockoff": Law(
+        "y²", ask("pfi", ["x", "z"], sampler="knockoff", permutations=20), "draws", "numbers"
+    ),
+    "MVIM": Law("y²", ask("mvim", X_AND_G)),
+    "CVIM": Law("y²", ask("cvim", X_AND_G), "draws"),
+    "AMVIM": Law("y²", ask("amvim", X_AND_G, method="linear"), "draws"),
+    "AMVIM, additive": Law("y²", ask("amvim", X_AND_G, method="additive")),
+    "LOCO": Law("y²", ask("loco"), fits="refits"),
+    "importances": Law("y² | y", ask("importance", ["mvim", "firm"], X_AND_G)),
+    "positivity": Law("1", ask("positivity", X_AND_G), "draws"),
+    "redundancy": Law("1 | 1", ask("redundancy", ["x"]), "draws"),
+    "coefficients": Law("y / x", ask("native_importance", type="raw"), "coefficients"),
+    "t": Law("1", ask("native_importance", type="stat"), "coefficients", "fitted"),
+    # Effects.
+    "PD of x": Law("y + c", ask("pd", "x", points=4, of="prediction", kind="pd", average="mean")),
+    "PD of g": Law("y + c", ask("pd", "g")),
+    "PD of x and g": Law("y + c", ask("pd", X_AND_G, points=2)),
+    "PD, median": Law("y + c", ask("pd", "x", points=4, grid="quantile", average="median")),
+    "PD, trimmed": Law("y + c", ask("pd", "x", points=4, average="trimmed")),
+    "PD, exemplar": Law("y + c", ask("pd", "x", points=4, average="exemplar")),
+    "PD, equidistant": Law("y + c", ask("pd", "x", points=4, grid="equidistant")),
+    "PD of g, equidistant": Law("y + c", ask("pd", "g", points=2, grid="equidistant")),
+    "PD, all values": Law("y + c", ask("pd", "x", grid="unique")),
+    "PD, grid of R": Law("y + c", ask("pd", "x", grid="r")),
+    "PD of x, given others": Law("y + c", ask("pd", "x", points=4, sampler="residual"), "draws"),
+    "PD of g, given others": Law("y + c", ask("pd", "g", sampler="categorical"), "draws"),
+    "ICE": Law("y + c", ask("pd", "x", points=4, kind="ice")),
+    "c-ICE": Law("y", ask("pd", "x", points=4, kind="c-ice")),
+    "d-ICE": Law("y / x", ask("pd", "x", points=4, kind="d-ice")),
+    "M-plot of x": Law("y + c", ask("m_plot", "x", points=4)),
+    "M-plot of g": Law("y + c", ask("m_plot", "g")),
+    "ALE of x": Law("y", ask("ale", "x", points=4)),
+    "ALE of g": Law("y", ask("ale", "g")),
+    "ALE of x and z": Law("y", ask("ale", ["x", "z"], points=3)),
+    "ALE of x and g": Law("y", ask("ale", X_AND_G, points=3)),
+    "slopes": Law("y / x", ask("slopes", "x", points=4)),
+    "slopes over one sd": Law("y / x", ask("slopes", "x", points=4, step="sd")),
+    "AME": Law("y / x", ask("ame"), "first level"),
+    "FIRM": Law("y", ask("firm", points=4, spread="sd")),
+    "FIRM, ICE": Law("y", ask("firm", points=4, ice=True)),
+    "FIRM, mad": Law("y", ask("firm", points=4, spread="mad")),
+    "FIRM, iqr": Law("y", ask("firm", points=4, spread="iqr")),
+    "vint": Law("y", ask("vint", X_AND_G, points=3)),
+    "H": Law("1", ask("h_statistic", X_AND_G, order="overall")),
+    "H, pairwise": Law("1", ask("h_statistic", X_AND_G, order="pairwise")),
+    "H, three-way": Law("1", ask("h_statistic", order="three-way")),
+    "H, total": Law("1", ask("h_statistic", order="total")),
+    "H, importance": Law("1", ask("h_statistic", X_AND_G, order="importance")),
+    "H, in units": Law("y", ask("h_statistic", ["x"], normalize=False, squared=False)),
+    "causal, x": Law("y | y² | 1 | 1", ask("causal", "x", points=3), "draws"),
+    "causal, g": Law("y | y² | 1 | 1", ask("causal", "g"), "draws, first level"),
+    # Predictive distributions.
+    "entropy": Law("log y", ask("pd", "x", points=4, of="entropy"), fits="fitted"),
+    "log likelihood": Law("log y", ask("pd", "x", points=4, of="nll"), fits="fitted"),
+    "likelihood PFI": Law("1", ask("likelihood_pfi"), fits="fitted"),
+    "entropy PFI": Law("1", ask("entropy_pfi"), fits="fitted"),
+    "uncertainty": Law("1 | 1 | 1", ask("uncertainty", X_AND_G), "draws", "fitted"),
+    # Two classes.
+    **{
+        f"PFI, {name}": Law("1", ask("pfi", loss=name), fits="classes")
+        for name in ("log", "brier", "zero_one")
+    },
+    **{
+        f"metric {name}": Law("1", ask("metric", metric=name), besides, "classes")
+        for name, besides in (
+            ("accuracy", ""),
+            ("bal_accuracy", ""),
+            ("youden", ""),
+            ("logloss", ""),
+            ("log_loss", ""),
+            ("brier", ""),
+            ("roc_auc", ""),
+            ("pr_auc", "second class"),
+        )
+    },
+    "PD, probability": Law("p", ask("pd", "x", points=4, scale="probability"), fits="classes"),
+    "PD, logit": Law("log-odds", ask("pd", "x", points=4, scale="logit"), fits="classes"),
+    "PD, centered logit": Law(
+        "log-odds", ask("pd", "x", points=4, scale="centered-logit"), fits="classes"
+    ),
+    "AME of log-odds": Law("log-odds / x", ask("ame", scale="logit"), "first level", "classes"),
+    "FIRM of probabilities": Law("1", ask("firm", points=4), fits="classes"),
+}
+# Asked of a line that was fitted elsewhere too: what coefficients' errors belong to.
+FITTED = ("R²", "PFI", "coefficients", "PD of g", "AME", "FIRM", "H, pairwise")
+# Each estimand once: asked of refits of a learner, and of one that is no line.
+ONCE = (
+    "loss", "R²", "PFI", "PFI, residual", "PFI, categorical", "PFI, subgroup", "MVIM", "CVIM",
+    "AMVIM", "LOCO", "positivity", "redundancy", "PD of x", "PD of g", "PD, exemplar",
+    "PD of x, given others", "M-plot of x", "ALE of g", "slopes", "AME", "FIRM", "H", "causal, g",
+)  # fmt: skip
+ALSO = {
+    "fitted": FITTED,
+    "refits": (*ONCE, "coefficients", "metric rmse"),
+    "kernel": (*ONCE, "vint"),
+}
+# Options and their values that no row has.
+LEFT_OUT = {
+    "features, pairs, feature": "in every row",
+    "together": "curves one by one",
+    "which_class": "there are two classes; the second is the default",
+    "permutations": "how many draws",
+    "points, span, eps, most_rows, ice, normalize, squared, alpha": "numbers without a unit, flags",
+    "rows, by, cov_type, alternative, p_adjust, simultaneous, progress": "as for any estimand",
+    "loss = huber": "its threshold is in units of y",
+    "loss = binomial": "for shares of trials",
+    "loss = rps": "for ordered classes",
+    "scale = cumulative, score": "for ordered classes",
+    "scale = rate": "for exposures: below",
+    "relation = difference, loss": "the defaults",
+    "type = impurity": "of trees, which are not equivariant",
+    "type = olden, garson": "of networks, which are not equivariant",
+    "measures = cvim, amvim, pfi, loco, likelihood_pfi, entropy_pfi, native": "rows of their own",
+}
+
+
+def formula(change: Change, response: str = "y", *, interactions: str = "all") -> str:
+    x, z, g, y = (change.names[v] for v in ("x", "z", "g", response))
+    terms = [x, z, f"C({g})"][:: -1 if change.columns else 1]
+    if interactions == "all":
+        return f"{y} ~ {' * '.join(terms)}"
+    return f"{y} ~ {' + '.join(terms)}" + (f" + {x}:{z}" if interactions == "one" else "")
+
+
+def line() -> LinearRegression:
+    return LinearRegression(tol=0)  # at its default it leaves out columns of small units
+
+
+def ols(change: Change) -> Any:
+    """Return a line by the package's learner, with the exact engine."""
+    learner = pi.Learner.from_formula(formula(change), change.of(DATA), line())
+    return learner.fit_model(seed=1)
+
+
+def numbers(change: Change) -> Any:
+    """Return a line of numbers alone."""
+    x, z, y = (change.names[v] for v in "xzy")
+    learner = pi.Learner.from_formula(f"{y} ~ {x} * {z}", change.of(DATA), line())
+    return learner.fit_model(seed=1)
+
+
+def fitted(change: Change) -> Any:
+    """Return the same line, fitted with statsmodels: coefficients have errors."""
+    data = change.of(DATA)
+    return pi.FittedModel(smf.ols(formula(change), data).fit(), data, change.names["y"], seed=1)
+
+
+def kernel(change: Change) -> Any:
+    """Return a curved surface behind a scaler, predicted by the engine of any learner."""
+    x, z, g, y = (change.names[v] for v in "xzgy")
+    data = change.of(DATA)
+    X, center = data[[v for v in data if v in (x, z, g)]], data[y].mean()
+    scaler = make_column_transformer(
+        (StandardScaler(), [x, z]), (OneHotEncoder(handle_unknown="ignore"), [g])
+    )
+    model = make_pipeline(scaler, KernelRidge(kernel="rbf", gamma=0.2, alpha=0.1))
+    return pi.FittedModel(model.fit(X, data[y] - center), X, data[y] - center, seed=1)
+
+
+def refits(change: Change) -> Any:
+    """Return refits of a line by the default plan, with few terms as half the rows train it."""
+    data = change.of(DATA)
+    learner = pi.Learner.from_formula(formula(change, interactions="one"), data, line())
+    return learner.fit(pi.HalfSampling(2, pairs=5), seed=1, progress=False)
+
+
+def classes(change: Change) -> Any:
+    """Return a logistic regression."""
+    glm = pi.statsmodels_learner(sm.GLM, family=sm.families.Binomial())
+    data = change.of(DATA)
+    learner = pi.Learner.from_formula(formula(change, "h", interactions="none"), data, glm)
+    return learner.fit_model(seed=1)
+
+
+FITS: dict[str, Callable[[Change], Any]] = {
+    fit.__name__: fit for fit in (ols, numbers, fitted, kernel, refits, classes)
+}
+
+
+def laws_of(fit: str) -> dict[str, Law]:
+    """Return the laws that a fit is asked for."""
+    return {
+        name: law
+        for name, law in LAWS.items()
+        if law.fits == fit or (law.fits == "ols" and name in ALSO.get(fit, ()))
+    }
+
+
+# Tables in original units.
+
+COLUMNS = ["estimate", "std_error", "conf_low", "conf_high", "statistic", "p_value"]
+
+
+def tables(law: Law, results: Any, change: Change) -> list[pd.DataFrame]:
+    """Return every table in the units, names and codes of the original data, in one order."""
+    parts = getattr(results, "parts", [results])
+    return [
+        _table(part, unit, change) for part, unit in zip(parts, law.unit.split(" | "), strict=True)
+    ]
+
+
+def _table(results: Any, unit: str, change: Change) -> pd.DataFrame:
+    terms, frame = results.estimand.terms, results.summary_frame()
+    original = {new: old for old, new in change.names.items()}
+    own = [original[name] for name in terms.axis_names]
+    keys: dict[str, Any] = {"term": [_original_term(str(t), change) for t in frame.index]}
+    size = _size(unit, keys["term"] if not own else own * len(frame), change)
+    if own:
+        keys = {"term": ["value"] * len(frame)} | {
+            variable: _original_values(variable, terms.layout[axis], change)
+            for variable, axis in zip(own, terms.axes, strict=True)
+        }
+        size = np.full(len(frame), _size(unit, ["".join(own)], change)[0])
+    values = frame[COLUMNS].reset_index(drop=True).astype(float)
+    plus = {"y + c": change.y[1], "log y": np.log(change.y[0])}.get(unit, 0.0)
+    values[["estimate", "conf_low", "conf_high"]] -= plus
+    values[COLUMNS[:4]] = values[COLUMNS[:4]].div(size, axis=0)
+    if change.flipped and unit.partition(" / ")[0] in ("p", "log-odds"):
+        values[["estimate", "conf_low", "conf_high", "statistic"]] *= -1
+        values[["estimate", "conf_low", "conf_high"]] += float(unit == "p")
+        values = values.rename(columns={"conf_low": "conf_high", "conf_high": "conf_low"})
+    table = pd.DataFrame(keys).join(values[COLUMNS])
+    return table.sort_values([*keys], ignore_index=True)
+
+
+def _size(unit: str, terms: Sequence[str], change: Change) -> np.ndarray:
+    """Return the factor of every term's values."""
+    above, _, below = unit.partition(" / ")
+    factor = {"y": change.y[0], "y + c": change.y[0], "y²": change.y[0] ** 2}.get(above, 1.0)
+    per = [np.prod([getattr(change, v)[0] for v in "xz" if v in term]) for term in terms]
+    return factor / (np.array(per) if below else np.ones(len(terms)))
+
+
+def _original_values(variable: str, values: pd.Series[Any], change: Change) -> list[Any]:
+    if variable == "g":
+        codes = {new: old for old, new in change.codes.items()}
+        return [codes.get(value, value) for value in values]
+    times, plus = getattr(change, variable)
+    return list((values.to_numpy(dtype=np.float64) - plus) / times)
+
+
+def _original_term(term: str, change: Change) -> str:
+    """Return a term's name with the original names and codes, variables in one order."""
+    back = {new: old for old, new in change.names.items()}
+    back |= {str(new): str(old) for old, new in change.codes.items()}
+    words = re.sub(r"\w+", lambda word: back.get(word[0], word[0]), term)
+    return ":".join(sorted(words.split(":")))
+
+
+# Comparison.
+
+
+def differences(law: Law, before: Any, after: Any, change: Change) -> list[str]:
+    """Return what moved and should not have, in words; `before` is of the original data."""
+    besides = law.besides.split(", ")
+    if ("second class" in besides and change.flipped) or ("zero of y" in besides and change.y[1]):
+        return []
+    columns = COLUMNS
+    if "coefficients" in besides:
+        kept = [_unmoved(table, change) for table in after]
+        before = [b[b["term"].isin(a["term"])] for b, a in zip(before, kept, strict=True)]
+        after = kept
+    if "first level" in besides and change.first_level != 1:
+        columns, before, after = ["estimate"], [*map(_levels, before)], [*map(_levels, after)]
+    within = DRAWN if "draws" in besides and change.rows else 0.0
+    pairs = zip(before, after, strict=True)
+    return [text for one, other in pairs if (text := _difference(one, other, columns, within))]
+
+
+def _difference(
+    one: pd.DataFrame, other: pd.DataFrame, columns: Sequence[str], within: float
+) -> str:
+    """Return how two tables differ: by more than rounding, or so many standard errors."""
+    if list(one["term"]) != list(other["term"]):
+        return f"terms {list(one['term'])} -> {list(other['term'])}"
+    if within:
+        apart = (one["estimate"] - other["estimate"]).abs() / one["std_error"]
+        return f"{_texts(one)} -> {_texts(other)}" if apart.max() > within else ""
+    nothing = (one["estimate"].abs() < NOTHING) & (other["estimate"].abs() < NOTHING)
+    for column in [c for c in one if c not in (*COLUMNS, "term")] + [*columns]:
+        u, v = (table[column].to_numpy(dtype=np.float64).copy() for table in (one, other))
+        if column in ("statistic", "p_value"):  # of a rounding error they say nothing
+            u[nothing] = v[nothing] = 0.0
+        atol = NOTHING + ROUNDING * np.nanmax(np.abs(u), initial=0.0)
+        if not np.allclose(u, v, rtol=ROUNDING, atol=atol, equal_nan=True):
+            return f"{column} {_texts(one, column)} -> {_texts(other, column)}"
+    return ""
+
+
+def _unmoved(coefficients: pd.DataFrame, change: Change) -> pd.DataFrame:
+    """Return the coefficients that a change does not concern."""
+    if change.first_level != 1:
+        return coefficients.iloc[:0]
+    moved = {v for v in "xz" if getattr(change, v)[1]}
+    return coefficients[[moved <= {*re.findall(r"\w", t)} for t in coefficients["term"]]]
+
+
+def _levels(table: pd.DataFrame) -> pd.DataFrame:
+    """Return differences from the level that came first in the original data."""
+    if "g" in table:
+        first = float(table.loc[table["g"] == 1, "estimate"].iloc[0])
+        return table.assign(estimate=table["estimate"] - first)
+    contrast = table["term"].str.extract(r"^g\[(\d) - (\d)\]$").dropna()
+    values = {int(first): 0.0 for first in contrast[1]}
+    for at, level in contrast[0].items():
+        values[int(level)] = float(table.loc[at, "estimate"])
+    if not values:
+        return table
+    new = [{"term": f"g[{k} - 1]", "estimate": v - values[1]} for k, v in values.items() if k != 1]
+    whole = pd.concat([table.drop(contrast.index), pd.DataFrame(new)])
+    return whole.sort_values("term", ignore_index=True)
+
+
+def _texts(table: pd.DataFrame, column: str = "estimate") -> str:
+    return ", ".join(f"{value:.6g}" for value in table[column][:4])
+
+
+def answers(fit: Any, laws: Mapping[str, Law], change: Change) -> dict[str, Any]:
+    """Return the tables of every estimand, or the error."""
+    found: dict[str, Any] = {}
+    for name, law in laws.items():
+        try:
+            found[name] = tables(law, law.ask.of(fit, change), change)
+        except Exception as error:  # noqa: BLE001 - it is what the cell shows
+            found[name] = f"{type(error).__name__}: {str(error)[:150]}"
+    return found
+
+
+@cache
+def originals(fit: str) -> dict[str, Any]:
+    return answers(FITS[fit](ORIGINAL), laws_of(fit), ORIGINAL)
+
+
+def cells(
+    laws: Mapping[str, Law], before: Mapping[str, Any], after: Mapping[str, Any], change: Change
+) -> dict[str, str]:
+    """Return the cells that fail, by estimand."""
+    failed = {}
+    for name, law in laws.items():
+        errors = [found for found in (before[name], after[name]) if isinstance(found, str)]
+        found = errors or differences(law, before[name], after[name], change)
+        if found:
+            failed[name] = "; ".join(found)
+    return failed
+
+
+def failures(fit: str, change: Change) -> dict[str, str]:
+    """Return the cells of a fit and a change that fail."""
+    laws = laws_of(fit)
+    return cells(laws, originals(fit), answers(FITS[fit](change), laws, change), change)
+
+
+def shown(failed: Mapping[str, str]) -> str:
+    return "\n" + "\n".join(f"  {name}: {text}" for name, text in failed.items())
+
+
+# The law.
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_line_moves_as_the_table_says(change: str) -> None:
+    failed = failures("ols", CHANGES[change])
+    assert not failed, shown(failed)
+
+
+# Not of refits: rows, which the plan splits by position; columns, in whose order the rows are mixed
+# whose predictions enter standard errors; the order of levels, of which equally frequent ones are
+# more often typical.
+REFITS = replace(EVERYTHING, columns=False, codes={1: 7, 2: 10, 3: 99})
+OTHERS = {
+    "refits, everything": ("refits", REFITS),
+    "numbers, x in thousandths": ("numbers", CHANGES["x in thousandths"]),
+    "numbers, x in millions": ("numbers", CHANGES["x in millions"]),
+    **{
+        f"{fit}, {what}": (fit, change)
+        for what, change in (
+            ("everything", EVERYTHING),
+            ("rows in another order", CHANGES["rows in another order"]),
+        )
+        for fit in ("kernel", "fitted", "numbers", "classes")
+        if change == EVERYTHING or fit in ("numbers", "classes")  # the others take long
+    },
+}
+
+
+@pytest.mark.parametrize("cell", OTHERS)
+def test_other_fits_move_as_the_table_says(cell: str) -> None:
+    failed = failures(*OTHERS[cell])
+    assert not failed, shown(failed)
+
+
+def test_a_row_of_weight_2_is_two_rows() -> None:
+    weights = np.where(np.arange(N) % 3 == 0, 2, 1)
+    learners = (
+        pi.Learner.from_formula(
+            formula(ORIGINAL), ORIGINAL.of(DATA), line(), weights=weights, weights_type="frequency"
+        ),
+        pi.Learner.from_formula(
+            formula(ORIGINAL), ORIGINAL.of(DATA).iloc[np.repeat(np.arange(N), weights)], line()
+        ),
+    )
+    # Samplers and plans: tests/laws/test_frequency_weights.py.
+    laws = {k: law for k, law in laws_of("ols").items() if k in ONCE and law.besides != "draws"}
+    weighted, split = (answers(k.fit_model(seed=1), laws, ORIGINAL) for k in learners)
+    failed = cells(laws, weighted, split, ORIGINAL)
+    assert not failed, shown(failed)
+
+
+def test_a_line_has_the_same_estimates_wherever_it_was_fitted() -> None:
+    laws = {name: law for name, law in laws_of("fitted").items() if name in laws_of("ols")}
+    here, there = (
+        {
+            name: found if isinstance(found, str) else [_estimates(table) for table in found]
+            for name, found in originals(fit).items()
+        }
+        for fit in ("ols", "fitted")
+    )
+    failed = cells(laws, here, there, ORIGINAL)
+    assert not failed, shown(failed)
+
+
+def _estimates(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table without errors: those of a learner are of rows, of a fit of coefficients."""
+    return table.assign(**dict.fromkeys(COLUMNS[1:], 0.0))
+
+
+@pytest.mark.parametrize("change", ["all numbers in other units", "rows in another order"])
+@pytest.mark.parametrize("name", ["ICE", "PFI"])
+def test_contributions_follow_their_rows(name: str, change: str) -> None:
+    of = CHANGES[change]
+    before, after = (LAWS[name].ask.of(ols(c), c).row_frame() for c in (ORIGINAL, of))
+    size = _size(LAWS[name].unit, [""], of)[0]
+    after = after.loc[before.index] / size
+    assert list(before.index) == list(DATA.index)
+    np.testing.assert_allclose(before, after, rtol=ROUNDING, atol=ROUNDING)
+
+
+# A number that the learner takes as a category has the numbers of letters.
+
+LETTERS = Change(codes={1: "a", 2: "b", 3: "c"})
+
+
+def declared(change: Change) -> Any:
+    """Return boosted trees that were told that g is a category."""
+    x, z, g, y = (change.names[v] for v in "xzgy")
+    data = change.of(DATA)
+    X = data[[x, z, g]]
+    X = X.astype({g: "category"}) if change.codes else X
+    trees = HistGradientBoostingRegressor(
+        categorical_features=[g], max_iter=10, min_samples_leaf=5, learning_rate=0.5
+    )
+    return pi.FittedModel(trees.fit(X, data[y]), X, data[y], seed=1, engine="batched")
+
+
+ROWS = {"cov_type": "rows"}  # as errors of coefficients, which take long, are not compared
+OF_LEVELS = {
+    "AME": Law("y", ask("ame", "g", **ROWS)),
+    "FIRM": Law("y", ask("firm", ["g"], **ROWS)),
+    "FIRM, mad": Law("y", ask("firm", ["g"], spread="mad", **ROWS)),
+    "ALE": Law("y", ask("ale", "g", **ROWS)),
+    "M-plot": Law("y", ask("m_plot", "g", **ROWS)),
+    "PD, equidistant": Law("y", ask("pd", "g", points=2, grid="equidistant", **ROWS)),
+    "PD of x and g": Law("y", ask("pd", X_AND_G, points=2, **ROWS)),
+    "PD, exemplar": Law("y", ask("pd", "x", points=3, average="exemplar", **ROWS)),
+    "vint": Law("y", ask("vint", ["x", "g"], points=2, **ROWS)),
+    "positivity": Law("y", ask("positivity", X_AND_G)),
+}
+
+
+@pytest.mark.parametrize("fit", [ols, fitted, kernel, declared], ids=lambda fit: fit.__name__)
+def test_codes_have_the_numbers_of_letters(fit: Callable[[Change], Any]) -> None:
+    failed = failures_of_codes(fit(ORIGINAL), fit(LETTERS))
+    assert not failed, shown(failed)
+
+
+def failures_of_codes(coded: Any, lettered: Any) -> dict[str, str]:
+    letters, codes = answers(lettered, OF_LEVELS, LETTERS), answers(coded, OF_LEVELS, ORIGINAL)
+    failed = cells(OF_LEVELS, letters, codes, LETTERS)
+    for of, change in ((coded, ORIGINAL), (lettered, LETTERS)):
+        try:
+            ask("slopes", "g").of(of, change)
+        except PyinterpError as error:
+            if isinstance(error, OptionError):  # its own reason, not the model's
+                continue
+        failed["slopes"] = "a category has none"
+    return failed
+
+
+# A rate does not depend on the unit of exposures.
+
+
+def boosted(name: str, per_year: float) -> Any:
+    """Return boosted trees of claims, with exposures in a unit of which there are some per year."""
+    rng = np.random.default_rng(6)
+    x, years = rng.normal(size=150), rng.uniform(0.1, 1, size=150)
+    data = pd.DataFrame({NAMES["x"]: x, "exposure": years})
+    data["claims"] = rng.poisson(years * np.exp(-1 + 0.5 * x))
+    data["exposure"] *= per_year
+    options = {"n_estimators": 20, "max_depth": 2, "learning_rate": 0.1, "n_jobs": 1}
+    booster = {
+        "LightGBM": lightgbm.LGBMRegressor(objective="poisson", verbose=-1, **options),
+        "XGBoost": xgboost.XGBRegressor(objective="count:poisson", **options),
+    }[name]
+    learner = pi.Learner.from_formula(
+        f"claims ~ {NAMES['x']}", data, booster, exposure="exposure", design="frame"
+    )
+    return learner.fit_model(seed=1)
+
+
+SINGLE = 1e-5  # boosters predict in single precision
+OF_RATES = {  # what they have per unit of exposure
+    "D²": (ask("loss", loss="poisson", relation="explained"), 0),
+    "PFI": (ask("pfi", loss="poisson"), 0),
+    "PD of claims": (ask("pd", "x", points=4), 0),
+    "PD of rates": (ask("pd", "x", points=4, scale="rate"), 1),
+    "FIRM of rates": (ask("firm", "x", points=4, scale="rate"), 1),
+}
+
+
+def failures_of_units(name: str) -> dict[str, str]:
+    years, days = boosted(name, 1), boosted(name, 365)
+    failed = {}
+    for estimand, (call, per_unit) in OF_RATES.items():
+        before = call.of(years, ORIGINAL).params
+        after = 365**per_unit * call.of(days, ORIGINAL).params
+        if not np.allclose(before, after, rtol=SINGLE):
+            failed[estimand] = f"{before.round(4).tolist()} -> {after.round(4).tolist()}"
+    return failed
+
+
+@pytest.mark.parametrize("name", ["LightGBM", "XGBoost"])
+def test_rates_do_not_depend_on_the_unit_of_exposures(name: str) -> None:
+    failed = failures_of_units(name)
+    assert not failed, shown(failed)
+
+
+# Is the table whole? And does the law see faults?
+
+
+# Methods of fitted models that are no estimands.
+NO_ESTIMANDS = {
+    "estimate": "takes any estimand",
+    "plot_positivity": "draws the values that `positivity` sums up",
+    "conf_int, t_test, wald_test, summary_frame, tidy, summary, plot": "of the PFI",
+    "predict": "the model itself",
+    "save": "writes a file",
+}
+
+
+def test_every_estimand_has_a_law() -> None:
+    methods = {
+        name
+        for kind in (pi.FittedModel, pi.LearnerResults)
+        for name, _ in inspect.getmembers(kind, inspect.isfunction)
+        if not name.startswith("_")
+    }
+    methods -= {name for names in NO_ESTIMANDS for name in names.split(", ")}
+    asked = {law.ask.method for law in LAWS.values()}
+    assert methods == asked, "Add rows to LAWS, or reasons to NO_ESTIMANDS."
+    assert {method for method, _ in interpretable.MEASURES.values()} <= asked
+    assert {b for law in LAWS.values() for b in law.besides.split(", ") if b} <= BESIDES.keys()
+    assert {name for names in ALSO.values() for name in names} <= LAWS.keys()
+
+
+# Values of options, of which a row has each.
+VALUES = {
+    "average": get_args(Average),
+    "grid": RULES,
+    "kind": get_args(PDKind),
+    "loss": LOSSES,
+    "method": get_args(Adjustment),
+    "metric": METRICS,
+    "of": get_args(PDOf),
+    "order": get_args(Order),
+    "relation": {*get_args(Relation), *get_args(RiskRelation)},
+    "sampler": {"marginal", "conditional", *SAMPLERS},
+    "scale": SCALES,
+    "spread": get_args(Spread),
+    "step": ("sd",),
+    "type": get_args(Native),
+}
+
+
+def test_every_option_has_a_law_or_a_reason() -> None:
+    used = {(name, str(value)) for law in LAWS.values() for name, value in law.ask.options.items()}
+    reasons = {
+        (name.strip(), value.strip())
+        for entry in LEFT_OUT
+        for name, _, values in [entry.partition("=")]
+        for value in values.split(",")
+    }
+    asked = {law.ask.method for law in LAWS.values()}
+    options = {name for method in asked for name in _options(method)}
+    without = {name for entry in LEFT_OUT if "=" not in entry for name in entry.split(", ")}
+    assert options - without == VALUES.keys() | {"measures"}
+    missing = {(name, str(v)) for name, values in VALUES.items() for v in values} - used - reasons
+    assert not missing, f"Add rows to LAWS, or reasons to LEFT_OUT: {sorted(missing)}"
+
+
+def _options(method: str) -> set[str]:
+    """Return the names of a method's arguments, those of its dictionaries of options too."""
+    found = set()
+    for name, parameter in inspect.signature(getattr(pi.FittedModel, method)).parameters.items():
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            found.add(name)
+            continue
+        kind = re.sub(r"Unpack\[(\w+)\]", r"\1", str(parameter.annotation))
+        of = effects if hasattr(effects, kind) else fitted_models
+        found |= getattr(of, kind).__annotations__.keys()
+    return found - {"self"}
+
+
+def test_names_of_a_variable_seed_the_same_draws() -> None:
+    for name in "xzg":
+        one, other = (zlib.crc32(names[name].encode()) for names in (NAMES, OTHER_NAMES))
+        assert one == other
+    first, second = (sorted("xzg", key=lambda v: names[v]) for names in (NAMES, OTHER_NAMES))
+    assert first == second[::-1]
+
+
+@pytest.mark.parametrize("change", ["x in thousandths", "x in millions"])
+def test_the_law_sees_knockoffs_of_raw_units(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pi.samplers.Knockoff, "learn", lambda _, data: RawKnockoffs(data))
+    laws = {"PFI, knockoff": LAWS["PFI, knockoff"]}
+    before = answers(numbers(ORIGINAL), laws, ORIGINAL)
+    after = answers(numbers(CHANGES[change]), laws, CHANGES[change])
+    assert cells(laws, before, after, CHANGES[change]).keys() == laws.keys()
+
+
+class RawKnockoffs(pi.samplers.ConditionalDistribution):
+    """Knockoffs from a covariance that is shrunk before its variables have one scale."""
+
+    size = np.inf
+
+    def __init__(self, data: Any) -> None:
+        target = data.target.to_numpy(dtype=np.float64)
+        estimate = LedoitWolf().fit(np.column_stack([target, data.others]))
+        cov, spread = estimate.covariance_, np.sqrt(np.diag(estimate.covariance_))
+        least = np.linalg.eigvalsh(cov / np.outer(spread, spread))[0]
+        s = np.diag(min(1.0, 2 * least) * spread**2)[:, :1]
+        weights = np.linalg.solve(cov, s)
+        away = np.column_stack([target, data.others]) - estimate.location_
+        self.target, self.mean = data.target, target - away @ weights
+        self.sd = np.sqrt(2 * s[0, 0] - (s.T @ weights)[0, 0])
+
+    def all(self) -> Any:
+        raise NotImplementedError
+
+    def some(self, k: int, rng: np.random.Generator) -> Any:
+        n = len(self.mean)
+        values = self.mean + self.sd * rng.standard_normal((n, k))
+        frame = pd.DataFrame(values.reshape(-1, 1), columns=self.target.columns)
+        yield pi.samplers.Draws(np.arange(n), frame, np.arange(n * k).reshape(n, k))
+
+
+@pytest.mark.parametrize("fit", [ols, kernel, declared], ids=lambda fit: fit.__name__)
+def test_the_law_sees_codes_taken_as_numbers(
+    fit: Callable[[Change], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Problem, "discrete", frozenset())
+    coded = fit(ORIGINAL)
+    assert {"AME", "FIRM", "slopes"} <= failures_of_codes(coded, fit(LETTERS)).keys()
+
+
+def test_the_law_sees_boosting_that_starts_at_a_rate_of_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fit(self: OffsetModel, X: pd.DataFrame, y: Any, **options: Any) -> OffsetModel:
+        self.estimator_ = clone(self.estimator)
+        self.estimator_.fit(X.iloc[:, :-1], y, init_score=X.iloc[:, -1], **options)
+        return self
+
+    def predict(self: OffsetModel, X: pd.DataFrame) -> Any:
+        raw = self.estimator_.predict(X.iloc[:, :-1], raw_score=True)
+        return np.exp(raw + X.iloc[:, -1].to_numpy())
+
+    monkeypatch.setattr(OffsetModel, "fit", fit)
+    monkeypatch.setattr(OffsetModel, "predict", predict)
+    assert failures_of_units("LightGBM").keys() == OF_RATES.keys()
