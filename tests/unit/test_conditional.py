@@ -414,7 +414,7 @@ class TestOptions:
             results.amvim(method="additive", permutations=5)
 
     def test_few_whole_numbers_may_be_codes(self) -> None:
-        """As a pipeline that encodes them may see them; R²_j is that of the number."""
+        """As a pipeline that encodes them sees them; R²_j of a learner's number is the number's."""
         rng = np.random.default_rng(0)
         k = rng.integers(5, size=400)
         data = pd.DataFrame({"k": k, "z": rng.normal(size=400) + k / 2})
@@ -428,7 +428,17 @@ class TestOptions:
         coded = pi.Learner.from_formula("y ~ C(k) + z", data, LinearRegression())
         found = [m.fit(pi.Subsampling(3), seed=1).cvim("k").params["k"] for m in (piped, coded)]
         assert found[0] == pytest.approx(found[1], rel=1e-6)
-        share = piped.fit(pi.Subsampling(3), seed=1).positivity("k").params["k"]
+        lettered = pi.Learner.from_formula(
+            "y ~ k + z",
+            data.assign(k=pd.Series(k).map(dict(enumerate("abcde")))),
+            LinearRegression(),
+        )
+        number = pi.Learner.from_formula("y ~ k + z", data, LinearRegression())
+        levels, of_letters, share = (
+            m.fit(pi.Subsampling(3), seed=1).positivity("k").params["k"]
+            for m in (piped, lettered, number)
+        )
+        assert levels == pytest.approx(of_letters, rel=1e-6)
         slopes = LinearRegression().fit(data[["z"]], data["k"])
         assert share == pytest.approx(slopes.score(data[["z"]], data["k"]), abs=0.1)
 
