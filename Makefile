@@ -84,7 +84,7 @@ house: $(VENV)/.test
 
 # All cells of the four papers anew, hours of it coverage, and their pages.
 papers: $(VENV)/.test
-	$(BIN)/python -m pyinterp.papers
+	$(BIN)/python studies/papers.py
 	$(BIN)/python docs/papers/write_pages.py
 
 study: $(VENV)/.test

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray
 from pyinterp.data.columns import read_variables
 from pyinterp.data.design import FormulaDesign
 from pyinterp.data.formula import parse
@@ -90,5 +89,5 @@ def _without_formula(results: Any) -> Any:
 
 def _equal(a: Any, b: Any) -> bool:
     one, other = (np.asarray(x, dtype=np.float64) for x in (a, b))
-    size: FloatArray = np.abs(other).max(axis=0, initial=1e-300)
-    return one.shape == other.shape and bool((np.abs(one - other) <= SAME * size).all())
+    atol: Any = SAME * np.abs(other).max(axis=0)
+    return one.shape == other.shape and np.allclose(one, other, rtol=0, atol=atol)

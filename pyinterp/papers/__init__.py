@@ -9,7 +9,6 @@ Module             Content
 ``khan2025``       Khan, Saarela and Kustra (2025): MVIM, CVIM, AMVIM
 ``greenwell2018``  Greenwell, Boehmke and McCarthy (2018): importance from flatness of PD
 ``wood2024``       Wood et al. (2024): likelihood and entropy
-``__main__``       ``python -m pyinterp.papers``, which computes what `results` holds
 =================  ===============================================================================
 
 A cell is a table, a figure or a passage with numbers. `printed` has the papers' numbers, `results`

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import logging
-import time
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -138,17 +137,6 @@ class Paper:
         """Return how long the result took on one core, as measured when it was stored."""
         times = _table("results", self.name, "seconds").set_index("cell")["seconds"]
         return float(times.get(self.cells[name].of or name, np.nan))
-
-    def store(self, name: str) -> None:
-        """Compute a cell and write it, and how long it took, to the folder of results."""
-        start = time.perf_counter()
-        result = self.compute(name)
-        taken = round(time.perf_counter() - start, 1)
-        result.to_csv(_path("results", self.name, name), index=False, float_format="%.6g")
-        times = _table("results", self.name, "seconds").set_index("cell")["seconds"]
-        times[name] = taken
-        times.to_csv(_path("results", self.name, "seconds"))
-        _read.cache_clear()
 
 
 def replicate(
