@@ -16,7 +16,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp.papers.pictures import bars, bundle, curves, diagram, segments
+from pyinterp.papers.pictures import bars, bundle, curves, segments
 from pyinterp.papers.replication import Cell, Paper, long
 
 GRID = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -163,26 +163,6 @@ def intervals(values: pd.DataFrame, true: pd.Series[float]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["estimand", "measure", "interval", "refits", "ours"])
 
 
-def levels(n: int = 100, repetitions: int = 200) -> pd.DataFrame:
-    """PFI of x1 at three levels: the process, a tree learner, and one tree on one data set."""
-    process, tree = PROCESSES["non-linear"], LEARNERS["tree"]
-    parts = pi.simulation.decompose(
-        process, tree, "pfi", "x1", n=n, repetitions=repetitions, seed=1
-    )
-    row = parts.frame.iloc[0]
-    learner = pi.Learner.from_formula("y ~ .", process.draw(2 * n, seed=1), tree)
-    pfi = learner.fit(pi.Holdout(0.5), seed=1).pfi("x1")
-    numbers = [
-        ("process", "DGP-PFI", row["truth"], 0.0),
-        ("learner", "expected PFI", row["mean"], row["mean_mcse"]),
-        ("learner", "bias", row["bias"], row["bias_mcse"]),
-        ("learner", "sd over models", row["variance"] ** 0.5, np.nan),
-        ("model", "estimated PFI", pfi.params.iloc[0], pfi.bse.iloc[0]),
-        ("model", "sd by Monte Carlo", row["monte_carlo"] ** 0.5, np.nan),
-    ]
-    return pd.DataFrame(numbers, columns=["level", "quantity", "ours", "error"])
-
-
 def toy(repetitions: int = 100) -> pd.DataFrame:
     """PD of refits of a tree, their mean, and the true PD."""
     process = pi.simulation.molnar_figure2()
@@ -248,7 +228,6 @@ FIGURES = [
 ]
 COVERAGE = "measure == 'coverage' and estimand == '{}'"
 CELLS = {
-    "figure 1": Cell(levels, diagram),
     "figure 2": Cell(toy, partial(bundle, x="x1", group="curve", color="curve", panel="", y="PD")),
     "table 1": Cell(coverage, rows=COVERAGE.format("PD")),
     "table 2": Cell(of="table 1", rows=COVERAGE.format("PFI")),

@@ -111,28 +111,6 @@ def segments(result: pd.DataFrame) -> ggplot:
     return _finish(plot, "width / (2 x 1.96 x true sd)", "coverage", "panel")
 
 
-def diagram(result: pd.DataFrame) -> ggplot:
-    """Draw the levels below each other, with their numbers."""
-    import plotnine as p9  # noqa: PLC0415
-
-    text = result["quantity"] + " = " + result["ours"].map("{:.3f}".format)
-    boxed = text.groupby(result["level"], sort=False).agg("\n".join)
-    frame = pd.DataFrame(
-        {"x": 0, "y": range(len(boxed), 0, -1), "label": boxed.index + "\n" + boxed}
-    )
-    arrows = frame.iloc[:-1].assign(low=frame["y"] - 0.3, high=frame["y"] - 0.7)
-    return (
-        p9.ggplot(frame, p9.aes("x", "y"))
-        + p9.geom_segment(
-            p9.aes(y="low", yend="high", xend="x"), arrows, arrow=p9.arrow(length=0.1)
-        )
-        + p9.geom_label(p9.aes(label="label"), size=9)
-        + p9.ylim(0.5, len(frame) + 0.5)
-        + p9.theme_void()
-        + p9.theme(figure_size=(5, 4.5))
-    )
-
-
 def _limits(result: pd.DataFrame) -> pd.DataFrame:
     half = 1.96 * result["error"]
     return result.assign(low=result["ours"] - half, high=result["ours"] + half)

@@ -232,10 +232,6 @@ def forest_is_better(frame: pd.DataFrame) -> bool:
 
 
 MOLNAR: Mapping[str, Check] = {
-    "an estimate is off by bias, model variance and Monte Carlo error": lambda f: (
-        (f.set_index("quantity")["ours"][["sd over models", "sd by Monte Carlo"]] > 0.01).all()
-        and abs(f.set_index("quantity")["ours"]["bias"]) < 0.1
-    ),
     "the mean of refits differs from the truth less than refits do": lambda f: (
         f.pivot_table("ours", "x1", "curve")
         .pipe(lambda t: t.sub(t["true"], axis=0).pow(2).mean())

@@ -75,7 +75,7 @@ def test_papers_are_listed_with_their_cells() -> None:
     papers = pi.replicate()
     assert list(papers["paper"]) == list(PAPERS)
     assert papers["cells"].sum() == len(CELLS)
-    assert papers["reproduced"].sum() == 49
+    assert papers["reproduced"].sum() == 48
     for paper in PAPERS:
         frame = pi.replicate(paper)
         assert list(frame.columns) == ["cell", "what", "status", "why"]
