@@ -137,6 +137,7 @@ BESIDES = {
     "subtracted.",
     "coefficients": "Coefficients are slopes where other variables are 0 and at the first level: "
     "those that another zero or level concerns are others.",
+    "order of levels": "Levels add up in an order: letters by similarity, numbers by size.",
     "zero of y": "Relative to y: y + c is another response.",
     "second class": "The metric asks how well the second class is told: another is another metric.",
 }
@@ -236,9 +237,9 @@ LAWS = {
     "M-plot of x": Law("y + c", ask("m_plot", "x", points=4)),
     "M-plot of g": Law("y + c", ask("m_plot", "g")),
     "ALE of x": Law("y", ask("ale", "x", points=4)),
-    "ALE of g": Law("y", ask("ale", "g")),
+    "ALE of g": Law("y", ask("ale", "g"), "order of levels"),
     "ALE of x and z": Law("y", ask("ale", ["x", "z"], points=3)),
-    "ALE of x and g": Law("y", ask("ale", X_AND_G, points=3)),
+    "ALE of x and g": Law("y", ask("ale", X_AND_G, points=3), "order of levels"),
     "slopes": Law("y / x", ask("slopes", "x", points=4)),
     "slopes over one sd": Law("y / x", ask("slopes", "x", points=4, step="sd")),
     "AME": Law("y / x", ask("ame"), "first level"),
@@ -459,7 +460,12 @@ def _original_term(term: str, change: Change) -> str:
 def differences(law: Law, before: Any, after: Any, change: Change) -> list[str]:
     """Return what moved and should not have, in words; `before` is of the original data."""
     besides = law.besides.split(", ")
-    if ("second class" in besides and change.flipped) or ("zero of y" in besides and change.y[1]):
+    others = {
+        "second class": change.flipped,
+        "zero of y": change.y[1],
+        "order of levels": change.codes,
+    }
+    if any(others.get(reason) for reason in besides):
         return []
     columns = COLUMNS
     if "coefficients" in besides:
@@ -663,7 +669,6 @@ OF_LEVELS = {
     "AME": Law("y", ask("ame", "g", **ROWS)),
     "FIRM": Law("y", ask("firm", ["g"], **ROWS)),
     "FIRM, mad": Law("y", ask("firm", ["g"], spread="mad", **ROWS)),
-    "ALE": Law("y", ask("ale", "g", **ROWS)),
     "M-plot": Law("y", ask("m_plot", "g", **ROWS)),
     "PD, equidistant": Law("y", ask("pd", "g", points=2, grid="equidistant", **ROWS)),
     "PD of x and g": Law("y", ask("pd", X_AND_G, points=2, **ROWS)),

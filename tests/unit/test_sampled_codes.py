@@ -1,4 +1,4 @@
-"""Numbers that a formula makes categories are levels for samplers, ALE and typical rows too."""
+"""Numbers that a formula makes categories are levels for samplers and typical rows too."""
 
 from __future__ import annotations
 

@@ -159,11 +159,9 @@ def _levels(problem: Problem, name: str, grid: Any) -> list[Any]:
         levels = list(dict.fromkeys(values_of(grid, name).tolist()))
         check_levels(levels, observed, name)
         return levels
-    number = not category and name not in problem.level_codes()
-    if number or getattr(column.dtype, "ordered", False) or len(observed) < 3:
+    if not category or getattr(column.dtype, "ordered", False) or len(observed) < 3:
         return observed
-    data = problem.population.variables.astype(dict.fromkeys(problem.level_codes(), "category"))
-    return similarity_order(data, name, observed)
+    return similarity_order(problem.population.variables, name, observed)
 
 
 def _measure(
