@@ -10,9 +10,9 @@ import pandas as pd
 from pyinterp.data.sample import Sample
 from pyinterp.estimands.estimate import ModelOnRows
 
-# The autocorrelation must be larger than 4 standard errors 1 / root(n) of exchangeable rows, and
-# than .25, so that weak dependence in many rows says nothing.
-STANDARD_ERRORS, LEAST = 4.0, 0.25
+# The autocorrelation must be larger than 2.33 standard errors 1 / root(n) of exchangeable rows, a
+# test at 1%, and than .25, so that weak dependence in many rows says nothing.
+STANDARD_ERRORS, LEAST = 2.33, 0.25
 
 
 def order_note(cases: Sequence[ModelOnRows]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -77,6 +78,47 @@ def test_the_autocorrelation_is_that_of_mean_residuals(change: str) -> None:
     around = np.array(means) - np.mean(means)
     expected = sum(a * b for a, b in pairwise(around)) / sum(a * a for a in around)
     assert f"(autocorrelation {expected:.2f})" in notes(data, **options)
+
+
+def flagged(rho: float, n: int, sets: int, seed: int) -> float:
+    """Return the share of data sets whose rows look ordered, least squares and the default plan.
+
+    Four features and the errors are stationary series of first order with coefficient `rho`.
+    """
+    rng, found = np.random.default_rng(seed), 0
+    for _ in range(sets):
+        steps = rng.normal(size=(n, 5))
+        Z = steps.copy()
+        for t in range(1, n):
+            Z[t] = rho * Z[t - 1] + np.sqrt(1 - rho**2) * steps[t]
+        X, y = np.column_stack([np.ones(n), Z[:, :4]]), Z[:, 0] + Z[:, 1] / 2 + Z[:, 4]
+        population = SimpleNamespace(
+            index=pd.RangeIndex(n), y=y, response=SimpleNamespace(classes=None), rows=np.arange(n)
+        )
+        cases = []
+        for split in range(45):
+            rows = rng.permutation(n)
+            size = round(0.632 * n) if split < 15 else n // 2
+            train, test = np.sort(rows[:size]), np.sort(rows[size:])
+            factual = X[test] @ np.linalg.lstsq(X[train], y[train])[0]
+            cases.append(
+                SimpleNamespace(
+                    population=population,
+                    train=SimpleNamespace(rows=train),
+                    sample=SimpleNamespace(rows=test),
+                    y=y[test],
+                    whatif=SimpleNamespace(factual=factual),
+                )
+            )
+        found += bool(row_order.order_note(cases))  # type: ignore[arg-type]
+    return found / sets
+
+
+def test_sixty_rows_of_a_strong_series_are_flagged_and_exchangeable_rows_are_not() -> None:
+    """Shares of 200 and 300 data sets; .89 was found on 100 others. Tolerance: 3 s.e. of both."""
+    strong = flagged(0.6, 60, 200, seed=40)
+    assert strong == pytest.approx(0.89, abs=3 * np.sqrt(0.89 * 0.11 * (1 / 200 + 1 / 100)))
+    assert flagged(0.0, 60, 300, seed=41) <= 0.02
 
 
 def test_an_index_of_dates_has_a_footnote() -> None:
