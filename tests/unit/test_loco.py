@@ -326,6 +326,52 @@ def test_half_sample_intervals_are_those_of_squares(data: pd.DataFrame) -> None:
     np.testing.assert_allclose(tests.pvalue, 0.05, rtol=1e-6)
 
 
+def test_halves_see_three_times_the_standard_error_of_noise() -> None:
+    """A law. Slopes b + e and b - e on halves, least squares, a standardized noise feature.
+
+    LOCO of the pair is b² - 3 e², PFI 2 (b² - e²), up to terms of the order of e² / root n. So S is
+    9 V(e²) and 4 V(e²), where estimates vary over data sets as b² and 2 b². V(e²) = V(b²).
+    """
+    rng = np.random.default_rng(12)
+    X = rng.normal(size=(1000, 2))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    data = pd.DataFrame(X, columns=["x", "z"]).assign(y=X[:, 0] + rng.normal(size=1000))
+    res = learner(data, LinearRegression(), "y ~ x + z").fit(pi.HalfSampling(0, pairs=20), seed=1)
+    halves: dict[int, list[float]] = {}
+    for refit in res.analysis.refits:
+        rows = refit.train_rows
+        beta = np.linalg.lstsq(np.column_stack([X[rows], np.ones(500)]), data["y"].iloc[rows])[0]
+        halves.setdefault(refit.group.number, []).append(beta[1])
+    one, two = np.array(list(halves.values())).T
+    b, e = (one + two) / 2, (one - two) / 2
+    for found, law in ((res.loco("z"), b**2 - 3 * e**2), (res.pfi("z"), 2 * (b**2 - e**2))):
+        pairs = found.replicates.pairs
+        means = [np.mean([half.estimate.value[0] for half in pair]) for pair in pairs]
+        np.testing.assert_allclose(means, law, atol=0.1 * np.std(law))
+
+
+def test_halves_differ_as_data_sets_do() -> None:
+    """V(e²) = V(b²), of the test before: 2,000 data sets of 200 rows, 15 pairs each.
+
+    The root of 9 V(e²) / V(b²) is 3 up to a term of the order of 1/n, .06 here. Its standard error
+    is .13: a variance of 2,000 chi-squares of 1 df has one of 8.4%.
+    """
+    rng, squares, within = np.random.default_rng(13), [], []
+    for _ in range(2000):
+        X = np.column_stack([np.ones(200), rng.normal(size=(200, 2))])
+        y = X[:, 1] + rng.normal(size=200)
+        G, v, e = X.T @ X, X.T @ y, []
+        for _ in range(15):
+            half = rng.permutation(200)[:100]
+            H, w = X[half].T @ X[half], X[half].T @ y[half]
+            one, two = np.linalg.solve(np.array([H, G - H]), np.array([w, v - w])[..., None])
+            e.append((one - two)[2, 0] / 2)
+        squares.append(np.linalg.solve(G, v)[2] ** 2)
+        within.append(np.var(np.square(e), ddof=1))
+    ratio = np.sqrt(9 * np.mean(within) / np.var(squares, ddof=1))
+    assert ratio == pytest.approx(3.06, abs=0.39)
+
+
 def test_one_model_of_a_holdout_has_the_interval_of_a_mean(data: pd.DataFrame) -> None:
     found = learner(data, LinearRegression(), "y ~ x + z").fit(pi.Holdout(0.6), seed=1).loco("x")
     rows = found.row_frame()["x"]
