@@ -48,6 +48,9 @@ RULES: dict[str, Callable[..., Errors]] = {
 }
 
 
+PRINTED = "today"  # by the package
+
+
 def difference(new: np.ndarray, old: np.ndarray) -> tuple[float, float]:
     """Return the mean over data sets of paired differences, and its standard error."""
     gap = np.asarray(new, dtype=float) - np.asarray(old, dtype=float)
