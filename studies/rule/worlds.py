@@ -35,6 +35,16 @@ class Tree(RegressorMixin, BaseEstimator):
         return np.asarray(self.tree_.predict(X))
 
 
+class Neighbors(KNeighborsRegressor):
+    """Nearest neighbors that keep their training rows in public."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keep the rows."""
+        self.rows_, self.responses_ = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+        super().fit(X, y)
+        return self
+
+
 class LinearBesideTree(RegressorMixin, BaseEstimator):
     """Least squares on the first feature, and a deep tree of its residuals on the others."""
 
@@ -125,13 +135,13 @@ def replaced(model: Estimator, X: np.ndarray, j: int) -> np.ndarray:
         others = np.exp(-model.gamma * (distances.sum(axis=2) - distances[:, :, j]))
         values = (others * weights) @ np.exp(-model.gamma * distances[:, :, j]).T
         return np.asarray(values + (model.intercept_ if is_svr else 0.0))
-    if isinstance(model, KNeighborsRegressor):
-        distances = np.square(X[:, None, :] - model._fit_X[None, :, :])
+    if isinstance(model, Neighbors):
+        distances = np.square(X[:, None, :] - model.rows_[None, :, :])
         others = distances.sum(axis=2) - distances[:, :, j]
         every = others[:, None, :] + distances[None, :, :, j]
         k = model.n_neighbors
         nearest = np.argpartition(every, k, axis=2)[:, :, :k]
-        return np.asarray(model._y[nearest].mean(axis=2))
+        return np.asarray(model.responses_[nearest].mean(axis=2))
     rows = np.repeat(X, n, axis=0)
     rows[:, j] = np.tile(x, n)
     return np.asarray(model.predict(rows)).reshape(n, n)
@@ -174,7 +184,7 @@ WORLDS = {
     "kNN": World(
         slopes=(1.0, 0.6, 0.3, 0.0, 0.0),
         n=100,
-        estimator=KNeighborsRegressor(5, algorithm="brute"),
+        estimator=Neighbors(5, algorithm="brute"),
         fits=1500,
     ),
     "tree": World(slopes=(1.0, 0.2, 0.3, 0.4, 0.6, 0.0), n=100, estimator=Tree(5)),
