@@ -119,7 +119,7 @@ class Importances(FittedModels):
         >>> res.pfi().summary_frame()[["estimate", "conf_low", "conf_high"]].round()
               estimate  conf_low  conf_high
         term
-        sex       49.0     -12.0      285.0
+        sex       49.0     -20.0      285.0
         bmi     2725.0    1503.0     4378.0
         bp       780.0     362.0     1389.0
         >>> res.pfi("bmi", loss="absolute", permutations=10).params.round(1).to_dict()

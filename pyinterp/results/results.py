@@ -282,7 +282,7 @@ class EstimandResults(TableOfEstimands):
         >>> pfi.conf_int(alpha=0.1).round()
                    0       1
         term
-        sex      0.0   222.0
+        sex     -5.0   222.0
         bmi   1741.0  3995.0
         bp     441.0  1246.0
         """
@@ -425,9 +425,9 @@ class EstimandResults(TableOfEstimands):
         >>> pfi.variance_parts()[["estimate", "m", "M", "variance", "variance_null"]].round()
               estimate  m  M  variance  variance_null
         term
-        sex       49.0  5  5    2723.0          562.0
-        bmi     2725.0  5  5  311100.0        11371.0
-        bp       780.0  5  5   39601.0         6145.0
+        sex       49.0  5  5    2723.0          706.0
+        bmi     2725.0  5  5  311100.0        11670.0
+        bp       780.0  5  5   39601.0         6209.0
         """
         variance = COV_TYPES["half-sample"](self.replicates)
         parts = variance_parts(self.replicates)
@@ -527,7 +527,7 @@ class EstimandResults(TableOfEstimands):
         Examples
         --------
         >>> print(pfi.wald_test("bmi = bp, sex = 0"))
-        F test: F(2, 4) = 3.310, P = 0.142
+        F test: F(2, 4) = 3.210, P = 0.147
         """
         return self._joint_test(self._constraint(hypotheses))
 
@@ -537,7 +537,7 @@ class EstimandResults(TableOfEstimands):
         Examples
         --------
         >>> print(pfi.f_test("bmi = bp, sex = 0"))
-        F test: F(2, 4) = 3.310, P = 0.142
+        F test: F(2, 4) = 3.210, P = 0.147
         """
         return self.wald_test(hypotheses)
 
@@ -663,7 +663,7 @@ class EstimandResults(TableOfEstimands):
         >>> pfi.summary_frame(alpha=0.1)[["estimate", "conf_low", "conf_high"]].round()
               estimate  conf_low  conf_high
         term
-        sex       49.0       0.0      222.0
+        sex       49.0      -5.0      222.0
         bmi     2725.0    1741.0     3995.0
         bp       780.0     441.0     1246.0
         """

@@ -107,7 +107,7 @@ class Tabular(Savable):
         >>> for line in pfi.to_markdown(notes="none").splitlines()[-2:]:
         ...     print(line)
         | bp | 780 | 199 | 362 | 1389 | 7.930 | 0.001 |
-        | sex | 49 | 52 | -12 | 285 | 2.047 | 0.096 |
+        | sex | 49 | 52 | -20 | 285 | 1.826 | 0.127 |
         """
         return self.summary(notes=notes).as_markdown()
 
@@ -138,7 +138,7 @@ class Tabular(Savable):
         --------
         >>> pfi.tidy()[["term", "estimate", "std_error", "p_value"]].round(3)
           term  estimate  std_error  p_value
-        0  sex    48.512     52.186    0.096
+        0  sex    48.512     52.186    0.127
         1  bmi  2724.558    557.763    0.000
         2   bp   779.564    198.999    0.001
         """
@@ -154,7 +154,7 @@ class Tabular(Savable):
         --------
         >>> pfi.to_r()[["term", "estimate", "std.error", "p.value"]].round(3)
           term  estimate  std.error  p.value
-        0  sex    48.512     52.186    0.096
+        0  sex    48.512     52.186    0.127
         1  bmi  2724.558    557.763    0.000
         2   bp   779.564    198.999    0.001
         """

@@ -49,13 +49,13 @@ def share(f):
 def variances(A, S, s2_m, g=1.0, r=1.0):
     """V at the estimate and v0² at 0."""
     V = g**2 * max(A - S / 2, S) + s2_m
-    return V, min(g**2 * r**2 * S + s2_m, V)
+    return V, min(0.632 / 0.5 * g**2 * r**2 * S + s2_m, V)
 
 
 def variances_of_ratio(A, S, s2_m, size, g=1.0, r=1.0):
     """Those of a ratio to the loss; size: estimate over the mean of halves, in [1, 1.5]."""
     V = size**2 * max(A, S) + s2_m
-    return V, min(g**2 * r**2 * S + s2_m, V)
+    return V, min(0.632 / 0.5 * g**2 * r**2 * S + s2_m, V)
 
 
 def effect_variance(c, V):

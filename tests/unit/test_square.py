@@ -400,3 +400,47 @@ def test_mixtures_of_a_square_a_chi_square_and_a_normal_are_covered() -> None:
             largest = max(largest, (np.abs(square.statistic(c, error, at_zero, 0.0)) > q).mean())
     assert worst >= 0.943 - 0.0046
     assert largest <= 0.052 + 0.0046
+
+
+LEVELS = (0.8, 0.9, 0.95, 0.99)
+
+
+def test_rows_of_the_rule_do_not_contradict_themselves_at_any_level() -> None:
+    """60,000 random rows: parts of all sizes and signs, from which both errors follow.
+
+    0 is outside the interval exactly if |t| is above its quantile, and any other value exactly if
+    its t is. Limits enclose the estimate, and are nested.
+    """
+    rng, n = np.random.default_rng(40), 60_000
+    S, s2 = np.exp(rng.normal(0, 3, n)), np.exp(rng.normal(-3, 3, n))
+    A, g, r = S * np.exp(rng.normal(0, 1, n)), rng.uniform(1, 1.5, n), rng.uniform(0, 1, n)
+    parts = [reference.variances(*row) for row in zip(A, S, s2, g, r, strict=True)]
+    error, at_zero = np.sqrt(np.array(parts).T)
+    c = error * rng.standard_t(2, n) * np.exp(rng.normal(-0.5, 1.5, n))
+    c[:1000] = 0.0
+    assert (at_zero <= error).all()
+    null = np.where(rng.random(n) < 0.3, 0.0, c + error * rng.standard_t(3, n))
+    t, t0 = (np.abs(square.statistic(c, error, at_zero, h)) for h in (null, np.zeros(n)))
+    inner = None
+    for level in LEVELS:
+        q = stats.t.isf((1 - level) / 2, 15)
+        low, high = square.limits(c, error, at_zero, q).T
+        for h, size in ((null, t), (np.zeros(n), t0)):
+            clear = np.minimum(np.abs(h - low), np.abs(h - high)) > 1e-9 * (np.abs(c) + error)
+            np.testing.assert_array_equal(((low <= h) & (h <= high))[clear], (size <= q)[clear])
+        near = 1e-12 * (np.abs(c) + error)
+        assert ((low <= c + near) & (c - near <= high)).all()
+        if inner is not None:
+            assert ((low <= inner[0] + near) & (inner[1] - near <= high)).all()
+        inner = low, high
+
+
+def test_a_larger_standard_error_at_0_widens_every_interval() -> None:
+    """Why the factor in v0 can cost no coverage and raise no size: 20,000 random rows."""
+    rng, n, q = np.random.default_rng(41), 20_000, stats.t.isf(0.025, 15)
+    c, small, large = rng.standard_t(2, n), *np.sort(rng.uniform(0.01, 1, (2, n)), axis=0)
+    narrow, wide = (square.limits(c, np.ones(n), v0, q) for v0 in (small, large))
+    assert (wide[:, 0] <= narrow[:, 0]).all()
+    assert (wide[:, 1] >= narrow[:, 1]).all()
+    t, smaller = (np.abs(square.statistic(c, np.ones(n), v0, np.zeros(n))) for v0 in (small, large))
+    assert (smaller <= t).all()

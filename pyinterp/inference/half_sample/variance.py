@@ -10,6 +10,7 @@ import numpy as np
 from pyinterp._typing import FloatArray
 from pyinterp.inference.cov_types import register_variance
 from pyinterp.inference.half_sample.constants import FEW_CLUSTERS, LARGEST_GROWTH, MARGIN
+from pyinterp.inference.half_sample.half_fits import SIZES
 from pyinterp.inference.half_sample.square import SquareVariance
 from pyinterp.inference.replicates import RefitEstimate, Replicates, contributions, covariance
 from pyinterp.inference.variance import Variance
@@ -124,14 +125,15 @@ def half_sample(replicates: Replicates) -> Variance:
     Estimands that vary as squares of effects, as importances do, have
 
     .. math:: V = g^2 \max\left( A - \tfrac12 S,\; S \right) + \frac{s^2}{m}, \quad
-        v_0^2 = \min\left( g^2 r^2 S + \frac{s^2}{m},\; V \right)
+        v_0^2 = \min\left( \tfrac{0.632}{0.5}\, g^2 r^2 S + \frac{s^2}{m},\; V \right)
 
     at the estimate and at 0, and the interval of `square`. S is the variance of the pairs' means
     over pairs. In expectation A - S is the variance of the mean of many refits on halves; half of S
     is kept as a margin. Given the estimate, A is nearly proportional to it, and S is not: S
     serves an estimate that is small by chance. g is by how much refits on 0.632 n rows
     find more than halves (`HalfFits`), r the share of a standard error by training that the
-    mean of many refits keeps (`mean_share`). Ratios to a loss take
+    mean of many refits keeps (`mean_share`). The noise of an importance may grow with n, as that of
+    kernels does; to first order by no more than 0.632/0.5. Ratios to a loss take
     :math:`\max(A, S)` times the squared factor by which they are larger than on halves.
 
     All others have ``half-sample-t``.
@@ -144,15 +146,14 @@ def half_sample(replicates: Replicates) -> Variance:
     smaller = (A - margin * S).mean(axis=0) <= S.mean(axis=0)  # false where A is missing
     of_pairs = np.square(growth) * np.where(smaller, S, A - margin * S)
     of_halves = of_pairs.mean(axis=0)
-    at_zero = np.minimum((parts.growth * parts.mean_share) ** 2 * parts.S, of_halves)
+    at_zero = np.minimum(SIZES * (parts.growth * parts.mean_share) ** 2 * parts.S, of_halves)
     # The correlations of A with these variances.
     old = np.diag(parts.A)
     scale = np.sqrt(np.divide(of_halves, old, out=np.zeros_like(old), where=old > 0))
     scaled = parts.A * np.outer(scale, scale)
     np.fill_diagonal(scaled, of_halves)
-    plain = _plain(replicates, parts, "half-sample", scaled, of_pairs)
     return SquareVariance(
-        **vars(plain),
+        **vars(_plain(replicates, parts, "half-sample", scaled, of_pairs)),
         no_effect=replicates.no_effect,
         at_no_effect=np.sqrt(at_zero + np.diag(parts.by_refits)),
     )
