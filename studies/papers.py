@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from pyinterp.papers.replication import PAPERS, Paper, _path, _read, paper_of
+from pyinterp.papers.replication import PAPERS, Paper, paper_of, path_of, read_table
 
 
 def store(paper: Paper, name: str) -> None:
@@ -13,11 +13,11 @@ def store(paper: Paper, name: str) -> None:
     start = time.perf_counter()
     result = paper.compute(name)
     seconds = round(time.perf_counter() - start, 1)
-    result.to_csv(_path("results", paper.name, name), index=False, float_format="%.6g")
-    times = _read("results", paper.name, "seconds").set_index("cell")["seconds"]
+    result.to_csv(path_of("results", paper.name, name), index=False, float_format="%.6g")
+    times = read_table("results", paper.name, "seconds").set_index("cell")["seconds"]
     times[name] = seconds
-    times.to_csv(_path("results", paper.name, "seconds"))
-    _read.cache_clear()
+    times.to_csv(path_of("results", paper.name, "seconds"))
+    read_table.cache_clear()
 
 
 def main(paper: str = "", *cells: str) -> None:

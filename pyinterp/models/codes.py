@@ -96,7 +96,7 @@ def _categories_of_trees(model: Any) -> set[int]:
         return {j for j, name in enumerate(names) if infos.get(name, {}).get("values")}
     if package == "xgboost":
         return {j for j, kind in enumerate(booster.feature_types or ()) if kind == "c"}
-    if package == "catboost":
+    if hasattr(booster, "get_cat_feature_indices"):  # of CatBoost
         return set(booster.get_cat_feature_indices())
     mask = getattr(model, "is_categorical_", None)  # of histogram boosting
     return set() if mask is None else set(np.flatnonzero(mask).tolist())

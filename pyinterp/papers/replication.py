@@ -228,19 +228,21 @@ def _overview() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _path(folder: str, paper: str, cell: str) -> Path:
+def path_of(folder: str, paper: str, cell: str) -> Path:
+    """Return the file of a table."""
     return Path(str(FOLDER / folder / f"{paper}_{cell.replace(' ', '_')}.csv"))
 
 
 @cache
-def _read(folder: str, paper: str, cell: str) -> pd.DataFrame:
-    path = _path(folder, paper, cell)
+def read_table(folder: str, paper: str, cell: str) -> pd.DataFrame:
+    """Return a table as it is stored; empty if it is not there."""
+    path = path_of(folder, paper, cell)
     digits = str if folder == "printed" else None  # 8.00 is rounded to a hundredth
     return pd.read_csv(path, dtype=digits) if path.is_file() else pd.DataFrame()
 
 
 def _table(folder: str, paper: str, cell: str) -> pd.DataFrame:
-    return _read(folder, paper, cell).copy()
+    return read_table(folder, paper, cell).copy()
 
 
 def _unit(number: str) -> float:

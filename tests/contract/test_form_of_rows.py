@@ -169,6 +169,7 @@ def test_a_model_predicts_what_it_was_trained_on(container: Callable[[], Any], p
     else:
         results = pi.Learner(Y, X, Spy(), missing="keep").fit(PLANS[plan], seed=1)
         assert results.refits[0].predictor.estimator.form_ == form(X)
+    assert results.analysis.problem.codes == frozenset()  # asks for fractions, which are doubles
     SEEN.clear()
     whole = isinstance(X, np.ndarray) and X.dtype.kind == "i"
     refused = 0
