@@ -226,12 +226,13 @@ def quote(value: object, limit: int = LONGEST) -> str:
 def reason(error: BaseException) -> str:
     """Return the type of an error and the first line of its message, shortened if not our own.
 
-    Of an error that repeats another one of its type in its own words, the other one's.
+    Of an error of a library that repeats another one of its type, the other one's.
     """
-    while type(cause := error.__cause__) is type(error):
-        error = cause
+    ours = isinstance(error, PyinterpError)
+    while not ours and type(other := error.__cause__ or error.__context__) is type(error):
+        error = other
     first = next(iter(str(error).strip().splitlines()), "")
-    text = short(first, 600 if isinstance(error, PyinterpError) else 160)
+    text = short(first, 600 if ours else 160)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

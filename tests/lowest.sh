@@ -21,4 +21,4 @@ python="$place/venv/bin/python"
 "$python" -m pip install -r "$place/lowest.txt" pytest pytest-timeout hypothesis
 "$python" -m pytest -q -p no:cacheprovider tests/docs/test_readme.py tests/contract/test_form_of_rows.py \
   tests/contract/test_plots.py \
-  tests/unit/test_{any_frame,fitted,formula,frames,import,linear,native,offset,results,trees}.py
+  tests/unit/test_{any_frame,codes,fitted,formula,frames,import,linear,native,offset,results,statsmodels_formula,trees}.py
