@@ -286,17 +286,18 @@ class FormulaDesign(Design):
         ``I(x - np.mean(x))`` would mean something else in each of them.
         """
         by_row = "What is computed of a row must depend on that row alone"
-        every_other = slice(None, None, -2)
+        halves = slice(None, None, -2), slice(-2, None, -2)  # one of them lacks the largest value
         try:
             whole = self.encode(self.frame)
-            part = self.encode(self.frame[every_other].reset_index(drop=True))
+            parts = [self.encode(self.frame[half].reset_index(drop=True)) for half in halves]
         except DesignError as error:
             if error.__cause__ is None:  # encoded, but not finite
                 raise
             reason = reason_of(error.__cause__)
             raise FormulaError(f"{by_row}, and be one value: {reason}") from error
         size = np.abs(np.nan_to_num(whole)).max(axis=0, initial=1.0)
-        apart = (np.abs(whole[every_other] - part) > SAME * size).any(axis=0)
+        pairs = zip(halves, parts, strict=True)
+        apart = np.any([(np.abs(whole[h] - p) > SAME * size).any(axis=0) for h, p in pairs], axis=0)
         if apart.any():
             name = short(self.columns[int(np.flatnonzero(apart)[0])])
             raise FormulaError(

@@ -6,6 +6,7 @@ import numpy as np
 
 from pyinterp._typing import FloatArray
 
+ROUNDING = 1e-8  # of a value: an error below it is one of rounding
 SMALLEST = 0.0005  # p-value that is printed as a number
 
 
@@ -33,7 +34,7 @@ def row_formats(values: FloatArray, errors: FloatArray, fmt: str = "") -> list[s
     fmt = fmt or number_format(values, errors)
     formats, sizes = [fmt] * len(values), np.where(errors > 0, errors, np.abs(values) / 10)
     unit = 0.0 if fmt.endswith("e") else 10.0 ** -int(fmt[2:-1])
-    for k in np.flatnonzero((sizes > 0) & (sizes < unit)):
+    for k in np.flatnonzero((sizes > ROUNDING * np.abs(values)) & (sizes < unit)):
         formats[k] = number_format(np.fmax(np.abs(values[k : k + 1]), sizes[k]), sizes[k : k + 1])
     return formats
 

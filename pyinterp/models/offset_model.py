@@ -150,8 +150,12 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             far = _objective(model) in CANONICAL and abs(sums[0] - sums[1]) > FAR * sums[2]
             self.total_ = float(sums[0] / sums[1]) if far and sums[1] else 1.0
         elif keyword == RATES:
-            exposure, weight = np.exp(offset), str(weight_option(model))
-            weights = exposure * options.pop(weight, 1.0)
+            weight = str(weight_option(model))
+            given = options.pop(weight, np.ones(len(offset)))
+            # In units of the mean exposure: penalties and base scores then see no other.
+            self.unit_ = float(np.average(np.exp(offset), weights=given))
+            exposure = np.exp(offset) / self.unit_
+            weights = exposure * given
             model.fit(rows, np.asarray(y) / exposure, **{weight: weights}, **options)
         else:
             model.fit(rows, y, **{keyword: offset}, **options)
@@ -170,7 +174,8 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         model, (rows, offset) = self.inside, _apart(X)
         keyword, predict = _keyword(model), getattr(model, method)
         if keyword == RATES:
-            return np.exp(offset) * np.asarray(predict(rows)).reshape(-1)
+            unit = 1.0 if self.fitted else self.unit_
+            return np.exp(offset) / unit * np.asarray(predict(rows)).reshape(-1)
         if keyword == "offset" and type(getattr(model, "model", None)).__name__ in ADDS_TRAINING:
             return predict(rows, offset=offset, exposure=1)
         if keyword == "offset" or (self.fitted and keyword == "base_margin"):

@@ -22,7 +22,8 @@ MOST = 50  # different numbers that may be codes, which a pipeline encodes
 
 def levels_for(estimator: Any, variables: pd.DataFrame) -> Levels:
     """Return the levels of columns that an estimator may encode itself."""
-    coded = hasattr(estimator, "steps")
+    inside = getattr(estimator, "estimator", getattr(estimator, "regressor", estimator))
+    coded = hasattr(estimator, "steps") or hasattr(inside, "steps")
     return {
         str(name): pd.Categorical(column)
         for name, column in variables.items()
@@ -69,17 +70,19 @@ def unread(unseen: Unseen, parts: Mapping[int, Part], train: Callable[[int], Rea
     return [one for one in unseen if one[1] in names]
 
 
-def in_words(unseen: Unseen, plan: Resampling) -> str:
-    """Return which levels are unseen in which refits, and what to do."""
+def in_words(unseen: Unseen, plan: Resampling, *, formula: bool) -> str:
+    """Return which levels are unseen in which refits, and what to do, by design or by encoder."""
     every: dict[str, dict[Any, None]] = {}
     for _, name, levels in unseen:
         every.setdefault(name, {}).update(dict.fromkeys(levels))
     named = (f"{list_of(map(quote, new), 40, 1200)} of `{name}`" for name, new in every.items())
     refits = dict.fromkeys(k for k, _, _ in unseen)
     strata = "draw within levels (`strata=`), " if plan.stratifies else ""
+    accept = 'as the encoder of a pipeline says (`handle_unknown="ignore"`)'
+    if formula:
+        accept = 'as the reference level (`unseen_levels="allow"`)'
     return (
         f"Evaluation rows have levels that training rows lack: {' and '.join(named)}, in "
         f"{len(refits)} of {plan.number} refits ({list_of(refits)}). Merge rare levels, {strata}or "
-        'accept that they are treated as the reference level (`unseen_levels="allow"`), or as the '
-        'encoder of a pipeline says (`handle_unknown="ignore"`).'
+        f"accept that they are treated {accept}."
     )

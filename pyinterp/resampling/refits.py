@@ -151,7 +151,7 @@ def refit(
     if checkpoint is not None:
         done = checkpoint.refits(numbered)
     if work.unseen and options.on_error == "raise":
-        raise RefitError(in_words(work.unseen, plan))
+        raise RefitError(in_words(work.unseen, plan, formula=isinstance(design, FormulaDesign)))
     todo = [k for k in numbered if k not in done]
     failures: list[tuple[str, Exception]] = []
     with (
@@ -241,7 +241,8 @@ class _Work:
     def design_of(self, k: int) -> Design:
         """Return the design of a part; raise if it has evaluation rows that can't be read."""
         if unseen := [one for one in self.unseen if one[0] == k]:
-            raise DesignError(in_words(unseen, self.plan))
+            formula = isinstance(self.design, FormulaDesign)
+            raise DesignError(in_words(unseen, self.plan, formula=formula))
         if k not in self._designs:
             self._designs[k] = _design_for(self.design, self.parts[k], self.plan, self.options)
         return self._designs[k]

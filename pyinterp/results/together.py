@@ -142,7 +142,9 @@ class ImportanceResults(SeveralResults):
     def _explanation(self) -> tuple[list[Fact], list[Footnote], dict[str, str]]:
         """Return longer headings of columns by squared loss, if another one is by another loss."""
         words = {name: part.estimand.words for name, part in self.results.items()}
-        losses = {w.unit or w.details for name, w in words.items() if name not in NO_LOSS}
+        losses = {
+            w.unit or w.details for name, w in words.items() if name not in (*NO_LOSS, "brier")
+        }
         squared = [w.label for name, w in words.items() if name in SQUARED and len(losses) > 1]
         return [], [], {label: f"{label} (squared: not comparable)" for label in squared}
 

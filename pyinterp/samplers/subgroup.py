@@ -91,13 +91,18 @@ class _SubgroupDistribution(ConditionalDistribution):
         trees = count()
 
         def fit(others: FloatArray, target: pd.DataFrame) -> Any:
+            low, width = others.min(axis=0), np.ptp(others, axis=0)
+            unit = np.where(width > 0, width, 1.0)  # trees split single precision
             tree = DecisionTreeRegressor(
                 min_samples_leaf=sampler.leaf, max_depth=sampler.depth, random_state=data.seed
-            ).fit(_not_empty(others), encode(target, data.population, data.codes) / scale)
+            ).fit(
+                _not_empty((others - low) / unit),
+                encode(target, data.population, data.codes) / scale,
+            )
             number = next(trees)
 
             def leaves(rows: FloatArray) -> FloatArray:
-                rest = _not_empty(rows)
+                rest = _not_empty((rows - low) / unit)
                 means = tree.predict(rest).reshape(len(rows), -1)
                 group = _groups(tree, tree.apply(rest))
                 return np.column_stack([np.full(len(rows), number), group, means])

@@ -99,7 +99,7 @@ def _in_place_of(target: Path, old: int) -> Iterator[Path]:
     first = 0o600 if old else 0o666  # of which the system takes what the mask has
     try:
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL, first))
-        mode = stat.S_IMODE(old or temporary.stat().st_mode)
+        mode = stat.S_IMODE(old or temporary.stat().st_mode) & 0o777
         temporary.chmod(0o600)
         yield temporary
         _flush(temporary)
@@ -124,7 +124,7 @@ def _handle(path: str, _: int) -> int:
     """Open what is there, of which nothing is cut off or overwritten."""
     if Path(path).parent not in (Path("/dev/fd"), Path("/proc/self/fd").resolve()):
         return os.open(path, os.O_WRONLY | os.O_APPEND)
-    if sys.stdout is not None:
+    with suppress(AttributeError, ValueError):  # none, or closed
         sys.stdout.flush()  # what was printed before stands before
     return os.dup(int(Path(path).name))  # is at the same place in the file
 

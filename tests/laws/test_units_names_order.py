@@ -203,6 +203,9 @@ LAWS = {
     "PFI, rsq": Law("1", ask("pfi", X_AND_G, metric="rsq", permutations=2), "draws"),
     "PFI, residual": Law("y²", ask("pfi", ["x"], sampler="residual"), "draws"),
     "PFI, categorical": Law("y²", ask("pfi", ["g"], sampler="categorical"), "draws"),
+    "PFI, small subgroups": Law(
+        "y²", ask("pfi", ["x", "z"], sampler=pi.samplers.Subgroup(leaf=5)), "draws"
+    ),
     "PFI, subgroup": Law("y²", ask("pfi", X_AND_G, sampler="subgroup"), "draws"),
     "PFI, conditional": Law("y²", ask("pfi", X_AND_G, sampler="conditional"), "draws"),
     "PFI, knockoff": Law(

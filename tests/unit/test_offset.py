@@ -15,7 +15,7 @@ import xgboost as xgb
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
-from sklearn.linear_model import LinearRegression, PoissonRegressor
+from sklearn.linear_model import LinearRegression, PoissonRegressor, Ridge
 from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -297,12 +297,14 @@ def test_learners_of_rates_are_weighted_by_exposure(name: str) -> None:
     step = "poissonregressor__sample_weight" if name == "pipeline" else "sample_weight"
     for k, refit in enumerate(res.refits):
         train, rows = data.iloc[refit.train_rows], data.iloc[refit.evaluation.rows]
+        unit = train["e"].mean()  # in which penalties and base scores see exposures
+        exposure = train["e"] / unit
         model = clone(RATES[name]).fit(
-            train[["x", "z"]].to_numpy(), train["c"] / train["e"], **{step: train["e"]}
+            train[["x", "z"]].to_numpy(), train["c"] / exposure, **{step: exposure}
         )
 
-        def rate(frame: pd.DataFrame, model: Any = model) -> np.ndarray:
-            return model.predict(frame[["x", "z"]].to_numpy())
+        def rate(frame: pd.DataFrame, model: Any = model, unit: float = unit) -> np.ndarray:
+            return model.predict(frame[["x", "z"]].to_numpy()) / unit
 
         mean = rate(rows) * rows["e"]
         np.testing.assert_allclose(losses.iloc[k], poisson_loss(rows["c"], mean), rtol=1e-10)
@@ -376,3 +378,21 @@ def test_functions_and_boosters_take_no_exposure() -> None:
     for model in (booster, lambda rows: rows["x"]):
         with pytest.raises(OptionError, match="takes no offset"):
             pi.FittedModel(model, data[["x"]], data["c"], exposure=data["e"])
+
+
+@pytest.mark.parametrize("unit", [365.0, 1e-3])
+@pytest.mark.parametrize(
+    "estimator", [Ridge(1.0), PoissonRegressor(alpha=0.1, tol=1e-10, max_iter=1000)]
+)
+def test_penalized_rates_do_not_depend_on_the_unit_of_exposure(estimator: Any, unit: float) -> None:
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"x": rng.normal(size=200), "years": rng.uniform(0.1, 2, 200)})
+    data["claims"] = rng.poisson(data["years"] * np.exp(-1 + 0.5 * data["x"]))
+    curves = [
+        pi.Learner.from_formula("claims ~ x", rows, estimator, exposure="years")
+        .fit_model()
+        .pd("x", grid=[-1.0, 1.0])
+        .params
+        for rows in (data, data.assign(years=unit * data["years"]))
+    ]
+    np.testing.assert_allclose(*curves, rtol=1e-6)

@@ -126,3 +126,12 @@ def test_a_number_of_two_values_has_a_contrast(data: pd.DataFrame) -> None:
     np.testing.assert_allclose(ours.params, expected, rtol=MARGEFF)
     steps = pi.FittedModel(lambda X: 1.0 * (X["two"] > 0.5).to_numpy(), X[["two"]])
     assert steps.ame(step="sd").params.iloc[0] == 1
+
+
+def test_a_logarithm_is_asked_for_values_of_the_data_alone() -> None:
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"p": rng.lognormal(sigma=0.8, size=300)})
+    data["y"] = 2 * np.log(data["p"]) + 0.1 * rng.normal(size=300)
+    model = pi.Learner.from_formula("y ~ np.log(p)", data, LinearRegression()).fit_model()
+    slope = model.analysis.refits[0].predictor.estimator.coef_[0] * (1 / data["p"]).mean()
+    assert model.ame().params["p"] == pytest.approx(slope, rel=1e-2)

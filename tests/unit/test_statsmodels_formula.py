@@ -50,7 +50,7 @@ READ = (
     "C(z):w", "te(cr(x, df=3), cr(w, df=3)) - 1", "pd.cut(x, [-9, 2, 4, 99])", "x.clip(2, 4)",
 )  # fmt: skip
 # R's scale divides by n - 1; the others mean something else in other rows.
-NOT_READ = ("scale(x)", "I(x - np.mean(x))", "C(pd.qcut(x, 3))")
+NOT_READ = ("scale(x)", "I(x - np.mean(x))", "I(x / np.max(x))", "C(pd.qcut(x, 3))")
 
 
 @pytest.mark.parametrize("right", READ + NOT_READ)

@@ -127,6 +127,8 @@ ATTACKS = [
     "C(g, open)",
     "C(g, Treatment(open('PWNED')))",
     "bs(x, df=100000000)",
+    "bs(x, df=100, degree=21)",
+    "bs(x, 100, None, 21)",
     "cr(x, df=10**9)",
     "bs(x, knots=[" + "1.5, " * 5000 + "2])",
     "te(x, k)",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -76,6 +77,11 @@ def _environment(names: Iterable[str], scope: Mapping[str, Any]) -> patsy.EvalEn
     return patsy.EvalEnvironment([used | {DOUBLE: double}])
 
 
+@cache
+def _spacing(code: str) -> str:
+    return str(normalize_token_spacing(code))
+
+
 @dataclass(frozen=True)
 class Factor:
     """A variable, or code that is evaluated for every row; terms are products of factors.
@@ -111,7 +117,7 @@ class Factor:
 
     def name(self) -> str:
         """Return the name in names of columns: the code in patsy's spacing."""
-        return self.code if self.column is not None else str(normalize_token_spacing(self.code))
+        return self.code if self.column is not None else _spacing(self.code)
 
     def memorize_passes_needed(self, state: dict[str, Any], env: patsy.EvalEnvironment) -> int:
         """Return how often the factor must see the rows to learn from them."""

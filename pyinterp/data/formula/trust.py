@@ -29,6 +29,7 @@ _CONTRASTS = ("Treatment", "Poly", "Sum", "Helmert", "Diff")
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 LARGEST = 1e15  # of numbers that a formula writes
 LARGEST_POWER = 20
+LARGEST_DEGREE = 5  # of `bs`: from 21 on FITPACK writes beyond its arrays
 LARGEST_OPTION = 100  # such as df: the columns of a spline take memory
 LONGEST = 200  # characters of a level
 MOST_COLUMNS = 5_000  # of terms that have more than one
@@ -105,6 +106,10 @@ class Grammar:
                 for option in (*options, *(keyword.value for keyword in node.keywords)):
                     if not _is_option(option):
                         yield option
+                degrees = [k.value for k in node.keywords if k.arg == "degree"]
+                for degree in (*options[2:3], *degrees):
+                    if name == "bs" and not _is_number(degree, LARGEST_DEGREE):
+                        yield degree
             case _:
                 yield node
 

@@ -200,7 +200,7 @@ def _has_steps(problem: Problem, name: str, width: float, wide: float, outputs: 
         x = rows[name].to_numpy(dtype=np.float64)
         low, high = (
             outputs.values(problem.predictor(problem.design.encode(rows.assign(**{name: at}))))
-            for at in (x - by / 2, x + by / 2)
+            for at in np.clip([x - by / 2, x + by / 2], x.min(), x.max())  # not beyond the data
         )
         return np.asarray(np.abs(high - low).max(axis=0))
 
