@@ -69,7 +69,10 @@ def check_takes_offset(estimator: Any, *, exposure: bool, trained: bool = False)
     if keyword == RATES and not by_rates:
         raise OptionError(_refusal(estimator))
     if not known:
-        raise OptionError(f"{_refusal(estimator)} Its objective is {quote(_objective(estimator))}.")
+        raise OptionError(
+            f"With an offset the objective of {learner_name(estimator)} must be one of "
+            f"{', '.join(OBJECTIVES)}, not {quote(_objective(estimator))}."
+        )
     if exposure and not _has_log_link(estimator):
         raise OptionError(
             "`exposure` is for models with a logarithmic link, where its logarithm is the offset, "
@@ -223,9 +226,9 @@ def _keyword(estimator: Any) -> str:
 def _refusal(estimator: Any) -> str:
     return (
         f"{learner_name(estimator)} takes no offset; those that do are statsmodels_learner of GLM, "
-        "Logit, Poisson or NegativeBinomial, XGBoost and LightGBM, with at most two classes and "
-        f"one of the objectives {', '.join(OBJECTIVES)}. Other regressors that take "
-        "`sample_weight` take an `exposure`, but CatBoost, which starts at a rate of 1 in any unit."
+        "Logit, Poisson or NegativeBinomial, XGBoost and LightGBM, with at most two classes. "
+        "Other regressors that take `sample_weight` take an `exposure`, but CatBoost, which starts "
+        "at a rate of 1 in any unit."
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
+from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.sample import Sample
 from pyinterp.errors import list_of, quote
 from pyinterp.resampling.resampling import Part, Resampling
@@ -70,7 +71,7 @@ def unread(unseen: Unseen, parts: Mapping[int, Part], train: Callable[[int], Rea
     return [one for one in unseen if one[1] in names]
 
 
-def in_words(unseen: Unseen, plan: Resampling, *, formula: bool) -> str:
+def in_words(unseen: Unseen, plan: Resampling, design: Design) -> str:
     """Return which levels are unseen in which refits, and what to do, by design or by encoder."""
     every: dict[str, dict[Any, None]] = {}
     for _, name, levels in unseen:
@@ -79,7 +80,7 @@ def in_words(unseen: Unseen, plan: Resampling, *, formula: bool) -> str:
     refits = dict.fromkeys(k for k, _, _ in unseen)
     strata = "draw within levels (`strata=`), " if plan.stratifies else ""
     accept = 'as the encoder of a pipeline says (`handle_unknown="ignore"`)'
-    if formula:
+    if isinstance(design, FormulaDesign):
         accept = 'as the reference level (`unseen_levels="allow"`)'
     return (
         f"Evaluation rows have levels that training rows lack: {' and '.join(named)}, in "

@@ -151,7 +151,7 @@ def refit(
     if checkpoint is not None:
         done = checkpoint.refits(numbered)
     if work.unseen and options.on_error == "raise":
-        raise RefitError(in_words(work.unseen, plan, formula=isinstance(design, FormulaDesign)))
+        raise RefitError(in_words(work.unseen, plan, design))
     todo = [k for k in numbered if k not in done]
     failures: list[tuple[str, Exception]] = []
     with (
@@ -221,7 +221,10 @@ class _Work:
         """
         if self.options.unseen_levels == "allow" or self._levels_of_all == {}:
             return []
-        unseen = unseen_among(self.parts, self._levels)
+        try:
+            unseen = unseen_among(self.parts, self._levels)
+        except DesignError:  # fresh rows have a level that no row at hand has: their refit says so
+            return []
         own = isinstance(self.design, FormulaDesign)
         return unseen if own else unread(unseen, self.parts, self._reader)
 
@@ -241,8 +244,7 @@ class _Work:
     def design_of(self, k: int) -> Design:
         """Return the design of a part; raise if it has evaluation rows that can't be read."""
         if unseen := [one for one in self.unseen if one[0] == k]:
-            formula = isinstance(self.design, FormulaDesign)
-            raise DesignError(in_words(unseen, self.plan, formula=formula))
+            raise DesignError(in_words(unseen, self.plan, self.design))
         if k not in self._designs:
             self._designs[k] = _design_for(self.design, self.parts[k], self.plan, self.options)
         return self._designs[k]

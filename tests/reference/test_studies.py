@@ -142,7 +142,8 @@ def test_the_readme_quotes_what_corrected_intervals_covered() -> None:
     rows = [row for row in coverages() if (row.source, row.cov_type) == ("repeated", "corrected")]
     linear = [row.mean for row in rows if row.learners == "linear models"]
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"covered {min(linear)}% to {max(linear)}%" in " ".join(readme.split())
+    words = f"on average {min(linear)}% (subsampling) and {max(linear)}% (bootstrap)"
+    assert words in " ".join(readme.split())
 
 
 def test_the_page_has_the_table_of_the_studies_of_uncertainty() -> None:

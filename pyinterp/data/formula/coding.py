@@ -77,9 +77,7 @@ def _environment(names: Iterable[str], scope: Mapping[str, Any]) -> patsy.EvalEn
     return patsy.EvalEnvironment([used | {DOUBLE: double}])
 
 
-@cache
-def _spacing(code: str) -> str:
-    return str(normalize_token_spacing(code))
+spacing = cache(normalize_token_spacing)  # which asks Python's tokenizer
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,7 @@ class Factor:
 
     def name(self) -> str:
         """Return the name in names of columns: the code in patsy's spacing."""
-        return self.code if self.column is not None else _spacing(self.code)
+        return self.code if self.column is not None else str(spacing(self.code))
 
     def memorize_passes_needed(self, state: dict[str, Any], env: patsy.EvalEnvironment) -> int:
         """Return how often the factor must see the rows to learn from them."""

@@ -106,10 +106,10 @@ class Grammar:
                 for option in (*options, *(keyword.value for keyword in node.keywords)):
                     if not _is_option(option):
                         yield option
-                degrees = [k.value for k in node.keywords if k.arg == "degree"]
-                for degree in (*options[2:3], *degrees):
-                    if name == "bs" and not _is_number(degree, LARGEST_DEGREE):
-                        yield degree
+                degrees = [*options[2:3], *(k.value for k in node.keywords if k.arg == "degree")]
+                yield from (
+                    d for d in degrees if name == "bs" and not _is_number(d, LARGEST_DEGREE)
+                )
             case _:
                 yield node
 

@@ -36,6 +36,8 @@ def main() -> None:
     tables["importance"].save(HERE / f"importance_{SCHEMA}.pyinterp")
     tables["pfi"].t_test("x = z").save(HERE / f"test_{SCHEMA}.pyinterp")
     frames = {name: json.loads(t.tidy().to_json(double_precision=15)) for name, t in tables.items()}
+    by = frames.pop("by")
+    frames["fit"] = {"pfi": frames["pfi"], "by": by, "importance": frames["importance"]}
     frames["test"] = str(tables["pfi"].t_test("x = z"))
     (HERE / f"tables_{SCHEMA}.json").write_text(json.dumps(frames, indent=1) + "\n")
 
