@@ -292,7 +292,7 @@ LAWS = {
     "FIRM of probabilities": Law("1", ask("firm", points=4), fits="classes"),
 }
 # Asked of a line that was fitted elsewhere too: what coefficients' errors belong to.
-FITTED = ("R²", "PFI", "coefficients", "PD of g", "AME", "FIRM", "H, pairwise")
+FITTED = ("R²", "PFI", "coefficients", "AME", "FIRM")
 # Each estimand once: asked of refits of a learner, and of one that is no line.
 ONCE = (
     "loss", "R²", "PFI", "PFI, residual", "PFI, categorical", "PFI, subgroup", "MVIM", "CVIM",
