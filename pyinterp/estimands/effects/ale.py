@@ -58,6 +58,7 @@ def accumulated_local_effects(
     levels = tuple(has_levels(problem, name) for name in names)
     data = problem.population.variables
     left_out = int((_places(data, axes, levels) < 0).any(axis=0).sum())
+    beyond = f"{left_out} of {len(data)} rows are beyond the grid and left out."
     outputs = Outputs.of(problem, scale, which_class)
     terms = at.terms(outputs.labels)
     return Estimand(
@@ -77,13 +78,7 @@ def accumulated_local_effects(
                 for name, values in axes.items()
                 if has_levels(problem, name) and len(values) > 2
             ),
-            always=(
-                *problem.notes_on_codes(names),
-                *(
-                    [f"{left_out} of {len(data)} rows are beyond the grid and left out."]
-                    * (left_out > 0)
-                ),
-            ),
+            always=(*problem.notes_on_codes(names), *([beyond] if left_out else [])),
             exact="No Monte Carlo error.",
             zero_variance="a feature that no refit uses, or all refits agree exactly",
             missing=dict.fromkeys(
