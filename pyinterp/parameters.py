@@ -134,6 +134,8 @@ DEFAULTS: Mapping[str, Any] = {
     "scale": None,
     "which_class": None,
     "average": "mean",
+    "permutations": "auto",
+    "relation": "difference",
     "sampler": "marginal",
     "rows": None,
     "by": None,

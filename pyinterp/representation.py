@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sized
 from dataclasses import MISSING, fields
+from operator import attrgetter
 from typing import Any
 
 from pyinterp.errors import NO_VALUE, short
@@ -19,7 +20,7 @@ def call_form(value: Any) -> str:
     """
     settings = {
         field.name: getattr(value, field.name)
-        for field in fields(value)
+        for field in sorted(fields(value), key=attrgetter("kw_only"))
         if field.init and field.repr and not _is_default(getattr(value, field.name), field)
     }
     return call(type(value).__name__, settings)

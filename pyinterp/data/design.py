@@ -238,9 +238,8 @@ class FormulaDesign(Design):
 
     def others(self, names: Sequence[str]) -> set[str]:
         """Return the other variables of the terms that use one of `names`."""
-        terms = [self._coding.terms[t] for t in self._terms_with(names)]
-        used = {name for factors in terms for factor in factors for name in factor.variables}
-        return used.difference(names)
+        terms = map(self._coding.terms.__getitem__, self._terms_with(names))
+        return {v for factors in terms for f in factors for v in f.variables}.difference(names)
 
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns of all terms that use one of `names`."""

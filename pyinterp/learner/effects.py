@@ -23,13 +23,18 @@ from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import CurveResults
 
 
-class CurveOptions(Inference, total=False):
+class PredictionOptions(Inference, total=False):
+    """Options of all that is computed from predictions: on which scale, and of which class."""
+
+    scale: Scale | None
+    which_class: Any
+
+
+class CurveOptions(PredictionOptions, total=False):
     """Options of all curves over a grid."""
 
     grid: Grid
     points: int | None
-    scale: Scale | None
-    which_class: Any
 
 
 class PDOptions(CurveOptions, total=False):
@@ -264,9 +269,7 @@ class Effects(FittedModels):
         squared: bool = True,
         most_rows: int = 500,
         eps: float = 0.0,
-        scale: Scale | None = None,
-        which_class: Any = None,
-        **inference: Unpack[Inference],
+        **options: Unpack[PredictionOptions],
     ) -> EstimandResults:
         r"""Friedman and Popescu's H: the share of the prediction's variance due to interactions.
 
@@ -338,9 +341,7 @@ class Effects(FittedModels):
             squared=squared,
             most_rows=most_rows,
             eps=eps,
-            scale=scale,
-            which_class=which_class,
-            **inference,
+            **options,
         )
 
     @takes()
@@ -495,9 +496,7 @@ class Effects(FittedModels):
         features: str | Sequence[str] | None = None,
         *,
         step: Step = None,
-        scale: Scale | None = None,
-        which_class: Any = None,
-        **inference: Unpack[Inference],
+        **options: Unpack[PredictionOptions],
     ) -> EstimandResults:
         r"""Average marginal effects: mean slopes at the rows' values.
 
@@ -540,11 +539,4 @@ class Effects(FittedModels):
         bmi   6.36  10.62
         bp    1.09   1.88
         """
-        return self._estimate(
-            average_marginal_effects,
-            features,
-            step=step,
-            scale=scale,
-            which_class=which_class,
-            **inference,
-        )
+        return self._estimate(average_marginal_effects, features, step=step, **options)

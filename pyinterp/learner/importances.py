@@ -48,6 +48,15 @@ def _of_pfi(
     return takes()(of_fit)
 
 
+class UncertaintyOptions(Inference, total=False):
+    """Options of importances for predictive distributions."""
+
+    which_class: Any
+    permutations: Permutations
+    relation: Relation
+    sampler: Replacement
+
+
 class Importances(FittedModels):
     """Methods for importances, of uncertainty (Wood et al. 2024) too, and the table of ``pfi()``.
 
@@ -380,14 +389,7 @@ class Importances(FittedModels):
 
     @takes()
     def likelihood_pfi(
-        self,
-        features: str | Sequence[str] | None = None,
-        *,
-        which_class: Any = None,
-        permutations: Permutations = "auto",
-        relation: Relation = "difference",
-        sampler: Replacement = "marginal",
-        **inference: Unpack[Inference],
+        self, features: str | Sequence[str] | None = None, **options: Unpack[UncertaintyOptions]
     ) -> EstimandResults:
         r"""Likelihood permutation feature importance.
 
@@ -427,26 +429,11 @@ class Importances(FittedModels):
         >>> learner.fit(pi.Holdout(0.7), seed=1).likelihood_pfi().params.round(3).to_dict()
         {'bmi': 0.191, 'bp': 0.052}
         """
-        return self._estimate(
-            likelihood_importance,
-            features,
-            which_class=which_class,
-            permutations=permutations,
-            relation=relation,
-            sampler=sampler,
-            **inference,
-        )
+        return self._estimate(likelihood_importance, features, **options)
 
     @takes()
     def entropy_pfi(
-        self,
-        features: str | Sequence[str] | None = None,
-        *,
-        which_class: Any = None,
-        permutations: Permutations = "auto",
-        relation: Relation = "difference",
-        sampler: Replacement = "marginal",
-        **inference: Unpack[Inference],
+        self, features: str | Sequence[str] | None = None, **options: Unpack[UncertaintyOptions]
     ) -> EstimandResults:
         r"""Entropy permutation feature importance: how much a feature makes the model surer.
 
@@ -488,15 +475,7 @@ class Importances(FittedModels):
         >>> learner.fit(pi.Holdout(0.7), seed=1).entropy_pfi().params.round(3).to_dict()
         {'bmi': 0.035, 'bp': 0.035}
         """
-        return self._estimate(
-            entropy_importance,
-            features,
-            which_class=which_class,
-            permutations=permutations,
-            relation=relation,
-            sampler=sampler,
-            **inference,
-        )
+        return self._estimate(entropy_importance, features, **options)
 
     @takes(refused={"by": ONE_GROUP})
     def redundancy(

@@ -24,7 +24,7 @@ from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.metrics import METRICS
 from pyinterp.losses.rowwise import LOSSES, LossLike, choose
 from pyinterp.parameters import takes
-from pyinterp.results.look import Look
+from pyinterp.results.look import Look, in_look
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import SQUARED, CausalResults, ImportanceResults
 from pyinterp.samplers import SamplerLike, check_names, check_sampler
@@ -262,7 +262,6 @@ class Interpretable(Effects, Importances):
         >>> plot.save("positivity.png", width=5, height=3, verbose=False)
         """
         from pyinterp.results.plots.scatter import agreement  # noqa: PLC0415 - slow
-        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
 
         if not isinstance(feature, str):
             raise OptionError(
@@ -293,7 +292,7 @@ class Interpretable(Effects, Importances):
         # A row that several refits evaluate is shown once.
         once = values[~values.index.duplicated()].sort_index()
         figure = agreement(once, predictions.groupby(predictions.index).mean(), words)
-        return in_style(figure, **look)
+        return in_look(figure, look)
 
     @takes(refused={"by": ONE_GROUP})
     def causal(

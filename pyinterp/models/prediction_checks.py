@@ -8,7 +8,6 @@ from typing import Any, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
-from sklearn.utils import get_tags
 
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.data.frames import as_frame, fill_masks
@@ -118,23 +117,6 @@ def check_repeatable(
             f"but {who} gives others the second time. Fix the seed of what it draws at random."
         )
     return every
-
-
-def check_kind(estimator: Any, who: str) -> None:
-    """Raise if an estimator declares itself neither a regressor nor a classifier."""
-    if not hasattr(estimator, "__sklearn_tags__"):
-        return
-    kind = get_tags(estimator).estimator_type
-    if kind is None and hasattr(estimator, "predict_proba"):
-        raise PredictionError(
-            f"{who} has `predict_proba` but does not say that it is a classifier; let it inherit "
-            "from sklearn.base.ClassifierMixin, before BaseEstimator."
-        )
-    if kind not in ("classifier", "regressor", None):
-        raise PredictionError(
-            f"An estimator must be a classifier or a regressor, but {who} is of type "
-            f"{quote(kind)}; to explain its scores, pass a function that returns them."
-        )
 
 
 def spread(predictions: FloatArray) -> FloatArray:

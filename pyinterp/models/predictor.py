@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from sklearn.base import is_classifier as sklearn_is_classifier
+from sklearn.utils import get_tags
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.distributions import Distribution
@@ -19,7 +20,6 @@ from pyinterp.models.native_boosters import check_not_native
 from pyinterp.models.prediction_checks import (
     as_numbers,
     check_finite,
-    check_kind,
     check_probabilities,
     check_repeatable,
 )
@@ -85,7 +85,7 @@ class Predictor:
         coded : bool
             The estimator was fitted to positions in `classes`, not to the labels themselves.
         """
-        check_kind(estimator, learner_name(estimator))
+        _check_kind(estimator, learner_name(estimator))
         if is_classifier(estimator):
             return cls._of_classifier(estimator, classes, coded=coded)
         predict = getattr(estimator, "predict", None)
@@ -288,6 +288,23 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def _check_kind(estimator: Any, who: str) -> None:
+    """Raise if an estimator declares itself neither a regressor nor a classifier."""
+    if not hasattr(estimator, "__sklearn_tags__"):
+        return
+    kind = get_tags(estimator).estimator_type
+    if kind is None and hasattr(estimator, "predict_proba"):
+        raise PredictionError(
+            f"{who} has `predict_proba` but does not say that it is a classifier; let it inherit "
+            "from sklearn.base.ClassifierMixin, before BaseEstimator."
+        )
+    if kind not in ("classifier", "regressor", None):
+        raise PredictionError(
+            f"An estimator must be a classifier or a regressor, but {who} is of type "
+            f"{quote(kind)}; to explain its scores, pass a function that returns them."
+        )
+
+
 def check_estimator(estimator: Any) -> None:
     """Raise unless `estimator` is an instance that can be trained and predicts."""
     check_instance(estimator, "estimator")
@@ -301,7 +318,7 @@ def check_estimator(estimator: Any) -> None:
                 f"An estimator must have a `{method}` method; {learner_name(estimator)} has none."
                 + hint
             )
-    check_kind(estimator, learner_name(estimator))
+    _check_kind(estimator, learner_name(estimator))
 
 
 def check_instance(estimator: Any, argument: str) -> None:

@@ -37,8 +37,8 @@ PredGrid: TypeAlias = npt.ArrayLike | Mapping[str, npt.ArrayLike] | pd.DataFrame
 EVENT_FIRST = ("GLM", "Logit", "Probit")
 
 
-class GridKeywords(TypedDict, total=False):
-    """Keywords of functions that make a `Curve` of them, but for its type: for type checkers."""
+class CurveKeywords(TypedDict, total=False):
+    """Keywords of functions that make a `Curve` of them: for type checkers."""
 
     grid_resolution: int | None
     quantiles: bool
@@ -50,11 +50,6 @@ class GridKeywords(TypedDict, total=False):
     chull: bool
     cats: str | Sequence[str] | None
     check_class: bool
-
-
-class CurveKeywords(GridKeywords, total=False):
-    """Keywords of functions that make a `Curve` of them."""
-
     type: Task
 
 

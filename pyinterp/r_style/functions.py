@@ -24,7 +24,6 @@ from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.r_style.arguments import (
     Curve,
     CurveKeywords,
-    GridKeywords,
     PredGrid,
     check_results,
     different,
@@ -229,16 +228,6 @@ def vi_permute(
     return frame
 
 
-class _Others(GridKeywords, total=False):
-    """Keywords of `vi` that `vi_firm` or `vi_permute` takes."""
-
-    var_continuous: Spread
-    ice: bool
-    center: bool
-    nsim: int
-    permutations: Mapping[str, npt.ArrayLike] | None
-
-
 @VI.keywords("r_style", vi_firm, vi_permute)
 def vi(
     object: Interpretable,  # noqa: A002 - R's name
@@ -249,7 +238,7 @@ def vi(
     rank: bool = False,
     type: str | None = None,  # noqa: A002 - R's name
     metric: MetricLike | None = None,
-    **others: Unpack[_Others],
+    **others: Any,  # of `vi_firm` or `vi_permute`
 ) -> pd.DataFrame:
     """Importances, largest first, as ``vip::vi`` lists them.
 

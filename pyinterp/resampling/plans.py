@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
+from itertools import chain, repeat
 from typing import ClassVar
 
 import numpy as np
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray
 from pyinterp.checks import check_count
 from pyinterp.errors import DataError, OptionError
 from pyinterp.representation import call_form
@@ -20,11 +21,17 @@ FRACTION = 0.632
 LEAST_PAIRS, LEAST_UNITS = 5, 40
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class _Draws(Splitting):
     """A plan whose refits train on draws of units within strata that depend on nothing else."""
 
     stratifies: ClassVar[bool] = True
-    fraction: float = FRACTION
+    fraction = FRACTION
+
+    strata: By = None
+    cluster: By = None
+
+    __repr__ = call_form
 
     def __post_init__(self) -> None:
         check_count("refits", self.refits)
@@ -43,8 +50,21 @@ class _Draws(Splitting):
         >>> next(plan.split(units, np.random.default_rng(1), None))
         <Split: 10 units train, 1 evaluate>
         """
-        for _ in range(self.refits):
-            yield from self.redraw(partial(self.draw, units, rng), units, classes)
+        for draw in self.draws(units, rng):
+            yield from self.redraw(draw, units, classes)
+
+    def draws(self, units: Units, rng: np.random.Generator) -> Iterator[Callable[[], list[Split]]]:
+        """Return what draws the units of one or more refits, as often as needed, for all of them.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from pyinterp.resampling.resampling import Units
+        >>> units = Units.make(10, None, None)
+        >>> len(next(plan.draws(units, np.random.default_rng(1)))()) > 0
+        True
+        """
+        return repeat(partial(self.draw, units, rng), self.refits)
 
     def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
         """Draw a fraction of the units, of every stratum, to train; the others evaluate.
@@ -58,21 +78,17 @@ class _Draws(Splitting):
         [<Split: 6 units train, 4 evaluate>]
         """
         strata = units.within_strata()
-        counts = np.array([len(stratum) for stratum in strata])
+        counts = np.array(list(map(len, strata)))
         # The largest remainders are rounded up, so that the total is round(fraction * n).
         exact = self.fraction * counts
         sizes = np.floor(exact).astype(np.intp)
         remainder = round(self.fraction * units.count) - int(sizes.sum())
         sizes[np.argsort(sizes - exact, kind="stable")[:remainder]] += 1
-        drawn: list[IntArray] = [
-            rng.choice(stratum, size=size, replace=False)
-            for stratum, size in zip(strata, sizes, strict=True)
-        ]
-        train = np.concatenate(drawn)
+        train = np.concatenate(list(map(partial(rng.choice, replace=False), strata, sizes)))
         return [Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Bootstrap(_Draws):
     """Draw n units with replacement to train; evaluate on the others (out of bag).
 
@@ -101,11 +117,6 @@ class Bootstrap(_Draws):
     study: ClassVar[str] = "bootstrap"
 
     refits: int = 15
-    _: KW_ONLY
-    strata: By = None
-    cluster: By = None
-
-    __repr__ = call_form
 
     def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
         """Draw the units of one refit.
@@ -123,7 +134,7 @@ class Bootstrap(_Draws):
         return [Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Subsampling(_Draws):
     """Draw a fraction of the units without replacement to train; evaluate on the others.
 
@@ -152,10 +163,6 @@ class Subsampling(_Draws):
     refits: int = 15
     _: KW_ONLY
     fraction: float = FRACTION
-    strata: By = None
-    cluster: By = None
-
-    __repr__ = call_form
 
     @property
     def label(self) -> str:
@@ -163,7 +170,7 @@ class Subsampling(_Draws):
         return f"subsampling, {self.fraction:.3g}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Holdout(_Draws):
     """Train once on a fraction of the units and evaluate on the others.
 
@@ -189,11 +196,6 @@ class Holdout(_Draws):
     """
 
     fraction: float = FRACTION
-    _: KW_ONLY
-    strata: By = None
-    cluster: By = None
-
-    __repr__ = call_form
 
     @property
     def label(self) -> str:
@@ -201,8 +203,8 @@ class Holdout(_Draws):
         return f"holdout, {self.fraction:.3g}"
 
 
-@dataclass(frozen=True, eq=False)
-class CrossValidation(Splitting):
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValidation(_Draws):
     """Repeated k-fold cross-validation: train on k - 1 folds, evaluate on the other.
 
     Parameters
@@ -225,15 +227,9 @@ class CrossValidation(Splitting):
     {'bmi': 504.0, 'bp': 149.0}
     """
 
-    stratifies: ClassVar[bool] = True
-
     folds: int = 10
     _: KW_ONLY
     repeats: int = 1
-    strata: By = None
-    cluster: By = None
-
-    __repr__ = call_form
 
     def __post_init__(self) -> None:
         check_count("folds", self.folds, least=2)
@@ -250,17 +246,15 @@ class CrossValidation(Splitting):
         times = f", {self.repeats} times" if self.repeats > 1 else ""
         return f"{self.folds}-fold cross-validation{times}"
 
-    def split(
-        self, units: Units, rng: np.random.Generator, classes: FloatArray | None
-    ) -> Iterator[Split]:
-        """Yield the units of every refit.
+    def draws(self, units: Units, rng: np.random.Generator) -> Iterator[Callable[[], list[Split]]]:
+        """Return what deals the units into folds, as often as needed, for all repeats.
 
         Examples
         --------
         >>> import numpy as np
         >>> from pyinterp.resampling.resampling import Units
         >>> units = Units.make(10, None, None)
-        >>> next(plan.split(units, np.random.default_rng(1), None))
+        >>> next(plan.draws(units, np.random.default_rng(1)))()[0]
         <Split: 8 units train, 2 evaluate>
         """
         if self.folds > units.count:
@@ -279,11 +273,10 @@ class CrossValidation(Splitting):
                 for k in range(self.folds)
             ]
 
-        for _ in range(self.repeats):
-            yield from self.redraw(deal, units, classes)
+        return repeat(deal, self.repeats)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class HalfSampling(_Draws):
     """Refits on .632 of the units for the estimate, pairs of refits on halves for its variance.
 
@@ -329,10 +322,6 @@ class HalfSampling(_Draws):
     refits: int = 15
     _: KW_ONLY
     pairs: int = 15
-    cluster: By = None
-    strata: By = None
-
-    __repr__ = call_form
 
     def __post_init__(self) -> None:
         check_count("refits", self.refits, least=0)
@@ -368,18 +357,16 @@ class HalfSampling(_Draws):
             outcome = f"{refits} of {self.refits} refits succeeded and {outcome}"
         return f"Half-sampling needs at least {needed}, but {outcome}."
 
-    def split(
-        self, units: Units, rng: np.random.Generator, classes: FloatArray | None
-    ) -> Iterator[Split]:
-        """Yield the units of every refit.
+    def draws(self, units: Units, rng: np.random.Generator) -> Iterator[Callable[[], list[Split]]]:
+        """Return what draws the units of every refit for the estimate, then of every pair.
 
         Examples
         --------
         >>> import numpy as np
         >>> from pyinterp.resampling.resampling import Units
         >>> units = Units.make(100, None, None)
-        >>> next(plan.split(units, np.random.default_rng(1), None))
-        <Split: 63 units train, 37 evaluate>
+        >>> next(plan.draws(units, np.random.default_rng(1)))()
+        [<Split: 63 units train, 37 evaluate>]
         """
         if units.count < LEAST_UNITS:
             what = "rows" if self.cluster is None else "clusters"
@@ -389,7 +376,6 @@ class HalfSampling(_Draws):
                 f"not known to cover; got {units.count}. `{other}` gives estimates, with intervals "
                 "that are too narrow."
             )
-        yield from super().split(units, rng, classes)
 
         def halves(pair: int) -> list[Split]:
             """Split units into random halves; if their number is odd a random one is larger."""
@@ -399,5 +385,4 @@ class HalfSampling(_Draws):
             group = Group("pair", pair)
             return [Split(first, second, group), Split(second, first, group)]
 
-        for pair in range(self.pairs):
-            yield from self.redraw(partial(halves, pair), units, classes)
+        return chain(super().draws(units, rng), map(partial, repeat(halves), range(self.pairs)))

@@ -13,7 +13,7 @@ from pyinterp.inference import Variance
 from pyinterp.inference.posterior import rank_probabilities
 from pyinterp.parameters import takes
 from pyinterp.results.footnotes import NotesOption
-from pyinterp.results.look import Look
+from pyinterp.results.look import Look, in_look
 from pyinterp.results.summary import TableOptions, Tabular, summarize_frame
 from pyinterp.results.table import Table
 
@@ -156,10 +156,9 @@ class Ranks(Tabular):
         >>> plot = ranks.plot()
         >>> plot.save("ranks.png", width=5, height=3, verbose=False)
         """
-        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
         from pyinterp.results.plots.tiles import rank_tiles  # noqa: PLC0415 - slow
 
-        return in_style(rank_tiles(self), **look)
+        return in_look(rank_tiles(self), look)
 
 
 def ranks_of(

@@ -40,7 +40,7 @@ from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, w
 from pyinterp.inference.posterior import rope_probabilities
 from pyinterp.parameters import takes
 from pyinterp.results.header import Context, GoodnessOfFit
-from pyinterp.results.look import Look, PlotKind
+from pyinterp.results.look import Look, PlotKind, in_look
 from pyinterp.results.ranks import Ranks, ranks_of
 from pyinterp.results.summary import TableOfEstimands, TableOptions
 from pyinterp.whatif import Engine
@@ -857,7 +857,6 @@ class EstimandResults(TableOfEstimands):
         >>> plot.save("importance.png", width=5, height=3, verbose=False)
         """
         from pyinterp.results import plots  # noqa: PLC0415 - plotnine takes a second to import
-        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - as above
 
         TableOptions(alpha, sort, top)
         check_choice("kind", kind, ("auto", *plots.kinds_of(self)))
@@ -878,7 +877,7 @@ class EstimandResults(TableOfEstimands):
             )
         rows = {"color": color, "observed": observed, "curves": curves}
         figure = plots.plot(self, rows, alpha=alpha, kind=kind, sort=sort, top=top)
-        return in_style(figure, **look)
+        return in_look(figure, look)
 
     def _positions(self, cols: Sequence[int] | Sequence[str]) -> list[int]:
         """Return the positions of terms that are named, or numbered."""

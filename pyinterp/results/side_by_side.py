@@ -15,7 +15,7 @@ from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.inference.digits import number_format, row_formats
 from pyinterp.parameters import takes
 from pyinterp.results.footnotes import WORSE
-from pyinterp.results.look import Look
+from pyinterp.results.look import Look, in_look
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOptions
 from pyinterp.results.table import Table
@@ -198,7 +198,6 @@ def plot(
     """
     from pyinterp.results.plots.curves import overlay  # noqa: PLC0415 - slow
     from pyinterp.results.plots.points import together  # noqa: PLC0415 - slow
-    from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
 
     every, model_names = _with_names(results, model_names)
     _check_same_axes(every)
@@ -213,7 +212,7 @@ def plot(
         names = learner_names([r.context.learner for r in every], model_names, measures)
         panels = len(set(measures)) > 1
         figure = together(every, names, alpha=alpha, sort=sort, top=top, panels=panels)
-    return in_style(figure, **look)
+    return in_look(figure, look)
 
 
 def _column_of(results: object) -> _Column:

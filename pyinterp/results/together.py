@@ -15,7 +15,7 @@ from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.parameters import takes
 from pyinterp.results.footnotes import Footnote, headings_of
-from pyinterp.results.look import Look
+from pyinterp.results.look import Look, in_look
 from pyinterp.results.ranks import Ranks, ranks_of
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOfEstimands, TableOptions
@@ -225,12 +225,11 @@ class ImportanceResults(SeveralResults):
         >>> plot.save("importance.png", width=5, height=3, verbose=False)
         """
         from pyinterp.results.plots.points import together  # noqa: PLC0415 - slow
-        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
 
         TableOptions(alpha, sort, top)
         panels = len({p.estimand.words.unit or p.estimand.words.details for p in self.parts}) > 1
         figure = together(self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=panels)
-        return in_style(figure, **look)
+        return in_look(figure, look)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -478,9 +477,8 @@ class UncertaintyResults(SeveralResults):
         >>> plot.save("uncertainty.png", width=5, height=3, verbose=False)
         """
         from pyinterp.results.plots.scatter import likelihood_and_entropy  # noqa: PLC0415 - slow
-        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
 
-        return in_style(likelihood_and_entropy(self, alpha=self.alpha), **look)
+        return in_look(likelihood_and_entropy(self, alpha=self.alpha), look)
 
     def _explanation(self) -> tuple[list[Fact], list[Footnote], dict[str, str]]:
         """Return the features of every decision, and the meaning of decisions."""

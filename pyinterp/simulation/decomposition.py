@@ -26,7 +26,7 @@ from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws
-from pyinterp.results.look import Look
+from pyinterp.results.look import Look, in_look
 from pyinterp.results.results import EstimandResults
 from pyinterp.simulation.processes.process import Process, check_process, formula_and_estimator
 from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
@@ -169,10 +169,8 @@ class Decomposition(Savable):
         >>> plot = decomposition.plot("x1")
         >>> plot.save("decomposition.png", width=5, height=3, verbose=False)
         """
-        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - slow
-
         if self.estimand == "pfi":
-            return in_style(self._plot_importances(), **look)
+            return in_look(self._plot_importances(), look)
         features = self.layout["feature"].unique().tolist()
         if feature is None and len(features) == 1:
             (feature,) = features
@@ -181,7 +179,7 @@ class Decomposition(Savable):
                 f"`feature` must name one of the features decomposed, {list_of(features)}; got "
                 f"{quote(feature)}."
             )
-        return in_style(self._plot_curves(feature), **look)
+        return in_look(self._plot_curves(feature), look)
 
     def _plot_curves(self, feature: str) -> ggplot:
         import plotnine as p9  # noqa: PLC0415 - takes a second to import

@@ -225,8 +225,11 @@ class Coding:
 
         Numeric variables are copied; patsy, which is slow, builds the other columns.
         """
-        columns = [name for t in positions for name in self.columns[self.places[t]]]
-        owners = [self.terms[t] for t in positions for _ in self.columns[self.places[t]]]
+        columns, owners = [], []
+        for t in positions:
+            names = self.columns[self.places[t]]
+            columns += names
+            owners += [self.terms[t]] * len(names)
         matrix = np.ones((len(frame), len(columns)))
         mixed = []
         for j, factors in enumerate(owners):

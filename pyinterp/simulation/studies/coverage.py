@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
@@ -29,7 +28,7 @@ from pyinterp.learner.learner import Learner, LearnerResults
 from pyinterp.parameters import takes
 from pyinterp.representation import about
 from pyinterp.resampling import FreshDraws, Resampling
-from pyinterp.results.look import Look
+from pyinterp.results.look import Look, in_look
 from pyinterp.results.results import EstimandResults
 from pyinterp.simulation.processes.process import Process
 from pyinterp.simulation.studies.study import Record, Row, Study, Term, Unit, Worker, pool_records
@@ -154,8 +153,6 @@ class CoverageResults(Savable):
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
-        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - as above
-
         sizes = "n = " + self.rows["n"].astype(str)
         points = self._with_limits().assign(
             scenario=self.rows["process"] + self.rows["learner"],
@@ -171,7 +168,7 @@ class CoverageResults(Savable):
             + p9.facet_grid("estimand ~ size")
             + p9.labs(x=f"{WIDTH} / {FULL_WIDTH}", y="Coverage", color="", shape="", caption=BARS)
         )
-        return in_style(figure, **look)
+        return in_look(figure, look)
 
     @takes()
     def plot_refits(self, **look: Unpack[Look]) -> ggplot:
@@ -190,8 +187,6 @@ class CoverageResults(Savable):
         >>> plot = results.plot_refits()
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
-
-        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - as above
 
         points = self._with_limits()
         differ = [name for name in TRUTH if len(points[name].unique()) > 1] or ["estimand"]
@@ -213,7 +208,7 @@ class CoverageResults(Savable):
             + p9.facet_grid("panel ~ of", scales="free_y")
             + p9.labs(x="Refits, those for the variance included", y="", color="", caption=BARS)
         )
-        return in_style(figure, **look)
+        return in_look(figure, look)
 
     def __repr__(self) -> str:
         return about(self, f"{len(self.rows)} rows", f"{len(self.truths)} true values")
@@ -544,17 +539,11 @@ class CoverageStudy(Study[CoverageResults]):
         The share of terms covered varies less over data sets than single terms.
         """
         row = unit.row
-        process = self.process(row.process)
-        plan = self.plan(row.plan, process, row.n)
+        plan = self.plan(row.plan, self.process(row.process), row.n)
         columns: dict[Term, list[FloatArray]] = {term: [] for term in unit.terms}
-        first = unit.block * self.block
-        for repetition in range(first, first + unit.size):
-            data = self.draw(process, row.n, repetition)
+        for repetition, learner in self._learners(unit):
             seed = self.stream("coverage", row.process, row.learner, row.n, row.plan, repetition)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # of learners, thousands of times
-                learner = self.learner(process, row.learner, data)
-                results = learner.fit(plan, seed=seed, progress=False)
+            results = learner.fit(plan, seed=seed, progress=False)
             for term in unit.terms:
                 truth = truths[*row[1:4], term[0]]
                 columns[term].append(self._one(term, results, truth))

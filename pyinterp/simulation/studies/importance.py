@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +18,7 @@ from pyinterp.learner.learner import Learner
 from pyinterp.parameters import takes
 from pyinterp.representation import about
 from pyinterp.resampling.refits import fit_alone
-from pyinterp.results.look import Look
+from pyinterp.results.look import Look, in_look
 from pyinterp.simulation.processes.process import Process
 from pyinterp.simulation.studies.coverage import matching_rows
 from pyinterp.simulation.studies.study import Record, Row, Study, Term, Unit, Worker, pool_records
@@ -195,8 +194,6 @@ class ImportanceStudyResults(Savable):
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
-        from pyinterp.results.plots.style import in_style  # noqa: PLC0415 - as above
-
         named = self.frame["process"] + "\n" + self.frame["measure"].str.upper()
         panel = named + " of " + self.frame["feature"] + ", " + self.frame["learner"]
         frame = self.frame.assign(panel=pd.Categorical(panel, categories=panel.unique()))
@@ -220,7 +217,7 @@ class ImportanceStudyResults(Savable):
                 caption="Dashed: the true importance. Bars: 95% Monte Carlo intervals.",
             )
         )
-        return in_style(figure, **look)
+        return in_look(figure, look)
 
     def __repr__(self) -> str:
         return about(self, f"{len(self.frame)} rows")
@@ -415,14 +412,10 @@ class ImportanceStudy(Study[ImportanceStudyResults]):
         process = self.process(row.process)
         frame, y, switched = self.rows(process, row.n, unit.block)
         frames = [frame, *switched.values()]
-        first = unit.block * self.block
         predictions = []
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of learners, thousands of times
-            for repetition in range(first, first + unit.size):
-                learner = self.learner(process, row.learner, self.draw(process, row.n, repetition))
-                rng = self.stream("importance", row.process, row.learner, row.n, repetition)
-                predictions.append(_predictions(process, learner, rng, frames))
+        for repetition, learner in self._learners(unit):
+            rng = self.stream("importance", row.process, row.learner, row.n, repetition)
+            predictions.append(_predictions(process, learner, rng, frames))
         means = [process.f(each) for each in frames]
         original, *others = zip(means, np.stack(predictions, axis=1), strict=True)
         parts = [components(y, original, other) for other in others]

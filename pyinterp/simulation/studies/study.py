@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import warnings
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -336,9 +337,12 @@ class Study(ABC, Generic[Answer]):
     def _record(self, worker: Worker, unit: Unit) -> list[Record]:
         """Do a unit of work, and return its records."""
         settings = self.settings(unit.row)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of learners, thousands of times
+            sums = worker(unit)
         return [
-            Record(unit.row, term, (unit.block,), unit.size, sums, settings)
-            for term, sums in worker(unit).items()
+            Record(unit.row, term, (unit.block,), unit.size, one, settings)
+            for term, one in sums.items()
         ]
 
     def _try(self, row: Row) -> None:
@@ -403,6 +407,14 @@ class Study(ABC, Generic[Answer]):
         """
         formula, estimator = self.formula_and_estimator(process, name, len(data))
         return Learner.from_formula(formula, data, estimator)
+
+    def _learners(self, unit: Unit) -> Iterator[tuple[int, Learner]]:
+        """Yield the number of every repetition of a unit, with the learner on its data set."""
+        row, process = unit.row, self.process(unit.row.process)
+        first = unit.block * int(self.settings(row)["block"])
+        for repetition in range(first, first + unit.size):
+            data = self.draw(process, row.n, repetition)
+            yield repetition, self.learner(process, row.learner, data)
 
     def formula_and_estimator(self, process: Process, name: str, n: int) -> tuple[str, Any]:
         """Return formula and estimator of a learner of the study, for n rows of a process.
