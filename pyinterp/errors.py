@@ -170,7 +170,7 @@ class NamesWarning(UserWarning):
 
 
 class RefitWarning(UserWarning):
-    """Some refits failed and were left out.
+    """Some refits failed and were left out; or a fit evaluates few rows, or needs much memory.
 
     Examples
     --------

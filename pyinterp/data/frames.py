@@ -66,15 +66,6 @@ def _is_of_columns(data: object) -> TypeGuard[Mapping[Any, Any]]:
     return isinstance(data, Mapping) and not hasattr(data, "toarray")
 
 
-def check_frame(data: object) -> None:
-    """Raise `DataError` unless the rows for a formula are a frame."""
-    if not is_frame(data):
-        raise DataError(
-            f"`data` must be a data frame, not {type(data).__name__}; for arrays use "
-            "Learner(endog, exog, estimator)."
-        )
-
-
 def _narwhal(data: object) -> object:
     """Return a frame or column of another library than pandas as narwhals has it."""
     if isinstance(data, pd.DataFrame | pd.Series | pd.Index | np.ndarray | list | tuple):

@@ -18,7 +18,7 @@ from pyinterp.data.formula.coding import Factor, Scope, Terms
 from pyinterp.data.formula.factors import column_factor
 from pyinterp.data.formula.tokens import column_code
 from pyinterp.data.formula.trust import check_size
-from pyinterp.data.frames import check_frame, one_column
+from pyinterp.data.frames import one_column
 from pyinterp.data.row_data import RowData, read_rows
 from pyinterp.errors import DataError, FormulaError, short
 
@@ -132,8 +132,7 @@ class FormulaReader(Reader):
 
     def rows(self, data: Any) -> RowData:
         """Read a frame."""
-        check_frame(data)
-        return read_rows(data)
+        return read_rows(data, of_formula=True)
 
     def read(self, data: RowData) -> RowData:
         """Evaluate the response and pick the variables."""

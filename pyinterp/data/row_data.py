@@ -236,6 +236,7 @@ def read_rows(
     offset: str | npt.ArrayLike | None = None,
     exposure: str | npt.ArrayLike | None = None,
     endog_name: str = "endog",
+    of_formula: bool = False,
 ) -> RowData:
     """Read the user's rows with their weights and offset.
 
@@ -249,7 +250,15 @@ def read_rows(
         Their names for the caller.
     weights, weights_type, offset, exposure
         As in `Learner`.
+    of_formula : bool
+        Whether they must be a frame, for a formula.
     """
+    columns = is_frame(data)
+    if of_formula and not columns:
+        raise DataError(
+            f"`data` must be a data frame, not {type(data).__name__}; for arrays use "
+            "Learner(endog, exog, estimator)."
+        )
     frame, index = as_frame(data, what), index_of(data, endog)
 
     def column(values: Any, argument: str) -> pd.Series[Any]:
@@ -270,7 +279,7 @@ def read_rows(
         frame=frame,
         endog=response,
         endog_name=_name_of(endog),
-        is_frame=is_frame(data),
+        is_frame=columns,
         form=form,
         user_index=index,
         complete=np.ones(len(frame), dtype=bool),

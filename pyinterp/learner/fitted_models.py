@@ -20,6 +20,7 @@ from pyinterp.inference import Alternative, CovType, check_inference, side_by_si
 from pyinterp.learner.analysis import Analysis
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parameters import takes
+from pyinterp.resampling.resampling import SMALL_SHARE
 from pyinterp.results.results import EstimandResults
 
 By: TypeAlias = str | npt.ArrayLike | None
@@ -120,8 +121,10 @@ class FittedModels:
                 "evaluation rows."
             )
         analysis = self.analysis if rows is None else self.analysis.among(rows)
-        if any(refit.share < 1 for refit in analysis.refits):
-            inexact = "as some of all evaluation rows, and maybe draws, are used"
+        share = min((refit.share for refit in analysis.refits), default=1.0)
+        if share < 1:
+            few = ", less than a tenth of them," if share < SMALL_SHARE else ""
+            inexact = f"as some of all evaluation rows{few or ','} and maybe draws, are used"
             estimand = replace(estimand, words=replace(estimand.words, inexact=inexact))
         context = replace(
             analysis.context,

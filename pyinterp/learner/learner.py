@@ -22,7 +22,7 @@ from pyinterp.data.columns import columns_of
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.features import Features, features_of
 from pyinterp.data.formula.coding import callers_names
-from pyinterp.data.frames import as_frame, check_frame
+from pyinterp.data.frames import as_frame
 from pyinterp.data.missing import Missing, MissingValues
 from pyinterp.data.readers import ArrayReader, FormulaReader, Reader
 from pyinterp.data.row_data import RowData, Rows, read_rows
@@ -50,6 +50,7 @@ from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws, HalfSampling, Resampling, Splits, Units, plan_of
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.leave_out import LeaveOut
+from pyinterp.resampling.memory import warn_of_memory
 from pyinterp.resampling.refits import (
     DesignState,
     OnError,
@@ -258,10 +259,14 @@ class Learner:
         if design is None:
             design = "frame" if wants_frames(estimator) else "matrix"
         check_choice("design", design, ("matrix", "frame"))
-        check_frame(data)
         check_flag("trusted", trusted)
         rows = read_rows(
-            data, weights=weights, weights_type=weights_type, offset=offset, exposure=exposure
+            data,
+            weights=weights,
+            weights_type=weights_type,
+            offset=offset,
+            exposure=exposure,
+            of_formula=True,
         )
         reader = FormulaReader(
             formula, rows, callers_names(1), as_frame=design == "frame", trusted=trusted
@@ -419,7 +424,8 @@ class Learner:
             `seed`, of which every refit has the rows that its plan evaluates. ``bse`` and intervals
             are for an analysis of so many evaluation rows. ``mcse`` is the part of ``bse`` that
             more rows take away: (1 - r/N) s² / r for a mean over r of N rows. Of a plan that draws
-            new data the rows of all draws count together.
+            new data the rows of all draws count together. At least 40; below a tenth of the rows a
+            warning says how often intervals covered.
 
         Returns
         -------
@@ -433,8 +439,14 @@ class Learner:
             learner can't read levels that only evaluation rows have; it names all of them.
         OptionError
             If `checkpoint` keeps refits of another call; it names the difference. If `measure`
-            asks refits for different estimands, or fails. If `max_evaluation_rows` leaves a refit
-            fewer than 2 rows.
+            asks refits for different estimands, or fails. If `max_evaluation_rows` is less than 40
+            and the data have more, or no sample leaves every refit 2 rows.
+
+        Warns
+        -----
+        RefitWarning
+            If the fit needs more than half of the free memory, models not counted; if refits
+            failed and were dropped; if `max_evaluation_rows` is below a tenth of the rows.
 
         Examples
         --------
@@ -482,6 +494,7 @@ class Learner:
         if isinstance(plan, Splits) and plan.of_positions:
             self._check_positions()
         plan = plan.on(population, units, seeds.stream("splits"))
+        warn_of_memory(plan, population, len(model.features), max_evaluation_rows)
         analyze = partial(
             _analysis,
             population=population,

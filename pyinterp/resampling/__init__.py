@@ -15,6 +15,7 @@ Module          Content
 `levels`        Levels of evaluation rows that training rows lack
 `checkpoint`    A folder of finished refits, with which a call goes on
 `leave_out`     Training again without some variables
+`memory`        A word before a fit that needs much of the free memory
 ==============  ======================================================================
 
 A new plan is a file here with a subclass of `Splitting` that has ``split``.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,13 +15,20 @@ import numpy.typing as npt
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import SHARE, check_number
 from pyinterp.data.sample import Sample
-from pyinterp.errors import DataError, OptionError
+from pyinterp.errors import DataError, OptionError, RefitWarning, level_of_caller
 from pyinterp.representation import about
 
 By: TypeAlias = str | npt.ArrayLike | None
 # Turns data in the user's form into a sample.
 Reader: TypeAlias = Callable[[Any], Sample]
 REDRAWS = 200
+# Of a random sample of evaluation rows: how many it needs, and its share below which one is warned.
+LEAST_SAMPLE, SMALL_SHARE = 40, 0.1
+FEW_ROWS = (
+    "`max_evaluation_rows={}` is less than a tenth of {} rows: with 50 of 1,000 rows 95% intervals "
+    "of least squares covered 93 to 99% in simulations; other learners, losses and fewer rows were "
+    "not tried. More rows are safer."
+)
 
 
 class Group(NamedTuple):
@@ -146,7 +154,8 @@ class Units:
 
     def within_strata(self) -> list[IntArray]:
         """Return the units of each stratum."""
-        return [np.flatnonzero(self.strata == stratum) for stratum in np.unique(self.strata)]
+        order = np.argsort(self.strata, kind="stable")
+        return np.split(order, np.flatnonzero(np.diff(self.strata[order])) + 1)
 
     def rows(self, units: IntArray) -> IntArray:
         """Return the rows of `units`, in order, a repeated unit's rows repeated."""
@@ -394,24 +403,38 @@ def some_rows(parts: Sequence[Part], most: int | None, rng: np.random.Generator)
     subtracted only with an error of the size of A; and rows that evaluate once show no
     :math:`\sigma_{ab}`.
 
+    A sample that leaves a refit fewer than 2 distinct rows is drawn again, at most 200 times: its
+    law is that of a simple random sample given that none is left so. Of the default plan and 40
+    rows that excludes next to none, of 10 folds and 50 rows three in ten.
+
     Raises
     ------
     OptionError
-        If a refit is left with fewer than 2 distinct rows.
+        If the sample is below 40 rows of more, or none of 200 leaves every refit 2 rows.
     """
-    every = np.unique(np.concatenate([part.evaluation.rows for part in parts]))
-    if most is None or len(every) <= most:
+    if most is None:
         return list(parts)
-    rows = rng.choice(every, most, replace=False)
-    kept = [part.keep(rows, most / len(every)) for part in parts]
-    for k, part in enumerate(kept, 1):
-        distinct = len(np.unique(part.evaluation.rows))
-        if distinct < 2:
-            raise OptionError(
-                "`max_evaluation_rows` must leave every refit at least 2 evaluation rows, but "
-                f"{most} of {len(every)} rows leave refit {k} with {distinct}; use more."
-            )
-    return kept
+    every = np.unique(np.concatenate([part.evaluation.rows for part in parts]))
+    if len(every) <= most:
+        return list(parts)
+    if most < LEAST_SAMPLE:
+        raise OptionError(
+            f"`max_evaluation_rows` must be at least {LEAST_SAMPLE}, or no fewer than the data "
+            f"have, not {most} of {len(every)} rows: intervals from fewer are not known to cover."
+        )
+    share = most / len(every)
+    if share < SMALL_SHARE:
+        warnings.warn(FEW_ROWS.format(most, len(every)), RefitWarning, level_of_caller())
+    for _ in range(REDRAWS):
+        rows = rng.choice(every, most, replace=False)
+        some = (p.evaluation.rows[np.isin(p.evaluation.rows, rows)] for p in parts)
+        if all(len(np.unique(those)) >= 2 for those in some):
+            return [part.keep(rows, share) for part in parts]
+    raise OptionError(
+        "`max_evaluation_rows` must leave every refit at least 2 evaluation rows, but "
+        f"{REDRAWS} samples of {most} of {len(every)} rows did not; use more rows, or a plan of "
+        "fewer folds."
+    )
 
 
 def check_fraction(value: object) -> None:

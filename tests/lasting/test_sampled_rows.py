@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
+from pyinterp.data.sample import Sample
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.replicates import RefitEstimate, Replicates
+from pyinterp.resampling.resampling import Part, some_rows
 
 ROUNDING = 1e-12
 CALLS = 300
@@ -107,7 +110,7 @@ def test_the_error_of_a_difference_is_that_of_its_rows(learner: pi.Learner) -> N
 
 
 def test_the_error_is_printed_saved_and_measured(learner: pi.Learner, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"seed": 1, "max_evaluation_rows": 50, **QUIET}
+    options: dict[str, Any] = {"seed": 1, "max_evaluation_rows": 60, **QUIET}
     usual = learner.fit(PLAN, **options)
     dropped = learner.fit(PLAN, keep_models=False, measure=lambda r: r.pfi(), **options)
     dropped.save(tmp_path / "a.pyinterp")
@@ -119,7 +122,7 @@ def test_the_error_is_printed_saved_and_measured(learner: pi.Learner, tmp_path: 
 
 
 def test_shards_have_the_sample_of_the_whole(learner: pi.Learner, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"seed": 1, "max_evaluation_rows": 50, **QUIET}
+    options: dict[str, Any] = {"seed": 1, "max_evaluation_rows": 60, **QUIET}
     for number in (2, 1):
         learner.fit(PLAN, checkpoint=tmp_path / "shards", shard=(number, 2), **options)
     joined = pi.join(tmp_path / "shards").pfi().tidy()
@@ -135,7 +138,55 @@ def test_rows_that_contribute_alike_have_no_error(learner: pi.Learner) -> None:
     assert (results.pd("a").mcse == 0).all()
 
 
-@pytest.mark.parametrize(("most", "words"), [(1, "at least 2"), (3, "leave refit .* with [01]")])
-def test_every_refit_needs_two_rows(learner: pi.Learner, most: int, words: str) -> None:
+@pytest.mark.parametrize(
+    ("plan", "most", "words"),
+    [
+        (PLAN, 1, "at least 2"),
+        (PLAN, 39, "at least 40, .* not 39 of 600 rows"),
+        (pi.CrossValidation(100), 60, "200 samples of 60 of 600 rows did not"),
+    ],
+)
+def test_every_refit_needs_two_rows_and_all_forty(
+    learner: pi.Learner, plan: Any, most: int, words: str
+) -> None:
     with pytest.raises(pi.errors.OptionError, match=f"max_evaluation_rows.*{words}"):
-        learner.fit(pi.CrossValidation(5), seed=1, max_evaluation_rows=most, **QUIET)
+        learner.fit(plan, seed=1, max_evaluation_rows=most, **QUIET)
+
+
+def test_few_data_need_no_forty_rows(learner: pi.Learner) -> None:
+    few = pi.Learner.from_formula("y ~ a + b", learner.data.frame[:30], LinearRegression())
+    results = few.fit(pi.Holdout(0.5), seed=1, max_evaluation_rows=20, **QUIET)
+    assert results.refits[0].share == 1
+
+
+def test_a_sample_that_leaves_a_refit_too_few_rows_is_drawn_again(learner: pi.Learner) -> None:
+    """Of the samples of 60 rows for 10 folds, 14% leave a fold fewer than 2; none of 40 raises."""
+    for seed in range(40):
+        results = learner.fit(pi.CrossValidation(10), seed=seed, max_evaluation_rows=60, **QUIET)
+        sizes = [refit.evaluation.nobs for refit in results.refits]
+        assert (min(sizes), sum(sizes)) >= (2, 60)
+
+
+def test_samples_are_uniform_given_that_all_refits_have_rows() -> None:
+    """40 of 80 rows, of two refits with 2 and 78 rows: the first keeps both of its rows."""
+    frame = pd.DataFrame({"a": np.arange(80.0)})
+    whole = Sample(variables=frame, y=None, response=None, rows=np.arange(80))
+    sides = [np.arange(2), np.arange(2, 80)]
+    parts = [Part(whole, whole.take(rows), 80, len(rows)) for rows in sides]
+    counts = np.zeros(80)
+    for seed in range(CALLS):
+        kept = some_rows(parts, 40, np.random.default_rng(seed))
+        for part in kept:
+            counts[part.evaluation.rows] += 1
+    assert (counts[:2] == CALLS).all()
+    share = 38 / 78
+    assert (np.abs(counts[2:] / CALLS - share) < 4 * np.sqrt(share * (1 - share) / CALLS)).all()
+
+
+def test_less_than_a_tenth_of_the_rows_is_said(learner: pi.Learner) -> None:
+    with pytest.warns(pi.errors.RefitWarning, match="max_evaluation_rows=59.*a tenth of 600"):
+        results = learner.fit(PLAN, seed=1, max_evaluation_rows=59, **QUIET)
+    assert "less than a tenth of them" in " ".join(str(results.pfi().summary()).split())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learner.fit(PLAN, seed=1, max_evaluation_rows=60, **QUIET)
