@@ -46,9 +46,9 @@ class _Draws(Splitting):
         --------
         >>> import numpy as np
         >>> from pyinterp.resampling.resampling import Units
-        >>> units = Units.make(10, None, None)
+        >>> units = Units.make(100, None, None)
         >>> next(plan.split(units, np.random.default_rng(1), None))
-        <Split: 10 units train, 1 evaluate>
+        <Split: 63 units train, 37 evaluate>
         """
         for draw in self.draws(units, rng):
             yield from self.redraw(draw, units, classes)
@@ -60,7 +60,7 @@ class _Draws(Splitting):
         --------
         >>> import numpy as np
         >>> from pyinterp.resampling.resampling import Units
-        >>> units = Units.make(10, None, None)
+        >>> units = Units.make(100, None, None)
         >>> len(next(plan.draws(units, np.random.default_rng(1)))()) > 0
         True
         """
