@@ -92,6 +92,17 @@ class Sample:
         """Number of distinct rows, or of clusters if rows are not independent."""
         return len(np.unique(self.rows if self.clusters is None else self.clusters))
 
+    def some(self, at: IntArray) -> Sample:
+        """Return the rows at these positions, repeats allowed, whose columns are made when asked.
+
+        Positions of a refit's rows are small beside its columns.
+        """
+        return SomeRows(self, at)
+
+    def at_hand(self) -> Sample:
+        """Return the sample with its columns made."""
+        return self
+
     def take(self, rows: IntArray) -> Sample:
         """Return the sample of the rows at these positions, repeats allowed."""
         return replace(
@@ -106,6 +117,70 @@ class Sample:
 
     def __repr__(self) -> str:
         return about(self, f"{self.nobs} rows", f"{self.variables.shape[1]} variables")
+
+
+def _by_row(name: str) -> property:
+    """Return the part of a sample that has a value for every row, as a part of some rows."""
+
+    def values(some: SomeRows) -> Any:
+        every = getattr(some.whole, name)
+        return None if every is None else every[some.at]
+
+    return property(values)
+
+
+class SomeRows(Sample):
+    """Some rows of a sample, kept as positions: every access makes the columns anew.
+
+    Parameters
+    ----------
+    whole : Sample
+    at : ndarray of int
+        Positions in it, repeats allowed.
+    """
+
+    def __init__(self, whole: Sample, at: IntArray) -> None:
+        vars(self).update(whole=whole, at=np.asarray(at, dtype=np.int32))
+
+    whole: Sample
+    at: IntArray
+
+    def at_hand(self) -> Sample:
+        """Return the sample with its columns made."""
+        return self.whole.take(self.at)
+
+    def some(self, at: IntArray) -> Sample:
+        """Return the rows at these positions of these rows."""
+        return SomeRows(self.whole, self.at[at])
+
+    def take(self, rows: IntArray) -> Sample:
+        """Return the sample of the rows at these positions, repeats allowed."""
+        return self.whole.take(self.at[rows])
+
+    @property
+    def nobs(self) -> int:
+        """Number of rows."""
+        return len(self.at)
+
+    @property
+    def variables(self) -> pd.DataFrame:
+        """The rows' variables."""
+        return self.whole.variables.take(self.at).reset_index(drop=True)
+
+    rows = _by_row("rows")
+    y = _by_row("y")
+    clusters = _by_row("clusters")
+    index = _by_row("index")
+    weights = _by_row("weights")
+
+    @property
+    def response(self) -> Response | None:
+        """The name of the response, and its classes."""
+        return self.whole.response
+
+    def __repr__(self) -> str:
+        columns = self.whole.variables.shape[1]
+        return f"<Sample: {self.nobs} rows, {columns} variables>"
 
 
 def read_response(

@@ -18,6 +18,7 @@ Where             Content
 `positivity`      Share of a feature's variance that the other variables explain
 `causal`          Causal effects by plug-in, and importances as their mean squares
 `groups`          Any estimand by groups of rows
+`requests`        Estimands as texts, by which what was measured is found
 ================  =============================================================================
 
 A new estimand is one file with a function that returns an `Estimand`.

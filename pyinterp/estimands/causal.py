@@ -157,6 +157,7 @@ def causal_share(
         importance,
         terms=share,
         read=_read_share,
+        form="share",
         words=replace(
             importance.words,
             label="share of V(Y)",
@@ -187,6 +188,7 @@ def causal_rest(share: Estimand) -> Estimand:
         share,
         terms=Terms.plain(["other variables", "residual", "remainder"]),
         read=_read_rest,
+        form="rest",
         words=replace(
             share.words,
             title="rest of the variance",

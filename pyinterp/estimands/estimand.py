@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -24,10 +24,20 @@ from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.ranges import REAL, Range
 from pyinterp.representation import about, call_form
-from pyinterp.storage import KeyDigest, fingerprint
+from pyinterp.storage import KeyText, text_of
 
 # Of the largest number: predictions of single precision are beyond the range of probabilities.
 OUT_OF_RANGE = 1e-5
+
+
+class Elsewhere(Protocol):
+    """What knows facts of a model that is not here."""
+
+    def codes(self) -> frozenset[str]:
+        """Return the numbers that the model takes as categories."""
+
+    def predictive(self) -> Predictor:
+        """Return the model's predictor of distributions."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,19 +54,21 @@ class Problem:
         A fitted model, for the kind of its predictions.
     design : Design
         How its variables are encoded.
-    has_model : bool
-        Whether the predictor can be asked; that of a file can't.
+    elsewhere : Elsewhere or None
+        What knows the model if the predictor here can't be asked: a cluster, or a file.
     """
 
     population: Sample
     features: Features
     predictor: Predictor
     design: Design
-    has_model: bool = True
+    elsewhere: Elsewhere | None = None
 
     @cached_property
     def codes(self) -> frozenset[str]:
         """Numbers that the model takes as categories, though its formula does not."""
+        if self.elsewhere is not None:
+            return self.elsewhere.codes()
         return codes_of(self.predictor, self.design, self.population.variables)
 
     @property
@@ -67,6 +79,8 @@ class Problem:
     @cached_property
     def predictive(self) -> Predictor:
         """The model's predictor of distributions; ``PredictionError`` if it states none."""
+        if self.elsewhere is not None:
+            return self.elsewhere.predictive()
         return predictive(self.predictor, self.design.encode(self.population.variables[:1]))
 
     def level_codes(self) -> frozenset[str]:
@@ -381,6 +395,9 @@ class Estimand:
     read : callable
         ``read(measurement)`` computes the estimate from those means, without predictions; by
         default it is their only component.
+    form : hashable
+        What `read` computes, with its arguments, where several functions read equal measurements:
+        "ratio" beside "difference". Files find what was measured by `key`, `form` and `version`.
     words : Words
         The words of tables and plots.
     parameter : Parameter
@@ -406,6 +423,8 @@ class Estimand:
         Estimand that tables print next to this one, term by term, such as R²_j.
     curves : bool
         Whether plots draw every row's contribution as a thin line.
+    version : int
+        Raised when the meaning of its values changes, so that old files do not answer for new ones.
 
     Examples
     --------
@@ -430,6 +449,7 @@ class Estimand:
     terms: Terms
     measure: Callable[[ModelOnRows], Measurement]
     read: Callable[[Measurement], Estimate] = only_component
+    form: Hashable = ""
     words: Words
     parameter: Parameter = Parameter()
     score: Loss | Metric | None = None
@@ -441,6 +461,7 @@ class Estimand:
     correction: Correction | None = None
     diagnostic: Estimand | None = None
     curves: bool = False
+    version: int = 1
 
     def __post_init__(self) -> None:
         if not is_hashable(self.key):
@@ -455,10 +476,11 @@ class Estimand:
         return self.words.description
 
     def state_on_file(self) -> dict[str, Any]:
-        """Return what files keep of it: its functions by name, its key as a digest."""
+        """Return what files keep of it: its functions by name, its key as text."""
         state = {part.name: getattr(self, part.name) for part in fields(self)}
         score = self.score if isinstance(self.score, Loss) else None
-        return {**state, "key": KeyDigest(fingerprint(self.key)), "score": score}
+        key = self.key if isinstance(self.key, KeyText) else KeyText(text_of(self.key))
+        return {**state, "key": key, "score": score}
 
     def __repr__(self) -> str:
         return about(self, self.description, f"{len(self.terms.names)} terms")

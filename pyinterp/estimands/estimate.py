@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -34,8 +34,8 @@ class ModelOnRows:
     draw : callable
         ``draw(name)`` returns the random stream for one term of this case.
     serve : callable
-        ``serve(kind)`` returns the what-if predictions of another kind: its predictive
-        distributions, its labels, or its answers to scorers.
+        ``serve(whatif, kind)`` returns what-if predictions of another kind than these: of its
+        predictive distributions, its labels, or its answers to scorers.
     without : callable
         ``without(variables, kind)`` returns predictions for the evaluation rows. They come from
         the same learner, trained on the same rows without the variables. They are labels if these
@@ -61,7 +61,7 @@ class ModelOnRows:
     train: Sample | None
     population: Sample
     draw: Callable[[str], np.random.Generator]
-    serve: Callable[[Kind], WhatIf]
+    serve: Callable[[WhatIf, Kind], WhatIf]
     without: Callable[[tuple[str, ...], Kind], FloatArray | None]
     level_codes: Callable[[], frozenset[str]] = frozenset
     _by_kind: dict[Kind, WhatIf] = field(default_factory=dict)
@@ -85,8 +85,20 @@ class ModelOnRows:
         if kind == self.whatif.predictor.kind:
             return self.whatif
         if kind not in self._by_kind:
-            self._by_kind[kind] = self.serve(kind)
+            self._by_kind[kind] = self.serve(self.whatif, kind)
         return self._by_kind[kind]
+
+    def on(self, sample: Sample) -> ModelOnRows:
+        """Return the same, with the same rows as another object, and only predictions kept of them.
+
+        Examples
+        --------
+        >>> case.on(case.sample)
+        <ModelOnRows: 133 rows>
+        """
+        kinds = {kind: whatif.on(sample) for kind, whatif in self._by_kind.items()}
+        whatif = self.whatif.on(sample)
+        return replace(self, whatif=whatif, _by_kind=kinds, _distributions={})
 
     @property
     def weights(self) -> FloatArray | None:
@@ -197,6 +209,8 @@ class Estimate:
         >>> pi.Estimate.stack([estimate, squares]).value.round(2).tolist()
         [2.0, 30.0, 4.67]
         """
+        if len(parts) > 1 and all(part is parts[0] for part in parts):
+            return parts[0]._times(len(parts))
         donors = _donors_of(parts)
         below = [part.below for part in parts if part.below is not None]
         return cls(
@@ -206,6 +220,41 @@ class Estimate:
             mc_variance=np.concatenate([part.mc_variance for part in parts]),
             below=np.concatenate(below, axis=1) if len(below) == len(parts) else None,
         )
+
+    def _times(self, times: int) -> Estimate:
+        """Return the estimate side by side with itself; contributions of one term are not copied.
+
+        Those of several are.
+        """
+
+        def wide(values: FloatArray) -> FloatArray:
+            if values.shape[1] == 1:
+                return np.broadcast_to(values, (len(values), times))
+            return np.tile(values, (1, times))
+
+        return Estimate(
+            value=np.tile(self.value, times),
+            rows=wide(self.rows),
+            donors=None if self.donors is None else wide(self.donors),
+            mc_variance=np.tile(self.mc_variance, times),
+            below=None if self.below is None else wide(self.below),
+        )
+
+    def same_as(self, other: Estimate) -> bool:
+        """Whether two estimates have the same contributions, those of donors included.
+
+        Examples
+        --------
+        >>> other = estimate.linear(-np.eye(2))
+        >>> estimate.same_as(pi.Estimate.of_rows(rows)), estimate.same_as(other)
+        (True, False)
+        """
+        pairs = [(self.rows, other.rows)]
+        if self.donors is not None and other.donors is not None:
+            pairs.append((self.donors, other.donors))
+        elif self.donors is not other.donors:
+            return False
+        return all(np.array_equal(mine, its) for mine, its in pairs)
 
     def linear(self, weights: FloatArray) -> Estimate:
         """Return the estimate of ``weights @ value``; weights have shape (new q, q).

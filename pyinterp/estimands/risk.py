@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from operator import itemgetter
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -50,7 +49,7 @@ def risk(
         key=("risk", row_loss),
         terms=Terms.plain(["loss"]),
         measure=partial(_measure, loss=row_loss),
-        read=itemgetter("loss"),
+        read=_loss,
         words=words,
         parameter=Parameter(range=row_loss.range, better="smaller"),
         coverage=("loss",),
@@ -69,6 +68,7 @@ def risk(
         risk_of_rows,
         terms=Terms.plain([label]),
         read=_explained_share,
+        form="explained",
         words=replace(
             words,
             label=label,
@@ -107,6 +107,10 @@ def _measure(case: ModelOnRows, *, loss: Loss) -> Measurement:
     if constant is not None:
         measured["constant"] = Estimate.of_rows(loss(case.y, constant)[:, None])
     return measured
+
+
+def _loss(measurement: Measurement) -> Estimate:
+    return measurement["loss"]
 
 
 def _explained_share(measurement: Measurement) -> Estimate:
@@ -148,6 +152,13 @@ def _measure_metric(case: ModelOnRows, *, metric: Metric) -> Measurement:
     value, influence = evaluate(metric, case.y, case.of_kind(metric.needs).factual, case.weights)
     rows = (value + influence)[:, None]
     return {"metric": Estimate(value=np.array([value]), rows=rows, mc_variance=np.zeros(1))}
+
+
+class RowFunction(NamedTuple):
+    """A function of rows, by the name that its user gave it."""
+
+    name: str
+    function: Callable[[FloatArray, FloatArray], Any]
 
 
 def mean_over_rows(
@@ -202,7 +213,7 @@ def mean_over_rows(
     if len(set(terms)) < len(terms):
         raise OptionError(f"`names` must be different, but {quote(terms)} are not.")
     return Estimand(
-        key=("mean over rows", function, tuple(terms)),
+        key=("mean over rows", RowFunction(label, function), tuple(terms)),
         terms=Terms.plain(terms),
         measure=partial(_measure_mean, function=function, count=len(terms)),
         words=Words(

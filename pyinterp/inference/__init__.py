@@ -1,12 +1,14 @@
 """Inference, once for all estimands: variances, intervals, tests and multiplicity.
 
-In come `Replicates`, the estimates of every refit with every row's contribution; out go a
+In come `Replicates`, the estimates of every refit with sums of rows' contributions; out go a
 `Variance` and, under the options of the user, a `TermInference`, whose numbers all tables print.
 
 ================  =============================================================================
 Module            What is in it
 ================  =============================================================================
-`replicates`      Estimates of every refit, arranged by the resampling plan; groups side by side
+`evaluations`     Which rows evaluate which refit, arranged by the resampling plan
+`tally`           The values of every refit, and sums over refits of rows' contributions
+`replicates`      Both, as variances need them; groups of rows side by side
 `variance`        What a variance is: a covariance, its reference distribution, its words
 `cov_types`       `register_variance`, the names of variances, the default, and the options
 `over_refits`     The variances ``naive`` and ``corrected``
@@ -40,10 +42,12 @@ from pyinterp.inference.cov_types import (
     register_variance,
     variance,
 )
+from pyinterp.inference.evaluations import Evaluations
 from pyinterp.inference.half_sample.square import SquareVariance
 from pyinterp.inference.half_sample.variance import half_sample  # noqa: F401 - likewise
 from pyinterp.inference.intervals import Alternative
 from pyinterp.inference.replicates import RefitEstimate, Replicates, combine, side_by_side
+from pyinterp.inference.tally import Fold, Tally
 from pyinterp.inference.terms import IntervalScale, TermInference
 from pyinterp.inference.variance import Variance
 
@@ -52,10 +56,13 @@ __all__ = [
     "Alternative",
     "BootstrapVariance",
     "CovType",
+    "Evaluations",
+    "Fold",
     "IntervalScale",
     "RefitEstimate",
     "Replicates",
     "SquareVariance",
+    "Tally",
     "TermInference",
     "Variance",
     "check_inference",

@@ -13,7 +13,7 @@ from pyinterp.checks import check_alpha, check_choice
 from pyinterp.errors import InferenceError
 from pyinterp.inference.cov_types import register_variance
 from pyinterp.inference.intervals import ALTERNATIVES, Alternative, bounds, one_tail
-from pyinterp.inference.replicates import Replicates, covariance, row_effects
+from pyinterp.inference.replicates import Replicates, covariance
 from pyinterp.inference.variance import Variance
 
 
@@ -224,7 +224,7 @@ def _bca(
 
 def _means(replicates: Replicates) -> FloatArray:
     """Return the mean of every bootstrap sample over its splits, shape (B, q)."""
-    numbers, of = np.unique(np.asarray(replicates.bootstraps), return_inverse=True)
+    numbers, of = np.unique(np.asarray(replicates.evaluations.bootstraps), return_inverse=True)
     if len(numbers) < 2:
         raise InferenceError(
             f"A variance over bootstraps needs at least 2 bootstrap samples; there is "
@@ -236,12 +236,10 @@ def _means(replicates: Replicates) -> FloatArray:
 
 
 def _acceleration(replicates: Replicates) -> FloatArray:
-    position, effects = row_effects(replicates.estimates, replicates.rows)
-    clusters = [c for c in replicates.clusters if c is not None]
-    if clusters:
-        unit = np.zeros(len(effects), np.intp)
-        unit[position] = np.concatenate(clusters)
-        numbers, of_row = np.unique(unit, return_inverse=True)
+    seen = replicates.evaluations.times > 0
+    effects, clusters = replicates.effects[seen], replicates.evaluations.clusters
+    if clusters is not None:
+        numbers, of_row = np.unique(clusters[seen], return_inverse=True)
         summed = np.zeros((len(numbers), effects.shape[1]))
         np.add.at(summed, of_row, effects)
         effects = summed

@@ -129,11 +129,11 @@ def _estimate(name: str, estimator: Estimator, label: str, replicates: Replicate
     """Return the variance of a registered estimator, with its name and label."""
     needs = _NEEDS_OF[name]
     present = {
-        "refits": len(replicates.estimates) > 1,
-        "pairs": len(replicates.pairs) >= LEAST_PAIRS and len(replicates.estimates) > 1,
-        "folds": bool(replicates.folds),
-        "bootstraps": replicates.bootstraps is not None,
-        "model": len(replicates.estimates) == 1,
+        "refits": replicates.number > 1,
+        "pairs": len(replicates.evaluations.pairs) >= LEAST_PAIRS and replicates.number > 1,
+        "folds": bool(replicates.evaluations.folds),
+        "bootstraps": replicates.evaluations.bootstraps is not None,
+        "model": replicates.number == 1,
         "coefficients": replicates.coefficient_errors is not None,
     }
     if needs and not present[needs]:
@@ -170,17 +170,17 @@ def default(replicates: Replicates) -> CovType:
     states the covariance of its coefficients, "ustat" for another one, "naive" for fresh data, else
     "corrected".
     """
-    if replicates.pairs:
+    if replicates.evaluations.pairs:
         return "half-sample"
-    if replicates.folds:
+    if replicates.evaluations.folds:
         return "nested-cv"
-    if replicates.bootstraps is not None:
+    if replicates.evaluations.bootstraps is not None:
         return "bootstrap"
     if replicates.coefficient_errors is not None:
         return "delta"
-    if len(replicates.estimates) == 1:
+    if replicates.number == 1:
         return "ustat"
-    return "corrected" if replicates.correction > 0 else "naive"
+    return "corrected" if replicates.evaluations.correction > 0 else "naive"
 
 
 def variance(replicates: Replicates, cov_type: CovType | None) -> Variance:

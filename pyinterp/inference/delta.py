@@ -23,7 +23,7 @@ def delta(replicates: Replicates) -> Variance:
     """
     # Results without them are refused before.
     errors = cast("CoefficientErrors", replicates.coefficient_errors)
-    clusters = any(c is not None for c in replicates.clusters)
+    clusters = replicates.parts[0].evaluations.clusters is not None
     law = "z" if np.isinf(errors.df) else f"t, {errors.df:g} df"
     return Variance(
         cov=errors.changes.T @ errors.changes,

@@ -9,8 +9,9 @@ from scipy.linalg import block_diag
 
 from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
-from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference.replicates import RefitEstimate, Replicates
+from pyinterp.inference.evaluations import Evaluations
+from pyinterp.inference.replicates import Replicates
+from pyinterp.inference.tally import Tally
 from pyinterp.inference.variance import Variance
 
 Places = Sequence[tuple[int, int]]
@@ -21,12 +22,12 @@ def independent_difference(parts: Sequence[Replicates], places: Places) -> Repli
     values = np.array([part.per_refit.mean(axis=0) for part in parts])
     errors = [part.mc_variance for part in parts]
     value = np.concatenate([values[one] - values[other] for one, other in places])
-    estimate = Estimate(
-        value=value,
-        rows=np.empty((0, len(value))),
-        mc_variance=np.concatenate([errors[one] + errors[other] for one, other in places]),
+    mc_variance = np.concatenate([errors[one] + errors[other] for one, other in places])
+    nothing = np.empty(0, np.intp)
+    return Replicates(
+        evaluations=Evaluations(rows=nothing, at=(nothing,), groups=(None,)),
+        tally=Tally(values=value[None], mc_variance=mc_variance[None]),
     )
-    return Replicates(refits=(RefitEstimate(estimate, np.empty(0, np.intp)),), correction=0.0)
 
 
 def independent_variance(parts: Sequence[Variance], places: Places) -> Variance:

@@ -9,7 +9,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.cov_types import register_variance
-from pyinterp.inference.replicates import Replicates, contributions, covariance
+from pyinterp.inference.replicates import Replicates, covariance
+from pyinterp.inference.tally import contributions
 from pyinterp.inference.variance import Variance
 
 
@@ -28,7 +29,7 @@ def nested_cv(replicates: Replicates) -> Variance:
     """
     blocks = [_covariance(group) for group in replicates.parts]
     each = "; groups count as independent" if len(blocks) > 1 else ""
-    count = replicates.folds[0].number
+    count = replicates.evaluations.folds[0].number
     return Variance(
         cov=block_diag(*blocks),
         df=np.inf,

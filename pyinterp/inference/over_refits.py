@@ -13,8 +13,12 @@ def naive(replicates: Replicates) -> Variance:
 
     Right if every refit has fresh data (c = 0); far too small if refits share rows.
     """
-    m = len(replicates.estimates)
-    warning = "; refits share rows, so these are too narrow" if replicates.correction > 0 else ""
+    m = replicates.number
+    warning = (
+        "; refits share rows, so these are too narrow"
+        if replicates.evaluations.correction > 0
+        else ""
+    )
     return Variance(
         cov=covariance(replicates.per_refit) / m,
         df=m - 1,
@@ -27,13 +31,13 @@ def corrected_variance(replicates: Replicates) -> Variance:
 
     n1 and n2 count distinct rows or clusters, so that c = 0.368/0.632 = 0.582 for the bootstrap.
     """
-    if replicates.bootstraps is not None:
+    if replicates.evaluations.bootstraps is not None:
         raise InferenceError(
             '`cov_type="corrected"` is for splits of one data set, but these refits are on splits '
             "of different bootstrap samples, whose means show the sampling error themselves: use "
             '"bootstrap" or "bootstrap-bca".'
         )
-    m, c = len(replicates.estimates), replicates.correction
+    m, c = replicates.number, replicates.evaluations.correction
     return Variance(
         cov=(1 / m + c) * covariance(replicates.per_refit),
         df=m - 1,

@@ -10,7 +10,8 @@ from scipy.linalg import block_diag
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.inference.cov_types import register_variance
-from pyinterp.inference.replicates import Replicates, contributions
+from pyinterp.inference.replicates import Replicates
+from pyinterp.inference.tally import contributions
 from pyinterp.inference.variance import Variance
 
 
@@ -95,12 +96,15 @@ def _over_rows(replicates: Replicates, *, as_donors: bool) -> Variance:
     if len(blocks) == 1:
         return blocks[0]
     cov = block_diag(*(block.cov for block in blocks))
-    if replicates.clusters[0] is not None:
-        every = np.unique(np.concatenate([c for c in replicates.clusters if c is not None]))
+    clusters = [
+        g.evaluations.clusters for g in replicates.parts if g.evaluations.clusters is not None
+    ]
+    if clusters:
+        every = np.unique(np.concatenate(clusters))
         of_clusters = np.zeros((len(every), len(cov)))
         column = 0
-        for group, (_, part) in zip(replicates.groups, groups, strict=True):
-            here = np.searchsorted(every, np.unique(np.asarray(group.clusters[0])))
+        for cluster, (_, part) in zip(clusters, groups, strict=True):
+            here = np.searchsorted(every, np.unique(cluster))
             of_clusters[here, column : column + part.shape[1]] = part
             column += part.shape[1]
         cov = of_clusters.T @ of_clusters
@@ -110,7 +114,10 @@ def _over_rows(replicates: Replicates, *, as_donors: bool) -> Variance:
 
 def _of_one_group(replicates: Replicates, *, as_donors: bool) -> tuple[Variance, FloatArray]:
     """Return the variance of one group of rows, and every unit's part of its estimates."""
-    ((estimate, _, _, cluster, weights),) = replicates.refits
+    (estimate,), evaluations = replicates.estimates, replicates.evaluations
+    (at,) = evaluations.at
+    cluster = None if evaluations.clusters is None else evaluations.clusters[at]
+    weights = None if evaluations.weights is None else evaluations.weights[at]
     donates = estimate.donors is not None
     name = "ustat" if as_donors and donates else "rows"
     values = contributions(estimate) if as_donors else estimate.rows

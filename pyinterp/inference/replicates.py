@@ -1,23 +1,22 @@
-"""Estimates of every refit with the rows that evaluated it, from which variances are computed."""
+"""Estimates of every refit with sums of rows' contributions, from which variances are computed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimate import Estimate
+from pyinterp.inference.evaluations import Evaluations
 from pyinterp.inference.half_sample.half_fits import HalfFits
+from pyinterp.inference.tally import ROUNDING, Fold, Tally, contributions
 from pyinterp.representation import about
 from pyinterp.resampling import Group
-
-# Contributions that differ by less than this share of the estimate differ by rounding.
-ROUNDING = 1e-12
 
 
 class RefitEstimate(NamedTuple):
@@ -41,7 +40,7 @@ class RefitEstimate(NamedTuple):
     weights: FloatArray | None = None
 
 
-class Fold(NamedTuple):
+class OuterFold(NamedTuple):
     """The refit that omits a fold, evaluated on it, and the ones that omit another one too.
 
     Attributes
@@ -76,16 +75,16 @@ class CoefficientErrors(NamedTuple):
     cov_type: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Replicates:
-    """Estimates over refits, arranged by the resampling plan, as variances need them.
+    """Estimates over refits, as variances need them.
 
     Attributes
     ----------
-    refits : tuple of RefitEstimate
-        One per fitted model, in the order of the plan.
-    correction : float
-        c of Nadeau and Bengio: n2/n1 if refits share rows, else 0.
+    evaluations : Evaluations
+        Which rows evaluate which refit, arranged by the resampling plan.
+    tally : Tally
+        The value of every refit, and sums of rows' contributions.
     no_effect : float or None
         The value of no effect, of an estimand that varies as the square of an effect; None for
         others.
@@ -94,89 +93,73 @@ class Replicates:
         these are; () where that is not known.
     groups : tuple of Replicates
         One for each group of rows whose terms stand side by side; () without groups.
-    share : float
-        Of the rows that evaluate any refit: below 1 `rows` are a simple random sample of them.
     coefficient_errors : CoefficientErrors or None
         For the delta method, of one model that states the covariance of its coefficients.
-    estimates : tuple of Estimate
-        What is reported is their mean: of all refits, if there are only pairs.
-    rows, clusters, weights : tuple of (ndarray or None)
-        The position in the data, cluster and sampling weight of every evaluation row, per estimate.
-    has_own_refits : bool
-        Whether `estimates` are of other refits than the pairs'.
-    pairs : tuple of pairs of RefitEstimate
-        Refits on complementary halves.
-    folds : tuple of Fold
-        Folds of nested cross-validation.
-    bootstraps : ndarray of int or None
-        The bootstrap sample of every fitted model; None if the plan draws none.
-    cluster_count : int or None
-        How many clusters evaluate any refit, in the first group; None without clusters.
     """
 
-    refits: tuple[RefitEstimate, ...]
-    correction: float
+    evaluations: Evaluations
+    tally: Tally
     no_effect: float | None = None
     half_fits: tuple[HalfFits, ...] = ()
     groups: tuple[Replicates, ...] = ()
-    share: float = 1.0
     coefficient_errors: CoefficientErrors | None = None
-    estimates: tuple[Estimate, ...] = field(init=False)
-    rows: tuple[IntArray, ...] = field(init=False)
-    clusters: tuple[IntArray | None, ...] = field(init=False)
-    weights: tuple[FloatArray | None, ...] = field(init=False)
-    has_own_refits: bool = field(init=False)
-    pairs: tuple[tuple[RefitEstimate, RefitEstimate], ...] = field(init=False)
-    folds: tuple[Fold, ...] = field(init=False)
-    bootstraps: IntArray | None = field(init=False)
-    cluster_count: int | None = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Arrange the refits by their pairs, folds and bootstrap samples."""
-        halves: dict[int, list[RefitEstimate]] = {}
-        outer: dict[int, tuple[Estimate, int]] = {}
-        inner: dict[int, list[Estimate]] = {}
-        samples: list[int] = []
-        every: list[IntArray] = []
-        separate: list[RefitEstimate] = []
-        for one in self.refits:
-            group = one.group
-            if one.clusters is not None:
-                every.append(one.clusters)
-            if group is None or group.estimates:
-                separate.append(one)
-            if group is not None and group.kind == "bootstrap":
-                samples.append(group.number)
-            elif group is not None and group.kind == "pair":
-                halves.setdefault(group.number, []).append(one)
-            elif group is not None and group.inner:
-                inner.setdefault(group.number, []).append(one.estimate)
-            elif group is not None:
-                outer[group.number] = one.estimate, group.size
-        estimates, rows, _, clusters, weights = zip(*(separate or self.refits), strict=True)
-        count = len(np.unique(np.concatenate(every))) if every else None
-        vars(self).update(
-            estimates=estimates,
-            rows=rows,
-            clusters=clusters,
-            weights=weights,
-            has_own_refits=bool(separate),
-            # A pair of which one refit failed says nothing.
-            pairs=tuple((pair[0], pair[1]) for pair in halves.values() if len(pair) == 2),
-            folds=tuple(Fold(e, tuple(inner.get(k, ())), size) for k, (e, size) in outer.items()),
-            bootstraps=np.array(samples) if samples else None,
-            cluster_count=self.groups[0].cluster_count if self.groups else count,
-        )
+    @classmethod
+    def of(
+        cls,
+        refits: Sequence[RefitEstimate],
+        *,
+        correction: float = 0.0,
+        share: float = 1.0,
+        **others: Any,
+    ) -> Replicates:
+        """Return the replicates of the estimates of every refit, in the order of the plan."""
+        groups = [one.group for one in refits]
+        evaluations = Evaluations.of(refits, groups, correction=correction, share=share)
+        fold = Fold(evaluations)
+        for k, one in enumerate(refits):
+            fold.add(k, one.estimate)
+        return cls(evaluations=evaluations, tally=fold.tally(), **others)
 
     @property
     def parts(self) -> tuple[Replicates, ...]:
         """The replicates of every group; these alone without groups."""
         return self.groups or (self,)
 
+    @property
+    def number(self) -> int:
+        """m, the number of refits whose mean is the estimate."""
+        return len(self.evaluations.estimating)
+
     @cached_property
     def per_refit(self) -> FloatArray:
         """The estimates, shape (m, q)."""
-        return np.array([e.value for e in self.estimates])
+        return self.tally.values[[*self.evaluations.estimating]]
+
+    @property
+    def of_pairs(self) -> FloatArray:
+        """The estimates of refits on complementary halves, shape (M, 2, q)."""
+        return self.tally.values[np.array(self.evaluations.pairs, dtype=np.intp).reshape(-1, 2)]
+
+    @property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """The estimates with their rows, where variances need these: of one model, and of folds."""
+        single = self.tally.single
+        return tuple(single[k] for k in self.evaluations.estimating) if single else ()
+
+    @cached_property
+    def folds(self) -> tuple[OuterFold, ...]:
+        """Folds of nested cross-validation."""
+        single = self.tally.single
+        return tuple(
+            OuterFold(single[outer], tuple(single[k] for k in inner), number)
+            for outer, inner, number in self.evaluations.folds
+        )
+
+    @property
+    def cluster_count(self) -> int | None:
+        """How many clusters evaluate any refit, in the first group; None without clusters."""
+        return self.parts[0].evaluations.cluster_count
 
     @cached_property
     def mc_variance(self) -> FloatArray:
@@ -193,28 +176,68 @@ class Replicates:
         :math:`n_d` the number of rows that evaluate refit d. For one refit it is
         :math:`(1 - r/N) S^2 / r`, without bias for a mean.
         """
-        draws = np.sum([e.mc_variance for e in self.estimates], axis=0) / len(self.estimates) ** 2
-        if self.share == 1:
+        each = self.tally.mc_variance[[*self.evaluations.estimating]]
+        draws = each.sum(axis=0) / self.number**2
+        if self.parts[0].tally.shares is None:
             return np.asarray(draws)
         return np.asarray(draws + np.concatenate([part._by_choice for part in self.parts]))
 
     @property
     def _by_choice(self) -> FloatArray:
         """The variance of the mean by the choice of evaluation rows, shape (q,)."""
-        distinct, position = np.unique(np.concatenate(self.rows), return_inverse=True)
-        sums = np.zeros((len(distinct), len(self.estimates[0].value)))
-        ends = np.cumsum([len(rows) for rows in self.rows])
-        for e, at in zip(self.estimates, np.split(position, ends[:-1]), strict=True):
-            away = contributions(e) - e.value
-            away[np.abs(away) <= ROUNDING * np.abs(e.value)] = 0.0
-            np.add.at(sums, at, away / len(at))
-        r, m = len(distinct), len(self.estimates)
-        return np.asarray((1 - self.share) * r / (r - 1) * np.square(sums / m).sum(axis=0))
+        shares, r = np.asarray(self.tally.shares), int((self.evaluations.times > 0).sum())
+        squares = np.square(shares / self.number).sum(axis=0)
+        return np.asarray((1 - self.evaluations.share) * r / (r - 1) * squares)
 
     @property
     def relative(self) -> bool:
         """Whether the estimates are, or are made of, ratios to the learner's loss."""
-        return self.parts[0].estimates[0].below is not None
+        return self.parts[0].tally.below is not None
+
+    @property
+    def effects(self) -> FloatArray:
+        """Return every row's contribution, as a donor too, as it deviates from the estimate.
+
+        Averaged over the refits that the row evaluates, shape (n, q); 0 of rows that evaluate none.
+        """
+        sums = self.tally.effects
+        if sums is None:
+            sums = self._sum(contributions)
+        return self._mean(sums)
+
+    def _sum(self, part: Callable[[Estimate], FloatArray]) -> FloatArray:
+        """Return the sums of a part of the one estimate, less its value, by row."""
+        (estimate,), (at,) = self.tally.single, self.evaluations.at
+        sums = np.zeros((len(self.evaluations.rows), len(estimate.value)))
+        np.add.at(sums, at, part(estimate) - estimate.value)
+        return sums
+
+    def _mean(self, sums: FloatArray) -> FloatArray:
+        return np.asarray(sums / np.maximum(self.evaluations.times, 1)[:, None])
+
+    @property
+    def row_means(self) -> FloatArray:
+        """Every row's contribution, not as a donor, averaged over refits: shape (n, q).
+
+        Of groups, a row has none, NaN, to the terms of another group.
+        """
+        if self.groups:
+            every = [group.row_means for group in self.groups]
+            means = np.full((sum(map(len, every)), self.per_refit.shape[1]), np.nan)
+            i = j = 0
+            for part in every:
+                means[i : i + len(part), j : j + part.shape[1]] = part
+                i, j = i + len(part), j + part.shape[1]
+            return means
+        evaluations, sums = self.evaluations, self.tally.alone
+        if sums is None:
+            sums = self.tally.effects
+        if sums is None:
+            sums = self._sum(lambda estimate: estimate.rows)
+        level = np.zeros_like(sums)
+        for k in evaluations.estimating:
+            level += evaluations.counts([k])[:, None] * self.tally.values[k]
+        return self._mean(sums + level)[evaluations.times > 0]
 
     @cached_property
     def skewness(self) -> FloatArray:
@@ -226,11 +249,18 @@ class Replicates:
         """
         if self.groups:
             return np.concatenate([group.skewness for group in self.groups])
-        if not len(self.estimates[0].rows):
-            return np.zeros(len(self.estimates[0].value))
-        skewness = _skewness(self.estimates, self.rows)
-        losses = [Estimate.of_rows(e.below) for e in self.estimates if e.below is not None]
-        return np.fmax(skewness, _skewness(losses, self.rows)) if losses else skewness
+        if not len(self.evaluations.rows):
+            return np.zeros(self.tally.values.shape[1])
+        skewness = self._skewness(self.effects, self.per_refit)
+        if self.tally.below is None or self.tally.losses is None:
+            return skewness
+        below = self._skewness(self._mean(self.tally.below), self.tally.losses)
+        return np.fmax(skewness, below)
+
+    def _skewness(self, effects: FloatArray, values: FloatArray) -> FloatArray:
+        seen, sizes = self.evaluations.times > 0, np.abs(values).max(axis=0)
+        terms = zip(effects.T, np.broadcast_to(sizes, effects.shape[1]), strict=True)
+        return np.array([_skewness(term[seen], size) for term, size in terms])
 
     @cached_property
     def idle_share(self) -> FloatArray:
@@ -239,21 +269,16 @@ class Replicates:
         A refit that never uses a rare level, or a weak feature, has exactly the value of no effect
         there. The share is 0 for other estimands and plans.
         """
-        halves = [half.estimate.value for pair in self.pairs for half in pair]
-        if self.no_effect is None or not halves:
-            return np.zeros(len(self.estimates[0].value))
-        return np.asarray((np.array(halves) == self.no_effect).mean(axis=0))
+        halves = self.of_pairs
+        if self.no_effect is None or not len(halves):
+            return np.zeros(self.tally.values.shape[1])
+        return np.asarray((halves == self.no_effect).mean(axis=(0, 1)))
 
     def __repr__(self) -> str:
-        return about(self, f"{len(self.estimates)} estimates", f"{len(self.pairs)} pairs")
+        return about(self, f"{self.number} estimates", f"{len(self.evaluations.pairs)} pairs")
 
 
-def combine(
-    function: Callable[..., Estimate],
-    parts: Sequence[Replicates],
-    *,
-    no_effect: float | None = None,
-) -> Replicates:
+def combine(parts: Sequence[Replicates], tally: Tally) -> Replicates:
     """Return the replicates of a function of several estimands, computed refit by refit."""
     if any(part.groups for part in parts):
         raise InferenceError(
@@ -262,11 +287,8 @@ def combine(
         )
     return replace(
         parts[0],
-        refits=tuple(
-            same[0]._replace(estimate=function(*(one.estimate for one in same)))
-            for same in zip(*(part.refits for part in parts), strict=True)
-        ),
-        no_effect=no_effect,
+        tally=tally,
+        no_effect=None,
         half_fits=tuple(fit for part in parts for fit in part.half_fits),
         coefficient_errors=None,  # errors of two models are not independent
     )
@@ -275,52 +297,23 @@ def combine(
 def side_by_side(groups: Sequence[Replicates]) -> Replicates:
     """Return the replicates of the same refits on several groups of rows as one.
 
-    Values stand one group after the other. A row has no contribution, NaN, to another group's.
-    Variances over rows take the rows of each group from `Replicates.groups`.
+    Values stand one group after the other. Variances over rows take the rows of each group from
+    `Replicates.groups`.
     """
     every = [group.coefficient_errors for group in groups if group.coefficient_errors is not None]
     changes = [errors.changes for errors in every]
+    parts = [group.tally for group in groups]
     return replace(
         groups[0],
-        refits=tuple(map(_on_all_rows, *(group.refits for group in groups))),
+        tally=Tally(
+            values=np.concatenate([part.values for part in parts], axis=1),
+            mc_variance=np.concatenate([part.mc_variance for part in parts], axis=1),
+        ),
         groups=tuple(groups),
         coefficient_errors=(
             every[0]._replace(changes=np.concatenate(changes, axis=1)) if every else None
         ),
     )
-
-
-def _on_all_rows(*refits: RefitEstimate) -> RefitEstimate:
-    """Return the estimates of a refit on different rows as one on all of them."""
-    parts = [one.estimate for one in refits]
-    clusters = [one.clusters for one in refits if one.clusters is not None]
-    donors = any(part.donors is not None for part in parts)
-    n, q = sum(len(part.rows) for part in parts), sum(len(part.value) for part in parts)
-    rows = np.full((n, q), np.nan)
-    as_donors = np.full((n, q), np.nan) if donors else None
-    i = j = 0
-    for part in parts:
-        here = np.s_[i : i + len(part.rows), j : j + len(part.value)]
-        rows[here] = part.rows
-        if as_donors is not None:
-            as_donors[here] = 0.0 if part.donors is None else part.donors
-        i, j = i + len(part.rows), j + len(part.value)
-    return RefitEstimate(
-        Estimate(
-            value=np.concatenate([part.value for part in parts]),
-            rows=rows,
-            donors=as_donors,
-            mc_variance=np.concatenate([part.mc_variance for part in parts]),
-        ),
-        np.concatenate([one.rows for one in refits]),
-        refits[0].group,
-        np.concatenate(clusters) if clusters else None,
-    )
-
-
-def contributions(estimate: Estimate) -> FloatArray:
-    """Return every row's contribution, as a donor too, shape (n, q); their mean is the value."""
-    return estimate.rows if estimate.donors is None else estimate.rows + estimate.donors
 
 
 def covariance(values: FloatArray) -> FloatArray:
@@ -329,35 +322,12 @@ def covariance(values: FloatArray) -> FloatArray:
     return np.asarray(np.cov(values, rowvar=False, ddof=1).reshape(q, q))
 
 
-def row_effects(
-    estimates: Sequence[Estimate], rows: Sequence[IntArray]
-) -> tuple[IntArray, FloatArray]:
-    """Average every row's contribution over the refits that it evaluates.
-
-    Returns
-    -------
-    position : ndarray of int
-        Where the rows of all estimates, one after the other, stand in `effects`.
-    effects : ndarray of shape (number of distinct rows, q)
-        A row's contribution, as a donor too, as it deviates from the estimate, averaged over the
-        times that it evaluates.
-    """
-    distinct, position = np.unique(np.concatenate(rows), return_inverse=True)
-    effects = np.zeros((len(distinct), len(estimates[0].value)))
-    ends = np.cumsum([len(each) for each in rows])
-    for estimate, at in zip(estimates, np.split(position, ends[:-1]), strict=True):
-        np.add.at(effects, at, contributions(estimate) - estimate.value)
-    effects /= np.bincount(position, minlength=len(distinct))[:, None]
-    return position, effects
-
-
-def _skewness(estimates: Sequence[Estimate], rows: Sequence[IntArray]) -> FloatArray:
-    _, effects = row_effects(estimates, rows)
-    away = effects - effects.mean(axis=0)
-    largest = np.abs(away).max(axis=0)
-    size = np.abs([estimate.value for estimate in estimates]).max(axis=0)
-    # As shares of the largest, whose powers are numbers whatever the unit.
-    shares = np.divide(away, largest, out=np.zeros_like(away), where=largest > ROUNDING * size)
-    second, third = (np.power(shares, k).mean(axis=0) for k in (2, 3))
-    ratio = np.divide(third, second**1.5, out=np.zeros_like(third), where=second > 0)
-    return np.asarray(np.abs(ratio) / np.sqrt(len(away)))
+def _skewness(effects: FloatArray, size: float) -> float:
+    """Return the skewness of the rows' effects on one term, as a share of the root of rows."""
+    away = effects - effects.mean()
+    largest = np.abs(away).max()
+    if not largest > ROUNDING * size:  # or missing
+        return 0.0
+    shares = away / largest  # whose powers are numbers whatever the unit
+    second, third = np.mean(shares**2), np.mean(shares**3)
+    return float(np.abs(third / second**1.5) / np.sqrt(len(away)))

@@ -14,11 +14,14 @@ Module            What is in it
 `importances`     ``pfi``, ``mvim``, ``cvim``, ``amvim``, ``loco``, ``uncertainty`` and the like;
                   ``params``, ``bse``, ``summary`` and the like of a fit, taken from its ``pfi()``
 `interpretable`   `Interpretable`, with all these methods, ``loss``, ``positivity``, ``causal``
-`analysis`        Fitted models with their measurements, on all rows or on some
+`analysis`        What was measured on a fit, on all of its rows or on some
+`models`          `Models`, the one way to ask models, wherever they are; answers are added up
+`models_here`     Models in memory: one after the other is asked, and only sums stay
+`models_on_cluster`  Models in the processes of a cluster
+`models_on_record` What was measured of models that are not here
+`dropped_models`  Refits whose models are dropped once they are measured
 `on_file`         Results of fits as files hold them
 `models_on_file`  The models of refits, as files hold them if they are wanted
-`on_cluster`      Analyses whose models are in the processes of a cluster
-`model_records`   Refits whose models are dropped once they are measured
 `row_order`       A footnote on rows that look ordered in time
 `compare`         ``compare``: tests of learners, and of results, of the same or independent data
 ================  =============================================================================

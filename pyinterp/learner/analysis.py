@@ -1,79 +1,43 @@
-"""Fitted models with their rows and seeds, on which estimands are measured."""
+"""Fitted models with their rows and seeds, and what was measured on them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial
-from typing import Any, TypeAlias
-from weakref import proxy
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
-from joblib import effective_n_jobs
+import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.row_data import RowData, Rows
-from pyinterp.errors import DataError, InferenceError, OptionError, PredictionError, quote
-from pyinterp.estimands.estimand import Estimand, Problem, check_estimate, check_weights
-from pyinterp.estimands.estimate import Measurement, ModelOnRows
+from pyinterp.errors import DataError, InferenceError, OptionError, quote
+from pyinterp.estimands.estimand import Estimand, Problem, check_weights
+from pyinterp.estimands.estimate import ModelOnRows
 from pyinterp.estimands.groups import RowGroups
+from pyinterp.estimands.requests import RequestKey, key_of
 from pyinterp.estimands.risk import metric_of_rows, risk
-from pyinterp.inference import CovType, RefitEstimate, Replicates, variance
+from pyinterp.inference import CovType, Evaluations, Replicates, Tally, variance
 from pyinterp.inference.cov_types import needs_coefficients
-from pyinterp.inference.half_sample.half_fits import HalfFits, mean_share, signal_and_spread
+from pyinterp.inference.half_sample.half_fits import HalfFits, signal_and_spread
 from pyinterp.inference.replicates import CoefficientErrors
+from pyinterp.learner.models import FitFacts, Models, Positions, Scope
 from pyinterp.learner.row_order import order_note
 from pyinterp.losses.metrics import Metric
 from pyinterp.losses.rowwise import Loss, choose
-from pyinterp.models.coefficients import Coefficients, coefficients_of
-from pyinterp.models.predictive import predictive
-from pyinterp.models.predictor import Kind, Predictor
-from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption
-from pyinterp.parallel.threads import shared_cores
 from pyinterp.random import Seeds
 from pyinterp.representation import about
-from pyinterp.resampling.checkpoint import Checkpoint, Shard
-from pyinterp.resampling.leave_out import LeaveOut
+from pyinterp.resampling.checkpoint import Shard
 from pyinterp.resampling.refits import Refit, estimating
-from pyinterp.results.header import Context, GoodnessOfFit, fingerprints
-from pyinterp.storage import fingerprint
-from pyinterp.whatif import Engine, EngineName, WhatIf, dispatch, dispatch_labels, with_coefficients
-
-MeasurementKey: TypeAlias = tuple[Hashable, Callable[..., Measurement]]
+from pyinterp.results.header import Context, GoodnessOfFit
 
 # What is computed again when it is needed.
-MADE_AGAIN = ("measurements", "subsets", "errors_of_coefficients", "_fits")
+MADE_AGAIN = ("tallies", "errors_of_coefficients", "subsets", "_fits")
 LEAST_ROWS = 2  # of a refit: a donor is another row
-# Step of coefficients, in standard errors: differences of fourth order then err by about 1e-9 of
-# the derivative, as much by their order as by rounding of slopes, which are differences themselves.
-STEP = 0.005
-WEIGHTS = {1: 8 / 12, -1: -8 / 12, 2: -1 / 12, -2: 1 / 12}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Finding:
-    """What was measured of one estimand.
-
-    Attributes
-    ----------
-    description : str
-        What the estimand is called in headers.
-    by_refit : tuple of mapping
-        The means over rows of every refit, by name.
-    """
-
-    description: str
-    by_refit: tuple[Measurement, ...]
-
-
-def measurement_key(estimand: Estimand) -> MeasurementKey:
-    """Return by what measurements are kept: the estimand's key, and its function.
-
-    A key that is used again for another function, as in a notebook, is another measurement.
-    """
-    return estimand.key, getattr(estimand.measure, "func", estimand.measure)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,57 +46,52 @@ class Analysis:
 
     Attributes
     ----------
+    models : Models
+        What answers estimands: the refits' models, or what was measured of them.
     problem : Problem
         Population, features and predictor, which fix the terms of estimands.
     refits : tuple of Refit
-        The fitted models, one or more, those in pairs included.
-    correction : float
-        c of Nadeau and Bengio.
+        One or more, those in pairs included.
+    evaluations : Evaluations
+        Which rows evaluate which refit.
     context : Context
         Names and numbers that headers of tables show.
     seeds : Seeds
         Root of the random streams.
-    leave_out : LeaveOut or None
-        Trains the refits again without some variables; None if there is no learner to train.
     data : RowData or None
         The user's data, in which subgroups are named; None if every refit draws new rows.
     whole : Analysis or None
         The analysis of all rows, if this is one of some of them.
-    positions : tuple of ndarray of int
-        By refit, its rows among the evaluation rows of `whole`.
-    checkpoint : Checkpoint or None
-        Keeps what was measured.
+    positions : tuple of tuple of ndarray
+        How the rows that evaluate are chosen, if they are some of all, as in `Scope`.
+    name : str
+        The same of the same rows in every session; empty of all.
     shard : Shard or None
         Which part of a plan's refits these are, if they are not all.
-    memory_mb : float
-        Bound on the memory of one predict call's copies.
-    n_jobs : int or None
-        Threads over refits.
-    measurements : dict of (hashable, callable) to Finding
-        By the key and the function of an estimand.
+    tallies : dict of tuple to (Estimand, Tally)
+        What was measured, by request.
+    errors_of_coefficients : dict of tuple to (Estimand, CoefficientErrors)
+        What was computed for the delta method, by request.
     subsets : dict of (bytes, str) to Analysis
         Analyses of some of the rows, by mask and name.
-    errors_of_coefficients : dict of str to CoefficientErrors
-        By the digest of an estimand.
     """
 
+    models: Models
     problem: Problem
     refits: tuple[Refit, ...]
-    correction: float
+    evaluations: Evaluations
     context: Context
     seeds: Seeds
-    leave_out: LeaveOut | None = None
-    engine: EngineName = "auto"
-    memory_mb: float = 256.0
-    n_jobs: int | None = None
     data: RowData | None = None
     whole: Analysis | None = None
-    positions: tuple[IntArray, ...] = ()
-    checkpoint: Checkpoint | None = None
+    positions: Positions = ()
+    name: str = ""
     shard: Shard | None = None
-    measurements: dict[MeasurementKey, Finding] = field(default_factory=dict, init=False)
+    tallies: dict[RequestKey, tuple[Estimand, Tally]] = field(default_factory=dict, init=False)
+    errors_of_coefficients: dict[RequestKey, tuple[Estimand, CoefficientErrors]] = field(
+        default_factory=dict, init=False
+    )
     subsets: dict[tuple[bytes, str], Analysis] = field(default_factory=dict, init=False)
-    errors_of_coefficients: dict[str, CoefficientErrors] = field(default_factory=dict, init=False)
     _fits: dict[Loss | Metric, GoodnessOfFit] = field(default_factory=dict, init=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -140,66 +99,24 @@ class Analysis:
         state = {part.name: getattr(self, part.name) for part in fields(self) if part.init}
         return {**state, **{name: {} for name in MADE_AGAIN}}
 
-    @cached_property
-    def cases(self) -> tuple[ModelOnRows, ...]:
-        """One case per refit; each keeps its predictions on the rows as they are.
+    @property
+    def scope(self) -> Scope:
+        """The rows that evaluate."""
+        return Scope(self.evaluations, self.positions, self.name)
 
-        Raises
-        ------
-        OptionError
-            If the refits are a shard, which says nothing by itself.
-        """
+    @property
+    def cases(self) -> tuple[ModelOnRows, ...]:
+        """One case per refit; each keeps what it makes of its rows as long as it is there."""
+        self._check_whole()
+        return self.models.cases(self.scope)
+
+    def _check_whole(self) -> None:
+        """Raise `OptionError` if the refits are a shard, which says nothing by itself."""
         if self.shard is not None:
             raise OptionError(
                 "Estimates need the refits of all shards, but these are of shard "
                 f"{self.shard.number} of {self.shard.count}; `pi.join` has all, when all are done."
             )
-        if self.whole is not None:
-            return tuple(map(on_rows, self.whole.cases, self.positions))
-        cases = []
-        analysis = proxy(self)  # without a cycle models go with their analysis
-        for refit in self.refits:
-            whatif = dispatch(
-                refit.predictor,
-                refit.design,
-                refit.evaluation,
-                engine=self.engine,
-                memory_mb=self.memory_mb,
-            )
-            case = ModelOnRows(
-                whatif=whatif,
-                train=refit.train,
-                population=self.problem.population,
-                level_codes=self.problem.level_codes,
-                draw=partial(self.seeds.stream, "draws", refit.number),
-                serve=partial(Analysis._serve, analysis, refit, whatif),
-                without=partial(Analysis._without, analysis, refit.number),
-            )
-            cases.append(case)
-        return tuple(cases)
-
-    def _serve(self, refit: Refit, whatif: WhatIf, kind: Kind) -> WhatIf:
-        """Return what-if predictions of a refit that are not the ones it makes by default."""
-        if kind == "label":
-            return dispatch_labels(whatif, engine=self.engine)
-        predictor = refit.predictor
-        if kind == "distribution":
-            if predictor.kind == "probability":
-                return whatif
-            predictor = predictive(predictor, refit.design.encode(refit.evaluation.variables[:1]))
-            family = self.problem.predictive.distribution
-            if predictor.distribution != family:
-                raise PredictionError(
-                    "All refits must state the same family of distributions, but that of refit "
-                    f"{refit.number} is {predictor.distribution}, and of the first {family}; fix "
-                    "what makes them differ, such as the number of components."
-                )
-        else:
-            predictor = predictor.as_kind("answers")
-        return dispatch(predictor, refit.design, refit.evaluation, memory_mb=self.memory_mb)
-
-    def _without(self, refit: int, variables: tuple[str, ...], kind: Kind) -> FloatArray | None:
-        return self.need_trainer().predictions(refit, variables, kind)
 
     def user_data(self, argument: str) -> RowData:
         """Return the user's data; raise `OptionError` if every refit draws new rows."""
@@ -244,8 +161,8 @@ class Analysis:
         key = rows.tobytes(), name
         if key in self.subsets:
             return self.subsets[key]
-        kept = tuple([np.flatnonzero(rows[refit.evaluation.rows]) for refit in self.refits])
-        counts = [len(each) for each in kept]
+        evaluations, positions = self.evaluations.among(rows)
+        counts = [len(each) for each in positions]
         if min(counts) < LEAST_ROWS:
             few = sum(count < LEAST_ROWS for count in counts)
             total, least = int(rows.sum()), self.refits[int(np.argmin(counts))].number
@@ -255,224 +172,165 @@ class Analysis:
                 f"row{'' if total == 1 else 's'}, of which refit {least} has {min(counts)}. Merge "
                 "groups, or draw within them (`strata=`)."
             )
-        refits = tuple(
-            replace(refit, evaluation=refit.evaluation.take(rows))
-            for refit, rows in zip(self.refits, kept, strict=True)
-        )
-        sizes = [refit.evaluation.n_units for refit in estimating(refits)]
+        digest = blake2b(key[0], digest_size=16).digest()
         context = replace(
             self.context,
             study_name="",  # of all rows
-            n_evaluation=float(np.mean(sizes)),
-            resamples=fingerprints(refits),
+            n_evaluation=float(np.mean(evaluations.unit_counts)),
+            resamples=tuple(each + digest for each in self.context.resamples),
             subgroup=f"{int(rows[self.problem.population.rows].sum())}, {name}",
         )
         data = self.data and replace(self.data, complete=self.data.complete & rows)
         self.subsets[key] = replace(
-            self, refits=refits, context=context, data=data, whole=self, positions=kept
+            self,
+            evaluations=evaluations,
+            context=context,
+            data=data,
+            whole=self,
+            positions=(*self.positions, positions),
+            name=f"{self.name}{digest.hex()} {name}; ",
         )
         return self.subsets[key]
+
+    def labels(self, rows: IntArray) -> pd.Index:
+        """Return the user's names of rows by their positions in the data, or these."""
+        population = self.problem.population
+        if self.data is None or population.index is None:
+            return pd.Index(rows, name="row")
+        return population.index.take(np.searchsorted(population.rows, rows))
 
     @property
     def all_rows(self) -> Analysis:
         """The analysis of all rows: itself, unless it is one of some of them."""
         return self if self.whole is None else self.whole.all_rows
 
-    def engine_of(self, estimand: Estimand) -> Engine:
-        """Return the engine that computed the estimand, for headers."""
-        if estimand.leave_out:
-            return Engine("refits without features")
-        if estimand.basis == "model":
-            return Engine("the fitted model")
-        kind = estimand.kind if estimand.score is None else estimand.score.needs
-        return self.engine_of_kind(kind or self.problem.predictor.kind)
-
-    def engine_of_kind(self, kind: Kind) -> Engine:
-        """Return the engine that computed predictions of a kind, for headers."""
-        return Engine.of_all([case.of_kind(kind).engine for case in self.cases])
-
-    def measure(
-        self, estimand: Estimand, progress: ProgressOption = False
-    ) -> tuple[Measurement, ...]:
-        """Return the measurements of all refits, made once per key and function."""
-        check_weights(estimand, self.problem.population)
-        key = measurement_key(estimand)
-        if key in self.measurements:
-            return self.measurements[key].by_refit
-        if self.checkpoint is None or self.whole is not None:
-            by_refit = self.measure_all(estimand, progress)
-        else:
-            # Refits that failed once may succeed in another call.
-            numbers = [refit.number for refit in self.refits]
-            digest = fingerprint((key, self.engine, numbers))
-            by_refit = self.checkpoint.recall(digest)
-            if by_refit is None:
-                by_refit = self.measure_all(estimand, progress)
-                self.checkpoint.keep(digest, by_refit)
-        self.measurements[key] = Finding(description=estimand.description, by_refit=by_refit)
-        return by_refit
-
-    def measure_all(
-        self, estimand: Estimand, progress: ProgressOption = False
-    ) -> tuple[Measurement, ...]:
-        """Return the measurements of all refits, made anew."""
-        if estimand.leave_out:
-            self.need_trainer().train(estimand.leave_out, estimand.words.label, progress)
-        jobs = [partial(estimand.measure, case) for case in self.cases]
-        estimators = [refit.predictor.estimator for refit in self.refits]
-        with (
-            shared_cores(estimators, effective_n_jobs(self.n_jobs)),
-            outcomes(
-                jobs,
-                len(jobs),
-                n_jobs=self.n_jobs,
-                label=estimand.words.label,
-                progress=progress,
-                in_memory=True,  # models and measurements do not travel
-            ) as measured,
-        ):
-            return tuple(measured)
-
-    def need_trainer(self) -> LeaveOut:
-        """Return `leave_out`; raise `OptionError` if there is no learner to train again."""
-        if self.leave_out is None:
-            raise OptionError(
-                "LOCO trains the learner again without each feature, but a fitted model has no "
-                "learner to train; use the results of `pi.Learner(...).fit()`, for one model with "
-                "`pi.Holdout(0.7)`."
-            )
-        return self.leave_out
-
     @cached_property
     def estimating(self) -> tuple[Refit, ...]:
         """The refits whose mean is the estimate: all, if there are only pairs."""
         return estimating(self.refits)
 
-    @cached_property
-    def coefficients(self) -> Coefficients | None:
-        """The coefficients of one model that states their covariance, and predicts by them."""
-        if self.context.level != "model":
-            return None
-        (case,) = self.cases
-        stated = coefficients_of(case.whatif.predictor.estimator)
-        if stated is None:
-            return None
-        other = self.case_of(stated.shift(case.whatif.predictor, np.sqrt(np.diag(stated.cov))))
-        return None if np.array_equal(other.whatif.factual, case.whatif.factual) else stated
+    def measure(self, *asked: Estimand, progress: ProgressOption = False) -> list[Tally]:
+        """Return what estimands are, measured once per request, all that is new in one pass."""
+        self._check_whole()
+        for estimand in asked:
+            check_weights(estimand, self.problem.population)
+        keys = [key_of(estimand) for estimand in asked]
+        new = {k: one for k, one in zip(keys, asked, strict=True) if k not in self.tallies}
+        if new:
+            measured = self.models.measure([*new.values()], self.scope, progress)
+            self.tallies.update(zip(new, zip(new.values(), measured, strict=True), strict=True))
+        return [self.tallies[key][1] for key in keys]
 
-    def case_of(self, predictor: Predictor) -> ModelOnRows:
-        """Return the case of the one model with other coefficients, on the same rows."""
-        (case,) = self.cases
-        whatif = with_coefficients(case.whatif, predictor)
-        return replace(case, whatif=whatif, serve=lambda _: whatif, _by_kind={})
-
-    def coefficient_errors(self, estimand: Estimand) -> CoefficientErrors | None:
-        """Return derivatives of the estimates along the directions in which coefficients vary.
-
-        By central differences of the estimand itself, measured with the coefficients moved: any
-        estimand, and any formula. None without coefficients.
-        """
-        if self.coefficients is None:
-            return None
-        key = fingerprint((*measurement_key(estimand), estimand.read))
-        if key in self.errors_of_coefficients:
-            return self.errors_of_coefficients[key]
-        changes = []
-        for direction in self.coefficients.directions().T:
-            values = []
-            for steps, weight in WEIGHTS.items():
-                by = steps * STEP * direction
-                case = self.case_of(self.coefficients.shift(self.refits[0].predictor, by))
-                values.append(weight * estimand.read(estimand.measure(case)).value)
-            changes.append(np.sum(values, axis=0) / STEP)
-        errors = CoefficientErrors(
-            np.array(changes), self.coefficients.df, self.coefficients.cov_type
-        )
-        self.errors_of_coefficients[key] = errors
-        return errors
-
-    def replicates(
-        self, estimand: Estimand, cov_type: CovType | None = None, *, checked: bool = True
-    ) -> Replicates:
-        """Return the estimates of every refit; `checked` for the shapes that the terms ask for.
+    def replicates(self, estimand: Estimand, cov_type: CovType | None = None) -> Replicates:
+        """Return the estimates of every refit, as variances need them.
 
         With the errors of coefficients where the delta method is the variance, as it is by default
         of effects. Distributions are predicted by more than coefficients.
         """
-        estimates = []
-        for refit, measurement in zip(self.refits, self.measure(estimand), strict=True):
-            estimate, rows = estimand.read(measurement), refit.evaluation
-            if checked:
-                check_estimate(estimate, estimand, rows.nobs)
-            estimates.append(
-                RefitEstimate(estimate, rows.rows, refit.group, rows.clusters, rows.weights)
-            )
-        half_fits = self.all_rows.half_fits
+        (measured,) = self.measure(estimand)
+        half_fits = self.facts.half_fits
         if half_fits is not None and estimand.parameter.no_effect is not None:
-            half_fits = replace(half_fits, mean_share=self.all_rows.mean_share)
-        replicates = Replicates(
-            refits=tuple(estimates),
-            correction=self.correction,
+            half_fits = replace(half_fits, mean_share=self.mean_share)
+        by_delta = self.by_delta(estimand, cov_type)
+        return Replicates(
+            evaluations=self.evaluations,
+            tally=measured,
             no_effect=estimand.parameter.no_effect,
             half_fits=() if half_fits is None else (half_fits,),
-            share=self.refits[0].share if estimand.basis == "rows" else 1.0,
+            coefficient_errors=self.coefficient_errors(estimand) if by_delta else None,
         )
-        effect = estimand.parameter.effect
-        by_delta = effect if cov_type is None else needs_coefficients(cov_type)
-        if not by_delta or estimand.kind == "distribution":
-            return replicates
-        return replace(replicates, coefficient_errors=self.coefficient_errors(estimand))
+
+    def by_delta(self, estimand: Estimand, cov_type: CovType | None = None) -> bool:
+        """Whether the variance is of coefficients, if the model states theirs."""
+        by_type = estimand.parameter.effect if cov_type is None else needs_coefficients(cov_type)
+        return by_type and self.context.level == "model" and estimand.kind != "distribution"
+
+    def coefficient_errors(self, estimand: Estimand) -> CoefficientErrors | None:
+        """Return how the estimates of one model change with its coefficients, if it has some."""
+        key = key_of(estimand)
+        if key not in self.errors_of_coefficients:
+            errors = self.models.coefficient_errors(estimand, self.scope)
+            if errors is None:
+                return None
+            self.errors_of_coefficients[key] = estimand, errors
+        return self.errors_of_coefficients[key][1]
+
+    @cached_property
+    def facts(self) -> FitFacts:
+        """What the fit knows of its predictions of the rows as they are."""
+        whole = self.all_rows
+        return whole.models.facts(whole._describe) if whole is self else whole.facts
 
     @cached_property
     def mean_share(self) -> float:
         """The share of their training variance that means of predictions over refits keep."""
-        return mean_share(self.refits, self.problem.population.variables, self.seeds)
+        whole = self.all_rows
+        return whole.models.mean_share() if whole is self else whole.mean_share
 
-    @cached_property
-    def plan_note(self) -> str:
-        """Footnotes on the plan, on rows that look ordered in time, and on totals with an offset.
+    def need_trainer(self) -> None:
+        """Raise `OptionError` if there is no learner to train again."""
+        if not self.models.trains:
+            raise OptionError(
+                "LOCO trains the learner again without each feature, but a fitted model has no "
+                "learner to train; use the results of `pi.Learner(...).fit()`, for one model with "
+                "`pi.Holdout(0.7)`."
+            )
 
-        Rows of clusters, repeated rows and rows of one's model have none on their order. Totals are
-        the median over refits.
+    def _describe(self, factual: Sequence[FloatArray]) -> FitFacts:
+        """Return the facts that predictions of every refit's rows tell.
+
+        Rows of clusters, repeated rows and rows of one's model have no note on their order. Totals
+        are the median over refits.
         """
         context, single = self.context, self.data is not None and self.data.repeats is None
-        look = single and context.unit == "rows" and self.leave_out is not None
-        order = order_note(self.cases) if look else ""
+        look = single and context.unit == "rows" and self.models.trains
+        order = order_note(self.problem.population, self.refits, factual) if look else ""
         total = np.median([r.predictor.total for r in self.refits]) if context.offset else 1.0
         far = f"Predictions of the training rows add up to {total:.2f} times the response."
-        return " ".join(filter(None, [context.plan_note, order, far if total != 1 else ""]))
+        notes = [context.plan_note, order, far if total != 1 else ""]
+        half_fits = None
+        halves = [r.group is not None and r.group.kind == "pair" for r in self.refits]
+        if self.problem.population.y is not None and any(halves):
+            found = np.array(
+                [
+                    signal_and_spread(np.asarray(refit.evaluation.y), predicted)
+                    for refit, predicted in zip(self.refits, factual, strict=True)
+                ]
+            )
+            of_halves = np.array(halves)
+            half_fits = HalfFits(estimating=found[~of_halves], halves=found[of_halves])
+        return FitFacts(half_fits=half_fits, plan_note=" ".join(filter(None, notes)))
 
-    @cached_property
-    def half_fits(self) -> HalfFits | None:
-        """What refits on halves and refits of the estimate find; None without halves."""
-        halves = np.array([r.group is not None and r.group.kind == "pair" for r in self.refits])
-        if self.problem.population.y is None or not halves.any():
-            return None
-        found = np.array([signal_and_spread(case.y, case.whatif.factual) for case in self.cases])
-        return HalfFits(estimating=found[~halves], halves=found[halves])
+    def scores(self, estimand: Estimand) -> list[Estimand]:
+        """Return the estimands of how good the predictions are, by the estimand's loss or metric.
+
+        None without a response; the second is the share explained, of a loss that has one.
+        """
+        problem = self.problem
+        if problem.population.y is None:
+            return []
+        score = estimand.score
+        if isinstance(score, Metric):
+            return [metric_of_rows(problem, score)]
+        score = choose(score, problem.predictor, problem.response)
+        found = [risk(problem, loss=score)]
+        if score.constant is not None and problem.population.weights is None:
+            found.append(risk(problem, loss=score, relation="explained"))
+        return found
 
     def fit(self, estimand: Estimand) -> GoodnessOfFit | None:
         """Return how good the predictions are, by the estimand's loss or metric.
 
         None without a response.
         """
-        problem = self.problem
-        if problem.population.y is None:
+        scores = self.scores(estimand)
+        if not scores:
             return None
-        score = estimand.score
-        if not isinstance(score, Metric):
-            score = choose(score, problem.predictor, problem.response)
+        score = cast("Loss | Metric", scores[0].score)
         if score in self._fits:
             return self._fits[score]
-        share_name, share = "", float("nan")
-        if isinstance(score, Metric):
-            values = self.replicates(metric_of_rows(problem, score))
-        else:
-            values = self.replicates(risk(problem, loss=score))
-            if score.constant is not None and problem.population.weights is None:
-                explained = risk(problem, loss=score, relation="explained")
-                share_name = explained.words.label
-                share = float(self.replicates(explained).per_refit.mean())
+        self.measure(*scores)
+        values, *explained = [self.replicates(one) for one in scores]
         try:
             bse = float(np.sqrt(variance(values, None).cov[0, 0]))
         except InferenceError:  # one refit of one cluster
@@ -481,8 +339,8 @@ class Analysis:
             name=score.name,
             loss=float(values.per_refit.mean()),
             bse=bse,
-            share_name=share_name,
-            explained_share=share,
+            share_name=scores[1].words.label if explained else "",
+            explained_share=float(explained[0].per_refit.mean()) if explained else float("nan"),
             kind="Metric" if isinstance(score, Metric) else "Loss",
         )
         return self._fits[score]
@@ -491,23 +349,3 @@ class Analysis:
         return about(
             self, self.context.learner, f"{len(self.refits)} models", f"{self.context.nobs} rows"
         )
-
-
-def on_rows(case: ModelOnRows, rows: IntArray) -> ModelOnRows:
-    """Return the case of the same model on some of its evaluation rows."""
-
-    def serve(kind: Kind) -> WhatIf:
-        return case.of_kind(kind).take(rows)
-
-    def without(variables: tuple[str, ...], kind: Kind) -> FloatArray | None:
-        predictions = case.without(variables, kind)
-        return None if predictions is None else predictions[rows]
-
-    return replace(
-        case,
-        whatif=case.whatif.take(rows),
-        serve=serve,
-        without=without,
-        _by_kind={},
-        _distributions={},
-    )

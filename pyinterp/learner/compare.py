@@ -13,8 +13,7 @@ import pandas as pd
 from pyinterp.checks import check_choice, check_count, check_flag, check_mapping, is_list
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Terms
-from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import Alternative, CovType, check_inference, combine, variance
+from pyinterp.inference import Alternative, CovType, Tally, check_inference, combine, variance
 from pyinterp.inference.independent import independent_difference, independent_variance
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
@@ -25,7 +24,7 @@ from pyinterp.results.header import Context
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.side_by_side import learner_names
 from pyinterp.results.together import ComparisonResults
-from pyinterp.storage import fingerprint
+from pyinterp.storage import NAMELESS, KeyText, text_of
 from pyinterp.whatif import Engine
 
 Comparable: TypeAlias = Interpretable | EstimandResults
@@ -132,13 +131,15 @@ def compare(
         base.context if paired else _context_of_all(contexts, labels),
         learner=_learners(learners, pairs),
         specification="",
+        folder=" / ".join(dict.fromkeys(filter(None, (c.folder for c in contexts)))),
         formula=base.context.formula if len({c.formula for c in contexts}) == 1 else "",
         engine=engine._replace(name=" / ".join(dict.fromkeys(c.engine.name for c in contexts))),
     )
     if paired:
-        two = [[results[one].replicates, results[other].replicates] for one, other in places]
-        differences = [combine(Estimate.minus, pair) for pair in two]
-        replicates = combine(lambda *parts: Estimate.stack(parts), differences)
+        parts = [result.replicates for result in results]
+        two = [(parts[one], parts[other]) for one, other in places]
+        differences = Tally.stack([a.tally.minus(b.tally) for a, b in two])
+        replicates = combine([part for pair in two for part in pair], differences)
         spread = variance(replicates, cov_type)
     else:
         replicates = independent_difference([r.replicates for r in results], places)
@@ -155,8 +156,8 @@ def compare(
         alternative=alternative,
         p_adjust=p_adjust,
         simultaneous=bool(simultaneous),
-        rows=base.rows if paired else (),
-        labels=base.labels if paired else (),
+        rows=base.rows if paired else base.rows[:0],
+        labels=base.labels if paired else base.labels[:0],
     )
     compared = ComparisonResults.of(difference, tuple(labels), tuple(places), base)
     return compared if rope is None else _with_rope(compared, rope)
@@ -300,9 +301,11 @@ def _check_comparable(one: EstimandResults, other: EstimandResults, *, paired: b
 
 
 def _same_key(one: EstimandResults, other: EstimandResults) -> bool:
-    """Whether two results measure the same; those of files keep the digest of their key."""
+    """Whether two results measure the same; those of files keep the text of their key."""
     keys = one.estimand.key, other.estimand.key
-    return keys[0] == keys[1] or fingerprint(keys[0]) == fingerprint(keys[1])
+    first, second = (key.text if isinstance(key, KeyText) else text_of(key) for key in keys)
+    # Functions without names may be different ones.
+    return keys[0] == keys[1] or (first == second and NAMELESS not in first)
 
 
 def _check_independent(one: EstimandResults, other: EstimandResults) -> None:
@@ -343,9 +346,7 @@ def _fitted_elsewhere(one: EstimandResults, other: EstimandResults) -> bool:
     """Whether these are models that were not trained on the rows, and evaluated on others each."""
     if one.context.n_train > 0 or other.context.n_train > 0:
         return False
-    nothing = np.empty(0, dtype=np.intp)
-    rows, others = (np.concatenate([nothing, *results.rows]) for results in (one, other))
-    return not len(np.intersect1d(rows, others))
+    return not len(np.intersect1d(one.rows, other.rows))
 
 
 def _context_of_all(contexts: Sequence[Context], labels: Sequence[str]) -> Context:

@@ -145,8 +145,13 @@ class Effects(FittedModels):
         variables = [name for feature in problem.features.values() for name in feature]
         names = variables if features is None else names_of(features)
         grids = grids_of(names, options.pop("grid", "quantile"))
-        curves = {n: self._estimate(dependence, n, grid=grids[n], **options) for n in grids}
-        return CurveResults(curves)
+        return CurveResults(
+            self._together(
+                lambda fit: {
+                    n: fit._estimate(dependence, n, grid=grids[n], **options) for n in grids
+                }
+            )
+        )
 
     @takes()
     def firm(

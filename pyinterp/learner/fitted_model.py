@@ -18,7 +18,9 @@ from pyinterp.data.sample import Sample
 from pyinterp.data.weights import WeightsType
 from pyinterp.errors import DataError, OptionError
 from pyinterp.estimands.estimand import Problem
+from pyinterp.inference import Evaluations
 from pyinterp.learner.analysis import Analysis
+from pyinterp.learner.models_here import ModelsHere
 from pyinterp.learner.on_file import Keepable
 from pyinterp.models.distant_model import DistantModel
 from pyinterp.models.fitted_predictor import check_classes, predictor_of
@@ -245,11 +247,12 @@ class FittedModel(Keepable):
         self.analysis = Analysis(
             problem=problem,
             refits=(refit,),
-            correction=0.0,
+            models=ModelsHere(
+                refits=(refit,), problem=problem, seeds=seeds, engine=engine, memory_mb=memory_mb
+            ),
+            evaluations=Evaluations.of([sample], [None]),
             context=context,
             seeds=seeds,
-            engine=engine,
-            memory_mb=memory_mb,
             data=data,
         )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
-from typing import Any, TypeAlias, TypedDict, Unpack
+from typing import Any, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from pyinterp.checks import check_jobs
 from pyinterp.data.row_data import Rows
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, quote, short
-from pyinterp.estimands.estimand import Correction, Estimand
+from pyinterp.estimands.estimand import Correction, Estimand, Terms
 from pyinterp.estimands.groups import by_group
 from pyinterp.inference import Alternative, CovType, check_inference, side_by_side, variance
 from pyinterp.learner.analysis import Analysis
@@ -23,6 +24,7 @@ from pyinterp.parameters import takes
 from pyinterp.resampling.resampling import SMALL_SHARE
 from pyinterp.results.results import EstimandResults
 
+T = TypeVar("T")
 By: TypeAlias = str | npt.ArrayLike | None
 ONE_GROUP = (
     "it puts several estimands side by side; ask for one estimand by groups, such as "
@@ -52,6 +54,25 @@ class FittedModels:
     """
 
     analysis: Analysis
+    # What is to be measured, on which rows, and how its progress is shown.
+    _questions: list[tuple[Analysis, list[Estimand], ProgressOption]] | None = None
+
+    def _together(self, ask: Callable[[Self], T]) -> T:
+        """Return what a function asks of the fit, all of it measured in one pass over the models.
+
+        Models make rows ready once then, and samplers learn once.
+        """
+        listener = copy(self)
+        listener._questions = []
+        ask(listener)
+        by_rows: dict[int, list[tuple[Analysis, list[Estimand], ProgressOption]]] = {}
+        for question in listener._questions:
+            by_rows.setdefault(id(question[0]), []).append(question)
+        for questions in by_rows.values():
+            analysis, _, progress = questions[0]
+            every = [estimand for _, asked, _ in questions for estimand in asked]
+            analysis.measure(*every, progress=progress)
+        return ask(self)
 
     def __repr__(self) -> str:
         context = self.analysis.context
@@ -121,44 +142,43 @@ class FittedModels:
                 "evaluation rows."
             )
         analysis = self.analysis if rows is None else self.analysis.among(rows)
-        share = min((refit.share for refit in analysis.refits), default=1.0)
+        share = analysis.evaluations.share
         if share < 1:
             few = ", less than a tenth of them," if share < SMALL_SHARE else ""
             inexact = f"as some of all evaluation rows{few or ','} and maybe draws, are used"
             estimand = replace(estimand, words=replace(estimand.words, inexact=inexact))
-        context = replace(
-            analysis.context,
-            engine=analysis.engine_of(estimand),
-            plan_note=analysis.all_rows.plan_note,
-        )
-        if by is None:
-            parts, terms = [analysis], estimand
-            analysis.measure(estimand, progress)
-            replicates = analysis.replicates(estimand, cov_type)
-        else:
+        parts, terms, context = [analysis], estimand, analysis.context
+        if by is not None:
             groups = analysis.groups(by)
             parts = [
                 analysis.on(groups.of_row == k, f"{groups.name} = {level}")
                 for k, level in enumerate(groups.levels)
             ]
             terms = by_group(estimand, groups)
-            for part in parts:
-                part.measure(estimand, progress)
-            replicates = side_by_side([part.replicates(estimand, cov_type) for part in parts])
-            context = replace(context, study_name="", groups=groups.counts)  # no study is of groups
+            # No study is of groups.
+            context = replace(context, study_name="", groups=groups.counts)
+        asked = [estimand, *_beside(estimand)]
+        asked += analysis.scores(estimand) if by is None else []
+        if self._questions is not None:
+            self._questions += [(part, asked, progress) for part in parts]
+            return None  # type: ignore[return-value] # nothing reads it
+        measured = [part.measure(*asked, progress=progress)[0] for part in parts]
+        every = [part.replicates(estimand, cov_type) for part in parts]
+        replicates = every[0] if by is None else side_by_side(every)
         # All that asks models comes before the variance, which may be an error.
         fit, correction = analysis.fit(estimand), estimand.correction
         diagnostic = None
         if estimand.diagnostic is not None:
             diagnostic = self.estimate(estimand.diagnostic, rows=rows, by=by, progress=progress)
+        positions = np.concatenate([part.evaluations.estimating_rows for part in parts])
         return EstimandResults(
             estimand=terms,
             replicates=replicates,
             variance=variance(replicates, cov_type),
-            context=context,
+            context=replace(context, engine=measured[0].engine, plan_note=analysis.facts.plan_note),
             fit=fit,
-            rows=replicates.rows,
-            labels=_labels(parts),
+            rows=positions,
+            labels=analysis.labels(positions),
             alternative=alternative,
             p_adjust=p_adjust,
             simultaneous=bool(simultaneous),
@@ -172,13 +192,22 @@ class FittedModels:
         )
 
 
-def _labels(parts: Sequence[Analysis]) -> tuple[pd.Index, ...]:
-    """Return the users' names of the evaluation rows of each refit, one group after the other."""
-    labels = [refit.evaluation.labels for refit in parts[0].estimating]
-    for part in parts[1:]:
-        for k, refit in enumerate(part.estimating):
-            labels[k] = labels[k].append(refit.evaluation.labels)
-    return tuple(labels)
+def _beside(estimand: Estimand) -> list[Estimand]:
+    """Return what else is read of the same measurement, or of the same rows, for its table."""
+    beside = [] if estimand.correction is None else [_underlying(estimand, estimand.correction)]
+    return beside if estimand.diagnostic is None else [*beside, estimand.diagnostic]
+
+
+def _underlying(estimand: Estimand, correction: Correction) -> Estimand:
+    """Return the means that an estimand corrects; their terms come with the numbers."""
+    return replace(
+        estimand,
+        terms=Terms.plain(()),
+        read=correction.underlying,
+        form=(estimand.form, "means"),
+        parameter=replace(estimand.parameter, no_effect=None),
+        correction=None,
+    )
 
 
 def _with_response(population: Sample) -> pd.DataFrame:
@@ -197,15 +226,10 @@ def _corrected_params(
     cov_type: CovType | None,
 ) -> pd.Series[float]:
     """Return estimates corrected for the bias due to sampling variance."""
-    underlying = replace(
-        estimand,
-        read=correction.underlying,
-        parameter=replace(estimand.parameter, no_effect=None),
-        correction=None,
-    )
+    underlying = _underlying(estimand, correction)
     values = []
     for part in parts:
-        means = part.replicates(underlying, cov_type, checked=False)
+        means = part.replicates(underlying, cov_type)
         covariance = variance(means, cov_type).cov
         values.append(correction.correct(means.per_refit.mean(axis=0), covariance))
     index = pd.Index(terms.terms.names, name="term")

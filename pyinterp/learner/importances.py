@@ -384,7 +384,8 @@ class Importances(FittedModels):
         >>> res.native_importance().params.round(1).to_dict()
         {'bmi': 8.5, 'bp': 1.5, 'sex': -9.0}
         """
-        reports = self.analysis.measure(native_report(self.analysis.problem, type))
+        (report,) = self.analysis.measure(native_report(self.analysis.problem, type))
+        reports = report.names
         return self._estimate(native_importance, reports, type, **inference)
 
     @takes()
@@ -515,10 +516,12 @@ class Importances(FittedModels):
         """
         columns = {"others": positivity, "response": redundancy}
         return ImportanceResults(
-            {
-                name: self._estimate(function, features, sampler=sampler, **inference)
-                for name, function in columns.items()
-            }
+            self._together(
+                lambda fit: {
+                    name: fit._estimate(function, features, sampler=sampler, **inference)
+                    for name, function in columns.items()
+                }
+            )
         )
 
     @takes(refused={"by": ONE_GROUP, "alternative": "it decides by two-sided intervals"})
@@ -562,12 +565,14 @@ class Importances(FittedModels):
         >>> learner.fit(pi.Holdout(0.7), seed=1).uncertainty().decisions.to_dict()
         {'bmi': 'informative and shared', 'bp': 'informative and shared'}
         """
-        return UncertaintyResults(
-            likelihood=self.likelihood_pfi(features, permutations=permutations, **inference),
-            entropy=self.entropy_pfi(features, permutations=permutations, **inference),
-            redundancy=self._estimate(positivity, features, sampler=sampler, **inference),
-            alpha=alpha,
+        parts = self._together(
+            lambda fit: {
+                "likelihood": fit.likelihood_pfi(features, permutations=permutations, **inference),
+                "entropy": fit.entropy_pfi(features, permutations=permutations, **inference),
+                "redundancy": fit._estimate(positivity, features, sampler=sampler, **inference),
+            }
         )
+        return UncertaintyResults(**parts, alpha=alpha)
 
     @cached_property
     def _pfi(self) -> EstimandResults:

@@ -187,12 +187,16 @@ class Interpretable(Effects, Importances):
         if isinstance(sampler, Mapping):  # of `pfi` the others are marginal
             sampler = {**dict.fromkeys(problem.choose(features), "conditional"), **sampler}
         options = {"features": features, "permutations": permutations, "sampler": sampler}
-        results: dict[str, EstimandResults] = {}
-        for name in names:
-            method, taken = MEASURES.get(name, ("pfi", (*BY_PERMUTATION, "metric")))
-            options["metric"] = name
-            chosen: dict[str, Any] = {option: options[option] for option in taken}
-            results[name] = getattr(self, method)(**chosen, **inference)
+
+        def ask(fit: Interpretable) -> dict[str, EstimandResults]:
+            results = {}
+            for name in names:
+                method, taken = MEASURES.get(name, ("pfi", (*BY_PERMUTATION, "metric")))
+                chosen = {option: {**options, "metric": name}[option] for option in taken}
+                results[name] = getattr(fit, method)(**chosen, **inference)
+            return results
+
+        results = self._together(ask)
         if cpfi := results.get("conditional_pfi"):
             words = replace(cpfi.estimand.words, label="PFI given the others")
             results["conditional_pfi"] = replace(cpfi, estimand=replace(cpfi.estimand, words=words))
@@ -343,9 +347,14 @@ class Interpretable(Effects, Importances):
         importance = causal_importance(problem, feature, **options)
         share = causal_share(problem, feature, **options)
         effects = causal_effects(problem, feature, grid=grid, points=points)
+        asked = {
+            "effects": effects,
+            "importance": importance,
+            "share": share,
+            "rest": causal_rest(share),
+        }
         return CausalResults(
-            effects=self.estimate(effects, **inference),
-            importance=self.estimate(importance, **inference),
-            share=self.estimate(share, **inference),
-            rest=self.estimate(causal_rest(share), **inference),
+            **self._together(
+                lambda fit: {name: fit.estimate(one, **inference) for name, one in asked.items()}
+            )
         )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -30,10 +29,12 @@ from pyinterp.data.sample import Sample, read_response
 from pyinterp.data.weights import WeightsType
 from pyinterp.errors import DataError, FormulaError, InferenceError, OptionError, quote, short
 from pyinterp.estimands.estimand import Problem
+from pyinterp.inference import Evaluations
 from pyinterp.learner.analysis import Analysis
+from pyinterp.learner.dropped_models import analysis_without_models, drop_model
 from pyinterp.learner.fitted_model import FittedModel
-from pyinterp.learner.model_records import analysis_of_records, record_model
-from pyinterp.learner.on_cluster import ModelThere, on_cluster
+from pyinterp.learner.models_here import ModelsHere
+from pyinterp.learner.models_on_cluster import ModelsOnCluster, ModelThere
 from pyinterp.learner.on_file import Keepable, mean_prediction
 from pyinterp.models.adapters import fits_intercept, needs_intercept, one_thread, suit, wants_frames
 from pyinterp.models.copies import fresh
@@ -51,6 +52,7 @@ from pyinterp.resampling import FreshDraws, HalfSampling, Resampling, Splits, Un
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.memory import warn_of_memory
+from pyinterp.resampling.proof import digest_of
 from pyinterp.resampling.refits import (
     DesignState,
     OnError,
@@ -61,9 +63,8 @@ from pyinterp.resampling.refits import (
     fit_alone,
     refit,
 )
-from pyinterp.results.header import clusters_in_words, context_of, versions_of_packages
+from pyinterp.results.header import clusters_in_words, context_of
 from pyinterp.results.results import EstimandResults
-from pyinterp.storage import fingerprint
 from pyinterp.whatif import EngineName, ExactWhatIf, check_engine, engines_of_user, register_engine
 
 Encoding: TypeAlias = Literal["matrix", "frame"]
@@ -404,9 +405,9 @@ class Learner:
             two seconds; ``"log"`` writes lines with the time left to the logger "pyinterp" instead,
             at level INFO. It is for this call: estimands have a `progress` of theirs.
         checkpoint : path, optional
-            A folder that keeps every refit when it is done, and every measured estimand. After a
-            kill, Ctrl-C or a loss of power the same call goes on there, with the same numbers. It
-            holds models as pickles: open no folder of strangers.
+            A folder that keeps every refit when it is done. After a kill, Ctrl-C or a loss of power
+            the same call goes on there, with the same numbers: one refit is made again, and must
+            predict the same. It holds models as pickles: open no folder of strangers.
         shard : pair of int, optional
             ``(3, 10)`` trains the third of ten parts of the refits, into `checkpoint`; ten
             processes do one part each. `join` makes the results of all of them.
@@ -438,9 +439,9 @@ class Learner:
             If a refit fails; it names the refit and its cause. Before any is trained, if the
             learner can't read levels that only evaluation rows have; it names all of them.
         OptionError
-            If `checkpoint` keeps refits of another call; it names the difference. If `measure`
-            asks refits for different estimands, or fails. If `max_evaluation_rows` is less than 40
-            and the data have more, or no sample leaves every refit 2 rows.
+            If `checkpoint` keeps refits of another call or learner; it names the difference. If
+            `measure` asks refits for different estimands, or fails. If `max_evaluation_rows` is
+            less than 40 and the data have more, or no sample leaves every refit 2 rows.
 
         Warns
         -----
@@ -456,20 +457,9 @@ class Learner:
         >>> res.pfi().bse.round().to_dict()
         {'bmi': 563.0, 'bp': 185.0, 'age': 24.0}
         """
-        plan = HalfSampling() if resampling is None else plan_of(resampling)
-        if not isinstance(plan, Resampling):
-            raise OptionError(
-                "`resampling` must be a plan such as pi.HalfSampling(), a splitter of scikit-learn "
-                f"or a list of (train, test) rows, not {quote(plan)}."
-            )
+        plan = self._plan(resampling)
         check_engine(engine, memory_mb)
         _check_measure(measure, keep_models=keep_models)
-        by_row = self.data.weights is not None or self.data.offset is not None
-        if by_row and not plan.shares_data:
-            raise OptionError(
-                "Weights and offsets are of the data at hand, but this plan draws new data for "
-                "every refit; leave them out, or use a plan that resamples."
-            )
         options = replace(
             self._options,
             reseed=reseed,
@@ -479,27 +469,15 @@ class Learner:
             max_evaluation_rows=max_evaluation_rows,
         )
         store, part = _store_of(checkpoint, shard)
-        seeds = Seeds.start(seed)
-        if seed is None and store is not None:
-            seeds = Seeds(store.seed(seeds.entropy))
-        units = Units.make(
-            self.population.nobs,
-            self._levels(plan.cluster, "cluster"),
-            self._levels(plan.strata, "strata"),
-        )
-        model = self._without_clusters(plan.cluster)
-        population = model.population
-        if plan.cluster is not None:
-            population = replace(population, clusters=units.of_row)
-        if isinstance(plan, Splits) and plan.of_positions:
-            self._check_positions()
-        plan = plan.on(population, units, seeds.stream("splits"))
+        seeds = _seeds_of(seed, store)
+        model, population, units, plan = self._for_plan(plan, seeds)
         warn_of_memory(plan, population, len(model.features), max_evaluation_rows)
+        words = self._words(plan, population, seeds)
         analyze = partial(
             _analysis,
             population=population,
             features=model.features,
-            words=self._words(plan, population, seeds),
+            words=words,
             plan=plan,
             estimator=fresh(self.estimator),
             seeds=seeds,
@@ -509,60 +487,76 @@ class Learner:
             n_jobs=1,
             data=None if isinstance(plan, FreshDraws) else self.data,
         )
-        away = partial(_analysis_away, analyze, engines_of_user())
-        finish: Callable[[Refit], Any] | None = measure and partial(
-            record_model,
-            analyze=away,
-            ask=partial(_ask, measure, model, plan),
-            workers=effective_n_jobs(n_jobs),
-        )
         # Learners of R work in one thread of one process at a time.
         cluster = None if self._one_thread else Cluster.active(n_jobs)
         stay = cluster is not None and store is None and measure is None
-        if stay:
-            finish = partial(ModelThere, analyze=away)
-        train = partial(
-            refit,
-            self.estimator,
-            model.design,
-            population,
-            plan=plan,
-            units=units,
-            read=model._fresh,
-            seeds=seeds,
-            options=options,
-            checkpoint=store,
-            shard=part,
-            finish=finish,
-            cluster=cluster,
-            stay=stay,
+        finish = _finish(
+            analyze, measure and partial(_ask, measure, model, plan), n_jobs, stay=stay
         )
-        if store is None:
-            refits = train()
-        else:
-            with ExitStack() as locks:
-                locks.enter_context(store.lock("whole", shared=part is not None))
-                if part is not None:
-                    locks.enter_context(store.lock(f"{part.number} of {part.count}"))
-                call = {"resampling": resampling, "seed": seeds.entropy, "reseed": reseed,
-                        "on_error": on_error, "engine": engine, "memory_mb": memory_mb,
-                        "keep_models": keep_models, "measure": measure,
-                        "max_evaluation_rows": max_evaluation_rows}  # fmt: skip
-                facts = self._facts(plan, population, seeds, options, measure)
-                store.begin(facts, (self, call))
-                refits = train()
+        call = {"resampling": resampling, "seed": seeds.entropy, "reseed": reseed,
+                "on_error": on_error, "engine": engine, "memory_mb": memory_mb,
+                "keep_models": keep_models, "measure": measure,
+                "max_evaluation_rows": max_evaluation_rows}  # fmt: skip
+        with nullcontext() if store is None else store.at_work(part):
+            refits, folder = refit(
+                self.estimator,
+                model.design,
+                population,
+                plan=plan,
+                units=units,
+                read=model._fresh,
+                seeds=seeds,
+                options=options,
+                checkpoint=store,
+                shard=part,
+                finish=finish,
+                cluster=cluster,
+                stay=stay,
+                begin=lambda: (self._facts(plan, population, options, call), (self, call)),
+            )
         analysis = analyze(
             refits,
+            words=words | {"folder": folder},
             options=options,
             n_jobs=1 if self._one_thread else n_jobs,
             checkpoint=store,
             shard=part,
         )
         if measure is not None:
-            analysis = analysis_of_records(analysis)
+            analysis = analysis_without_models(analysis)
         elif cluster is not None and stay:
-            analysis = on_cluster(analysis, cluster, effective_n_jobs(n_jobs))
+            analysis = _on_cluster(analysis, cluster, effective_n_jobs(n_jobs))
         return LearnerResults(model, plan, analysis)
+
+    def _for_plan(
+        self, plan: Resampling, seeds: Seeds
+    ) -> tuple[Learner, Sample, Units, Resampling]:
+        """Return the learner without the column of clusters, rows, units, and the plan for them."""
+        levels = self._levels(plan.cluster, "cluster"), self._levels(plan.strata, "strata")
+        units = Units.make(self.population.nobs, *levels)
+        model = self._without_clusters(plan.cluster)
+        population = model.population
+        if plan.cluster is not None:
+            population = replace(population, clusters=units.of_row)
+        return model, population, units, plan.on(population, units, seeds.stream("splits"))
+
+    def _plan(self, resampling: Any) -> Resampling:
+        """Return the plan of a fit; raise `OptionError` unless it is one for these rows."""
+        plan = HalfSampling() if resampling is None else plan_of(resampling)
+        if not isinstance(plan, Resampling):
+            raise OptionError(
+                "`resampling` must be a plan such as pi.HalfSampling(), a splitter of scikit-learn "
+                f"or a list of (train, test) rows, not {quote(plan)}."
+            )
+        by_row = self.data.weights is not None or self.data.offset is not None
+        if by_row and not plan.shares_data:
+            raise OptionError(
+                "Weights and offsets are of the data at hand, but this plan draws new data for "
+                "every refit; leave them out, or use a plan that resamples."
+            )
+        if isinstance(plan, Splits) and plan.of_positions:
+            self._check_positions()
+        return plan
 
     def _words(self, plan: Resampling, population: Sample, seeds: Seeds) -> dict[str, Any]:
         """Return what headers say of the fit, whatever becomes of its refits."""
@@ -590,31 +584,19 @@ class Learner:
         }
 
     def _facts(
-        self,
-        plan: Resampling,
-        population: Sample,
-        seeds: Seeds,
-        options: RefitOptions,
-        measure: Callable[[LearnerResults], object] | None,
+        self, plan: Resampling, population: Sample, options: RefitOptions, call: Mapping[str, Any]
     ) -> dict[str, str]:
-        """Return what the refits of a checkpoint depend on."""
-        package = type(self.estimator).__module__.partition(".")[0]
-        version = str(getattr(sys.modules.get(package), "__version__", ""))
-        versions = {**dict(versions_of_packages()), package: version}
+        """Return what is the same in all calls that go on in a checkpoint."""
         names = ("reseed", "design_state", "unseen_levels", "max_evaluation_rows")
         chosen = {name: getattr(options, name) for name in names}
-        chosen |= {} if measure is None else {"measure": fingerprint(measure)[:8]}
+        chosen["keep_models"] = call["keep_models"]
         return {
-            "data": fingerprint((population, self.groups)),
-            "formula": str(self._reader.formula),
-            "learner": specification(self.estimator),
-            "settings": fingerprint((self.estimator, type(self.design), self._reader.functions)),
+            "data": digest_of([population]),
+            "formula": "".join(str(self._reader.formula).split()),
             "plan": repr(plan),
-            "rows": fingerprint(plan),
-            "seed": str(seeds.entropy),
+            "seed": str(call["seed"]),
             "refits": str(plan.number),
             "options": ", ".join(f"{name}={value!r}" for name, value in chosen.items()),
-            "versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
         }
 
     @takes()
@@ -772,31 +754,67 @@ def _analysis(
     estimator: Any,
     seeds: Seeds,
     options: RefitOptions,
+    data: RowData | None,
+    checkpoint: Checkpoint | None = None,
+    shard: Shard | None = None,
     **settings: Any,
 ) -> Analysis:
     """Return the analysis of all refits, or of some."""
     context = context_of(refits, failed_refits=plan.number - len(refits), **words)
     evaluated = np.mean([refit.n_evaluation for refit in estimating(refits)])
+    problem = Problem(
+        population=population,
+        features=features,
+        predictor=refits[0].predictor,
+        design=refits[0].design,
+    )
+    leave_out = LeaveOut(
+        estimator=estimator, refits=refits, seeds=seeds, options=options, checkpoint=checkpoint
+    )
     return Analysis(
-        problem=Problem(
-            population=population,
-            features=features,
-            predictor=refits[0].predictor,
-            design=refits[0].design,
-        ),
+        problem=problem,
         refits=refits,
-        correction=float(evaluated) / context.n_train if plan.shares_data else 0.0,
+        models=ModelsHere(
+            refits=refits, problem=problem, seeds=seeds, leave_out=leave_out, **settings
+        ),
+        evaluations=Evaluations.of(
+            [refit.evaluation for refit in refits],
+            [refit.group for refit in refits],
+            correction=float(evaluated) / context.n_train if plan.shares_data else 0.0,
+            share=refits[0].share,
+        ),
         context=context,
         seeds=seeds,
-        leave_out=LeaveOut(
-            estimator=estimator,
-            refits=refits,
-            seeds=seeds,
-            options=options,
-            checkpoint=settings.get("checkpoint"),
-        ),
-        **settings,
+        data=data,
+        shard=shard,
     )
+
+
+def _on_cluster(analysis: Analysis, cluster: Cluster, workers: int) -> Analysis:
+    """Return the analysis of models that stayed on a cluster."""
+    here = cast(ModelsHere, analysis.models)
+    models = ModelsOnCluster(here=here, cluster=cluster, workers=workers)
+    return replace(analysis, problem=replace(analysis.problem, elsewhere=models), models=models)
+
+
+def _finish(
+    analyze: Callable[[tuple[Refit, ...]], Analysis],
+    ask: Callable[[Analysis], object] | None,
+    n_jobs: int | None,
+    *,
+    stay: bool,
+) -> Callable[[Refit], Any] | None:
+    """Return what is made of a refit where it was trained; None if its model comes here."""
+    away = partial(_analysis_away, analyze, engines_of_user())
+    if stay:
+        return partial(ModelThere, models_of=partial(_models_away, away))
+    return ask and partial(drop_model, analyze=away, ask=ask, workers=effective_n_jobs(n_jobs))
+
+
+def _models_away(
+    analyze: Callable[[tuple[Refit, ...]], Analysis], refits: tuple[Refit, ...]
+) -> ModelsHere:
+    return cast(ModelsHere, analyze(refits).models)
 
 
 def _analysis_away(
@@ -831,6 +849,12 @@ def _check_measure(measure: object, *, keep_models: bool) -> None:
             "`keep_models=False` needs `measure`, a function of results that asks for all that is "
             f"wanted, such as `lambda res: (res.pfi(), res.loss())`, not {quote(measure)}."
         )
+
+
+def _seeds_of(seed: int | np.random.Generator | None, store: Checkpoint | None) -> Seeds:
+    """Return the root of the random streams; a folder keeps the one that was drawn."""
+    seeds = Seeds.start(seed)
+    return Seeds(store.seed(seeds.entropy)) if seed is None and store is not None else seeds
 
 
 def _store_of(

@@ -80,6 +80,7 @@ def models_on_file(analysis: Analysis) -> ModelsOnFile:
         If a file can't hold a model or a design.
     """
     population, own_rows = analysis.problem.population, analysis.data is None
+    engine, memory_mb = analysis.models.options
     designs = [refit.design for refit in analysis.refits]
     of_refits = any(
         isinstance(d, FormulaDesign) and not d.frame.equals(population.variables) for d in designs
@@ -92,8 +93,8 @@ def models_on_file(analysis: Analysis) -> ModelsOnFile:
         train=tuple(_places(refit, population, own_rows=own_rows) for refit in analysis.refits),
         design=record_of_design(design, population.variables),
         design_state="refit" if of_refits else "all",
-        engine=analysis.engine,
-        memory_mb=analysis.memory_mb,
+        engine=engine,
+        memory_mb=memory_mb,
     )
     for k, refit in enumerate(analysis.refits):
         estimators, train = models.estimators[k : k + 1], models.train[k : k + 1]
@@ -136,6 +137,6 @@ def _estimator(refit: Refit) -> Any:
 
 def _places(refit: Refit, population: Sample, *, own_rows: bool) -> IntArray | Sample | None:
     if refit.train is None or own_rows:
-        return refit.train
+        return refit.train and refit.train.at_hand()
     places: IntArray = np.searchsorted(population.rows, refit.train.rows)
     return places

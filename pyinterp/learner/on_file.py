@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Never, cast
 
 import numpy as np
@@ -15,7 +15,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_flag
 from pyinterp.data.columns import columns_of
-from pyinterp.data.design import ArrayDesign, Design
+from pyinterp.data.design import ArrayDesign
 from pyinterp.data.features import Features
 from pyinterp.data.form import Form
 from pyinterp.data.frames import as_frame
@@ -23,62 +23,57 @@ from pyinterp.data.row_data import RowData
 from pyinterp.data.sample import Sample
 from pyinterp.data.weights import Weights
 from pyinterp.distributions import Distribution
-from pyinterp.errors import FileError, OptionError, PyinterpError, list_of, reason
-from pyinterp.estimands.estimand import Estimand, Problem
-from pyinterp.estimands.estimate import Measurement, ModelOnRows
-from pyinterp.inference import CovType
-from pyinterp.inference.half_sample.half_fits import HalfFits
-from pyinterp.inference.replicates import CoefficientErrors, Replicates
-from pyinterp.learner.analysis import Analysis, Finding, MeasurementKey, measurement_key
+from pyinterp.errors import FileError, OptionError
+from pyinterp.estimands.estimand import Problem
+from pyinterp.inference import Evaluations
+from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.interpretable import Interpretable
+from pyinterp.learner.models import FitFacts
+from pyinterp.learner.models_here import ModelsHere
 from pyinterp.learner.models_on_file import ModelsOnFile, models_on_file
-from pyinterp.models.predictor import Kind, Predictor
-from pyinterp.parallel.progress import ProgressOption
-from pyinterp.random import Seeds
-from pyinterp.resampling.leave_out import LeaveOut
-from pyinterp.resampling.refits import Refit, RefitOptions
-from pyinterp.resampling.resampling import Group
-from pyinterp.results.header import Context
-from pyinterp.storage import Savable, fingerprint
-from pyinterp.storage.savable import write
-from pyinterp.whatif import Engine, EngineName
-
-NO_MODELS = (
-    "This needs models, which neither a file nor `fit(keep_models=False)` keeps; ask a fit that "
-    "keeps them."
+from pyinterp.learner.models_on_record import (
+    NO_MODELS,
+    AbsentModel,
+    Finding,
+    RecordOfModels,
+    distributions_of,
+    findings_of,
 )
+from pyinterp.models.predictor import Kind, Predictor
+from pyinterp.random import Seeds
+from pyinterp.resampling.refits import Refit
+from pyinterp.results.header import Context
+from pyinterp.storage import Savable
+from pyinterp.storage.savable import write
+from pyinterp.whatif import EngineName
 
 
 @dataclass(frozen=True, kw_only=True)
 class RefitRecord:
-    """The rows of a refit.
+    """The numbers of a refit.
 
     Attributes
     ----------
     number : int
-    evaluation : ndarray of int, or Sample
-        Positions among the analyzed rows; the rows themselves, of plans that draw their own.
     n_train, n_evaluation : int
-    group : Group or None
-    share : float
-        As in `Refit`.
+    evaluation : Sample or None
+        The rows themselves, of plans that draw their own.
     """
 
     number: int
-    evaluation: IntArray | Sample
     n_train: int
     n_evaluation: int
-    group: Group | None
-    share: float = 1.0
+    evaluation: Sample | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class AbsentModel:
-    """The name of a model that is not kept."""
+class AbsentDesign(ArrayDesign):
+    """What is known of an encoding that is not kept."""
 
-    learner_name: str
+    def __init__(self, record: Record) -> None:
+        super().__init__([str(name) for name in record.population.variables])
+        self.columns, self.discrete, self.singles = record.columns, record.discrete, record.singles
 
-    def predict(self, *_: Any, **__: Any) -> Never:
+    def encode(self, variables: pd.DataFrame, index: pd.Index | None = None) -> Never:
         """Raise `FileError`."""
         raise FileError(NO_MODELS)
 
@@ -99,13 +94,13 @@ class Record:
         As in `Problem`.
     columns : tuple of str
         That the estimator took.
-    model : AbsentModel
+    learner_name : str
     kind, classes, order, labels, ordinal
         As in `Predictor`.
-    distribution : Distribution or None
-        The family that the models predict, if that was asked for.
+    distributions : tuple of (str, Distribution or None), or None
+        Kind and family of the first model's predictor of distributions, if it was asked for.
+    evaluations : Evaluations
     refits : tuple of RefitRecord
-    correction : float
     frame : DataFrame or None
         Variables and response of all rows, by which `rows=` and `by=` choose; None if every refit
         draws its own.
@@ -116,14 +111,9 @@ class Record:
     weights : Weights or None
         Of the user's rows; those of frequency say which row of the frame is which of them.
     findings : mapping of str to Finding
-        By the digest of the estimand and of the rows that evaluate it.
-    coefficient_errors : mapping of str to CoefficientErrors
-        By the same digest, for the delta method of one model.
-    engines : mapping of str to Engine
-        By the digest of the rows and of the kind of predictions.
-    half_fits : HalfFits or None
+        By the text of the request.
+    facts : FitFacts
     mean_share : float or None
-    plan_note : str
     models : ModelsOnFile or None
     """
 
@@ -135,24 +125,21 @@ class Record:
     singles: frozenset[str]
     codes: frozenset[str] = frozenset()
     columns: tuple[str, ...]
-    model: AbsentModel
+    learner_name: str
     kind: Kind
     classes: tuple[Any, ...] | None
     order: tuple[int, ...]
     labels: tuple[Any, ...] | None
     ordinal: bool
-    distribution: Distribution | None
+    distributions: tuple[str, Distribution | None] | None
+    evaluations: Evaluations
     refits: tuple[RefitRecord, ...]
-    correction: float
     frame: pd.DataFrame | None
     complete: npt.NDArray[np.bool_] | None
     user_index: pd.Index | None
     findings: Mapping[str, Finding]
-    coefficient_errors: Mapping[str, CoefficientErrors]
-    engines: Mapping[str, Engine]
-    half_fits: HalfFits | None
+    facts: FitFacts
     mean_share: float | None
-    plan_note: str
     models: ModelsOnFile | None = None
     weights: Weights | None = None
 
@@ -203,7 +190,7 @@ class Keepable(Interpretable):
         check_flag("models", models)
         record = record_of(self.analysis)
         if models:
-            if not self.analysis.problem.has_model:
+            if isinstance(self.analysis.problem.elsewhere, RecordOfModels):
                 raise OptionError(
                     "`models=True` needs models, but these results have none: save those of a fit "
                     "that keeps them, or leave `models` out."
@@ -246,16 +233,10 @@ class ResultsOnFile(Keepable, Savable):
         used = {name for names in self.record.features.values() for name in names}
         if not every.issuperset((*used, *(models.design.variables if models else ()))):
             raise FileError("a feature is not among the variables")
-        rows = [refit.evaluation.nobs for refit in self.analysis.refits]
+        evaluations = self.record.evaluations
         for finding in self.record.findings.values():
-            for n, by_name in zip(rows, finding.by_refit, strict=True):
-                for part in by_name.values():
-                    tables = (part.rows, part.donors, part.below)
-                    shapes = {table.shape for table in tables if table is not None}
-                    if len(shapes) > 1 or part.rows.shape[1:] != part.value.shape:
-                        raise FileError("a measurement has another shape than its rows")
-                    if len(part.rows) > n:
-                        raise FileError("a measurement is of more rows than its refit has")
+            if not finding.scope:
+                finding.tally.check(evaluations)
 
     def predict(self, data: pd.DataFrame | npt.ArrayLike) -> FloatArray | pd.DataFrame:
         """Predict new rows by the mean over refits, as ``LearnerResults.predict``.
@@ -284,113 +265,6 @@ class ResultsOnFile(Keepable, Savable):
         return list(dict.fromkeys(each.description for each in self.record.findings.values()))
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnalysisOnFile(Analysis):
-    """An analysis whose models are not at hand: it knows what was measured.
-
-    Attributes
-    ----------
-    record : Record
-    scope : str
-        Digest of the rows that evaluate, if they are some of all; empty for all.
-    """
-
-    record: Record
-    scope: str = ""
-
-    @cached_property
-    def cases(self) -> tuple[ModelOnRows, ...]:
-        """One case per refit; `FileError` if there are no models."""
-        if not self.problem.has_model:
-            raise FileError(NO_MODELS)
-        cases: tuple[ModelOnRows, ...] = super().cases
-        return cases
-
-    def measure(
-        self, estimand: Estimand, progress: ProgressOption = False
-    ) -> tuple[Measurement, ...]:
-        """Return what was measured, or measure it if there are models."""
-        digest = digest_of(self.scope, measurement_key(estimand))
-        if digest in self.record.findings:
-            return self.record.findings[digest].by_refit
-        if self.problem.has_model and not estimand.leave_out:
-            return super().measure(estimand, progress)
-        known = dict.fromkeys(each.description for each in self.record.findings.values())
-        lack = "no learner is kept that it could train again"
-        if not self.problem.has_model:
-            lack = "no models are kept that it could be measured on"
-        raise FileError(
-            f"{estimand.description} was not measured with these options and rows, and {lack}; ask "
-            "for it before `save`, or in `measure` of `fit`. Measured were "
-            f"{list_of(known, most=20, limit=400) or 'none'}."
-        )
-
-    def coefficient_errors(self, estimand: Estimand) -> CoefficientErrors | None:
-        """Return what was computed for the delta method."""
-        key = fingerprint((*measurement_key(estimand), estimand.read))
-        digest = fingerprint((self.scope, key))
-        if digest in self.record.coefficient_errors:
-            return self.record.coefficient_errors[digest]
-        return super().coefficient_errors(estimand) if self.problem.has_model else None
-
-    def replicates(
-        self, estimand: Estimand, cov_type: CovType | None = None, *, checked: bool = True
-    ) -> Replicates:
-        """Return the estimates of every refit; `FileError` if their parts do not go together."""
-        try:
-            return super().replicates(estimand, cov_type, checked=checked)
-        except PyinterpError:
-            raise
-        except Exception as error:  # of names or shapes that no measurement has
-            raise FileError(
-                f"The file is damaged: its measurements of {estimand.description} do not go "
-                f"together ({reason(error)}). Save the results again."
-            ) from error
-
-    def on(self, rows: npt.NDArray[np.bool_], name: str) -> AnalysisOnFile:
-        """Return the analysis of some of the evaluation rows."""
-        key = rows.tobytes(), name
-        if key not in self.subsets:
-            part = cast(AnalysisOnFile, super().on(rows, name))
-            self.subsets[key] = replace(part, scope=scope_of(self.scope, *key))
-        return cast(AnalysisOnFile, self.subsets[key])
-
-    def need_trainer(self) -> LeaveOut:
-        """Return what is not asked: refits without features were measured before."""
-        return LeaveOut(
-            estimator=None, refits=(), seeds=self.seeds, options=RefitOptions(progress=False)
-        )
-
-    def engine_of_kind(self, kind: Kind) -> Engine:
-        """Return the engine that computed predictions of a kind."""
-        digest = fingerprint((self.scope, kind))
-        if self.problem.has_model and digest not in self.record.engines:
-            return super().engine_of_kind(kind)
-        whole = self.record.engines.get(fingerprint(("", kind)), self.context.engine)
-        return self.record.engines.get(digest, whole)
-
-    @property
-    def half_fits(self) -> HalfFits | None:
-        """What refits on halves and refits of the estimate find."""
-        return self.record.half_fits
-
-    @cached_property
-    def mean_share(self) -> float:
-        """The share of their training variance that means of predictions over refits keep."""
-        if self.record.mean_share is not None:
-            return self.record.mean_share
-        if self.problem.has_model:
-            return super().mean_share
-        raise FileError(
-            "No importances were measured, which this needs; ask the fit for `pfi()` before `save`."
-        )
-
-    @property
-    def plan_note(self) -> str:
-        """Footnotes on the plan."""
-        return self.record.plan_note
-
-
 def mean_prediction(refits: Sequence[Refit], variables: pd.DataFrame) -> FloatArray | pd.DataFrame:
     """Return the mean over refits of predictions: an array, or a column for every class."""
     mean: FloatArray = np.mean([r.predictor(r.design.encode(variables)) for r in refits], axis=0)
@@ -402,19 +276,7 @@ def record_of(analysis: Analysis) -> Record:
     """Return the record of an analysis and of what it has measured."""
     problem, predictor = analysis.problem, analysis.problem.predictor
     population, data = problem.population, analysis.data
-    known = vars(problem).get("predictive")
-    if isinstance(analysis, AnalysisOnFile):
-        kept = analysis.record
-        asks = "cases" in vars(analysis)
-        return replace(
-            kept,
-            distribution=None if known is None else known.distribution,
-            findings={**kept.findings, **findings_of(analysis)},
-            coefficient_errors={**kept.coefficient_errors, **errors_of(analysis)},
-            engines={**(_engines(analysis) if asks else {}), **kept.engines},
-            mean_share=vars(analysis).get("mean_share", kept.mean_share),
-            models=None,
-        )
+    asked = distributions_of(analysis)
     frame = None
     if data is not None:
         used = [*map(str, population.variables), analysis.context.endog_name]
@@ -428,35 +290,44 @@ def record_of(analysis: Analysis) -> Record:
         singles=problem.design.singles,
         codes=problem.codes,
         columns=tuple(problem.design.columns),
-        model=AbsentModel(learner_name=predictor.name),
+        learner_name=predictor.name,
         kind=predictor.kind,
         classes=predictor.classes,
         order=predictor.order,
         labels=predictor.labels,
         ordinal=predictor.ordinal,
-        distribution=None if known is None else known.distribution,
-        refits=tuple(_refit_record(refit, population, data is None) for refit in analysis.refits),
-        correction=analysis.correction,
+        distributions=None if asked is None else (asked.kind, asked.distribution),
+        evaluations=analysis.evaluations,
+        refits=tuple(
+            RefitRecord(
+                number=refit.number,
+                evaluation=refit.evaluation.at_hand() if data is None else None,
+                n_train=refit.n_train,
+                n_evaluation=refit.n_evaluation,
+            )
+            for refit in analysis.refits
+        ),
         frame=frame,
         complete=None if data is None else data.complete,
         user_index=None if data is None else data.user_index,
         weights=None if data is None else data.weights,
-        findings=findings_of(analysis),
-        coefficient_errors=errors_of(analysis),
-        engines=_engines(analysis),
-        half_fits=analysis.half_fits,
-        mean_share=vars(analysis).get("mean_share"),
-        plan_note=analysis.plan_note,
+        findings=findings_of(analysis, all_named=False),
+        facts=analysis.facts,
+        mean_share=_share(analysis),
     )
 
 
-def analysis_of(record: Record) -> AnalysisOnFile:
+def _share(analysis: Analysis) -> float | None:
+    """Return `mean_share` of pairs of halves; None where the models that had it are not here."""
+    with suppress(FileError):
+        return None if analysis.facts.half_fits is None else analysis.mean_share
+    return None
+
+
+def analysis_of(record: Record) -> Analysis:
     """Return the analysis of a record."""
-    population, model = record.population, record.model
-    design = ArrayDesign([str(name) for name in population.variables])
-    design.columns, design.discrete = record.columns, record.discrete
-    design.singles = record.singles
-    vars(design)["encode"] = model.predict
+    population, context = record.population, record.context
+    model, design = AbsentModel(learner_name=record.learner_name), AbsentDesign(record)
     predictor = Predictor(
         model,
         record.kind,
@@ -466,25 +337,30 @@ def analysis_of(record: Record) -> AnalysisOnFile:
         labels=record.labels,
         ordinal=record.ordinal,
     )
+    stated = None
+    if record.distributions is not None:
+        kind, family = record.distributions
+        stated = replace(predictor, kind=cast(Kind, kind), distribution=family)
+    models = RecordOfModels(
+        findings=record.findings,
+        fit_facts=record.facts,
+        share=record.mean_share,
+        of_codes=record.codes,
+        distributions=stated,
+    )
     problem = Problem(
         population=population,
         features=record.features,
         predictor=predictor,
         design=design,
-        has_model=False,
+        elsewhere=models,
     )
-    vars(problem)["codes"] = record.codes
-    if record.kind == "probability":
-        vars(problem)["predictive"] = predictor
-    elif record.distribution is not None:
-        stated = replace(predictor, kind="distribution", distribution=record.distribution)
-        vars(problem)["predictive"] = stated
     data = None
     if record.frame is not None and record.complete is not None:
         data = RowData(
             frame=record.frame,
             endog=None,
-            endog_name=record.context.endog_name,
+            endog_name=context.endog_name,
             is_frame=True,
             form=Form(),
             user_index=record.user_index,
@@ -492,12 +368,29 @@ def analysis_of(record: Record) -> AnalysisOnFile:
             weights=record.weights,
             repeats=_repeats(record.weights, len(record.frame)),
         )
-    return AnalysisOnFile(
-        record=record,
+    evaluations, refits = record.evaluations, []
+    places = np.searchsorted(population.rows, evaluations.rows)
+    for each, at, group in zip(record.refits, evaluations.at, evaluations.groups, strict=True):
+        own = each.evaluation
+        refits.append(
+            Refit(
+                number=each.number,
+                predictor=predictor,
+                design=design,
+                evaluation=population.some(places[at]) if own is None else own,
+                train=None,
+                n_train=each.n_train,
+                n_evaluation=each.n_evaluation,
+                group=group,
+                share=evaluations.share,
+            )
+        )
+    return Analysis(
         problem=problem,
-        refits=tuple(_refit(each, population, predictor, design) for each in record.refits),
-        correction=record.correction,
-        context=record.context,
+        refits=tuple(refits),
+        models=models,
+        evaluations=evaluations,
+        context=context,
         seeds=Seeds(record.seed),
         data=data,
     )
@@ -516,80 +409,19 @@ def _repeats(weights: Weights | None, rows: int) -> IntArray | None:
 
 
 def with_models(
-    analysis: AnalysisOnFile, models: ModelsOnFile, trusted: Sequence[str | type]
-) -> AnalysisOnFile:
+    analysis: Analysis, models: ModelsOnFile, trusted: Sequence[str | type]
+) -> Analysis:
     """Return the analysis with models, on which all is measured that was not."""
     refits = models.refits(analysis.refits, analysis.problem.population, trusted)
     problem = replace(
-        analysis.problem, predictor=refits[0].predictor, design=refits[0].design, has_model=True
+        analysis.problem, predictor=refits[0].predictor, design=refits[0].design, elsewhere=None
     )
-    return replace(
-        analysis,
-        problem=problem,
+    here = ModelsHere(
         refits=refits,
+        problem=problem,
+        seeds=analysis.seeds,
         engine=cast(EngineName, models.engine),
         memory_mb=models.memory_mb,
     )
-
-
-def digest_of(scope: str, key: MeasurementKey) -> str:
-    """Return the digest of an estimand, measured on rows of some scope."""
-    return fingerprint((scope, *key))
-
-
-def scope_of(scope: str, rows: bytes, name: str) -> str:
-    """Return the digest of some of the rows of a scope."""
-    return fingerprint((scope, rows, name))
-
-
-def findings_of(analysis: Analysis, scope: str = "") -> dict[str, Finding]:
-    """Return what was measured on all rows and on some, by digest."""
-    findings = {digest_of(scope, key): each for key, each in analysis.measurements.items()}
-    for (rows, name), part in analysis.subsets.items():
-        findings |= findings_of(part, scope_of(scope, rows, name))
-    return findings
-
-
-def errors_of(analysis: Analysis, scope: str = "") -> dict[str, CoefficientErrors]:
-    """Return the errors of coefficients, by digest."""
-    errors = {fingerprint((scope, key)): e for key, e in analysis.errors_of_coefficients.items()}
-    for (rows, name), part in analysis.subsets.items():
-        errors |= errors_of(part, scope_of(scope, rows, name))
-    return errors
-
-
-def _engines(analysis: Analysis, scope: str = "") -> dict[str, Engine]:
-    """Return the engines of all rows and of some, by the digest of rows and kind."""
-    kinds = {kind for case in analysis.cases for kind in case._by_kind}
-    kinds.add(analysis.problem.predictor.kind)
-    engines = {fingerprint((scope, kind)): analysis.engine_of_kind(kind) for kind in sorted(kinds)}
-    for (rows, name), part in analysis.subsets.items():
-        engines |= _engines(part, scope_of(scope, rows, name))
-    return engines
-
-
-def _refit_record(refit: Refit, population: Sample, own_rows: bool) -> RefitRecord:
-    places: IntArray = np.searchsorted(population.rows, refit.evaluation.rows)
-    return RefitRecord(
-        number=refit.number,
-        evaluation=refit.evaluation if own_rows else places,
-        n_train=refit.n_train,
-        n_evaluation=refit.n_evaluation,
-        group=refit.group,
-        share=refit.share,
-    )
-
-
-def _refit(record: RefitRecord, population: Sample, predictor: Predictor, design: Design) -> Refit:
-    rows = record.evaluation
-    return Refit(
-        number=record.number,
-        predictor=predictor,
-        design=design,
-        evaluation=population.take(rows) if isinstance(rows, np.ndarray) else rows,
-        train=None,
-        n_train=record.n_train,
-        n_evaluation=record.n_evaluation,
-        group=record.group,
-        share=record.share,
-    )
+    known = replace(cast(RecordOfModels, analysis.models), models=here)
+    return replace(analysis, problem=problem, refits=refits, models=known)

@@ -7,28 +7,37 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from pyinterp._typing import FloatArray
 from pyinterp.data.sample import Sample
-from pyinterp.estimands.estimate import ModelOnRows
+from pyinterp.resampling.refits import Refit
 
 # The autocorrelation must be larger than 2.33 standard errors 1 / root(n) of exchangeable rows, a
 # test at 1%, and than .25, so that weak dependence in many rows says nothing.
 STANDARD_ERRORS, LEAST = 2.33, 0.25
 
 
-def order_note(cases: Sequence[ModelOnRows]) -> str:
+def order_note(
+    population: Sample, refits: Sequence[Refit], predictions: Sequence[FloatArray]
+) -> str:
     """Return a footnote if rows have an index of dates, or residuals alike in row order; else "".
 
     Splits into blocks of rows know the order: no training row lies between two evaluation rows.
+
+    Parameters
+    ----------
+    population : Sample
+    refits : sequence of Refit
+    predictions : sequence of ndarray
+        By refit, of its evaluation rows.
     """
-    if not _mix(cases):
+    if not _mix(refits):
         return ""
-    population = cases[0].population
     if isinstance(population.index, pd.DatetimeIndex | pd.PeriodIndex):
         sign = "Rows have an index of dates."
     elif _is_sorted(population):  # as tables sorted by the response are
         return ""
     else:
-        alike, n = _autocorrelation(cases)
+        alike, n = _autocorrelation(population, refits, predictions)
         if alike <= max(STANDARD_ERRORS / np.sqrt(n), LEAST):
             return ""
         sign = f"Residuals of rows next to each other are alike (autocorrelation {alike:.2f})."
@@ -38,13 +47,12 @@ def order_note(cases: Sequence[ModelOnRows]) -> str:
     )
 
 
-def _mix(cases: Sequence[ModelOnRows]) -> bool:
-    """Whether a training row of some case lies between two of its evaluation rows."""
-    for case in cases:
-        if case.train is not None:
-            train, rows = case.train.rows, case.sample.rows
-            if ((train > rows.min()) & (train < rows.max())).any():
-                return True
+def _mix(refits: Sequence[Refit]) -> bool:
+    """Whether a training row of some refit lies between two of its evaluation rows."""
+    for refit in refits:
+        train, rows = refit.train_rows, refit.evaluation.rows
+        if ((train > rows.min()) & (train < rows.max())).any():
+            return True
     return False
 
 
@@ -59,17 +67,19 @@ def _is_sorted(population: Sample) -> bool:
     return bool((steps >= 0).all() or (steps <= 0).all())
 
 
-def _autocorrelation(cases: Sequence[ModelOnRows]) -> tuple[float, int]:
+def _autocorrelation(
+    population: Sample, refits: Sequence[Refit], predictions: Sequence[FloatArray]
+) -> tuple[float, int]:
     """Return the correlation of residuals, means over refits, with the next row's; and the rows.
 
     Of classes, over the residuals of all of them.
     """
-    last, outputs = cases[0].population.rows.max(), cases[0].whatif.factual.shape[1:] or (1,)
+    last, outputs = population.rows.max(), predictions[0].shape[1:] or (1,)
     total, count = np.zeros((*outputs, last + 1)), np.zeros(last + 1)
     classes = np.arange(len(total))[:, None]
-    for case in cases:
-        predicted, rows = case.whatif.factual.T, case.sample.rows
-        total[:, rows] += (case.y if predicted.ndim == 1 else case.y == classes) - predicted
+    for refit, predicted in zip(refits, predictions, strict=True):
+        y, rows = np.asarray(refit.evaluation.y), refit.evaluation.rows
+        total[:, rows] += (y if predicted.ndim == 1 else y == classes) - predicted.T
         count[rows] += 1
     residuals = total[:, count > 0] / count[count > 0]
     around = residuals - residuals.mean(axis=1, keepdims=True)

@@ -241,6 +241,13 @@ class Predictor:
         """
         return check_repeatable(self, matrix, self.name)
 
+    def by_kind(self, matrix: Matrix) -> dict[Kind, FloatArray]:
+        """Return predictions by their kind; of a model that states probabilities labels too."""
+        answers: dict[Kind, FloatArray] = {self.kind: self(matrix)}
+        if self.kind == "probability":
+            answers["label"] = self.as_kind("label")(matrix)
+        return answers
+
     def as_kind(self, kind: Literal["label", "answers"]) -> Predictor:
         """Return the predictor of the model's own labels, or of all that scorers may ask for.
 

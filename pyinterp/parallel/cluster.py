@@ -89,10 +89,11 @@ class Cluster:
             if self.client.status == "running":
                 self.client.cancel([each for each in results if not each.done()])
 
-    def bring(
+    @contextmanager
+    def brought(
         self, results: Sequence[There], *, label: str = "", progress: ProgressOption = False
-    ) -> list[Any]:
-        """Return results here, in order.
+    ) -> Iterator[Iterable[Any]]:
+        """Bring results here, as `outcomes` does.
 
         Raises
         ------
@@ -100,13 +101,18 @@ class Cluster:
             If they are lost, as without the processes or the client that they need.
         """
         try:
-            with self.outcomes(results, label=label, progress=progress) as brought:
-                return list(brought)
+            with self.outcomes(results, label=label, progress=progress) as here:
+                yield here
         except (Exception, CancelledError) as error:
             lost = type(error).__module__.startswith("distributed")
             if lost or isinstance(error, CancelledError) or self.client.status != "running":
                 raise RefitError(_no_models(reason(error))) from error
             raise
+
+    def bring(self, results: Sequence[There]) -> list[Any]:
+        """Return results here, in order."""
+        with self.brought(results) as here:
+            return list(here)
 
 
 def _no_models(why: str) -> str:

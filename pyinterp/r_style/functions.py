@@ -219,7 +219,10 @@ def vi_permute(
         permutations=nsim if permutations is None else permutations,
     )
     if permutations is None:
-        number = min(nsim, min(len(rows) for rows in results.rows) - 1)
+        evaluations = results.replicates.evaluations
+        every = [len(rows) for rows in evaluations.at]
+        rows = min(every[k] for k in evaluations.estimating)
+        number = min(nsim, rows - 1)
     else:
         number = np.shape(permutations[results.params.index[0]])[1]
     frame = _importances(results.params)

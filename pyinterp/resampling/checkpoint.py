@@ -1,4 +1,4 @@
-"""A folder that keeps finished refits and measurements, so that a call that ended goes on.
+"""A folder that keeps finished refits, so that a call that ended goes on.
 
 The folder is for the user's own calls: refits are pickles, as only pickles hold any model.
 """
@@ -10,7 +10,7 @@ import os
 import pickle
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 import cloudpickle
 
 from pyinterp.errors import FileError, OptionError, list_of, quote, reason
-from pyinterp.storage import archive
 from pyinterp.storage.files import place_of, whole_file
 
 T = TypeVar("T")
@@ -27,24 +26,22 @@ FACTS, CALL, SEED = "facts.json", "call.pickle", "seed.json"
 PATIENCE = 60.0  # seconds that shards wait for each other, as they begin
 DIGEST = 32  # bytes before a pickle
 DIGITS = 6  # of a refit's number
-# What facts are called, the most telling first.
+# What facts that must be equal are called, the most telling first. The others are for messages.
 NAMES = {
     "formula": "formula",
-    "learner": "learner",
-    "settings": "settings of the learner, or functions of the formula",
     "plan": "plan",
-    "rows": "values of the plan",
+    "refits": "number of refits",
     "seed": "seed",
     "options": "options of `fit`",
-    "versions": "versions of packages",
     "data": "data",
+    "rows": "rows that train or evaluate",
 }
-TEXTS = ("formula", "learner", "plan", "seed", "options", "versions")
+DIGESTS = ("data", "rows")
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder of finished refits and measurements.
+    """A folder of finished refits.
 
     Attributes
     ----------
@@ -63,7 +60,7 @@ class Checkpoint:
     def make(self) -> Checkpoint:
         """Make the folder if it is not there."""
         try:
-            for part in ("refits", "measurements"):
+            for part in ("refits", "left_out"):
                 (self.folder / part).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise OptionError(
@@ -73,14 +70,14 @@ class Checkpoint:
         return self
 
     @property
-    def facts(self) -> dict[str, str]:
+    def facts(self) -> dict[str, Any]:
         """What the folder's refits are of; empty if it is new."""
         file = self.folder / FACTS
         if not file.exists():
             return {}
         try:
-            return {str(name): str(fact) for name, fact in json.loads(file.read_bytes()).items()}
-        except (ValueError, AttributeError) as error:
+            return {**json.loads(file.read_bytes())}
+        except (ValueError, TypeError) as error:
             raise FileError(
                 f"{str(file)!r} can't be read: {reason(error)}. Give another folder."
             ) from error
@@ -96,7 +93,7 @@ class Checkpoint:
                 _write(file, json.dumps(drawn).encode())
             return int(json.loads(file.read_bytes()))
 
-    def begin(self, facts: Mapping[str, str], call: object) -> None:
+    def begin(self, facts: Mapping[str, Any], call: object) -> None:
         """Write what the refits are of; raise `OptionError` if the folder has refits of others."""
         with self.lock("begin", wait=PATIENCE):
             before = self.facts
@@ -105,7 +102,7 @@ class Checkpoint:
                     shown = f": {before.get(name)} there, {facts[name]} here"
                     raise OptionError(
                         f"{str(self.folder)!r} keeps refits of another call, which differs in its "
-                        f"{what}{shown if name in TEXTS else ''}. Repeat the call as it was, or "
+                        f"{what}{'' if name in DIGESTS else shown}. Repeat the call as it was, or "
                         "give another folder."
                     )
             # Facts come last: with them the folder has begun.
@@ -136,6 +133,15 @@ class Checkpoint:
                 ) from error
             yield
 
+    @contextmanager
+    def at_work(self, shard: Shard | None) -> Iterator[None]:
+        """Keep other processes from the same work: all of it, or a shard's."""
+        with ExitStack() as locks:
+            locks.enter_context(self.lock("whole", shared=shard is not None))
+            if shard is not None:
+                locks.enter_context(self.lock(f"{shard.number} of {shard.count}"))
+            yield
+
     def call(self) -> Any:
         """Return the call that began the folder."""
         found = _of_pickle(self.folder / CALL)
@@ -160,32 +166,48 @@ class Checkpoint:
 
     def refits(self, numbers: Collection[int]) -> dict[int, Any]:
         """Return the predictors that are kept of these refits, and remove half-written files."""
-        for file in (self.folder / "refits").glob(f".{'[0-9]' * DIGITS}-*"):
-            if int(file.name[1 : 1 + DIGITS]) in numbers:
-                file.unlink()
+        with self.lock("first", wait=PATIENCE):  # any shard may be writing the first one
+            for file in (self.folder / "refits").glob(f".{'[0-9]' * DIGITS}-*"):
+                if int(file.name[1 : 1 + DIGITS]) in numbers:
+                    file.unlink()
         kept = {number: _of_pickle(self._refit(number)) for number in numbers}
         return {number: predictor for number, predictor in kept.items() if predictor is not None}
+
+    def numbers(self, total: int) -> Iterator[int]:
+        """Yield the numbers of refits whose files are whole."""
+        return (k for k in range(1, total + 1) if _content(self._refit(k)) is not None)
 
     def keep_refit(self, number: int, predictor: object) -> None:
         """Keep a refit's predictor."""
         _write(self._refit(number), _pickle_of(predictor, "a fitted one"))
 
+    def keep_first(self, number: int, predictor: T) -> T:
+        """Return the predictor that another process kept of a refit, or keep this one."""
+        file = self._refit(number)
+        if _content(file) is None:  # many shards need not wait for each other's loading
+            with self.lock("first", wait=PATIENCE):
+                if _content(file) is None:
+                    self.keep_refit(number, predictor)
+                    return predictor
+        kept: T = _of_pickle(file)
+        return kept
+
     def keep_failure(self, number: int, text: str) -> None:
         """Keep why a refit failed, which need not stop those who join shards."""
         _write(self._failure(number), text.encode())
 
-    def recall(self, digest: str) -> Any:
-        """Return what is kept under a digest; None if nothing is, or its file is damaged."""
-        with suppress(FileError):
-            return archive.load(self._measurement(digest))
-        return None
+    def left_out(self, number: int, variables: Sequence[str]) -> Any:
+        """Return what is kept of a refit without some variables; None if nothing is."""
+        return _of_pickle(self._without(number, variables))
 
-    def keep(self, digest: str, value: object) -> None:
-        """Keep what was measured under a digest."""
-        archive.save(value, self._measurement(digest), {})
+    def keep_left_out(self, number: int, variables: Sequence[str], predictions: object) -> None:
+        """Keep what a refit without some variables predicts."""
+        _write(self._without(number, variables), _pickle_of(predictions, "what it predicts"))
 
-    def _measurement(self, digest: str) -> Path:
-        return self.folder / "measurements" / f"{digest}.pyinterp"
+    def _without(self, number: int, variables: Sequence[str]) -> Path:
+        # Names of variables may be longer than those of files, or have a slash.
+        names = sha256(json.dumps(list(map(str, variables))).encode()).hexdigest()[:16]
+        return self.folder / "left_out" / f"{number:0{DIGITS}d}-{names}.pickle"
 
     def _failure(self, number: int) -> Path:
         return self._refit(number).with_suffix(".txt")

@@ -22,7 +22,6 @@ from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.resampling.checkpoint import Checkpoint
 from pyinterp.resampling.refits import Refit, RefitOptions, fit_one, outcome_of, with_number
-from pyinterp.storage import fingerprint
 
 Key: TypeAlias = tuple[int, tuple[str, ...]]
 # Predictions by their kind; the first is the default of the model.
@@ -86,7 +85,7 @@ class LeaveOut:
             reduced = without(refit.design, variables)
             kept = None
             if self.checkpoint is not None:
-                kept = self.checkpoint.recall(_digest(refit.number, variables))
+                kept = self.checkpoint.left_out(refit.number, variables)
             if reduced is None or kept is not None:
                 self._predictions[refit.number, variables] = kept
             else:
@@ -114,7 +113,7 @@ class LeaveOut:
                 if isinstance(outcome, Exception):
                     raise RefitError(_failure(label, feature, refit, outcome)) from outcome
                 if self.checkpoint is not None:
-                    self.checkpoint.keep(_digest(refit.number, variables), outcome)
+                    self.checkpoint.keep_left_out(refit.number, variables, outcome)
                 self._predictions[refit.number, variables] = outcome
 
     def _training(
@@ -149,10 +148,6 @@ class LeaveOut:
             yield partial(with_number, job, outcome_of, _predict, fit, evaluation, workers)
 
 
-def _digest(refit: int, variables: tuple[str, ...]) -> str:
-    return fingerprint(("without", refit, variables))
-
-
 def _reduce(design: Design, full: Design, matrix: Matrix, sample: Sample) -> Matrix:
     """Return the rows in a reduced design; columns of the full matrix if all are in it."""
     place = {name: j for j, name in enumerate(full.columns)}
@@ -164,10 +159,7 @@ def _reduce(design: Design, full: Design, matrix: Matrix, sample: Sample) -> Mat
 def _predict(fit: Callable[[], Predictor], evaluation: Matrix, workers: int) -> ByKind:
     predictor = fit()
     with threads.shared_cores([predictor.estimator], workers):
-        answers: ByKind = {predictor.kind: predictor(evaluation)}
-        if predictor.kind == "probability":
-            answers["label"] = predictor.as_kind("label")(evaluation)
-        return answers
+        return predictor.by_kind(evaluation)
 
 
 def _failure(label: str, feature: str, refit: Refit, error: Exception) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import chain
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -39,6 +40,7 @@ from pyinterp.random import Seeds
 from pyinterp.representation import about
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.levels import Levels, Unseen, in_words, levels_for, unread, unseen_among
+from pyinterp.resampling.proof import Answers, circumstances, digest_of, prove
 from pyinterp.resampling.resampling import Group, Part, Resampling, Units, some_rows
 
 T = TypeVar("T")
@@ -128,11 +130,14 @@ def refit(
     finish: Callable[[Refit], Any] | None = None,
     cluster: Cluster | None = None,
     stay: bool = False,
-) -> tuple[Refit, ...]:
-    """Train `estimator` on every part of the plan.
+    begin: Callable[[], tuple[Mapping[str, str], object]] = lambda: ({}, None),
+) -> tuple[tuple[Refit, ...], str]:
+    """Train `estimator` on every part of the plan; in words what a checkpoint had.
 
     Refits whose training fails are dropped if ``options.on_error`` is "drop". Those that the
-    checkpoint keeps are not trained again. Of a shard, only its refits are trained, and returned.
+    checkpoint keeps are not trained again, but for one, which must predict the same. It begins
+    with facts and a call, which ``begin()`` returns. Of a shard, only its refits are trained, and
+    returned.
     ``finish(refit)`` returns what takes the place of a refit's predictor, in the job that trains
     it. On a cluster that may `stay` there: an owner of the predictor, which is asked from here.
 
@@ -141,24 +146,36 @@ def refit(
     RefitError
         If a refit fails (or, with "drop", if fewer than are needed succeed); it names the refit
         and chains the cause. If a worker process or its connection is lost.
+    OptionError
+        If the checkpoint keeps refits of another call.
     """
     parts = list(plan.parts(population, units, seeds.stream("splits"), read))
     rng = seeds.stream("splits", name="evaluation rows")
     parts = some_rows(parts, options.max_evaluation_rows, rng)
-    numbered = dict(enumerate(parts, 1)) if shard is None else shard.choose(parts)
-    work = _Work(estimator, design, population, numbered, plan, seeds, options, finish)
+    every = dict(enumerate(parts, 1))
+    numbered = every if shard is None else shard.choose(parts)
+    work = _Work(estimator, design, population, every, plan, seeds, options, finish, cluster)
     done: dict[int, Predictor] = {}
     if checkpoint is not None:
+        samples = (sample for part in parts for sample in part[:2])
+        rows = digest_of(samples, positions=plan.shares_data)
+        words = circumstances(estimator, design)
+        facts, call = begin()
+        checkpoint.begin({**facts, "rows": rows, "words": words}, call)
         done = checkpoint.refits(numbered)
     if work.unseen and options.on_error == "raise":
         raise RefitError(in_words(work.unseen, plan, design))
+    folder = ""
+    if checkpoint is not None and (done or shard is not None):
+        with _lost_workers(done, len(numbered), checkpoint):
+            proven = work.prove(checkpoint)
+        folder = f"{len(done)} of {len(numbered)} refits, {'' if proven else 'not '}proven"
+        done |= checkpoint.refits(numbered.keys() - done.keys())  # maybe the first
     todo = [k for k in numbered if k not in done]
     failures: list[tuple[str, Exception]] = []
     with (
         _lost_workers(done, len(numbered), checkpoint),
-        work.outcomes(todo, ordered=checkpoint is None)
-        if cluster is None
-        else work.outcomes_there(todo, cluster, stay=stay) as fits,
+        work.outcomes(todo, ordered=checkpoint is None, stay=stay) as fits,
     ):
         for k, outcome in fits:
             if not isinstance(outcome, Exception):
@@ -181,7 +198,7 @@ def refit(
         if not refits and not lacking:
             lacking = "No refit of this shard succeeded."
         _report(failures, len(parts), lacking)
-    return tuple(refits)
+    return tuple(refits), folder
 
 
 @dataclass(frozen=True)
@@ -196,6 +213,7 @@ class _Work:
     seeds: Seeds
     options: RefitOptions
     finish: Callable[[Refit], Any] | None
+    cluster: Cluster | None
     _designs: dict[int, Design] = field(default_factory=dict)
 
     @cached_property
@@ -252,10 +270,55 @@ class _Work:
     def _rng(self, k: int) -> np.random.Generator | None:
         return self.seeds.stream("refits", k) if self.options.reseed else None
 
+    def prove(self, checkpoint: Checkpoint) -> bool:
+        """Make the first refit that is kept again, and return whether it proves that all are ours.
+
+        Shards that find none begin with the first: one keeps it, the others compare theirs.
+        """
+        for k in chain(checkpoint.numbers(len(self.parts)), self.parts):
+            again = self._train(k)
+            if isinstance(again, Exception):
+                if self.options.on_error == "raise":
+                    raise RefitError(_failure_in_words(k, len(self.parts), again)) from again
+                kept = checkpoint.refits([k]).get(k)
+            else:
+                kept = checkpoint.keep_first(k, again)
+            if kept is again:
+                return False
+            answers = {} if kept is None else self._answers(k, kept)
+            if answers:  # one that did not fail, and now may
+                make, here = partial(self._answers, k), circumstances(self.estimator, self.design)
+                return prove(k, answers, self._answers(k, again), make, checkpoint, here)
+        return False
+
+    def _train(self, k: int) -> Predictor | Exception:
+        """Train one part as it is trained among others."""
+        with self.outcomes([k], ordered=True) as fits:
+            ((_, outcome),) = fits
+            return outcome
+
+    def _answers(self, k: int, outcome: Predictor | Exception | None = None) -> Answers:
+        """Return what a refit predicts of its evaluation rows, or what was measured of it.
+
+        Of a failure nothing. Without an outcome the part is trained.
+        """
+        outcome = self._train(k) if outcome is None else outcome
+        if isinstance(outcome, Exception):
+            return {}
+        if self.finish is not None:
+            return dict(outcome.estimator.arrays)
+        rows = self.parts[k].evaluation
+        matrix = self.design_of(k).encode(rows.variables, rows.index)
+        with threads.shared_cores([outcome.estimator], effective_n_jobs(self.options.n_jobs)):
+            answers = outcome_of(outcome.by_kind, matrix)
+        return {} if isinstance(answers, Exception) else answers
+
     def outcomes(
-        self, numbers: Collection[int], *, ordered: bool
+        self, numbers: Collection[int], *, ordered: bool, stay: bool = False
     ) -> AbstractContextManager[Iterable[tuple[int, Predictor | Exception]]]:
-        """Train under the joblib backend that is set; the context yields numbered outcomes."""
+        """Train on a cluster, or under the joblib backend that is set; yields numbered outcomes."""
+        if self.cluster is not None:
+            return self._outcomes_there(numbers, self.cluster, stay=stay)
         return outcomes(
             self._jobs(numbers),
             len(numbers),
@@ -283,7 +346,7 @@ class _Work:
             yield partial(with_number, k, _outcome_then, then, *arguments)
 
     @contextmanager
-    def outcomes_there(
+    def _outcomes_there(
         self, numbers: Collection[int], cluster: Cluster, *, stay: bool
     ) -> Iterator[Iterable[tuple[int, Predictor | Exception]]]:
         """Train on a cluster; yields predictors of models that `stay` there, or come here."""

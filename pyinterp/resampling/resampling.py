@@ -75,7 +75,7 @@ class Part(NamedTuple):
     def keep(self, rows: IntArray, share: float) -> Part:
         """Return the part with those of its evaluation rows that are among `rows`, a `share`."""
         kept = np.flatnonzero(np.isin(self.evaluation.rows, rows))
-        return self._replace(evaluation=self.evaluation.take(kept), share=share)
+        return self._replace(evaluation=self.evaluation.some(kept), share=share)
 
     def by_position(self, population: Sample) -> Callable[[Sample], Part]:
         """Return a function of the population that returns the part, and holds no rows."""
@@ -92,7 +92,7 @@ class Part(NamedTuple):
 def _part_at(
     population: Sample, *, train: IntArray, evaluation: IntArray, others: tuple[Any, ...]
 ) -> Part:
-    return Part(population.take(train), population.take(evaluation), *others)
+    return Part(population.some(train), population.some(evaluation), *others)
 
 
 class Split(NamedTuple):
@@ -376,8 +376,8 @@ def part_of(
             f"{label} of {sample.nobs} rows gave {trains} and {evaluates}."
         )
     return Part(
-        sample.take(train),
-        sample.take(evaluation),
+        sample.some(train),
+        sample.some(evaluation),
         n_train=len(np.unique(of_row[train])),
         n_evaluation=len(np.unique(of_row[evaluation])),
         group=group,

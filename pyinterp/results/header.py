@@ -105,6 +105,9 @@ class Context:
         Hashes of every refit's rows: two results can be paired only if these are equal.
     subgroup : str
         Number and name of the rows that evaluate, if they are a subgroup; empty if they are all.
+    folder : str
+        How many refits a folder had from an earlier call, and whether one that was made again
+        proved them; empty if none.
     plan_note : str
         Footnote on the plan; empty if there is none.
     versions : tuple of (str, str)
@@ -141,6 +144,7 @@ class Context:
     offset: str = ""
     groups: str = ""
     subgroup: str = ""
+    folder: str = ""
     plan_note: str = ""
     missing_note: str = ""
     formula: str = ""

@@ -78,9 +78,9 @@ class EstimandResults(TableOfEstimands):
         Data, learner, resampling, seed and versions.
     fit : GoodnessOfFit or None
         Out-of-sample loss for the header.
-    rows : tuple of ndarray
-        Positions in the data of the evaluation rows of each refit.
-    labels : tuple of Index
+    rows : ndarray of int
+        Positions in the data of the rows that evaluate, one group after the other.
+    labels : Index
         The user's names of these rows: the data's index.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis of tests and side of intervals.
@@ -112,8 +112,8 @@ class EstimandResults(TableOfEstimands):
     variance: Variance
     context: Context
     fit: GoodnessOfFit | None
-    rows: tuple[IntArray, ...]
-    labels: tuple[pd.Index, ...]
+    rows: IntArray
+    labels: pd.Index
     alternative: Alternative = "two-sided"
     p_adjust: str | None = None
     simultaneous: bool = False
@@ -435,8 +435,8 @@ class EstimandResults(TableOfEstimands):
         return pd.DataFrame(
             {
                 "estimate": self.params,
-                "m": len(self.replicates.estimates),
-                "M": len(self.replicates.pairs),
+                "m": self.replicates.number,
+                "M": len(self.replicates.evaluations.pairs),
                 "A": np.diag(parts.A),
                 "S": parts.S,
                 "s2_m": np.diag(parts.by_refits),
@@ -759,17 +759,14 @@ class EstimandResults(TableOfEstimands):
         2     451.0  -138.0   631.0
         3     678.0   -97.0 -1659.0
         """
-        if not self.rows:
+        if not len(self.rows):
             raise InferenceError(
                 "A row has no contribution of its own to a difference of independent estimates; "
                 "ask the results that were compared."
             )
-        rows = np.concatenate([e.rows for e in self.replicates.estimates])
-        stacked = pd.DataFrame(rows, columns=self._index)
-        positions = np.concatenate(self.rows)
-        first = np.unique(positions, return_index=True)[1]
-        labels = self.labels[0].append(list(self.labels[1:]))
-        return stacked.groupby(positions).mean().set_axis(labels.take(first), axis=0)
+        order = np.argsort(self.rows, kind="stable")
+        means = self.replicates.row_means[order]
+        return pd.DataFrame(means, index=self.labels.take(order), columns=self._index)
 
     @cached_property
     def column_facts(self) -> dict[str, str]:
@@ -778,6 +775,7 @@ class EstimandResults(TableOfEstimands):
         return {
             "No. observations": str(self.nobs),
             "No. refits": str(self.context.refits),
+            **({"From a folder": self.context.folder} if self.context.folder else {}),
             "Loss": f"{fit.loss:.4g}" if fit else "",
             "R² or D²": fit.share_text if fit else "",
             "Cov. type": self.variance.label,

@@ -14,7 +14,7 @@ from pyinterp.checks import check_flag, is_list
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.inference.digits import number_format, row_formats
 from pyinterp.parameters import takes
-from pyinterp.results.footnotes import WORSE
+from pyinterp.results.footnotes import UNPROVEN, WORSE
 from pyinterp.results.look import Look, in_look
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOptions
@@ -136,6 +136,8 @@ def summary_col(
     if stars:
         notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01: P of each result's table.")
         notes += [f"{n}: {c.note}" for n, c in zip(names, columns, strict=True) if c.note]
+    if any("not proven" in c.facts.get("From a folder", "") for c in columns):
+        notes.append(UNPROVEN)
     shares = [c.facts.get("R² or D²", "") for c in columns]
     if negative := [n for n, share in zip(names, shares, strict=True) if share.startswith("-")]:
         notes.append(f"{list_of(negative)}: R² or D² {WORSE}")

@@ -452,6 +452,7 @@ def facts_of(results: EstimandResults, estimand: str, *, date: bool) -> list[Fac
         ("Clusters:", context.clusters),
         ("Offset:", context.offset),
         ("Resampling:", context.plan),
+        ("From a folder:", context.folder),
     ]
     if context.n_train > 0:
         sizes = f"{context.n_train:.0f} / {context.n_evaluation:.0f}"

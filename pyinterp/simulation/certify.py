@@ -50,6 +50,7 @@ import tempfile
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ from pyinterp.simulation.studies.coverage import (
     CoverageStudy,
 )
 from pyinterp.simulation.studies.study import StudyFile
-from pyinterp.storage import fingerprint
+from pyinterp.storage import text_of
 
 PLANS = (HalfSampling, Subsampling, Bootstrap)
 
@@ -297,7 +298,8 @@ def certify(
     words = repr((results.model, estimand.description, table.exog_names, options))
     copy = copy_of(results.analysis)
     # By the name a file tells its data, and words, from others.
-    name = fingerprint((words, copy.rows, copy.means, copy.residuals))[:16]
+    text = text_of((words, copy.rows, copy.means, copy.residuals))
+    name = sha256(text.encode()).hexdigest()[:16]
     copy = replace(copy, name=f"copy {name}")
     ask = partial(LearnerResults.estimate, estimand=estimand, **options)
     study = _CopyStudy(

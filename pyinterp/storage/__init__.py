@@ -8,7 +8,7 @@ Module          What is in it
 `types`         Whether a value has the type that a class states for it
 `tables`        Frames, series and indexes of pandas as lists of columns
 `codec`         Values as a tree of JSON and a list of arrays
-`fingerprints`  Digests that equal values share in all sessions
+`texts`         Values as texts, the same in every session
 `archive`       The zip: its members, limits and checks
 `models`        Fitted estimators as bytes of skops
 `savable`       Results that can be saved, and how they are loaded
@@ -18,9 +18,9 @@ No file holds a pickle, and none is run: what is read is data, checked against t
 classes state.
 """
 
-from pyinterp.storage.codec import AbsentFunction, KeyDigest
+from pyinterp.storage.codec import AbsentFunction, KeyText
 from pyinterp.storage.files import whole_file
-from pyinterp.storage.fingerprints import fingerprint
 from pyinterp.storage.savable import Savable, load
+from pyinterp.storage.texts import NAMELESS, text_of
 
-__all__ = ["AbsentFunction", "KeyDigest", "Savable", "fingerprint", "load", "whole_file"]
+__all__ = ["NAMELESS", "AbsentFunction", "KeyText", "Savable", "load", "text_of", "whole_file"]

@@ -18,7 +18,10 @@ from pyinterp.errors import FileError, PyinterpError, quote, reason
 from pyinterp.storage.codec import Reader, Tree, Writer
 from pyinterp.storage.files import place_of, whole_file
 
-FORMAT, SCHEMA = "pyinterp", 1
+FORMAT, SCHEMA = "pyinterp", 2
+# What is made while a file is read takes at most so many times its size: references to one array
+# are arrays of their own.
+MOST_BYTES = 20
 MANIFEST, TREE = "manifest.json", "object.json"
 # Numbers, texts, dates and durations: what can be read without running anything.
 NUMBERS = "biufcmMSU"
@@ -92,7 +95,12 @@ class _Members:
         self._arrays: dict[int, npt.NDArray[Any]] = {}
         names = archive.namelist()
         self._size = Path(str(archive.filename)).stat().st_size
-        for info in archive.infolist():
+        self._left = MOST_BYTES * self._size
+        end = 0
+        for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
+            if info.header_offset < end:
+                raise FileError("its members overlap")
+            end = info.header_offset + info.file_size
             # Members are stored as they are, so that a small file can't hold a large one.
             if info.compress_type != zipfile.ZIP_STORED or info.file_size > self._size:
                 raise FileError(f"its member {quote(info.filename)} was not written by `save`")
@@ -112,6 +120,11 @@ class _Members:
         schema, about = manifest.get("schema"), manifest.get("about")
         if type(schema) is not int or schema < 1 or not isinstance(about, dict):
             raise FileError("its list of members is damaged")
+        if schema < SCHEMA:
+            raise FileError(
+                f"it was saved by an older version (schema {schema}; this one reads {SCHEMA}): fit "
+                "again, and save again"
+            )
         if schema > SCHEMA:
             version = short_text(about.get("pyinterp-stats"))
             raise FileError(
@@ -136,6 +149,9 @@ class _Members:
     def _array(self, place: int) -> npt.NDArray[Any]:
         if place not in self._arrays:
             self._arrays[place] = array_of(self._member(f"{place}.npy"))
+        self._left -= self._arrays[place].nbytes
+        if self._left < 0:
+            raise FileError(f"it takes more than {MOST_BYTES} times its size")
         return self._arrays[place].copy(order="K")
 
 

@@ -45,15 +45,15 @@ class AbsentFunction:
 
 
 @dataclass(frozen=True)
-class KeyDigest:
+class KeyText:
     """The key of an estimand, as files keep it.
 
     Attributes
     ----------
-    digest : str
+    text : str
     """
 
-    digest: str
+    text: str
 
 
 class Form(NamedTuple):

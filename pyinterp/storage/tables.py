@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, TypeAlias
+from zoneinfo import available_timezones
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
+from pyinterp.errors import FileError, quote
+
+OFFSET = re.compile(r"UTC([+-]\d\d:\d\d(:\d\d)?)?")
 Parts: TypeAlias = dict[str, Any]
 Values: TypeAlias = npt.NDArray[Any] | ExtensionArray
 
@@ -89,6 +94,7 @@ def column_of(dtype: str, values: npt.NDArray[Any]) -> ExtensionArray:
         kind: Any = pd.api.types.pandas_dtype(dtype)
         plain: ExtensionArray = pd.array(values, dtype=kind)
         return plain
+    _check_zone(dtype.removesuffix("]").partition(", ")[2])
     zone: Any = pd.DatetimeTZDtype.construct_from_string(dtype)
     return pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(zone.tz).array
 
@@ -102,6 +108,8 @@ def parts_of_stamp(value: pd.Timestamp) -> Parts:
 def stamp_of(moment: Any, zone: str | None) -> pd.Timestamp:
     """Return the moment in its zone."""
     stamp = pd.Timestamp(moment[()])
+    if zone is not None:
+        _check_zone(zone)
     return stamp if zone is None else stamp.tz_localize("UTC").tz_convert(zone)
 
 
@@ -118,6 +126,12 @@ def duration_of(duration: Any) -> pd.Timedelta:
 def _values(column: pd.Series[Any] | pd.Index) -> Values:
     """Return an array of numpy where that is what the column has, and a column of pandas else."""
     return column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
+
+
+def _check_zone(zone: str) -> None:
+    """Raise `FileError` unless a time zone is one by name: others may name files to open."""
+    if zone not in available_timezones() and not OFFSET.fullmatch(zone):
+        raise FileError(f"there is no time zone {quote(zone)}")
 
 
 def _type_name(dtype: Any) -> str:

@@ -168,6 +168,18 @@ class WhatIf:
         some.factual = self.factual[rows]
         return some
 
+    def on(self, sample: Sample) -> WhatIf:
+        """Return the same, with the same rows as another object, and nothing else kept of them.
+
+        Examples
+        --------
+        >>> whatif.on(whatif.sample).factual is whatif.factual
+        True
+        """
+        same = WhatIf(self.predictor, self.design, sample, memory_mb=self.memory_mb)
+        same.engine, same.factual = self.engine, self.factual
+        return same
+
     def donors(self, variables: Sequence[str]) -> Distinct:
         """Return the distinct values of the sample's rows; values that predict alike may be one.
 
@@ -488,6 +500,20 @@ class ExactWhatIf(WhatIf, ABC):
         some = type(self)(batched, self.model, inputs=inputs)
         some.factual = batched.factual
         return some
+
+    def on(self, sample: Sample) -> Self:
+        """Return the same, with the same rows as another object, and nothing else kept of them.
+
+        Examples
+        --------
+        >>> engine.on(engine.sample).factual is engine.factual
+        True
+        """
+        same = type(self)(
+            super().on(sample), self.model, inputs=replace(self.inputs, sample=sample)
+        )
+        same.engine, same.factual = self.engine, self.factual
+        return same
 
     def donors(self, variables: Sequence[str]) -> Distinct:
         """Return the distinct values of the sample's rows, as the model is given them.

@@ -86,7 +86,7 @@ def measure(
     halves = np.array([one.group is not None for one in refits])
     found = np.array(signals)
     fits = HalfFits(found[~halves], found[halves], share_in_mean(mixtures))
-    replicates = Replicates(refits=tuple(refits), correction=0, no_effect=0.0, half_fits=(fits,))
+    replicates = Replicates.of(tuple(refits), correction=0, no_effect=0.0, half_fits=(fits,))
     parts = variance_parts(replicates)
     values = (
         replicates.per_refit.mean(axis=0),

@@ -158,6 +158,22 @@ def learner(name: str, response: str) -> pi.Learner:
     return pi.Learner.from_formula(formula, DATA, clone(estimator), design=design)  # type: ignore[arg-type]
 
 
+def assert_contributions_mean_to_values(results: EstimandResults) -> None:
+    """What variances count on. Of several refits deviations are summed, which leaves 0."""
+    measured, evaluations = results.replicates.tally, results.replicates.evaluations
+    for estimate in measured.single:
+        means, size = contributions(estimate).mean(axis=0), np.nanmax(np.abs(estimate.rows))
+        rounding = 1e-9 * size + 1e-12  # derivatives of a constant curve are 0 up to rounding
+        np.testing.assert_allclose(means, estimate.value, rtol=1e-9, atol=rounding)
+    assert (measured.effects is None) == (len(evaluations.at) == 1)
+    if measured.effects is not None:
+        per_refit, sums = results.replicates.per_refit, measured.effects.sum(axis=0)
+        means = sums / evaluations.times.sum()
+        size = np.nanmax(np.abs(results.replicates.effects)) + np.nanmax(np.abs(per_refit))
+        expected = np.where(np.isnan(per_refit.sum(axis=0)), np.nan, 0.0)
+        np.testing.assert_allclose(means, expected, rtol=0, atol=1e-9 * size + 1e-12)
+
+
 def assert_readable(results: EstimandResults, terms: int, *, exact_zero_ok: bool = True) -> None:
     """Every way to read results works and agrees on its shape."""
     assert results.params.shape == (terms,)
@@ -172,10 +188,7 @@ def assert_readable(results: EstimandResults, terms: int, *, exact_zero_ok: bool
     frame = results.summary_frame()
     assert len(frame) == len(results.tidy()) == terms
     assert {"estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"} <= {*frame}
-    for estimate in results.replicates.estimates:  # what variances count on
-        means, size = contributions(estimate).mean(axis=0), np.nanmax(np.abs(estimate.rows))
-        rounding = 1e-9 * size + 1e-12  # derivatives of a constant curve are 0 up to rounding
-        np.testing.assert_allclose(means, estimate.value, rtol=1e-9, atol=rounding)
+    assert_contributions_mean_to_values(results)
     varies = results.bse > 0
     limits, tests = ["conf_low", "conf_high"], ["statistic", "p_value"]
     assert np.isfinite(frame.loc[varies, limits].to_numpy()).all()

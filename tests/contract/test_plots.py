@@ -462,7 +462,7 @@ class TestRowsOwnCurves:
         first = rows[rows["row"] == 0]
         assert (first["color"] == data["b"].iloc[first["position"].iloc[0]]).all()
         points = plot.layers[1]._data
-        evaluated = np.unique(np.concatenate(result.rows))
+        evaluated = np.sort(result.rows)
         assert len(points) == inside.iloc[evaluated].sum()
         some = points.iloc[0]
         own = result.row_frame().iloc[int(some["row"])]
@@ -493,7 +493,7 @@ class TestRowsOwnCurves:
         result = fitted.pd("a", kind="ice", grid=[-1.0, 1.0])
         few = result.plot(curves=7, observed=True).layers[0]._data
         assert few["row"].nunique() == 7
-        assert few["position"].min() == np.concatenate(result.rows).min()
+        assert few["position"].min() == result.rows.min()
         assert result.plot(curves=10_000).layers[0]._data["row"].nunique() == len(
             result.row_frame()
         )

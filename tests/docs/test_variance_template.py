@@ -58,7 +58,7 @@ def nested(X: np.ndarray, y: np.ndarray, fold: np.ndarray) -> Replicates:
             group = Group("fold", k, size=GROUPS, inner=j != k)
             estimate = Estimate.of_rows(np.tile(value, (len(rows), 1)))
             refits.append(RefitEstimate(estimate, rows, group))
-    return Replicates(refits=tuple(refits), correction=0.0)
+    return Replicates.of(tuple(refits), correction=0.0)
 
 
 def test_loops_give_the_numbers_of_the_page(page: dict[str, Any]) -> None:

@@ -266,7 +266,7 @@ class Mutations:
         members = members_of(self.files[number])
         manifest = json.loads(members[MANIFEST])
         name = self.rng.choice(["schema", "format", "members"])
-        manifest[name] = self.rng.choice([*JUNK, 2, 99] if name == "schema" else JUNK)
+        manifest[name] = self.rng.choice([*JUNK, 1, 99] if name == "schema" else JUNK)
         members[MANIFEST] = json.dumps(manifest).encode()
         return packed(members, sign=False)
 
@@ -507,7 +507,7 @@ def uses(results: Any) -> None:
             str(getattr(results, name)())
     if hasattr(results, "pfi"):
         results.pfi("bmi").summary()
-        if results.analysis.problem.has_model:
+        if results.analysis.problem.elsewhere is None:
             results.pd("bp", points=3).summary()
             results.predict(results.analysis.problem.population.variables)
 

@@ -79,7 +79,7 @@ def prepared(phase):
         return lambda: fitted(pi.Bootstrap(40), fits=60.0)
     if phase == "loco":
         results = fitted(pi.Bootstrap(40))
-        results.analysis.leave_out.estimator.fits = 60.0
+        results.analysis.models.leave_out.estimator.fits = 60.0
         return results.loco
     if phase == "study":
         study = CoverageStudy(

@@ -142,6 +142,18 @@ def test_errors_say_what_was_measured(learner: pi.Learner) -> None:
         results.predict(pd.DataFrame({"a": [0.0], "b": [0.0]}))
 
 
+def test_a_named_mean_may_be_of_a_lambda(learner: pi.Learner) -> None:
+    bias = pi.mean_over_rows(lambda y, prediction: prediction - y, "bias")
+    options: dict[str, Any] = {"seed": 1, "progress": False}
+    usual = learner.fit(PLAN, **options).estimate(bias)
+    dropped = learner.fit(PLAN, **options, keep_models=False, measure=lambda r: r.estimate(bias))
+    pd.testing.assert_frame_equal(dropped.estimate(bias).tidy(), usual.tidy(), check_exact=True)
+    with pytest.raises(pi.errors.OptionError, match="must have a name of its own"):
+        learner.fit(
+            PLAN, **options, keep_models=False, measure=lambda r: r.loss(lambda y, f: abs(y - f))
+        )
+
+
 def test_options_go_together(learner: pi.Learner) -> None:
     with pytest.raises(pi.errors.OptionError, match="`keep_models=False` needs `measure`"):
         learner.fit(keep_models=False)
@@ -170,5 +182,5 @@ def test_a_checkpoint_keeps_what_was_measured(learner: pi.Learner, tmp_path: Pat
     joined = pi.join(tmp_path, progress=False)
     usual = learner.fit(PLAN, seed=1, progress=False)
     pd.testing.assert_frame_equal(usual.pfi().tidy(), joined.pfi().tidy(), check_exact=True)
-    with pytest.raises(pi.errors.OptionError, match="differs in its options of `fit`"):
+    with pytest.raises(pi.errors.OptionError, match="other names or shapes"):
         learner.fit(PLAN, **{**options, "measure": lambda r: r.pd("a")})

@@ -212,7 +212,7 @@ def test_answers_after_loading(name: str, tmp_path: Path) -> None:
     results, trusted = made(name)
     results.pfi()
     loaded = saved(results, tmp_path / "a.pyinterp", trusted)
-    assert not loaded.analysis.measurements
+    assert not loaded.analysis.tallies
     answers = {question: answer(ask, results) for question, ask in QUESTIONS.items()}
     assert sum(not isinstance(each, str) for each in answers.values()) >= 2
     for question, ask in QUESTIONS.items():

@@ -31,7 +31,7 @@ def test_the_variance_is_unbiased_over_all_samples(n: int) -> None:
     samples = [np.array(chosen) for chosen in combinations(range(7), n)]
     parts = [RefitEstimate(Estimate.of_rows(values[rows]), rows) for rows in samples]
     true = np.var([part.estimate.value for part in parts], axis=0)
-    every = [Replicates(refits=(part,), correction=0.0, share=n / 7) for part in parts]
+    every = [Replicates.of((part,), correction=0.0, share=n / 7) for part in parts]
     stated = np.mean([replicates.mc_variance for replicates in every], axis=0)
     np.testing.assert_allclose(stated, true, rtol=ROUNDING)
 
@@ -91,7 +91,7 @@ def test_refits_share_one_sample(learner: pi.Learner, plan: Any) -> None:
         expected = before.evaluation.rows[np.isin(before.evaluation.rows, rows)]
         np.testing.assert_array_equal(after.evaluation.rows, expected)
     # Nadeau and Bengio's n2/n1 is the plan's.
-    assert some.loss().replicates.correction == usual.loss().replicates.correction
+    assert some.analysis.evaluations.correction == usual.analysis.evaluations.correction
 
 
 def test_enough_rows_change_nothing(learner: pi.Learner) -> None:

@@ -11,6 +11,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.formula.api as smf
 from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
@@ -415,30 +416,105 @@ def test_a_function_is_named_and_not_kept(tmp_path: Path) -> None:
         loaded.estimand.measure(None)
 
 
-def test_another_function_of_the_same_name_is_refused(tmp_path: Path) -> None:
+def test_functions_count_by_their_names(tmp_path: Path) -> None:
+    """Of a file: in the session of the fit another function of the same name is measured."""
     results = fit("halves")
     answers = [NUMBERS["pfi of a user's loss"](results), NUMBERS["user's scale"](results)]
     answers.append(ANY["user's estimand"](results))
     results.save(tmp_path / "a.pyinterp")
     loaded = pi.load(tmp_path / "a.pyinterp")
 
-    def same_name(function: Callable[..., Any]) -> Any:
-        function.__name__, function.__qualname__ = "squared", "squared"
-        function.__module__ = squared.__module__
-        return function
+    def absolute(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+        return np.abs(y - prediction)
 
-    absolute = same_name(lambda y, prediction: np.abs(y - prediction))
-    halved = same_name(lambda prediction: prediction / 2)
+    def halved(prediction: np.ndarray) -> np.ndarray:
+        return prediction / 2
+
     for ask in (
         lambda r: r.pfi(loss=absolute),
         lambda r: r.pd("x", points=3, scale=halved),
-        lambda r: r.estimate(pi.mean_over_rows(absolute, "squared error")),
+        lambda r: r.estimate(pi.mean_over_rows(absolute, "absolute error")),
     ):
         with pytest.raises(FileError, match="was not measured"):
             ask(loaded)
     check_same(loaded.pfi(loss=squared), answers[0])
     check_same(loaded.pd("x", points=3, scale=doubled), answers[1])
     check_same(loaded.estimate(pi.mean_over_rows(squared, "squared error")), answers[2])
+    absolute.__name__ = absolute.__qualname__ = "squared"
+    check_same(loaded.pfi(loss=absolute), answers[0])
+    assert (results.pfi(loss=absolute).params != answers[0].params).all()
+
+
+def test_what_a_nameless_function_gave_is_left_out(tmp_path: Path) -> None:
+    results = fit("halves")
+    loss = results.loss(lambda y, prediction: (y - prediction) ** 4)
+    results.loss()
+    results.save(tmp_path / "a.pyinterp")
+    loaded = pi.load(tmp_path / "a.pyinterp")
+    check_same(loaded.loss(), results.loss())
+    with pytest.raises(FileError, match="was not measured"):
+        loaded.loss(lambda y, prediction: (y - prediction) ** 4)
+    loss.save(tmp_path / "b.pyinterp")
+    check_same(pi.load(tmp_path / "b.pyinterp"), loss)
+
+
+def loss_of(c: float) -> Callable[..., Any]:
+    def loss(y: Any, prediction: Any) -> Any:
+        return c * np.abs(y - prediction)
+
+    return loss
+
+
+def test_what_two_functions_of_one_name_gave_is_left_out(tmp_path: Path) -> None:
+    results = fit("halves")
+    values = [float(results.loss(loss_of(c)).params.iloc[0]) for c in (1, 3)]
+    assert values[1] == pytest.approx(3 * values[0])
+    results.save(tmp_path / "a.pyinterp")
+    loaded = pi.load(tmp_path / "a.pyinterp")
+    for c in (1, 3):
+        with pytest.raises(FileError, match="was not measured"):
+            loaded.loss(loss_of(c))
+
+
+def share_above(case: Any) -> Any:
+    return {"above": pi.Estimate.of_rows((case.whatif.factual > case.y)[:, None] * 1.0)}
+
+
+def once(measurement: Any) -> Any:
+    return measurement["above"]
+
+
+def in_percent(measurement: Any) -> Any:
+    return measurement["above"].linear(np.array([[100.0]]))
+
+
+def test_readings_of_a_user_and_kinds_of_keys_are_told_apart(tmp_path: Path) -> None:
+    words = pi.Words(label="share", title="share above", meaning="Share above y.")
+    year, other = pd.Timestamp("2020"), pd.Timestamp("2021")
+    choices = ((year, once), (other, in_percent), (year, in_percent))
+    terms = pi.Terms.plain(["share"])
+    every = [
+        pi.Estimand(key=("above", k), terms=terms, measure=share_above, read=read, words=words)
+        for k, read in choices
+    ]
+    results = fit("halves")
+    values = [float(results.estimate(one).params.iloc[0]) for one in every]
+    assert values[1:] == pytest.approx([100 * values[0]] * 2)
+    results.save(tmp_path / "a.pyinterp")
+    loaded = pi.load(tmp_path / "a.pyinterp")
+    assert [float(loaded.estimate(one).params.iloc[0]) for one in every] == values
+    assert len(loaded.record.findings) >= 3
+
+
+def test_errors_of_coefficients_are_kept_whatever_was_asked(tmp_path: Path) -> None:
+    data = rows_of(60, np.random.default_rng(0))
+    fitted = smf.ols("y ~ x + z", data).fit()
+    model = pi.FittedModel(fitted, data, "y")
+    model.pd("x", grid=[0, 1], cov_type="ustat")
+    model.save(tmp_path / "a.pyinterp")
+    loaded = pi.load(tmp_path / "a.pyinterp").pd("x", grid=[0, 1])
+    assert loaded.cov_type == "delta"
+    check_same(loaded, model.pd("x", grid=[0, 1]))
 
 
 # The list of classes ----------------------------------------------------------------------------

@@ -1,13 +1,19 @@
-"""Files that earlier versions saved are read, and give the tables that they gave.
+"""A file with every estimand gives the tables that it was saved with; older files are refused.
 
-Never make these files again: a change that can't read them must read them by their schema. Results
-keep their numbers. A fit computes them from its measurements, by the rule of importances that is in
-force: `fit` in the tables has these, and changes with the rule.
+Requests are texts that all sessions share: `requests_2.txt` has those of the file. A change of one
+is a change of what old files answer: raise `Estimand.version` where a meaning changes, and keep the
+texts of all others.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import os
+import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +21,17 @@ import pandas as pd
 import pytest
 
 import pyinterp as pi
+from pyinterp.learner.models_on_record import findings_of
 from pyinterp.storage.archive import SCHEMA
 
 SAVED = Path(__file__).parent / "saved"
-SCHEMAS = sorted(int(path.stem.partition("_")[2]) for path in SAVED.glob("tables_*.json"))
 # Saved numbers have 15 digits; distributions of other versions of scipy differ as much.
 DIGITS = 1e-9
+_spec = importlib.util.spec_from_file_location("make_saved", SAVED / "make.py")
+assert _spec is not None
+assert _spec.loader is not None
+make: Any = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(make)
 
 
 def check(results: Any, table: dict[str, Any]) -> None:
@@ -28,21 +39,73 @@ def check(results: Any, table: dict[str, Any]) -> None:
     pd.testing.assert_frame_equal(pd.DataFrame(now), pd.DataFrame(table), rtol=DIGITS, atol=DIGITS)
 
 
-@pytest.mark.parametrize("schema", SCHEMAS)
-def test_an_old_file_gives_its_tables(schema: int) -> None:
-    tables = json.loads((SAVED / f"tables_{schema}.json").read_text())
-    fit = pi.load(SAVED / f"fit_{schema}.pyinterp")
-    check(fit.pd("x", points=3), tables["curve"])
-    check(fit.pfi(), tables["fit"]["pfi"])
-    check(fit.pfi("x", by="g"), tables["fit"]["by"])
-    check(fit.importance(["pfi", "mvim"]), tables["fit"]["importance"])
+@pytest.fixture(scope="module")
+def tables() -> Any:
+    return json.loads((SAVED / f"tables_{SCHEMA}.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def fit() -> Any:
+    return pi.load(SAVED / f"fit_{SCHEMA}.pyinterp")
+
+
+@pytest.mark.parametrize("name", make.QUESTIONS)
+def test_a_file_gives_its_tables(fit: Any, tables: Any, name: str) -> None:
+    results = make.QUESTIONS[name](fit)
+    check(results, tables[name])
+    assert str(results.summary())
+
+
+def test_results_give_their_tables(fit: Any, tables: Any) -> None:
+    importance = pi.load(SAVED / f"importance_{SCHEMA}.pyinterp")
+    check(importance, tables["importance"])
+    assert str(pi.load(SAVED / f"test_{SCHEMA}.pyinterp")) == tables["test"]
     fit.pfi(p_adjust="holm").summary()
     fit.pfi().plot()
-    importance = pi.load(SAVED / f"importance_{schema}.pyinterp")
-    check(importance, tables["importance"])
-    check(importance["pfi"], tables["pfi"])
-    assert str(pi.load(SAVED / f"test_{schema}.pyinterp")) == tables["test"]
 
 
-def test_there_is_a_file_of_every_schema() -> None:
-    assert list(range(1, SCHEMA + 1)) == SCHEMAS
+def test_requests_are_the_texts_that_files_have(fit: Any) -> None:
+    """Of this version and of the one that wrote the file: what it holds is found."""
+    texts = (SAVED / f"requests_{SCHEMA}.txt").read_text().splitlines()
+    assert sorted(fit.record.findings) == texts
+    fresh = make.learner().fit(pi.HalfSampling(2, pairs=5), seed=1, progress=False)
+    for ask in make.QUESTIONS.values():
+        ask(fresh)
+    assert sorted(findings_of(fresh.analysis)) == texts
+    assert not [text for text in texts if " at 0x" in text or re.search(r"\b_[a-z]", text)]
+
+
+def test_an_older_schema_is_refused_in_words() -> None:
+    with pytest.raises(pi.errors.FileError, match=r"older version \(schema 1.* fit again"):
+        pi.load(SAVED / "test_1.pyinterp")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="paths")
+def test_private_names_may_change(tmp_path: Path, tables: Any) -> None:
+    """Every private function of estimands and losses has another name, and the file is read."""
+    package = tmp_path / "pyinterp"
+    shutil.copytree(Path(str(pi.__file__)).parent, package)
+    for folder in ("estimands", "losses"):
+        for path in (package / folder).rglob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            private = set(re.findall(r"^def (_[a-z]\w*)\(", text, flags=re.MULTILINE))
+            for name in private:
+                text = re.sub(rf"(?<![\w.]){name}\b", f"{name}_renamed", text)
+            path.write_text(text, encoding="utf-8")
+    ask = (
+        "import sys, json, pyinterp as pi; assert sys.argv[2] in pi.__file__, pi.__file__;"
+        "fit = pi.load(sys.argv[1]);"
+        "print(json.dumps([fit.firm('x').params.tolist(), fit.pfi().params.tolist(), "
+        "fit.amvim('x').params.tolist(), fit.causal('x', grid=[-1, 1]).share.params.tolist()]))"
+    )
+    run = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", ask, str(SAVED / f"fit_{SCHEMA}.pyinterp"), str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    firm, pfi, amvim, _ = json.loads(run.stdout)
+    for found, name in ((firm, "firm"), (pfi, "pfi"), (amvim, "amvim")):
+        assert found == pytest.approx(list(pd.DataFrame(tables[name])["estimate"]), rel=DIGITS)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from by_refit import estimates_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -62,7 +63,7 @@ def acceleration_of(
 ) -> np.ndarray:
     """The acceleration, by loops over the rows of every refit."""
     seen: dict[int, list[np.ndarray]] = {}
-    for refit, estimate in zip(fitted.refits, results.replicates.estimates, strict=True):
+    for refit, estimate in zip(fitted.refits, estimates_of(fitted, results), strict=True):
         for k, row in enumerate(refit.evaluation.rows):
             own = estimate.rows[k] + (0 if estimate.donors is None else estimate.donors[k])
             seen.setdefault(row, []).append(own - estimate.value)
@@ -161,8 +162,8 @@ def test_bca_is_scipys() -> None:
     drawn += sample.mean() - drawn.mean()
     scipys: Any = stats.bootstrap((sample,), np.mean, n_resamples=2, method="percentile")
     scipys.bootstrap_distribution = drawn
-    replicates = Replicates(
-        refits=tuple(
+    replicates = Replicates.of(
+        tuple(
             RefitEstimate(
                 Estimate(value=np.array([v]), rows=sample[:, None], mc_variance=np.zeros(1)),
                 np.arange(25),
@@ -308,8 +309,8 @@ def test_percentiles_have_their_level_without_rounding(count: int) -> None:
 
 def test_a_mean_that_ties_with_the_estimate_counts_half() -> None:
     values = np.array([0.0, 2.0, 2.0, 3.0, 3.0])  # their mean is 2
-    replicates = Replicates(
-        refits=tuple(
+    replicates = Replicates.of(
+        tuple(
             RefitEstimate(
                 Estimate(value=v[None], rows=np.array([[0.0], [1.0]]), mc_variance=np.zeros(1)),
                 np.arange(2),
@@ -336,8 +337,8 @@ def test_the_variance_of_a_mean_is_that_of_its_law(split_by: Any) -> None:
     y = np.random.default_rng(1).normal(size=n)
     plan = pi.NestedBootstrap(count, k, split_by=split_by)
     splits = list(plan.split(Units.make(n, None, None), np.random.default_rng(2), None))
-    replicates = Replicates(
-        refits=tuple(
+    replicates = Replicates.of(
+        tuple(
             RefitEstimate(Estimate.of_rows(y[s.evaluation, None]), s.evaluation, s.group)
             for s in splits
         ),

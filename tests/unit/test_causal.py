@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from by_refit import estimates_of
 from scipy import special
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
@@ -45,7 +46,7 @@ def test_effects_are_mean_differences_of_predictions(binary: pi.LearnerResults) 
         _, predict = parts(binary, d, trial(300), ["x", "z"])
         own = predict(x=1) - predict(x=0)
         assert found.refit_frame()["x[1]"][d] == pytest.approx(own.mean())
-        np.testing.assert_allclose(found.replicates.estimates[d].rows[:, 1], own)
+        np.testing.assert_allclose(estimates_of(binary, found)[d].rows[:, 1], own)
     assert found.params["x[0]"] == 0
     # The effect averages 1 over z.
     assert abs(found.params["x[1]"] - 1) < 0.5

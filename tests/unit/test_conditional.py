@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from by_refit import estimates_of
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -169,7 +170,7 @@ def test_contributions_average_to_the_estimate_and_donors_to_zero(results) -> No
         results.amvim(sampler=LINEAR),
         results.amvim(method="additive"),
     ):
-        for estimate in asked.replicates.estimates:
+        for estimate in estimates_of(results, asked):
             np.testing.assert_allclose(estimate.rows.mean(axis=0), estimate.value, atol=1e-12)
             if estimate.donors is not None:
                 np.testing.assert_allclose(estimate.donors.mean(axis=0), 0, atol=1e-12)
@@ -189,7 +190,7 @@ def test_contributions_to_amvim_are_numerical_derivatives(results) -> None:
     step, negative = 1e-6, 0
     asked = (results.amvim, results.cvim, results.positivity)
     for amvim, cvim, share in zip(
-        *(ask(sampler=LINEAR).replicates.estimates for ask in asked), strict=True
+        *(estimates_of(results, ask(sampler=LINEAR)) for ask in asked), strict=True
     ):
         assert ((np.abs(share.value) > 0.001) & (share.value < 0.9)).all()
         negative += (share.value < 0).sum()
@@ -209,7 +210,7 @@ def test_contributions_to_amvim_are_numerical_derivatives(results) -> None:
 def test_contributions_to_positivity_are_numerical_derivatives(results) -> None:
     """By the weights of rows in both variances, that about a mean which they move too."""
     data = gaussian(200)
-    estimates = results.positivity("x1", sampler=LINEAR).replicates.estimates
+    estimates = estimates_of(results, results.positivity("x1", sampler=LINEAR))
     for refit, estimate in zip(results.refits, estimates, strict=True):
         train, rows = data.iloc[refit.train_rows], data.iloc[refit.evaluation.rows]
         given = LinearRegression().fit(train[["x2", "x3"]], train["x1"])
@@ -547,9 +548,14 @@ class TestOptions:
                 return super().fit(X, y)
 
         own = samplers.Residual(Counting())
-        for ask in (results.cvim, results.amvim, results.positivity):
-            ask("x1", sampler=own)
-        results.pfi("x1", sampler=own, loss="absolute")
+        asked = [
+            ask("x1", sampler=own).estimand
+            for ask in (results.cvim, results.amvim, results.positivity)
+        ]
+        asked.append(results.pfi("x1", sampler=own, loss="absolute").estimand)
+        results.analysis.tallies.clear()
+        Counting.fits = 0
+        results.analysis.measure(*asked)  # in one pass
         assert Counting.fits == 4
 
     def test_jobs_and_order_do_not_change_numbers(self, results) -> None:

@@ -72,7 +72,7 @@ def test_pfi_is_measured_when_it_is_first_asked_for_and_once(
     repr(res)
     dir(res)
     assert calls == []
-    assert not res.analysis.measurements  # nothing was predicted for it
+    assert not res.analysis.tallies  # nothing was predicted for it
     first = res.params
     assert (res.bse > 0).all()
     res.summary()

@@ -72,5 +72,5 @@ def test_the_default_variance_is_the_best_that_refits_can_serve() -> None:
     }
     for cov_type, (groups, correction) in expected.items():
         refits = tuple(RefitEstimate(one, rows, group) for group in groups)
-        assert default(Replicates(refits=refits, correction=correction)) == cov_type
+        assert default(Replicates.of(refits, correction=correction)) == cov_type
     assert set(expected) <= set(COV_TYPES)

@@ -51,7 +51,7 @@ def test_signal_and_spread_by_hand() -> None:
 
 def test_they_are_those_of_every_refit() -> None:
     results = fit(frame(60), LinearRegression(), pi.HalfSampling(4, pairs=5))
-    fits = results.analysis.half_fits
+    fits = results.analysis.facts.half_fits
     assert fits.estimating.shape == (4, 2)
     assert fits.halves.shape == (10, 2)
     for row, case in zip(fits.estimating, results.analysis.cases[:4], strict=True):
@@ -218,7 +218,7 @@ def test_of_classes() -> None:
     data = frame(80)
     data["y"] = np.where(data["y"] > 0, "yes", "no")
     results = fit(data, LogisticRegression(), pi.HalfSampling(3, pairs=5))
-    fits = results.analysis.half_fits
+    fits = results.analysis.facts.half_fits
     assert (fits.estimating[:, 0] > 0).all()
     assert not fits.reason
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+from by_refit import pairs_of, refits_of, separate_of
 from scipy import stats
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -16,14 +17,7 @@ from test_square import reference
 import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError, RefitError
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import (
-    COV_TYPES,
-    RefitEstimate,
-    Replicates,
-    SquareVariance,
-    Variance,
-    combine,
-)
+from pyinterp.inference import COV_TYPES, RefitEstimate, Replicates, SquareVariance, Variance
 from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.resampling import Group
 
@@ -41,9 +35,9 @@ def make_estimate(rng: np.random.Generator, n: int, q: int, *, donors: bool) -> 
     )
 
 
-def make_evidence(
-    seed: int, n: int = 41, q: int = 3, pairs: int = 6, *, donors: bool = True, **options: Any
-) -> Replicates:
+def make_refits(
+    seed: int, n: int = 41, q: int = 3, pairs: int = 6, *, donors: bool = True
+) -> list[RefitEstimate]:
     rng = np.random.default_rng(seed)
     labels = rng.permutation(1000)[:n]  # rows have gaps where some were dropped
     found = []
@@ -58,12 +52,17 @@ def make_evidence(
     separate = [
         RefitEstimate(make_estimate(rng, 15, q, donors=donors), labels[:15]) for _ in range(7)
     ]
-    return Replicates(refits=(*separate, *found), correction=0.58, **options)
+    return [*separate, *found]
 
 
-def arrays_of(replicates: Replicates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def evidence_of(refits: list[RefitEstimate], **options: Any) -> Replicates:
+    return Replicates.of(refits, correction=0.58, **options)
+
+
+def arrays_of(refits: list[RefitEstimate]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """T_main, T and bm of the reference; effects of rows by regression on all dummies."""
-    halves = [half for pair in replicates.pairs for half in pair]
+    pairs = pairs_of(refits)
+    halves = [half for pair in pairs for half in pair]
     labels = sorted({row for half in halves for row in half.rows})
     design, response = [], []
     for f, half in enumerate(halves):
@@ -77,20 +76,20 @@ def arrays_of(replicates: Replicates) -> tuple[np.ndarray, np.ndarray, np.ndarra
             response.append(t)
     effects = np.linalg.lstsq(np.array(design), np.array(response))[0][len(halves) :]
     bhat = dict(zip(labels, effects, strict=True))
-    T = np.array([[half.estimate.value for half in pair] for pair in replicates.pairs])
+    T = np.array([[half.estimate.value for half in pair] for pair in pairs])
     bm = np.array(
         [
             # half 0 evaluated the second refit, half 1 the first
             [np.mean([bhat[r] for r in pair[1 - h].rows], axis=0) for h in (0, 1)]
-            for pair in replicates.pairs
+            for pair in pairs
         ]
     )
-    return np.array([e.value for e in replicates.estimates]), T, bm
+    return np.array([one.estimate.value for one in separate_of(refits)]), T, bm
 
 
-def parts_of(replicates: Replicates) -> list[tuple[float, float, float, int]]:
+def parts_of(refits: list[RefitEstimate]) -> list[tuple[float, float, float, int]]:
     """A, S, s²/m and M of every term, by the reference."""
-    T_main, T, bm = arrays_of(replicates)
+    T_main, T, bm = arrays_of(refits)
     return [reference.parts(T_main[:, k], T[..., k], bm[..., k]) for k in range(T_main.shape[1])]
 
 
@@ -100,8 +99,8 @@ def parts_of(replicates: Replicates) -> list[tuple[float, float, float, int]]:
 def test_the_variance_of_means_is_that_of_the_reference(
     seed: int, donors: bool, cov_type: Any
 ) -> None:
-    replicates = make_evidence(seed, donors=donors)
-    expected = parts_of(replicates)
+    refits = make_refits(seed, donors=donors)
+    replicates, expected = evidence_of(refits), parts_of(refits)
     found = COV_TYPES[cov_type](replicates)
     np.testing.assert_allclose(np.diag(found.cov), [A + s for A, _, s, _ in expected], rtol=1e-10)
     assert {found.df} == {M for *_, M in expected}
@@ -138,34 +137,36 @@ def test_rows_that_train_and_evaluate_are_counted_in_full(pairs: int, share: flo
         means = [(a + b)[half].mean(axis=0) for half in halves]
         expected += (means[0] - means[1]) ** 2 / (4 * pairs)
     same = found[0]._replace(group=None)  # estimates that do not differ: nothing is added
-    replicates = Replicates(refits=(same, same, *found), correction=0.0)
+    replicates = Replicates.of((same, same, *found), correction=0.0)
     found_ = np.diag(COV_TYPES["half-sample"](replicates).cov)
     np.testing.assert_allclose(found_, expected, rtol=1e-10)
 
 
 def test_the_variance_of_a_contrast_is_the_contrast_of_the_covariance() -> None:
-    replicates = make_evidence(3)
+    refits = make_refits(3)
     weights = np.array([[1.0, -2.0, 0.5]])
-    one = COV_TYPES["half-sample"](combine(lambda e: e.linear(weights), [replicates]))
-    whole = COV_TYPES["half-sample"](replicates)
+    contrasts = [one._replace(estimate=one.estimate.linear(weights)) for one in refits]
+    one, whole = (COV_TYPES["half-sample"](evidence_of(part)) for part in (contrasts, refits))
     np.testing.assert_allclose(one.cov, weights @ whole.cov @ weights.T, rtol=1e-10)
 
 
 def test_estimates_that_agree_have_no_variance() -> None:
-    replicates = make_evidence(4, n=57, pairs=9)
-    for estimate in (half.estimate for pair in replicates.pairs for half in pair):
-        estimate.value[:] = estimate.rows[:] = 0.1
-        estimate.donors[:] = 0.0
-    for estimate in replicates.estimates:
-        estimate.value[:] = 0.1
-    assert (np.diag(COV_TYPES["half-sample"](replicates).cov) < 1e-30).all()
+    refits = make_refits(4, n=57, pairs=9)
+    for half in (half for pair in pairs_of(refits) for half in pair):
+        half.estimate.value[:] = half.estimate.rows[:] = 0.1
+        half.estimate.donors[:] = 0.0
+    for one in separate_of(refits):
+        one.estimate.value[:] = 0.1
+    assert (np.diag(COV_TYPES["half-sample"](evidence_of(refits)).cov) < 1e-30).all()
 
 
 def test_a_missing_term_leaves_the_others_alone() -> None:
-    whole, replicates = make_evidence(3), make_evidence(3)
-    for half in (half for pair in replicates.pairs[:1] for half in pair):
+    whole, refits = make_refits(3), make_refits(3)
+    for half in pairs_of(refits)[0]:
         half.estimate.value[1] = half.estimate.rows[:, 1] = np.nan
-    found, expected = (np.diag(COV_TYPES["half-sample"](e).cov) for e in (replicates, whole))
+    found, expected = (
+        np.diag(COV_TYPES["half-sample"](evidence_of(part)).cov) for part in (refits, whole)
+    )
     np.testing.assert_array_equal(np.isnan(found), [False, True, False])
     np.testing.assert_allclose(found[[0, 2]], expected[[0, 2]], rtol=EXACT)
 
@@ -186,10 +187,11 @@ FITS = [(), (Fit(1.3),), (Fit(1.0, 0.4),), (Fit(1.2, 0.7),), (Fit(1.2, 0.1), Fit
 @pytest.mark.parametrize("seed", range(3))
 def test_variances_of_squares_are_those_of_the_reference(seed: int, fits: tuple[Fit, ...]) -> None:
     """Of several learners, as a LOCO has, the largest growth and share count."""
-    replicates = make_evidence(seed, no_effect=0.0, half_fits=fits)
+    refits = make_refits(seed)
+    replicates = evidence_of(refits, no_effect=0.0, half_fits=fits)
     g = max((fit.growth for fit in fits), default=1.0)
     r = max((fit.mean_share for fit in fits), default=1.0)
-    expected = np.array([reference.variances(*p[:3], g, r) for p in parts_of(replicates)])
+    expected = np.array([reference.variances(*p[:3], g, r) for p in parts_of(refits)])
     found = COV_TYPES["half-sample"](replicates)
     np.testing.assert_allclose(np.diag(found.cov), expected[:, 0], rtol=1e-10)
     np.testing.assert_allclose(found.at_no_effect**2, expected[:, 1], rtol=1e-10)
@@ -200,7 +202,7 @@ def test_variances_of_squares_are_those_of_the_reference(seed: int, fits: tuple[
 
 def test_both_branches_of_the_variance_are_there() -> None:
     """A - S/2 is the larger in some of these, S in others."""
-    larger = [p[0] - p[1] / 2 > p[1] for seed in range(3) for p in parts_of(make_evidence(seed))]
+    larger = [p[0] - p[1] / 2 > p[1] for seed in range(3) for p in parts_of(make_refits(seed))]
     assert {bool(value) for value in larger} == {True, False}
 
 
@@ -210,10 +212,10 @@ def as_ratio(estimate: Estimate) -> Estimate:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_ratios_vary_in_proportion_to_their_size(seed: int) -> None:
-    replicates = make_evidence(seed, no_effect=1.0, half_fits=(Fit(1.1, 0.6),))
-    ratios = [one._replace(estimate=as_ratio(one.estimate)) for one in replicates.refits]
-    relative = replace(replicates, refits=tuple(ratios))
-    T_main, T, _ = arrays_of(replicates)
+    refits = make_refits(seed)
+    ratios = [one._replace(estimate=as_ratio(one.estimate)) for one in refits]
+    relative = evidence_of(ratios, no_effect=1.0, half_fits=(Fit(1.1, 0.6),))
+    T_main, T, _ = arrays_of(refits)
     size = [
         min(max(c / half, 1.0), 1.5) if half > 0 else 1.0
         for c, half in zip(T_main.mean(axis=0), T.mean(axis=(0, 1)), strict=True)
@@ -221,7 +223,7 @@ def test_ratios_vary_in_proportion_to_their_size(seed: int) -> None:
     expected = np.array(
         [
             reference.variances_of_ratio(*p[:3], more, 1.1, 0.6)
-            for p, more in zip(parts_of(replicates), size, strict=True)
+            for p, more in zip(parts_of(refits), size, strict=True)
         ]
     )
     found = COV_TYPES["half-sample"](relative)
@@ -231,9 +233,9 @@ def test_ratios_vary_in_proportion_to_their_size(seed: int) -> None:
 
 def test_correlations_of_squares_are_those_of_the_pairs() -> None:
     """The part by the refits of the estimate aside, which all variances have."""
-    between = np.cov(make_evidence(1).per_refit, rowvar=False) / 7
+    between = np.cov(evidence_of(make_refits(1)).per_refit, rowvar=False) / 7
     covs = [
-        COV_TYPES["half-sample"](make_evidence(1, no_effect=value)).cov - between
+        COV_TYPES["half-sample"](evidence_of(make_refits(1), no_effect=value)).cov - between
         for value in (None, 0.0)
     ]
     one, other = (cov / np.sqrt(np.outer(np.diag(cov), np.diag(cov))) for cov in covs)
@@ -241,7 +243,7 @@ def test_correlations_of_squares_are_those_of_the_pairs() -> None:
 
 
 def test_terms_keep_the_monte_carlo_error_of_their_standard_error() -> None:
-    whole = COV_TYPES["half-sample"](make_evidence(2, no_effect=0.0))
+    whole = COV_TYPES["half-sample"](evidence_of(make_refits(2), no_effect=0.0))
     some = whole.of(np.array([2, 0]))
     np.testing.assert_array_equal(some.bse_error, whole.bse_error[[2, 0]])
     np.testing.assert_array_equal(some.at_no_effect, whole.at_no_effect[[2, 0]])
@@ -279,7 +281,7 @@ def test_the_error_of_the_standard_error_is_that_over_plans(no_effect: float | N
             )
             for v in 30 + rng.normal(size=(40, 2)) * 4
         ]
-        replicates = Replicates(refits=tuple(refits), correction=0.58, no_effect=no_effect)
+        replicates = Replicates.of(tuple(refits), correction=0.58, no_effect=no_effect)
         variance = COV_TYPES["half-sample"](replicates)
         bse.append(np.sqrt(np.diag(variance.cov)))
         told.append(variance.bse_error)
@@ -348,13 +350,15 @@ class TestPlan:
         results = self.fit(pi.HalfSampling(refits=0, pairs=6))
         pfi = results.pfi()
         assert len(results.refits) == 12
-        T = np.array([[h.estimate.value for h in pair] for pair in pfi.replicates.pairs])
+        T = pfi.replicates.of_pairs
+        assert T.shape == (6, 2, 2)
         np.testing.assert_allclose(pfi.params, T.mean(axis=(0, 1)), rtol=EXACT)
         (fit,) = pfi.replicates.half_fits
         assert fit.growth == 1.0  # of which size is the estimate, and of which the halves?
         S = T.mean(axis=1).var(axis=0, ddof=1)
         parts = [
-            (A, S_, S_ / 6) for (A, _, _, _), S_ in zip(parts_of(pfi.replicates), S, strict=True)
+            (A, S_, S_ / 6)
+            for (A, _, _, _), S_ in zip(parts_of(refits_of(results, pfi)), S, strict=True)
         ]
         expected = [reference.variances(*p, 1.0, fit.mean_share) for p in parts]
         np.testing.assert_allclose(pfi.bse**2, [V for V, _ in expected], rtol=1e-9)
@@ -448,12 +452,13 @@ class TestPlan:
     @pytest.mark.parametrize("relation", ["difference", "ratio"])
     def test_the_parts_of_a_table_are_those_of_the_reference(self, relation: Any) -> None:
         """And the table follows from them, by the formulas alone."""
-        pfi = self.fit(learner=RandomForestRegressor(5)).pfi(relation=relation)
+        results = self.fit(learner=RandomForestRegressor(5))
+        pfi = results.pfi(relation=relation)
         (fit,) = pfi.replicates.half_fits
         taken = pfi.variance_parts()
         assert list(taken.index) == list(pfi.params.index)
         for (name, row), (A, S, s2_m, M) in zip(
-            taken.iterrows(), parts_of(pfi.replicates), strict=True
+            taken.iterrows(), parts_of(refits_of(results, pfi)), strict=True
         ):
             np.testing.assert_allclose(row[["A", "S", "s2_m"]].tolist(), [A, S, s2_m], rtol=1e-9)
             assert (row["m"], row["M"]) == (15, M)
@@ -481,8 +486,9 @@ class TestPlan:
 
     def test_plain_t_with_all_of_a_stays_beside_it(self) -> None:
         """V = A + s²/m and Student's t, whatever the size of the effect."""
-        pfi = self.fit().pfi(cov_type="half-sample-t")
-        V = np.array([A + s for A, _, s, _ in parts_of(pfi.replicates)])
+        results = self.fit()
+        pfi = results.pfi(cov_type="half-sample-t")
+        V = np.array([A + s for A, _, s, _ in parts_of(refits_of(results, pfi))])
         np.testing.assert_allclose(pfi.bse, np.sqrt(V), rtol=1e-9)
         np.testing.assert_array_equal(pfi.bse, pfi.bse_null)
         np.testing.assert_allclose(pfi.tvalues, pfi.params / np.sqrt(V), rtol=1e-9)
@@ -498,16 +504,23 @@ class TestPlan:
     def test_what_is_no_square_has_plain_t_by_default(self) -> None:
         fit, other = self.fit(), self.fit(formula="y ~ x")
         classes = self.fit(formula="g ~ x + z", learner=LogisticRegression())
-        answers = {
-            "pd": fit.pd("x", points=3),
-            "loss": fit.loss(),
-            "compare": pi.compare(fit.loss(), other.loss()),
-            "entropy": classes.entropy_pfi(),
+        asked = {
+            "pd": (fit, fit.pd("x", points=3)),
+            "loss": (fit, fit.loss()),
+            "entropy": (classes, classes.entropy_pfi()),
         }
-        for name, answer in answers.items():
+        answers = {name: (one, refits_of(of, one)) for name, (of, one) in asked.items()}
+        differences = [
+            mine._replace(estimate=mine.estimate.minus(its.estimate))
+            for mine, its in zip(
+                refits_of(fit, fit.loss()), refits_of(other, other.loss()), strict=True
+            )
+        ]
+        answers["compare"] = pi.compare(fit.loss(), other.loss()), differences
+        for name, (answer, refits) in answers.items():
             assert type(answer.variance) is Variance, name
             assert answer.cov_type == "half-sample"
-            V = [A + s for A, _, s, _ in parts_of(answer.replicates)]
+            V = [A + s for A, _, s, _ in parts_of(refits)]
             np.testing.assert_allclose(answer.bse**2, V, rtol=1e-8, err_msg=name)
         squares = [fit.pfi(), fit.loco(), fit.cvim(), fit.pfi(relation="ratio"), classes.pfi()]
         squares += [fit.pfi(metric="rmse"), fit.amvim(), fit.mvim()]
@@ -525,13 +538,13 @@ class TestPlan:
         assert found.cov_type == "half-sample"
         assert found.estimand.parameter.no_effect is None
         assert type(found.variance) is Variance
-        T = np.array([[h.estimate.value for h in pair] for pair in found.replicates.pairs])
-        mine, other = (r.loss().replicates.pairs for r in (first, second))
-        expected = [
-            [a.estimate.value - b.estimate.value for a, b in zip(p, q, strict=True)]
-            for p, q in zip(mine, other, strict=True)
-        ]
-        np.testing.assert_allclose(T, expected, rtol=EXACT)
+        mine, other = (r.loss().replicates for r in (first, second))
+        assert (
+            mine.evaluations.pairs == other.evaluations.pairs == found.replicates.evaluations.pairs
+        )
+        T = mine.of_pairs - other.of_pairs
+        assert T.shape == (15, 2, 1)
+        np.testing.assert_allclose(found.replicates.of_pairs, T, rtol=EXACT)
 
     def test_bands_contain_the_pointwise_intervals(self) -> None:
         results = self.fit()

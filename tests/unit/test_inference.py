@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -32,11 +30,14 @@ def student(df: float) -> Variance:
     return Variance(cov=np.eye(1), df=df, note="")
 
 
-def learner_evidence(m: int = 6, q: int = 3, correction: float = 0.58) -> Replicates:
+def learner_refits(m: int = 6, q: int = 3) -> list[RefitEstimate]:
     rng = np.random.default_rng(1)
     estimates = [Estimate.of_rows(rng.normal(size=(9, q))) for _ in range(m)]
-    refits = tuple(RefitEstimate(estimate, np.arange(9)) for estimate in estimates)
-    return Replicates(refits=refits, correction=correction)
+    return [RefitEstimate(estimate, np.arange(9)) for estimate in estimates]
+
+
+def learner_evidence(m: int = 6, q: int = 3, correction: float = 0.58) -> Replicates:
+    return Replicates.of(learner_refits(m, q), correction=correction)
 
 
 def model_evidence(donors: bool = True, clusters: np.ndarray | None = None) -> Replicates:
@@ -49,7 +50,7 @@ def model_evidence(donors: bool = True, clusters: np.ndarray | None = None) -> R
         mc_variance=np.zeros(2),
     )
     refit = RefitEstimate(estimate, np.arange(12), clusters=clusters)
-    return Replicates(refits=(refit,), correction=0.0)
+    return Replicates.of((refit,), correction=0.0)
 
 
 def test_naive_and_corrected() -> None:
@@ -89,7 +90,7 @@ def test_clusters_of_one_row_change_nothing_and_copies_of_a_row_do_not_add_infor
         mc_variance=estimate.mc_variance,
     )
     refit = RefitEstimate(twice, np.arange(24), clusters=np.repeat(np.arange(12), 2))
-    copied = Replicates(refits=(refit,), correction=0.0)
+    copied = Replicates.of((refit,), correction=0.0)
     np.testing.assert_allclose(
         variance(copied, "ustat").cov, variance(model_evidence(donors=False), "ustat").cov
     )
@@ -176,12 +177,10 @@ def test_alpha_must_be_in_0_1(alpha: object) -> None:
 @pytest.mark.parametrize("q", [1, 2])
 @pytest.mark.parametrize("cov_type", ["corrected", "naive", "bootstrap"])
 def test_variances_themselves_refuse_what_is_no_level_or_side(cov_type: str, q: int) -> None:
-    replicates = learner_evidence(q=q)
+    refits = learner_refits(q=q)
     if cov_type == "bootstrap":
-        samples = [
-            one._replace(group=Group("bootstrap", k)) for k, one in enumerate(replicates.refits)
-        ]
-        replicates = replace(replicates, refits=tuple(samples))
+        refits = [one._replace(group=Group("bootstrap", k)) for k, one in enumerate(refits)]
+    replicates = Replicates.of(refits, correction=0.58)
     found = COV_TYPES[cov_type](replicates)
     estimate, bse = replicates.per_refit.mean(axis=0), np.sqrt(np.diag(found.cov))
     for ask in (found.interval, found.joint_interval):

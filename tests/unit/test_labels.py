@@ -235,7 +235,7 @@ def test_the_engine_of_labels_is_exact_only_where_the_most_probable_class_is_the
     for name in ("forest", "forest by costs", "threshold", "Platt"):
         result = pi.FittedModel(clone(MODELS[name][0]).fit(X, y), X, y)
         pfi = result.pfi(loss="zero_one")
-        engines[name] = result.analysis.engine_of(pfi.estimand).name
+        engines[name] = result.analysis.measure(pfi.estimand)[0].engine.name
     assert engines["forest"].startswith("trees")
     assert {engines[name] for name in ("forest by costs", "threshold", "Platt")} == {"batched"}
 

@@ -12,6 +12,7 @@ import pandas as pd
 import patsy
 import pytest
 import statsmodels.api as sm
+from by_refit import estimates_of, refits_of
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -29,7 +30,7 @@ from test_square import reference
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError, LossError, OptionError, RefitError
-from pyinterp.inference import COV_TYPES, RefitEstimate
+from pyinterp.inference import COV_TYPES
 from pyinterp.resampling.refits import Refit
 
 # The same fits in another order of operations: rounding of sums of some dozen terms.
@@ -43,11 +44,11 @@ def learner(data: pd.DataFrame, estimator: Any, formula: str = FORMULA, **option
     return pi.Learner.from_formula(formula, data, estimator, **options)
 
 
-def each(results: pi.EstimandResults, refits: Sequence[Refit]) -> Iterator[tuple[Refit, Any]]:
+def each(fit: pi.LearnerResults, results: pi.EstimandResults) -> Iterator[tuple[Refit, Any]]:
     """Pair every refit, those in pairs included, with its estimate."""
-    halves: list[RefitEstimate] = [half for pair in results.replicates.pairs for half in pair]
-    found = [*results.replicates.estimates, *(half.estimate for half in halves)]
-    yield from zip(refits, found, strict=True)
+    found = [one.estimate for one in refits_of(fit, results)]
+    np.testing.assert_array_equal([one.value for one in found], results.replicates.tally.values)
+    yield from zip(fit.analysis.refits, found, strict=True)
 
 
 def test_least_squares_equals_a_loop_over_all_refits(data: pd.DataFrame) -> None:
@@ -60,7 +61,7 @@ def test_least_squares_equals_a_loop_over_all_refits(data: pd.DataFrame) -> None
     ]
     refits = res.analysis.refits
     assert len(refits) == 13
-    for refit, estimate in each(found, refits):
+    for refit, estimate in each(res, found):
         train, rows = refit.train_rows, refit.evaluation.rows
         losses = []
         for design in designs:
@@ -168,7 +169,7 @@ LEARNERS = [LogisticRegression(), RandomForestClassifier(4)]
 def test_a_classifier_is_measured_by_its_log_loss(data: pd.DataFrame, estimator: Any) -> None:
     res = learner(data, estimator, "g ~ x + z").fit(pi.Bootstrap(3), seed=2)
     found = res.loco()
-    for refit, estimate in each(found, res.refits):
+    for refit, estimate in each(res, found):
         assert refit.train is not None
         train, rows = data.iloc[refit.train_rows], data.iloc[refit.evaluation.rows]
         states = {
@@ -228,7 +229,7 @@ def test_without_the_only_feature_the_best_constant_predicts(
     res = learner(data, estimator, "y ~ x + I(x**2)").fit(PLAN, seed=1)
     for name, constant in {"squared": np.mean, "absolute": np.median}.items():
         found = res.loco(loss=name)
-        for refit, estimate in each(found, res.analysis.refits):
+        for refit, estimate in each(res, found):
             y, rows = data["y"].to_numpy(), refit.evaluation.rows
             predicted = refit.predictor(refit.design.encode(refit.evaluation.variables))
             power = {"squared": 2, "absolute": 1}[name]
@@ -239,10 +240,11 @@ def test_without_the_only_feature_the_best_constant_predicts(
 
 def test_without_the_only_feature_classes_have_their_shares(data: pd.DataFrame) -> None:
     res = learner(data, LogisticRegression(), "g ~ x").fit(pi.Bootstrap(3), seed=1)
-    for refit, estimate in each(res.loco(), res.refits):
+    losses = estimates_of(res, res.loss())
+    for refit, estimate in each(res, res.loco()):
         shares = data["g"].iloc[refit.train_rows].value_counts(normalize=True)
         best = -np.log(shares[data["g"].iloc[refit.evaluation.rows]].to_numpy())
-        own = res.loss().replicates.estimates[refit.number - 1].rows[:, 0]
+        own = losses[refit.number - 1].rows[:, 0]
         np.testing.assert_allclose(estimate.rows[:, 0], best - own, atol=EXACT)
 
 
@@ -345,8 +347,7 @@ def test_halves_see_three_times_the_standard_error_of_noise() -> None:
     one, two = np.array(list(halves.values())).T
     b, e = (one + two) / 2, (one - two) / 2
     for found, law in ((res.loco("z"), b**2 - 3 * e**2), (res.pfi("z"), 2 * (b**2 - e**2))):
-        pairs = found.replicates.pairs
-        means = [np.mean([half.estimate.value[0] for half in pair]) for pair in pairs]
+        means = found.replicates.of_pairs[..., 0].mean(axis=1)
         np.testing.assert_allclose(means, law, atol=0.1 * np.std(law))
 
 
@@ -415,7 +416,7 @@ def test_nothing_is_trained_twice(data: pd.DataFrame) -> None:
 def test_models_without_features_are_not_kept(data: pd.DataFrame) -> None:
     res = learner(data, LinearRegression()).fit(PLAN, seed=1)
     res.loco()
-    kept = res.analysis.leave_out._predictions
+    kept = res.analysis.models.leave_out._predictions
     assert len(kept) == 3 * PLAN.number
     predictions = [p for by_kind in kept.values() for p in by_kind.values()]
     assert len(predictions) == len(kept)
@@ -454,7 +455,7 @@ def test_training_takes_the_users_backend_which_changes_nothing(
         numbers = learner(data, Process(), "y ~ x + z").fit(PLAN, seed=1, n_jobs=2)
         numbers.loco()
     pd.testing.assert_frame_equal(found, expected)
-    where = {float(p["mean"][0]) for p in numbers.analysis.leave_out._predictions.values()}
+    where = {float(p["mean"][0]) for p in numbers.analysis.models.leave_out._predictions.values()}
     assert (where == {os.getpid()}) == here
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
+from by_refit import refits_of
 from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -142,7 +142,7 @@ def test_the_formula_is_that_of_the_algorithm(
         for number, fold in enumerate(errors)
         for j, e in enumerate(fold)
     )
-    replicates = Replicates(refits=refits, correction=0.0)
+    replicates = Replicates.of(refits, correction=0.0)
     found = COV_TYPES["nested-cv"](replicates)
     np.testing.assert_allclose(
         found.cov, expected**2 * np.outer(terms, terms), rtol=1e-10, atol=1e-15
@@ -201,9 +201,9 @@ def test_folds_whose_inner_refits_failed_do_not_count(data: pd.DataFrame) -> Non
     # An inner refit of every fold of the second repeat: the first has what it has alone.
     with pytest.warns(pi.errors.RefitWarning, match="3 of 18 refits failed"):
         found = dropped(data, {10, 13, 16}, repeats=2).loss()
-    whole = dropped(data, set(), repeats=2).loss()
-    refits = whole.replicates.refits[:9]
-    expected = COV_TYPES["nested-cv"](replace(whole.replicates, refits=refits))
+    full = dropped(data, set(), repeats=2)
+    first = Replicates.of(refits_of(full, full.loss())[:9])
+    expected = COV_TYPES["nested-cv"](first)
     np.testing.assert_allclose(found.variance.cov, expected.cov, rtol=1e-12)
     assert "trained on 67% of the data" in found.variance.note
 
@@ -223,11 +223,11 @@ def test_too_many_failures_are_counted(data: pd.DataFrame, fails: set[int], foun
 
 
 def test_a_variance_needs_a_whole_fold(data: pd.DataFrame) -> None:
-    replicates = dropped(data, set()).loss().replicates
+    full = dropped(data, set())
     # Of every fold its refit and one of two inner ones.
-    refits = tuple(one for k, one in enumerate(replicates.refits) if k % 3 < 2)
+    refits = [one for k, one in enumerate(refits_of(full, full.loss())) if k % 3 < 2]
     with pytest.raises(InferenceError, match="without which all 3 refits succeeded, but each of"):
-        COV_TYPES["nested-cv"](replace(replicates, refits=refits))
+        COV_TYPES["nested-cv"](Replicates.of(refits))
 
 
 def test_pfi_and_curves_have_positive_variance_and_a_table(fitted: pi.LearnerResults) -> None:

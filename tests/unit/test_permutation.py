@@ -214,7 +214,8 @@ def test_ratio_is_switched_over_original_loss() -> None:
     np.testing.assert_allclose(ratio.params, 1 + difference.params / loss, rtol=1e-12)
     assert ratio.null == 1.0
     # Both sides' contributions, by the delta method from those of the two losses.
-    (case,), (measured,) = fitted.analysis.cases, fitted.analysis.measure(ratio.estimand)
+    (case,) = fitted.analysis.cases
+    measured = ratio.estimand.measure(case)
     switched, original = measured["changed"], measured["original"]
     (estimate,) = ratio.replicates.estimates
     r = switched.value / original.value

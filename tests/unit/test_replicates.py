@@ -1,12 +1,17 @@
-"""Estimates are sorted by what their refits are for, and combined part by part."""
+"""Estimates are sorted by what their refits are for, and added up row by row."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
+import pytest
 
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import RefitEstimate, Replicates, combine
-from pyinterp.inference.replicates import contributions, row_effects
+from pyinterp.inference import Fold, RefitEstimate, Replicates, Tally, combine
+from pyinterp.inference.evaluations import places_of
+from pyinterp.inference.tally import contributions
 from pyinterp.resampling import Group
 
 
@@ -20,28 +25,29 @@ def found(value: float, group: Group | None) -> RefitEstimate:
 
 
 def values(replicates: Replicates) -> list[float]:
-    return [float(e.value[0]) for e in replicates.estimates]
+    return [float(value) for value in replicates.per_refit[:, 0]]
 
 
 def test_pairs_do_not_estimate_beside_others() -> None:
     pairs = [found(v, Group("pair", number)) for v, number in ((5, 1), (6, 0), (7, 1), (8, 2))]
-    replicates = Replicates(
-        refits=(found(1, None), *pairs, found(2, None)), correction=0.5, no_effect=0.0
-    )
+    # Distinct clusters by row are a fact of the rows: here every row has its own.
+    every = [one._replace(clusters=one.rows) for one in (found(1, None), *pairs, found(2, None))]
+    replicates = Replicates.of(every, correction=0.5, no_effect=0.0)
     assert values(replicates) == [1.0, 2.0]
-    assert replicates.has_own_refits
+    evaluations = replicates.evaluations
+    assert evaluations.has_own_refits
     # Of the pair 0 and of the pair 2 one refit failed.
-    ((first, second),) = replicates.pairs
-    assert (first.estimate.value[0], second.estimate.value[0]) == (5.0, 7.0)
-    np.testing.assert_array_equal(second.rows, [7, 8])
-    assert (replicates.correction, replicates.no_effect) == (0.5, 0.0)
+    assert evaluations.pairs == ((1, 3),)
+    np.testing.assert_array_equal(replicates.of_pairs, [[[5.0], [7.0]]])
+    np.testing.assert_array_equal(evaluations.rows[evaluations.at[3]], [7, 8])
+    assert (evaluations.correction, replicates.no_effect) == (0.5, 0.0)
     assert replicates.folds == ()
-    assert replicates.bootstraps is None
-    np.testing.assert_array_equal(replicates.rows, [[1, 2], [2, 3]])
-    np.testing.assert_array_equal(replicates.clusters, [[1, 1], [2, 2]])
-    alone = Replicates(refits=tuple(pairs), correction=0.5)
+    assert evaluations.bootstraps is None
+    np.testing.assert_array_equal(evaluations.estimating_rows, [1, 2, 3])
+    np.testing.assert_array_equal(evaluations.clusters, evaluations.rows)
+    alone = Replicates.of(pairs, correction=0.5)
     assert values(alone) == [5.0, 6.0, 7.0, 8.0]
-    assert not alone.has_own_refits
+    assert not alone.evaluations.has_own_refits
 
 
 def test_folds_have_their_inner_refits() -> None:
@@ -52,7 +58,7 @@ def test_folds_have_their_inner_refits() -> None:
         found(4, Group("fold", 1, inner=True, size=3)),
         found(5, Group("fold", 2, size=3)),
     ]
-    replicates = Replicates(refits=tuple(refits), correction=0.5)
+    replicates = Replicates.of(refits, correction=0.5)
     assert values(replicates) == [1.0, 5.0]
     first, second = replicates.folds  # of fold 1 the refit that estimates failed
     assert (first.outer.value[0], first.number) == (1.0, 3)
@@ -62,29 +68,28 @@ def test_folds_have_their_inner_refits() -> None:
 
 def test_bootstrap_samples_are_numbered() -> None:
     refits = [found(v, Group("bootstrap", number)) for v, number in ((1, 4), (2, 4), (3, 7))]
-    replicates = Replicates(refits=tuple(refits), correction=0.5)
-    np.testing.assert_array_equal(replicates.bootstraps, [4, 4, 7])
+    replicates = Replicates.of(refits, correction=0.5)
+    np.testing.assert_array_equal(replicates.evaluations.bootstraps, [4, 4, 7])
     assert values(replicates) == [1.0, 2.0, 3.0]
 
 
-def test_functions_of_several_estimands_are_taken_part_by_part() -> None:
+def test_differences_are_taken_part_by_part() -> None:
     def made(shift: float) -> Replicates:
-        refits = [found(1 + shift, None), found(2 + shift, None)]
-        refits += [found(v + shift, Group("pair", 0)) for v in (3, 4)]
-        refits += [found(5 + shift, Group("fold", 0, size=2))]
-        refits += [found(6 + shift, Group("fold", 0, inner=True, size=2))]
-        return Replicates(refits=tuple(refits), correction=0.5, no_effect=0.0)
+        refits = [found(1, None), found(2, None)]
+        refits += [found(v, Group("pair", 0)) for v in (3, 4)]
+        refits += [found(5, Group("fold", 0, size=2))]
+        refits += [found(6, Group("fold", 0, inner=True, size=2))]
+        moved = [each._replace(estimate=one(each.estimate.value[0] + shift)) for each in refits]
+        return Replicates.of(moved, correction=0.5, no_effect=0.0)
 
     first, second = made(10.0), made(0.0)
-    both = combine(Estimate.minus, [first, second], no_effect=None)
+    both = combine([first, second], first.tally.minus(second.tally))
     assert values(both) == [10.0] * 3
-    ((one_half, other_half),) = both.pairs
-    assert (one_half.estimate.value[0], other_half.estimate.value[0]) == (10.0, 10.0)
-    np.testing.assert_array_equal(one_half.rows, first.pairs[0][0].rows)
+    np.testing.assert_array_equal(both.of_pairs, [[[10.0], [10.0]]])
     (fold,) = both.folds
     assert (fold.outer.value[0], fold.inner[0].value[0], fold.number) == (10.0, 10.0, 2)
     assert both.no_effect is None
-    assert both.correction == 0.5
+    assert both.evaluations.correction == 0.5
 
 
 def test_effects_of_rows_are_means_over_the_times_that_they_evaluate() -> None:
@@ -94,7 +99,128 @@ def test_effects_of_rows_are_means_over_the_times_that_they_evaluate() -> None:
     np.testing.assert_array_equal(contributions(with_donors)[:, 0], [2.0, 3.0, 4.0])
     without = Estimate.of_rows(np.array([[4.0], [0.0]]))
     np.testing.assert_array_equal(contributions(without), without.rows)
-    position, effects = row_effects([with_donors, without], [np.array([9, 2, 2]), np.array([5, 9])])
-    # Rows 2, 5 and 9: (0 + 1) / 2, 2, (-1 - 2) / 2.
-    np.testing.assert_allclose(effects[:, 0], [0.5, 2.0, -1.5])
-    np.testing.assert_array_equal(position, [2, 0, 0, 1, 2])
+    for first, second in ((with_donors, without), (without, with_donors)):
+        at = {id(with_donors): np.array([9, 2, 2]), id(without): np.array([5, 9])}
+        replicates = Replicates.of([RefitEstimate(e, at[id(e)]) for e in (first, second)])
+        # Rows 2, 5 and 9: (0 + 1) / 2, 2, (-1 - 2) / 2.
+        np.testing.assert_array_equal(replicates.evaluations.rows, [2, 5, 9])
+        np.testing.assert_allclose(replicates.effects[:, 0], [0.5, 2.0, -1.5])
+        # Without what they do as donors: (3 + 5) / 2, 4, (1 + 0) / 2.
+        np.testing.assert_allclose(replicates.row_means[:, 0], [4.0, 4.0, 0.5])
+
+
+def contributions_by_refit(refits: list[RefitEstimate], term: int) -> list[dict[int, float]]:
+    return [
+        dict(zip(one.rows, contributions(one.estimate)[:, term], strict=True)) for one in refits
+    ]
+
+
+@pytest.fixture
+def refits() -> list[RefitEstimate]:
+    """Three refits that estimate and two pairs, of 12 rows and two terms that rows donate to."""
+    rng = np.random.default_rng(0)
+    groups = [None, None, None, *(Group("pair", k) for k in (0, 0, 1, 1))]
+    order = rng.permutation(12)
+    parts = [rng.permutation(12)[:5] for _ in range(3)]
+    parts += [order[:6], order[6:], order[::2], order[1::2]]
+    made = []
+    for group, rows in zip(groups, parts, strict=True):
+        values, donors = rng.normal(size=(2, len(rows), 2))
+        estimate = Estimate(
+            value=values.mean(axis=0),
+            rows=values,
+            donors=donors - donors.mean(axis=0),
+            mc_variance=rng.random(2),
+            below=np.broadcast_to(rng.random((len(rows), 1)), (len(rows), 2)),
+        )
+        made.append(RefitEstimate(estimate, rows, group))
+    return made
+
+
+def test_sums_are_those_of_a_loop_over_rows(refits: list[RefitEstimate]) -> None:
+    """The old way, row by row and refit by refit."""
+    replicates = Replicates.of(refits, share=0.5)
+    measured, first = replicates.tally, refits[3].estimate.value
+    for term in range(2):
+        every = contributions_by_refit(refits, term)
+        for place, row in enumerate(replicates.evaluations.rows):
+            away = [t[row] - r.estimate.value[term]
+                    for t, r in zip(every[:3], refits[:3], strict=True) if row in t]  # fmt: skip
+            assert measured.effects[place, term] == pytest.approx(sum(away), abs=1e-14)
+            assert measured.shares[place, term] == pytest.approx(sum(away) / 5, abs=1e-14)
+            halves = [t[row] - first[term] for t in every[3:] if row in t]
+            assert measured.halves[place, term] == pytest.approx(sum(halves), abs=1e-14)
+    assert measured.below.shape == (12, 1)
+    assert all(not len(estimate.rows) for estimate in measured.single)
+
+
+def test_losses_below_may_be_of_one_term_or_of_all(refits: list[RefitEstimate]) -> None:
+    def with_below(k: int, below: np.ndarray) -> RefitEstimate:
+        return refits[k]._replace(estimate=replace(refits[k].estimate, below=below))
+
+    plain = Replicates.of(refits[:3]).tally
+    copied = [with_below(k, np.array(refits[k].estimate.below)) for k in range(3)]
+    np.testing.assert_array_equal(Replicates.of(copied).tally.below, plain.below)
+    other = np.column_stack([refits[1].estimate.below[:, 0], np.arange(5.0)])
+    for place in range(3):
+        some = [*refits[:3]]
+        some[place] = with_below(place, other)
+        wide = Replicates.of(some)
+        assert wide.tally.below.shape == (len(wide.evaluations.rows), 2)
+        assert wide.tally.losses.shape == (3, 2)
+        assert wide.skewness.shape == (2,)
+        away = other[:, 1] - 2
+        rest = [np.asarray(r.estimate.below)[:, 0] for r in refits[:3]]
+        expected = np.zeros(12)
+        for k, each in enumerate(refits[:3]):
+            values = away if k == place else rest[k] - rest[k].mean()
+            expected[each.rows] += values
+        np.testing.assert_allclose(wide.tally.below[:, 1], expected[wide.evaluations.rows])
+
+
+def test_a_half_without_the_other_is_in_no_sum(refits: list[RefitEstimate]) -> None:
+    whole, lacking = Replicates.of(refits), Replicates.of(refits[:-1])
+    only = Replicates.of(refits[:-2])
+    np.testing.assert_array_equal(lacking.tally.halves, only.tally.halves)
+    assert not np.array_equal(whole.tally.halves, only.tally.halves)
+
+
+def test_a_part_is_folded_like_an_estimate(refits: list[RefitEstimate]) -> None:
+    """Components of a ratio may be added up first, and divided then: other numbers, from sums."""
+    above = Replicates.of(refits[:3])
+    weights = np.array([[1.0, 0.0]])
+    fold = Fold(above.evaluations)
+    for k, each in enumerate(refits[:3]):
+        fold.add(k, each.estimate.linear(weights))
+    first = fold.tally()
+    np.testing.assert_allclose(first.effects, above.tally.effects[:, :1], atol=1e-15)
+    pooled = above.per_refit.mean(axis=0)
+    ratio = pooled[0] / pooled[1]
+    # By the delta method on sums; the mean of ratios is another number.
+    effects = (above.effects[:, 0] - ratio * above.effects[:, 1]) / pooled[1]
+    each = [one.estimate.value[0] / one.estimate.value[1] for one in refits[:3]]
+    assert abs(ratio - np.mean(each)) > 1e-3
+    counts = above.evaluations.times
+    mean = sum(
+        contributions(r.estimate)[:, 0].sum() - ratio * contributions(r.estimate)[:, 1].sum()
+        for r in refits[:3]
+    )
+    level = 5 * sum(r.estimate.value[0] - ratio * r.estimate.value[1] for r in refits[:3])
+    assert (effects * counts).sum() * pooled[1] == pytest.approx(mean - level, abs=1e-12)
+
+
+def test_places_are_of_distinct_values() -> None:
+    distinct, at = places_of([np.array([7, 3, 3]), np.array([9]), np.empty(0, np.intp)])
+    np.testing.assert_array_equal(distinct, [3, 7, 9])
+    assert [each.tolist() for each in at] == [[1, 0, 0], [2], []]
+    assert at[0].dtype == np.int32
+
+
+def test_measured_of_other_rows_is_refused() -> None:
+    replicates = Replicates.of([found(1, None), found(2, None)])
+    replicates.tally.check(replicates.evaluations)
+    other: Any = Replicates.of([found(1, None), found(4, None)])
+    with pytest.raises(Exception, match="another shape than its rows"):
+        replicates.tally.check(other.evaluations)
+    with pytest.raises(Exception, match="of other refits"):
+        Tally.stack([replicates.tally]).check(Replicates.of([found(1, None)]).evaluations)

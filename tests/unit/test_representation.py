@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from by_refit import estimates_of
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold
@@ -114,7 +115,7 @@ LINES: dict[str, Callable[[], Any]] = {
     "clusters": lambda: pi.Bootstrap(cluster=np.arange(60)),
     "Distributional": lambda: pi.Distributional(LinearRegression(), constant),
     "Estimand": lambda: fitted().pfi().estimand,
-    "Estimate": lambda: fitted().pfi().replicates.estimates[0],
+    "Estimate": lambda: estimates_of(fitted(), fitted().pfi())[0],
     "Words": lambda: fitted().pfi().estimand.words,
     "Parameter": lambda: fitted().pfi().estimand.parameter,
     "Terms": lambda: fitted().pd("a").estimand.terms,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,10 +16,10 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
-from pyinterp.estimands.estimate import Estimate
+from pyinterp.estimands.estimate import Estimate, ModelOnRows
 from pyinterp.inference import RefitEstimate, Replicates, Variance
 from pyinterp.inference.digits import cell, number_format, row_formats
-from pyinterp.whatif import Engine
+from pyinterp.learner.models_here import ModelsHere
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def pfi(fitted: pi.LearnerResults) -> pi.EstimandResults:
 def test_estimates_are_means_over_refits_and_t_is_their_ratio(pfi: pi.EstimandResults) -> None:
     per_refit = pfi.refit_frame()
     np.testing.assert_allclose(pfi.params, per_refit.mean())
-    c = pfi.replicates.correction
+    c = pfi.replicates.evaluations.correction
     shown = pfi.bse > 0
     np.testing.assert_allclose(pfi.bse[shown], np.sqrt((1 / 8 + c) * per_refit.var())[shown])
     np.testing.assert_allclose(pfi.tvalues[shown], (pfi.params / pfi.bse)[shown])
@@ -60,37 +61,43 @@ def test_estimates_are_means_over_refits_and_t_is_their_ratio(pfi: pi.EstimandRe
 def test_correction_counts_distinct_rows(fitted: pi.LearnerResults) -> None:
     n1 = np.mean([len(np.unique(r.train_rows)) for r in fitted.refits])
     n2 = np.mean([r.evaluation.nobs for r in fitted.refits])
-    assert fitted.pfi().replicates.correction == pytest.approx(n2 / n1)
+    assert fitted.pfi().replicates.evaluations.correction == pytest.approx(n2 / n1)
 
 
-def test_inference_options_belong_to_the_reader(fitted: pi.LearnerResults) -> None:
-    calls = {"n": 0}
-    before = fitted.pfi()
+def test_inference_options_belong_to_the_reader(
+    fitted: pi.LearnerResults, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, ratio = fitted.pfi(), fitted.pfi(relation="ratio")
 
-    class Broken:
-        """A case that knows its engine, and nothing else."""
+    def again(*_: object) -> None:
+        raise AssertionError("predicted again")
 
-        def __init__(self, engine: Engine) -> None:
-            self.engine = engine
-
-        def of_kind(self, kind: str) -> Broken:
-            return self
-
-        def __getattr__(self, name: str) -> object:
-            calls["n"] += 1
-            raise AssertionError("predicted again")
-
-    cases = fitted.analysis.__dict__["cases"]
-    fitted.analysis.__dict__["cases"] = [Broken(case.whatif.engine) for case in cases]
-    try:
-        naive = fitted.pfi(cov_type="naive", alternative="greater", p_adjust="holm")
-        ratio = fitted.pfi(relation="ratio")
-    finally:
-        fitted.analysis.__dict__["cases"] = cases
-    assert calls["n"] == 0
+    monkeypatch.setattr(ModelsHere, "case", again)
+    naive = fitted.pfi(cov_type="naive", alternative="greater", p_adjust="holm")
+    assert fitted.pfi(relation="ratio", cov_type="naive").params["a"] == ratio.params["a"] > 1
     assert (naive.bse <= before.bse).all()
-    assert ratio.params["a"] > 1
     pd.testing.assert_series_equal(fitted.pfi().pvalues, before.pvalues)
+    with pytest.raises(AssertionError, match="predicted again"):
+        fitted.pfi(permutations=3)
+
+
+def test_what_several_read_of_one_measurement_is_measured_once(data: pd.DataFrame) -> None:
+    learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
+    fit, asked, count = learner.fit(pi.Bootstrap(3), seed=1), [], 0
+    measure = fit.pfi().estimand.measure
+
+    def counted(case: ModelOnRows) -> Any:
+        nonlocal count
+        count += 1
+        return measure(case)
+
+    for relation in ("difference", "ratio"):
+        asked.append(replace(fit.pfi(relation=relation).estimand, measure=counted))
+    difference, ratio = fit.analysis.measure(*asked)
+    assert count == 3
+    for found, relation in ((difference, "difference"), (ratio, "ratio")):
+        expected = fit.pfi(relation=relation).replicates.tally
+        np.testing.assert_array_equal(found.effects, expected.effects)
 
 
 def test_reading_changes_nothing(pfi: pi.EstimandResults) -> None:
@@ -123,7 +130,7 @@ def test_t_test_in_words_and_in_weights(pfi: pi.EstimandResults) -> None:
     test = pfi.t_test("a = b")
     difference = pfi.params["a"] - pfi.params["b"]
     paired = pfi.refit_frame().eval("a - b")
-    se = np.sqrt((1 / 8 + pfi.replicates.correction) * paired.var())
+    se = np.sqrt((1 / 8 + pfi.replicates.evaluations.correction) * paired.var())
     assert test.effect[0] == pytest.approx(difference)
     assert test.sd[0] == pytest.approx(se)
     assert float(test.pvalue) == pytest.approx(2 * stats.t.sf(abs(difference / se), 7))
@@ -321,7 +328,8 @@ def test_monte_carlo_error_is_shown_only_where_there_is_some(fitted: pi.LearnerR
     largest = f"Monte Carlo standard error of the estimates: at most {some.mcse.max():.2g}"
     assert largest in " ".join(str(some.summary()).split())
     assert "Monte Carlo" not in str(fitted.pfi().summary())
-    per_refit = [e.mc_variance for e in some.replicates.estimates]
+    per_refit = some.replicates.tally.mc_variance
+    assert per_refit.shape == (8, len(some.params))
     np.testing.assert_allclose(some.mcse, np.sqrt(np.sum(per_refit, axis=0)) / 8)
 
 
@@ -424,7 +432,8 @@ class TestCompare:
     def test_paired_corrected_t_test(self, fitted, tree) -> None:
         found = pi.compare(fitted, tree)
         delta = (fitted.loss().refit_frame() - tree.loss().refit_frame())["loss"]
-        se = np.sqrt((1 / 8 + fitted.loss().replicates.correction) * delta.var())
+        correction = fitted.loss().replicates.evaluations.correction
+        se = np.sqrt((1 / 8 + correction) * delta.var())
         assert found.params.iloc[0] == pytest.approx(delta.mean())
         assert found.bse.iloc[0] == pytest.approx(se)
         assert found.pvalues.iloc[0] == pytest.approx(2 * stats.t.sf(abs(delta.mean() / se), 7))
@@ -579,7 +588,7 @@ def test_standard_errors_up_to_a_rounding_of_the_estimates_are_0(size: float) ->
         for v in values
     ]
     refits = tuple(RefitEstimate(estimate, np.arange(2)) for estimate in estimates)
-    replicates = Replicates(refits=refits, correction=0.5)
+    replicates = Replicates.of(refits, correction=0.5)
     for share, expected in ((0.99e-12, 0.0), (1.01e-12, 1.01e-12 * size)):
         variance = Variance(
             cov=np.array([[(share * size) ** 2]]), df=3, cov_type="corrected", label="", note=""

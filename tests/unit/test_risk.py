@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from by_refit import estimates_of
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
@@ -45,7 +46,7 @@ def test_the_share_compares_with_the_mean_of_the_training_rows(results, data) ->
     assert found.null == 0.0
     assert found.pvalues.notna().all()
     assert found.estimand.words.unit == ""
-    for refit, estimate in zip(results.refits, found.replicates.estimates, strict=True):
+    for refit, estimate in zip(results.refits, estimates_of(results, found), strict=True):
         y = refit.evaluation.y
         own = (y - refit.predictor(refit.design.encode(refit.evaluation.variables))) ** 2
         constant = (y - data["y"].to_numpy()[refit.train_rows].mean()) ** 2

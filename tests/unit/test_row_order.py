@@ -95,22 +95,18 @@ def flagged(rho: float, n: int, sets: int, seed: int) -> float:
         population = SimpleNamespace(
             index=pd.RangeIndex(n), y=y, response=SimpleNamespace(classes=None), rows=np.arange(n)
         )
-        cases = []
+        refits, predictions = [], []
         for split in range(45):
             rows = rng.permutation(n)
             size = round(0.632 * n) if split < 15 else n // 2
             train, test = np.sort(rows[:size]), np.sort(rows[size:])
             factual = X[test] @ np.linalg.lstsq(X[train], y[train])[0]
-            cases.append(
-                SimpleNamespace(
-                    population=population,
-                    train=SimpleNamespace(rows=train),
-                    sample=SimpleNamespace(rows=test),
-                    y=y[test],
-                    whatif=SimpleNamespace(factual=factual),
-                )
+            predictions.append(factual)
+            refits.append(
+                SimpleNamespace(train_rows=train, evaluation=SimpleNamespace(rows=test, y=y[test]))
             )
-        found += bool(row_order.order_note(cases))  # type: ignore[arg-type]
+        note = row_order.order_note(population, refits, predictions)  # type: ignore[arg-type]
+        found += bool(note)
     return found / sets
 
 
@@ -186,7 +182,7 @@ class Counting(SVC):
 def test_the_footnote_costs_no_predictions(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     learner = pi.Learner.from_formula("y ~ x + z", frame(1, ordered=True, classes=True), Counting())
     counts = []
-    for note in (row_order.order_note, lambda _: ""):
+    for note in (row_order.order_note, lambda *_: ""):
         monkeypatch.setattr(analysis, "order_note", note)
         Counting.rows.clear()
         ask(learner.fit(pi.Bootstrap(3), seed=1, progress=False))

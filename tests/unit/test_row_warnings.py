@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from by_refit import refits_of
 from scipy import stats
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
@@ -67,10 +68,11 @@ def test_ratios_depend_on_the_skewness_of_the_loss_too() -> None:
     frame.loc[3, ["x", "y"]] = 0.0, 30.0  # its error, whatever x is
     results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(seed=1)
     ratio, difference = (results.pfi(relation=r) for r in ("ratio", "difference"))
-    plain = tuple(
-        one._replace(estimate=replace(one.estimate, below=None)) for one in ratio.replicates.refits
-    )
-    assert replace(ratio.replicates, refits=plain).skewness[0] < LARGEST_SKEWNESS
+    plain = [
+        one._replace(estimate=replace(one.estimate, below=None))
+        for one in refits_of(results, ratio)
+    ]
+    assert Replicates.of(plain).skewness[0] < LARGEST_SKEWNESS
     assert ratio.replicates.skewness[0] == results.loss().replicates.skewness[0] > LARGEST_SKEWNESS
     assert difference.replicates.skewness[0] < LARGEST_SKEWNESS
     # Of groups it is the loss of the group.
@@ -124,7 +126,7 @@ def of_halves(values: list[list[float]], estimate: list[float], **options: Any) 
         for k, value in enumerate(values)
     ]
     separate = [RefitEstimate(one(estimate), np.array([0])) for _ in range(2)]
-    return Replicates(refits=(*separate, *halves), correction=0.58, **options)
+    return Replicates.of((*separate, *halves), correction=0.58, **options)
 
 
 def test_unused_is_the_share_of_half_refits_with_exactly_no_effect() -> None:
@@ -158,9 +160,8 @@ def test_a_rare_dummy_of_a_tree_is_unused_in_many_halves() -> None:
     tree = DecisionTreeRegressor(min_samples_leaf=5, max_depth=3, random_state=0)
     results = pi.Learner.from_formula("y ~ x + rare", frame, tree).fit(seed=1)
     pfi = results.pfi()
-    expected = [
-        np.mean([h.estimate.value[k] == 0 for p in pfi.replicates.pairs for h in p]) for k in (0, 1)
-    ]
+    halves = pfi.replicates.of_pairs
+    expected = [np.mean([h[k] == 0 for pair in halves for h in pair]) for k in (0, 1)]
     np.testing.assert_array_equal(pfi.replicates.idle_share, expected)
     table = pfi.variance_parts()
     np.testing.assert_array_equal(table["unused"], expected)

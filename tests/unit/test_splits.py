@@ -37,7 +37,7 @@ def test_a_splitter_is_the_list_is_our_own_cross_validation() -> None:
         theirs = _pfi(same)
         np.testing.assert_allclose(theirs.params, ours.pfi().params, rtol=1e-12)
         np.testing.assert_allclose(theirs.bse, ours.pfi().bse, rtol=1e-12)
-    assert theirs.replicates.correction == pytest.approx(10 / 30)
+    assert theirs.replicates.evaluations.correction == pytest.approx(10 / 30)
 
 
 SPLITTERS = {

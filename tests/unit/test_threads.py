@@ -74,7 +74,7 @@ def test_training_without_features_takes_its_share_too() -> None:
         results, _ = fitted(Told(-1), n_jobs=n_jobs)
         with parallel_config(backend="threading"):
             results.loco()
-        predicted = results.analysis.leave_out._predictions.values()
+        predicted = results.analysis.models.leave_out._predictions.values()
         assert {float(v) for p in predicted for values in p.values() for v in values} == {expected}
 
 

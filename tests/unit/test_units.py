@@ -17,7 +17,7 @@ def variance(values: np.ndarray, weights: np.ndarray | None, clusters: np.ndarra
     part = RefitEstimate(
         Estimate.of_rows(values[:, None], weights), np.arange(7), None, clusters, weights
     )
-    return float(rows(Replicates(refits=(part,), correction=0.0)).cov[0, 0])
+    return float(rows(Replicates.of((part,), correction=0.0)).cov[0, 0])
 
 
 def mean_variance(weights: np.ndarray | None) -> float:

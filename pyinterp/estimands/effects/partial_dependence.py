@@ -212,6 +212,7 @@ def _of_rows(curve: Estimand, at: Points, kind: PDKind, average: Average) -> Est
     return replace(
         rows,
         read=partial(_read, transform=linalg.block_diag(*[transform] * classes)),
+        form=kind,
         words=words,
         parameter=Parameter(null=0.0, effect=curve.parameter.effect),
         coverage=(),

@@ -86,6 +86,11 @@ class Outputs(NamedTuple):
     unit: str
     range: Range
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What they are, without the words for them."""
+        return self.labels, self.positions, self.scale
+
     @classmethod
     def of(
         cls, problem: Problem, scale: Scale | None, which_class: Any, *, rates: bool = False

@@ -181,8 +181,7 @@ def _width(problem: Problem, name: str, step: Step, outputs: Outputs) -> float:
         raise OptionError(
             f"A step of {width:.3g} is too small for `{name}`: values differ by rounding only."
         )
-    asks = step is None and problem.has_model  # a file's model was asked before it was measured
-    if asks and _has_steps(problem, name, width, float(x.std()), outputs):
+    if step is None and _has_steps(problem, name, width, float(x.std()), outputs):
         raise OptionError(
             f"The model predicts steps in `{name}`, as trees do: its slope is 0 but at jumps. Pass "
             f'the width of differences, such as `step="sd"` (here {x.std(ddof=1):.3g}).'

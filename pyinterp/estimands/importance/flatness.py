@@ -113,6 +113,7 @@ def flatness(
         terms=Terms.plain(list(curves), classes),
         measure=partial(_measure, curves=curves),
         read=partial(_read_rows if ice else _read, curves=curves, cells=cells),
+        form=("rows" if ice else "curve", tuple(kinds)),
         words=Words(
             label="FIRM",
             title="flatness of partial dependence",

@@ -52,8 +52,11 @@ def measure_losses(
     serving = case.of_kind(loss.needs)
     y = case.y if of_response else np.zeros(case.sample.nobs)
     losses = loss(y, serving.factual)
-    changed, original = [], []
-    for name, variables in features.items():
+    n, q, original = len(y), len(features), list[Estimate]()
+    # Of a million rows they are large: written into one table, and what is equal kept once.
+    rows, donors = (np.empty((n, q), order="F") for _ in range(2))
+    values, errors = np.empty(q), np.empty(q)
+    for j, (name, variables) in enumerate(features.items()):
         whatif = serving.of(variables)
         draw = partial(case.draw, name)
         if name in samplers:
@@ -61,11 +64,14 @@ def measure_losses(
             pair = _conditional_losses(whatif, y, losses, loss, permutations, draw(), distribution)
         else:
             pair = marginal_losses(whatif, y, losses, loss, permutations, draw, case.weights)
-        changed.append(pair[0])
-        original.append(pair[1])
-    measured = {"changed": Estimate.stack(changed)}
-    changed.clear()  # of a million rows they are large
-    measured["original"] = Estimate.stack(original)
+        changed, as_is = pair
+        rows[:, j], donors[:, j] = changed.rows[:, 0], np.asarray(changed.donors)[:, 0]
+        values[j], errors[j] = changed.value[0], changed.mc_variance[0]
+        original.append(original[-1] if original and as_is.same_as(original[-1]) else as_is)
+    measured = {
+        "changed": Estimate(value=values, rows=rows, donors=donors, mc_variance=errors),
+        "original": Estimate.stack(original),
+    }
     if samplers:
         measured |= variance_parts(case, {name: features[name] for name in samplers}, samplers)
     return measured
@@ -280,6 +286,7 @@ def comparison(
     return Estimand(
         terms=Terms.plain(list(features)),
         read=ratio if is_ratio else difference,
+        form=relation,
         words=replace(
             words,
             details=(loss.name, "ratio") if is_ratio else (loss.name,),

@@ -54,15 +54,15 @@ def native_report(problem: Problem, kind: Native | None = None) -> Estimand:
 
 
 def native_importance(
-    problem: Problem, reports: Sequence[Measurement], kind: Native | None = None
+    problem: Problem, reports: Sequence[Sequence[Heading]], kind: Native | None = None
 ) -> Estimand:
     """Importance as the fitted model reports it: no mean over rows, and no predictions.
 
     Parameters
     ----------
     problem : Problem
-    reports : sequence of mapping
-        The measurements of `native_report`, of all refits.
+    reports : sequence of sequence of tuple
+        What the measurements of `native_report` are called, of all refits.
     kind : {"stat", "raw", "impurity", "olden", "garson"}, optional
         As there.
     """

@@ -110,6 +110,7 @@ def amvim(
     return replace(
         conditional,
         read=partial(_adjust, linear=np.array([reason is None for reason in reasons.values()])),
+        form=("adjusted", tuple(reasons.values())),
         words=replace(
             conditional.words,
             label="AMVIM",

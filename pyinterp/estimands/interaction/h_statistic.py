@@ -148,6 +148,7 @@ def h_statistic(
             squared=squared,
             eps=eps,
         ),
+        form=(tuple(above), tuple(below), normalize, squared, eps),
         words=Words(
             label=label,
             title="importance by partial dependence" if importance else TITLE,

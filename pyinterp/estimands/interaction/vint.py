@@ -56,14 +56,8 @@ def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
         "whose effect changes sign has 0, while its H² is 1 (see `h_statistic`)."
     )
     return Estimand(
-        key=(
-            "vint",
-            # The measurement has numbers that are computed from surfaces, not the surfaces.
-            tuple(
-                (one.key, one.words.label, one.description, one.words.meaning)
-                for one in curves.values()
-            ),
-        ),
+        # The measurement has numbers that are computed from surfaces, not the surfaces.
+        key=("vint", tuple((one.key, one.form) for one in curves.values())),
         terms=Terms.plain([":".join(pair) for pair in subsets], classes_of(first.terms)),
         measure=partial(_measure, curves=curves),
         words=Words(

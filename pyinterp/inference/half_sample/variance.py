@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ from pyinterp.inference.cov_types import register_variance
 from pyinterp.inference.half_sample.constants import FEW_CLUSTERS, LARGEST_GROWTH, MARGIN
 from pyinterp.inference.half_sample.half_fits import SIZES
 from pyinterp.inference.half_sample.square import SquareVariance
-from pyinterp.inference.replicates import RefitEstimate, Replicates, contributions, covariance
+from pyinterp.inference.replicates import Replicates, covariance
 from pyinterp.inference.variance import Variance
 
 
@@ -57,17 +56,17 @@ def variance_parts(replicates: Replicates) -> VarianceParts:
     (`training_parts`). A row that trains one of a pair evaluates the other; the minus adds up what
     it does in both ways.
     """
-    pairs = len(replicates.pairs)
-    halves = [half for pair in replicates.pairs for half in pair]
-    each = np.array([half.estimate.value for half in halves]).reshape(pairs, 2, -1)
-    groups = [[half for pair in part.pairs for half in pair] for part in replicates.parts]
-    by_training = np.concatenate([*map(training_parts, groups)], axis=1).reshape(each.shape)
+    each = replicates.of_pairs
+    pairs = len(each)
+    by_training = np.concatenate([*map(training_parts, replicates.parts)], axis=1)
+    by_training = by_training.reshape(each.shape)
     # The part by training less the part by evaluating.
     signed = 2 * by_training - (each - each[0, 0])
     differences, means = signed[:, 0] - signed[:, 1], each.mean(axis=1)
     S_of_pairs = np.square(means - means.mean(axis=0)) * pairs / (pairs - 1)
     fits, estimates, on_halves = replicates.half_fits, replicates.per_refit, means.mean(axis=0)
-    of_mean = estimates if replicates.has_own_refits else means
+    own = replicates.evaluations.has_own_refits
+    of_mean = estimates if own else means
     estimate = estimates.mean(axis=0)
     ratio = np.divide(estimate, on_halves, out=np.ones_like(estimate), where=on_halves > 0)
     return VarianceParts(
@@ -82,29 +81,31 @@ def variance_parts(replicates: Replicates) -> VarianceParts:
     )
 
 
-def training_parts(halves: Sequence[RefitEstimate]) -> FloatArray:
-    r"""Return the parts of the estimates that are due to training, up to a constant, (2M, q).
+def training_parts(replicates: Replicates) -> FloatArray:
+    r"""Return the parts of the halves' estimates that are due to training, but for a constant.
 
     Least squares of :math:`t_{ij} = \tau_{jh} + b_i`: the contributions t of every row i, as a
     donor too, to the estimate of each split j by a level of the refit and an effect of the row. The
-    rows' effects are eliminated from the normal equations. Exact where estimates add up what
-    training rows and evaluation rows do.
+    rows' effects are eliminated from the normal equations, which then need the contributions' sums
+    over halves alone. Exact where estimates add up what training rows and evaluation rows do. The
+    shape is (2M, q).
     """
-    sizes = np.array([len(half.rows) for half in halves])
-    rows = np.unique(np.concatenate([half.rows for half in halves]))
-    member = np.zeros((len(rows), len(halves)))
-    around = halves[0].estimate.value  # a part that is common to all costs digits
-    sums = np.zeros((len(rows), len(around)))
-    for k, half in enumerate(halves):
-        at = np.searchsorted(rows, half.rows)
-        member[at, k] = 1.0
-        sums[at] += contributions(half.estimate) - around
-    times = member.sum(axis=1, keepdims=True)
-    totals = sizes[:, None] * np.array([half.estimate.value - around for half in halves])
-    shared = np.diag(sizes) - member.T @ (member / times)
+    evaluations, sums = replicates.evaluations, np.asarray(replicates.tally.halves)
+    halves = [k for pair in evaluations.pairs for k in pair]
+    times = evaluations.counts(halves)
+    seen = times > 0
+    member = np.zeros((len(times), len(halves)))
+    for j, k in enumerate(halves):
+        member[evaluations.at[k], j] = 1.0
+    if not seen.all():
+        member, sums, times = member[seen], sums[seen], times[seen]
+    values, sizes = replicates.tally.values[halves], member.sum(axis=0)
+    totals = sizes[:, None] * (values - values[0])
+    shared = np.diag(sizes) - member.T @ (member / times[:, None])
     # The solution is unique up to a constant: take the one that adds up to 0. A missing term
     # changes no other.
-    return np.asarray(np.linalg.solve(shared + 1.0, totals - member.T @ (sums / times)))
+    right = totals - member.T @ (sums / times[:, None])
+    return np.asarray(np.linalg.solve(shared + 1.0, right))
 
 
 def half_sample_t(replicates: Replicates) -> Variance:
@@ -183,7 +184,7 @@ def _plain(
             "93% and tests of size 5% rejected 6% in simulations."
         )
         warning = f"{warning} {few}".lstrip()
-    on = "63.2% of" if replicates.has_own_refits else "half"
+    on = "63.2% of" if replicates.evaluations.has_own_refits else "half"
     of = "rows" if count is None else "clusters"
     df = len(of_pairs)
     note = f"Intervals ({cov_type}, {df} df) are for the learner trained on {on} the {of}."

@@ -150,7 +150,7 @@ def _row_curves(
 ) -> pd.DataFrame:
     """Return curves of single rows in long form, so many at most, with their positions."""
     rows = results.row_frame()
-    positions = np.unique(np.concatenate(results.rows))
+    positions = np.sort(results.rows)
     # Evenly spread over the rows, so that the same plot comes out twice.
     some = np.linspace(0, len(rows) - 1, min(curves, len(rows))).astype(int)
     rows = rows.iloc[some].set_axis(pd.RangeIndex(len(some), name="row"), axis=0)

@@ -1,0 +1,224 @@
+"""What was measured of one estimand: values of every refit, and sums of rows' contributions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pyinterp._typing import FloatArray
+from pyinterp.errors import FileError
+from pyinterp.estimands.estimate import Estimate
+from pyinterp.inference.evaluations import Evaluations
+from pyinterp.representation import about
+from pyinterp.whatif import Engine
+
+# Contributions that differ by less than this share of the estimate differ by rounding.
+ROUNDING = 1e-12
+NO_ENGINE = Engine("")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tally:
+    r"""The values of R refits, and sums over refits of rows' contributions: plain arrays.
+
+    With :math:`t_{ik}` the contribution, as a donor too, of row i to the value :math:`T_k` of
+    refit k; sums are over the refits that the row evaluates.
+
+    Attributes
+    ----------
+    values, mc_variance : ndarray of shape (R, q)
+        :math:`T_k`, and their Monte Carlo variances.
+    effects : ndarray of shape (n, q), or None
+        :math:`\sum_k (t_{ik} - T_k)` over the refits that estimate.
+    alone : ndarray of shape (n, q), or None
+        The same without what rows do as donors; None if no rows donate.
+    halves : ndarray of shape (n, q), or None
+        :math:`\sum_k (t_{ik} - T_1)` over refits on halves, :math:`T_1` the first of them.
+    shares : ndarray of shape (n, q), or None
+        :math:`\sum_k (t_{ik} - T_k) / n_k`, of evaluation rows that are some of all.
+    below : ndarray of shape (n, q) or (n, 1), or None
+        Of ratios: the sums of `effects`, of the losses that divide.
+    losses : ndarray of shape (R, q) or (R, 1), or None
+        Of ratios: the losses that divide.
+    single : tuple of Estimate
+        Every refit's estimate with its rows, of one model and of folds within folds; else empty.
+    names : tuple of str or tuple
+        What the measurement of every refit is called, of what a model reports; else empty.
+    engine : Engine
+        What computed the predictions.
+    """
+
+    values: FloatArray
+    mc_variance: FloatArray
+    effects: FloatArray | None = None
+    alone: FloatArray | None = None
+    halves: FloatArray | None = None
+    shares: FloatArray | None = None
+    below: FloatArray | None = None
+    losses: FloatArray | None = None
+    single: tuple[Estimate, ...] = ()
+    names: tuple[Any, ...] = ()
+    engine: Engine = NO_ENGINE
+
+    def check(self, evaluations: Evaluations) -> None:
+        """Raise `FileError` unless these are sums over such refits and rows."""
+        (refits, q), rows = self.values.shape, len(evaluations.rows)
+        sums = (self.effects, self.alone, self.halves, self.shares)
+        shapes = {part.shape for part in sums if part is not None}
+        sizes = [len(part) for part in (self.below,) if part is not None]
+        single = [e.rows.shape for e in self.single]
+        of_refits = [(len(at), q) for at in evaluations.at]
+        if refits != len(evaluations.at) or self.mc_variance.shape != (refits, q):
+            raise FileError("a measurement is of other refits than the file has")
+        if shapes - {(rows, q)} or sizes not in ([], [rows]) or single not in ([], of_refits):
+            raise FileError("a measurement has another shape than its rows")
+
+    def minus(self, other: Tally) -> Tally:
+        """Return the difference of two, refit by refit and row by row."""
+        mine, its = self.mc_variance, other.mc_variance
+        return Tally(
+            values=self.values - other.values,
+            mc_variance=np.where((mine > 0) & (its > 0), np.nan, mine + its),
+            **_sums(np.subtract, [self, other]),
+            below=other.below if self.below is None else self.below,
+            losses=other.losses if self.losses is None else self.losses,
+            single=tuple(map(Estimate.minus, self.single, other.single)),
+            engine=self.engine,
+        )
+
+    @classmethod
+    def stack(cls, parts: Sequence[Tally]) -> Tally:
+        """Return different terms of the same refits as one."""
+        ratios = all(part.below is not None for part in parts)
+        return cls(
+            values=_beside(*(part.values for part in parts)),
+            mc_variance=_beside(*(part.mc_variance for part in parts)),
+            **_sums(_beside, parts),
+            below=_beside(*map(_below, parts)) if ratios else None,
+            losses=_beside(*map(_losses, parts)) if ratios else None,
+            single=tuple(map(Estimate.stack, zip(*(part.single for part in parts), strict=True))),
+            engine=parts[0].engine,
+        )
+
+    def __repr__(self) -> str:
+        return about(self, "{} refits, {} values".format(*self.values.shape))
+
+
+def _beside(*parts: FloatArray) -> FloatArray:
+    return np.concatenate(parts, axis=1)
+
+
+def _below(part: Tally) -> FloatArray:
+    below = np.asarray(part.below)
+    return np.broadcast_to(below, (len(below), part.values.shape[1]))
+
+
+def _losses(part: Tally) -> FloatArray:
+    losses = np.asarray(part.losses)
+    return np.broadcast_to(losses, (len(losses), part.values.shape[1]))
+
+
+def _sums(function: Callable[..., FloatArray], parts: Sequence[Tally]) -> dict[str, Any]:
+    """Return a linear function of the sums of several, by name."""
+    sums: dict[str, Any] = {}
+    for name in ("effects", "halves", "shares"):
+        if getattr(parts[0], name) is not None:
+            sums[name] = function(*(getattr(part, name) for part in parts))
+    if any(part.alone is not None for part in parts):
+        alone = (part.effects if part.alone is None else part.alone for part in parts)
+        sums["alone"] = function(*alone)
+    return sums
+
+
+class Fold:
+    """Adds the contributions of refits up as they come, so that none need be kept.
+
+    They are added in the order of refits, both halves of a pair when the second has come: the last
+    bit then depends on the plan alone, and a half whose other one failed is left out.
+
+    Parameters
+    ----------
+    evaluations : Evaluations
+        Of all refits of the plan.
+    """
+
+    def __init__(self, evaluations: Evaluations) -> None:
+        self._evaluations, self._keeps = evaluations, evaluations.keeps_rows()
+        self._estimates: list[Estimate] = []  # without rows, unless variances need them
+        # Halves, by the number of the pair.
+        self._waits: dict[int, tuple[int, FloatArray, FloatArray]] = {}
+        self._first: FloatArray | None = None  # a part that is common to all halves costs digits
+        self._losses: list[FloatArray] = []
+        self._sums: dict[str, FloatArray] = {}
+
+    def add(self, refit: int, estimate: Estimate) -> None:
+        """Add the estimate of the next refit."""
+        evaluations, group = self._evaluations, self._evaluations.groups[refit]
+        nothing = np.empty((0, len(estimate.value)))
+        bare = replace(estimate, rows=nothing, donors=None, below=None)
+        self._estimates.append(estimate if self._keeps else bare)
+        if group is not None and group.kind == "pair":
+            other = self._waits.pop(group.number, None)
+            mine = refit, estimate.value, contributions(estimate)
+            if other is None:
+                self._waits[group.number] = mine
+            else:
+                self._add_half(*other)
+                self._add_half(*mine)
+        if refit in evaluations.estimating:
+            self._add_effects(refit, estimate)
+
+    def _add_half(self, refit: int, value: FloatArray, values: FloatArray) -> None:
+        if self._first is None:
+            self._first = value
+        self._add("halves", refit, values - self._first)
+
+    def _add_effects(self, refit: int, estimate: Estimate) -> None:
+        if estimate.donors is not None and "alone" not in self._sums and "effects" in self._sums:
+            self._sums["alone"] = self._sums["effects"].copy()  # so far no rows donated
+        if estimate.donors is not None or "alone" in self._sums:
+            self._add("alone", refit, estimate.rows - estimate.value)
+        away = contributions(estimate) - estimate.value
+        self._add("effects", refit, away)
+        if self._evaluations.share < 1:
+            away[np.abs(away) <= ROUNDING * np.abs(estimate.value)] = 0.0
+            self._add("shares", refit, away / len(away))
+        if estimate.below is not None:
+            below = estimate.below
+            if (below == below[:, :1]).all():  # the same of all terms
+                below = below[:, :1]
+            self._losses.append(below.mean(axis=0))
+            self._add("below", refit, below - self._losses[-1])
+
+    def _add(self, name: str, refit: int, values: FloatArray) -> None:
+        at = self._evaluations.at[refit]
+        if name not in self._sums:
+            self._sums[name] = np.zeros((len(self._evaluations.rows), values.shape[1]))
+        if self._sums[name].shape[1] < values.shape[1]:  # so far the same of all terms
+            self._sums[name] = np.repeat(self._sums[name], values.shape[1], axis=1)
+        if (at[1:] > at[:-1]).all():
+            self._sums[name][at] += values
+        else:  # rows are repeated
+            np.add.at(self._sums[name], at, values)
+
+    def tally(self, **facts: Any) -> Tally:
+        """Return what was added, with other facts: names and the engine."""
+        sums: dict[str, Any] = dict(self._sums)
+        if len(self._evaluations.at) == 1:  # which its rows tell
+            sums = {name: part for name, part in sums.items() if name in ("shares", "below")}
+        return Tally(
+            values=np.array([estimate.value for estimate in self._estimates]),
+            mc_variance=np.array([estimate.mc_variance for estimate in self._estimates]),
+            single=tuple(self._estimates) if self._keeps else (),
+            losses=np.array(np.broadcast_arrays(*self._losses)) if self._losses else None,
+            **sums,
+            **facts,
+        )
+
+
+def contributions(estimate: Estimate) -> FloatArray:
+    """Return every row's contribution, as a donor too, shape (n, q); their mean is the value."""
+    return estimate.rows if estimate.donors is None else estimate.rows + estimate.donors

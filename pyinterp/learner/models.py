@@ -1,0 +1,177 @@
+"""What answers estimands: models in memory, on a cluster, or what was measured of absent ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.estimands.estimand import Elsewhere, Estimand, check_estimate
+from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.requests import RequestKey, key_of
+from pyinterp.inference import Evaluations, Fold, Tally
+from pyinterp.inference.half_sample.half_fits import HalfFits
+from pyinterp.inference.replicates import CoefficientErrors
+from pyinterp.models.predictor import Kind
+from pyinterp.parallel.progress import ProgressOption
+from pyinterp.whatif import Engine, EngineName, WhatIf
+
+# How rows are chosen: by refit, positions among its rows, and among those again.
+Positions: TypeAlias = tuple[tuple[IntArray, ...], ...]
+
+
+class Scope(NamedTuple):
+    """The rows that evaluate: all of a fit, or some of them.
+
+    Attributes
+    ----------
+    evaluations : Evaluations
+    positions : tuple of tuple of ndarray
+        How they are chosen.
+    name : str
+        The same of the same rows in every session; empty of all.
+    """
+
+    evaluations: Evaluations
+    positions: Positions = ()
+    name: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitFacts:
+    """What a fit knows of its predictions of the rows as they are.
+
+    Attributes
+    ----------
+    half_fits : HalfFits or None
+        How refits on halves, and those of the estimate, predict; None without halves.
+    plan_note : str
+        Footnotes on the plan, and on rows that look ordered in time.
+    """
+
+    half_fits: HalfFits | None
+    plan_note: str
+
+
+class Models(Protocol):
+    """The models of a fit, wherever they are."""
+
+    @property
+    def elsewhere(self) -> Elsewhere | None:
+        """What knows facts of the first model, if it is not here."""
+
+    def measure(
+        self, asked: Sequence[Estimand], scope: Scope, progress: ProgressOption = False
+    ) -> list[Tally]:
+        """Return what estimands are, measured on every model in one pass."""
+
+    def coefficient_errors(self, estimand: Estimand, scope: Scope) -> CoefficientErrors | None:
+        """Return the errors of coefficients of one model; None if it states none."""
+
+    def facts(self, describe: Callable[[Sequence[FloatArray]], FitFacts]) -> FitFacts:
+        """Return what is described by the predictions of every refit's rows."""
+
+    def mean_share(self) -> float:
+        """Return the share of their training variance that means of predictions keep."""
+
+    def cases(self, scope: Scope) -> tuple[ModelOnRows, ...]:
+        """Return every model on its rows."""
+
+    @property
+    def trains(self) -> bool:
+        """Whether there is a learner that trains again without a feature."""
+
+    @property
+    def options(self) -> tuple[EngineName, float]:
+        """The engine that was chosen, and the bound on memory."""
+
+
+class Answer(NamedTuple):
+    """What one model answers.
+
+    Attributes
+    ----------
+    estimate : Estimate
+    engine : Engine
+    names : tuple
+        Of what a model reports: what its measurement is called.
+    """
+
+    estimate: Estimate
+    engine: Engine
+    names: tuple[Any, ...] = ()
+
+
+def answers(case: ModelOnRows, asked: Sequence[Estimand]) -> list[Answer]:
+    """Return the answers of one model on rows; what several of them read is measured once."""
+    measured: dict[RequestKey, Measurement] = {}
+    found = []
+    for estimand in asked:
+        key = key_of(estimand)[:2]
+        if key not in measured:
+            measured[key] = estimand.measure(case)
+        estimate = estimand.read(measured[key])
+        if estimand.terms.names:  # else they come with the numbers
+            check_estimate(estimate, estimand, case.sample.nobs)
+        reports = estimand.basis == "model"
+        names = tuple(measured[key]) if reports else ()
+        found.append(Answer(estimate, _engine(case, estimand), names))
+    return found
+
+
+def add_up(
+    asked: Sequence[Estimand], evaluations: Evaluations, found: Iterable[list[Answer]]
+) -> list[Tally]:
+    """Add up the answers of all models, as they come, in the order of refits."""
+    sampled = replace(evaluations, share=1.0) if evaluations.share < 1 else evaluations
+    folds = [Fold(evaluations if one.basis == "rows" else sampled) for one in asked]
+    engines: list[list[Engine]] = [[] for _ in asked]
+    names: list[list[tuple[Any, ...]]] = [[] for _ in asked]
+    for k, every in enumerate(found):
+        for j, answer in enumerate(every):
+            folds[j].add(k, answer.estimate)
+            engines[j].append(answer.engine)
+            names[j] += [answer.names] if answer.names else []
+        every.clear()  # of a million rows they are large
+    return [
+        fold.tally(engine=Engine.of_all(used), names=tuple(called))
+        for fold, used, called in zip(folds, engines, names, strict=True)
+    ]
+
+
+def _engine(case: ModelOnRows, estimand: Estimand) -> Engine:
+    """Return the engine that computed the estimand, for headers."""
+    if estimand.leave_out:
+        return Engine("refits without features")
+    if estimand.basis == "model":
+        return Engine("the fitted model")
+    kind = estimand.kind if estimand.score is None else estimand.score.needs
+    return case.of_kind(kind or case.whatif.predictor.kind).engine
+
+
+def on_rows(case: ModelOnRows, rows: IntArray) -> ModelOnRows:
+    """Return the case of the same model on some of its evaluation rows."""
+
+    def serve(_: WhatIf, kind: Kind) -> WhatIf:
+        return case.of_kind(kind).take(rows)
+
+    def without(variables: tuple[str, ...], kind: Kind) -> FloatArray | None:
+        predictions = case.without(variables, kind)
+        return None if predictions is None else predictions[rows]
+
+    return replace(
+        case,
+        whatif=case.whatif.take(rows),
+        serve=serve,
+        without=without,
+        _by_kind={},
+        _distributions={},
+    )
+
+
+def part_of_case(case: ModelOnRows, refit: int, positions: Positions) -> ModelOnRows:
+    """Return the case of a refit on some of its rows."""
+    for each in positions:
+        case = on_rows(case, each[refit])
+    return case

@@ -1,0 +1,247 @@
+"""Models in memory: estimands are measured on one after the other, and only sums stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
+from typing import Any, cast
+from weakref import ref
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from pyinterp._typing import FloatArray
+from pyinterp.errors import PredictionError
+from pyinterp.estimands.estimand import Estimand, Problem
+from pyinterp.estimands.estimate import ModelOnRows
+from pyinterp.inference import Tally
+from pyinterp.inference.half_sample.half_fits import mean_share
+from pyinterp.inference.replicates import CoefficientErrors
+from pyinterp.learner.models import (
+    Answer,
+    FitFacts,
+    Positions,
+    Scope,
+    add_up,
+    answers,
+    part_of_case,
+)
+from pyinterp.models.coefficients import Coefficients, coefficients_of
+from pyinterp.models.predictive import predictive
+from pyinterp.models.predictor import Kind, Predictor
+from pyinterp.parallel import outcomes
+from pyinterp.parallel.progress import ProgressOption
+from pyinterp.parallel.threads import shared_cores
+from pyinterp.random import Seeds
+from pyinterp.resampling.leave_out import LeaveOut
+from pyinterp.resampling.refits import Refit
+from pyinterp.whatif import EngineName, WhatIf, dispatch, dispatch_labels, with_coefficients
+
+# Step of coefficients, in standard errors: differences of fourth order then err by about 1e-9 of
+# the derivative, as much by their order as by rounding of slopes, which are differences themselves.
+STEP = 0.005
+WEIGHTS = {1: 8 / 12, -1: -8 / 12, 2: -1 / 12, -2: 1 / 12}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ModelsHere:
+    """Fitted models in memory, with what was learned of them once: engines, and predictions.
+
+    Attributes
+    ----------
+    refits : tuple of Refit
+    problem : Problem
+    seeds : Seeds
+        Root of the random streams.
+    leave_out : LeaveOut or None
+        Trains the refits again without some variables; None if there is no learner to train.
+    engine : str
+    memory_mb : float
+        Bound on the memory of one predict call's copies.
+    n_jobs : int or None
+        Threads over refits.
+    """
+
+    refits: tuple[Refit, ...]
+    problem: Problem
+    seeds: Seeds
+    leave_out: LeaveOut | None = None
+    engine: EngineName = "auto"
+    memory_mb: float = 256.0
+    n_jobs: int | None = None
+    elsewhere: None = field(default=None, init=False)
+    _seats: dict[int, ModelOnRows] = field(default_factory=dict, init=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is made again when it is needed."""
+        state = {part.name: getattr(self, part.name) for part in fields(self)}
+        return {**state, "_seats": {}}
+
+    def measure(
+        self, asked: Sequence[Estimand], scope: Scope, progress: ProgressOption = False
+    ) -> list[Tally]:
+        """Return what estimands are, measured on every model in one pass."""
+        self.train(asked, progress)
+        jobs = [partial(self.answers, k, asked, scope.positions) for k in range(len(self.refits))]
+        estimators = [refit.predictor.estimator for refit in self.refits]
+        with (
+            shared_cores(estimators, effective_n_jobs(self.n_jobs)),
+            outcomes(
+                jobs,
+                len(jobs),
+                n_jobs=self.n_jobs,
+                label=asked[0].words.label,
+                progress=progress,
+                in_memory=True,  # models do not travel
+            ) as found,
+        ):
+            return add_up(asked, scope.evaluations, found)
+
+    def train(self, asked: Sequence[Estimand], progress: ProgressOption = False) -> None:
+        """Train refits again without the features that estimands leave out."""
+        for estimand in asked:
+            if estimand.leave_out and self.leave_out is not None:
+                self.leave_out.train(estimand.leave_out, estimand.words.label, progress)
+
+    def answers(self, k: int, asked: Sequence[Estimand], positions: Positions) -> list[Answer]:
+        """Return the answers of one model on its rows, or on those at some positions."""
+        case = self.case(k)
+        found = answers(part_of_case(case, k, positions), asked)
+        self._rest(k, case)
+        return found
+
+    def cases(self, scope: Scope) -> tuple[ModelOnRows, ...]:
+        """Return every model on its rows."""
+        return tuple(
+            part_of_case(self.case(k), k, scope.positions) for k in range(len(self.refits))
+        )
+
+    def _rest(self, k: int, case: ModelOnRows) -> None:
+        """Keep the engine and the predictions of a case, and let go of what it made of its rows."""
+        self._seats[k] = case.on(self.refits[k].evaluation)
+
+    def case(self, k: int) -> ModelOnRows:
+        """Return one model on its rows; its engine is chosen, and checked, once."""
+        if k in self._seats:
+            return self._seats[k].on(self.refits[k].evaluation.at_hand())
+        refit, models = self.refits[k], ref(self)  # without a cycle models go with their fit
+        whatif = dispatch(
+            refit.predictor,
+            refit.design,
+            refit.evaluation.at_hand(),
+            engine=self.engine,
+            memory_mb=self.memory_mb,
+        )
+        case = ModelOnRows(
+            whatif=whatif,
+            train=refit.train,
+            population=self.problem.population,
+            level_codes=self.problem.level_codes,
+            draw=partial(self.seeds.stream, "draws", refit.number),
+            serve=partial(_serve, models, refit),
+            without=partial(_without, models, refit.number),
+        )
+        self._rest(k, case)
+        return case
+
+    def facts(self, describe: Callable[[Sequence[FloatArray]], FitFacts]) -> FitFacts:
+        """Return what is described by the predictions of every refit's rows."""
+        for k in range(len(self.refits)):
+            if k not in self._seats:
+                self.case(k)
+        return describe([self._seats[k].whatif.factual for k in range(len(self.refits))])
+
+    def mean_share(self) -> float:
+        """Return the share of their training variance that means of predictions keep."""
+        return mean_share(self.refits, self.problem.population.variables, self.seeds)
+
+    @property
+    def trains(self) -> bool:
+        """Whether there is a learner that trains again without a feature."""
+        return self.leave_out is not None
+
+    @property
+    def options(self) -> tuple[EngineName, float]:
+        """The engine that was chosen, and the bound on memory."""
+        return self.engine, self.memory_mb
+
+    @cached_property
+    def coefficients(self) -> Coefficients | None:
+        """The coefficients of one model that states their covariance, and predicts by them."""
+        case = self.case(0)
+        stated = coefficients_of(case.whatif.predictor.estimator)
+        if stated is None:
+            return None
+        moved = stated.shift(case.whatif.predictor, np.sqrt(np.diag(stated.cov)))
+        other = _with_predictor(case, moved)
+        return None if np.array_equal(other.whatif.factual, case.whatif.factual) else stated
+
+    def coefficient_errors(self, estimand: Estimand, scope: Scope) -> CoefficientErrors | None:
+        """Return the errors of coefficients of one model; None if it states none."""
+        return self.errors_at(estimand, scope.positions)
+
+    def errors_at(self, estimand: Estimand, positions: Positions) -> CoefficientErrors | None:
+        """Return derivatives of the estimates along the directions in which coefficients vary.
+
+        By central differences of the estimand itself, measured with the coefficients moved: any
+        estimand, and any formula. None without coefficients.
+        """
+        stated = self.coefficients
+        if stated is None:
+            return None
+        case, predictor = part_of_case(self.case(0), 0, positions), self.refits[0].predictor
+        changes = []
+        for direction in stated.directions().T:
+            values = []
+            for steps, weight in WEIGHTS.items():
+                moved = _with_predictor(case, stated.shift(predictor, steps * STEP * direction))
+                values.append(weight * estimand.read(estimand.measure(moved)).value)
+            changes.append(np.sum(values, axis=0) / STEP)
+        return CoefficientErrors(np.array(changes), stated.df, stated.cov_type)
+
+
+def _with_predictor(case: ModelOnRows, predictor: Predictor) -> ModelOnRows:
+    """Return the case of a model with other coefficients, on the same rows."""
+    whatif = with_coefficients(case.whatif, predictor)
+    return replace(case, whatif=whatif, serve=lambda *_: whatif, _by_kind={})
+
+
+def _serve(models: ref[ModelsHere], refit: Refit, whatif: WhatIf, kind: Kind) -> WhatIf:
+    """Return what-if predictions of a refit that are not the ones it makes by default."""
+    here = _there(models)
+    if kind == "label":
+        return dispatch_labels(whatif, engine=here.engine)
+    predictor = refit.predictor
+    if kind == "distribution":
+        if predictor.kind == "probability":
+            return whatif
+        predictor = predictive(predictor, refit.design.encode(whatif.sample.variables[:1]))
+        family = here.problem.predictive.distribution
+        if predictor.distribution != family:
+            raise other_family(refit.number, predictor.distribution, family)
+    else:
+        predictor = predictor.as_kind("answers")
+    return dispatch(predictor, refit.design, whatif.sample, memory_mb=here.memory_mb)
+
+
+def other_family(refit: int, family: object, first: object) -> PredictionError:
+    """Return the error of a refit that states another family of distributions than the first."""
+    return PredictionError(
+        "All refits must state the same family of distributions, but that of refit "
+        f"{refit} is {family}, and of the first {first}; fix what makes them differ, such as the "
+        "number of components."
+    )
+
+
+def _without(
+    models: ref[ModelsHere], refit: int, variables: tuple[str, ...], kind: Kind
+) -> FloatArray | None:
+    return cast(LeaveOut, _there(models).leave_out).predictions(refit, variables, kind)
+
+
+def _there(models: ref[ModelsHere]) -> ModelsHere:
+    here = models()
+    if here is None:
+        raise ReferenceError("The models of this case are gone with their results.")
+    return here

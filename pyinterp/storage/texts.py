@@ -1,0 +1,82 @@
+"""Values as texts, the same in every session: by them files find what was measured."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from pyinterp.errors import NO_VALUE
+
+LONGEST = 300  # characters of one part; longer ones are digests
+NAMELESS = "<lambda>"
+
+
+def text_of(value: Any) -> str:
+    """Return a value as text that is the same in every session."""
+    text = _text(value)
+    if len(text) <= LONGEST:
+        return text
+    nameless = f" {NAMELESS}" if NAMELESS in text else ""
+    return f"{type(value).__name__} {_digest(text.encode())}{nameless}"
+
+
+def _text(value: Any) -> str:
+    for kinds, text in FORMS:
+        if isinstance(value, kinds):
+            return text(value)
+    return _by_name(value)
+
+
+def _of_array(array: np.ndarray) -> str:
+    if array.dtype.hasobject:
+        return f"array {array.shape} {text_of(array.ravel().tolist())}"
+    return f"array {array.shape} {_digest(np.ascontiguousarray(array).tobytes())}"
+
+
+def _of_frame(frame: pd.DataFrame | pd.Series[Any]) -> str:
+    return f"frame {_digest(pd.util.hash_pandas_object(frame).to_numpy().tobytes())}"
+
+
+def _of_mapping(value: Mapping[Any, Any]) -> str:
+    return ", ".join(f"{text_of(name)}: {text_of(part)}" for name, part in value.items())
+
+
+# The first that is the type of a value counts.
+FORMS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
+    ((type(None), bool, int, str), repr),
+    ((float, np.floating), lambda value: repr(float(value))),
+    (np.generic, lambda value: repr(value.item())),
+    (Mapping, lambda value: f"{{{_of_mapping(value)}}}"),
+    ((set, frozenset), lambda value: f"{{{', '.join(sorted(map(text_of, value)))}}}"),
+    (np.ndarray, _of_array),
+    ((pd.DataFrame, pd.Series), _of_frame),
+    (partial, lambda value: f"{text_of(value.func)}{text_of((value.args, value.keywords))}"),
+)
+
+
+def _by_name(value: Any) -> str:
+    """Return the text of an object that has a name, such as a loss, or of its settings."""
+    kind, name = type(value).__name__, getattr(value, "name", None)
+    if (key := getattr(value, "key", None)) is not None:  # words change nothing
+        return text_of(key)
+    if isinstance(name, str):
+        return f"{kind}({name!r})"
+    if isinstance(value, tuple | list):
+        parts = f"({', '.join(map(text_of, value))})"
+        return f"{kind}{parts}" if hasattr(value, "_fields") else parts
+    if is_dataclass(value):
+        settings = (f"{f.name}={text_of(getattr(value, f.name))}" for f in fields(value) if f.init)
+        return f"{kind}({', '.join(settings)})"
+    text = " ".join(repr(value).split())  # such as of a date
+    known = f"{kind} {NAMELESS if NO_VALUE.search(text) else text}"
+    return str(getattr(value, "__name__", known)) if callable(value) else known
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]

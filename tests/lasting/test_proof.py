@@ -1,0 +1,517 @@
+"""One kept refit is made again: edits that move it are refused, others go on, chance is named."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pyinterp as pi
+from pyinterp.errors import OptionError, RefitError, RefitWarning
+from pyinterp.resampling import refits as module_of_refits
+
+PLAN = pi.Subsampling(6)
+LOST = 3  # refits that a kill took
+
+
+@pytest.fixture
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["y", "x", "z"])
+    return frame.assign(y=frame["y"] + frame["x"])
+
+
+def kill(folder: Path, lost: int = LOST) -> None:
+    """Remove the last refits, as a kill does that comes before them."""
+    files = sorted((folder / "refits").glob("*.pickle"))
+    for file in files[len(files) - lost :]:
+        file.unlink()
+
+
+# Scripts that users edit and run again in the same folder.
+HEAD = """
+import enum, os, pathlib, random
+import numpy as np, pandas as pd, pyinterp as pi
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+rng = np.random.default_rng(0)
+data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["y", "x", "z"])
+data["y"] += data.x
+F, LOSS = "y ~ x + z", "squared"
+"""
+TAIL = """
+learner = pi.Learner.from_formula(F, data, EST)
+res = learner.fit(PLAN, seed=1, checkpoint=FOLDER, progress=False)
+OUT = res.pfi(loss=LOSS)
+"""
+OWN = """
+class Own(RegressorMixin, BaseEstimator):
+    {}
+    def fit(self, X, y): self.m_ = LinearRegression().fit(X, y * {}); return self
+    def predict(self, X): return self.m_.predict(X)
+EST = Own()
+"""
+MADE = "\nEST = make_pipeline(FunctionTransformer(g), LinearRegression())\n"
+POWER = "\ndef g(X): return abs(X) ** {}" + MADE
+BEND = "\ndef g(X): return abs(X) + float({}) * X**2" + MADE
+HELPED = "import helpers\ndef g(X): return helpers.f(X)" + MADE
+SWAPPED = "def h(*, {}): return {}\ndef g(X): return h(a=X + 2, b=3.)" + MADE
+SLOTS = """
+class Config:
+    __slots__ = ("p",)
+    def __init__(self, p): self.p = p
+    def __repr__(self): return "Config()"
+C = Config({})
+""" + POWER.format("C.p")
+RUN = """
+N = {}
+class Runs(RegressorMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.m_ = LinearRegression().fit(X, y * (N if len(y) > 10 else 1)); return self
+    def predict(self, X): return self.m_.predict(X)
+EST = Runs()
+"""
+EDITS: dict[str, tuple[str, str]] = {
+    "class attribute": tuple(OWN.format(f"POWER = {k}", "self.POWER") for k in (1, 3)),
+    "static method": tuple(
+        OWN.format(f"@staticmethod\n    def p(): return {k}", "self.p()") for k in (1, 3)
+    ),
+    "class method": tuple(
+        OWN.format(f"@classmethod\n    def p(cls): return {k}", "self.p()") for k in (1, 3)
+    ),
+    "property": tuple(
+        OWN.format(f"@property\n    def p(self): return {k}", "self.p") for k in (1, 3)
+    ),
+    "nested class": tuple(OWN.format(f"class C: p = {k}", "self.C.p") for k in (1, 3)),
+    "config class": tuple(f"class C: p = {k}" + POWER.format("C.p") for k in (1, 2)),
+    "enum": tuple(f"class C(enum.Enum): p = {k}" + POWER.format("C.p.value") for k in (1, 2)),
+    "attribute of a function": tuple(
+        f"def k(): pass\nk.p = {k}" + POWER.format("k.p") for k in (1, 2)
+    ),
+    "keyword-only names swapped": (
+        SWAPPED.format("a, b", "abs(a) ** b"), SWAPPED.format("b, a", "abs(b) ** a")
+    ),
+    "list subclass": tuple(
+        f"class L(list): p = {k}\nC = L([1])" + POWER.format("C.p") for k in (1, 2)
+    ),
+    "own repr with slots": (SLOTS.format(1), SLOTS.format(2)),
+    "a constant for many rows": (RUN.format(1), RUN.format(2)),
+    "helpers edited on disk": (HELPED, HELPED),
+    "formula with helpers": ("import helpers\nF, EST = 'y ~ helpers.f(x) + z', Ridge()",) * 2,
+    "environment variable": (BEND.format("os.environ['BEND']"),) * 2,
+    "a file that is read": (BEND.format("pathlib.Path(HELPERS).read_text().count('abs')"),) * 2,
+    "state of a generator": tuple(
+        f"draws = random.Random({k})\nW = draws.random()" + BEND.format("W") for k in (1, 2)
+    ),
+    "setting": ("EST = Ridge(1)", "EST = Ridge(5)"),
+    "another learner": ("EST = Ridge(1)", "EST = LinearRegression()"),
+}  # fmt: skip
+if find_spec("pyarrow"):
+    EDITS["arrow table"] = tuple(
+        f"import pyarrow as pa\nW = pa.table({{'a': [0.] * 500 + [{k}] + [0.] * 500}})"
+        + BEND.format("np.asarray(W['a']).sum()")
+        for k in (0.0, 1.0)
+    )  # type: ignore[assignment]
+if find_spec("torch"):
+    EDITS["tensor"] = tuple(
+        f"import torch\nW = torch.zeros(2001)\nW[1000] = {k}" + BEND.format("W.sum()")
+        for k in (0.0, 1e-6)
+    )  # type: ignore[assignment]
+# The losses are no part of refits: measured anew, they are right.
+COST = "def loss(y, p): return cost(y - p)\nEST, LOSS = LinearRegression(), pi.Loss('mine', loss)"
+MEASURED = {
+    "loss with a helper": tuple(f"def cost(e): return abs(e) ** {k}\n" + COST for k in (1, 2)),
+    "loss of a module": ("import helpers\ndef cost(e): return abs(helpers.f(e))\n" + COST,) * 2,
+}
+OLD, NEW = "def f(x): return x\n", "def f(x): return abs(x) ** 1.5\n"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+    """A function that runs a script, with `helpers.py` beside it, in a folder or in none."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def script(code: str, helper: str, folder: Path | None) -> pi.EstimandResults:
+        sys.modules.pop("helpers", None)
+        file = tmp_path / "helpers.py"
+        file.write_text(helper)
+        monkeypatch.setenv("BEND", str(len(helper)))
+        (tmp_path / "script.py").write_text(HEAD + code + TAIL)
+        names = {"FOLDER": folder, "HELPERS": str(file), "PLAN": PLAN}
+        out: pi.EstimandResults = runpy.run_path(str(tmp_path / "script.py"), names, "__main__")[
+            "OUT"
+        ]
+        return out
+
+    yield script
+    sys.modules.pop("helpers", None)
+
+
+@pytest.mark.parametrize("lost", [LOST, 0])
+@pytest.mark.parametrize("edit", EDITS)
+def test_edits_that_change_refits_are_refused(edit, lost, run, tmp_path) -> None:
+    before, after = EDITS[edit]
+    folder = tmp_path / "kept"
+    one = run(before, OLD, folder)
+    kill(folder, lost)
+    other = run(after, NEW, None)
+    assert not np.allclose(one.params, other.params, rtol=1e-10, atol=0)  # or nothing is tested
+    with pytest.raises(OptionError, match=r"keeps refits of another learner: refit 1, made again"):
+        run(after, NEW, folder)
+    again = run(before, OLD, folder)  # nothing was spoiled
+    pd.testing.assert_frame_equal(again.tidy(), one.tidy(), check_exact=True)
+
+
+@pytest.mark.parametrize("edit", MEASURED)
+def test_edits_of_losses_are_measured_anew(edit, run, tmp_path) -> None:
+    before, after = MEASURED[edit]
+    run(before, OLD, tmp_path / "kept")
+    kill(tmp_path / "kept")
+    there, alone = run(after, NEW, tmp_path / "kept"), run(after, NEW, None)
+    pd.testing.assert_frame_equal(there.tidy(), alone.tidy(), check_exact=True)
+
+
+def made(data: pd.DataFrame, estimator: Any, formula: str = "y ~ x + z") -> pi.Learner:
+    return pi.Learner.from_formula(formula, data, estimator)
+
+
+class Plain(LinearRegression):
+    def fit(self, X: Any, y: Any) -> Plain:
+        """Learn."""
+        return super().fit(X, y)
+
+
+class Documented(LinearRegression):
+    def fit(self, X: Any, y: Any) -> Documented:
+        """Learn, at length: by least squares."""
+        return super().fit(X, y)
+
+
+Documented.__name__ = Documented.__qualname__ = "Plain"
+
+
+class Timed(LinearRegression):
+    start = iter(range(100))
+
+    def fit(self, X: Any, y: Any) -> Timed:
+        self.began_ = next(self.start)
+        return super().fit(X, y)
+
+
+HARMLESS: dict[str, tuple[Any, Any]] = {
+    "n_jobs": (
+        lambda d: made(d, LinearRegression()), lambda d: made(d, LinearRegression(n_jobs=2))
+    ),
+    "verbose": (
+        lambda d: made(d, make_pipeline(StandardScaler(), Ridge())),
+        lambda d: made(d, make_pipeline(StandardScaler(), Ridge(), verbose=True)),
+    ),
+    "docstring": (lambda d: made(d, Plain()), lambda d: made(d, Documented())),
+    "a start time": (lambda d: made(d, Timed()), lambda d: made(d, Timed())),
+    "rows' names": (
+        lambda d: made(d, Ridge()), lambda d: made(d.set_index(pd.Index(range(100, 160))), Ridge())
+    ),
+    "order of columns": (lambda d: made(d, Ridge()), lambda d: made(d[["z", "y", "x"]], Ridge())),
+    "an integer": (lambda d: made(d, Ridge(1)), lambda d: made(d, Ridge(1.0))),
+    "blanks": (lambda d: made(d, Ridge()), lambda d: made(d, Ridge(), "y~x+z")),
+    "groups": (
+        lambda d: made(d, Ridge()),
+        lambda d: pi.Learner.from_formula("y ~ x + z", d, Ridge(), groups={"b": ["x", "z"]}),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("edit", HARMLESS)
+def test_harmless_edits_go_on(edit, data, tmp_path, capsys) -> None:
+    before, after = HARMLESS[edit]
+    before(data).fit(PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    kill(tmp_path)
+    there = after(data).fit(PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    alone = after(data).fit(PLAN, seed=1, progress=False)
+    pd.testing.assert_frame_equal(there.pfi().tidy(), alone.pfi().tidy(), check_exact=True)
+    assert there.analysis.context.folder == "3 of 6 refits, proven"
+
+
+def test_a_function_that_moved_goes_on(run, tmp_path) -> None:
+    code = "g = lambda X: abs(X)" + MADE
+    run(code, OLD, tmp_path / "kept")
+    kill(tmp_path / "kept")
+    there = run("# moved\n\n\n" + code, OLD, tmp_path / "kept")
+    pd.testing.assert_frame_equal(there.tidy(), run(code, OLD, None).tidy(), check_exact=True)
+
+
+def refusal(fit: Callable[[], object]) -> str:
+    with pytest.raises(OptionError, match="keeps refits of another learner") as error:
+        fit()
+    assert len(str(error.value)) <= 400
+    return str(error.value)
+
+
+def test_a_refusal_names_settings_versions_and_machines(data, tmp_path, monkeypatch) -> None:
+    fit = partial(pi.Learner.fit, resampling=PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit(made(data, Ridge(1, random_state=1)), reseed=False)
+    other = partial(fit, made(data, Ridge(2, random_state=2)), reseed=False)
+    text = refusal(other)
+    assert "; alpha: 1 there, 2 here; random_state: 1 there, 2 here. Give another folder." in text
+    assert " standard deviations)" in text
+    assert "no setting differs" not in text
+    assert "processor" not in text
+    facts = json.loads((tmp_path / "facts.json").read_bytes())
+    facts["words"] |= {
+        "numpy": "1.0",
+        "machine": "Linux riscv64",
+        "alpha": "2",
+        "random_state": "2",
+    }
+    (tmp_path / "facts.json").write_text(json.dumps(facts))
+    text = refusal(other)
+    assert f"numpy: 1.0 there, {np.__version__} here; machine: Linux riscv64 there, " in text
+    assert "On another processor trees may split otherwise." in text
+    pipeline = make_pipeline(StandardScaler(), Ridge())
+    assert "learner: Ridge there, Pipeline here" in refusal(
+        partial(fit, made(data, pipeline), reseed=False)
+    )
+
+
+class Scaled(Ridge):
+    FACTOR = 1.0
+
+    def fit(self, X: Any, y: Any) -> Scaled:
+        return super().fit(X, y * self.FACTOR)
+
+
+def test_a_refusal_says_that_no_setting_differs(data, tmp_path, monkeypatch) -> None:
+    fit = partial(made(data, Scaled()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit()
+    monkeypatch.setattr(Scaled, "FACTOR", 1 + 1e-6)
+    text = refusal(fit)
+    assert "; no setting differs: its code, or a file that it reads. Give another folder." in text
+    monkeypatch.setattr(Scaled, "FACTOR", 1 + 1e-13)  # as threads that add in another order
+    assert fit().analysis.context.folder == "6 of 6 refits, proven"
+
+
+class Noisy(LinearRegression):
+    """Learns from responses with noise of its own, which no seed repeats."""
+
+    fits = 0
+
+    def fit(self, X: Any, y: Any) -> Noisy:
+        type(self).fits += 1
+        return super().fit(X, y + np.random.default_rng().normal(size=len(y)))
+
+
+def test_a_learner_that_never_repeats_has_a_footnote(data, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(Noisy, "fits", 0)
+    fit = partial(made(data, Noisy()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    new = str(fit().pfi().summary())
+    assert "folder" not in new
+    kill(tmp_path)
+    monkeypatch.setattr(Noisy, "fits", 0)
+    results = fit()
+    assert Noisy.fits == 3 + LOST
+    again = results.pfi()
+    tables = [again.summary(), results.pd("x").summary(), results.importance(["pfi", "loco"])]
+    tables += [pi.compare([again, made(data, Ridge()).fit(PLAN, seed=1).pfi()], names=["a", "b"])]
+    columns = " ".join(str(pi.summary_col([again, results.pd("x")])).split())
+    assert "From a folder 3 of 6 refits, not proven" in columns
+    assert "Nothing could be proven of the refits from a folder" in columns
+    again.save(tmp_path / "pfi.pyinterp")
+    tables.append(pi.load(tmp_path / "pfi.pyinterp").summary())
+    for table in tables:
+        text = " ".join(str(table if "summary" not in dir(table) else table.summary()).split())
+        assert "From a folder: 3 of 6 refits, not proven" in text
+        assert "Nothing could be proven of the refits from a folder: trained again on the" in text
+
+
+def test_tables_of_a_proven_fit_say_so_without_a_footnote(data, tmp_path) -> None:
+    fit = partial(made(data, Ridge()).fit, pi.HalfSampling(3, pairs=5), seed=1, progress=False)
+    assert fit(checkpoint=tmp_path).analysis.context.folder == ""
+    kill(tmp_path)
+    table = str(fit(checkpoint=tmp_path).pfi().summary())
+    assert "From a folder:" in table
+    assert "10 of 13 refits, proven" in table
+    assert "could be proven" not in table
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_proof_is_one_refit(n_jobs, data, tmp_path, monkeypatch) -> None:
+    """It is trained as the others are, and three times if it is refused or never repeats."""
+    trained: list[int] = []
+    jobs = module_of_refits._Work._jobs
+
+    def counted(self: Any, numbers: Any) -> Any:
+        trained.extend(numbers)
+        return jobs(self, numbers)
+
+    monkeypatch.setattr(module_of_refits._Work, "_jobs", counted)
+    fit = partial(made(data, Ridge()).fit, PLAN, seed=1, progress=False, n_jobs=n_jobs)
+    fit(checkpoint=tmp_path)
+    assert trained == [1, 2, 3, 4, 5, 6]
+    trained.clear()
+    fit(checkpoint=tmp_path)
+    assert trained == [1]
+    trained.clear()
+    (tmp_path / "refits" / "000001.pickle").unlink()
+    fit(checkpoint=tmp_path)
+    assert trained == [2, 1]
+    trained.clear()
+    for number in (2, 1):
+        fit(checkpoint=tmp_path / "shards", shard=(number, 2))
+    pi.join(tmp_path / "shards", progress=False)
+    assert trained == [1, 2, 4, 6, 1, 3, 5, 1]
+
+
+def test_shards_of_two_learners_are_refused(data, tmp_path) -> None:
+    fit = partial(pi.Learner.fit, resampling=PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit(made(data, Ridge(1)), shard=(2, 3))
+    assert "alpha: 1 there, 2 here" in refusal(partial(fit, made(data, Ridge(2)), shard=(3, 3)))
+    names = sorted(file.name for file in (tmp_path / "refits").glob("*.pickle"))
+    assert names == ["000001.pickle", "000002.pickle", "000005.pickle"]
+
+
+def test_join_proves_a_whole_folder(data, tmp_path, monkeypatch) -> None:
+    fit = partial(made(data, Scaled()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    for number in (1, 2):
+        fit(shard=(number, 2))
+    assert pi.join(tmp_path, progress=False).analysis.context.folder == "6 of 6 refits, proven"
+    monkeypatch.setattr(Scaled, "FACTOR", 2.0)
+    refusal(partial(pi.join, tmp_path, progress=False))
+
+
+class Labels(ClassifierMixin, BaseEstimator):
+    """States the same probabilities, but labels by a threshold of its own."""
+
+    AT = 0.5
+
+    def fit(self, X: Any, y: Any) -> Labels:
+        self.model_ = LogisticRegression().fit(X, y)
+        self.classes_, self.at_ = self.model_.classes_, self.AT
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        return self.model_.predict_proba(X)
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[(self.predict_proba(X)[:, 1] > self.at_).astype(int)]
+
+
+def test_labels_are_compared_too(data, tmp_path, monkeypatch) -> None:
+    classes = data.assign(y=np.where(data["y"] > 0, "high", "low"))
+    fit = partial(made(classes, Labels()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit()
+    assert fit().analysis.context.folder == "6 of 6 refits, proven"
+    monkeypatch.setattr(Labels, "AT", 0.7)
+    refusal(fit)
+
+
+def test_dropped_models_are_proven_by_what_was_measured(data, tmp_path, monkeypatch) -> None:
+    options: dict[str, Any] = {"resampling": PLAN, "seed": 1, "progress": False}
+    options |= {"checkpoint": tmp_path, "keep_models": False}
+    scale = [1.0]
+    mine = pi.Loss("mine", lambda y, p: scale[0] * abs(y - p))
+    fit = partial(made(data, Scaled()).fit, measure=lambda res: res.pfi(loss=mine), **options)
+    fit()
+    kill(tmp_path)
+    there, alone = fit(), made(data, Scaled()).fit(PLAN, seed=1)
+    assert there.analysis.context.folder == "3 of 6 refits, proven"
+    pd.testing.assert_frame_equal(
+        there.pfi(loss=mine).tidy(), alone.pfi(loss=mine).tidy(), check_exact=True
+    )
+    with monkeypatch.context() as changed:
+        changed.setattr(Scaled, "FACTOR", 2.0)
+        refusal(fit)
+    # Predictions are the same, numbers are not.
+    scale[0] = 2.0
+    refusal(fit)
+    text = refusal(partial(fit, measure=lambda res: res.pfi("x", loss=mine)))
+    assert "other names or shapes" in text
+
+
+class Moody(Ridge):
+    """Fails in fits that are chosen."""
+
+    fails: Any = staticmethod(lambda _: False)
+
+    def fit(self, X: Any, y: Any) -> Moody:
+        if self.fails(y):
+            raise ArithmeticError("no luck")
+        return super().fit(X, y)
+
+
+def test_a_kept_refit_that_fails_now(data, tmp_path, monkeypatch) -> None:
+    fit = partial(made(data, Moody()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit()
+    calls = iter(range(100))
+    monkeypatch.setattr(Moody, "fails", staticmethod(lambda _: next(calls) < 1))
+    with pytest.raises(RefitError, match=r"Refit 1 of 6 failed: .*no luck"):
+        fit()
+    calls = iter(range(100))
+    assert fit(on_error="drop").analysis.context.folder == "6 of 6 refits, proven"  # once more
+    monkeypatch.setattr(Moody, "fails", staticmethod(lambda _: True))
+    assert "it fails now" in refusal(partial(fit, on_error="drop"))
+    calls = iter(range(100))
+    monkeypatch.setattr(Moody, "fails", staticmethod(lambda _: next(calls) < 1))
+    with pytest.warns(RefitWarning, match="1 of 6 refits failed"):  # what is new may fail still
+        made(data, Moody()).fit(PLAN, seed=1, on_error="drop", progress=False)
+
+
+class Constant(RegressorMixin, BaseEstimator):
+    """Predicts a mean whose last bit changes with every fit, as sums of threads may."""
+
+    fits = 0
+
+    def fit(self, X: Any, y: Any) -> Constant:
+        type(self).fits += 1
+        self.mean_ = 1e6 * (1 + type(self).fits * 2e-16) + y.mean()
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.mean_ + 1e-10 * np.arange(len(X))
+
+
+def test_rounding_of_equal_predictions_is_no_difference(data, tmp_path) -> None:
+    fit = partial(made(data, Constant()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit()
+    assert fit().analysis.context.folder == "6 of 6 refits, proven"
+
+
+class FailsOnce(LinearRegression):
+    """Fails where a folder is told to, and predicts otherwise then."""
+
+    edited = False
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        if type(self).edited and X[0, 0] > 0:
+            raise ValueError("an edit")
+        return super().fit(X, 3 * y if type(self).edited else y, sample_weight)
+
+
+def test_a_kept_refit_that_fails_now_is_of_another_learner(
+    data: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = pi.Learner.from_formula("y ~ x + z", data, FailsOnce())
+    options: dict[str, Any] = {
+        "seed": 1, "progress": False, "on_error": "drop", "checkpoint": tmp_path / "folder"
+    }  # fmt: skip
+    learner.fit(PLAN, **options)
+    kill(tmp_path / "folder")
+    monkeypatch.setattr(FailsOnce, "edited", True)
+    for _ in range(2):
+        with pytest.raises(OptionError, match="keeps refits of another learner"):
+            learner.fit(PLAN, **options)
