@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -138,12 +139,16 @@ class Evaluations:
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """Refits on complementary halves. A pair of which one refit failed says nothing."""
+        """Refits on complementary halves, the pair that is whole first before the others.
+
+        A pair of which one refit failed says nothing.
+        """
         halves: dict[int, list[int]] = {}
         for k, group in enumerate(self.groups):
             if group is not None and group.kind == "pair":
                 halves.setdefault(group.number, []).append(k)
-        return tuple((pair[0], pair[1]) for pair in halves.values() if len(pair) == 2)
+        whole = [(pair[0], pair[1]) for pair in halves.values() if len(pair) == 2]
+        return tuple(sorted(whole, key=itemgetter(1)))
 
     @cached_property
     def folds(self) -> tuple[FoldOf, ...]:

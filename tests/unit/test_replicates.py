@@ -11,6 +11,7 @@ import pytest
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import Fold, RefitEstimate, Replicates, Tally, combine
 from pyinterp.inference.evaluations import places_of
+from pyinterp.inference.half_sample.variance import half_sample_t
 from pyinterp.inference.tally import contributions
 from pyinterp.resampling import Group
 
@@ -152,6 +153,18 @@ def test_sums_are_those_of_a_loop_over_rows(refits: list[RefitEstimate]) -> None
             assert measured.halves[place, term] == pytest.approx(sum(halves), abs=1e-14)
     assert measured.below.shape == (12, 1)
     assert all(not len(estimate.rows) for estimate in measured.single)
+
+
+def test_pairs_may_come_in_any_order(refits: list[RefitEstimate]) -> None:
+    """The level of sums over halves is that of the pair which is whole first."""
+    short = [*refits]
+    for k in (3, 5):  # halves of 5 and 6 rows
+        rows = refits[k].estimate.rows[:5]
+        short[k] = RefitEstimate(Estimate.of_rows(rows), refits[k].rows[:5], refits[k].group)
+    usual = half_sample_t(Replicates.of(short)).cov
+    for order in ((3, 5, 6, 4), (5, 3, 4, 6), (4, 5, 6, 3)):
+        found = half_sample_t(Replicates.of([*short[:3], *(short[k] for k in order)])).cov
+        np.testing.assert_allclose(found, usual, rtol=1e-10)
 
 
 def test_losses_below_may_be_of_one_term_or_of_all(refits: list[RefitEstimate]) -> None:
