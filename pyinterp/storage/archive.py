@@ -19,7 +19,7 @@ from pyinterp.storage.codec import Reader, Tree, Writer
 from pyinterp.storage.files import place_of, whole_file
 
 FORMAT, SCHEMA = "pyinterp", 2
-# What is made while a file is read takes at most so many times its size: references to one array
+# Arrays made while a file is read take at most so many times its size: references to one array
 # are arrays of their own.
 MOST_BYTES = 20
 MANIFEST, TREE = "manifest.json", "object.json"
