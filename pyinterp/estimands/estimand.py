@@ -476,11 +476,11 @@ class Estimand:
         return self.words.description
 
     def state_on_file(self) -> dict[str, Any]:
-        """Return what files keep of it: its functions by name, its key as text."""
+        """Return what files keep of it: its functions by name, its key and form as texts."""
         state = {part.name: getattr(self, part.name) for part in fields(self)}
         score = self.score if isinstance(self.score, Loss) else None
-        key = self.key if isinstance(self.key, KeyText) else KeyText(text_of(self.key))
-        return {**state, "key": key, "score": score}
+        texts = {"key": KeyText(text_of(self.key)), "form": KeyText(text_of(self.form))}
+        return {**state, **texts, "score": score}
 
     def __repr__(self) -> str:
         return about(self, self.description, f"{len(self.terms.names)} terms")

@@ -24,7 +24,7 @@ from pyinterp.results.header import Context
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.side_by_side import learner_names
 from pyinterp.results.together import ComparisonResults
-from pyinterp.storage import NAMELESS, KeyText, text_of
+from pyinterp.storage import NAMELESS, text_of
 from pyinterp.whatif import Engine
 
 Comparable: TypeAlias = Interpretable | EstimandResults
@@ -303,7 +303,7 @@ def _check_comparable(one: EstimandResults, other: EstimandResults, *, paired: b
 def _same_key(one: EstimandResults, other: EstimandResults) -> bool:
     """Whether two results measure the same; those of files keep the text of their key."""
     keys = one.estimand.key, other.estimand.key
-    first, second = (key.text if isinstance(key, KeyText) else text_of(key) for key in keys)
+    first, second = map(text_of, keys)
     # Functions without names may be different ones.
     return keys[0] == keys[1] or (first == second and NAMELESS not in first)
 

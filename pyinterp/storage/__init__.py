@@ -1,13 +1,11 @@
-"""How results are kept: values as JSON and arrays in a zip, and files that are never half written.
+"""How results are kept: JSON and arrays in a zip, and files that are never half written.
 
 ==============  ======================================================================
 Module          What is in it
 ==============  ======================================================================
 `files`         Files that appear whole or not at all
-`kinds`         The classes whose objects files may hold
-`types`         Whether a value has the type that a class states for it
-`tables`        Frames, series and indexes of pandas as lists of columns
-`codec`         Values as a tree of JSON and a list of arrays
+`forms`         Values that JSON has not, such as dates and frames of pandas
+`codec`         Values as JSON and named arrays, and back by the types that classes state
 `texts`         Values as texts, the same in every session
 `archive`       The zip: its members, limits and checks
 `models`        Fitted estimators as bytes of skops
@@ -18,9 +16,9 @@ No file holds a pickle, and none is run: what is read is data, checked against t
 classes state.
 """
 
-from pyinterp.storage.codec import AbsentFunction, KeyText
 from pyinterp.storage.files import whole_file
+from pyinterp.storage.forms import AbsentFunction
 from pyinterp.storage.savable import Savable, load
-from pyinterp.storage.texts import NAMELESS, text_of
+from pyinterp.storage.texts import NAMELESS, KeyText, text_of
 
 __all__ = ["NAMELESS", "AbsentFunction", "KeyText", "Savable", "load", "text_of", "whole_file"]

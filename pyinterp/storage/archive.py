@@ -9,27 +9,30 @@ import os
 import stat
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from pyinterp.errors import FileError, PyinterpError, quote, reason
-from pyinterp.storage.codec import Reader, Tree, Writer
+from pyinterp.storage.codec import Reader, Writer
 from pyinterp.storage.files import place_of, whole_file
+
+Value = TypeVar("Value")
 
 FORMAT, SCHEMA = "pyinterp", 2
 # Arrays made while a file is read take at most so many times its size: references to one array
 # are arrays of their own.
 MOST_BYTES = 20
-MANIFEST, TREE = "manifest.json", "object.json"
+MANIFEST, SUFFIX = "manifest.json", ".npy"
 # Numbers, texts, dates and durations: what can be read without running anything.
 NUMBERS = "biufcmMSU"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # of members: equal values make equal files
+NO_FILE = "it is no file that `save` wrote"
 
 
 def save(value: Any, path: str | os.PathLike[str], about: dict[str, str]) -> None:
-    """Write a value to a file, as a zip of JSON and arrays of numpy.
+    """Write a value to a file: a zip of JSON and arrays, which ``numpy.load`` reads too.
 
     Parameters
     ----------
@@ -44,21 +47,24 @@ def save(value: Any, path: str | os.PathLike[str], about: dict[str, str]) -> Non
         If it holds what files can't, or there is no such folder.
     """
     writer = Writer()
-    tree = writer.tree(value)
-    members = {TREE: _json(tree)}
-    for place, array in enumerate(writer.arrays):
+    tree, members = writer.tree(value, "results"), {}
+    for name, array in writer.arrays.items():
         file = io.BytesIO()
         np.save(file, array, allow_pickle=False)
-        members[f"{place}.npy"] = file.getvalue()
+        members[name] = file.getvalue()
     digests = {name: hashlib.sha256(data).hexdigest() for name, data in members.items()}
-    manifest = {"format": FORMAT, "schema": SCHEMA, "about": about, "members": digests}
+    manifest = {
+        "format": FORMAT, "schema": SCHEMA, "about": about, "results": tree, "arrays": digests,
+    }  # fmt: skip
+    text = json.dumps(manifest, ensure_ascii=False, allow_nan=False).encode()
     with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
-        for name, data in {MANIFEST: _json(manifest), **members}.items():
-            archive.writestr(zipfile.ZipInfo(name, EPOCH), data)
+        archive.writestr(zipfile.ZipInfo(MANIFEST, EPOCH), text)
+        for name, data in members.items():
+            archive.writestr(zipfile.ZipInfo(name + SUFFIX, EPOCH), data)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Return the value that a file holds; nothing in the file is run.
+def load(path: str | os.PathLike[str], kind: type[Value]) -> Value:
+    """Return the value of a kind that a file holds; nothing in the file is run.
 
     Raises
     ------
@@ -72,14 +78,14 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise FileError(f"{str(path)!r} can't be read: it is a folder, a pipe or a device.")
     try:
         with zipfile.ZipFile(file) as archive:
-            return _Members(archive).value()
+            members = _Members(archive)
+            value: Value = Reader(members.array, members.size).value(members.tree, kind)
+            return value
     except FileError as error:
         text = str(error)
         raise FileError(f"{str(path)!r} can't be read: {text.rstrip('.')}.") from error
     except (zipfile.BadZipFile, EOFError):
-        raise FileError(
-            f"{str(path)!r} can't be read: it is no file that `save` wrote, or it is cut off."
-        ) from None
+        raise FileError(f"{str(path)!r} can't be read: {NO_FILE}, or it is cut off.") from None
     except OSError as error:
         raise FileError(f"{str(path)!r} can't be read: {reason(error)}.") from error
     # Whatever odd values do where objects are made of them.
@@ -88,71 +94,68 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 class _Members:
-    """The members of an archive, checked before they are read."""
+    """The members of an archive, checked before they are read.
+
+    Attributes
+    ----------
+    tree : object
+        Of the results.
+    size : int
+        Bytes of the archive.
+    """
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._archive = archive
-        self._arrays: dict[int, npt.NDArray[Any]] = {}
-        names = archive.namelist()
-        self._size = Path(str(archive.filename)).stat().st_size
-        self._left = MOST_BYTES * self._size
+        self.size = Path(str(archive.filename)).stat().st_size
+        self._archive, self._left = archive, MOST_BYTES * self.size
         end = 0
         for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
             if info.header_offset < end:
                 raise FileError("its members overlap")
             end = info.header_offset + info.file_size
             # Members are stored as they are, so that a small file can't hold a large one.
-            if info.compress_type != zipfile.ZIP_STORED or info.file_size > self._size:
+            if info.compress_type != zipfile.ZIP_STORED or info.file_size > self.size:
                 raise FileError(f"its member {quote(info.filename)} was not written by `save`")
-        if MANIFEST not in names or len(set(names)) < len(names):
-            raise FileError("it is no file that `save` wrote")
-        self._digests = self._manifest(json.loads(archive.read(MANIFEST)))
-        if set(names) != {MANIFEST, *self._digests}:
+        names = archive.namelist()
+        if MANIFEST not in names:
+            raise FileError(NO_FILE)
+        manifest = json.loads(archive.read(MANIFEST))
+        check_schema(manifest)
+        self.tree, self._digests = manifest["results"], dict(manifest["arrays"])
+        if sorted(names) != sorted([MANIFEST, *(name + SUFFIX for name in self._digests)]):
             raise FileError("it lacks members, or has others than it lists")
 
-    def value(self) -> Any:
-        tree: Tree = json.loads(self._member(TREE))
-        return Reader(self._array, self._size).value(tree)
-
-    def _manifest(self, manifest: Any) -> dict[str, str]:
-        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-            raise FileError("it is no file that `save` wrote")
-        schema, about = manifest.get("schema"), manifest.get("about")
-        if type(schema) is not int or schema < 1 or not isinstance(about, dict):
-            raise FileError("its list of members is damaged")
-        if schema < SCHEMA:
-            raise FileError(
-                f"it was saved by an older version (schema {schema}; this one reads {SCHEMA}): fit "
-                "again, and save again"
-            )
-        if schema > SCHEMA:
-            version = short_text(about.get("pyinterp-stats"))
-            raise FileError(
-                f"it was saved by a newer version ({version}, schema {schema}; this one reads up "
-                f"to {SCHEMA}): update pyinterp-stats"
-            )
-        members = manifest.get("members")
-        if not isinstance(members, dict):
-            raise FileError("its list of members is damaged")
-        if set(members) != {TREE, *(f"{place}.npy" for place in range(len(members) - 1))}:
-            raise FileError("it has members that `save` does not write, or lacks some")
-        return members
-
-    def _member(self, name: str) -> bytes:
+    def array(self, name: str) -> npt.NDArray[Any]:
+        """Return the array of a member."""
         if name not in self._digests:
             raise FileError(f"it lacks its member {quote(name)}")
-        data = self._archive.read(name)
+        data = self._archive.read(name + SUFFIX)
         if hashlib.sha256(data).hexdigest() != self._digests[name]:
             raise FileError(f"its member {quote(name)} was changed")
-        return data
-
-    def _array(self, place: int) -> npt.NDArray[Any]:
-        if place not in self._arrays:
-            self._arrays[place] = array_of(self._member(f"{place}.npy"))
-        self._left -= self._arrays[place].nbytes
+        array = array_of(data)
+        self._left -= array.nbytes
         if self._left < 0:
             raise FileError(f"it takes more than {MOST_BYTES} times its size")
-        return self._arrays[place].copy(order="K")
+        return array
+
+
+def check_schema(manifest: Any) -> None:
+    """Raise `FileError` unless a manifest is of this schema."""
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise FileError(NO_FILE)
+    schema, about = manifest.get("schema"), manifest.get("about")
+    if type(schema) is not int or schema < 1 or not isinstance(about, dict):
+        raise FileError("its manifest is damaged")
+    if schema < SCHEMA:
+        raise FileError(
+            f"it was saved by an older version (schema {schema}; this one reads {SCHEMA}): fit "
+            "again, and save again"
+        )
+    if schema > SCHEMA:
+        version = quote(about.get("pyinterp-stats"), 40)
+        raise FileError(
+            f"it was saved by a newer version ({version}, schema {schema}; this one reads up "
+            f"to {SCHEMA}): update pyinterp-stats"
+        )
 
 
 def array_of(data: bytes, kinds: str = NUMBERS) -> npt.NDArray[Any]:
@@ -169,12 +172,3 @@ def array_of(data: bytes, kinds: str = NUMBERS) -> npt.NDArray[Any]:
     file.seek(0)
     array: npt.NDArray[Any] = np.load(file, allow_pickle=False)
     return array
-
-
-def _json(tree: Tree) -> bytes:
-    return json.dumps(tree, ensure_ascii=False, allow_nan=False).encode()
-
-
-def short_text(value: object) -> str:
-    """Return a text of the file, whatever it is, for a message."""
-    return quote(value, 40)

@@ -1,79 +1,27 @@
-"""Values as a tree of JSON and a list of arrays, and back."""
+"""Values as JSON and named arrays, and back: by the types that their classes state."""
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache, partial
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pandas.api.extensions import ExtensionArray
 
 from pyinterp.errors import FileError, OptionError, quote
-from pyinterp.storage import tables
-from pyinterp.storage.kinds import kind_of, name_of
-from pyinterp.storage.types import has_type, types_of
+from pyinterp.storage.forms import FORMS
 
 Tree: TypeAlias = Any  # what JSON holds
 Array: TypeAlias = npt.NDArray[Any]
-TAG = "$"  # the key of a tree's kind, where it is not what JSON has itself
-
-
-@dataclass(frozen=True)
-class AbsentFunction:
-    """A function that a file names, but does not hold.
-
-    Attributes
-    ----------
-    name : str
-    """
-
-    name: str
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """Raise `FileError`."""
-        raise FileError(
-            f"A file holds no functions: `{self.name}` is not in it. Ask a new fit for what needs "
-            "this function."
-        )
-
-
-@dataclass(frozen=True)
-class KeyText:
-    """The key of an estimand, as files keep it.
-
-    Attributes
-    ----------
-    text : str
-    """
-
-    text: str
-
-
-class Form(NamedTuple):
-    """How files keep the values of some types.
-
-    Attributes
-    ----------
-    tag : str
-        What files call it.
-    types : tuple of type
-    parts : callable
-        ``parts(value)`` returns, by name, what a value is made of.
-    value : callable
-        ``value(*parts)`` makes it again, from its parts in their order.
-    """
-
-    tag: str
-    types: tuple[type, ...]
-    parts: Callable[[Any], dict[str, Any]]
-    value: Callable[..., Any]
+CLASS, ARRAY = "class", "array"
+NUMBERS = {np.float64: "f", np.int64: "iu", np.bool_: "b", np.uint8: "u"}
 
 
 class Writer:
@@ -81,55 +29,61 @@ class Writer:
 
     Attributes
     ----------
-    arrays : list of ndarray
-        To which trees refer by position.
+    arrays : dict of str to ndarray
+        To which trees refer by name: the fields that lead to the first of them.
     """
 
     def __init__(self) -> None:
-        self.arrays: list[Array] = []
-        self._places: dict[bytes, int] = {}
+        self.arrays: dict[str, Array] = {}
+        self._names: dict[bytes, str] = {}
 
-    def tree(self, value: Any) -> Tree:
-        """Return the tree of a value.
+    def tree(self, value: Any, name: str) -> Tree:
+        """Return the tree of a value whose arrays have names that begin so.
 
         Raises
         ------
         OptionError
             If files can't hold it.
         """
-        kind = type(value)  # numbers of numpy are floats and texts too
+        if isinstance(value, np.float64 | np.integer | np.bool_ | np.str_):
+            value = value.item()
+        kind = type(value)
         if value is None or kind in (bool, str, int) or (kind is float and math.isfinite(value)):
             return value
-        if isinstance(value, list):
-            return [self.tree(part) for part in value]
         if isinstance(value, np.ndarray) and value.dtype.kind != "O":
-            return {TAG: "array", "place": self._place(value)}
-        tag, parts = self.parts(value)
-        return {TAG: tag, **{name: self.tree(part) for name, part in parts.items()}}
-
-    def parts(self, value: Any) -> tuple[str, dict[str, Any]]:
-        """Return the tag of a value, and its parts by name."""
-        if (name := name_of(type(value))) is not None:
-            return name, state_of(value)
-        for form in FORMS:
+            return {ARRAY: self._name(value, name)}
+        if kind in (list, tuple, set, frozenset) or isinstance(value, Mapping):
+            return self._several(value, name)
+        for tag, form in FORMS.items():
             if isinstance(value, form.types):
-                return form.tag, form.parts(value)
+                return {tag: self.tree(form.parts(value), name)}
+        if is_of_package(kind) and (state := state_of(value)) is not None:
+            parts = {part: self.tree(each, f"{name}/{part}") for part, each in state.items()}
+            return {CLASS: kind.__name__, **parts}
         if callable(value) and not isinstance(value, type):
-            return "AbsentFunction", {"name": function_name(value)}
+            return {"function": [function_name(value)]}
         raise OptionError(
-            f"Files can't hold {quote(value)}, of type {type(value).__name__}: leave it out before "
-            "saving."
+            f"Files can't hold {quote(value)}, of type {kind.__name__}: leave it out before saving."
         )
 
-    def _place(self, array: Array) -> int:
+    def _several(self, value: Any, name: str) -> Tree:
+        if isinstance(value, Mapping):
+            keys = [self.tree(key, f"{name}/keys/{k}") for k, key in enumerate(value)]
+            pairs = [*zip(keys, self._several([*value.values()], name), strict=True)]
+            return dict(pairs) if all(isinstance(key, str) for key in value) else pairs
+        if isinstance(value, set | frozenset):
+            value = sorted(value, key=repr)  # their order differs between sessions
+        return [self.tree(part, f"{name}/{k}") for k, part in enumerate(value)]
+
+    def _name(self, array: Array, name: str) -> str:
         data = array.copy(order="K")  # sums depend on the order of values in memory
         by_columns = data.flags.f_contiguous and not data.flags.c_contiguous
         digest = hashlib.blake2b(data.tobytes(order="F" if by_columns else "C"), digest_size=16)
         digest.update(f"{data.dtype.str} {data.shape} {by_columns}".encode())
-        place = self._places.setdefault(digest.digest(), len(self.arrays))
-        if place == len(self.arrays):
-            self.arrays.append(data)
-        return place
+        known = self._names.setdefault(digest.digest(), name)
+        if known == name:
+            self.arrays[name] = data
+        return known
 
 
 class Reader:
@@ -138,41 +92,156 @@ class Reader:
     Parameters
     ----------
     array : callable
-        ``array(place)`` returns the array of that number.
+        ``array(name)`` returns the array of that name.
     most : int
         Rows of a table at most: a few words can stand for more than the memory holds.
     """
 
-    def __init__(self, array: Callable[[int], Array], most: int) -> None:
+    def __init__(self, array: Callable[[str], Array], most: int) -> None:
         self._array, self._most = array, most
 
-    def value(self, tree: Tree) -> Any:
-        """Return the value of a tree."""
+    def value(self, tree: Tree, stated: Any = Any) -> Any:
+        """Return the value of a tree, of a type that an annotation states."""
+        kind, inner = typing.get_origin(stated) or stated, typing.get_args(stated)
+        if kind in _READ:
+            return _READ[kind](self, tree, inner)
+        if not isinstance(kind, type):  # a variable
+            return self._any(tree)
+        of_class = isinstance(tree, dict) and CLASS in tree
+        value = self._object(tree, kind) if of_class else self._any(tree)
+        kinds: Any = (int, float) if kind is float else kind
+        if not isinstance(value, kinds) or (isinstance(value, bool) and kind in (int, float)):
+            raise unlike(tree, kind)
+        return value
+
+    def _any(self, tree: Tree) -> Any:
+        """Return a value of a type that nobody states: of a user, such as the name of a class."""
         if isinstance(tree, list):
-            return [self.value(part) for part in tree]
+            return tuple(map(self._any, tree))
         if not isinstance(tree, dict):
             return tree
-        parts = {name: self.value(part) for name, part in tree.items()}
-        tag = parts.pop(TAG, None)
-        if tag == "array":
-            return self._array(*parts.values())
-        for form in FORMS:
-            if tag == form.tag:
-                value = form.value(*parts.values())
-                if isinstance(value, pd.RangeIndex) and len(value) > self._most:
-                    raise FileError(f"an index has {len(value)} rows")
-                return value
-        return _object(tag, parts)
+        tag = next(iter(tree), "")
+        if tag == ARRAY:
+            return self._array(tree[tag])
+        if tag not in FORMS:
+            raise unlike(tree, "value")
+        value = FORMS[tag].value(*map(self._any, tree[tag]))
+        if isinstance(value, pd.RangeIndex) and len(value) > self._most:
+            raise FileError(f"an index has {len(value)} rows")
+        return value
+
+    def _object(self, tree: dict[str, Tree], kind: type) -> Any:
+        name = tree[CLASS]
+        found = [each for each in family(kind) if each.__name__ == name]
+        if not found:
+            raise unlike(name, kind)
+        stated = types_of(found[0])
+        parts = {part: each for part, each in tree.items() if part != CLASS}
+        return found[0](**{part: self.value(each, stated[part]) for part, each in parts.items()})
+
+    def _one_of(self, tree: Tree, kinds: tuple[Any, ...]) -> Any:
+        for kind in kinds:
+            try:
+                return self.value(tree, kind)
+            except FileError as error:
+                last = error
+        raise last
+
+    def _choice(self, tree: Tree, choices: tuple[Any, ...]) -> Any:
+        if tree not in choices:
+            raise unlike(tree, choices)
+        return tree
+
+    def _numbers(self, tree: Tree, inner: tuple[Any, ...]) -> Array:
+        array = self._any(tree)
+        (number,) = typing.get_args(inner[1])
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in NUMBERS.get(
+            number, "fiubUO"
+        ):
+            raise unlike(tree, number)
+        return array
+
+    def _list(self, tree: Tree, inner: tuple[Any, ...]) -> list[Any]:
+        if not isinstance(tree, list):
+            raise unlike(tree, list)
+        return [self.value(part, inner[0]) for part in tree]
+
+    def _tuple(self, tree: Tree, inner: tuple[Any, ...]) -> tuple[Any, ...]:
+        if inner[-1:] == (Ellipsis,):
+            return tuple(self._list(tree, inner))
+        if not isinstance(tree, list) or len(tree) != len(inner):
+            raise unlike(tree, tuple)
+        return tuple(map(self.value, tree, inner))
+
+    def _mapping(self, tree: Tree, inner: tuple[Any, ...]) -> dict[Any, Any]:
+        pairs = [*tree.items()] if isinstance(tree, dict) else self._list(tree, (list[Any],))
+        return {self.value(key, inner[0]): self.value(part, inner[1]) for key, part in pairs}
+
+    def _function(self, tree: Tree, _: tuple[Any, ...]) -> Any:
+        value = self._any(tree)
+        if not callable(value):
+            raise unlike(tree, "function")
+        return value
 
 
-def state_of(value: Any) -> dict[str, Any]:
+_READ: dict[Any, Callable[[Reader, Tree, tuple[Any, ...]], Any]] = {
+    Any: lambda reader, tree, _: reader._any(tree),
+    typing.Union: Reader._one_of,
+    types.UnionType: Reader._one_of,
+    typing.Literal: Reader._choice,
+    np.ndarray: Reader._numbers,
+    list: Reader._list,
+    Sequence: Reader._list,
+    tuple: Reader._tuple,
+    frozenset: lambda reader, tree, inner: frozenset(reader._list(tree, inner)),
+    Mapping: Reader._mapping,
+    dict: Reader._mapping,
+    Callable: Reader._function,
+}
+
+
+class _Pandas:
+    """Pandas with a Series that takes the type of its values, as annotations write it."""
+
+    class Series:
+        def __class_getitem__(cls, _: object) -> type:
+            return pd.Series
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(pd, name)
+
+
+@cache
+def types_of(kind: type) -> dict[str, Any]:
+    """Return the types that a class states for what it is made of."""
+    made_by: Any = (
+        kind if is_dataclass(kind) or hasattr(kind, "_fields") else vars(kind)["__init__"]
+    )
+    return typing.get_type_hints(made_by, localns={"pd": _Pandas()})
+
+
+def family(kind: type) -> Iterator[type]:
+    """Yield a class and those that are made of it, of this package."""
+    if is_of_package(kind):
+        yield kind
+    below: list[type] = kind.__subclasses__()
+    for each in below:
+        yield from family(each)
+
+
+def is_of_package(kind: type) -> bool:
+    """Whether a class is a public one of this package: no file makes objects of others."""
+    return kind.__module__.startswith("pyinterp.") and kind.__name__[0] != "_"
+
+
+def state_of(value: Any) -> dict[str, Any] | None:
     """Return the arguments with which the class of a value makes an equal one."""
     kept = getattr(value, "state_on_file", None)
     if kept is not None:
         return dict(kept())
     if is_dataclass(value):
         return {part.name: getattr(value, part.name) for part in fields(value) if part.init}
-    return dict(value._asdict())
+    return dict(value._asdict()) if hasattr(value, "_asdict") else None
 
 
 def function_name(function: Any) -> str:
@@ -182,66 +251,6 @@ def function_name(function: Any) -> str:
     return str(name)
 
 
-def _object(tag: Any, parts: dict[str, Any]) -> Any:
-    kind = kind_of(tag) if isinstance(tag, str) else None
-    if kind is None:
-        raise FileError(f"there is no class {quote(tag)}")
-    if hasattr(kind, "state_on_file"):
-        return kind(**parts)
-    stated = types_of(kind)  # type: ignore[arg-type] # mypy: a class is hashable
-    for name, part in parts.items():
-        if name not in stated:
-            raise FileError(f"{tag} has no `{name}`")
-        if not has_type(part, stated[name]):
-            raise FileError(f"`{name}` of {tag} can't be {quote(part)}")
-    return kind(**parts)
-
-
-def _objects(array: Array) -> dict[str, Any]:
-    return {"shape": list(array.shape), "parts": list(array.ravel())}
-
-
-def _array_of(shape: list[int], parts: list[Any]) -> Array:
-    array = np.empty(len(parts), dtype=object)
-    array[:] = parts
-    return array.reshape(shape)
-
-
-def _parts(value: Any) -> dict[str, Any]:
-    return {"parts": list(value)}
-
-
-def _sorted_parts(value: Any) -> dict[str, Any]:
-    return {"parts": sorted(value, key=repr)}  # the order of sets differs between sessions
-
-
-def _moment(text: str, fold: int) -> datetime.datetime:
-    return datetime.datetime.fromisoformat(text).replace(fold=fold)
-
-
-# The first whose type it is keeps a value.
-FORMS = (
-    Form("scalar", (np.generic,), lambda v: {"array": np.asarray(v)}, lambda array: array[()]),
-    Form("float", (float,), lambda v: {"text": str(float(v))}, float),
-    Form("bytes", (bytes,), lambda v: {"text": v.hex()}, bytes.fromhex),
-    Form("tuple", (tuple,), _parts, tuple),
-    Form("set", (set,), _sorted_parts, set),
-    Form("frozenset", (frozenset,), _sorted_parts, frozenset),
-    Form("dict", (Mapping,), lambda v: {"parts": list(v.items())}, dict),
-    Form("objects", (np.ndarray,), _objects, _array_of),
-    Form("NA", (type(pd.NA),), lambda _: {}, lambda: pd.NA),
-    Form("NaT", (type(pd.NaT),), lambda _: {}, lambda: pd.NaT),
-    Form("Timestamp", (pd.Timestamp,), tables.parts_of_stamp, tables.stamp_of),
-    Form("Timedelta", (pd.Timedelta,), tables.parts_of_duration, tables.duration_of),
-    Form(
-        "datetime", (datetime.datetime,), lambda v: {"text": v.isoformat(), "fold": v.fold}, _moment
-    ),
-    Form("date", (datetime.date,), lambda v: {"text": v.isoformat()}, datetime.date.fromisoformat),
-    Form("DataFrame", (pd.DataFrame,), tables.parts_of_frame, tables.frame_of),
-    Form("Series", (pd.Series,), tables.parts_of_series, tables.series_of),
-    Form("RangeIndex", (pd.RangeIndex,), tables.parts_of_range, tables.range_of),
-    Form("MultiIndex", (pd.MultiIndex,), tables.parts_of_levels, tables.levels_of),
-    Form("Index", (pd.Index,), tables.parts_of_index, tables.index_of),
-    Form("Categorical", (pd.Categorical,), tables.parts_of_category, tables.category_of),
-    Form("column", (ExtensionArray,), tables.parts_of_column, tables.column_of),
-)
+def unlike(tree: Tree, kind: Any) -> FileError:
+    """Return the error of a tree that is no value of a type."""
+    return FileError(f"{quote(tree, 40)} is no {getattr(kind, '__name__', 'value')}")

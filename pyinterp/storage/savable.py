@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.metadata
 import os
 from collections.abc import Sequence
@@ -13,6 +14,9 @@ import numpy as np
 from pyinterp.checks import is_list
 from pyinterp.errors import FileError, OptionError, PyinterpError, quote, reason
 from pyinterp.storage import archive
+
+# Where the classes of results are: those of a file are among them.
+RESULTS = ("pyinterp.learner", "pyinterp.simulation")
 
 
 class Savable:
@@ -58,7 +62,7 @@ class Savable:
 
 def write(results: Savable, path: str | os.PathLike[str]) -> None:
     """Write results to a file, as `Savable.save` does."""
-    about = {"kind": type(results).__name__}
+    about = {}
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         about["pyinterp-stats"] = importlib.metadata.version("pyinterp-stats")
     archive.save(results, path, about)
@@ -107,9 +111,9 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
             "`trusted` must be a list of names of types, such as "
             f"['sklearn.tree._tree.Tree'], not {quote(trusted)}."
         )
-    results = archive.load(path)
-    if not isinstance(results, Savable):
-        raise FileError(f"{str(path)!r} holds {quote(results)}, which is no result.")
+    for package in RESULTS:
+        importlib.import_module(package)
+    results: Any = archive.load(path, Savable)
     try:
         with np.errstate(all="ignore"):
             results.check_state()

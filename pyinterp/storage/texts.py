@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,18 @@ from pyinterp.errors import NO_VALUE
 
 LONGEST = 300  # characters of one part; longer ones are digests
 NAMELESS = "<lambda>"
+
+
+@dataclass(frozen=True)
+class KeyText:
+    """The key of an estimand, as files keep it.
+
+    Attributes
+    ----------
+    text : str
+    """
+
+    text: str
 
 
 def text_of(value: Any) -> str:
@@ -49,6 +61,7 @@ def _of_mapping(value: Mapping[Any, Any]) -> str:
 
 # The first that is the type of a value counts.
 FORMS: tuple[tuple[Any, Callable[[Any], str]], ...] = (
+    (KeyText, lambda value: value.text),
     ((type(None), bool, int, str), repr),
     ((float, np.floating), lambda value: repr(float(value))),
     (np.generic, lambda value: repr(value.item())),

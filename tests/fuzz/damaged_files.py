@@ -6,6 +6,7 @@ JSON; with the last word files have models, and these are damaged too.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import hashlib
@@ -21,6 +22,7 @@ import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,34 +33,28 @@ from sklearn.preprocessing import StandardScaler
 
 import pyinterp as pi
 from pyinterp.errors import FileError, PyinterpError
-from pyinterp.storage.kinds import KINDS, kind_of
-from pyinterp.storage.types import types_of
+from pyinterp.storage.codec import types_of
 
 Members = dict[str, bytes]
-TREE, MANIFEST = "object.json", "manifest.json"
+MANIFEST = "manifest.json"
 WHOLE = Path("whole")
 FILE = Path("damaged.pyinterp")
 LONGEST = 600  # characters of a message
 # What stands in a tree instead of what was there.
 JUNK: list[Any] = [
     None, True, -1, 0, 1e308, 2**70, "x", "", "a" * 10_000, "\x00\u202e", [], {}, [[]], [[[[[]]]]],
-    {"$": "array", "place": 0}, {"$": "array", "place": 10**9}, {"$": "array", "place": -1},
-    {"$": "array", "place": "../../x"}, {"$": "array"}, {"$": "Estimand"}, {"$": "os.system"},
-    {"$": ["Loss"]}, {"$": None}, {"$": "tuple", "parts": []}, {"$": "tuple", "parts": None},
-    {"$": "float", "text": "nan"}, {"$": "float", "text": "inf"}, {"$": "bytes", "text": "zz"},
-    {"$": "set", "parts": [[]]}, {"$": "dict", "parts": [[1]]}, {"$": "dict", "parts": {}},
-    {"$": "AbsentFunction", "name": "os.system"}, {"$": "AbsentModel", "learner_name": 3},
-    {"$": "RangeIndex", "start": 0, "stop": 10**12, "step": 1, "name": None},
-    {"$": "RangeIndex", "start": 0, "stop": 5, "step": 0, "name": None},
-    {"$": "objects", "shape": [10**6, 10**6], "parts": []}, {"$": "objects", "shape": [-1]},
-    {"$": "column", "dtype": "Int64", "values": None},
-    {"$": "column", "dtype": "object", "values": {"$": "array", "place": 0}},
-    {"$": "column", "dtype": "datetime64[ns, ../../etc/passwd]", "values": {"$": "array",
-                                                                            "place": 0}},
-    {"$": "datetime", "text": "2024-13-01", "fold": 9}, {"$": "Index", "values": 3, "name": None},
-    {"$": "Categorical", "codes": [9], "levels": [], "ordered": True},
-    {"$": "Ranks", "probabilities": 1}, {"$": "KeyDigest", "digest": "0"},
-    {"$": "MultiIndex", "levels": [], "codes": [], "names": []},
+    {"array": "results/data/0/0"}, {"array": "../../x"}, {"array": -1}, {"array": None},
+    {"array": "results/replicates/tally/values"}, {"class": "Estimand"}, {"class": "os.system"},
+    {"class": ["Loss"]}, {"class": None}, {"class": "TestCase"}, {"tuple": []}, {"float": ["nan"]},
+    {"float": ["inf"]}, {"float": "x"}, {"bytes": ["zz"]}, {"function": ["os.system"]},
+    {"function": 3}, {"key": ["0"]}, {"key": []}, {"class": "AbsentModel", "learner_name": 3},
+    {"RangeIndex": [0, 10**12, 1, None]}, {"RangeIndex": [0, 5, 0, None]},
+    {"objects": [[10**6, 10**6], []]}, {"objects": [[-1], []]}, {"column": ["Int64", None]},
+    {"column": ["object", {"array": "results/data/0/0"}]},
+    {"column": ["datetime64[ns, ../../etc/passwd]", {"array": "results/data/0/0"}]},
+    {"datetime": ["2024-13-01", 9]}, {"Index": [3, None]}, {"Categorical": [[9], [], True]},
+    {"class": "Ranks", "probabilities": 1}, {"MultiIndex": [[], [], []]},
+    {"DataFrame": [[], [], 3]},
 ]  # fmt: skip
 ARRAYS = [
     np.zeros(3), np.zeros((2, 2)), np.array(["a"]), np.zeros(0), np.full((5, 3), np.nan),
@@ -124,8 +120,8 @@ def packed(
     members = dict(members)
     if sign:
         manifest = json.loads(members[MANIFEST])
-        manifest["members"] = {
-            name: hashlib.sha256(data).hexdigest()
+        manifest["arrays"] = {
+            name.removesuffix(".npy"): hashlib.sha256(data).hexdigest()
             for name, data in [*members.items(), *(others or [])]
             if name != MANIFEST
         }
@@ -137,6 +133,12 @@ def packed(
             for name, data in [*members.items(), *(others or [])]:
                 archive.writestr(name, data)
     return file.getvalue()
+
+
+def with_tree(members: Members, tree: Any) -> bytes:
+    """Return the zip of members with another tree of results."""
+    manifest = json.loads(members[MANIFEST])
+    return packed({**members, MANIFEST: json.dumps({**manifest, "results": tree}).encode()})
 
 
 def places_of(tree: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -153,7 +155,7 @@ class Mutations:
     def __init__(self, files: list[bytes], seed: int, *, models: bool) -> None:
         self.rng, self.files = random.Random(seed), files  # noqa: S311 - to be repeated
         self.ways = [*WAYS, *list(WAYS_OF_MODELS) * 3] if models else list(WAYS)
-        self.trees = [json.loads(members_of(data)[TREE]) for data in files]
+        self.trees = [json.loads(members_of(data)[MANIFEST])["results"] for data in files]
         self.places = [list(places_of(tree)) for tree in self.trees]
 
     def next(self) -> tuple[str, int, bytes]:
@@ -173,7 +175,10 @@ class Mutations:
 
     def swap(self, number: int) -> bytes:
         members = members_of(self.files[number])
-        one, other = self.rng.choices([name for name in members if name != MANIFEST], k=2)
+        arrays = [name for name in members if name != MANIFEST]
+        if not arrays:
+            return self.cut(number)
+        one, other = self.rng.choices(arrays, k=2)
         members[one], members[other] = members[other], members[one]
         return packed(members, sign=self.rng.random() < 0.7)
 
@@ -183,8 +188,7 @@ class Mutations:
             place = self.rng.choice(self.places[number])
             part = self.rng.choice(JUNK)
             tree = self._with(tree, place, part)
-        members[TREE] = json.dumps(tree).encode()
-        return packed(members)
+        return with_tree(members, tree)
 
     def _with(self, tree: Any, place: tuple[Any, ...], part: Any) -> Any:
         inner = tree
@@ -208,8 +212,7 @@ class Mutations:
         for step in self.rng.choice(self.places[number]):
             part = part[step]
         tree = self._with(tree, self.rng.choice(self.places[number]), copy.deepcopy(part))
-        members[TREE] = json.dumps(tree).encode()
-        return packed(members)
+        return with_tree(members, tree)
 
     def array(self, number: int) -> bytes:
         return self._other_array(number, lambda _: _npy(self.rng.choice(ARRAYS)))
@@ -244,18 +247,19 @@ class Mutations:
 
     def bomb(self, number: int) -> bytes:
         members = members_of(self.files[number])
-        members[self.rng.choice([*members, "0.npy", "big.npy"])] = BOMB
+        members[self.rng.choice([*members, "results/0.npy", "big.npy"])] = BOMB
         if MANIFEST in members and members[MANIFEST] is BOMB:
             return packed(members, sign=False, method=zipfile.ZIP_DEFLATED)
         return packed(members, method=zipfile.ZIP_DEFLATED)
 
     def deep(self, number: int) -> bytes:
         members, depth = members_of(self.files[number]), self.rng.choice([900, 5000, 200_000])
-        name = self.rng.choice([TREE, MANIFEST])
-        members[name] = self.rng.choice(
-            [b"[" * depth + b"]" * depth, b'{"$":"tuple","parts":[' * depth + b"]}" * depth]
+        tree = self.rng.choice(
+            [b"[" * depth + b"]" * depth, b'{"objects":[[],' * depth + b"]}" * depth]
         )
-        return packed(members, sign=name == TREE)
+        manifest = json.dumps({**json.loads(members[MANIFEST]), "results": 0.5}).encode()
+        members[MANIFEST] = self.rng.choice([tree, manifest.replace(b"0.5", tree)])
+        return packed(members, sign=False)
 
     def path(self, number: int) -> bytes:
         name = self.rng.choice(["../../x", "/x", "a/../../x", "C:\\x", "\\\\host\\x", "x\u202e"])
@@ -265,16 +269,15 @@ class Mutations:
     def schema(self, number: int) -> bytes:
         members = members_of(self.files[number])
         manifest = json.loads(members[MANIFEST])
-        name = self.rng.choice(["schema", "format", "members"])
+        name = self.rng.choice(["schema", "format", "results"])
         manifest[name] = self.rng.choice([*JUNK, 1, 99] if name == "schema" else JUNK)
         members[MANIFEST] = json.dumps(manifest).encode()
         return packed(members, sign=False)
 
     def cut_json(self, number: int) -> bytes:
         members = members_of(self.files[number])
-        name = self.rng.choice([TREE, MANIFEST])
-        members[name] = members[name][: self.rng.randrange(len(members[name]))]
-        return packed(members, sign=name == TREE)
+        members[MANIFEST] = members[MANIFEST][: self.rng.randrange(len(members[MANIFEST]))]
+        return packed(members, sign=False)
 
     def twice(self, number: int) -> bytes:
         members = members_of(self.files[number])
@@ -323,12 +326,10 @@ class Mutations:
 
     def model_term(self, number: int) -> bytes:
         """Let a term of the formula be code."""
-        members = members_of(self.files[number])
-        tree = json.loads(members[TREE])
-        terms = tree["record"]["models"]["design"]["terms"]["parts"]
+        tree = copy.deepcopy(self.trees[number])
+        terms = tree["record"]["models"]["design"]["terms"]
         terms[: len(terms) // 2] = [self.rng.choice(CODE)]
-        members[TREE] = json.dumps(tree).encode()
-        return packed(members)
+        return with_tree(members_of(self.files[number]), tree)
 
     def model_array(self, number: int) -> bytes:
         def change(data: bytes) -> bytes:
@@ -540,10 +541,12 @@ def outcome_of(data: bytes, watch: Watch, *, hear: bool = True) -> tuple[str, fl
 
 
 def main(number: int, seed: int, *, models: bool = False) -> dict[str, Any]:
-    for name in KINDS:  # modules are imported, and their annotations read, before one listens
-        kind = kind_of(name)
-        if kind is not None and not hasattr(kind, "state_on_file"):
-            types_of(kind)
+    modules = [part for name, part in sys.modules.items() if name.startswith("pyinterp")]
+    every = {kind for part in modules for kind in vars(part).values() if isinstance(kind, type)}
+    for kind in every:  # annotations are read before one listens
+        if is_dataclass(kind) or hasattr(kind, "_fields") or "state_on_file" in vars(kind):
+            with contextlib.suppress(NameError):  # of classes that no file holds
+                types_of(kind)
     importlib.import_module("zoneinfo")
     files = whole_files_of_models() if models else whole_files()
     mutations, watch = Mutations(files, seed, models=models), Watch()

@@ -20,7 +20,7 @@ from pyinterp import simulation
 from pyinterp.errors import FileError, OptionError
 from pyinterp.inference.contrasts import Contrasts
 from pyinterp.learner.on_file import ResultsOnFile
-from pyinterp.storage.kinds import KINDS, kind_of, name_of
+from pyinterp.storage.codec import family
 from pyinterp.storage.savable import Savable
 
 mpl.use("Agg")
@@ -517,31 +517,15 @@ def test_errors_of_coefficients_are_kept_whatever_was_asked(tmp_path: Path) -> N
     check_same(loaded, model.pd("x", grid=[0, 1]))
 
 
-# The list of classes ----------------------------------------------------------------------------
-
-
-def subclasses(kind: type) -> Iterator[type]:
-    for each in kind.__subclasses__():
-        yield each
-        yield from subclasses(each)
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_a_class_of_files_is_there(name: str) -> None:
-    kind = kind_of(name)
-    assert kind is not None
-    assert name_of(kind) == name
-
-
 def test_every_public_result_can_be_saved() -> None:
-    """Whatever ends in Results, and all that have `save`, are classes of files."""
+    """Whatever ends in Results is read by its own name."""
     public = [getattr(pi, name) for name in pi.__all__ if name.endswith("Results")]
     public += [getattr(simulation, n) for n in simulation.__all__ if n.endswith("Results")]
     kept = {pi.LearnerResults}  # `save` keeps what was measured, as ResultsOnFile
-    assert not [kind.__name__ for kind in public if kind not in kept and name_of(kind) is None]
-    abstract = {"Tabular", "TableOfEstimands", "SeveralResults"}
-    wrong = [each.__name__ for each in subclasses(Savable) if name_of(each) is None]
-    assert set(wrong) <= abstract
+    results = list(family(Savable))
+    assert not [kind.__name__ for kind in public if kind not in kept and kind not in results]
+    names = [kind.__name__ for kind in results]
+    assert len(set(names)) == len(names)
 
 
 def test_a_message_says_why_no_file_is_made(tmp_path: Path) -> None:

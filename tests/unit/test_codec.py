@@ -1,4 +1,7 @@
-"""Values of all kinds come back from a file as they were: types, bits, orders of memory."""
+"""Values of all kinds come back from a file as they were: types, bits, orders of memory.
+
+Numbers and texts of numpy come back as those of Python, where these are the same.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ import os
 import struct
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -20,8 +24,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.distributions.families import Distribution, Gamma, Poisson
 from pyinterp.errors import FileError, OptionError
+from pyinterp.resampling import Group
 from pyinterp.storage import AbsentFunction, archive
+from pyinterp.whatif import Engine
 
 ZONES = ["UTC", "Europe/Vienna", "America/St_Johns", "Asia/Kathmandu"]
 EXAMPLES = settings(
@@ -44,17 +52,7 @@ scalars = st.one_of(
     st.binary(max_size=8),
     st.dates(),
     st.datetimes(),
-    st.sampled_from(
-        [
-            pd.NA,
-            pd.NaT,
-            np.float32(0.1),
-            np.float64(-0.0),
-            np.int8(-3),
-            np.bool_(True),
-            np.str_("é"),
-        ]
-    ),
+    st.sampled_from([pd.NA, pd.NaT, np.float32(0.1), np.datetime64("2024-01-01")]),
     st.datetimes(datetime.datetime(1700, 1, 1), datetime.datetime(2200, 1, 1)).map(pd.Timestamp),
     st.builds(
         lambda moment, zone: pd.Timestamp(moment, tz="UTC").tz_convert(zone),
@@ -99,20 +97,26 @@ objects = st.builds(
 )
 values = st.recursive(
     st.one_of(plain, ordered_arrays, objects),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3),
-        st.lists(inner, max_size=3).map(tuple),
-        st.dictionaries(keys, inner, max_size=3),
-        st.sets(keys, max_size=3),
-        st.frozensets(keys, max_size=3),
-    ),
+    lambda inner: st.lists(inner, max_size=3).map(tuple),
     max_leaves=8,
+)
+# Values of types that a class states.
+typed = st.one_of(
+    values.map(lambda v: (v, Any)),
+    st.lists(values, max_size=3).map(lambda v: (v, list[Any])),
+    st.lists(keys, max_size=3).map(lambda v: ((1.0, tuple(v)), tuple[float, tuple[Any, ...]])),
+    st.dictionaries(keys, values, max_size=3).map(lambda v: (v, dict[Any, Any])),
+    st.dictionaries(texts, values, max_size=3).map(lambda v: (v, Mapping[str, Any])),
+    st.frozensets(keys, max_size=3).map(lambda v: (v, frozenset[Any])),
+    numbers.map(lambda v: (v, float)),
+    st.one_of(st.none(), st.integers(), texts).map(lambda v: (v, int | str | None)),
+    arrays.filter(lambda v: v.dtype.kind == "f").map(lambda v: (v, FloatArray | None)),
 )
 
 
-def again(value: Any, folder: Path) -> Any:
+def again(value: Any, folder: Path, stated: Any = Any) -> Any:
     archive.save(value, folder / "value.pyinterp", {})
-    return archive.load(folder / "value.pyinterp")
+    return archive.load(folder / "value.pyinterp", stated)
 
 
 def form(value: Any) -> Any:  # noqa: PLR0911 - one per type
@@ -138,22 +142,57 @@ def form(value: Any) -> Any:  # noqa: PLR0911 - one per type
 
 
 @EXAMPLES
-@given(value=values)
-def test_a_value_comes_back(value: Any, tmp_path: Path) -> None:
-    assert form(again(value, tmp_path)) == form(value)
+@given(typed=typed)
+def test_a_value_comes_back(typed: tuple[Any, Any], tmp_path: Path) -> None:
+    value, stated = typed
+    assert form(again(value, tmp_path, stated)) == form(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "stated"),
+    [
+        ("x", float),
+        (1.5, int),
+        (True, int),
+        (None, str),
+        (1, str | None),
+        ("x", Literal["a", "b"]),
+        ([1], tuple[int, int]),
+        ([1, "x"], tuple[int, ...]),
+        (3, list[int]),
+        (np.ones(2, complex), FloatArray),
+        (np.ones(2), IntArray),
+        (1.0, FloatArray),
+        ({"x": 1}, Mapping[str, str]),
+        (3, Callable[..., Any]),
+        (pd.Series([1.0]), pd.DataFrame),
+        (Engine("x"), Group),
+    ],
+)
+def test_another_type_is_refused(value: Any, stated: Any, tmp_path: Path) -> None:
+    """Each is saved, and no value of the type that is stated where it is read."""
+    with pytest.raises(FileError, match="can't be read"):
+        again(value, tmp_path, stated)
+
+
+def test_a_class_is_read_of_its_family_alone(tmp_path: Path) -> None:
+    family = Gamma()
+    assert again(family, tmp_path, Distribution) == family
+    with pytest.raises(FileError, match="can't be read: 'Gamma' is no Poisson"):
+        again(family, tmp_path, Poisson)
 
 
 @EXAMPLES
 @given(array=ordered_arrays)
 def test_an_array_keeps_its_order_of_memory(array: Any, tmp_path: Path) -> None:
     """Sums depend on it: they must have the same bits."""
-    loaded = again([array, array], tmp_path)
+    loaded = again([array, array], tmp_path, list[Any])
     assert form(loaded[0]) == form(np.array(array, order="K", copy=True))
     assert loaded[0] is not loaded[1]
     if array.dtype.kind == "f":
         with np.errstate(all="ignore"):
             assert form(loaded[0].sum()) == form(array.copy(order="K").sum())
-            if array.ndim:
+            if array.size and array.ndim:
                 assert form(loaded[0].mean(axis=0)) == form(array.copy(order="K").mean(axis=0))
 
 
@@ -286,7 +325,7 @@ def test_a_zone_that_iso_text_does_not_name_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_function_is_a_name(tmp_path: Path) -> None:
-    loaded = again({"f": np.sum, "g": partial(math.hypot, 3)}, tmp_path)
+    loaded = again({"f": np.sum, "g": partial(math.hypot, 3)}, tmp_path, dict[str, Any])
     assert loaded == {"f": AbsentFunction("sum"), "g": AbsentFunction("hypot")}
     with pytest.raises(FileError, match="`sum` is not in it"):
         loaded["f"]([1])
@@ -297,13 +336,13 @@ def test_a_function_is_a_name(tmp_path: Path) -> None:
 def test_what_comes_back_makes_the_same_file(value: Any, tmp_path: Path) -> None:
     one, other = tmp_path / "one.pyinterp", tmp_path / "other.pyinterp"
     archive.save(value, one, {})
-    archive.save(archive.load(one), other, {})
+    archive.save(archive.load(one, Any), other, {})
     assert one.read_bytes() == other.read_bytes()
 
 
 def test_dicts_with_keys_like_tags_come_back(tmp_path: Path) -> None:
-    value = {"$": "array", "place": 0, "parts": {"$": "os.system"}}
-    assert again(value, tmp_path) == value
+    value = {"array": {"class": "os.system"}, "class": {"float": "nan"}}
+    assert again(value, tmp_path, dict[str, dict[str, str]]) == value
 
 
 def test_equal_arrays_are_kept_once(tmp_path: Path) -> None:

@@ -1,0 +1,163 @@
+"""Values that JSON has not, such as dates and the frames of pandas: their parts, and back."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+from zoneinfo import available_timezones
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import ExtensionArray
+
+from pyinterp.errors import FileError, quote
+from pyinterp.storage.texts import KeyText
+
+OFFSET = re.compile(r"UTC([+-]\d\d:\d\d(:\d\d)?)?")
+
+
+@dataclass(frozen=True)
+class AbsentFunction:
+    """A function that a file names, but does not hold.
+
+    Attributes
+    ----------
+    name : str
+    """
+
+    name: str
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Raise `FileError`."""
+        raise FileError(
+            f"A file holds no functions: `{self.name}` is not in it. Ask a new fit for what needs "
+            "this function."
+        )
+
+
+class Form(NamedTuple):
+    """How files keep the values of some types.
+
+    Attributes
+    ----------
+    types : tuple of type
+    parts : callable
+        ``parts(value)`` returns a list of what a value is made of.
+    value : callable
+        ``value(*parts)`` makes it again.
+    """
+
+    types: tuple[type, ...]
+    parts: Callable[[Any], list[Any]]
+    value: Callable[..., Any]
+
+
+def _values(column: pd.Series[Any] | pd.Index) -> Any:
+    """Return an array of numpy where that is what the column has, and a column of pandas else."""
+    return column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
+
+
+def _frame(columns: tuple[Any, ...], names: pd.Index, index: pd.Index) -> pd.DataFrame:
+    every = [pd.Series(values, index, values.dtype) for values in columns]
+    return pd.DataFrame(dict(enumerate(every)), index=index).set_axis(names, axis=1)
+
+
+def _objects(shape: tuple[int, ...], parts: tuple[Any, ...]) -> Any:
+    array = np.empty(len(parts), dtype=object)
+    array[:] = parts
+    return array.reshape(shape)
+
+
+def _parts_of_column(values: ExtensionArray) -> list[Any]:
+    """Return the type of a column, and its values as objects or as moments of UTC."""
+    dtype: Any = values.dtype
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        utc = pd.DatetimeIndex(values).tz_convert("UTC").tz_localize(None)
+        return [str(dtype), utc.to_numpy()]
+    name = str(dtype)
+    if isinstance(dtype, pd.StringDtype):
+        name = f"string[{dtype.storage}]" if dtype.na_value is pd.NA else "str"
+    return [name, np.asarray(values, dtype=object)]
+
+
+def _column(dtype: str, values: Any) -> ExtensionArray:
+    if values.dtype.kind != "M":
+        kind: Any = pd.api.types.pandas_dtype(dtype)
+        plain: ExtensionArray = pd.array(values, dtype=kind)
+        return plain
+    _check_zone(dtype.removesuffix("]").partition(", ")[2])
+    zone: Any = pd.DatetimeTZDtype.construct_from_string(dtype)
+    return pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(zone.tz).array
+
+
+def _stamp(moment: Any, zone: str | None) -> pd.Timestamp:
+    stamp = pd.Timestamp(moment[()])
+    if zone is None:
+        return stamp
+    _check_zone(zone)
+    return stamp.tz_localize("UTC").tz_convert(zone)
+
+
+def _check_zone(zone: str) -> None:
+    """Raise `FileError` unless a time zone is one by name: others may name files to open."""
+    if zone not in available_timezones() and not OFFSET.fullmatch(zone):
+        raise FileError(f"there is no time zone {quote(zone)}")
+
+
+def _moment(text: str, fold: int) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(text).replace(fold=fold)
+
+
+# By what files call them; the first whose type it is keeps a value.
+FORMS = {
+    "scalar": Form((np.generic,), lambda v: [np.asarray(v)], lambda array: array[()]),
+    "float": Form((float,), lambda v: [str(v)], float),
+    "bytes": Form((bytes,), lambda v: [v.hex()], bytes.fromhex),
+    "function": Form((AbsentFunction,), lambda v: [v.name], AbsentFunction),
+    "key": Form((KeyText,), lambda v: [v.text], KeyText),
+    "objects": Form((np.ndarray,), lambda v: [list(v.shape), v.ravel().tolist()], _objects),
+    "NA": Form((type(pd.NA),), lambda _: [], lambda: pd.NA),
+    "NaT": Form((type(pd.NaT),), lambda _: [], lambda: pd.NaT),
+    "Timestamp": Form(
+        (pd.Timestamp,), lambda v: [np.asarray(v.asm8), None if v.tz is None else str(v.tz)], _stamp
+    ),
+    "Timedelta": Form(
+        (pd.Timedelta,), lambda v: [np.asarray(v.asm8)], lambda array: pd.Timedelta(array[()])
+    ),
+    "datetime": Form((datetime.datetime,), lambda v: [v.isoformat(), v.fold], _moment),
+    "date": Form((datetime.date,), lambda v: [v.isoformat()], datetime.date.fromisoformat),
+    "DataFrame": Form(
+        (pd.DataFrame,),
+        lambda v: [[_values(v.iloc[:, j]) for j in range(v.shape[1])], v.columns, v.index],
+        _frame,
+    ),
+    "Series": Form(
+        (pd.Series,),
+        lambda v: [_values(v), v.name, v.index],
+        lambda values, name, index: pd.Series(values, index, values.dtype, name),
+    ),
+    "RangeIndex": Form(
+        (pd.RangeIndex,),
+        lambda v: [v.start, v.stop, v.step, v.name],
+        lambda start, stop, step, name: pd.RangeIndex(start, stop, step, name=name),
+    ),
+    "MultiIndex": Form(
+        (pd.MultiIndex,),
+        lambda v: [list(v.levels), list(v.codes), list(v.names)],
+        lambda levels, codes, names: pd.MultiIndex(levels, codes, names=names),
+    ),
+    "Index": Form(
+        (pd.Index,),
+        lambda v: [_values(v), v.name],
+        lambda values, name: pd.Index(values, values.dtype, name=name, tupleize_cols=False),
+    ),
+    "Categorical": Form(
+        (pd.Categorical,),
+        lambda v: [v.codes, v.categories, bool(v.ordered)],
+        pd.Categorical.from_codes,
+    ),
+    "column": Form((ExtensionArray,), _parts_of_column, _column),
+}
