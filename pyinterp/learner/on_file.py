@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Never, cast
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray
 from pyinterp.checks import check_flag
 from pyinterp.data.columns import columns_of
 from pyinterp.data.design import ArrayDesign
@@ -21,29 +21,26 @@ from pyinterp.data.form import Form
 from pyinterp.data.frames import as_frame
 from pyinterp.data.row_data import RowData
 from pyinterp.data.sample import Sample
-from pyinterp.data.weights import Weights
-from pyinterp.distributions import Distribution
 from pyinterp.errors import FileError, OptionError
 from pyinterp.estimands.estimand import Problem
 from pyinterp.inference import Evaluations
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.learner.models import FitFacts
 from pyinterp.learner.models_here import ModelsHere
 from pyinterp.learner.models_on_file import ModelsOnFile, models_on_file
 from pyinterp.learner.models_on_record import (
     NO_MODELS,
     AbsentModel,
-    Finding,
     RecordOfModels,
     distributions_of,
     findings_of,
+    without_model,
 )
-from pyinterp.models.predictor import Kind, Predictor
+from pyinterp.models.predictor import Predictor
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit
 from pyinterp.results.header import Context
-from pyinterp.storage import Savable
+from pyinterp.storage import AbsentFunction, Savable
 from pyinterp.storage.savable import write
 from pyinterp.whatif import EngineName
 
@@ -67,11 +64,22 @@ class RefitRecord:
 
 
 class AbsentDesign(ArrayDesign):
-    """What is known of an encoding that is not kept."""
+    """What is known of an encoding that is not kept, as `Design`."""
 
-    def __init__(self, record: Record) -> None:
-        super().__init__([str(name) for name in record.population.variables])
-        self.columns, self.discrete, self.singles = record.columns, record.discrete, record.singles
+    def __init__(
+        self,
+        variables: tuple[str, ...],
+        columns: tuple[str, ...],
+        discrete: frozenset[str],
+        singles: frozenset[str],
+    ) -> None:
+        super().__init__(variables)
+        self.columns, self.discrete, self.singles = columns, discrete, singles
+
+    def state_on_file(self) -> dict[str, Any]:
+        """Return what files keep: all of it."""
+        names = ("variables", "columns", "discrete", "singles")
+        return {name: getattr(self, name) for name in names}
 
     def encode(self, variables: pd.DataFrame, index: pd.Index | None = None) -> Never:
         """Raise `FileError`."""
@@ -80,7 +88,7 @@ class AbsentDesign(ArrayDesign):
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """An analysis as files keep it: what `ResultsOnFile` needs.
+    """An analysis as files keep it: its parts without models.
 
     Attributes
     ----------
@@ -88,60 +96,30 @@ class Record:
     seed : int
     population : Sample
     features : mapping of str to tuple of str
-    discrete, singles : frozenset of str
-        As in `Design`.
-    codes : frozenset of str
-        As in `Problem`.
-    columns : tuple of str
-        That the estimator took.
-    learner_name : str
-    kind, classes, order, labels, ordinal
-        As in `Predictor`.
-    distributions : tuple of (str, Distribution or None), or None
-        Kind and family of the first model's predictor of distributions, if it was asked for.
+    design : AbsentDesign
+    predictor : Predictor
+        Of the first refit; its estimator is a name.
     evaluations : Evaluations
     refits : tuple of RefitRecord
-    frame : DataFrame or None
-        Variables and response of all rows, by which `rows=` and `by=` choose; None if every refit
-        draws its own.
-    complete : ndarray of bool, or None
-        Which of these rows are analyzed.
-    user_index : Index or None
-        The user's names of the rows.
-    weights : Weights or None
-        Of the user's rows; those of frequency say which row of the frame is which of them.
-    findings : mapping of str to Finding
-        By the text of the request.
-    facts : FitFacts
-    mean_share : float or None
-    models : ModelsOnFile or None
+    data : RowData or None
+        The rows by which `rows=` and `by=` choose; None if every refit draws its own.
+    models : RecordOfModels
+        What was measured of them.
+    on_file : ModelsOnFile or None
+        The models themselves.
     """
 
     context: Context
     seed: int
     population: Sample
     features: Features
-    discrete: frozenset[str]
-    singles: frozenset[str]
-    codes: frozenset[str] = frozenset()
-    columns: tuple[str, ...]
-    learner_name: str
-    kind: Kind
-    classes: tuple[Any, ...] | None
-    order: tuple[int, ...]
-    labels: tuple[Any, ...] | None
-    ordinal: bool
-    distributions: tuple[str, Distribution | None] | None
+    design: AbsentDesign
+    predictor: Predictor
     evaluations: Evaluations
     refits: tuple[RefitRecord, ...]
-    frame: pd.DataFrame | None
-    complete: npt.NDArray[np.bool_] | None
-    user_index: pd.Index | None
-    findings: Mapping[str, Finding]
-    facts: FitFacts
-    mean_share: float | None
-    models: ModelsOnFile | None = None
-    weights: Weights | None = None
+    data: RowData | None
+    models: RecordOfModels
+    on_file: ModelsOnFile | None = None
 
 
 class Keepable(Interpretable):
@@ -195,7 +173,7 @@ class Keepable(Interpretable):
                     "`models=True` needs models, but these results have none: save those of a fit "
                     "that keeps them, or leave `models` out."
                 )
-            record = replace(record, models=models_on_file(self.analysis))
+            record = replace(record, on_file=models_on_file(self.analysis))
         write(ResultsOnFile(record), path)
 
 
@@ -217,9 +195,9 @@ class ResultsOnFile(Keepable, Savable):
 
     def read_models(self, trusted: Sequence[str | type]) -> ResultsOnFile:
         """Return these results with the models that came with them; themselves without any."""
-        models = self.record.models
+        models = self.record.on_file
         if models is not None:
-            self.record = replace(self.record, models=None)  # bytes that nothing needs now
+            self.record = replace(self.record, on_file=None)  # bytes that nothing needs now
             self.analysis = with_models(analysis_of(self.record), models, trusted)
         return self
 
@@ -229,14 +207,20 @@ class ResultsOnFile(Keepable, Savable):
 
     def check_state(self) -> None:
         """Raise `FileError` unless every refit has its measurements, of rows and variables."""
-        every, models = set(map(str, self.record.population.variables)), self.record.models
+        every, models = set(self.record.design.variables), self.record.on_file
         used = {name for names in self.record.features.values() for name in names}
         if not every.issuperset((*used, *(models.design.variables if models else ()))):
             raise FileError("a feature is not among the variables")
-        evaluations = self.record.evaluations
-        for finding in self.record.findings.values():
+        rows, data = self.record.population, self.record.data
+        by_row = (rows.variables, rows.y, rows.rows, rows.clusters, rows.index, rows.weights)
+        of_user = () if data is None else (data.frame, data.complete, data.repeats)
+        every_part: tuple[tuple[Any, ...], ...] = (by_row, of_user)
+        for parts in every_part:
+            if len({len(part) for part in parts if part is not None}) > 1:
+                raise FileError("the rows are not as many everywhere")
+        for finding in self.record.models.findings.values():
             if not finding.scope:
-                finding.tally.check(evaluations)
+                finding.tally.check(self.record.evaluations)
 
     def predict(self, data: pd.DataFrame | npt.ArrayLike) -> FloatArray | pd.DataFrame:
         """Predict new rows by the mean over refits, as ``LearnerResults.predict``.
@@ -262,7 +246,8 @@ class ResultsOnFile(Keepable, Savable):
     @property
     def estimands(self) -> list[str]:
         """Names of the estimands that the file holds."""
-        return list(dict.fromkeys(each.description for each in self.record.findings.values()))
+        findings = self.record.models.findings.values()
+        return list(dict.fromkeys(finding.description for finding in findings))
 
 
 def mean_prediction(refits: Sequence[Refit], variables: pd.DataFrame) -> FloatArray | pd.DataFrame:
@@ -274,29 +259,25 @@ def mean_prediction(refits: Sequence[Refit], variables: pd.DataFrame) -> FloatAr
 
 def record_of(analysis: Analysis) -> Record:
     """Return the record of an analysis and of what it has measured."""
-    problem, predictor = analysis.problem, analysis.problem.predictor
-    population, data = problem.population, analysis.data
-    asked = distributions_of(analysis)
-    frame = None
+    problem, data = analysis.problem, analysis.data
+    population, design = problem.population, problem.design
+    stated = distributions_of(analysis)
     if data is not None:
         used = [*map(str, population.variables), analysis.context.endog_name]
         frame = data.frame[[name for name in data.frame if name in used]]
+        # No row is read again.
+        data = replace(
+            data, frame=frame, endog=None, form=Form(), variables=pd.DataFrame(), offset=None
+        )
     return Record(
         context=analysis.context,
         seed=analysis.seeds.entropy,
         population=population,
         features=problem.features,
-        discrete=problem.design.discrete,
-        singles=problem.design.singles,
-        codes=problem.codes,
-        columns=tuple(problem.design.columns),
-        learner_name=predictor.name,
-        kind=predictor.kind,
-        classes=predictor.classes,
-        order=predictor.order,
-        labels=predictor.labels,
-        ordinal=predictor.ordinal,
-        distributions=None if asked is None else (asked.kind, asked.distribution),
+        design=AbsentDesign(
+            tuple(map(str, population.variables)), design.columns, design.discrete, design.singles
+        ),
+        predictor=_by_name(problem.predictor),
         evaluations=analysis.evaluations,
         refits=tuple(
             RefitRecord(
@@ -307,14 +288,24 @@ def record_of(analysis: Analysis) -> Record:
             )
             for refit in analysis.refits
         ),
-        frame=frame,
-        complete=None if data is None else data.complete,
-        user_index=None if data is None else data.user_index,
-        weights=None if data is None else data.weights,
-        findings=findings_of(analysis, all_named=False),
-        facts=analysis.facts,
-        mean_share=_share(analysis),
+        data=data,
+        models=RecordOfModels(
+            findings=findings_of(analysis, all_named=False),
+            fit_facts=analysis.facts,
+            share=_share(analysis),
+            of_codes=problem.codes,
+            distributions=None if stated is None else _by_name(stated),
+        ),
     )
+
+
+def _by_name(predictor: Predictor) -> Predictor:
+    """Return a predictor whose estimator is its name."""
+    return replace(predictor, estimator=predictor.name, _call=AbsentFunction("predict"))
+
+
+def _without_model(predictor: Predictor) -> Predictor:
+    return without_model(predictor, AbsentModel(learner_name=str(predictor.estimator)))
 
 
 def _share(analysis: Analysis) -> float | None:
@@ -326,48 +317,17 @@ def _share(analysis: Analysis) -> float | None:
 
 def analysis_of(record: Record) -> Analysis:
     """Return the analysis of a record."""
-    population, context = record.population, record.context
-    model, design = AbsentModel(learner_name=record.learner_name), AbsentDesign(record)
-    predictor = Predictor(
-        model,
-        record.kind,
-        record.classes,
-        model.predict,
-        order=record.order,
-        labels=record.labels,
-        ordinal=record.ordinal,
-    )
-    stated = None
-    if record.distributions is not None:
-        kind, family = record.distributions
-        stated = replace(predictor, kind=cast(Kind, kind), distribution=family)
-    models = RecordOfModels(
-        findings=record.findings,
-        fit_facts=record.facts,
-        share=record.mean_share,
-        of_codes=record.codes,
-        distributions=stated,
-    )
+    population, predictor = record.population, _without_model(record.predictor)
+    stated = record.models.distributions
+    stated = None if stated is None else _without_model(stated)
+    models = replace(record.models, distributions=stated)
     problem = Problem(
         population=population,
         features=record.features,
         predictor=predictor,
-        design=design,
+        design=record.design,
         elsewhere=models,
     )
-    data = None
-    if record.frame is not None and record.complete is not None:
-        data = RowData(
-            frame=record.frame,
-            endog=None,
-            endog_name=context.endog_name,
-            is_frame=True,
-            form=Form(),
-            user_index=record.user_index,
-            complete=record.complete,
-            weights=record.weights,
-            repeats=_repeats(record.weights, len(record.frame)),
-        )
     evaluations, refits = record.evaluations, []
     places = np.searchsorted(population.rows, evaluations.rows)
     for each, at, group in zip(record.refits, evaluations.at, evaluations.groups, strict=True):
@@ -376,7 +336,7 @@ def analysis_of(record: Record) -> Analysis:
             Refit(
                 number=each.number,
                 predictor=predictor,
-                design=design,
+                design=record.design,
                 evaluation=population.some(places[at]) if own is None else own,
                 train=None,
                 n_train=each.n_train,
@@ -390,22 +350,10 @@ def analysis_of(record: Record) -> Analysis:
         refits=tuple(refits),
         models=models,
         evaluations=evaluations,
-        context=context,
+        context=record.context,
         seeds=Seeds(record.seed),
-        data=data,
+        data=record.data,
     )
-
-
-def _repeats(weights: Weights | None, rows: int) -> IntArray | None:
-    """Return which of the user's rows every row is; raise `FileError` if weights do not fit."""
-    if weights is None:
-        return None
-    values: FloatArray = weights.values  # noqa: PD011 - no frame
-    if not (values >= 0).all() or rows != (
-        values.sum() if weights.kind == "frequency" else len(values)
-    ):
-        raise FileError("the weights are not of the rows")
-    return weights.repeats()
 
 
 def with_models(

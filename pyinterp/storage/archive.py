@@ -8,6 +8,7 @@ import json
 import os
 import stat
 import zipfile
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -108,7 +109,7 @@ class _Members:
         self.size = Path(str(archive.filename)).stat().st_size
         self._archive, self._left = archive, MOST_BYTES * self.size
         end = 0
-        for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
+        for info in sorted(archive.infolist(), key=attrgetter("header_offset")):
             if info.header_offset < end:
                 raise FileError("its members overlap")
             end = info.header_offset + info.file_size

@@ -217,7 +217,8 @@ def types_of(kind: type) -> dict[str, Any]:
     made_by: Any = (
         kind if is_dataclass(kind) or hasattr(kind, "_fields") else vars(kind)["__init__"]
     )
-    return typing.get_type_hints(made_by, localns={"pd": _Pandas()})
+    # Frames of other libraries are named for type checkers alone.
+    return typing.get_type_hints(made_by, localns={"pd": _Pandas(), "ForeignFrame": Any})
 
 
 def family(kind: type) -> Iterator[type]:

@@ -503,7 +503,7 @@ def test_readings_of_a_user_and_kinds_of_keys_are_told_apart(tmp_path: Path) -> 
     results.save(tmp_path / "a.pyinterp")
     loaded = pi.load(tmp_path / "a.pyinterp")
     assert [float(loaded.estimate(one).params.iloc[0]) for one in every] == values
-    assert len(loaded.record.findings) >= 3
+    assert len(loaded.record.models.findings) >= 3
 
 
 def test_errors_of_coefficients_are_kept_whatever_was_asked(tmp_path: Path) -> None:

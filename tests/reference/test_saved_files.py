@@ -67,7 +67,7 @@ def test_results_give_their_tables(fit: Any, tables: Any) -> None:
 def test_requests_are_the_texts_that_files_have(fit: Any) -> None:
     """Of this version and of the one that wrote the file: what it holds is found."""
     texts = (SAVED / f"requests_{SCHEMA}.txt").read_text().splitlines()
-    assert sorted(fit.record.findings) == texts
+    assert sorted(fit.record.models.findings) == texts
     fresh = make.learner().fit(pi.HalfSampling(2, pairs=5), seed=1, progress=False)
     for ask in make.QUESTIONS.values():
         ask(fresh)
