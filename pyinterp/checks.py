@@ -9,6 +9,9 @@ from typing import Any, Literal, NamedTuple, TypeGuard
 
 from pyinterp.errors import OptionError, did_you_mean, quote
 
+# The types of truth values of Python and of NumPy, which is not imported for that.
+FLAGS = ("bool", "bool_")
+
 
 def check_choice(argument: str, value: object, allowed: Iterable[str]) -> None:
     """Raise `OptionError` unless `value` is one of the `allowed` strings."""
@@ -23,18 +26,14 @@ def check_choice(argument: str, value: object, allowed: Iterable[str]) -> None:
 
 def check_flag(argument: str, value: object) -> None:
     """Raise `OptionError` unless `value` is True or False."""
-    if not _is_flag(value):
+    if type(value).__name__ not in FLAGS:
         raise OptionError(f"`{argument}` must be True or False, not {quote(value)}.")
 
 
 def is_count(value: object, least: int) -> bool:
     """Whether `value` is a whole number of at least `least`, and no boolean."""
-    return isinstance(value, Integral) and not _is_flag(value) and int(value) >= least
-
-
-def _is_flag(value: object) -> bool:
-    """Whether `value` is a truth value of Python or NumPy, which is not imported for that."""
-    return type(value).__name__ in ("bool", "bool_")
+    name = type(value).__name__
+    return isinstance(value, Integral) and name not in FLAGS and int(value) >= least
 
 
 def check_count(argument: str, value: object, least: int = 1, most: int | None = None) -> None:
@@ -61,7 +60,7 @@ class Interval(NamedTuple):
     ends: Literal["", "low", "high", "both"] = ""
 
     def __contains__(self, value: object) -> bool:
-        if not isinstance(value, Real) or _is_flag(value):
+        if not isinstance(value, Real) or type(value).__name__ in FLAGS:
             return False
         try:
             number = float(value)
@@ -100,8 +99,8 @@ def check_number(argument: str, value: object, interval: Interval, hint: str = "
 def check_range(argument: str, value: object) -> None:
     """Raise `OptionError` unless `value` is a pair of numbers, the first below the second."""
     pair = value if isinstance(value, tuple) and len(value) == 2 else (0.0, 0.0)
-    numbers = all(isinstance(end, Real) for end in pair)
-    if not numbers or not pair[0] < pair[1]:
+    low, high = pair
+    if not (isinstance(low, Real) and isinstance(high, Real) and low < high):
         raise OptionError(
             f"`{argument}` must be the least and the largest value, such as (0, np.inf), not "
             f"{quote(value)}."
@@ -158,7 +157,8 @@ def is_hashable(value: object) -> bool:
 
 def check_jobs(n_jobs: object, progress: object) -> None:
     """Raise `OptionError` unless these say how many jobs run at a time, and how that is shown."""
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or _is_flag(n_jobs) or not n_jobs):
+    flag = type(n_jobs).__name__ in FLAGS
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or flag or not n_jobs):
         raise OptionError(
             "`n_jobs` must be None or a whole number other than 0 (-1 for all cores), not "
             f"{quote(n_jobs)}."

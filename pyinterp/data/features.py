@@ -24,15 +24,17 @@ def features_of(
             "`groups` must map names to lists of variables, such as "
             f"{{'size': ['area', 'rooms']}}; got {type(groups).__name__}."
         )
-    owner = _owners(variables, groups or {})
-    for group in groups or {}:
+    if not groups:
+        return {name: (name,) for name in variables}
+    owner = _owners(variables, groups)
+    for group in groups:
         if group in variables and owner.get(group) != group:
             raise OptionError(
                 f"Group {quote(group)} has the name of a variable; choose another name."
             )
     features: dict[str, tuple[str, ...]] = {}
     for name in variables:
-        if name in owner and groups is not None:
+        if name in owner:
             features.setdefault(owner[name], tuple(groups[owner[name]]))
         else:
             features[name] = (name,)

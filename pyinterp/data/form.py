@@ -102,14 +102,14 @@ class Form:
 
 def form_of(data: object, frame: pd.DataFrame) -> Form:
     """Return the form of the user's rows, which are `frame` with names that are texts."""
-    if (foreign := foreign_frame(data)) is not None:
+    labels: dict[str, Any] = {}
+    if isinstance(data, pd.DataFrame):
+        labels = {str(label): label for label in data.columns if not isinstance(label, str)}
+    elif (foreign := foreign_frame(data)) is not None:
         schema = foreign.schema
         whole = [n for n, t in schema.items() if t.is_float() and not foreign[n].null_count()]
         missing = dict.fromkeys(whole, np.nan)  # NaN, and no null
         return Form(types=dict(schema), library=foreign.implementation, missing=missing)
-    labels: dict[str, Any] = {}
-    if isinstance(data, pd.DataFrame):
-        labels = {str(label): label for label in data.columns if not isinstance(label, str)}
     # Half and long precision and foreign bytes, in which few learners compute, are doubles.
     types = {str(name): t for name, t in frame.dtypes.items() if not is_exotic(t)}
     return Form(types=types, labels=labels)

@@ -25,11 +25,12 @@ def as_frame(data: object, what: str = "data") -> pd.DataFrame:
     arrays are called x1, x2, ..., as in statsmodels; structured arrays have their fields.
     Masked values are missing.
     """
-    data = _in_pandas(data, what)
-    if (foreign := foreign_frame(data)) is not None:
+    if not isinstance(data, pd.DataFrame):
+        data = _in_pandas(data, what)
+    if isinstance(data, pd.DataFrame):
+        frame = data.set_axis(list(map(str, data.columns)), axis=1).reset_index(drop=True)
+    elif (foreign := foreign_frame(data)) is not None:
         frame = pd.DataFrame({name: _of_foreign(foreign[name]) for name in foreign.columns})
-    elif isinstance(data, pd.DataFrame):
-        frame = data.set_axis([str(c) for c in data.columns], axis=1).reset_index(drop=True)
     elif isinstance(data, pd.Series):
         frame = data.to_frame("x1" if data.name is None else str(data.name)).reset_index(drop=True)
     elif isinstance(data, np.ndarray | list | tuple) or _is_like_array(data):
@@ -57,8 +58,9 @@ def foreign_frame(data: object) -> nw.DataFrame[Any] | None:
 
 def is_frame(data: object) -> bool:
     """Whether rows are a frame, not an array."""
-    frames = (pd.DataFrame, nw.DataFrame, nw.LazyFrame)
-    return _is_of_columns(data) or isinstance(_narwhal(data), frames)
+    if isinstance(data, pd.DataFrame) or _is_of_columns(data):
+        return True
+    return isinstance(_narwhal(data), nw.DataFrame | nw.LazyFrame)
 
 
 def _is_of_columns(data: object) -> TypeGuard[Mapping[Any, Any]]:
@@ -113,8 +115,10 @@ def _of_foreign(column: nw.Series[Any]) -> pd.Series[Any]:
 
 def index_of(*data: object) -> pd.Index | None:
     """Return the index of the first of `data` that has one: the user's names of the rows."""
-    labeled = (d for d in data if isinstance(d, pd.DataFrame | pd.Series))
-    return next((d.index for d in labeled), None)
+    for each in data:
+        if isinstance(each, pd.DataFrame | pd.Series):
+            return each.index
+    return None
 
 
 def as_column(

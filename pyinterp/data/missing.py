@@ -85,7 +85,7 @@ class MissingValues:
         needed = absent.drop(columns=kept.columns)
         needed = needed.assign(**{str(part.name): part.isna() for part in others})
         out = needed.any(axis=1).to_numpy(bool)
-        self._check(out, count_missing(needed), why)
+        self._check(out, needed, why)
         empty = kept.columns[kept[~out].all()]
         if len(empty):
             raise DataError(
@@ -102,17 +102,18 @@ class MissingValues:
             note += f" {rows} missing values, which the learner takes: {taken}."
         return ~out, note.strip()
 
-    def _check(self, out: npt.NDArray[np.bool_], where: str, why: str) -> None:
+    def _check(self, out: npt.NDArray[np.bool_], needed: pd.DataFrame, why: str) -> None:
         """Raise if rows can't be left out, or too few are left."""
         if self.option == "raise" and out.any():
             raise DataError(
-                f"{int(out.sum())} rows have missing values (in {where}); fill them in, or use "
-                '`missing="drop"`.'
+                f"{int(out.sum())} rows have missing values (in {count_missing(needed)}); fill "
+                'them in, or use `missing="drop"`.'
             )
         if out.all():
             because = f": {why}" if why else ""
             raise DataError(
-                f"All {len(out)} rows have a missing value (in {where}), so none is left{because}."
+                f"All {len(out)} rows have a missing value (in {count_missing(needed)}), so none "
+                f"is left{because}."
             )
         if (left := int((~out).sum())) < self.least:
             raise DataError(

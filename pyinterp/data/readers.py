@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -20,46 +19,14 @@ from pyinterp.data.formula.tokens import column_code
 from pyinterp.data.formula.trust import check_size
 from pyinterp.data.frames import one_column
 from pyinterp.data.row_data import RowData, read_rows
+from pyinterp.data.weights import Beside
 from pyinterp.errors import DataError, FormulaError, short
 
 MOST_LEVELS = 0.8  # of the number of rows: a column with more names its rows
 FEW_LEVELS = 20  # in so few rows as this, levels may be distinct by chance
 
 
-class Reader(ABC):
-    """Reads data in the user's form: the data at hand and fresh draws alike."""
-
-    formula: str = ""
-    functions: Mapping[str, Any] = {}
-
-    @abstractmethod
-    def rows(self, data: Any) -> RowData:
-        """Read fresh rows in the form of the first ones."""
-
-    @abstractmethod
-    def read(self, data: RowData) -> RowData:
-        """Pick variables and response."""
-
-    def reread(self, rows: pd.DataFrame) -> RowData:
-        """Read rows as `read` returns them: the variables, and the response as last column."""
-        data = replace(read_rows(rows), user_index=None)
-        variables = data.frame.iloc[:, :-1]
-        return data.pick(variables, data.frame.iloc[:, -1], self.needs(variables))
-
-    def needs(self, variables: pd.DataFrame) -> dict[str, str]:
-        """Return why variables must have a value in every row, by variable; none by default."""
-        return {}
-
-    @abstractmethod
-    def without(self, column: str) -> Self:
-        """Return the reader for which a column is no variable, unless a formula names it."""
-
-    @abstractmethod
-    def design(self, variables: pd.DataFrame, *, intercept: bool) -> Design:
-        """Return the design, its state learned from `variables`."""
-
-
-class FormulaReader(Reader):
+class FormulaReader:
     """Reads data frames by a formula.
 
     Parameters
@@ -92,20 +59,38 @@ class FormulaReader(Reader):
     ) -> None:
         self.formula = formula
         self._data = data if as_frame else None
+        numeric = pd.api.types.is_numeric_dtype
         types = data.frame.dtypes.items()
-        numeric = [str(name) for name, t in types if pd.api.types.is_numeric_dtype(t)]
-        self._numeric = None if trusted else numeric
+        self._numeric = None if trusted else [str(name) for name, t in types if numeric(t)]
         self._expand(_without(formula, [str(c) for c in data.frame], data.besides), scope)
         if not trusted:
             right = () if as_frame else self._terms.products
             check_size(Terms(True, ((self._response,), *right)), data.frame)
+
+    @classmethod
+    def of(
+        cls,
+        formula: str,
+        data: object,
+        scope: Mapping[str, Any],
+        beside: Beside,
+        *,
+        as_frame: bool,
+        trusted: bool,
+    ) -> tuple[Self, RowData]:
+        """Return the reader of the rows at hand, with weights and offset beside them, and these."""
+        rows = read_rows(data, of_formula=True, beside=beside)
+        reader = cls(formula, rows, scope, as_frame=as_frame, trusted=trusted)
+        if rows.offset is not None:
+            rows.offset.check_apart(reader.variables)
+        return reader, reader.read(rows)
 
     def _expand(self, columns: Sequence[str], scope: Mapping[str, Any]) -> None:
         """Read the formula, in which `.` stands for these columns."""
         self._columns = columns
         self._response, self._terms = parse(self.formula, columns, scope, numeric=self._numeric)
         names = self._terms.names.union(self._response.names)
-        self.functions = self._scope = Scope({n: scope[n] for n in names if n in scope})
+        self._scope = Scope({n: scope[n] for n in names if n in scope})
         used = self._terms.variables
         if used.issuperset(self._response.variables):
             raise FormulaError(
@@ -169,7 +154,7 @@ class FormulaReader(Reader):
         return design
 
 
-class ArrayReader(Reader):
+class ArrayReader:
     """Reads ``(endog, exog)``.
 
     Parameters
@@ -180,8 +165,17 @@ class ArrayReader(Reader):
         Columns of `exog` that are no variables, other than weights and an offset.
     """
 
+    formula = ""
+
     def __init__(self, data: RowData, besides: Collection[str] = ()) -> None:
         self._data, self._besides = data, (*data.besides, *besides)
+
+    @classmethod
+    def of(cls, endog: object, exog: object, beside: Beside) -> tuple[Self, RowData]:
+        """Return the reader of the rows at hand, with weights and offset beside them, and these."""
+        rows = read_rows(exog, endog, what="exog", beside=beside)
+        reader = cls(rows)
+        return reader, reader.read(rows)
 
     def rows(self, data: Any) -> RowData:
         """Read a pair of endog and exog."""
@@ -213,6 +207,17 @@ class ArrayReader(Reader):
                     f"{column.dtype}; pass a DataFrame, or use Learner.from_formula."
                 )
         return self._data.array_design(variables)
+
+
+Reader: TypeAlias = FormulaReader | ArrayReader
+
+
+def reread(reader: Reader, rows: pd.DataFrame) -> RowData:
+    """Read rows as a reader returns them: the variables, and the response as last column."""
+    data = replace(read_rows(rows), user_index=None)
+    variables = data.frame.iloc[:, :-1]
+    needs = reader.needs(variables) if isinstance(reader, FormulaReader) else {}
+    return data.pick(variables, data.frame.iloc[:, -1], needs)
 
 
 def _response(factor: Factor, frame: pd.DataFrame, scope: Mapping[str, Any]) -> pd.Series[Any]:

@@ -18,8 +18,8 @@ from pyinterp.data.form import Form, form_of
 from pyinterp.data.frames import as_column, as_frame, column_of, index_of, is_frame
 from pyinterp.data.missing import MissingValues
 from pyinterp.data.queries import evaluate
-from pyinterp.data.sample import Response, Sample
-from pyinterp.data.weights import Offset, Weights, WeightsType, read_offset, read_weights
+from pyinterp.data.sample import Response, Sample, read_response
+from pyinterp.data.weights import Beside, Offset, Weights, read_offset, read_weights
 from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.representation import about
 
@@ -49,6 +49,8 @@ class RowData:
         Which rows are analyzed.
     note : str
         Footnote: missing values behind rows that are left out, and those that are kept.
+    gaps : int
+        How many rows are left out for missing values.
     weights : Weights or None
     repeats : ndarray of int, shape (N,), or None
         Position in the user's data of every row, if weights repeat them.
@@ -69,6 +71,7 @@ class RowData:
     user_index: pd.Index | None
     complete: BoolArray
     note: str = ""
+    gaps: int = 0
     weights: Weights | None = None
     repeats: IntArray | None = None
     offset: Offset | None = None
@@ -208,7 +211,35 @@ class RowData:
         mask, note = missing.rows(self.variables[part], must, needs)
         complete = np.zeros(len(part), dtype=bool)
         complete[part] = mask
-        return replace(self, complete=complete, note=" ".join(filter(None, (note, self.note))))
+        note = " ".join(filter(None, (note, self.note)))
+        return replace(self, complete=complete, note=note, gaps=int((~mask).sum()))
+
+    def analyze(
+        self, missing: MissingValues, subset: Rows = None, *, classifier: bool
+    ) -> tuple[Self, Sample]:
+        """Return rows that say which of them a learner analyzes, and these.
+
+        Parameters
+        ----------
+        missing : MissingValues
+            The fate of rows with missing values.
+        subset : str or array of bool, optional
+            Rows to analyze.
+        classifier : bool
+            Whether the learner predicts classes.
+        """
+        part = self.mask(subset, "subset")
+        if not part.any():
+            which = quote(subset) if isinstance(subset, str) else "the mask"
+            raise DataError(f"`subset` must keep some of the rows, but {which} keeps none.")
+        data = self.choose(missing, part)
+        y, response = read_response(
+            data.response[data.complete],
+            str(data.response.name),
+            classifier=classifier,
+            learner=missing.learner,
+        )
+        return data, data.sample(y, response)
 
     def sample(self, y: FloatArray | None, response: Response | None) -> Sample:
         """Return the analyzed rows, for which `y` is the response as numbers."""
@@ -231,10 +262,7 @@ def read_rows(
     endog: object = None,
     *,
     what: str = "data",
-    weights: str | npt.ArrayLike | None = None,
-    weights_type: WeightsType | None = None,
-    offset: str | npt.ArrayLike | None = None,
-    exposure: str | npt.ArrayLike | None = None,
+    beside: Beside = (None, None, None, None),
     endog_name: str = "endog",
     of_formula: bool = False,
 ) -> RowData:
@@ -248,8 +276,8 @@ def read_rows(
         The response, if it is no column of `data`.
     what, endog_name : str
         Their names for the caller.
-    weights, weights_type, offset, exposure
-        As in `Learner`.
+    beside : tuple
+        Weights and their type, the offset and the exposure, as in `Learner`.
     of_formula : bool
         Whether they must be a frame, for a formula.
     """
@@ -264,28 +292,27 @@ def read_rows(
     def column(values: Any, argument: str) -> pd.Series[Any]:
         return column_of(values, frame, argument, rows=index, data=what)
 
-    response = None
+    response, name = None, ""
     if endog is not None:
-        response = as_column(endog, len(frame), endog_name, what, index)
-        response = response.rename(_name_of(endog) or "y")
-    row_weights = read_weights(weights, weights_type, column)
-    row_offset = read_offset(offset, exposure, column)
+        response, name = as_column(endog, len(frame), endog_name, what, index), _name_of(endog)
+        response = response.rename(name or "y")
+    weights, offset = read_weights(*beside[:2], column), read_offset(*beside[2:], column)
     form = form_of(data, frame)
-    repeats = None if row_weights is None else row_weights.repeats()
+    repeats = None if weights is None else weights.repeats()
     if repeats is not None:
         frame = frame.take(repeats).reset_index(drop=True)
         response = None if response is None else response.take(repeats).reset_index(drop=True)
     return RowData(
         frame=frame,
         endog=response,
-        endog_name=_name_of(endog),
+        endog_name=name,
         is_frame=columns,
         form=form,
         user_index=index,
         complete=np.ones(len(frame), dtype=bool),
-        weights=row_weights,
+        weights=weights,
         repeats=repeats,
-        offset=row_offset,
+        offset=offset,
         what=what,
     )
 

@@ -16,6 +16,9 @@ from pyinterp.data.frames import column_of
 from pyinterp.errors import DataError, OptionError, quote
 
 WeightsType: TypeAlias = Literal["frequency", "sampling"]
+Numbers: TypeAlias = str | npt.ArrayLike | None
+# Weights and their type, the offset and the exposure, as users give them.
+Beside: TypeAlias = tuple[Numbers, WeightsType | None, Numbers, Numbers]
 ColumnOf: TypeAlias = Callable[[Any, str], "pd.Series[Any]"]
 
 MOST_ROWS = 10_000_000  # repeated rows are kept as rows
@@ -118,7 +121,7 @@ class Offset:
 
 
 def read_weights(
-    weights: str | npt.ArrayLike | None, weights_type: WeightsType | None, column_of: ColumnOf
+    weights: Numbers, weights_type: WeightsType | None, column_of: ColumnOf
 ) -> Weights | None:
     """Return checked weights; None without.
 
@@ -164,9 +167,7 @@ def read_weights(
     return Weights(kind=weights_type, values=numbers, column=named)
 
 
-def read_offset(
-    offset: str | npt.ArrayLike | None, exposure: str | npt.ArrayLike | None, column_of: ColumnOf
-) -> Offset | None:
+def read_offset(offset: Numbers, exposure: Numbers, column_of: ColumnOf) -> Offset | None:
     """Return the checked offset; None without. Missing numbers are missing values of the row.
 
     Parameters

@@ -180,14 +180,12 @@ class Terms:
         >>> pi.Terms.plain(["bmi", "bp"], classes=["low", "high"]).names
         ('low: bmi', 'low: bp', 'high: bmi', 'high: bp')
         """
-        several = len(classes) > 1
         layout = pd.DataFrame(index=pd.RangeIndex(len(names) * len(classes)))
         if classes[0] is not None:
             layout["class"] = [label for label in classes for _ in names]
-        return cls(
-            names=tuple(f"{c}: {name}" if several else name for c in classes for name in names),
-            layout=layout,
-        )
+        if len(classes) > 1:
+            names = [f"{label}: {name}" for label in classes for name in names]
+        return cls(names=tuple(names), layout=layout)
 
     def __repr__(self) -> str:
         return about(self, list_of(self.names))

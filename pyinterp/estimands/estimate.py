@@ -209,7 +209,7 @@ class Estimate:
         >>> pi.Estimate.stack([estimate, squares]).value.round(2).tolist()
         [2.0, 30.0, 4.67]
         """
-        if len(parts) > 1 and all(part is parts[0] for part in parts):
+        if len(set(map(id, parts))) == 1 < len(parts):
             return parts[0]._times(len(parts))
         donors = _donors_of(parts)
         below = [part.below for part in parts if part.below is not None]
@@ -249,12 +249,10 @@ class Estimate:
         >>> estimate.same_as(pi.Estimate.of_rows(rows)), estimate.same_as(other)
         (True, False)
         """
-        pairs = [(self.rows, other.rows)]
-        if self.donors is not None and other.donors is not None:
-            pairs.append((self.donors, other.donors))
-        elif self.donors is not other.donors:
-            return False
-        return all(np.array_equal(mine, its) for mine, its in pairs)
+        if self.donors is None or other.donors is None:
+            return self.donors is other.donors and np.array_equal(self.rows, other.rows)
+        same = np.array_equal(self.donors, other.donors)
+        return same and np.array_equal(self.rows, other.rows)
 
     def linear(self, weights: FloatArray) -> Estimate:
         """Return the estimate of ``weights @ value``; weights have shape (new q, q).

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from pyinterp.estimands.estimand import Estimand
 from pyinterp.storage import text_of
@@ -19,7 +19,9 @@ def key_of(estimand: Estimand) -> RequestKey:
     A key that is used again for another function, as in a notebook, is another request.
     """
     # What a package reads in several ways has names for them; a user's own function is itself.
-    return estimand.key, _function(estimand.measure), estimand.form or estimand.read
+    measure = estimand.measure
+    function = measure.func if isinstance(measure, partial) else measure
+    return estimand.key, function, estimand.form or estimand.read
 
 
 def request_of(estimand: Estimand) -> str:
@@ -32,13 +34,10 @@ def request_of(estimand: Estimand) -> str:
     """
     name, *arguments = estimand.key if isinstance(estimand.key, tuple) else (estimand.key,)
     name = name if isinstance(name, str) else text_of(name)
-    own = not str(getattr(_function(estimand.read), "__module__", "")).startswith("pyinterp.")
+    read = estimand.read.func if isinstance(estimand.read, partial) else estimand.read
+    own = not str(getattr(read, "__module__", "")).startswith("pyinterp.")
     form: Hashable = estimand.form or (estimand.read if own else "")
     return (
         f"{name}({', '.join(map(text_of, arguments))})"
         f"{f' {text_of(form)}' if form else ''} /{estimand.version}"
     )
-
-
-def _function(value: Callable[..., Any]) -> Callable[..., Any]:
-    return value.func if isinstance(value, partial) else value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Literal, TypeAlias
@@ -24,26 +24,35 @@ CovType: TypeAlias = (
 Estimator: TypeAlias = Callable[[Replicates], Variance]
 
 # What replicates may have, by the name that `register_variance` takes, and where it comes from.
-NEEDS = {
+NEEDS: Mapping[str, tuple[Callable[[Replicates], bool], str, str]] = {
     "refits": (
+        lambda found: found.number > 1,
         "at least 2 refits",
         'it is not defined for one refit. Fit with `resampling=pi.Bootstrap(15)`, or use "ustat", '
         "which is for one fitted model",
     ),
     "pairs": (
+        lambda found: found.number > 1 and len(found.evaluations.pairs) >= LEAST_PAIRS,
         f"at least {LEAST_PAIRS} pairs of refits on complementary halves",
         "fit with `pi.HalfSampling()`",
     ),
-    "folds": ("folds within folds", "fit with `pi.NestedCrossValidation()`"),
+    "folds": (
+        lambda found: bool(found.evaluations.folds),
+        "folds within folds",
+        "fit with `pi.NestedCrossValidation()`",
+    ),
     "bootstraps": (
+        lambda found: found.evaluations.bootstraps is not None,
         "the means of bootstrap samples over their splits",
         "fit with `pi.NestedBootstrap()`",
     ),
     "model": (
+        lambda found: found.number == 1,
         "one fitted model, not several refits",
         "use `pi.FittedModel(...)`, or leave `cov_type` out",
     ),
     "coefficients": (
+        lambda found: found.coefficient_errors is not None,
         "one fitted model that states the covariance of its coefficients, as statsmodels does, and "
         "an estimand of that model alone",
         "leave `cov_type` out",
@@ -127,18 +136,10 @@ def needs_coefficients(cov_type: CovType) -> bool:
 
 def _estimate(name: str, estimator: Estimator, label: str, replicates: Replicates) -> Variance:
     """Return the variance of a registered estimator, with its name and label."""
-    needs = _NEEDS_OF[name]
-    present = {
-        "refits": replicates.number > 1,
-        "pairs": len(replicates.evaluations.pairs) >= LEAST_PAIRS and replicates.number > 1,
-        "folds": bool(replicates.evaluations.folds),
-        "bootstraps": replicates.evaluations.bootstraps is not None,
-        "model": replicates.number == 1,
-        "coefficients": replicates.coefficient_errors is not None,
-    }
-    if needs and not present[needs]:
-        what, remedy = NEEDS[needs]
-        raise InferenceError(f'`cov_type="{name}"` needs {what}: {remedy}.')
+    if needs := _NEEDS_OF[name]:
+        present, what, remedy = NEEDS[needs]
+        if not present(replicates):
+            raise InferenceError(f'`cov_type="{name}"` needs {what}: {remedy}.')
     found = estimator(replicates)
     q = replicates.per_refit.shape[1]
     if not isinstance(found, Variance) or np.shape(found.cov) != (q, q):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,22 +14,6 @@ import numpy.typing as npt
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.representation import about
 from pyinterp.resampling import Group
-
-
-class EvaluationRows(Protocol):
-    """Rows by their positions in the data, and their clusters and sampling weights."""
-
-    @property
-    def rows(self) -> IntArray:
-        """Positions in the data."""
-
-    @property
-    def clusters(self) -> IntArray | None:
-        """The cluster of every row."""
-
-    @property
-    def weights(self) -> FloatArray | None:
-        """The sampling weight of every row."""
 
 
 class FoldOf(NamedTuple):
@@ -81,22 +65,25 @@ class Evaluations:
     @classmethod
     def of(
         cls,
-        samples: Sequence[EvaluationRows],
+        samples: Sequence[Any],
         groups: Sequence[Group | None],
         *,
         correction: float = 0.0,
         share: float = 1.0,
     ) -> Evaluations:
-        """Return the evaluations by the evaluation rows of every refit, with what they have."""
+        """Return the evaluations by the evaluation rows of every refit, with what they have.
+
+        Samples have `rows`, `clusters` and `weights`.
+        """
         rows, at = places_of([sample.rows for sample in samples])
-        # Where all rows evaluate, samples have these positions already.
-        own = [getattr(sample, "at", None) for sample in samples]
-        at = tuple(
-            a if b is None or not np.array_equal(a, b) else b for a, b in zip(at, own, strict=True)
-        )
+        for k, sample in enumerate(samples):
+            # Where all rows evaluate, samples have these positions already.
+            own: Any = getattr(sample, "at", None)
+            if np.array_equal(own, at[k]):
+                at[k] = own
         return cls(
             rows=rows,
-            at=at,
+            at=tuple(at),
             groups=tuple(groups),
             clusters=_by_row([sample.clusters for sample in samples], at, len(rows)),
             weights=_by_row([sample.weights for sample in samples], at, len(rows)),
@@ -190,6 +177,7 @@ class Evaluations:
             times += np.bincount(self.at[k], minlength=len(times))
         return times
 
+    @cached_property
     def keeps_rows(self) -> bool:
         """Whether variances need the contributions of rows to single refits.
 
@@ -202,15 +190,15 @@ class Evaluations:
         return about(self, f"{len(self.at)} refits", f"{len(self.rows)} rows")
 
 
-def places_of(parts: Sequence[IntArray]) -> tuple[IntArray, tuple[IntArray, ...]]:
+def places_of(parts: Sequence[IntArray]) -> tuple[IntArray, list[IntArray]]:
     """Return the distinct values of all parts, and of every part where its values are there."""
-    last = max((int(part.max()) for part in parts if len(part)), default=-1)
+    last = max(map(np.max, filter(len, parts)), default=-1)
     there = np.zeros(last + 1, dtype=bool)
     for part in parts:
         there[part] = True
     distinct = np.flatnonzero(there)
     place = np.cumsum(there, dtype=np.int32) - np.int32(1)
-    return distinct, tuple(place[part] for part in parts)
+    return distinct, [place[part] for part in parts]
 
 
 def _by_row(parts: Sequence[Any], at: Sequence[IntArray], n: int) -> Any:

@@ -92,8 +92,8 @@ def adjusts_intervals(method: str | None) -> bool:
 def adjusted_level(alpha: float, method: str | None, count: int) -> float:
     """Return the level of each of `count` intervals that together have level `alpha`."""
     check_alpha(alpha)
-    if not adjusts_intervals(method) or count < 2:
+    if method is None or count < 2 or not adjusts_intervals(method):
         return alpha
-    if METHODS[method or ""] == "b":
+    if METHODS[method] == "b":
         return alpha / count
     return float(-np.expm1(np.log1p(-alpha) / count))

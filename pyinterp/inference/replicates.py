@@ -156,11 +156,6 @@ class Replicates:
             for outer, inner, number in self.evaluations.folds
         )
 
-    @property
-    def cluster_count(self) -> int | None:
-        """How many clusters evaluate any refit, in the first group; None without clusters."""
-        return self.parts[0].evaluations.cluster_count
-
     @cached_property
     def mc_variance(self) -> FloatArray:
         r"""Monte Carlo variance of the estimates' mean over m refits, shape (q,).

@@ -152,7 +152,7 @@ class Fold:
     """
 
     def __init__(self, evaluations: Evaluations) -> None:
-        self._evaluations, self._keeps = evaluations, evaluations.keeps_rows()
+        self._evaluations, self._keeps = evaluations, evaluations.keeps_rows
         self._estimates: list[Estimate] = []  # without rows, unless variances need them
         # Halves, by the number of the pair.
         self._waits: dict[int, tuple[int, FloatArray, FloatArray]] = {}

@@ -114,12 +114,13 @@ class TermInference:
     @cached_property
     def _inside(self) -> npt.NDArray[np.bool_]:
         """Whether intervals are on the other scale: not where estimates are no inner points."""
-        slope = self.scale.slope(self.estimate)
-        return np.asarray(np.isfinite(slope) & self.rescales)
+        return np.isfinite(self.scale.slope(self.estimate))
 
     @cached_property
     def _on_scale(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Estimates, standard errors and null values on the scale of the intervals."""
+        if not self.rescales:
+            return self.estimate, self.bse, self._nulls
         inside, scale = self._inside, self.scale
         slope = np.where(inside, scale.slope(self.estimate), 1.0)
         return (
@@ -162,7 +163,8 @@ class TermInference:
         else:
             level = adjusted_level(alpha, self.p_adjust, self.count)
             limits = self.variance.interval(estimate, bse, level, self.alternative)
-        limits = np.where(self._inside[:, None], self.scale.back(limits), limits)
+        if self.rescales:
+            limits = np.where(self._inside[:, None], self.scale.back(limits), limits)
         self._limits[alpha] = np.clip(limits, *self.scale.range)
         self._limits[alpha].setflags(write=False)
         return self._limits[alpha]

@@ -199,11 +199,6 @@ class Analysis:
             return pd.Index(rows, name="row")
         return population.index.take(np.searchsorted(population.rows, rows))
 
-    @property
-    def all_rows(self) -> Analysis:
-        """The analysis of all rows: itself, unless it is one of some of them."""
-        return self if self.whole is None else self.whole.all_rows
-
     @cached_property
     def estimating(self) -> tuple[Refit, ...]:
         """The refits whose mean is the estimate: all, if there are only pairs."""
@@ -212,10 +207,12 @@ class Analysis:
     def measure(self, *asked: Estimand, progress: ProgressOption = False) -> list[Tally]:
         """Return what estimands are, measured once per request, all that is new in one pass."""
         self._check_whole()
+        keys, new = [], {}
         for estimand in asked:
             check_weights(estimand, self.problem.population)
-        keys = [key_of(estimand) for estimand in asked]
-        new = {k: one for k, one in zip(keys, asked, strict=True) if k not in self.tallies}
+            keys.append(key_of(estimand))
+            if keys[-1] not in self.tallies:
+                new[keys[-1]] = estimand
         if new:
             measured = self.models.measure([*new.values()], self.scope, progress)
             self.tallies.update(zip(new, zip(new.values(), measured, strict=True), strict=True))
@@ -258,14 +255,12 @@ class Analysis:
     @cached_property
     def facts(self) -> FitFacts:
         """What the fit knows of its predictions of the rows as they are."""
-        whole = self.all_rows
-        return whole.models.facts(whole._describe) if whole is self else whole.facts
+        return self.models.facts(self._describe) if self.whole is None else self.whole.facts
 
     @cached_property
     def mean_share(self) -> float:
         """The share of their training variance that means of predictions over refits keep."""
-        whole = self.all_rows
-        return whole.models.mean_share() if whole is self else whole.mean_share
+        return self.models.mean_share() if self.whole is None else self.whole.mean_share
 
     def need_trainer(self) -> None:
         """Raise `OptionError` if there is no learner to train again."""

@@ -144,10 +144,7 @@ class FittedModel(Keepable):
             None if isinstance(y, str) else y,
             what="X",
             endog_name="y",
-            weights=weights,
-            weights_type=weights_type,
-            offset=offset,
-            exposure=exposure,
+            beside=(weights, weights_type, offset, exposure),
         )
         reader = ModelReader(
             fitted,
@@ -193,7 +190,7 @@ class FittedModel(Keepable):
             engine=engine,
             memory_mb=memory_mb,
             where="evaluation rows",
-            dropped_rows=int((data.positive & ~data.complete).sum()),
+            dropped_rows=data.gaps,
             formula=formula or "",
             specification=specification(fitted),
             clusters=clusters_in_words(cluster, sample.clusters),

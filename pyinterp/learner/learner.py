@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 from joblib import effective_n_jobs
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.columns import columns_of
 from pyinterp.data.design import Design, FormulaDesign
@@ -23,9 +23,9 @@ from pyinterp.data.features import Features, features_of
 from pyinterp.data.formula.coding import callers_names
 from pyinterp.data.frames import as_frame
 from pyinterp.data.missing import Missing, MissingValues
-from pyinterp.data.readers import ArrayReader, FormulaReader, Reader
-from pyinterp.data.row_data import RowData, Rows, read_rows
-from pyinterp.data.sample import Sample, read_response
+from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, reread
+from pyinterp.data.row_data import RowData, Rows
+from pyinterp.data.sample import Sample
 from pyinterp.data.weights import WeightsType
 from pyinterp.errors import DataError, FormulaError, InferenceError, OptionError, quote, short
 from pyinterp.estimands.estimand import Problem
@@ -159,17 +159,7 @@ class Learner:
         exposure: str | npt.ArrayLike | None = None,
         subset: Rows = None,
     ) -> None:
-        data = read_rows(
-            exog,
-            endog,
-            what="exog",
-            weights=weights,
-            weights_type=weights_type,
-            offset=offset,
-            exposure=exposure,
-        )
-        reader = ArrayReader(data)
-        data = reader.read(data)
+        reader, data = ArrayReader.of(endog, exog, (weights, weights_type, offset, exposure))
         self._setup(reader, data, estimator, groups=groups, missing=missing, subset=subset)
 
     @classmethod
@@ -261,22 +251,12 @@ class Learner:
             design = "frame" if wants_frames(estimator) else "matrix"
         check_choice("design", design, ("matrix", "frame"))
         check_flag("trusted", trusted)
-        rows = read_rows(
-            data,
-            weights=weights,
-            weights_type=weights_type,
-            offset=offset,
-            exposure=exposure,
-            of_formula=True,
+        scope, beside = callers_names(1), (weights, weights_type, offset, exposure)
+        reader, rows = FormulaReader.of(
+            formula, data, scope, beside, as_frame=design == "frame", trusted=trusted
         )
-        reader = FormulaReader(
-            formula, rows, callers_names(1), as_frame=design == "frame", trusted=trusted
-        )
-        if rows.offset is not None:
-            rows.offset.check_apart(reader.variables)
         options = RefitOptions(design_state=design_state, unseen_levels=unseen_levels)
         new = cls.__new__(cls)
-        rows = reader.read(rows)
         new._setup(
             reader, rows, estimator, groups=groups, missing=missing, subset=subset, options=options
         )
@@ -308,35 +288,19 @@ class Learner:
         if data.weights is not None and data.weights.kind == "sampling":
             check_takes_weights(estimator)
         self.estimator = estimator
-        part = data.mask(subset, "subset")
-        if not part.any():
-            which = quote(subset) if isinstance(subset, str) else "the mask"
-            raise DataError(f"`subset` must keep some of the rows, but {which} keeps none.")
-        self.data, self.population = self._choose(data, part)
-        self.dropped_rows = int((part & data.positive & ~self.data.complete).sum())
-        self.missing_note = self.data.note
+        self.data, self.population = data.analyze(
+            self._missing, subset, classifier=is_classifier(estimator)
+        )
+        self.dropped_rows, self.missing_note = self.data.gaps, self.data.note
         sizes = {len(data.frame), self.population.nobs}
         check_row_options(estimator.get_params(deep=True), learner_name(estimator), sizes)
         self._encode()
 
-    def _choose(
-        self, data: RowData, part: npt.NDArray[np.bool_] | None = None
-    ) -> tuple[RowData, Sample]:
-        """Return rows that say which of them are analyzed, and these."""
-        data = data.choose(self._missing, part)
-        y, response = read_response(
-            data.response[data.complete],
-            str(data.response.name),
-            classifier=is_classifier(self.estimator),
-            learner=learner_name(self.estimator),
-        )
-        return data, data.sample(y, response)
-
     def _fresh(self, data: Any) -> Sample:
         """Return the analyzed rows of new data in the form of the first."""
         reader = self._reader
-        rows = reader.reread(data) if self._rereads else reader.read(reader.rows(data))
-        return self._choose(rows)[1]
+        rows = reread(reader, data) if self._rereads else reader.read(reader.rows(data))
+        return rows.analyze(self._missing, classifier=is_classifier(self.estimator))[1]
 
     def _encode(self) -> None:
         """Set the design and the features of the variables at hand."""
@@ -460,16 +424,14 @@ class Learner:
         plan = self._plan(resampling)
         check_engine(engine, memory_mb)
         _check_measure(measure, keep_models=keep_models)
-        options = replace(
-            self._options,
-            reseed=reseed,
-            on_error=on_error,
-            n_jobs=n_jobs,
-            progress=progress,
-            max_evaluation_rows=max_evaluation_rows,
-        )
-        store, part = _store_of(checkpoint, shard)
-        seeds = _seeds_of(seed, store)
+        chosen: dict[str, Any] = {"reseed": reseed, "on_error": on_error,
+                                  "max_evaluation_rows": max_evaluation_rows}  # fmt: skip
+        options = replace(self._options, **chosen, n_jobs=n_jobs, progress=progress)
+        seeds, store, part = Seeds.start(seed), None, None
+        if checkpoint is not None or shard is not None:
+            store, part = _store_of(checkpoint, shard)
+            # A folder keeps the seed that was drawn.
+            seeds = Seeds(store.seed(seeds.entropy)) if seed is None else seeds
         model, population, units, plan = self._for_plan(plan, seeds)
         warn_of_memory(plan, population, len(model.features), max_evaluation_rows)
         words = self._words(plan, population, seeds)
@@ -490,13 +452,11 @@ class Learner:
         # Learners of R work in one thread of one process at a time.
         cluster = None if self._one_thread else Cluster.active(n_jobs)
         stay = cluster is not None and store is None and measure is None
-        finish = _finish(
-            analyze, measure and partial(_ask, measure, model, plan), n_jobs, stay=stay
-        )
-        call = {"resampling": resampling, "seed": seeds.entropy, "reseed": reseed,
-                "on_error": on_error, "engine": engine, "memory_mb": memory_mb,
-                "keep_models": keep_models, "measure": measure,
-                "max_evaluation_rows": max_evaluation_rows}  # fmt: skip
+        finish = None
+        if stay or measure is not None:
+            finish = _finish(analyze, measure and partial(_ask, measure, model, plan), n_jobs)
+        call = {"resampling": resampling, "seed": seeds.entropy, "engine": engine, **chosen,
+                "memory_mb": memory_mb, "keep_models": keep_models, "measure": measure}  # fmt: skip
         with nullcontext() if store is None else store.at_work(part):
             refits, folder = refit(
                 self.estimator,
@@ -532,12 +492,15 @@ class Learner:
         self, plan: Resampling, seeds: Seeds
     ) -> tuple[Learner, Sample, Units, Resampling]:
         """Return the learner without the column of clusters, rows, units, and the plan for them."""
-        levels = self._levels(plan.cluster, "cluster"), self._levels(plan.strata, "strata")
-        units = Units.make(self.population.nobs, *levels)
-        model = self._without_clusters(plan.cluster)
-        population = model.population
+        levels: dict[str, Any] = {"cluster": None, "strata": None}
+        for what in levels:
+            if (by := getattr(plan, what)) is not None:
+                levels[what] = pd.factorize(self.data.column(by, what)[self.data.complete])[0]
+        units = Units.make(self.population.nobs, **levels)
+        model, population = self, self.population
         if plan.cluster is not None:
-            population = replace(population, clusters=units.of_row)
+            model = self._without_clusters(plan.cluster)
+            population = replace(model.population, clusters=units.of_row)
         return model, population, units, plan.on(population, units, seeds.stream("splits"))
 
     def _plan(self, resampling: Any) -> Resampling:
@@ -696,7 +659,7 @@ class Learner:
         new._rereads = True
         new._setup(
             self._reader,
-            self._reader.reread(rows),
+            reread(self._reader, rows),
             self.estimator,
             groups=self.groups,
             missing=self._missing.option,
@@ -736,12 +699,6 @@ class Learner:
         new._reader, new.population = reader, replace(self.population, variables=variables)
         new._encode()
         return new
-
-    def _levels(self, by: str | npt.ArrayLike | None, what: str) -> IntArray | None:
-        """Return the level of every analyzed row for a column name or an array."""
-        if by is None:
-            return None
-        return pd.factorize(self.data.column(by, what)[self.data.complete])[0].astype(np.intp)
 
 
 def _analysis(
@@ -801,14 +758,12 @@ def _finish(
     analyze: Callable[[tuple[Refit, ...]], Analysis],
     ask: Callable[[Analysis], object] | None,
     n_jobs: int | None,
-    *,
-    stay: bool,
-) -> Callable[[Refit], Any] | None:
-    """Return what is made of a refit where it was trained; None if its model comes here."""
+) -> Callable[[Refit], Any]:
+    """Return what is made of a refit where it was trained: it is asked and dropped, or stays."""
     away = partial(_analysis_away, analyze, engines_of_user())
-    if stay:
+    if ask is None:
         return partial(ModelThere, models_of=partial(_models_away, away))
-    return ask and partial(drop_model, analyze=away, ask=ask, workers=effective_n_jobs(n_jobs))
+    return partial(drop_model, analyze=away, ask=ask, workers=effective_n_jobs(n_jobs))
 
 
 def _models_away(
@@ -851,25 +806,15 @@ def _check_measure(measure: object, *, keep_models: bool) -> None:
         )
 
 
-def _seeds_of(seed: int | np.random.Generator | None, store: Checkpoint | None) -> Seeds:
-    """Return the root of the random streams; a folder keeps the one that was drawn."""
-    seeds = Seeds.start(seed)
-    return Seeds(store.seed(seeds.entropy)) if seed is None and store is not None else seeds
-
-
 def _store_of(
     checkpoint: str | os.PathLike[str] | None, shard: tuple[int, int] | None
-) -> tuple[Checkpoint | None, Shard | None]:
+) -> tuple[Checkpoint, Shard | None]:
     """Return the folder of refits and the part of them, checked."""
     if checkpoint is None:
-        if shard is not None:
-            raise OptionError("`shard` needs a folder for its refits: give `checkpoint` too.")
-        return None, None
-    if shard is None:
-        return Checkpoint.at(checkpoint).make(), None
-    if not isinstance(shard, tuple) or len(shard) != 2:
+        raise OptionError("`shard` needs a folder for its refits: give `checkpoint` too.")
+    if shard is not None and (not isinstance(shard, tuple) or len(shard) != 2):
         raise OptionError(f"`shard` must be a pair such as (3, 10), not {quote(shard)}.")
-    part = Shard(*shard)
+    part = None if shard is None else Shard(*shard)
     return Checkpoint.at(checkpoint).make(), part
 
 

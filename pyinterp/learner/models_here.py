@@ -16,7 +16,7 @@ from pyinterp.errors import PredictionError
 from pyinterp.estimands.estimand import Estimand, Problem
 from pyinterp.estimands.estimate import ModelOnRows
 from pyinterp.inference import Tally
-from pyinterp.inference.half_sample.half_fits import mean_share
+from pyinterp.inference.half_sample.half_fits import predictions_of_mixtures, share_in_mean
 from pyinterp.inference.replicates import CoefficientErrors
 from pyinterp.learner.models import (
     Answer,
@@ -108,7 +108,8 @@ class ModelsHere:
         """Return the answers of one model on its rows, or on those at some positions."""
         case = self.case(k)
         found = answers(part_of_case(case, k, positions), asked)
-        self._rest(k, case)
+        # The engine and the predictions are kept, and not what was made of the rows.
+        self._seats[k] = case.on(self.refits[k].evaluation)
         return found
 
     def cases(self, scope: Scope) -> tuple[ModelOnRows, ...]:
@@ -116,10 +117,6 @@ class ModelsHere:
         return tuple(
             part_of_case(self.case(k), k, scope.positions) for k in range(len(self.refits))
         )
-
-    def _rest(self, k: int, case: ModelOnRows) -> None:
-        """Keep the engine and the predictions of a case, and let go of what it made of its rows."""
-        self._seats[k] = case.on(self.refits[k].evaluation)
 
     def case(self, k: int) -> ModelOnRows:
         """Return one model on its rows; its engine is chosen, and checked, once."""
@@ -142,7 +139,7 @@ class ModelsHere:
             serve=partial(_serve, models, refit),
             without=partial(_without, models, refit.number),
         )
-        self._rest(k, case)
+        self._seats[k] = case.on(refit.evaluation)
         return case
 
     def facts(self, describe: Callable[[Sequence[FloatArray]], FitFacts]) -> FitFacts:
@@ -154,7 +151,8 @@ class ModelsHere:
 
     def mean_share(self) -> float:
         """Return the share of their training variance that means of predictions keep."""
-        return mean_share(self.refits, self.problem.population.variables, self.seeds)
+        variables = self.problem.population.variables
+        return share_in_mean(predictions_of_mixtures(self.refits, variables, self.seeds))
 
     @property
     def trains(self) -> bool:

@@ -187,7 +187,8 @@ def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> L
             f"The ranked probability score needs ordered classes, but `{response.name}` has none: "
             "make it an ordered category, `astype(pd.CategoricalDtype([...], ordered=True))`."
         )
-    if chosen.needs != "distribution":  # whether the model states one is seen where it is asked
+    # Whether the model states a distribution is seen where it is asked.
+    if chosen.needs not in ("distribution", predictor.kind):
         check_needs(f"loss `{chosen.name}`", chosen.needs, predictor, response, LOSSES)
     return chosen
 

@@ -16,7 +16,7 @@ from pyinterp.errors import DataError, OptionError, list_of, quote, short
 from pyinterp.models.model_reader import is_statsmodels
 from pyinterp.models.native_boosters import Booster
 from pyinterp.models.offset_model import OffsetModel
-from pyinterp.models.predictor import Predictor, learner_name, plain
+from pyinterp.models.predictor import Predictor, check_kind, learner_name, plain
 
 
 def predictor_of(
@@ -49,6 +49,7 @@ def predictor_of(
             labels = [plain(label) for label in getattr(fitted, "classes_", ())]
             if labels and set(labels) <= set(levels):
                 classes = [level for level in levels if level in labels]
+        check_kind(fitted)
         predictor = Predictor.of(fitted, classes)
     ordered = ordered or kind == "OrderedModel" or getattr(fitted, "ordered_", False)
     predictor = replace(predictor, ordinal=ordered and predictor.classes is not None)

@@ -85,7 +85,6 @@ class Predictor:
         coded : bool
             The estimator was fitted to positions in `classes`, not to the labels themselves.
         """
-        _check_kind(estimator, learner_name(estimator))
         if is_classifier(estimator):
             return cls._of_classifier(estimator, classes, coded=coded)
         predict = getattr(estimator, "predict", None)
@@ -141,12 +140,13 @@ class Predictor:
 
     def __call__(self, matrix: Matrix) -> FloatArray:
         """Return predictions of shape (n,) for means, (n, `width`) otherwise."""
+        who = learner_name(self.estimator)
         if self.kind == "answers":
             predicted = self._answers(matrix)
         elif self.kind == "label":
             predicted = self._indicators(np.asarray(self._ask(self.estimator.predict, matrix)))
         else:
-            predicted = as_numbers(self._ask(self._call, matrix), self.name)
+            predicted = as_numbers(self._ask(self._call, matrix), who)
             if self.kind == "probability":
                 if self.labels is None and predicted.ndim == 1 and self.width == 2:
                     # A function may give the second class alone.
@@ -161,14 +161,14 @@ class Predictor:
             code = getattr(self.estimator, "code", "model.predict(X)")
             one = f"; pass a function of one output, such as `lambda X: {code}[:, 0]`"
             raise PredictionError(
-                f"{self.name} must return one prediction per row, of shape "
+                f"{who} must return one prediction per row, of shape "
                 f"{expected}; it returned shape {predicted.shape}{one if several else ''}."
             )
-        check_finite(predicted, self.name)
+        check_finite(predicted, who)
         if self.kind == "probability":
-            check_probabilities(predicted, self.name)
+            check_probabilities(predicted, who)
         if self.distribution is not None:
-            self.distribution.check(predicted, self.name)
+            self.distribution.check(predicted, who)
         return predicted
 
     def _ask(self, function: Callable[[Matrix], Any], matrix: Matrix) -> Any:
@@ -295,11 +295,11 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _check_kind(estimator: Any, who: str) -> None:
+def check_kind(estimator: Any) -> None:
     """Raise if an estimator declares itself neither a regressor nor a classifier."""
     if not hasattr(estimator, "__sklearn_tags__"):
         return
-    kind = get_tags(estimator).estimator_type
+    kind, who = get_tags(estimator).estimator_type, learner_name(estimator)
     if kind is None and hasattr(estimator, "predict_proba"):
         raise PredictionError(
             f"{who} has `predict_proba` but does not say that it is a classifier; let it inherit "
@@ -325,7 +325,7 @@ def check_estimator(estimator: Any) -> None:
                 f"An estimator must have a `{method}` method; {learner_name(estimator)} has none."
                 + hint
             )
-    _check_kind(estimator, learner_name(estimator))
+    check_kind(estimator)
 
 
 def check_instance(estimator: Any, argument: str) -> None:

@@ -16,5 +16,3 @@ ours, a CSV file per cell. Theorems and estimators are checked by tests (``tests
 """
 
 from pyinterp.papers.replication import replicate
-
-__all__ = ["replicate"]

@@ -13,5 +13,3 @@ Module          What is in it
 """
 
 from pyinterp.parallel.jobs import EndOfCall, go_on, outcomes
-
-__all__ = ["EndOfCall", "go_on", "outcomes"]

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
@@ -66,7 +67,7 @@ def outcomes(
         Whether outcomes come in the order of the jobs, not as they are done.
     """
     # Jobs of calls that are over: not every model can predict in two threads at once.
-    while any(call.is_over for call in _jobs.copy().values()):
+    while any(map(attrgetter("is_over"), _jobs.copy().values())):
         go_on()  # or a job would wait for itself
         time.sleep(TICK)
     call = _Call()

@@ -18,5 +18,3 @@ A new section is a function in `page` that returns HTML.
 
 from pyinterp.report_page.citations import cite
 from pyinterp.report_page.page import report
-
-__all__ = ["cite", "report"]

@@ -21,7 +21,7 @@ from pyinterp.parallel import outcomes, threads
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.resampling.checkpoint import Checkpoint
-from pyinterp.resampling.refits import Refit, RefitOptions, fit_one, outcome_of, with_number
+from pyinterp.resampling.refits import Refit, RefitOptions, fit_one, outcome_of
 
 Key: TypeAlias = tuple[int, tuple[str, ...]]
 # Predictions by their kind; the first is the default of the model.
@@ -145,7 +145,7 @@ class LeaveOut:
                 workers=workers,
                 weights=train.weights,
             )
-            yield partial(with_number, job, outcome_of, _predict, fit, evaluation, workers)
+            yield partial(outcome_of, job, _predict, fit, evaluation, workers)
 
 
 def _reduce(design: Design, full: Design, matrix: Matrix, sample: Sample) -> Matrix:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from itertools import chain, repeat
 from typing import ClassVar
 
 import numpy as np
@@ -26,6 +25,7 @@ class _Draws(Splitting):
     """A plan whose refits train on draws of units within strata that depend on nothing else."""
 
     stratifies: ClassVar[bool] = True
+    replaces: ClassVar[bool] = False  # draws with replacement
     fraction = FRACTION
 
     strata: By = None
@@ -35,7 +35,8 @@ class _Draws(Splitting):
 
     def __post_init__(self) -> None:
         check_count("refits", self.refits)
-        check_fraction(self.fraction)
+        if not self.replaces:
+            check_fraction(self.fraction)
 
     def split(
         self, units: Units, rng: np.random.Generator, classes: FloatArray | None
@@ -50,21 +51,8 @@ class _Draws(Splitting):
         >>> next(plan.split(units, np.random.default_rng(1), None))
         <Split: 63 units train, 37 evaluate>
         """
-        for draw in self.draws(units, rng):
-            yield from self.redraw(draw, units, classes)
-
-    def draws(self, units: Units, rng: np.random.Generator) -> Iterator[Callable[[], list[Split]]]:
-        """Return what draws the units of one or more refits, as often as needed, for all of them.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyinterp.resampling.resampling import Units
-        >>> units = Units.make(100, None, None)
-        >>> len(next(plan.draws(units, np.random.default_rng(1)))()) > 0
-        True
-        """
-        return repeat(partial(self.draw, units, rng), self.refits)
+        for _ in range(self.refits):
+            yield from self.redraw(partial(self.draw, units, rng), units, classes)
 
     def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
         """Draw a fraction of the units, of every stratum, to train; the others evaluate.
@@ -84,7 +72,7 @@ class _Draws(Splitting):
         sizes = np.floor(exact).astype(np.intp)
         remainder = round(self.fraction * units.count) - int(sizes.sum())
         sizes[np.argsort(sizes - exact, kind="stable")[:remainder]] += 1
-        train = np.concatenate(list(map(partial(rng.choice, replace=False), strata, sizes)))
+        train = np.concatenate(list(map(partial(rng.choice, replace=self.replaces), strata, sizes)))
         return [Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))]
 
 
@@ -115,23 +103,10 @@ class Bootstrap(_Draws):
 
     label: ClassVar[str] = "bootstrap"
     study: ClassVar[str] = "bootstrap"
+    replaces: ClassVar[bool] = True
+    fraction = 1.0
 
     refits: int = 15
-
-    def draw(self, units: Units, rng: np.random.Generator) -> list[Split]:
-        """Draw the units of one refit.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyinterp.resampling.resampling import Units
-        >>> units = Units.make(10, None, None)
-        >>> plan.draw(units, np.random.default_rng(1))
-        [<Split: 10 units train, 1 evaluate>]
-        """
-        strata = units.within_strata()
-        train = np.concatenate([rng.choice(stratum, size=len(stratum)) for stratum in strata])
-        return [Split(np.sort(train), np.setdiff1d(np.arange(units.count), train))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -246,15 +221,17 @@ class CrossValidation(_Draws):
         times = f", {self.repeats} times" if self.repeats > 1 else ""
         return f"{self.folds}-fold cross-validation{times}"
 
-    def draws(self, units: Units, rng: np.random.Generator) -> Iterator[Callable[[], list[Split]]]:
-        """Return what deals the units into folds, as often as needed, for all repeats.
+    def split(
+        self, units: Units, rng: np.random.Generator, classes: FloatArray | None
+    ) -> Iterator[Split]:
+        """Deal the units into folds, for every repeat.
 
         Examples
         --------
         >>> import numpy as np
         >>> from pyinterp.resampling.resampling import Units
         >>> units = Units.make(10, None, None)
-        >>> next(plan.draws(units, np.random.default_rng(1)))()[0]
+        >>> next(plan.split(units, np.random.default_rng(1), None))
         <Split: 8 units train, 2 evaluate>
         """
         if self.folds > units.count:
@@ -273,7 +250,8 @@ class CrossValidation(_Draws):
                 for k in range(self.folds)
             ]
 
-        return repeat(deal, self.repeats)
+        for _ in range(self.repeats):
+            yield from self.redraw(deal, units, classes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -357,16 +335,18 @@ class HalfSampling(_Draws):
             outcome = f"{refits} of {self.refits} refits succeeded and {outcome}"
         return f"Half-sampling needs at least {needed}, but {outcome}."
 
-    def draws(self, units: Units, rng: np.random.Generator) -> Iterator[Callable[[], list[Split]]]:
-        """Return what draws the units of every refit for the estimate, then of every pair.
+    def split(
+        self, units: Units, rng: np.random.Generator, classes: FloatArray | None
+    ) -> Iterator[Split]:
+        """Yield the units of every refit for the estimate, then of every pair.
 
         Examples
         --------
         >>> import numpy as np
         >>> from pyinterp.resampling.resampling import Units
         >>> units = Units.make(100, None, None)
-        >>> next(plan.draws(units, np.random.default_rng(1)))()
-        [<Split: 63 units train, 37 evaluate>]
+        >>> next(plan.split(units, np.random.default_rng(1), None))
+        <Split: 63 units train, 37 evaluate>
         """
         if units.count < LEAST_UNITS:
             what = "rows" if self.cluster is None else "clusters"
@@ -385,4 +365,6 @@ class HalfSampling(_Draws):
             group = Group("pair", pair)
             return [Split(first, second, group), Split(second, first, group)]
 
-        return chain(super().draws(units, rng), map(partial, repeat(halves), range(self.pairs)))
+        yield from super().split(units, rng, classes)
+        for pair in range(self.pairs):
+            yield from self.redraw(partial(halves, pair), units, classes)

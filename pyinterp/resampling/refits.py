@@ -150,8 +150,9 @@ def refit(
         If the checkpoint keeps refits of another call.
     """
     parts = list(plan.parts(population, units, seeds.stream("splits"), read))
-    rng = seeds.stream("splits", name="evaluation rows")
-    parts = some_rows(parts, options.max_evaluation_rows, rng)
+    if options.max_evaluation_rows is not None:
+        rng = seeds.stream("splits", name="evaluation rows")
+        parts = some_rows(parts, options.max_evaluation_rows, rng)
     every = dict(enumerate(parts, 1))
     numbered = every if shard is None else shard.choose(parts)
     work = _Work(estimator, design, population, every, plan, seeds, options, finish, cluster)
@@ -261,14 +262,18 @@ class _Work:
 
     def design_of(self, k: int) -> Design:
         """Return the design of a part; raise if it has evaluation rows that can't be read."""
-        if unseen := [one for one in self.unseen if one[0] == k]:
+        if self.unseen and (unseen := [one for one in self.unseen if one[0] == k]):
             raise DesignError(in_words(unseen, self.plan, self.design))
+        if not isinstance(self.design, FormulaDesign):
+            return self.design
         if k not in self._designs:
-            self._designs[k] = _design_for(self.design, self.parts[k], self.plan, self.options)
+            part, anew = self.parts[k], self.options.design_state == "refit"
+            design = self.design.relearn(part.train.variables) if anew else self.design
+            if anew or not self.plan.shares_data:
+                # Rows outside the knots or levels fail here.
+                design.encode(part.evaluation.variables)
+            self._designs[k] = design
         return self._designs[k]
-
-    def _rng(self, k: int) -> np.random.Generator | None:
-        return self.seeds.stream("refits", k) if self.options.reseed else None
 
     def prove(self, checkpoint: Checkpoint) -> bool:
         """Make the first refit that is kept again, and return whether it proves that all are ours.
@@ -310,7 +315,7 @@ class _Work:
         rows = self.parts[k].evaluation
         matrix = self.design_of(k).encode(rows.variables, rows.index)
         with threads.shared_cores([outcome.estimator], effective_n_jobs(self.options.n_jobs)):
-            answers = outcome_of(outcome.by_kind, matrix)
+            _, answers = outcome_of(k, outcome.by_kind, matrix)
         return {} if isinstance(answers, Exception) else answers
 
     def outcomes(
@@ -338,12 +343,14 @@ class _Work:
                 design = self.design_of(k)
                 matrix = design.encode(train.variables, train.index)
             except PyinterpError as error:  # such as levels or values that were never seen
-                yield partial(with_number, k, _failure, error)
+                yield partial(outcome_of, k, _failure, error)
                 continue
+            rng = self.seeds.stream("refits", k) if self.options.reseed else None
             fit = partial(fit_one, workers=workers, weights=train.weights)
-            arguments = fit, self.estimator, matrix, train.y, train.response, self._rng(k)
-            then = self.finish and partial(_finish, self.finish, k, design, self.parts[k])
-            yield partial(with_number, k, _outcome_then, then, *arguments)
+            job = partial(outcome_of, k, fit, self.estimator, matrix, train.y, train.response, rng)
+            if self.finish is not None:
+                job = partial(_finish, self.finish, design, self.parts[k], job)
+            yield job
 
     @contextmanager
     def _outcomes_there(
@@ -381,7 +388,8 @@ class _Work:
             return _failure, (), error
         rows = part.by_position(self.population) if shares else part
         changed = None if design is self.design else design
-        return _apply, [shared], k, rows, changed, self._rng(k)
+        rng = self.seeds.stream("refits", k) if self.options.reseed else None
+        return _apply, [shared], k, rows, changed, rng
 
 
 def _failure_in_words(k: int, total: int, error: Exception) -> str:
@@ -449,26 +457,25 @@ def fit_alone(estimator: Any, *arguments: Any, **options: Any) -> Predictor:
         ) from error
 
 
-def outcome_of(function: Callable[..., T], *arguments: Any) -> T | Exception:
-    """Return the result of a function of a learner, or the exception that it raises."""
+def outcome_of(k: int, function: Callable[..., T], *arguments: Any) -> tuple[int, T | Exception]:
+    """Return a refit's number with the result of a function, or the exception that it raises."""
     try:
-        return function(*arguments)
+        return k, function(*arguments)
     except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by its caller
-        return error
-
-
-def _outcome_then(
-    then: Callable[[Predictor], Predictor] | None, fit: Callable[..., Predictor], *arguments: Any
-) -> Predictor | Exception:
-    """Return the outcome of a training, or what follows it; errors of that are no outcome."""
-    outcome = outcome_of(fit, *arguments)
-    return outcome if then is None or isinstance(outcome, Exception) else then(outcome)
+        return k, error
 
 
 def _finish(
-    finish: Callable[[Refit], Predictor], k: int, design: Design, part: Part, predictor: Predictor
-) -> Predictor:
-    return finish(Refit(number=k, predictor=predictor, design=design, **part._asdict()))
+    finish: Callable[[Refit], Any],
+    design: Design,
+    part: Part,
+    job: Callable[[], tuple[int, Predictor | Exception]],
+) -> tuple[int, Any]:
+    """Return the outcome of a training, or what follows it; errors of that are no outcome."""
+    k, outcome = job()
+    if isinstance(outcome, Exception):
+        return k, outcome
+    return k, finish(Refit(number=k, predictor=outcome, design=design, **part._asdict()))
 
 
 def _apply(function: Callable[..., T], *arguments: Any) -> T:
@@ -496,20 +503,12 @@ def _train_there(
         arguments: Any = estimator, matrix, train.y, train.response, rng
         return fit_one(*arguments, workers=workers, weights=train.weights)
 
-    outcome = outcome_of(fit)
-    if isinstance(outcome, Exception):
-        return outcome
-    return finish(Refit(number=k, predictor=outcome, design=design, **part._asdict()))
+    return _finish(finish, design, part, partial(outcome_of, k, fit))[1]
 
 
 def _failure(error: Exception) -> Exception:
     """Return the outcome of a refit whose rows can't be encoded."""
     return error
-
-
-def with_number(k: int, function: Callable[..., T], *arguments: Any) -> tuple[int, T]:
-    """Return the number of a refit with its outcome."""
-    return k, function(*arguments)
 
 
 @contextmanager
@@ -530,17 +529,6 @@ def _lost_workers(
             raise KeyboardInterrupt(text) from None
         why = reason(error).rstrip(".")
         raise RefitError(f"The training of refits was cut off: {why}. {text}") from error
-
-
-def _design_for(design: Design, part: Part, plan: Resampling, options: RefitOptions) -> Design:
-    """Return the design for a refit; raise if it has evaluation rows that it can't encode."""
-    if not isinstance(design, FormulaDesign):
-        return design
-    if options.design_state == "refit":
-        design = design.relearn(part.train.variables)
-    if options.design_state == "refit" or not plan.shares_data:
-        design.encode(part.evaluation.variables)  # rows outside the knots or levels fail here
-    return design
 
 
 def estimating(refits: Sequence[Refit]) -> tuple[Refit, ...]:

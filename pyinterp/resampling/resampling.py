@@ -384,7 +384,7 @@ def part_of(
     )
 
 
-def some_rows(parts: Sequence[Part], most: int | None, rng: np.random.Generator) -> list[Part]:
+def some_rows(parts: Sequence[Part], most: int, rng: np.random.Generator) -> list[Part]:
     r"""Return the parts with evaluation rows from one simple random sample of at most `most` rows.
 
     All refits share the sample, so that it is as if the data had no other rows to evaluate. A
@@ -412,8 +412,6 @@ def some_rows(parts: Sequence[Part], most: int | None, rng: np.random.Generator)
     OptionError
         If the sample is below 40 rows of more, or none of 200 leaves every refit 2 rows.
     """
-    if most is None:
-        return list(parts)
     every = np.unique(np.concatenate([part.evaluation.rows for part in parts]))
     if len(every) <= most:
         return list(parts)

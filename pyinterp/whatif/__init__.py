@@ -43,20 +43,3 @@ from pyinterp.whatif.whatif import (
     FeatureWhatIf,
     WhatIf,
 )
-
-__all__ = [
-    "PERMUTATIONS",
-    "PREDICTIONS",
-    "Block",
-    "Engine",
-    "EngineName",
-    "ExactWhatIf",
-    "FeatureWhatIf",
-    "WhatIf",
-    "check_engine",
-    "dispatch",
-    "dispatch_labels",
-    "engines_of_user",
-    "register_engine",
-    "with_coefficients",
-]

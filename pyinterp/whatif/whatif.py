@@ -222,9 +222,11 @@ class FeatureWhatIf:
     """
 
     def __init__(self, whatif: WhatIf, variables: Sequence[str]) -> None:
-        names = names_of(variables, "variables")
-        check_names(names, whatif.sample.variables.columns, kind="variable", argument="variables")
-        self._whatif, self.sample, self.variables = whatif, whatif.sample, tuple(names)
+        columns = whatif.sample.variables.columns
+        if not (variables and isinstance(variables, tuple) and set(columns).issuperset(variables)):
+            variables = tuple(names_of(variables, "variables"))
+            check_names(variables, columns, kind="variable", argument="variables")
+        self._whatif, self.sample, self.variables = whatif, whatif.sample, variables
 
     @cached_property
     def donors(self) -> Distinct:
@@ -260,7 +262,7 @@ class FeatureWhatIf:
         [ 87.9 190.5]
         """
         donors = self._frame(donors)
-        swap = self._swap(donors)
+        swap = self._whatif.design.swap(self.sample.variables, self.variables, donors)
         n, k = self.sample.nobs, len(donors)
         step = max(1, self._whatif.batch // k)
         every = np.arange(k)
@@ -297,7 +299,7 @@ class FeatureWhatIf:
         [[88.6, 191.2], [88.6, 191.2]]
         """
         donors = self._frame(donors)
-        swap = self._swap(donors)
+        swap = self._whatif.design.swap(self.sample.variables, self.variables, donors)
         targets, sources = np.repeat(rows, index.shape[1]), index.ravel()
         if len(donors) >= min(self.sample.nobs, index.size):
             flat = self._predict(swap, targets, sources)
@@ -347,9 +349,6 @@ class FeatureWhatIf:
                 f"among their columns {list_of(donors)}."
             )
         return donors
-
-    def _swap(self, donors: pd.DataFrame) -> Swap:
-        return self._whatif.design.swap(self.sample.variables, self.variables, donors)
 
     def _predict(self, swap: Swap, rows: IntArray, donors: IntArray) -> FloatArray:
         """Predict rows with the variables of one donor each, in batches."""

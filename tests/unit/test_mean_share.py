@@ -17,11 +17,15 @@ from test_square import reference
 
 import pyinterp as pi
 from pyinterp.errors import PredictionError
-from pyinterp.inference.half_sample.half_fits import mean_share
+from pyinterp.inference.half_sample.half_fits import predictions_of_mixtures, share_in_mean
 from pyinterp.random import Seeds
 from pyinterp.resampling import Group
 
 TREE = DecisionTreeRegressor(min_samples_leaf=6, random_state=0)
+
+
+def mean_share(*arguments: Any) -> float:
+    return share_in_mean(predictions_of_mixtures(*arguments))
 
 
 def share_of(predictions: np.ndarray) -> float:

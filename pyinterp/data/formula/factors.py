@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import keyword
 import re
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
@@ -72,6 +73,8 @@ class FactorReader:
             If it can't be read, uses an unknown name, or could mean something else in R.
         """
         code, columns = code_of(tokens), self.columns
+        if code in columns and code.isidentifier() and not keyword.iskeyword(code):
+            return column_factor(code)
         self._check_tokens(tokens, code)
         quoted_code = code_of(self._with_columns(tokens))
         tree = columns.tree(quoted_code)

@@ -54,7 +54,7 @@ def measure_losses(
     losses = loss(y, serving.factual)
     n, q, original = len(y), len(features), list[Estimate]()
     # Of a million rows they are large: written into one table, and what is equal kept once.
-    rows, donors = (np.empty((n, q), order="F") for _ in range(2))
+    rows, donors = np.empty((n, q), order="F"), np.empty((n, q), order="F")
     values, errors = np.empty(q), np.empty(q)
     for j, (name, variables) in enumerate(features.items()):
         whatif = serving.of(variables)

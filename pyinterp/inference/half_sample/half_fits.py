@@ -114,11 +114,6 @@ def signal_and_spread(y: FloatArray, prediction: FloatArray) -> FloatArray:
     return np.array([(f * away).mean(axis=0).sum(), (f * f).mean(axis=0).sum()])
 
 
-def mean_share(refits: Sequence[Refit], variables: pd.DataFrame, seeds: Seeds) -> float:
-    """Return `share_in_mean` of the mixtures' predictions."""
-    return share_in_mean(predictions_of_mixtures(refits, variables, seeds))
-
-
 def share_in_mean(mixtures: Mixtures | None) -> float:
     r"""Return r, the share of the predictions' training variance that stays in their mean.
 

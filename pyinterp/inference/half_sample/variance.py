@@ -175,7 +175,7 @@ def _plain(
     of_pairs : ndarray of shape (M, q)
         What every pair gives for its diagonal.
     """
-    count, refused, warning = replicates.cluster_count, "", ""
+    count, refused, warning = replicates.evaluations.cluster_count, "", ""
     for fit in replicates.half_fits:
         refused, warning = refused or fit.reason, warning or fit.warning
     if count is not None and count < FEW_CLUSTERS:
