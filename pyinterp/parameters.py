@@ -127,19 +127,42 @@ BY_NAME = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 # Defaults of options that a typed dict of a method, such as ``**inference: Unpack[Inference]``,
 # stands for, in the order in which `help` shows them.
 DEFAULTS: Mapping[str, Any] = {
-    "grid": "quantile", "points": None, "of": "prediction", "kind": "pd", "scale": None,
-    "which_class": None, "average": "mean", "permutations": "auto", "relation": "difference",
-    "sampler": "marginal", "rows": None, "by": None, "cov_type": None, "alternative": "two-sided",
-    "p_adjust": None, "simultaneous": False, "progress": False, "style": "light", "caption": True,
-}  # fmt: skip
+    "grid": "quantile",
+    "points": None,
+    "of": "prediction",
+    "kind": "pd",
+    "scale": None,
+    "which_class": None,
+    "average": "mean",
+    "permutations": "auto",
+    "relation": "difference",
+    "sampler": "marginal",
+    "rows": None,
+    "by": None,
+    "cov_type": None,
+    "alternative": "two-sided",
+    "p_adjust": None,
+    "simultaneous": False,
+    "progress": False,
+    "style": "light",
+    "caption": True,
+}
 
 # What scikit-learn and R's packages call our options.
 ELSEWHERE = {
-    "class_": "which_class", "feature": "features", "feature_names": "features",
-    "grid_resolution": "points", "method": "cov_type", "n_repeats": "permutations",
-    "nsim": "permutations", "percentiles": "grid", "scoring": "metric", "target": "which_class",
-    "type": "relation", "vars": "features",
-}  # fmt: skip
+    "class_": "which_class",
+    "feature": "features",
+    "feature_names": "features",
+    "grid_resolution": "points",
+    "method": "cov_type",
+    "n_repeats": "permutations",
+    "nsim": "permutations",
+    "percentiles": "grid",
+    "scoring": "metric",
+    "target": "which_class",
+    "type": "relation",
+    "vars": "features",
+}
 
 # Names in braces that stand for several parameters.
 GROUPS = {

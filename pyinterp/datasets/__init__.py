@@ -46,9 +46,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "load", "load_airfoil", "load_ames", "load_boston", "load_concrete", "load_diabetes",
-    "load_pima_diabetes", "load_wine_quality",
-]  # fmt: skip
+    "load",
+    "load_airfoil",
+    "load_ames",
+    "load_boston",
+    "load_concrete",
+    "load_diabetes",
+    "load_pima_diabetes",
+    "load_wine_quality",
+]
 
 Folder: TypeAlias = str | os.PathLike[str] | None
 WineColor = Literal["red", "white"]

@@ -13,6 +13,10 @@ from pyinterp.estimators.dropout import MCDropoutClassifier, MCDropoutRegressor
 from pyinterp.estimators.scikit_learn import calibrated_forest, gaussian_process
 
 __all__ = [
-    "BayesByBackpropClassifier", "BayesByBackpropRegressor", "MCDropoutClassifier",
-    "MCDropoutRegressor", "calibrated_forest", "gaussian_process",
-]  # fmt: skip
+    "BayesByBackpropClassifier",
+    "BayesByBackpropRegressor",
+    "MCDropoutClassifier",
+    "MCDropoutRegressor",
+    "calibrated_forest",
+    "gaussian_process",
+]

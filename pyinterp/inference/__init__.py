@@ -52,7 +52,22 @@ from pyinterp.inference.terms import IntervalScale, TermInference
 from pyinterp.inference.variance import Variance
 
 __all__ = [
-    "COV_TYPES", "Alternative", "BootstrapVariance", "CovType", "Evaluations", "Fold",
-    "IntervalScale", "RefitEstimate", "Replicates", "SquareVariance", "Tally", "TermInference",
-    "Variance", "check_inference", "combine", "register_variance", "side_by_side", "variance",
-]  # fmt: skip
+    "COV_TYPES",
+    "Alternative",
+    "BootstrapVariance",
+    "CovType",
+    "Evaluations",
+    "Fold",
+    "IntervalScale",
+    "RefitEstimate",
+    "Replicates",
+    "SquareVariance",
+    "Tally",
+    "TermInference",
+    "Variance",
+    "check_inference",
+    "combine",
+    "register_variance",
+    "side_by_side",
+    "variance",
+]

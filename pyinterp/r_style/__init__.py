@@ -15,5 +15,12 @@ from pyinterp.r_style.arguments import classes_in_order, factors
 from pyinterp.r_style.functions import hstats, partial, vi, vi_firm, vi_permute, vint
 
 __all__ = [
-    "classes_in_order", "factors", "hstats", "partial", "vi", "vi_firm", "vi_permute", "vint",
-]  # fmt: skip
+    "classes_in_order",
+    "factors",
+    "hstats",
+    "partial",
+    "vi",
+    "vi_firm",
+    "vi_permute",
+    "vint",
+]

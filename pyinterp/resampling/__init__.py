@@ -29,7 +29,20 @@ from pyinterp.resampling.resampling import Group, Part, Resampling, Split, Split
 from pyinterp.resampling.splits import Splits, plan_of
 
 __all__ = [
-    "Bootstrap", "CrossValidation", "FreshDraws", "Group", "HalfSampling", "Holdout",
-    "NestedBootstrap", "NestedCrossValidation", "Part", "Resampling", "Split", "Splits",
-    "Splitting", "Subsampling", "Units", "plan_of",
-]  # fmt: skip
+    "Bootstrap",
+    "CrossValidation",
+    "FreshDraws",
+    "Group",
+    "HalfSampling",
+    "Holdout",
+    "NestedBootstrap",
+    "NestedCrossValidation",
+    "Part",
+    "Resampling",
+    "Split",
+    "Splits",
+    "Splitting",
+    "Subsampling",
+    "Units",
+    "plan_of",
+]

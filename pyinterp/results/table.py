@@ -62,10 +62,21 @@ NAMES = (
 LATEX = {letter: rf"$\{name}$" for letter, name in zip(GREEK, NAMES.split(), strict=True)}
 LATEX |= {c: f"\\{c}" for c in "%&#_{}$"} | {c: f"${c}$" for c in "<>|"}
 LATEX |= {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "²": "$^2$",
-    "³": "$^3$", "≤": r"$\le$", "≥": r"$\ge$", "−": "$-$", "×": r"$\times$", "±": r"$\pm$",
-    "–": "--", "—": "---", "…": r"\ldots{}", "\N{MICRO SIGN}": r"$\mu$",
-}  # fmt: skip
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "²": "$^2$",
+    "³": "$^3$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "−": "$-$",
+    "×": r"$\times$",
+    "±": r"$\pm$",
+    "–": "--",
+    "—": "---",
+    "…": r"\ldots{}",
+    "\N{MICRO SIGN}": r"$\mu$",
+}
 IN_LATEX = str.maketrans(LATEX)
 
 

@@ -37,8 +37,23 @@ from pyinterp.samplers.sampler import ConditionalDistribution, Draws, LearningRo
 from pyinterp.samplers.subgroup import Subgroup
 
 __all__ = [
-    "SAMPLERS", "Categorical", "ConditionalDistribution", "Distinct", "Draws", "Knockoff",
-    "LearningRows", "Residual", "Sampler", "SamplerLike", "SamplerName", "Subgroup", "Target",
-    "balanced_permutations", "check_names", "check_sampler", "choose_sampler", "distinct",
+    "SAMPLERS",
+    "Categorical",
+    "ConditionalDistribution",
+    "Distinct",
+    "Draws",
+    "Knockoff",
+    "LearningRows",
+    "Residual",
+    "Sampler",
+    "SamplerLike",
+    "SamplerName",
+    "Subgroup",
+    "Target",
+    "balanced_permutations",
+    "check_names",
+    "check_sampler",
+    "choose_sampler",
+    "distinct",
     "is_conditional",
-]  # fmt: skip
+]

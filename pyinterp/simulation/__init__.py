@@ -38,9 +38,27 @@ from pyinterp.simulation.studies.importance import ImportanceStudy, ImportanceSt
 from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
 
 __all__ = [
-    "Certificate", "CoverageResults", "CoverageStudy", "Decomposition", "ImportanceStudy",
-    "ImportanceStudyResults", "Process", "Truth", "decompose", "dgp_pd", "dgp_pfi", "friedman1",
-    "friedman2", "friedman3", "ideal", "khan_regression", "mease_wyner_classification",
-    "molnar_figure2", "molnar_linear", "molnar_nonlinear", "wood_classification", "wood_regression",
+    "Certificate",
+    "CoverageResults",
+    "CoverageStudy",
+    "Decomposition",
+    "ImportanceStudy",
+    "ImportanceStudyResults",
+    "Process",
+    "Truth",
+    "decompose",
+    "dgp_pd",
+    "dgp_pfi",
+    "friedman1",
+    "friedman2",
+    "friedman3",
+    "ideal",
+    "khan_regression",
+    "mease_wyner_classification",
+    "molnar_figure2",
+    "molnar_linear",
+    "molnar_nonlinear",
+    "wood_classification",
+    "wood_regression",
     "wood_ring",
-]  # fmt: skip
+]
