@@ -46,6 +46,10 @@ def native(column: pd.Series[Any]) -> pd.Series[Any]:
     return column.astype(dtype.newbyteorder("=") if ordinary else np.float64)
 
 
+# Whether a type is of points in time.
+is_date = pd.api.types.is_datetime64_any_dtype
+
+
 def is_category(column: pd.Series[Any]) -> bool:
     """Whether a column has levels, not numbers; True and False are levels."""
     return bool(not pd.api.types.is_numeric_dtype(column) or column.dtype == bool)
@@ -69,11 +73,6 @@ def read_column(column: pd.Series[Any], name: str) -> pd.Series[Any]:
         f"Column `{short(name)}` must hold numbers, booleans, strings, categories or dates, not "
         f"{short(dtype)}; convert it first."
     )
-
-
-def is_date(dtype: Any) -> bool:
-    """Whether a type is of points in time."""
-    return bool(pd.api.types.is_datetime64_any_dtype(dtype))
 
 
 _REAL = (int, float, np.integer, np.floating)

@@ -18,14 +18,15 @@ def features_of(
 
     A variable `besides` them, an offset, is no feature.
     """
-    variables = [name for name in variables if name != besides]
     if groups is not None and not isinstance(groups, Mapping):
         raise OptionError(
             "`groups` must map names to lists of variables, such as "
             f"{{'size': ['area', 'rooms']}}; got {type(groups).__name__}."
         )
+    single = {name: (name,) for name in variables if name != besides}
     if not groups:
-        return {name: (name,) for name in variables}
+        return single
+    variables = list(single)
     owner = _owners(variables, groups)
     for group in groups:
         if group in variables and owner.get(group) != group:

@@ -133,8 +133,9 @@ class FormulaReader:
         if self._data is not None:
             return {}
         needs: dict[str, str] = {}
-        for factor in self._terms.factors:
-            lacking = [v for v in factor.variables if variables[v].isna().any()]
+        absent = set(variables.columns[variables.isna().any()])
+        for factor in self._terms.factors if absent else ():
+            lacking = [name for name in factor.variables if name in absent]
             if why := _need(factor, variables, self._scope) if lacking else "":
                 needs |= dict.fromkeys(lacking, why)
         return needs

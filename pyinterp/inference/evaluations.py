@@ -122,7 +122,8 @@ class Evaluations:
     @cached_property
     def has_own_refits(self) -> bool:
         """Whether others than the pairs' refits estimate."""
-        return any(group is None or group.estimates for group in self.groups)
+        first = self.groups[self.estimating[0]]
+        return first is None or first.estimates
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
