@@ -11,7 +11,8 @@ loss : str, Loss or callable, optional
     "squared", "absolute", "huber", "poisson", "gamma", "binomial" for regression; "log",
     "brier", "zero_one" for classification, "rps" for ordered classes; or a function
     ``loss(y, prediction)``, elementwise. The default is "squared", "log" for classifiers
-    with probabilities, or "binomial" for models that statsmodels fitted to shares.
+    with probabilities, "binomial" for models that statsmodels fitted to shares, or "poisson"
+    or "gamma" for learners that state this family with a logarithmic link.
 metric : str, Metric or callable
     A measure of all rows together: "rmse", "mae", "mape", "mse", "rsq" (squared
     correlation), "rsq_trad", "accuracy", "bal_accuracy", "youden", "logloss" or "log_loss",

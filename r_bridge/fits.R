@@ -252,6 +252,16 @@ counts_event_first <- function(fit) {
   !is.null(rule) && isTRUE(rule(fit))
 }
 
+# The family of glm or gam in lower case, if its link is the logarithm; else "". The deviance of a
+# quasi-family is that of the family.
+log_family <- function(family) {
+  if (is.character(family)) family <- get(family, globalenv(), mode = "function")
+  if (is.function(family)) family <- family()
+  of_log <- inherits(family, "family") && identical(family$link, "log")
+  if (of_log) sub("^quasi", "", tolower(family$family)) else ""
+}
+log_family_of <- function(fit) if (inherits(fit, "glm")) log_family(fit$family) else ""
+
 # The importances that a fit reports, of these variables: those that its trees do not use have 0.
 importance_of <- function(fit, variables) {
   rule <- entry_of(fit)$importance

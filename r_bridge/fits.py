@@ -126,6 +126,10 @@ class Fit:
         """Return whether R's pdp has the second of two classes, the event, as its first."""
         return bool(SESSION.call("counts_event_first", self.value)[0])
 
+    def log_family(self) -> str:
+        """Return the family of a generalized linear or additive model of log link; else ""."""
+        return text_from_r(SESSION.call("log_family_of", self.value))[0]
+
     def describe(self) -> dict[str, Any]:
         """Return its classes (or None), variables and levels of factors."""
         parts = SESSION.call("describe_fit", self.value)

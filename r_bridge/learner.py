@@ -215,6 +215,14 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         """Whether R's pdp has the second of two classes, the event, as its first."""
         return self._event_first
 
+    @property
+    def mean_family(self) -> str:
+        """R's `family` of glm, gam and bam if its link is the logarithm: means are positive."""
+        family, mean = self.arguments.get("family"), "type" not in (self.predict_args or {})
+        if self.function not in BINOMIAL or family is None or self.classifier or not mean:
+            return ""
+        return text_from_r(SESSION.call("log_family", family))[0]
+
     def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
         """Predict means, or the labels that R's `predict` says, else the most probable classes."""
         rows = self._rows(X)

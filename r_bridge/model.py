@@ -93,6 +93,11 @@ class RModel(Reporting):
         self.n_features_in_ = len(names)
         self._words = [str(name) for name in names]
 
+    @property
+    def mean_family(self) -> str:
+        """R's family of a model with a logarithmic link, whose means are positive; else ""."""
+        return "" if "type" in (self.predict_args or {}) else self.fit_.log_family()
+
     def _classes_of_y(self, classes: Sequence[Any] | None) -> list[Any] | None:
         """Return the classes as `y` has them, in R's order."""
         if classes is None or self._r_classes is None:

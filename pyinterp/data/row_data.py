@@ -215,7 +215,7 @@ class RowData:
         return replace(self, complete=complete, note=note, gaps=int((~mask).sum()))
 
     def analyze(
-        self, missing: MissingValues, subset: Rows = None, *, classifier: bool
+        self, missing: MissingValues, subset: Rows = None, *, classifier: bool, family: str
     ) -> tuple[Self, Sample]:
         """Return rows that say which of them a learner analyzes, and these.
 
@@ -227,6 +227,8 @@ class RowData:
             Rows to analyze.
         classifier : bool
             Whether the learner predicts classes.
+        family : str
+            As of `Response`.
         """
         part = self.mask(subset, "subset")
         if not part.any():
@@ -239,7 +241,7 @@ class RowData:
             classifier=classifier,
             learner=missing.learner,
         )
-        return data, data.sample(y, response)
+        return data, data.sample(y, replace(response, family=family))
 
     def sample(self, y: FloatArray | None, response: Response | None) -> Sample:
         """Return the analyzed rows, for which `y` is the response as numbers."""

@@ -238,6 +238,9 @@ class Parameter:
         is taken as it is they have intervals over rows and no test.
     better : {"smaller", "larger"} or None
         Which values are better, if the values say how good predictions are.
+    relations : tuple of str
+        How values may be compared: "difference"; of mean predictions also "ratio", of mean
+        probabilities "odds ratio" too.
 
     Examples
     --------
@@ -251,6 +254,7 @@ class Parameter:
     range: Range = REAL
     effect: bool = False
     better: Literal["smaller", "larger"] | None = None
+    relations: tuple[str, ...] = ("difference",)
 
     def __post_init__(self) -> None:
         check_range("range", self.range)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,17 +16,25 @@ from statsmodels.stats.contrast import ContrastResults
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_alpha
-from pyinterp.errors import InferenceError, quote
+from pyinterp.errors import InferenceError, list_of, quote
 from pyinterp.inference.digits import cell, p_text, row_formats
 from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_variance
 from pyinterp.inference.intervals import Alternative, one_tail, symbol
 from pyinterp.inference.terms import IntervalScale, TermInference
+from pyinterp.ranges import POSITIVE, SHARES
 from pyinterp.storage import Savable
+
+Ratio: TypeAlias = Literal["ratio", "odds ratio"]
+MeanRelation: TypeAlias = Literal["difference"] | Ratio
 
 # Standard errors of contrasts below this share of the errors of single terms are rounding.
 CERTAIN = 1e-6
 WIDTH = 80  # of notes
 
+# Ratios are differences on these scales.
+SCALES = {"ratio": IntervalScale(POSITIVE), "odds ratio": IntervalScale(SHARES)}
+OF_LOGARITHMS = "t, P and limits are those of the logarithm; without a difference a ratio is 1."
+MARGINAL = "Odds are of mean probabilities; those of a coefficient are further from 1."
 # Of terms that vary as squares: by which error t divides.
 ONE_SQUARE = (
     "Of a single importance t, P and limits are those of its table, where t is not coef / std err."
@@ -78,6 +86,8 @@ class Contrasts(ContrastResults, Savable):  # type: ignore[misc]  # statsmodels 
     notes : list of str
         How p-values are adjusted, and which alternative is tested.
     alternative : {"two-sided", "greater", "less"}
+    relation : {"difference", "ratio", "odds ratio"}
+        Of ratios, `sd`, `tvalue` and `pvalue` are those of the logarithm.
     """
 
     def __init__(
@@ -87,10 +97,13 @@ class Contrasts(ContrastResults, Savable):  # type: ignore[misc]  # statsmodels 
         *,
         names: Sequence[str],
         notes: Sequence[str],
+        relation: MeanRelation = "difference",
     ) -> None:
         """Take every hypothesis from its place: an inference, its term, and the term's weight."""
+        self.relation = relation
+        effect = np.array([weight * of.estimate[j] for of, j, weight in places])
         super().__init__(
-            effect=np.array([weight * of.estimate[j] for of, j, weight in places]),
+            effect=np.exp(effect) if relation in SCALES else effect,
             t=np.array([np.sign(weight) * of.statistic[j] for of, j, weight in places]),
             sd=np.array([abs(weight) * of.bse[j] for of, j, weight in places]),
             df_denom=inference.variance.df,
@@ -108,17 +121,22 @@ class Contrasts(ContrastResults, Savable):  # type: ignore[misc]  # statsmodels 
             "places": self._places,
             "names": self.c_names,
             "notes": self.notes,
+            "relation": self.relation,
         }
 
     def conf_int(self, alpha: float = 0.05) -> FloatArray:
         """Return 1 - alpha intervals of the effects, shape (k, 2)."""
         check_alpha(alpha)
-        return np.array([np.sort(weight * of.interval(alpha)[j]) for of, j, weight in self._places])
+        each = [np.sort(weight * of.interval(alpha)[j]) for of, j, weight in self._places]
+        return np.exp(each) if self.relation in SCALES else np.array(each)
 
     def summary_frame(
         self, xname: Sequence[str] | None = None, alpha: float = 0.05
     ) -> pd.DataFrame:
-        """Return the tests as a frame, columns named as in `EstimandResults.summary_frame`."""
+        """Return the tests as a frame, columns named as in `EstimandResults.summary_frame`.
+
+        Of ratios, ``std_error`` is that of the logarithm.
+        """
         limits = self.conf_int(alpha)
         return pd.DataFrame(
             {
@@ -138,9 +156,10 @@ class Contrasts(ContrastResults, Savable):  # type: ignore[misc]  # statsmodels 
         """Return the tests as a table."""
         frame = self.summary_frame(xname, alpha)
         tail = one_tail(alpha, self.alternative)
+        ratio = self.relation.replace("odds", "marginal odds") if self.relation in SCALES else ""
         headings = {
-            "estimate": "coef",
-            "std_error": "std err",
+            "estimate": ratio or "coef",
+            "std_error": "s.e. of log" if ratio else "std err",
             "conf_low": f"[{tail:.3g}",
             "conf_high": f"{1 - tail:.3g}]",
             "statistic": symbol(self.df_denom),
@@ -151,7 +170,7 @@ class Contrasts(ContrastResults, Savable):  # type: ignore[misc]  # statsmodels 
         for name in ("statistic", "p_value"):
             if frame[name].isna().all():
                 headings.pop(name)
-        numbers = row_formats(frame["estimate"].to_numpy(), frame["std_error"].to_numpy())
+        numbers = row_formats(self.effect, self.sd * (np.fmin(self.effect, 1) if ratio else 1))
         frame = frame.assign(statistic=[cell(t, "%.3f") for t in frame["statistic"]])
         frame["p_value"] = list(map(p_text, frame["p_value"]))
         cells = [
@@ -180,6 +199,7 @@ def contrasts(
     size: FloatArray,
     missing: Mapping[str, str],
     zero_variance: str,
+    relation: MeanRelation = "difference",
 ) -> Contrasts:
     """Test hypotheses under the options of `inference`.
 
@@ -198,22 +218,31 @@ def contrasts(
         By term, why it has no estimate if it has none.
     zero_variance : str
         Why there can be no variance.
+    relation : {"difference", "ratio", "odds ratio"}
+        Ratios are contrasts of logarithms, odds ratios of logits: missing where these are infinite.
     """
-    _check_terms(hypotheses, inference, size, missing, zero_variance)
+    plain, notes = inference.estimate, []
+    if relation in SCALES:
+        inference, size = inference.on(SCALES[relation]), 0 * size + CERTAIN**2  # without a unit
+        notes += [OF_LOGARITHMS, MARGINAL][: len(relation.split())]
+    ends = np.isnan(inference.estimate) & ~np.isnan(plain)
+    without = (hypotheses.weights[:, ends] != 0).any(axis=1)
+    _check_terms(hypotheses, np.flatnonzero(~without), inference, size, missing, zero_variance)
     for row in range(len(hypotheses.names)):
         _check_inside(hypotheses, row, inference)
-    (rows,) = np.nonzero(np.count_nonzero(hypotheses.weights, axis=1) > 1)
+    (rows,) = np.nonzero((np.count_nonzero(hypotheses.weights, axis=1) > 1) & ~without)
     several = _several(hypotheses, rows, inference)
     places = []
     for row, target in enumerate(hypotheses.target):
         one = hypotheses.single(row)
-        if one is None:
+        if without[row]:
+            places.append((inference, int(ends.argmax()), 1.0))
+        elif one is None:
             places.append((several, int(np.flatnonzero(rows == row)[0]), 1.0))
         else:
             term, weight = one
             side = inference.alternative if weight > 0 else OPPOSITE[inference.alternative]
             places.append((inference.about(term, float(target / weight), side), term, weight))
-    notes = []
     if inference.variance.varies_as_square and len(rows) < len(places):
         notes.append(ONE_SQUARE)
     if isinstance(several.variance, ContrastVariance) and len(rows):
@@ -226,7 +255,10 @@ def contrasts(
         notes.append("No t and P: this model is taken as it is, and intervals are over rows.")
     if inference.alternative != "two-sided":
         notes.append(f"One-sided: the alternative is {inference.alternative}.")
-    return Contrasts(inference, places, names=hypotheses.names, notes=notes)
+    if without.any():
+        which = list_of(np.compress(ends, hypotheses.terms))
+        notes.append(f"No {relation} with {which}: it needs values above 0, odds also below 1.")
+    return Contrasts(inference, places, names=hypotheses.names, notes=notes, relation=relation)
 
 
 def _several(hypotheses: Hypotheses, rows: IntArray, inference: TermInference) -> TermInference:
@@ -243,7 +275,6 @@ def _several(hypotheses: Hypotheses, rows: IntArray, inference: TermInference) -
         null=hypotheses.target[rows],
         variance=variance,
         scale=IntervalScale(),
-        symmetric=False,
     )
 
 
@@ -254,13 +285,15 @@ def certain(weights: FloatArray, cov: FloatArray) -> FloatArray:
 
 def _check_terms(
     hypotheses: Hypotheses,
+    rows: IntArray,
     inference: TermInference,
     size: FloatArray,
     missing: Mapping[str, str],
     zero_variance: str,
 ) -> None:
-    """Raise unless all terms of the contrasts have an estimate, and contrasts vary."""
-    for weight, name in zip(hypotheses.weights, hypotheses.names, strict=True):
+    """Raise unless all terms of these contrasts have an estimate, and contrasts vary."""
+    for row in map(int, rows):
+        weight, name = hypotheses.weights[row], hypotheses.names[row]
         (used,) = np.nonzero(weight)
         absent = [hypotheses.terms[int(j)] for j in used if np.isnan(inference.estimate[j])]
         if absent:

@@ -174,6 +174,13 @@ class TermInference:
         """Number of terms that count in adjustments: the ones with a standard error."""
         return int((self.bse > 0).sum())
 
+    def on(self, scale: IntervalScale) -> TermInference:
+        """Return the same about g(estimates), by the delta method; missing where g is infinite."""
+        slope = np.where(np.isinf(each := scale.slope(self.estimate)), np.nan, each)
+        estimate = scale.of(self.estimate) + 0 * slope
+        variance = replace(self.variance, cov=self.variance.cov * np.outer(slope, slope))
+        return replace(self, estimate=estimate, bse=self.bse * slope, variance=variance)
+
     def about(self, term: int, null: float, alternative: Alternative) -> TermInference:
         """Return the same with another hypothesis about one term."""
         nulls = self.null.copy()

@@ -12,14 +12,13 @@ import pandas as pd
 
 from pyinterp.checks import check_choice, check_count, check_flag, check_mapping, is_list
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
-from pyinterp.estimands.estimand import Estimand, Terms
+from pyinterp.estimands.estimand import Estimand, Parameter, Terms
 from pyinterp.inference import Alternative, CovType, Tally, check_inference, combine, variance
 from pyinterp.inference.independent import independent_difference, independent_variance
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
-from pyinterp.ranges import REAL
 from pyinterp.results.header import Context
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.side_by_side import learner_names
@@ -242,7 +241,7 @@ def _difference(
             exact=None,
             zero_variance="the two agree exactly in every refit",
         ),
-        parameter=replace(estimand.parameter, null=0.0, no_effect=None, range=REAL, better=None),
+        parameter=Parameter(null=0.0, effect=estimand.parameter.effect),
         coverage=tuple(f"difference in {name}" for name in estimand.coverage),
         correction=None,
     )
@@ -281,7 +280,7 @@ def _check_comparable(one: EstimandResults, other: EstimandResults, *, paired: b
         )
     if not (same and alike and (not paired or _same_key(one, other))):
         raise InferenceError(
-            "Only the same estimand of the same terms can be compared; got "
+            "Only the same estimand of the same terms, by one `loss=`, can be compared; got "
             f"{one.estimand.description} and {other.estimand.description}."
         )
     if not paired:

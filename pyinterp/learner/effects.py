@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Unpack, overload
+from typing import Any, Literal, TypeAlias, Unpack, overload
 
 from pyinterp.checks import check_flag
 from pyinterp.data.features import names_of
@@ -12,15 +12,18 @@ from pyinterp.estimands.effects.conditional_dependence import dependence, m_plot
 from pyinterp.estimands.effects.grids import Grid, grids_of
 from pyinterp.estimands.effects.partial_dependence import Average, PDKind, PDOf
 from pyinterp.estimands.effects.scales import Scale
-from pyinterp.estimands.effects.slopes import Step, average_marginal_effects, slopes
+from pyinterp.estimands.effects.slopes import Step, average_marginal_effects, means_by_level, slopes
 from pyinterp.estimands.importance.flatness import Spread, flatness
 from pyinterp.estimands.importance.permutation import Replacement
 from pyinterp.estimands.interaction.h_statistic import Order, h_statistic
 from pyinterp.estimands.interaction.vint import Sets, vint
+from pyinterp.inference.contrasts import Contrasts, MeanRelation, Ratio
 from pyinterp.learner.fitted_models import FittedModels, Inference
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import CurveResults
+
+Names: TypeAlias = str | Sequence[str]
 
 
 class PredictionOptions(Inference, total=False):
@@ -51,20 +54,12 @@ class Effects(FittedModels):
 
     @overload
     def pd(
-        self,
-        features: str | Sequence[str],
-        *,
-        together: Literal[True] = True,
-        **options: Unpack[PDOptions],
+        self, features: Names, *, together: Literal[True] = True, **options: Unpack[PDOptions]
     ) -> EstimandResults: ...
 
     @overload
     def pd(
-        self,
-        features: str | Sequence[str],
-        *,
-        together: Literal[False],
-        **options: Unpack[PDOptions],
+        self, features: Names, *, together: Literal[False], **options: Unpack[PDOptions]
     ) -> CurveResults: ...
 
     @overload
@@ -495,14 +490,25 @@ class Effects(FittedModels):
         """
         return self._estimate(slopes, features, step=step, **options)
 
+    @overload
+    def ame(
+        self, features: Any = None, *, step: Step = None, **options: Unpack[PredictionOptions]
+    ) -> EstimandResults: ...
+
+    @overload
+    def ame(
+        self, features: str, *, relation: Ratio, **options: Unpack[PredictionOptions]
+    ) -> Contrasts: ...
+
     @takes()
     def ame(
         self,
         features: str | Sequence[str] | None = None,
         *,
         step: Step = None,
+        relation: MeanRelation = "difference",
         **options: Unpack[PredictionOptions],
-    ) -> EstimandResults:
+    ) -> EstimandResults | Contrasts:
         r"""Average marginal effects: mean slopes at the rows' values.
 
         .. math:: E\Big[\frac{\partial f(X)}{\partial x_j}\Big]
@@ -519,6 +525,10 @@ class Effects(FittedModels):
         step : float or "sd", optional
             Width of the differences; "sd" is one standard deviation of each variable. By default
             1e-4 of its range, which models that predict steps, such as trees, refuse.
+        relation : {"difference", "ratio", "odds ratio"}
+            Of one category, how its levels are compared with the first: ratios of mean predictions
+            and marginal odds ratios of mean probabilities are those of ``pd(...).differences``,
+            with their tests on the scale of the logarithm.
         {scale}
         {which_class}
         {rows}
@@ -527,7 +537,7 @@ class Effects(FittedModels):
 
         Returns
         -------
-        EstimandResults
+        EstimandResults, or Contrasts for ratios
             In units of the prediction per unit of the variable; one term per number, and per level
             but the first of a category or a number of two values (and class).
 
@@ -544,4 +554,8 @@ class Effects(FittedModels):
         bmi   6.36  10.62
         bp    1.09   1.88
         """
-        return self._estimate(average_marginal_effects, features, step=step, **options)
+        if str(relation) == "difference":
+            return self._estimate(average_marginal_effects, features, step=step, **options)
+        means = self._estimate(means_by_level, features, **options)
+        first = means and means.estimand.terms.layout["value"][0]  # nothing, if one only asks
+        return means and means.differences(first, relation=relation)

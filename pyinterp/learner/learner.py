@@ -39,7 +39,7 @@ from pyinterp.learner.on_file import Keepable, mean_prediction
 from pyinterp.models.adapters import fits_intercept, needs_intercept, one_thread, suit, wants_frames
 from pyinterp.models.copies import fresh
 from pyinterp.models.missing_values import takes_missing
-from pyinterp.models.offset_model import OffsetModel, check_takes_offset
+from pyinterp.models.offset_model import OffsetModel, check_takes_offset, mean_family
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.sample_weight import check_takes_weights
@@ -288,9 +288,9 @@ class Learner:
         if data.weights is not None and data.weights.kind == "sampling":
             check_takes_weights(estimator)
         self.estimator = estimator
-        self.data, self.population = data.analyze(
-            self._missing, subset, classifier=is_classifier(estimator)
-        )
+        kind: dict[str, Any] = {"classifier": is_classifier(estimator)}
+        self._kind = {**kind, "family": mean_family(estimator)}
+        self.data, self.population = data.analyze(self._missing, subset, **self._kind)
         self.dropped_rows, self.missing_note = self.data.gaps, self.data.note
         sizes = {len(data.frame), self.population.nobs}
         check_row_options(estimator.get_params(deep=True), learner_name(estimator), sizes)
@@ -300,7 +300,7 @@ class Learner:
         """Return the analyzed rows of new data in the form of the first."""
         reader = self._reader
         rows = reread(reader, data) if self._rereads else reader.read(reader.rows(data))
-        return rows.analyze(self._missing, classifier=is_classifier(self.estimator))[1]
+        return rows.analyze(self._missing, **self._kind)[1]
 
     def _encode(self) -> None:
         """Set the design and the features of the variables at hand."""

@@ -167,11 +167,13 @@ class Loss:
 def choose(loss: LossLike | None, predictor: Predictor, response: Response) -> Loss:
     """Return the loss, by its name if need be, after a check that the predictions suit it.
 
-    The default is squared loss for regression, binomial deviance if the response is shares; for
+    The default is squared loss for regression, binomial deviance if the response is shares, Poisson
+    or gamma deviance if the model states this family; for
     classification log loss, or zero-one loss if the classifier predicts no probabilities.
     """
     if loss is None:
-        default = {"mean": "squared", "probability": "log", "label": "zero_one"}
+        own = response.family if response.family in LOSSES else "squared"
+        default = {"mean": own, "probability": "log", "label": "zero_one"}
         return LOSSES["binomial" if response.shares else default[predictor.kind]]
     if isinstance(loss, str):
         check_choice("loss", loss, LOSSES)

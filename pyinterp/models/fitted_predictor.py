@@ -15,7 +15,7 @@ from pyinterp.data.sample import Response, read_response
 from pyinterp.errors import DataError, OptionError, list_of, quote, short
 from pyinterp.models.model_reader import is_statsmodels
 from pyinterp.models.native_boosters import Booster
-from pyinterp.models.offset_model import OffsetModel
+from pyinterp.models.offset_model import OffsetModel, mean_family
 from pyinterp.models.predictor import Predictor, check_kind, learner_name, plain
 
 
@@ -61,7 +61,7 @@ def predictor_of(
         )
         if shares:
             _check_shares(results, numbers, name, weighted=weighted)
-        return predictor, replace(about, shares=shares), numbers
+        return predictor, replace(about, shares=shares, family=mean_family(fitted)), numbers
     codes = response.map({c: k for k, c in enumerate(predictor.classes)}).astype(np.float64)
     if codes.isna().any():
         raise DataError(

@@ -28,7 +28,7 @@ from statsmodels.genmod.families.links import Log
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.models.copies import fresh
-from pyinterp.models.final_step import innermost
+from pyinterp.models.final_step import final_step, innermost
 from pyinterp.models.model_reader import is_statsmodels
 from pyinterp.models.predictor import is_classifier, learner_name
 from pyinterp.models.sample_weight import weight_option
@@ -50,7 +50,7 @@ OBJECTIVES = (*LOG_LINKS, *LOGITS, *L2, *OTHERS)
 CANONICAL = ("poisson", *LOGITS, *L2)
 FAR = 0.05  # of the sum of the response's sizes
 # Parameters that name the objective: LightGBM takes the others for `objective`, if it has them.
-NAMES = ("loss", "objective_type", "app", "application", "objective")
+NAMES = ("loss", "objective_type", "app", "application", "objective", "loss_function")
 CLASS_BALANCE = ("is_unbalance", "unbalance", "unbalanced_sets")
 # What libraries call an offset. Learners that take weights alone learn rates.
 KEYWORDS = {"statsmodels": "offset", "xgboost": "base_margin", "lightgbm": "init_score"}
@@ -234,15 +234,29 @@ def _refusal(estimator: Any) -> str:
 
 def _has_log_link(estimator: Any) -> bool:
     """Whether the offset of an exposure is its logarithm."""
-    keyword = _keyword(estimator)
-    if keyword != "offset":
-        return keyword == RATES or _objective(estimator) in LOG_LINKS
-    model = estimator.model
-    if isinstance(model, type):  # of `statsmodels_learner`
-        kind, family = model.__name__, (estimator.options or {}).get("family")
-    else:
-        kind, family = type(model).__name__, getattr(model, "family", None)
-    return kind in COUNTS or isinstance(getattr(family, "link", None), Log)
+    return _keyword(estimator) == RATES or bool(mean_family(estimator))
+
+
+def mean_family(given: Any) -> str:
+    """Return the family of an estimator, or of results, that states a logarithmic link; else "".
+
+    Its means are positive. "poisson" and "gamma" have a deviance by that name.
+    """
+    model = final_step(given.estimator if isinstance(given, OffsetModel) else given).model
+    name = getattr(model, "mean_family", "")
+    kind, package = type(model).__name__, type(model).__module__.partition(".")[0]
+    if is_statsmodels(model) or hasattr(model, "fit_options"):
+        of, options = model.model, getattr(model, "options", None) or {}
+        kind = of.__name__ if isinstance(of, type) else type(of).__name__
+        family = options.get("family", getattr(of, "family", None))
+        log = isinstance(getattr(family, "link", None), Log)
+        name = kind if kind in COUNTS else type(family).__name__ if log else ""
+    elif (stem := kind.removesuffix("Regressor").lower()) in LOG_LINKS:  # of scikit-learn
+        link, power = getattr(model, "link", "auto"), getattr(model, "power", 1)
+        name = stem if link == "log" or (link == "auto" and power > 0) else ""
+    elif package in ("sklearn", "xgboost", "lightgbm", "catboost"):
+        name = _objective(model) if _objective(model) in LOG_LINKS else ""
+    return str(name).lower()
 
 
 def _objective(model: Any) -> str:
@@ -250,7 +264,8 @@ def _objective(model: Any) -> str:
     parameters = model.get_params()
     given = [parameters[name] for name in NAMES if parameters.get(name) is not None]
     own = "binary" if "lightgbm" in type(model).__module__ and is_classifier(model) else "l2"
-    name = str(given[0] if given else own).lower().rpartition(":")[2]
+    parts = str(given[0] if given else own).lower().split(":")
+    name = next((part for part in parts if part in LOG_LINKS), parts[-1])
     return f"{name} with reg_sqrt" if parameters.get("reg_sqrt") else name
 
 

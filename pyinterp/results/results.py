@@ -34,7 +34,7 @@ from pyinterp.inference import (
     TermInference,
     Variance,
 )
-from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
+from pyinterp.inference.contrasts import Contrasts, Hypotheses, MeanRelation, contrasts
 from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.intervals import check_adjustment
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
@@ -600,24 +600,37 @@ class EstimandResults(TableOfEstimands):
         curves = pd.factorize(facet)[0]
         return flatness_test(self.inference.estimate, self.variance, curves, list(terms.names))
 
-    def differences(self, reference: str | None = None) -> Contrasts:
-        """Test that groups of rows have the same values, each against a reference group.
+    def differences(
+        self, reference: object = None, *, relation: MeanRelation = "difference"
+    ) -> Contrasts:
+        r"""Compare groups of rows, or the points of one curve, each with a reference.
+
+        Of results by groups (``by=``) every group is compared with one of them, term by term; of
+        others every point of a curve, such as a level, with one of its points.
 
         Parameters
         ----------
-        reference : str, optional
-            The group that is subtracted; by default the first.
+        reference : optional
+            The name of the group, or the value of the point; by default the first. Of results by
+            groups the value of a point compares the points of every group's curve.
+        relation : {"difference", "ratio", "odds ratio"}
+            Ratios are of mean predictions, such as risks, rates or means, and odds ratios of mean
+            probabilities. With P the partial dependence, they are contrasts of :math:`\log P` and
+            :math:`\log\{P / (1 - P)\}`: t and P are on that scale, and exp takes estimates and
+            limits back. These odds ratios are marginal: nearer to 1 than that of a coefficient of a
+            logistic model.
 
         Returns
         -------
         statsmodels.stats.contrast.ContrastResults
-            As of `t_test`, with the covariance between groups: one difference per term and other
-            group. Adjusted among each other by `p_adjust` or `simultaneous`.
+            As of `t_test`, with the covariance between terms. Adjusted among each other by
+            `p_adjust` or `simultaneous`. ``sd`` of ratios is the standard error of the logarithm.
 
         Raises
         ------
         OptionError
-            If the results are not by groups (``by=``), or there is no such group.
+            If there are neither groups nor a curve, no such reference, or values of this kind have
+            no ratio.
 
         Examples
         --------
@@ -628,23 +641,36 @@ class EstimandResults(TableOfEstimands):
         -----------------------------------------------------------------------------------------
         bmi[30] | sex=2 - sex=1     0.5631     7.4265   -18.5274    19.6536      0.076      0.943
         =========================================================================================
+        >>> ratio = res.pd("bmi", grid=[20, 30]).differences(relation="ratio")
+        >>> ratio.summary_frame()[["estimate", "conf_low", "conf_high"]].round(2)
+                           estimate  conf_low  conf_high
+        hypothesis
+        bmi[30] / bmi[20]      1.88      1.53       2.31
         """
-        return self._tests(_differences(self.estimand.terms, reference))
+        if str(relation) not in self.estimand.parameter.relations:  # of any object
+            raise OptionError(
+                f"`relation` of {self.estimand.description} must be "
+                f"{' or '.join(self.estimand.parameter.relations)}, not {quote(relation)}: ratios "
+                'are of mean predictions, odds ratios of mean probabilities, such as `pd("x")` has.'
+            )
+        return self._tests(_differences(self.estimand.terms, reference, relation), relation)
 
     def equality_test(self) -> JointTest:
         """Test that all groups of rows have the same values, all terms together: `wald_test`.
 
+        Of results without groups, that all points of a curve, such as levels, have the same value.
+
         Raises
         ------
         OptionError
-            If the results are not by groups (``by=``).
+            If the results are not by groups (``by=``), and are no curve.
 
         Examples
         --------
         >>> print(res.pfi(["bmi", "bp"], by="sex").equality_test())
         F test: F(2, 4) = 5.731, P = 0.067
         """
-        return self._joint_test(_differences(self.estimand.terms, None))
+        return self._joint_test(_differences(self.estimand.terms, None, "difference"))
 
     def _joint_test(self, hypotheses: Hypotheses) -> JointTest:
         self._need_test()
@@ -661,13 +687,14 @@ class EstimandResults(TableOfEstimands):
                 "`pi.Learner`."
             )
 
-    def _tests(self, hypotheses: Hypotheses) -> Contrasts:
+    def _tests(self, hypotheses: Hypotheses, relation: MeanRelation = "difference") -> Contrasts:
         return contrasts(
             hypotheses,
             self.inference,
             size=ROUNDING * np.abs(self.replicates.per_refit).max(axis=0),
             missing=self.estimand.words.missing,
             zero_variance=self.zero_variance,
+            relation=relation,
         )
 
     def summary_frame(self, alpha: float = 0.05) -> pd.DataFrame:
@@ -959,24 +986,30 @@ def _hypothesis_names(hypotheses: Hypothesis, count: int) -> list[str]:
     return [f"c{k}" for k in range(count)]
 
 
-def _differences(terms: Terms, reference: str | None) -> Hypotheses:
-    """Return the hypotheses that every group has the values of the reference, term by term."""
-    levels = terms.groups
-    if not levels:
+def _differences(terms: Terms, reference: object, relation: MeanRelation) -> Hypotheses:
+    """Return the hypotheses that groups, or points of curves, have the values of the reference."""
+    q, sign = len(terms.names), "-" if relation == "difference" else "/"
+    points = terms.layout[terms.axes[0]].tolist() if len(terms.axes) == 1 else []
+    groups = np.repeat(terms.groups, q // max(len(terms.groups), 1)).tolist()
+    sets = terms.layout[terms.facet].tolist() if terms.facet else [""] * q
+    within = not groups or (is_hashable(reference) and reference in dict.fromkeys(points))
+    levels, tails, curves = (points, terms.names, sets) if within else (groups, groups, terms.stubs)
+    if len(set(levels)) < 2:
         raise OptionError(
-            "Differences are between groups, and these results have none: ask with `by=`, as in "
-            '`pfi(by="sex")`.'
+            "Differences are between groups, or between points of one curve, and these results "
+            'have none: ask with `by=`, as in `pfi(by="sex")`.'
         )
     base = levels[0] if reference is None else reference
-    if not isinstance(base, str) or base not in levels:
+    if not is_hashable(base) or base not in dict.fromkeys(levels):
         raise OptionError(
-            f"`reference` must be one of the groups {list_of(levels)}, not {quote(reference)}."
-            + did_you_mean(str(reference), levels)
+            f"`reference` must be one of the groups or points {list_of(dict.fromkeys(levels))}, "
+            f"not {quote(reference)}." + did_you_mean(str(reference), levels)
         )
-    q, at = len(terms.names) // len(levels), levels.index(base)
-    each = np.eye(len(levels))
-    weights = np.kron(np.delete(each - each[at], at, axis=0), np.eye(q))
-    others = [level for level in levels if level != base]
-    names = [f"{stub} | {level} - {base}" for level in others for stub in terms.stubs[:q]]
-    target = np.zeros(len(weights))
-    return Hypotheses(weights=weights, target=target, names=names, terms=list(terms.names))
+    at = {curve: k for k, curve in reversed([*enumerate(curves)]) if levels[k] == base}
+    pairs = [(j, at[curve]) for j, curve in enumerate(curves) if levels[j] != base]
+    return Hypotheses(
+        weights=np.array([np.eye(q)[j] - np.eye(q)[k] for j, k in pairs]),
+        target=np.zeros(len(pairs)),
+        names=[f"{terms.names[j]} {sign} {tails[k]}" for j, k in pairs],
+        terms=list(terms.names),
+    )

@@ -337,6 +337,34 @@ def test_learners_hand_over_frames_and_see_what_the_response_is(
         pi.Learner.from_formula("c ~ x1", data, forest.set_params(classifier=False))
 
 
+@pytest.mark.parametrize(
+    ("learner", "family"),
+    [
+        (RLearner("mgcv::gam", formula="y ~ s(x1)", family="poisson"), "poisson"),
+        (RLearner("stats::glm", family=RCode("quasipoisson")), "poisson"),
+        (RLearner("stats::glm", family=RCode("Gamma(link = 'log')")), "gamma"),
+        (RLearner("stats::glm", family=RCode("Gamma()")), ""),
+        (RLearner("mgcv::gam", family=RCode("mgcv::nb()")), "negative binomial"),
+        (RLearner("mgcv::gam", family="poisson", predict_args={"type": "link"}), ""),
+        (RLearner("stats::glm"), ""),
+    ],
+)
+def test_a_logarithmic_link_of_r_is_stated(learner: RLearner, family: str) -> None:
+    assert learner.mean_family == family
+
+
+def test_a_gam_of_counts_has_its_deviance_and_positive_intervals(rows: pd.DataFrame) -> None:
+    data = rows.assign(count=np.arange(len(rows)) % 4)
+    gam = RLearner("mgcv::gam", formula="count ~ s(x1, k = 4) + x2", family="poisson")
+    results = pi.Learner.from_formula("count ~ x1 + x2", data, gam).fit(
+        pi.HalfSampling(5, pairs=5), seed=1, progress=False
+    )
+    curve = results.pd("x1", points=3)
+    assert curve.fit is not None
+    assert (curve.fit.name, curve.fit.share_name) == ("Poisson deviance", "D²")
+    assert "log scale" in curve.summary().as_text()
+
+
 def test_refits_in_processes_are_the_same(rows: pd.DataFrame) -> None:
     gam = RLearner("mgcv::gam", formula="y ~ s(x1, k = 5) + x2 + f")
     learner = pi.Learner.from_formula("y ~ x1 + x2 + f", rows, gam)

@@ -121,6 +121,15 @@ def test_learners_and_models_handed_over_find_columns_by_name(data: pd.DataFrame
             hand_over(pi.FittedModel(learner, X, y), wrong)
 
 
+def test_a_model_states_a_logarithmic_link(fit: Callable[[str], Any]) -> None:
+    counts = fit("glm(round(abs(y)) ~ x, poisson, d)")
+    assert RModel(counts).mean_family == "poisson"
+    assert RModel(counts, predict_args={"type": "link"}).mean_family == ""
+    assert RModel(fit("lm(y ~ x, d)")).mean_family == ""
+    called = RModel(fit("function(rows) stop('called')"), feature_names=["x"])
+    assert called.mean_family == ""
+
+
 def test_classes_are_found_by_name(data: pd.DataFrame, fit: Callable[[str], Any]) -> None:
     fitted = fit("glm(g ~ x + z, binomial, d)")
     model = RModel(fitted)

@@ -80,7 +80,7 @@ METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
             "ale": {"grid": "grid", "points": "count"},
             "m_plot": {"grid": "grid", "points": "count", "span": "number"},
             "slopes": {"grid": "grid", "points": "count", "step": "number"},
-            "ame": {"step": "number"},
+            "ame": {"step": "number", "relation": "choice"},
         }.items()
     },
     "firm": (
@@ -187,7 +187,7 @@ TABLE = {
     "wald_test": {"hypotheses": "hypotheses together"},
     "f_test": {"hypotheses": "hypotheses together"},
     "flat_test": {},
-    "differences": {"reference": "group"},
+    "differences": {"reference": "group", "relation": "choice"},
     "equality_test": {},
     "ranks": {"largest_first": "flag", "draws": "draws", "seed": "natural"},
     "rope_test": {"rope": "positive"},

@@ -116,7 +116,7 @@ def response(data: pd.DataFrame, learner: pi.Learner) -> Array:
 
 
 def contributions(
-    model: Model, data: pd.DataFrame, y: Array, ask: str, variables: list[str]
+    model: Model, data: pd.DataFrame, y: Array, ask: str, variables: list[str], of_numbers: str
 ) -> dict[str, tuple[float, Array]]:
     """Return, by term, one refit's estimate and its rows' contributions."""
     predicted = model(data)
@@ -125,7 +125,7 @@ def contributions(
         rows = naive.ice(model, data, ["a"], [[-1.0], [0.5]])
         rows = rows[..., 1] if classes else rows
         return {f"a[{v}]": (rows[:, i].mean(), rows[:, i]) for i, v in enumerate(("-1", "0.5"))}
-    loss = naive.LOSSES["log" if classes else "squared"]
+    loss = naive.LOSSES["log" if classes else of_numbers]
     original = loss(y, predicted)
     if ask == "loss":
         return {"loss": (original.mean(), original)}
@@ -202,7 +202,8 @@ def check(kind: str, plan: str, ask: str, data: pd.DataFrame, *, cov_type: str) 
         assert not set(refit.train_rows) & set(refit.evaluation.rows)
         rows = data.iloc[refit.evaluation.rows]
         model = train(data.iloc[refit.train_rows])
-        return contributions(model, rows, y[refit.evaluation.rows], ask, variables)
+        loss = "poisson" if kind == "GLM" else "squared"
+        return contributions(model, rows, y[refit.evaluation.rows], ask, variables, loss)
 
     def signal_of(refit: Any) -> float:
         rows = data.iloc[refit.evaluation.rows]

@@ -136,7 +136,7 @@ def fitted(kind: str, name: str, seed: int = 0) -> tuple[Any, pd.DataFrame, np.n
 def test_importances_and_curves_are_those_of_loops(kind: str, name: str) -> None:
     model, X, y, engine = fitted(kind, name)
     case = pi.FittedModel(model, X, y, missing="keep" if "pipeline" in name else "auto")
-    got = case.pfi(cov_type="ustat", permutations="all")
+    got = case.pfi(loss="squared", cov_type="ustat", permutations="all")
     assert (got.context.nobs, got.context.engine.name) == (N, engine)
     original = (y - model.predict(X)) ** 2
     tolerance = EXACT if "xgboost" not in name else 3e-6

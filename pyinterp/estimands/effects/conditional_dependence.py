@@ -116,7 +116,7 @@ def conditional_dependence(
                 terms.names, "a value that no evaluation row of a refit makes likely"
             ),
         ),
-        parameter=Parameter(effect=True, range=outputs.range),
+        parameter=Parameter(effect=True, range=outputs.range, relations=outputs.relations),
     )
 
 
@@ -183,6 +183,7 @@ def m_plot(
     missing = int(column.isna().sum())
     lacking = f"{missing} of {len(column)} rows lack `{name}`, and are near no value."
     outputs = Outputs.of(problem, scale, which_class)
+    ends = outputs.range if widths is None else (-np.inf, np.inf)  # lines leave it
     terms = at.terms(outputs.labels)
     return Estimand(
         key=("m-plot", at, outputs, None if widths is None else span),
@@ -201,7 +202,7 @@ def m_plot(
             always=(*problem.notes_on_codes(at.names), *([lacking] if missing else [])),
             missing=dict.fromkeys(terms.names, "no evaluation row near the value in a refit"),
         ),
-        parameter=Parameter(effect=True),
+        parameter=Parameter(effect=True, range=ends, relations=outputs.relations),
         no_weights=None,
     )
 

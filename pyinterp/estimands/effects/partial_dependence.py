@@ -88,6 +88,7 @@ def _of_predictions(problem: Problem, at: Points, outputs: Outputs, average: Ave
     exemplar, mean = average == "exemplar", average == "mean"
     whose = "one row of medians and most frequent levels" if exemplar else "every row"
     robust = () if mean else ({"trimmed": "trimmed mean"}.get(average, average),)
+    relations = outputs.relations if mean else outputs.relations[:1]
     studied = COVERAGE.get(outputs.scale, ()) if isinstance(outputs.scale, str) else ()
     return Estimand(
         key=("pd", at, outputs, average),
@@ -105,7 +106,7 @@ def _of_predictions(problem: Problem, at: Points, outputs: Outputs, average: Ave
             remarks=partial(support_notes, data=data[list(at.names)], at=at),
             exact="No Monte Carlo error.",
         ),
-        parameter=Parameter(effect=True, range=outputs.range),
+        parameter=Parameter(effect=True, range=outputs.range, relations=relations),
         basis="one row" if exemplar else "rows",
         coverage=studied if mean else (),
         no_weights=None if mean else NO_WEIGHTS.format(average=average),

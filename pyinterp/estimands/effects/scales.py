@@ -13,9 +13,10 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import FINITE, check_choice, check_number, is_list
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote, reason
 from pyinterp.estimands.estimand import Problem
+from pyinterp.models.offset_model import mean_family
 from pyinterp.models.prediction_checks import read_only, real_numbers
 from pyinterp.models.predictor import Predictor
-from pyinterp.ranges import REAL, SHARES, Range
+from pyinterp.ranges import POSITIVE, REAL, SHARES, Range
 from pyinterp.whatif import WhatIf
 
 ScaleName: TypeAlias = Literal["probability", "logit", "centered-logit", "cumulative"]
@@ -32,6 +33,7 @@ PHRASES = {
     "cumulative": "predicted probability",
     "rate": "predicted rate",
 }
+RELATIONS = ("difference", "ratio", "odds ratio")
 # What R's pdp takes for a probability of 0.
 EPSILON = float(np.finfo(np.float64).eps)
 
@@ -107,7 +109,9 @@ class Outputs(NamedTuple):
         details = [] if used == "mean" else [name]
         if len(labels) == 1 and labels[0] is not None:
             details.append(f"class {labels[0]}")
-        span = SHARES if used in ("probability", "cumulative") else REAL
+        family = response.family if response else mean_family(problem.predictor.estimator)
+        span = POSITIVE if family and used in ("mean", "rate") else REAL
+        span = SHARES if used in ("probability", "cumulative") else span
         if isinstance(used, Scores):
             span = min(used.values), max(used.values)
         return cls(
@@ -119,6 +123,11 @@ class Outputs(NamedTuple):
             unit=response.name if used == "mean" and response is not None else "",
             range=span,
         )
+
+    @property
+    def relations(self) -> tuple[str, ...]:
+        """How their means may be compared."""
+        return RELATIONS[: 3 if self.range == SHARES else 1 + (self.scale in ("mean", "rate"))]
 
     def values(self, predictions: FloatArray) -> FloatArray:
         """Return predictions, shape (n, ...) or (n, ..., classes), as shape (outputs, n, ...)."""

@@ -22,6 +22,7 @@ from pyinterp.estimands.effects.grids import (
     variables_of,
     without_missing,
 )
+from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.effects.scales import Outputs, Scale
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
@@ -97,8 +98,7 @@ def average_marginal_effects(
     check_names(names, variables, kind="variable")
     outputs = Outputs.of(problem, scale, which_class)
     data = problem.population.variables
-    # Two numbers only have a contrast, as levels do: between them a tree sees no change.
-    contrasts = [n for n in names if has_levels(problem, n) or data[n].nunique() == 2]
+    contrasts = [name for name in names if _has_contrast(problem, name)]
     levels = {name: _levels(data, name) for name in contrasts}
     numbers = [name for name in names if name not in levels]
     check_complete(data, numbers, "An average marginal effect")
@@ -139,6 +139,22 @@ def average_marginal_effects(
         parameter=Parameter(null=0.0, effect=True),
         no_weights=None,
     )
+
+
+def means_by_level(problem: Problem, features: str | Sequence[str], **options: Any) -> Estimand:
+    """Partial dependence on a category, of whose levels average marginal effects are contrasts."""
+    (name,) = variables_of(problem, features, most=1, what="A ratio")
+    if not _has_contrast(problem, name):
+        raise OptionError(
+            f"A ratio compares levels, but `{name}` is a number: compare two of its values, as in "
+            f'`pd("{name}", grid=[0, 1]).differences(relation="ratio")`.'
+        )
+    return partial_dependence(problem, name, grid="unique", **options)
+
+
+def _has_contrast(problem: Problem, name: str) -> bool:
+    """Whether a variable has levels, or two values only: between them a tree sees no change."""
+    return has_levels(problem, name) or problem.population.variables[name].nunique() == 2
 
 
 def _levels(data: pd.DataFrame, name: str) -> pd.DataFrame:

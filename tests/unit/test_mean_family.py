@@ -1,0 +1,194 @@
+"""Families that state positive means: the scale of intervals, and the default loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import catboost
+import lightgbm
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+import statsmodels.formula.api as smf
+import xgboost
+from scipy import stats
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import (
+    GammaRegressor,
+    LinearRegression,
+    PoissonRegressor,
+    TweedieRegressor,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pyinterp as pi
+from pyinterp.errors import InferenceError
+from pyinterp.models.offset_model import mean_family
+
+families, links = sm.families, sm.families.links
+
+
+def _glm(family: Any) -> Any:
+    return pi.statsmodels_learner(sm.GLM, family=family)
+
+
+STATED = [
+    (PoissonRegressor(), "poisson"),
+    (GammaRegressor(), "gamma"),
+    (TweedieRegressor(power=1.5), "tweedie"),
+    (TweedieRegressor(power=0, link="log"), "tweedie"),
+    (TweedieRegressor(power=1.5, link="identity"), ""),
+    (TweedieRegressor(), ""),
+    (make_pipeline(StandardScaler(), PoissonRegressor()), "poisson"),
+    (TransformedTargetRegressor(PoissonRegressor()), ""),  # predicts something else
+    (HistGradientBoostingRegressor(loss="gamma"), "gamma"),
+    (HistGradientBoostingRegressor(), ""),
+    (RandomForestRegressor(criterion="poisson"), ""),  # no link
+    (lightgbm.LGBMRegressor(objective="poisson"), "poisson"),
+    (lightgbm.LGBMRegressor(app="tweedie"), "tweedie"),
+    (lightgbm.LGBMRegressor(), ""),
+    (xgboost.XGBRegressor(objective="count:poisson"), "poisson"),
+    (xgboost.XGBRegressor(objective="reg:gamma"), "gamma"),
+    (xgboost.XGBRegressor(), ""),
+    (catboost.CatBoostRegressor(loss_function="Tweedie:variance_power=1.5"), "tweedie"),
+    (catboost.CatBoostRegressor(objective="Poisson"), "poisson"),
+    (catboost.CatBoostRegressor(), ""),
+    (_glm(families.Poisson()), "poisson"),
+    (_glm(families.Poisson(links.Identity())), ""),
+    (_glm(families.Gamma(links.Log())), "gamma"),
+    (_glm(families.Gaussian(links.Log())), "gaussian"),
+    (pi.statsmodels_learner(sm.NegativeBinomial), "negativebinomial"),
+    (pi.statsmodels_learner(sm.OLS), ""),
+    (pi.statsmodels_learner(sm.Logit), ""),
+]
+
+
+@pytest.mark.parametrize(("estimator", "family"), STATED, ids=lambda value: str(value)[:40])
+def test_the_family_is_what_is_stated(estimator: Any, family: str) -> None:
+    assert mean_family(estimator) == family
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    n = 120
+    x, b = rng.normal(size=(2, n))
+    return pd.DataFrame(
+        {
+            "x": x,
+            "b": b,
+            "g": rng.choice(["u", "v"], n),
+            "time": rng.uniform(0.5, 2, n),
+            "count": rng.poisson(np.exp(-0.7 + 0.8 * x + 0.3 * b)),
+            "cost": np.exp(0.5 * x + 0.3 * rng.normal(size=n)),
+        }
+    )
+
+
+def _fit(data: pd.DataFrame, learner: Any = None, y: str = "count", **options: Any) -> Any:
+    learner = PoissonRegressor() if learner is None else learner
+    return pi.Learner.from_formula(f"{y} ~ x + b + g", data, learner, **options).fit(seed=1)
+
+
+def _model(data: pd.DataFrame, **options: Any) -> pi.FittedModel:
+    offset = data["time"] if options else None
+    results = smf.glm("count ~ x + b + g", data, family=families.Poisson(), exposure=offset).fit()
+    return pi.FittedModel(results, data, "count", **options)
+
+
+CURVES: dict[str, Callable[[pd.DataFrame], pi.EstimandResults]] = {
+    "learner": lambda d: _fit(d).pd("x", grid=[-2, 1]),
+    "groups": lambda d: _fit(d).pd("x", grid=[-2, 1], by="g"),
+    "conditional": lambda d: _fit(d).pd("g", sampler="conditional"),
+    "M-plot": lambda d: _fit(d).m_plot("g"),
+    "boosting": lambda d: _fit(d, HistGradientBoostingRegressor(loss="gamma"), "cost").pd("g"),
+    "delta": lambda d: _model(d).pd("x", grid=[-2, 1]),
+    "rate": lambda d: _model(d, exposure="time").pd("x", grid=[-2, 1], scale="rate"),
+    "no response": lambda d: pi.FittedModel(
+        smf.poisson("count ~ x + b + g", d).fit(disp=0), d[["x", "b", "g"]]
+    ).pd("x", grid=[-2, 1]),
+}
+
+
+@pytest.mark.parametrize("case", CURVES)
+def test_intervals_of_positive_means_are_symmetric_on_the_logarithmic_scale(
+    data: pd.DataFrame, case: str
+) -> None:
+    curve = CURVES[case](data)
+    quantile = stats.t.isf(0.025, curve.df_resid) if curve.use_t else stats.norm.isf(0.025)
+    half = quantile * curve.bse / curve.params
+    limits = np.column_stack([curve.params * np.exp(-half), curve.params * np.exp(half)])
+    np.testing.assert_allclose(curve.conf_int(), limits, rtol=1e-10)
+    assert "symmetric on the log scale" in curve.summary().as_text()
+
+
+def test_positive_predictions_are_no_statement(data: pd.DataFrame) -> None:
+    curve = _fit(data.assign(cost=data["cost"] + 50), LinearRegression(), "cost").pd("g")
+    assert (curve.params > 40).all()
+    np.testing.assert_allclose(curve.conf_int().mean(axis=1), curve.params)
+    near = _fit(data).m_plot("x", grid=[-1, 0])  # a local line, which may leave the range
+    np.testing.assert_allclose(near.conf_int().mean(axis=1), near.params)
+    slope = _fit(data).slopes("x", grid=[0])
+    np.testing.assert_allclose(slope.conf_int().mean(axis=1), slope.params)
+
+
+def test_no_lower_limit_of_a_rare_count_is_below_0() -> None:
+    below = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows = pd.DataFrame({"x": rng.normal(size=40)})
+        counts = rng.poisson(np.exp(-1.5 + rows["x"]))
+        model = sm.GLM(counts, sm.add_constant(rows), family=families.Poisson()).fit()
+        curve = pi.FittedModel(model, sm.add_constant(rows), counts).pd("x", grid=[-2.5, 0])
+        below += int((curve.params - 1.96 * curve.bse < 0).any())
+        assert (curve.conf_int()[0] > 0).all()
+    assert below > 0  # of intervals on the plain scale
+
+
+@pytest.mark.parametrize(
+    ("learner", "response", "loss"),
+    [
+        (PoissonRegressor(), "count", "Poisson deviance"),
+        (HistGradientBoostingRegressor(loss="gamma"), "cost", "gamma deviance"),
+        (TweedieRegressor(power=1.5, alpha=0), "count", "squared error"),  # has no loss by name
+        (LinearRegression(), "count", "squared error"),
+    ],
+)
+def test_the_default_loss_is_the_deviance_of_the_family(
+    data: pd.DataFrame, learner: Any, response: str, loss: str
+) -> None:
+    results = _fit(data, learner, response)
+    tables = [results.loss(), results.pfi("x"), results.pd("g"), results.loss(relation="explained")]
+    assert {table.fit.name for table in tables} == {loss}
+    assert {table.fit.share_name for table in tables} == {"R²" if loss[0] == "s" else "D²"}
+    named = loss.split(maxsplit=1)[0].lower()
+    np.testing.assert_array_equal(results.pfi("x").params, results.pfi("x", loss=named).params)
+
+
+def test_a_fitted_model_has_the_deviance_of_its_family(data: pd.DataFrame) -> None:
+    for model in (_model(data), _model(data, exposure="time")):
+        assert model.loss().fit.name == "Poisson deviance"
+    ols = pi.FittedModel(smf.ols("count ~ x + g", data).fit(), data, "count")
+    assert ols.loss().fit.name == "squared error"
+
+
+def test_learners_of_two_families_are_compared_by_one_loss(data: pd.DataFrame) -> None:
+    learners = _fit(data), _fit(data, LinearRegression())
+    with pytest.raises(InferenceError, match="by one `loss=`"):
+        pi.compare(*learners)
+    assert np.isfinite(pi.compare(*learners, loss="squared").params).all()
+
+
+def test_files_keep_the_family(data: pd.DataFrame, tmp_path: Path) -> None:
+    results = _fit(data)
+    curve, pfi = results.pd("x"), results.pfi("x")
+    results.save(tmp_path / "fit.pyinterp")
+    loaded = pi.load(tmp_path / "fit.pyinterp")
+    pd.testing.assert_frame_equal(loaded.pd("x").conf_int(), curve.conf_int())
+    pd.testing.assert_series_equal(loaded.pfi("x").params, pfi.params)
+    assert "log scale" in loaded.pd("x").summary().as_text()
