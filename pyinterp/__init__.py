@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyinterp.losses.rowwise import Loss
     from pyinterp.models.adapters import statsmodels_learner
     from pyinterp.models.distributional import Distributional
+    from pyinterp.models.early_stopping import EarlyStopping
     from pyinterp.papers import replicate
     from pyinterp.report_page import cite, report
     from pyinterp.resampling import (
@@ -55,6 +56,7 @@ __all__ = [
     "CrossValidation",
     "CurveResults",
     "Distributional",
+    "EarlyStopping",
     "Estimand",
     "EstimandResults",
     "Estimate",
@@ -113,6 +115,7 @@ _NAMES = {
     "losses.rowwise": ("Loss",),
     "models.adapters": ("statsmodels_learner",),
     "models.distributional": ("Distributional",),
+    "models.early_stopping": ("EarlyStopping",),
     "papers": ("replicate",),
     "report_page": ("cite", "report"),
     "resampling": (

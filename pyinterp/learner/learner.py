@@ -595,17 +595,12 @@ class Learner:
         """
         seeds = Seeds.start(seed)
         population = self.population
-        y, response = population.y, population.response
-        if y is None or response is None:
-            raise DataError("A learner needs a response.")
         predictor = fit_alone(
             self.estimator,
             self.design.encode(population.variables, population.index),
-            y,
-            response,
+            population,
             seeds.stream("refits", 1),
             keep_set=True,
-            weights=population.weights,
         )
         model = FittedModel.__new__(FittedModel)
         model._assemble(

@@ -21,6 +21,7 @@ Module                What is in it
 `codes`               Numbers that a fitted model takes as categories
 `distant_model`       A model that stays in a process of a cluster
 `adapters`            What estimators say about themselves, and statsmodels models as learners
+`early_stopping`      Boosters that stop by rows that do not train them
 `native_boosters`     Boosters trained without their scikit-learn classes
 `sample_weight`       Sampling weights in the fit of learners
 `missing_values`      Which learners take missing values

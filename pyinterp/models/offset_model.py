@@ -28,6 +28,7 @@ from statsmodels.genmod.families.links import Log
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.errors import DataError, OptionError, quote
 from pyinterp.models.copies import fresh
+from pyinterp.models.early_stopping import booster_of
 from pyinterp.models.final_step import final_step, innermost
 from pyinterp.models.model_reader import is_statsmodels
 from pyinterp.models.predictor import is_classifier, learner_name
@@ -147,7 +148,7 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             response, weights = _loss_rows(model, y, options.get("sample_weight", 1.0))
             self.base_ = start_of(model, response, offset, weights)
             if keyword == "base_margin":  # `predict` adds the base score, which is to be 0
-                model.set_params(base_score=float(_links(model)[1](0.0)))
+                booster_of(model).set_params(base_score=float(_links(model)[1](0.0)))
             model.fit(rows, y, **{keyword: offset + self.base_}, **options)
             sums = weights @ np.column_stack([self._mean(X), response, np.abs(response)])
             far = _objective(model) in CANONICAL and abs(sums[0] - sums[1]) > FAR * sums[2]
@@ -211,6 +212,7 @@ def _keyword(estimator: Any) -> str:
 
     `RATES` for regressors that take weights. Others raise `OptionError`.
     """
+    estimator = booster_of(estimator)
     package = type(estimator).__module__.partition(".")[0]
     if is_statsmodels(estimator) or hasattr(estimator, "fit_options"):
         package = "statsmodels" if _has_offset(estimator.model) else "none"
@@ -242,7 +244,8 @@ def mean_family(given: Any) -> str:
 
     Its means are positive. "poisson" and "gamma" have a deviance by that name.
     """
-    model = final_step(given.estimator if isinstance(given, OffsetModel) else given).model
+    inside = given.estimator if isinstance(given, OffsetModel) else given
+    model = booster_of(final_step(inside).model)
     name = getattr(model, "mean_family", "")
     kind, package = type(model).__name__, type(model).__module__.partition(".")[0]
     if is_statsmodels(model) or hasattr(model, "fit_options"):
@@ -261,6 +264,7 @@ def mean_family(given: Any) -> str:
 
 def _objective(model: Any) -> str:
     """Return the objective of a booster."""
+    model = booster_of(model)
     parameters = model.get_params()
     given = [parameters[name] for name in NAMES if parameters.get(name) is not None]
     own = "binary" if "lightgbm" in type(model).__module__ and is_classifier(model) else "l2"
@@ -271,7 +275,10 @@ def _objective(model: Any) -> str:
 
 def _links(model: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
     """Return the link and the inverse link of a booster."""
-    objective, sigmoid = _objective(model), float(model.get_params().get("sigmoid", 1.0))
+    objective, sigmoid = (
+        _objective(model),
+        float(booster_of(model).get_params().get("sigmoid", 1.0)),
+    )
     if objective in LOGITS:
         return lambda y: special.logit(y) / sigmoid, lambda linear: special.expit(sigmoid * linear)
     return (np.log, np.exp) if objective in LOG_LINKS else (np.positive, np.positive)
@@ -279,7 +286,7 @@ def _links(model: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
 
 def _loss_rows(model: Any, y: npt.ArrayLike, weights: Any) -> tuple[FloatArray, FloatArray]:
     """Return responses as a booster learns them, and the weights of their losses, classes' too."""
-    parameters = model.get_params()
+    parameters = booster_of(model).get_params()
     numbers = np.unique(y, return_inverse=True)[1] if is_classifier(model) else y
     values = np.asarray(numbers, dtype=np.float64)
     if _objective(model) in LOGITS:
@@ -295,7 +302,7 @@ def start_of(model: Any, y: FloatArray, offset: FloatArray, weights: FloatArray)
     It balances totals, :math:`\sum w (y - \mu(\textrm{offset} + b)) = 0`, as the intercept of a
     generalized linear model without features. Where the user says where to start, it is that.
     """
-    parameters, (link, inverse) = model.get_params(), _links(model)
+    parameters, (link, inverse) = booster_of(model).get_params(), _links(model)
     at_0 = str(parameters.get("boost_from_average")).lower() in ("false", "-")
     score = inverse(0.0) if at_0 else parameters.get("base_score")
     mean = np.average(y, weights=weights) if score is None else np.ravel(score)[0]

@@ -14,6 +14,10 @@ RANKING = (
     "a learner has no groups of rows to rank within: fit the model yourself, and explain it by "
     "`pi.FittedModel`."
 )
+STOPPING = (
+    "a learner has no rows to stop by: leave early stopping out of its parameters, and pass it as "
+    "`pi.EarlyStopping(estimator)`, which takes some of the training rows."
+)
 # By words of a message.
 REMEDIES = {
     # scikit-learn
@@ -29,9 +33,8 @@ REMEDIES = {
     # XGBoost and LightGBM
     "DataFrame.dtypes for data must be": f"{CATEGORY}, and pass `enable_categorical=True`.",
     "pandas dtypes must be int, float or bool": f"{CATEGORY}.",
-    "validation dataset for early stopping": (
-        "a learner has no rows to stop by: leave `early_stopping_rounds` out."
-    ),
+    "validation dataset for early stopping": STOPPING,
+    "dataset and eval metric is required": STOPPING,
     "Should set group for ranking": RANKING,
     "or `qid` is required": RANKING,
     # CatBoost

@@ -139,11 +139,9 @@ class LeaveOut:
                 fit_one,
                 without_columns(self.estimator, set(full.columns) - set(reduced.columns)),
                 rows,
-                train.y,
-                train.response,
+                train,
                 self.seeds.stream("refits", refit.number) if self.options.reseed else None,
                 workers=workers,
-                weights=train.weights,
             )
             yield partial(outcome_of, job, _predict, fit, evaluation, workers)
 

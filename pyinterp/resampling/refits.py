@@ -15,11 +15,12 @@ import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 
-from pyinterp._typing import FloatArray, IntArray, Matrix
+from pyinterp._typing import IntArray, Matrix
 from pyinterp.checks import check_choice, check_count, check_flag, check_jobs
 from pyinterp.data.design import Design, FormulaDesign
-from pyinterp.data.sample import Response, Sample
+from pyinterp.data.sample import Sample
 from pyinterp.errors import (
+    DataError,
     DesignError,
     PyinterpError,
     RefitError,
@@ -32,7 +33,7 @@ from pyinterp.models.copies import fresh, reseed, seed_networks
 from pyinterp.models.distant_model import distant, outline
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.models.remedies import explanation
-from pyinterp.models.sample_weight import weight_option
+from pyinterp.models.sample_weight import WEIGHT, weight_option
 from pyinterp.parallel import EndOfCall, outcomes, threads
 from pyinterp.parallel.cluster import Cluster, There
 from pyinterp.parallel.progress import ProgressOption
@@ -253,7 +254,7 @@ class _Work:
         matrix = self.design.encode(train.variables, train.index)
         rng = self.seeds.stream("refits", k, "trial")
         if len(getattr(self.estimator, "steps", ())) < 2:
-            ask: Any = fit_one(self.estimator, matrix, train.y, train.response, rng)
+            ask: Any = fit_one(self.estimator, matrix, train, rng)
         else:
             steps = fresh(self.estimator)[:-1]
             reseed(steps, rng)
@@ -346,8 +347,8 @@ class _Work:
                 yield partial(outcome_of, k, _failure, error)
                 continue
             rng = self.seeds.stream("refits", k) if self.options.reseed else None
-            fit = partial(fit_one, workers=workers, weights=train.weights)
-            job = partial(outcome_of, k, fit, self.estimator, matrix, train.y, train.response, rng)
+            fit = partial(fit_one, workers=workers)
+            job = partial(outcome_of, k, fit, self.estimator, matrix, train, rng)
             if self.finish is not None:
                 job = partial(_finish, self.finish, design, self.parts[k], job)
             yield job
@@ -407,34 +408,50 @@ def _report(failures: Sequence[tuple[str, Exception]], total: int, lacking: str)
     warnings.warn(text, RefitWarning, stacklevel=level_of_caller())
 
 
+def _by_row(model: Any, train: Sample) -> dict[str, Any]:
+    """Return what `fit` is given by row: sampling weights, and groups if it takes some.
+
+    A group is a cluster, or repeats of a row.
+    """
+    groups = train.rows if train.clusters is None else train.clusters
+    several = len(np.unique(groups)) < len(groups)
+    options: dict[str, Any] = {}
+    for name, values in ((WEIGHT, train.weights), ("groups", groups if several else None)):
+        option = None if values is None else weight_option(model, name)
+        if option is not None:
+            options[option] = values
+    return options
+
+
 def fit_one(
     estimator: Any,
     matrix: Matrix,
-    y: FloatArray,
-    response: Response,
+    train: Sample,
     rng: np.random.Generator | None,
     *,
     workers: int = 1,
     keep_set: bool = False,
-    weights: FloatArray | None = None,
 ) -> Predictor:
-    """Train a copy of `estimator` on design rows `matrix` and responses `y`, maybe weighted.
+    """Train a copy of `estimator` on the design `matrix` of rows and their responses.
 
-    As one of several `workers` it uses its share of the cores.
+    Their sampling weights are given to it, and their clusters if its `fit` takes `groups`. As one
+    of several `workers` it uses its share of the cores.
     Every seed inside the estimator is drawn from `rng`; with `keep_set` only those that are None.
     Without `rng` all stay as they are.
     """
+    y, response = train.y, train.response
+    if y is None or response is None:
+        raise DataError("A learner needs a response.")
     model = fresh(estimator)
     if rng is not None:
         reseed(model, rng, keep_set=keep_set)
-    option = None if weights is None else weight_option(model)
-    weighted = {} if option is None else {option: weights}
+    by_row = _by_row(model, train)
     coded = response.classes is not None and wants_codes(model)
     with threads.shared_cores([model], workers), seed_networks(model, rng):
         if wants_frames(model):
-            model.fit(matrix, response.column(y), **weighted)
+            model.fit(matrix, response.column(y), **by_row)
         else:
-            model.fit(matrix, y.astype(np.intp) if coded else response.labels(y), **weighted)
+            model.fit(matrix, y.astype(np.intp) if coded else response.labels(y), **by_row)
     predictor = Predictor.of(model, response.classes, coded=coded)
     return replace(predictor, ordinal=response.ordinal, total=getattr(model, "total_", 1.0))
 
@@ -500,8 +517,7 @@ def _train_there(
 
     def fit() -> Predictor:
         matrix = design.encode(train.variables, train.index)
-        arguments: Any = estimator, matrix, train.y, train.response, rng
-        return fit_one(*arguments, workers=workers, weights=train.weights)
+        return fit_one(estimator, matrix, train, rng, workers=workers)
 
     return _finish(finish, design, part, partial(outcome_of, k, fit))[1]
 

@@ -62,7 +62,7 @@ CASES: dict[str, tuple[Callable[[], Any], str, Callable[[], Any]]] = {
         lambda: ask(
             lambda: xgb.XGBRegressor(n_estimators=2, n_jobs=1, early_stopping_rounds=1), NUMBERS
         ),
-        "leave `early_stopping_rounds` out",
+        "`pi.EarlyStopping",
         lambda: ask(lambda: xgb.XGBRegressor(n_estimators=2, n_jobs=1), NUMBERS),
     ),
     "CatBoost, texts": (

@@ -13,7 +13,7 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_count, check_list
-from pyinterp.errors import DataError, OptionError, quote
+from pyinterp.errors import OptionError, quote
 from pyinterp.learner.learner import Learner
 from pyinterp.parameters import takes
 from pyinterp.representation import about
@@ -456,10 +456,8 @@ def _predictions(
     Of two classes it is the probability of the second.
     """
     sample = learner.population
-    if sample.y is None or sample.response is None:
-        raise DataError("A learner needs a response.")
     matrix = learner.design.encode(sample.variables)
-    predictor = fit_alone(learner.estimator, matrix, sample.y, sample.response, rng)
+    predictor = fit_alone(learner.estimator, matrix, sample, rng)
     together = learner.variables_of(pd.concat(frames, ignore_index=True))
     predicted = predictor(learner.design.encode(together))
     if predictor.classes is not None and process.classes is not None:

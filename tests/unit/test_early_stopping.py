@@ -1,0 +1,205 @@
+"""Boosters stop by some of the training rows alone: whole clusters, with weights and offsets."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pyinterp as pi
+from pyinterp.errors import OptionError, RefitError
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+
+N = 240
+PLAN = pi.HalfSampling(3, pairs=5)
+LIGHT = {"n_estimators": 400, "n_jobs": 1, "verbose": -1}
+EXTREME = {"n_estimators": 400, "n_jobs": 1}
+
+
+class Spy(lgb.LGBMRegressor):  # type: ignore[misc]
+    """A booster that notes what it is given: the first column names the row."""
+
+    calls: ClassVar[list[dict[str, Any]]] = []
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        init_score: Any = None,
+        eval_X: Any = None,
+        eval_y: Any = None,
+        **options: Any,
+    ) -> Any:
+        train, held = (np.asarray(rows)[:, 0].astype(int) for rows in (X, eval_X))
+        given = {"train": train, "held": held, "weights": sample_weight, "offset": init_score}
+        self.calls.append({**given, **options})
+        return super().fit(
+            X, y, sample_weight=sample_weight, init_score=init_score, eval_X=eval_X, eval_y=eval_y,
+            **options,
+        )  # fmt: skip
+
+
+Spy.__module__ = lgb.LGBMRegressor.__module__  # by which offsets are named
+
+
+@pytest.fixture(scope="module")
+def data() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(N, 3)), columns=list("abc"))
+    frame.insert(0, "row", np.arange(N, dtype=float))
+    frame["clinic"] = np.resize(np.arange(60), N)
+    frame["e"] = rng.uniform(0.2, 3, N)
+    frame["w"] = rng.uniform(0.5, 2, N)
+    frame["y"] = frame["a"] + frame["b"] ** 2 + rng.normal(size=N)
+    frame["high"] = np.where(frame["y"] > 1.5, "yes", "no")
+    frame["count"] = rng.poisson(frame["e"] * np.exp(0.5 * frame["a"])).astype(float)
+    return frame
+
+
+BOOSTERS = {
+    "lightgbm": ("y", lambda: lgb.LGBMRegressor(**LIGHT)),
+    "xgboost": ("y", lambda: xgb.XGBRegressor(**EXTREME)),
+    "lightgbm classes": ("high", lambda: lgb.LGBMClassifier(**LIGHT)),
+    "xgboost classes": ("high", lambda: xgb.XGBClassifier(**EXTREME)),
+}
+
+
+def rounds_of(fit: Any) -> list[int]:
+    boosters = [refit.predictor.estimator.best_estimator_ for refit in fit.refits]
+    return [
+        b.best_iteration_ if hasattr(b, "best_iteration_") else b.best_iteration for b in boosters
+    ]
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_rounds_are_chosen_by_refit_and_engines_are_exact(name: str, data: pd.DataFrame) -> None:
+    response, make = BOOSTERS[name]
+
+    def fit() -> Any:
+        learner = pi.EarlyStopping(make())
+        return pi.Learner(data[response], data[["a", "b", "c"]], learner).fit(
+            PLAN, seed=1, progress=False
+        )
+
+    one, other = fit(), fit()
+    assert one.pfi().engine.name == "trees, exact"
+    assert one.pfi().tidy().equals(other.pfi().tidy())
+    assert len(set(rounds_of(one))) > 1
+    assert max(rounds_of(one)) < 380  # it stopped
+    pfi = one.pfi().params
+    assert pfi["b"] > 5 * abs(pfi["c"])
+
+
+def test_no_evaluation_row_is_held_out(data: pd.DataFrame) -> None:
+    Spy.calls.clear()
+    learner = pi.Learner(data["y"], data[["row", "a", "b"]], pi.EarlyStopping(Spy(**LIGHT)))
+    fit = learner.fit(PLAN, seed=1, progress=False)
+    assert len(Spy.calls) == 13
+    for call, refit in zip(Spy.calls, fit.analysis.refits, strict=True):
+        given = [*call["train"], *call["held"]]
+        assert sorted(given) == sorted(refit.train_rows)
+        assert not set(given) & set(refit.evaluation.rows)
+        assert len(call["held"]) == pytest.approx(0.2 * len(given), abs=1)
+
+
+def test_whole_clusters_are_held_out(data: pd.DataFrame) -> None:
+    Spy.calls.clear()
+    booster = make_pipeline("passthrough", pi.EarlyStopping(Spy(**LIGHT)))
+    learner = pi.Learner(data["y"], data[["row", "a", "b"]], booster)
+    learner.fit(pi.HalfSampling(2, pairs=5, cluster=data["clinic"]), seed=1, progress=False)
+    for call in Spy.calls:
+        train, held = (
+            set(data["clinic"].to_numpy()[call[n].astype(int)]) for n in ("train", "held")
+        )
+        assert held
+        assert not train & held
+
+
+def test_repeats_of_a_row_stay_together(data: pd.DataFrame) -> None:
+    Spy.calls.clear()
+    learner = pi.Learner(data["y"], data[["row", "a", "b"]], pi.EarlyStopping(Spy(**LIGHT)))
+    learner.fit(pi.Bootstrap(3), seed=1, progress=False)
+    for call in Spy.calls:
+        assert len(set(call["train"])) < len(call["train"])
+        assert not set(call["train"]) & set(call["held"])
+
+
+def test_weights_and_offsets_go_with_their_rows(data: pd.DataFrame) -> None:
+    Spy.calls.clear()
+    learner = pi.Learner(
+        data["count"], data[["row", "a", "b"]], pi.EarlyStopping(Spy(objective="poisson", **LIGHT)),
+        weights=data["w"], weights_type="sampling", exposure=data["e"],
+    )  # fmt: skip
+    learner.fit(pi.Subsampling(3), seed=1, progress=False)
+    w, e = data["w"].to_numpy(), np.log(data["e"].to_numpy())
+    for call in Spy.calls:
+        (weights,), (offset,) = call["eval_sample_weight"], call["eval_init_score"]
+        both = np.concatenate([call["train"], call["held"]])
+        scale = np.concatenate([call["weights"], weights]) / w[both]
+        start = np.concatenate([call["offset"], offset]) - e[both]
+        np.testing.assert_allclose(scale, scale[0])
+        np.testing.assert_allclose(start, start[0])
+
+
+@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
+def test_the_unit_of_exposure_changes_nothing(booster: str, data: pd.DataFrame) -> None:
+    make = {
+        "lightgbm": lambda: lgb.LGBMRegressor(objective="poisson", **LIGHT),
+        "xgboost": lambda: xgb.XGBRegressor(objective="count:poisson", **EXTREME),
+    }[booster]
+    tables = []
+    for unit in (1.0, 365.0):
+        learner = pi.Learner.from_formula(
+            "count ~ a + b", data, pi.EarlyStopping(make()), exposure=data["e"] * unit
+        )
+        tables.append(learner.fit(pi.Subsampling(3), seed=1, progress=False).pfi().params)
+    np.testing.assert_allclose(tables[0], tables[1], rtol=1e-3)
+
+
+def test_a_fitted_one_is_explained(data: pd.DataFrame) -> None:
+    X = data[["a", "b", "c"]]
+    model = pi.EarlyStopping(lgb.LGBMClassifier(**LIGHT), random_state=1).fit(X, data["high"])
+    assert list(model.classes_) == ["no", "yes"]
+    assert set(model.predict(X)) == {"no", "yes"}
+    fitted = pi.FittedModel(model, X, data["high"])
+    assert fitted.pfi().engine.name == "trees, exact"
+    search = GridSearchCV(pi.EarlyStopping(lgb.LGBMRegressor(**LIGHT)), {"rounds": [5, 20]}, cv=2)
+    learner = pi.Learner(data["y"], X, search)
+    plan = pi.HalfSampling(2, pairs=5, cluster=data["clinic"])
+    assert learner.fit(plan, seed=1, progress=False).pfi().params["b"] > 0.5
+
+
+def test_catboost_stops(data: pd.DataFrame) -> None:
+    catboost = pytest.importorskip("catboost")
+    booster = catboost.CatBoostRegressor(
+        n_estimators=400, thread_count=1, allow_writing_files=False, learning_rate=0.3
+    )
+    learner = pi.Learner(data["y"], data[["a", "b", "c"]], pi.EarlyStopping(booster, rounds=5))
+    fit = learner.fit(pi.Subsampling(3), seed=1, progress=False)
+    assert max(refit.predictor.estimator.best_estimator_.tree_count_ for refit in fit.refits) < 300
+    assert fit.pfi().params["b"] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: pi.EarlyStopping(RandomForestRegressor()), "scikit-learn's boosters stop by"),
+        (lambda: pi.EarlyStopping(lgb.LGBMRegressor(), share=1.5), "`share` must be"),
+        (lambda: pi.EarlyStopping(lgb.LGBMRegressor(), rounds=0), "`rounds` must be"),
+        (lambda: lgb.LGBMRegressor(early_stopping_round=5, verbose=-1), "`pi.EarlyStopping"),
+        (lambda: xgb.XGBRegressor(early_stopping_rounds=5), "`pi.EarlyStopping"),
+    ],
+)
+def test_refusals_say_what_to_write(make: Any, words: str, data: pd.DataFrame) -> None:
+    learner = pi.Learner(data["y"], data[["a", "b"]], make_pipeline(StandardScaler(), make()))
+    with pytest.raises((OptionError, RefitError), match=words):
+        learner.fit(pi.Subsampling(2), seed=1, progress=False)
