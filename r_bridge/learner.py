@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from itertools import chain, count
+from collections.abc import Iterable, Mapping
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ OF_A_PACKAGE = re.compile(r"([A-Za-z][A-Za-z0-9.]*):::?[A-Za-z0-9._]+")
 
 # Functions that model the probability of the second of two classes.
 BINOMIAL = {"stats::glm", "glm", "mgcv::gam", "gam", "mgcv::bam", "bam"}
+# Those whose `predict` adds the offset of a formula.
+WITH_OFFSET = {*BINOMIAL, "stats::lm", "lm"}
 
 
 def _is_classifier(learner: RLearner) -> bool:
@@ -172,8 +174,15 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         )
         return type(self)(**{**self.get_params(), "classifier": not numeric})
 
-    def fit(self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike) -> RLearner:
-        """Fit the model in R."""
+    @property
+    def takes_offset(self) -> bool:
+        """Whether the function adds a column to the linear predictor, in `predict` too."""
+        return self.function in WITH_OFFSET
+
+    def fit(
+        self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike, offset: FloatArray | None = None
+    ) -> RLearner:
+        """Fit the model in R, with an offset of every row if there is one."""
         package = OF_A_PACKAGE.fullmatch(self.function)
         if package:
             need(package[1], f'`RLearner("{self.function}")`')
@@ -187,17 +196,20 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         self.n_features_in_ = frame.shape[1]
         self._levels = levels_in(frame)
         response = _response_name(self.formula, frame, target)
-        self._names = Translation([*frame, response])
+        self._offset = _free("offset", [*frame, response])
+        self._names = Translation([*frame, response, self._offset])
         self._words = [self._names.to_r(str(name)) for name in frame]
         arguments = self._r_arguments(frame)
         values = self._response(target, arguments)
         data = align(frame, self._levels)
         data[response] = values
+        if offset is not None:
+            data[self._offset] = offset
         console: list[str] = []
         made = SESSION.call_with(
             self.function,
             [
-                ("", self._r_formula(frame, response)),
+                ("", self._r_formula(frame, response, [] if offset is None else [self._offset])),
                 ("data", self._names.frame_to_r(data)),
                 *arguments.items(),
             ],
@@ -223,9 +235,11 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
             return ""
         return text_from_r(SESSION.call("log_family", family))[0]
 
-    def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
+    def predict(
+        self, X: pd.DataFrame | npt.ArrayLike, offset: FloatArray | None = None
+    ) -> npt.NDArray[Any]:
         """Predict means, or the labels that R's `predict` says, else the most probable classes."""
-        rows = self._rows(X)
+        rows = self._rows(X, offset)
         if not self.classifier:
             return self.fit_.predict(rows, None, self.predict_args, learner=True)
         said = self.fit_.labels(rows, self._class_texts, self.predict_args, learner=True)
@@ -233,9 +247,11 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         return labels
 
     @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
-    def predict_proba(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
+    def predict_proba(
+        self, X: pd.DataFrame | npt.ArrayLike, offset: FloatArray | None = None
+    ) -> FloatArray:
         """Predict the probability of every class."""
-        rows = self._rows(X)
+        rows = self._rows(X, offset)
         return self.fit_.predict(rows, self._class_texts, self.predict_args, learner=True)
 
     def score(self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike) -> float:
@@ -256,7 +272,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     def _class_texts(self) -> list[str]:
         return [str(c) for c in self.classes_]
 
-    def _rows(self, X: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
+    def _rows(self, X: pd.DataFrame | npt.ArrayLike, offset: FloatArray | None) -> pd.DataFrame:
         """Return rows as R's model wants them."""
         check_is_fitted(self, "fit_")
         check_no_rows(self.predict_args or {}, None)
@@ -265,9 +281,12 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         if hasattr(self, "feature_names_in_"):
             frame = columns_by_name(X, frame, list(self.feature_names_in_), "X")
         check_count(frame, self.n_features_in_)
-        return self._names.frame_to_r(align(frame, self._levels))
+        own = align(frame, self._levels)
+        if offset is not None:
+            own[self._offset] = offset
+        return self._names.frame_to_r(own)
 
-    def _r_formula(self, frame: pd.DataFrame, response: str) -> Any:
+    def _r_formula(self, frame: pd.DataFrame, response: str, offset: list[str]) -> Any:
         """Return R's formula, of plain names alone."""
         changed = {}
         if self.formula is not None:  # in which "." is all variables
@@ -280,6 +299,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
             texts(self._names.to_r(str(name)) for name in frame),
             texts(changed),
             texts(changed.values()),
+            texts(offset),
         )
 
     def _r_arguments(self, frame: pd.DataFrame) -> dict[str, Any]:
@@ -358,9 +378,15 @@ def _response_name(formula: str | None, frame: pd.DataFrame, y: pd.Series[Any]) 
     if name:
         return name
     own = "" if y.name is None else str(y.name)
-    candidates = [own] if is_plain(own) else []
-    numbered = (f"response.{k}" for k in count(1))
-    return next(c for c in chain(candidates, ["y"], numbered) if c not in frame)
+    if is_plain(own) and own not in frame:
+        return own
+    return "y" if "y" not in frame else _free("response", frame)
+
+
+def _free(name: str, columns: Iterable[Any]) -> str:
+    """Return a name that no column has."""
+    taken = {*map(str, columns)}
+    return next(new for k in count(1) if (new := f"{name}.{k}") not in taken)
 
 
 def _numbers(values: pd.Series[Any], function: str) -> FloatArray:

@@ -216,6 +216,8 @@ def _keyword(estimator: Any) -> str:
     package = type(estimator).__module__.partition(".")[0]
     if is_statsmodels(estimator) or hasattr(estimator, "fit_options"):
         package = "statsmodels" if _has_offset(estimator.model) else "none"
+    if getattr(estimator, "takes_offset", False):  # of R
+        return "offset"
     if package in KEYWORDS and getattr(estimator, "n_classes_", 2) <= 2:
         return KEYWORDS[package]
     predicts = callable(getattr(estimator, "predict", None)) and not is_classifier(estimator)
@@ -228,7 +230,8 @@ def _keyword(estimator: Any) -> str:
 def _refusal(estimator: Any) -> str:
     return (
         f"{learner_name(estimator)} takes no offset; those that do are statsmodels_learner of GLM, "
-        "Logit, Poisson or NegativeBinomial, XGBoost and LightGBM, with at most two classes. "
+        "Logit, Poisson or NegativeBinomial, R's glm, gam, bam and lm, XGBoost and LightGBM, "
+        "with at most two classes. "
         "Other regressors that take `sample_weight` take an `exposure`, but CatBoost, which starts "
         "at a rate of 1 in any unit."
     )
