@@ -15,12 +15,17 @@ table_of <- function(path) {
   results <- read_json(file.path(folder, "manifest.json"))$results
   array <- function(x) npy(file.path(folder, paste0(x$array, ".npy")))
   rep <- results$replicates
+  stopifnot(
+    results$variance$cov_type == "half-sample", !is.null(rep$tally$halves), !results$simultaneous,
+    results$alternative == "two-sided", is.null(results$p_adjust),
+    setequal(unlist(results$estimand$parameter$range), c("-inf", "inf")))
   values <- array(rep$tally$values)
   pair <- sapply(rep$evaluations$groups, function(g) if (is.null(g)) NA else g$number)
   halves <- order(pair, na.last = NA)
   M <- length(halves) / 2
   mine <- values[is.na(pair), , drop = FALSE]
   m <- nrow(mine)
+  stopifnot(m > 1)                                         # HalfSampling(0) has pairs alone
   # D: what training does, less what evaluating does
   member <- sapply(rep$evaluations$at[halves], function(at)
     tabulate(array(at) + 1, length(array(rep$evaluations$rows))))

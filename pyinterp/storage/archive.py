@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pyinterp.errors import FileError, PyinterpError, quote, reason
+from pyinterp.errors import FileError, PyinterpError, quote, reason, short
 from pyinterp.storage.codec import Reader, Writer
 from pyinterp.storage.files import place_of, whole_file
 
@@ -152,10 +152,9 @@ def check_schema(manifest: Any) -> None:
             "again, and save again"
         )
     if schema > SCHEMA:
-        version = quote(about.get("pyinterp-stats"), 40)
         raise FileError(
-            f"it was saved by a newer version ({version}, schema {schema}; this one reads up "
-            f"to {SCHEMA}): update pyinterp-stats"
+            f"it was saved by a newer version ({quote(about.get('pyinterp-stats'), 40)}, schema "
+            f"{schema}; this one reads up to {SCHEMA}): update pyinterp-stats"
         )
 
 
@@ -166,8 +165,9 @@ def array_of(data: bytes, kinds: str = NUMBERS) -> npt.NDArray[Any]:
     if version != (1, 0):
         raise FileError("an array has an unknown form")
     shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-    if dtype.kind not in kinds or dtype.hasobject:
-        raise FileError(f"an array has values of type {dtype}")
+    # Values of no bytes would be any number of them.
+    if dtype.kind not in kinds or dtype.hasobject or not dtype.itemsize:
+        raise FileError(f"an array has values of type {short(dtype)}")
     if int(np.prod(shape, dtype=object)) * dtype.itemsize != len(data) - file.tell():
         raise FileError("an array is cut off")
     file.seek(0)

@@ -94,7 +94,7 @@ class Reader:
     array : callable
         ``array(name)`` returns the array of that name.
     most : int
-        Rows of a table at most: a few words can stand for more than the memory holds.
+        Rows of ranges, in all: a few words can stand for more than the memory holds.
     """
 
     def __init__(self, array: Callable[[str], Array], most: int) -> None:
@@ -126,8 +126,9 @@ class Reader:
         if tag not in FORMS:
             raise unlike(tree, "value")
         value = FORMS[tag].value(*map(self._any, tree[tag]))
-        if isinstance(value, pd.RangeIndex) and len(value) > self._most:
-            raise FileError(f"an index has {len(value)} rows")
+        self._most -= len(value) if isinstance(value, pd.RangeIndex) else 0
+        if self._most < 0:
+            raise FileError("its indices have more rows than it can have")
         return value
 
     def _object(self, tree: dict[str, Tree], kind: type) -> Any:
@@ -155,9 +156,8 @@ class Reader:
     def _numbers(self, tree: Tree, inner: tuple[Any, ...]) -> Array:
         array = self._any(tree)
         (number,) = typing.get_args(inner[1])
-        if not isinstance(array, np.ndarray) or array.dtype.kind not in NUMBERS.get(
-            number, "fiubUO"
-        ):
+        kinds = NUMBERS.get(number, "fiubUO")
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
             raise unlike(tree, number)
         return array
 
@@ -214,9 +214,8 @@ class _Pandas:
 @cache
 def types_of(kind: type) -> dict[str, Any]:
     """Return the types that a class states for what it is made of."""
-    made_by: Any = (
-        kind if is_dataclass(kind) or hasattr(kind, "_fields") else vars(kind)["__init__"]
-    )
+    by_fields = is_dataclass(kind) or hasattr(kind, "_fields")
+    made_by: Any = kind if by_fields else vars(kind)["__init__"]
     # Frames of other libraries are named for type checkers alone.
     return typing.get_type_hints(made_by, localns={"pd": _Pandas(), "ForeignFrame": Any})
 
@@ -225,8 +224,7 @@ def family(kind: type) -> Iterator[type]:
     """Yield a class and those that are made of it, of this package."""
     if is_of_package(kind):
         yield kind
-    below: list[type] = kind.__subclasses__()
-    for each in below:
+    for each in list[type](kind.__subclasses__()):
         yield from family(each)
 
 
@@ -248,8 +246,7 @@ def state_of(value: Any) -> dict[str, Any] | None:
 def function_name(function: Any) -> str:
     """Return what a function is called; a partial one by its function."""
     inner = function.func if isinstance(function, partial) else function
-    name = getattr(inner, "__qualname__", type(inner).__name__)
-    return str(name)
+    return str(getattr(inner, "__qualname__", type(inner).__name__))
 
 
 def unlike(tree: Tree, kind: Any) -> FileError:

@@ -6,17 +6,18 @@ import datetime
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cache
+from typing import Any, NamedTuple, cast
 from zoneinfo import available_timezones
 
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from pyinterp.errors import FileError, quote
+from pyinterp.errors import FileError, OptionError, PyinterpError, quote
 from pyinterp.storage.texts import KeyText
 
-OFFSET = re.compile(r"UTC([+-]\d\d:\d\d(:\d\d)?)?")
+OFFSET = re.compile(r"UTC([+-]\d\d:\d\d)?")
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,21 @@ def _values(column: pd.Series[Any] | pd.Index) -> Any:
     return column.to_numpy() if isinstance(column.dtype, np.dtype) else column.array
 
 
+def _series(values: Any, name: Any, index: pd.Index) -> pd.Series[Any]:
+    # Tables take many times the memory of texts of numpy, and of one value for all rows.
+    if values.shape != (len(index),) or values.dtype.kind in "SU":
+        raise FileError("a column has other rows than its table, or texts of numpy")
+    return pd.Series(values, index, values.dtype, name)
+
+
+def _index(values: Any, name: Any) -> pd.Index:
+    if values.dtype.kind in "SU":
+        raise FileError("an index has texts of numpy")
+    return pd.Index(values, values.dtype, name=name, tupleize_cols=False)
+
+
 def _frame(columns: tuple[Any, ...], names: pd.Index, index: pd.Index) -> pd.DataFrame:
-    every = [pd.Series(values, index, values.dtype) for values in columns]
+    every = [_series(values, None, index) for values in columns]
     return pd.DataFrame(dict(enumerate(every)), index=index).set_axis(names, axis=1)
 
 
@@ -76,7 +90,7 @@ def _parts_of_column(values: ExtensionArray) -> list[Any]:
     dtype: Any = values.dtype
     if isinstance(dtype, pd.DatetimeTZDtype):
         utc = pd.DatetimeIndex(values).tz_convert("UTC").tz_localize(None)
-        return [str(dtype), utc.to_numpy()]
+        return [f"datetime64[{dtype.unit}, {_zone_of(dtype.tz)}]", utc.to_numpy()]
     name = str(dtype)
     if isinstance(dtype, pd.StringDtype):
         name = f"string[{dtype.storage}]" if dtype.na_value is pd.NA else "str"
@@ -84,27 +98,33 @@ def _parts_of_column(values: ExtensionArray) -> list[Any]:
 
 
 def _column(dtype: str, values: Any) -> ExtensionArray:
-    if values.dtype.kind != "M":
-        kind: Any = pd.api.types.pandas_dtype(dtype)
-        plain: ExtensionArray = pd.array(values, dtype=kind)
-        return plain
-    _check_zone(dtype.removesuffix("]").partition(", ")[2])
-    zone: Any = pd.DatetimeTZDtype.construct_from_string(dtype)
-    return pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(zone.tz).array
+    if values.dtype.kind == "M":
+        zone = _zone(dtype.removesuffix("]").partition(", ")[2])
+        return pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(zone).array
+    kind: Any = pd.api.types.pandas_dtype(dtype)
+    # Types of numpy, such as texts of 1,000 characters, can be larger than what they hold.
+    if values.dtype.kind != "O" or isinstance(kind, np.dtype):
+        raise FileError(f"a column of type {quote(dtype)} has values of another one")
+    return cast(ExtensionArray, pd.array(values, dtype=kind))
 
 
 def _stamp(moment: Any, zone: str | None) -> pd.Timestamp:
     stamp = pd.Timestamp(moment[()])
-    if zone is None:
-        return stamp
-    _check_zone(zone)
-    return stamp.tz_localize("UTC").tz_convert(zone)
+    return stamp if zone is None else stamp.tz_localize("UTC").tz_convert(_zone(zone))
 
 
-def _check_zone(zone: str) -> None:
-    """Raise `FileError` unless a time zone is one by name: others may name files to open."""
-    if zone not in available_timezones() and not OFFSET.fullmatch(zone):
-        raise FileError(f"there is no time zone {quote(zone)}")
+def _zone_of(zone: datetime.tzinfo) -> str:
+    if isinstance(zone, datetime.timezone):  # its name may be one of a zone with summer time
+        zone = datetime.timezone(zone.utcoffset(None))
+    return _zone(str(zone), OptionError)
+
+
+@cache  # names are read from the disk
+def _zone(name: str, error: type[PyinterpError] = FileError) -> str:
+    """Return the name of a time zone, if it is one: others may name files to open."""
+    if not OFFSET.fullmatch(name) and name not in available_timezones():
+        raise error(f"Files can't hold the time zone {quote(name)}: convert its times to UTC.")
+    return name
 
 
 def _moment(text: str, fold: int) -> datetime.datetime:
@@ -122,7 +142,7 @@ FORMS = {
     "NA": Form((type(pd.NA),), lambda _: [], lambda: pd.NA),
     "NaT": Form((type(pd.NaT),), lambda _: [], lambda: pd.NaT),
     "Timestamp": Form(
-        (pd.Timestamp,), lambda v: [np.asarray(v.asm8), None if v.tz is None else str(v.tz)], _stamp
+        (pd.Timestamp,), lambda v: [np.asarray(v.asm8), v.tz and _zone_of(v.tz)], _stamp
     ),
     "Timedelta": Form(
         (pd.Timedelta,), lambda v: [np.asarray(v.asm8)], lambda array: pd.Timedelta(array[()])
@@ -134,11 +154,7 @@ FORMS = {
         lambda v: [[_values(v.iloc[:, j]) for j in range(v.shape[1])], v.columns, v.index],
         _frame,
     ),
-    "Series": Form(
-        (pd.Series,),
-        lambda v: [_values(v), v.name, v.index],
-        lambda values, name, index: pd.Series(values, index, values.dtype, name),
-    ),
+    "Series": Form((pd.Series,), lambda v: [_values(v), v.name, v.index], _series),
     "RangeIndex": Form(
         (pd.RangeIndex,),
         lambda v: [v.start, v.stop, v.step, v.name],
@@ -149,11 +165,7 @@ FORMS = {
         lambda v: [list(v.levels), list(v.codes), list(v.names)],
         lambda levels, codes, names: pd.MultiIndex(levels, codes, names=names),
     ),
-    "Index": Form(
-        (pd.Index,),
-        lambda v: [_values(v), v.name],
-        lambda values, name: pd.Index(values, values.dtype, name=name, tupleize_cols=False),
-    ),
+    "Index": Form((pd.Index,), lambda v: [_values(v), v.name], _index),
     "Categorical": Form(
         (pd.Categorical,),
         lambda v: [v.codes, v.categories, bool(v.ordered)],

@@ -65,7 +65,7 @@ OTHER_CALLS = {
 # Options of R, of scikit-learn's estimators, of the R bridge, and of classes of one's own.
 OTHER_OPTIONS = {
     "NUMBA_DISABLE_JIT", "RPY2_CFFI_MODE", "approx", "cat_features", "classifier", "control",
-    "family", "fit_intercept", "formula", "frozen", "linout", "max_features", "method",
+    "family", "fit_intercept", "frozen", "linout", "max_features", "method",
     "min_samples_leaf",
     "model", "monotonic_cst", "n_repeats", "no_weights", "probability", "r_style", "random_state",
     "range", "recursive", "return_std", "sample_splitting",

@@ -9,6 +9,7 @@ import io
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +41,55 @@ def saved(request: Any, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[
     return files
 
 
-def test_in_numpy(saved: list[tuple[Path, Any]]) -> None:
+# Tables that neither the page nor the script recomputes.
+OTHERS: dict[str, Callable[[Any], Any]] = {
+    "ratio": lambda fit: fit.pfi(relation="ratio"),
+    "loss": lambda fit: fit.loss(),
+    "groups": lambda fit: fit.pfi(by="g"),
+    "cov_type": lambda fit: fit.pfi(cov_type="corrected"),
+    "one-sided": lambda fit: fit.pfi(alternative="greater"),
+    "adjusted": lambda fit: fit.pfi(p_adjust="holm"),
+    "simultaneous": lambda fit: fit.pd("x", points=3, simultaneous=True),
+}
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame(rng.normal(size=(80, 3)), columns=["x", "z", "y"])
+    data["g"] = np.resize(["a", "b"], 80)
+    learner, folder = (
+        pi.Learner.from_formula("y ~ x + z", data, Ridge()),
+        tmp_path_factory.mktemp("o"),
+    )
+    fit = learner.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False)
+    no_mean = learner.fit(pi.HalfSampling(0, pairs=5), seed=1, progress=False)
+    tables = {name: ask(fit) for name, ask in OTHERS.items()} | {"pairs alone": no_mean.pfi()}
+    for name, table in tables.items():
+        table.save(folder / name)
+    return [folder / name for name in tables]
+
+
+def table_of(path: Path) -> Any:
+    """Return what the page's code makes of a file."""
     page = (DOCS / "file_format.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```\{code-cell\} ipython3\n(from scipy.*?)\nprint", page, re.DOTALL)
     names: dict[str, Any] = {"np": np, "json": __import__("json")}
     exec(code, names)  # noqa: S102 - our own page
+    return names["table_of"](path)
+
+
+def test_in_numpy(saved: list[tuple[Path, Any]]) -> None:
     for path, table in saved:
-        found, expected = names["table_of"](path), table.summary_frame()[COLUMNS].to_numpy()
+        found, expected = table_of(path), table.summary_frame()[COLUMNS].to_numpy()
         np.testing.assert_allclose(found, expected, rtol=1e-10, atol=0)
+
+
+def test_other_tables_are_refused_in_numpy(others: list[Path]) -> None:
+    """A wrong number would be worse than none."""
+    for path in others:
+        with pytest.raises(AssertionError):
+            table_of(path)
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +116,15 @@ def test_in_r(saved: list[tuple[Path, Any]], program: str) -> None:
         )
         if "p" in found:
             np.testing.assert_allclose(found["p"], expected["p_value"], rtol=1e-7)
+
+
+def test_other_tables_are_refused_in_r(others: list[Path], program: str) -> None:
+    for path in others:
+        run = subprocess.run(  # noqa: S603 - our own script
+            [program, str(DOCS / "read_file.R"), str(path)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode
+        assert "is not TRUE" in run.stderr

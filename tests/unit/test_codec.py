@@ -29,6 +29,7 @@ from pyinterp.distributions.families import Distribution, Gamma, Poisson
 from pyinterp.errors import FileError, OptionError
 from pyinterp.resampling import Group
 from pyinterp.storage import AbsentFunction, archive
+from pyinterp.storage.codec import Reader
 from pyinterp.whatif import Engine
 
 ZONES = ["UTC", "Europe/Vienna", "America/St_Johns", "Asia/Kathmandu"]
@@ -322,6 +323,77 @@ def test_a_zone_that_iso_text_does_not_name_is_kept(tmp_path: Path) -> None:
     loaded = again(moment, tmp_path)
     assert loaded == moment
     assert loaded.utcoffset() == moment.utcoffset()
+
+
+@pytest.mark.parametrize(
+    "zone", [datetime.timezone(datetime.timedelta(hours=1), name) for name in ("CET", "my clock")]
+)
+def test_a_fixed_offset_keeps_its_hours_whatever_it_is_called(zone: Any, tmp_path: Path) -> None:
+    """The CET of files has summer time."""
+    moments = pd.DatetimeIndex(["2024-01-01", "2024-07-01"], tz=zone)
+    for moment in (moments, moments[1]):
+        assert str(again(moment, tmp_path)) == str(moment).replace(str(zone), "UTC+01:00")
+
+
+@pytest.mark.parametrize(
+    "zone", ["dateutil/Europe/Vienna", datetime.timezone(datetime.timedelta(seconds=3615))]
+)
+def test_a_zone_without_a_name_is_refused_before_saving(zone: Any, tmp_path: Path) -> None:
+    moments = pd.date_range("2024-07-01", periods=2, tz=zone)
+    for value in (moments, moments[0]):
+        with pytest.raises(OptionError, match="can't hold the time zone"):
+            archive.save(value, tmp_path / "value.pyinterp", {})
+
+
+def of_header(text: str) -> bytes:
+    head = text.ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode()
+
+
+LONG = [(f"a_field_of_a_long_name_{k}", "<f8") for k in range(200)]
+
+
+@pytest.mark.parametrize("descr", ["|S0", "<U0", LONG], ids=["bytes", "texts", "long"])
+def test_values_of_no_bytes_are_no_values(descr: Any) -> None:
+    """NumPy would make a thousand million of them of 128 bytes."""
+    head = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': (1000000000,)}}"
+    with pytest.raises(FileError, match="an array has values of type") as error:
+        archive.array_of(of_header(head))
+    assert len(str(error.value)) < 200
+
+
+ARRAY, ROWS = {"array": "a"}, {"RangeIndex": [0, 1000, 1, None]}
+NAMES = {"RangeIndex": [0, 1, 1, None]}
+ONE = np.array(1.0)
+BYTES = np.zeros(1000, np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("tree", "array"),
+    [
+        ({"Series": [ARRAY, None, ROWS]}, ONE),
+        ({"Series": [{"scalar": [ARRAY]}, None, ROWS]}, ONE),
+        ({"DataFrame": [[{"scalar": [ARRAY]}], NAMES, ROWS]}, ONE),
+        ({"DataFrame": [[ARRAY], NAMES, ROWS]}, np.full(1000, b"ab")),
+        ({"Index": [ARRAY, None]}, np.full(1000, "ab")),
+        ({"column": ["S1000", ARRAY]}, BYTES),
+        ({"column": ["complex128", ARRAY]}, BYTES),
+        ({"column": ["Int64", ARRAY]}, BYTES),
+        ({"column": ["S1000", {"objects": [[3], [0, 0, 0]]}]}, BYTES),
+    ],
+)
+def test_no_table_is_larger_than_what_a_file_has_of_it(tree: Any, array: Any) -> None:
+    reader = Reader(lambda _: array, 10_000)
+    with pytest.raises(FileError, match=r"column|index"):
+        reader.value(tree)
+
+
+def test_ranges_have_so_many_rows_in_all() -> None:
+    """They can be columns, codes and levels, which take memory."""
+    reader = Reader(lambda _: ONE, 2500)
+    assert len(reader.value([ROWS, ROWS])) == 2
+    with pytest.raises(FileError, match="more rows"):
+        reader.value(ROWS)
 
 
 def test_a_function_is_a_name(tmp_path: Path) -> None:
