@@ -17,6 +17,7 @@ from pathlib import Path
 
 from cluster import many_machines
 from defaults import defaults
+from delta import delta
 from ensembles import any_model, ensembles
 from peers import hidimstat, woodelf
 from scale import fits, scale
@@ -36,6 +37,7 @@ SECTIONS: dict[str, Callable[[int], str]] = {
     "hidimstat": hidimstat,
     "any": any_model,
     "defaults": defaults,
+    "delta": delta,
     "study": study,
     "uncertainty": uncertainty,
     "scale": scale,

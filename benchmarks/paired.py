@@ -30,10 +30,12 @@ class Pairs:
         return [b / a for a, b in zip(self.ours, self.theirs, strict=True)]
 
 
-def time_call(call: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.perf_counter()
+def time_call(
+    call: Callable[[], Any], clock: Callable[[], float] = time.perf_counter
+) -> tuple[float, Any]:
+    start = clock()
     value = call()
-    return time.perf_counter() - start, value
+    return clock() - start, value
 
 
 def pairs_of(
@@ -45,6 +47,7 @@ def pairs_of(
     goal: float | None = None,
     notes: tuple[str, ...] = (),
     warm: bool = True,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> Pairs:
     """Time both sides `pairs` times; who goes first alternates, so that drift favors nobody."""
     if warm:  # compiled, caches filled
@@ -53,9 +56,9 @@ def pairs_of(
     values: tuple[Any, Any] = (None, None)
     for i in range(pairs):
         if i % 2 == 0:
-            a, b = time_call(ours), time_call(theirs)
+            a, b = time_call(ours, clock), time_call(theirs, clock)
         else:
-            b, a = time_call(theirs), time_call(ours)
+            b, a = time_call(theirs, clock), time_call(ours, clock)
         seconds.append((a[0], b[0]))
         values = a[1], b[1]
     result = Pairs(

@@ -189,7 +189,7 @@ class ModelsHere:
         if stated is None:
             return None
         case, predictor = part_of_case(self.case(0), 0, positions), self.refits[0].predictor
-        changes = []
+        case.whatif.memo, changes = {}, []  # rows are encoded once
         for direction in stated.directions().T:
             values = []
             for steps, weight in WEIGHTS.items():

@@ -355,7 +355,8 @@ def learner_name(estimator: Any) -> str:
     if isinstance(name, str):
         return name
     model = getattr(estimator, "model", None)  # a statsmodels results object
-    if model is not None and hasattr(estimator, "params"):
+    # Their wrappers would make a series.
+    if model is not None and hasattr(getattr(estimator, "_results", estimator), "params"):
         return type(model).__name__
     if hasattr(estimator, "__name__"):
         return str(estimator.__name__)

@@ -152,14 +152,16 @@ def dispatch(
 def with_coefficients(whatif: WhatIf, predictor: Predictor) -> WhatIf:
     """Return what-if predictions of the same model with other coefficients, by the same engine.
 
-    It was proven to reproduce the model's predictions, whatever the coefficients.
+    It was proven to reproduce the model's predictions, whatever the coefficients. Both share what
+    was made of the rows.
     """
-    batched = WhatIf(predictor, whatif.design, whatif.sample, memory_mb=whatif.memory_mb)
+    other = WhatIf(predictor, whatif.design, whatif.sample, memory_mb=whatif.memory_mb)
     if isinstance(whatif, LinearWhatIf):
         model = read_linear(final_step(predictor.estimator).model, predictor.kind)
         if model is not None:
-            return LinearWhatIf(batched, model, inputs=whatif.inputs)
-    return batched
+            other = LinearWhatIf(other, model, inputs=whatif.inputs)
+    other.memo = whatif.memo
+    return other
 
 
 def dispatch_labels(whatif: WhatIf, *, engine: str = "auto") -> WhatIf:

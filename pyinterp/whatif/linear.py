@@ -57,6 +57,7 @@ def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
     if isinstance(estimator, CalibratedClassifierCV):
         return _calibrated_model(estimator) if kind == "probability" else None
     results = getattr(estimator, "results_", estimator)
+    results = getattr(results, "_results", results)  # without names
     try:
         if hasattr(results, "params") and hasattr(results, "model"):
             link = _link_of_results(results.model, kind)
@@ -223,12 +224,9 @@ class LinearWhatIf(ExactWhatIf):
         self, rows: FloatArray, columns: IntArray, values: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """Return linear predictors of kept columns, (n, outputs), and of values, (..., outputs)."""
-        model = self.model
-        others = np.delete(rows, columns, axis=1)
-        return (
-            model.intercept + others @ np.delete(model.coefficients, columns, axis=0),
-            values @ model.coefficients[columns],
-        )
+        others, replaced = self.model.coefficients.copy(), self.model.coefficients[columns]
+        others[columns] = 0
+        return self.model.intercept + rows @ others, np.tensordot(values, replaced, 1)
 
     def _predictions(self, linear: FloatArray) -> FloatArray:
         with np.errstate(all="ignore"):  # what overflows is refused, in a sentence

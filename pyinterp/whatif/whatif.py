@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from functools import cache, cached_property, partial
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.design import Design, Swap
 from pyinterp.data.features import check_names, names_of
 from pyinterp.data.sample import Sample
@@ -44,6 +44,12 @@ DOUBLE, SINGLE = 1e-10, 1e-5
 MOST_TABLE_ROWS = 2**10
 # One donor that replaces nothing.
 NO_COLUMNS, NO_VALUES = np.zeros(0, np.intp), np.zeros((1, 0))
+_Value = TypeVar("_Value")
+
+
+def _count(value: Any) -> int:
+    """Return how many numbers arrays and frames have, together."""
+    return sum(map(_count, value)) if isinstance(value, tuple) else int(getattr(value, "size", 0))
 
 
 class Engine(NamedTuple):
@@ -117,6 +123,9 @@ class WhatIf:
         What computes the predictions.
     batch : int
         Rows of a predict call.
+    memo : dict or None
+        What was made of the rows, for the same model with other coefficients; None: nothing is
+        kept.
 
     Examples
     --------
@@ -131,6 +140,8 @@ class WhatIf:
     [105.0, 119.4, 107.8]
     """
 
+    memo: dict[Hashable, tuple[tuple[Any, ...], Any]] | None = None
+
     def __init__(
         self, predictor: Predictor, design: Design, sample: Sample, *, memory_mb: float = 256.0
     ) -> None:
@@ -144,6 +155,26 @@ class WhatIf:
     def factual(self) -> FloatArray:
         """Predictions on the rows as they are, shape (n,) or (n, classes)."""
         return self.predictor(self.design.encode(self.sample.variables, self.sample.index))
+
+    def once(self, key: Hashable, make: Callable[[], _Value], *of: Any) -> _Value:
+        """Return what `make` makes of the rows, once for all coefficients of a model.
+
+        It is made again `of` other objects than the last time, or if memory has no place for it.
+
+        Examples
+        --------
+        >>> float(whatif.once("mean", lambda: whatif.factual.mean()).round(1))
+        148.1
+        """
+        if self.memo is None:
+            return make()
+        before, value = self.memo.get(key, (None, None))
+        if before is None or [*map(id, before)] != [*map(id, of)]:
+            self.memo.pop(key, None)
+            value = make()
+            if 8 * (_count(value) + _count(tuple(self.memo.values()))) <= self.memory_mb * 2**20:
+                self.memo[key] = of, value
+        return cast("_Value", value)
 
     def of(self, variables: Sequence[str]) -> FeatureWhatIf:
         """Return what-if predictions with some variables replaced together.
@@ -223,7 +254,8 @@ class FeatureWhatIf:
 
     def __init__(self, whatif: WhatIf, variables: Sequence[str]) -> None:
         columns = whatif.sample.variables.columns
-        if not (variables and isinstance(variables, tuple) and set(columns).issuperset(variables)):
+        known = map(columns.__contains__, variables)
+        if not (variables and isinstance(variables, tuple) and all(known)):
             variables = tuple(names_of(variables, "variables"))
             check_names(variables, columns, kind="variable", argument="variables")
         self._whatif, self.sample, self.variables = whatif, whatif.sample, variables
@@ -262,13 +294,12 @@ class FeatureWhatIf:
         [ 87.9 190.5]
         """
         donors = self._frame(donors)
-        swap = self._whatif.design.swap(self.sample.variables, self.variables, donors)
         n, k = self.sample.nobs, len(donors)
         step = max(1, self._whatif.batch // k)
-        every = np.arange(k)
+        swap, every = self._swap(donors), np.arange(k)
         for start in range(0, n, step):
             rows = np.arange(start, min(start + step, n))
-            flat = self._predict(swap, np.repeat(rows, k), np.tile(every, len(rows)))
+            flat = self._predict(swap, np.repeat(rows, k), np.tile(every, len(rows)), donors)
             yield Block(rows, flat.reshape(len(rows), k, *flat.shape[1:]))
 
     def pairs(
@@ -299,13 +330,14 @@ class FeatureWhatIf:
         [[88.6, 191.2], [88.6, 191.2]]
         """
         donors = self._frame(donors)
-        swap = self._whatif.design.swap(self.sample.variables, self.variables, donors)
+        swap, of = self._swap(donors), (donors, rows, index)
         targets, sources = np.repeat(rows, index.shape[1]), index.ravel()
         if len(donors) >= min(self.sample.nobs, index.size):
-            flat = self._predict(swap, targets, sources)
+            flat = self._predict(swap, targets, sources, *of)
         else:  # few distinct donors: a row may meet the same one again
             pairs, which = np.unique(targets * len(donors) + sources, return_inverse=True)
-            flat = self._predict(swap, *np.divmod(pairs, len(donors)))[which]
+            targets, sources = np.divmod(pairs, len(donors))
+            flat = self._predict(swap, targets, sources, *of)[which]
         return flat.reshape(*index.shape, *flat.shape[1:])
 
     def summed_losses(self, y: FloatArray, loss: Loss) -> tuple[FloatArray, FloatArray]:
@@ -350,14 +382,24 @@ class FeatureWhatIf:
             )
         return donors
 
-    def _predict(self, swap: Swap, rows: IntArray, donors: IntArray) -> FloatArray:
+    def _swap(self, donors: pd.DataFrame) -> Callable[[], Swap]:
+        whatif = self._whatif
+        return cache(partial(whatif.design.swap, self.sample.variables, self.variables, donors))
+
+    def _predict(
+        self, swap: Callable[[], Swap], rows: IntArray, donors: IntArray, *of: Any
+    ) -> FloatArray:
         """Predict rows with the variables of one donor each, in batches."""
-        parts, batch = [], self._whatif.batch
-        for i in range(0, len(rows), batch):
+        whatif, parts = self._whatif, []
+
+        def copies(part: slice) -> Matrix:
+            return swap().matrix(rows[part], donors[part], self.sample.index)
+
+        for i in range(0, len(rows), whatif.batch):
             go_on()
-            part = slice(i, i + batch)
-            copies = swap.matrix(rows[part], donors[part], self.sample.index)
-            parts.append(self._whatif.predictor(copies))
+            make = partial(copies, slice(i, i + whatif.batch))
+            key = self.variables, int(rows[0]), i
+            parts.append(whatif.predictor(whatif.once(key, make, *of)))
         return np.concatenate(parts)
 
 
@@ -689,10 +731,17 @@ class ExactFeature(FeatureWhatIf):
         """The columns that the feature determines, and values by donor; None if rows matter."""
         return self._whatif.columns_of(self.variables, self.donors)
 
-    def _values(self, donors: pd.DataFrame | None) -> ColumnValues | None:
-        if donors is None:
-            return self._of_donors
-        return self._whatif.inputs.by_donor(self.variables, self._frame(donors))
+    def _values(
+        self, donors: pd.DataFrame | None, index: IntArray | slice = slice(None)
+    ) -> ColumnValues | None:
+        def make() -> ColumnValues | None:
+            if donors is None:
+                found = self._of_donors
+            else:
+                found = self._whatif.inputs.by_donor(self.variables, self._frame(donors))
+            return found and (found[0], found[1][index])
+
+        return self._whatif.once((self.variables, "values"), make, donors, index)
 
     def most_pairs(self, loss: Loss) -> float:
         """Return how many pairs of rows and distinct donors are worth an exact mean of a loss."""
@@ -723,9 +772,7 @@ class ExactFeature(FeatureWhatIf):
         frame, inputs = self._frame(donors), self._whatif.inputs
         # Earlier steps take whole rows: some of every donor, or one of every pair.
         if inputs.before is None or PROBES * len(frame) < index.size:
-            changed = self._values(donors)
-            if changed is not None:
-                changed = changed[0], changed[1][index]
+            changed = self._values(donors, index)
         else:
             changed = inputs.by_pair(rows, self.variables, frame, index)
         predictions = None if changed is None else self._whatif.pairs(rows, *changed)

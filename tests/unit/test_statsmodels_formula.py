@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,13 @@ from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.data.formula import names_in
+from pyinterp.data.formula.coding import Coding
+from pyinterp.estimands.effects.partial_dependence import partial_dependence
+from pyinterp.estimands.effects.slopes import average_marginal_effects, slopes
+from pyinterp.estimands.estimand import Estimand
+from pyinterp.learner.models_here import STEP, WEIGHTS
 from pyinterp.models.statsmodels_formula import read_formula
+from pyinterp.whatif import WhatIf
 
 SHIFT = 2.0  # which formulas below use
 
@@ -173,3 +180,107 @@ def test_results_without_their_data_are_asked_as_they_are() -> None:
     results.remove_data()
     fitted = pi.FittedModel(results, DATA, "y")
     assert fitted.pd("g").params.to_numpy() == pytest.approx(means, rel=1e-10)
+
+
+def old_errors(model: pi.FittedModel, estimand: Estimand) -> np.ndarray:
+    """Return standard errors by predicting copies of the rows anew for all moved coefficients."""
+    models = model.analysis.models
+    case, stated, predictor = models.case(0), models.coefficients, models.refits[0].predictor
+    changes = []
+    for direction in stated.directions().T:
+        change: Any = 0
+        for steps, weight in WEIGHTS.items():
+            moved = stated.shift(predictor, steps * STEP * direction)
+            whatif = WhatIf(moved, case.whatif.design, case.sample)
+            measured = estimand.measure(replace(case, whatif=whatif))
+            change = change + weight * estimand.read(measured).value
+        changes.append(change / STEP)
+    return np.sqrt(np.square(changes).sum(axis=0))
+
+
+ASKED: dict[str, Any] = {
+    "ame": lambda problem, _: average_marginal_effects(problem),
+    "pd": lambda problem, name: partial_dependence(problem, name, points=4),
+    "slopes": lambda problem, name: slopes(problem, name, grid=[2.5, 3.5]),
+}
+RIGHT = {
+    "np.log(x + 9) + w": "x",
+    "x + I(x**2) + b": "x",
+    "bs(x, df=4, lower_bound=0, upper_bound=6) + w": "x",
+    "C(g, Treatment(6)) + x": "x",
+    "Q('my var') + w": "my var",
+    "x * C(g) + w": "x",
+}
+
+
+@pytest.mark.parametrize("name", ["logit", "probit", "poisson", "negative binomial", "mnlogit"])
+@pytest.mark.parametrize("right", RIGHT)
+@pytest.mark.filterwarnings("ignore")  # of steps that do not converge
+def test_errors_are_those_of_rows_encoded_anew(name: str, right: str) -> None:
+    if name == "mnlogit" and "g" in right:
+        right = right.replace("C(g, Treatment(6))", "z").replace("C(g)", "z")
+    model = pi.FittedModel(fit(name, right), DATA)
+    _check_errors(model, RIGHT.get(right, "x"))
+
+
+@pytest.mark.parametrize("right", RIGHT)
+def test_errors_of_ols_are_those_of_rows_encoded_anew(right: str) -> None:
+    model = pi.FittedModel(fit("ols", right), DATA, memory_mb=0.02)  # some copies do not fit
+    _check_errors(model, RIGHT[right])
+
+
+def _check_errors(model: pi.FittedModel, name: str) -> None:
+    analysis = model.analysis
+    for ask in ASKED.values():
+        estimand = ask(analysis.problem, name)
+        errors = analysis.coefficient_errors(estimand)
+        assert errors is not None
+        bse = np.sqrt(np.square(errors.changes).sum(axis=0))
+        old = old_errors(model, estimand)
+        np.testing.assert_allclose(bse, old, rtol=1e-8, atol=1e-8 * old.max())
+    assert analysis.models.case(0).whatif.memo is None
+
+
+@pytest.mark.parametrize(
+    "right", ["x + w + b", "x * z + w", "bs(x, df=4, lower_bound=0, upper_bound=6) * w"]
+)
+@pytest.mark.parametrize("name", ["logit", "negative binomial"])
+@pytest.mark.filterwarnings("ignore")
+def test_rows_are_encoded_once_for_all_coefficients(
+    name: str, right: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results, calls, build = fit(name, right), [0], Coding.build
+
+    def counted(*args: Any) -> Any:
+        calls[0] += 1
+        return build(*args)
+
+    monkeypatch.setattr(Coding, "build", counted)
+    for ask in ("ame", "pd", "slopes"):
+        counts = []
+        for cov_type in ("rows", "delta"):
+            model = pi.FittedModel(results, DATA)
+            args = () if ask == "ame" else ("x",)
+            calls[0] = 0
+            assert len(getattr(model, ask)(*args, cov_type=cov_type).bse)
+            counts.append(calls[0])
+        # One pass more, however many coefficients there are: 4 steps in each of 4 to 8 directions.
+        assert counts[1] <= 2 * counts[0]
+
+
+def test_what_is_made_once_is_of_the_same_objects_and_fits_in_memory() -> None:
+    model = pi.FittedModel(fit("ols", "x + w"), DATA, memory_mb=8 * 100 / 2**20)
+    whatif = model.analysis.models.case(0).whatif
+    of, made = np.arange(3), list[int]()
+
+    def make(size: int) -> np.ndarray:
+        made.append(size)
+        return np.zeros(size)
+
+    for _ in range(2):  # nothing is kept
+        whatif.once("a", lambda: make(1), of)
+    assert made == [1, 1]
+    whatif.memo = {}
+    for size, source in ((10, of), (11, of), (12, of.copy()), (200, of), (201, of)):
+        whatif.once("a", lambda size=size: make(size), source)
+    assert made == [1, 1, 10, 12, 200, 201]

@@ -208,22 +208,20 @@ def _width(problem: Problem, name: str, step: Step, outputs: Outputs) -> float:
 def _has_steps(problem: Problem, name: str, width: float, wide: float, outputs: Outputs) -> bool:
     """Whether most predictions change over a wide interval, but not over a narrow one."""
     data = problem.population.variables
-    data = data[data[name].notna()]
-    rows = data.iloc[np.unique(np.linspace(0, len(data) - 1, PROBES).astype(int))]
-
-    def difference(by: float) -> FloatArray:
-        x = rows[name].to_numpy(dtype=np.float64)
-        low, high = (
-            outputs.values(problem.predictor(problem.design.encode(rows.assign(**{name: at}))))
-            for at in np.clip([x - by / 2, x + by / 2], x.min(), x.max())  # not beyond the data
-        )
-        return np.asarray(np.abs(high - low).max(axis=0))
-
+    known = np.flatnonzero(data[name].notna())
+    rows = data.iloc[known[np.unique(np.linspace(0, len(known) - 1, PROBES).astype(int))]]
+    x, design = rows[name].to_numpy(dtype=np.float64), problem.design
+    ends = [x + by / 2 for by in (-wide, wide, -width, width)]
+    at = np.clip(np.concatenate(ends), x.min(), x.max())  # not beyond the data
+    every = np.arange(len(at))
+    swap = design.swap(rows, (name,), pd.DataFrame({name: at}))
     try:
-        moving = difference(wide) > 0
+        found = outputs.values(problem.predictor(swap.matrix(every % len(x), every)))
     except FileError:  # no models are kept: this was looked at when they were measured
         return False
-    still = difference(width)[moving] == 0
+    low, high = np.moveaxis(found.reshape(len(found), 2, 2, len(x)), 2, 0)
+    far, near = np.abs(high - low).max(axis=0)
+    still = near[far > 0] == 0
     return bool(len(still)) and float(still.mean()) > 0.5
 
 
@@ -231,7 +229,7 @@ def _measure_slopes(
     case: ModelOnRows, *, name: str, values: FloatArray, width: float, outputs: Outputs
 ) -> Measurement:
     g = len(values)
-    ends, widths = _ends(case, name, values, width)
+    ends, widths = case.whatif.once("ends", partial(_ends, case, name, values, width))
     at = outputs.curves(case.whatif, ends)
     rows = (at[..., g:] - at[..., :g]) / widths
     return {"slope": Estimate.of_rows(np.concatenate(list(rows), axis=1), case.weights)}
@@ -270,11 +268,16 @@ def _ends(
 
 def _row_slopes(case: ModelOnRows, name: str, width: float, outputs: Outputs) -> FloatArray:
     """Return every row's slope at its value, shape (n, outputs)."""
-    x = case.sample.variables[name].to_numpy(dtype=np.float64)
-    n = len(x)
-    ends, widths = _ends(case, name, x, width)
-    index = np.column_stack([np.arange(n), n + np.arange(n)])
-    at = outputs.values(case.whatif.of([name]).pairs(np.arange(n), index, ends))
+    whatif, n = case.whatif, case.sample.nobs
+
+    def make() -> tuple[pd.DataFrame, FloatArray]:
+        x = case.sample.variables[name].to_numpy(dtype=np.float64)
+        return _ends(case, name, x, width)
+
+    rows = whatif.once("rows", partial(np.arange, n))
+    index = whatif.once("both ends", lambda: np.column_stack([rows, n + rows]))
+    ends, widths = whatif.once((name, "ends"), make)
+    at = outputs.values(whatif.of((name,)).pairs(rows, index, ends))
     return np.asarray((at[..., 1] - at[..., 0]).T / widths[:, None])
 
 
