@@ -171,6 +171,12 @@ class Evaluations:
         """How many clusters evaluate any refit; None without clusters."""
         return None if self.clusters is None else len(np.unique(self.clusters))
 
+    @property
+    def effective_clusters(self) -> float:
+        r""":math:`(\sum n_g)^2 / \sum n_g^2` of n_g rows each: their number if all are equal."""
+        sizes = np.unique(np.asarray(self.clusters), return_counts=True)[1]
+        return float(sizes.sum() ** 2 / np.square(sizes).sum())
+
     def counts(self, refits: Sequence[int]) -> IntArray:
         """Return how often every row evaluates these refits, shape (n,)."""
         times = np.zeros(len(self.rows), np.intp)

@@ -17,7 +17,7 @@ from pyinterp.resampling.resampling import By, Group, Split, Splitting, Units, c
 
 # The bootstrap's expected share of distinct rows.
 FRACTION = 0.632
-LEAST_PAIRS, LEAST_UNITS = 5, 40
+LEAST_PAIRS, LEAST_ROWS, LEAST_CLUSTERS = 5, 40, 12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -348,11 +348,13 @@ class HalfSampling(_Draws):
         >>> next(plan.split(units, np.random.default_rng(1), None))
         <Split: 63 units train, 37 evaluate>
         """
-        if units.count < LEAST_UNITS:
-            what = "rows" if self.cluster is None else "clusters"
+        what, least = "rows", LEAST_ROWS
+        if self.cluster is not None:
+            what, least = "clusters", LEAST_CLUSTERS
+        if units.count < least:
             other = f"pi.Bootstrap(15{'' if self.cluster is None else ', cluster=...'})"
             raise DataError(
-                f"Half-sampling needs at least {LEAST_UNITS} {what}, below which its intervals are "
+                f"Half-sampling needs at least {least} {what}, below which its intervals are "
                 f"not known to cover; got {units.count}. `{other}` gives estimates, with intervals "
                 "that are too narrow."
             )

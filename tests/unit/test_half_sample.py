@@ -421,8 +421,9 @@ class TestPlan:
         with pytest.raises(DataError, match=r"at least 40 rows.*got 39.*pi.Bootstrap\(15\)"):
             self.fit(data=self.data(39))
         assert self.fit(data=self.data(40)).pfi().cov_type == "half-sample"
-        with pytest.raises(DataError, match=r"at least 40 clusters.*got 30.*15, cluster="):
-            self.fit(pi.HalfSampling(cluster="id"), data=self.data(60))
+        few = self.data(60).assign(id=np.arange(60) % 11)
+        with pytest.raises(DataError, match=r"at least 12 clusters.*got 11.*15, cluster="):
+            self.fit(pi.HalfSampling(cluster="id"), data=few)
 
     def test_advice_for_an_unseen_level_can_be_followed(self) -> None:
         data = self.data().assign(g=["rare", *["usual"] * 60])

@@ -175,18 +175,23 @@ def _plain(
     of_pairs : ndarray of shape (M, q)
         What every pair gives for its diagonal.
     """
-    count, refused, warning = replicates.evaluations.cluster_count, "", ""
+    evaluations, df = replicates.parts[0].evaluations, len(of_pairs)
+    count, refused, warning = evaluations.cluster_count, "", ""
     for fit in replicates.half_fits:
         refused, warning = refused or fit.reason, warning or fit.warning
+    if count is not None:  # halves of G clusters have G / 2 of them
+        df = max(min(df, int(evaluations.effective_clusters) // 2), 1)
     if count is not None and count < FEW_CLUSTERS:
+        worth = int(evaluations.effective_clusters)
+        unequal = f", as many as {worth} of equal size" if worth < count else ""
         few = (
-            f"There are {count} clusters; with fewer than {FEW_CLUSTERS}, 95% intervals covered "
-            "93% and tests of size 5% rejected 6% in simulations."
+            f"There are {count} clusters{unequal}. With 12 to 30, 95% intervals covered 86% to "
+            "100% in simulations, least of the largest importances, and tests of size 5% rejected "
+            "at most 5%."
         )
         warning = f"{warning} {few}".lstrip()
     on = "63.2% of" if replicates.evaluations.has_own_refits else "half"
     of = "rows" if count is None else "clusters"
-    df = len(of_pairs)
     note = f"Intervals ({cov_type}, {df} df) are for the learner trained on {on} the {of}."
     cov = of_halves + parts.by_refits
     return Variance(

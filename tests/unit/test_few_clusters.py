@@ -1,0 +1,59 @@
+"""What tables say about few clusters is what the study found; degrees of freedom follow them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+
+import pyinterp as pi
+
+STUDY = Path(__file__).parents[2] / "studies" / "results" / "few_clusters.csv"
+
+
+@pytest.fixture(scope="module")
+def study() -> pd.DataFrame:
+    return pd.read_csv(STUDY)
+
+
+def fit_of(sizes: list[int]) -> Any:
+    cluster = np.repeat(np.arange(len(sizes)), sizes)
+    rng = np.random.default_rng(1)
+    data = pd.DataFrame(rng.normal(size=(len(cluster), 3)), columns=["x", "z", "y"])
+    learner = pi.Learner(data["x"] + data["y"], data[["x", "z"]], LinearRegression())
+    return learner.fit(pi.HalfSampling(cluster=cluster), seed=1, progress=False)
+
+
+def test_the_footnote_is_what_the_study_found(study: pd.DataFrame) -> None:
+    said = fit_of([8] * 20).pfi().variance.warning
+    assert len(study) == (3 + 1) * 2 * 7
+    assert study["data_sets"].min() >= 200
+    low, high = study["covers"].min(), study["covers"].max()
+    null = study[study["term"].isin(["PFI x3", "PFI x4"])]
+    assert f"covered {low:.0%} to {high:.0%}" in said
+    assert f"at most {np.ceil(100 * null['rejects'].max()):.0f}%" in said
+    assert low >= 0.8
+    assert null["rejects"].max() <= 0.08
+
+
+@pytest.mark.parametrize(
+    ("sizes", "df", "worth"),
+    [
+        ([8] * 12, 6, ""),
+        ([8] * 30, 15, ""),
+        ([8] * 45, 15, ""),
+        ([60, *[4] * 19], 2, ", as many as 4 of equal size"),
+    ],
+)
+def test_degrees_of_freedom_are_half_the_clusters(sizes: list[int], df: int, worth: str) -> None:
+    fit = fit_of(sizes)
+    effective = sum(sizes) ** 2 / sum(size**2 for size in sizes)
+    assert df == max(min(15, int(effective) // 2), 1)
+    for results in (fit.pfi(), fit.loss(), fit.pd("x", points=2)):
+        assert results.df_resid == df
+        assert f"There are {len(sizes)} clusters{worth}. With 12 to 30" in results.variance.warning
+        assert results.variance.warning in " ".join(str(results.summary()).split())
