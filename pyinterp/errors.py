@@ -28,6 +28,8 @@ class PyinterpError(ValueError):
 class OptionError(PyinterpError):
     """An argument has a value that is not allowed.
 
+    With several texts, all that stand in the way of a call, its message numbers them.
+
     Examples
     --------
     >>> import pyinterp as pi
@@ -37,6 +39,11 @@ class OptionError(PyinterpError):
     pyinterp.errors.OptionError: `fraction` must be a number in (0, 1), not 1.5. It is the share
     of rows that train.
     """
+
+    def __str__(self) -> str:
+        numbered = " ".join(f"{k}. {text}" for k, text in enumerate(self.args, start=1))
+        several = f"{len(self.args)} things stand in the way: {numbered}"
+        return several if len(self.args) > 1 else super().__str__()
 
 
 class DataError(PyinterpError):

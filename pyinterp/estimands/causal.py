@@ -23,6 +23,7 @@ from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import Draws, Sampler, SamplerLike
 
 MEASURES = ("MVIM", "CVIM")
+CATE = "; every row's own, its CATE, is in `row_frame()`"
 ASSUMPTIONS = (
     "Causal only if given the other variables the feature is as good as randomized (conditional "
     "ignorability: no unmeasured confounder, and none of them is an effect of the feature), "
@@ -37,9 +38,11 @@ def causal_effects(
 
     .. math:: E_Z[CATE(x, x_0, Z)], \quad CATE(x, x_0, z) = f(x, z) - f(x_0, z)
 
-    with f in the place of :math:`E(Y_x \mid Z)`. A row contributes its CATE.
+    with f in the place of :math:`E(Y_x \mid Z)`. A row contributes its CATE; with sampling weights,
+    the weighted mean and its weighted deviation from it.
     """
     effects = partial_dependence(problem, feature, grid=grid, points=points, kind="c-ice")
+    equal = problem.population.weights is None
     if len(effects.terms.names) < 2:
         raise OptionError(
             f"An effect is of one value against another, but the grid of {quote(feature)} has one "
@@ -56,13 +59,15 @@ def causal_effects(
             details=(),
             meaning=(
                 f"Mean difference of predictions with {feature} set to the value and to the first "
-                "one; every row's own, its CATE, is in `row_frame()`."
+                f"one{CATE if equal else ''}."
             ),
             zero_variance=(
                 "the value that others are compared with, or a feature that no refit uses"
             ),
         ),
         score=problem.squared_loss,
+        curves=equal,
+        no_weights=None,
     )
 
 
@@ -119,6 +124,7 @@ def causal_importance(
         # Noise makes effects vary: mean squares are above 0 whatever the truth, and have no test.
         parameter=Parameter(range=POSITIVE, no_effect=0.0),
         coverage=("plug-in importance",),
+        no_weights=None,
         score=problem.squared_loss,
     )
     permuted = Estimand(
@@ -133,6 +139,7 @@ def causal_importance(
                 "The increase of squared error that exchanging or redrawing the feature causes."
             ),
         ),
+        no_weights=None,
         score=problem.squared_loss,
     )
     return replace(importance, diagnostic=permuted)
@@ -215,17 +222,22 @@ def _measure(
     loss = SECOND if two_classes else LOSSES["squared"]
     # Plug-in: the model's predictions take the place of the response.
     factual = predictions[:, 1] if two_classes else predictions
-    marginal, _ = marginal_losses(
-        whatif, factual, np.zeros(len(factual)), loss, permutations, partial(case.draw, feature)
-    )
+    n, weights, draw = len(factual), case.weights, partial(case.draw, feature)
+    marginal, _ = marginal_losses(whatif, factual, np.zeros(n), loss, permutations, draw, weights)
 
     def squares(block: Draws, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return squared differences of two draws, whose mean is twice the draws' variance."""
         values = outputs[..., 1] if two_classes else outputs
         if block.weights is not None:
-            mean = block.mean(values)[:, None]
-            apart = 2 * np.square(without_rounding(values - mean, values))
-            return apart, block.mean(apart)
+            p, every, left, scale = block.weights, values, 1.0, 1.0
+            if weights is not None and block.donors is not None:  # as below, by weight
+                p = weights[np.column_stack([block.donors, block.rows])]
+                p = p / p.sum(axis=1, keepdims=True)
+                every, left = np.column_stack([values, factual[block.rows]]), 1 - p[:, -1:]
+                scale = 1 - np.square(p).sum(axis=1, keepdims=True)
+            mean = (p * every).sum(axis=1, keepdims=True)
+            apart = 2 * np.square(without_rounding(every - mean, values)) / scale
+            return left * apart[:, : values.shape[1]], (p * apart).sum(axis=1)
         m = values.shape[1] + 1  # the feature's own value is a draw as well
         observed = factual[block.rows]
         mean = (values.sum(axis=1) + observed) / m
@@ -234,13 +246,16 @@ def _measure(
         return apart, (apart.sum(axis=1) + own) / (m - 1)
 
     conditional = mean_over_draws(
-        whatif, case.conditional(sampler, (feature,)), permutations, case.draw(feature), squares
+        whatif, case.conditional(sampler, (feature,)), permutations, draw(), squares
     )
-    y, n = case.y, len(factual)
-    deviations = y - y.mean(), without_rounding(factual - factual.mean(), factual)
-    # Variances divide by n - 1, as CVIM does.
-    columns = np.column_stack([*np.sqrt(n / (n - 1)) * np.array(deviations), y - factual])
-    of_rows = Estimate.of_rows(2 * np.square(columns))
+    of_y, of_f = (values - np.average(values, weights=weights) for values in (case.y, factual))
+    deviations = of_y, without_rounding(of_f, factual)
+    # Variances divide by n - 1, as CVIM does, or by what weights have for it.
+    scale = n / (n - 1)
+    if weights is not None:
+        scale = 1 / (1 - np.square(weights / weights.sum()).sum())
+    columns = np.column_stack([*np.sqrt(scale) * np.array(deviations), case.y - factual])
+    of_rows = Estimate.of_rows(2 * np.square(columns), weights)
     return {"marginal": marginal, "conditional": conditional, "squares": of_rows}
 
 

@@ -15,6 +15,7 @@ from pyinterp.errors import OptionError
 from pyinterp.models.predictor import Kind
 from pyinterp.representation import about
 from pyinterp.samplers import ConditionalDistribution, LearningRows, Sampler
+from pyinterp.samplers.choice import check_draws
 from pyinterp.samplers.sampler import Covariates
 from pyinterp.whatif import WhatIf
 
@@ -128,11 +129,7 @@ class ModelOnRows:
         >>> case.conditional(pi.samplers.Residual(), ("bmi",)).size
         132
         """
-        if self.weights is not None:
-            raise OptionError(
-                "Samplers take no sampling weights, because they learn from rows that weigh the "
-                "same; leave `weights` out."
-            )
+        check_draws(sampler, self.weights)
         key = sampler, variables, with_response
         if key not in self._distributions:
             response = " and the response" if with_response else ""

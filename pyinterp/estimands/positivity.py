@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from pyinterp.data.features import Features
+from pyinterp.errors import OptionError, list_of
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.samplers import Sampler, SamplerLike, Target, check_names, choose_sampler
-
-NO_WEIGHTS = "its samplers learn from rows that weigh the same"
+from pyinterp.samplers.choice import check_draws
 
 # Above it a feature hardly varies given the others: its importance rests on few rows.
 NEAR = 0.9
@@ -60,7 +60,7 @@ def positivity(
             remarks=_remarks,
         ),
         parameter=Parameter(range=(-np.inf, 1.0)),
-        no_weights=NO_WEIGHTS,
+        no_weights=None,
     )
 
 
@@ -97,17 +97,48 @@ def redundancy(
 
 
 def samplers_of(
-    problem: Problem, features: Features, sampler: SamplerLike
+    problem: Problem,
+    features: Features,
+    sampler: SamplerLike,
+    *,
+    no_weights: str | None = None,
+    independent: bool = False,
 ) -> Mapping[str, Sampler]:
-    """Return the sampler of every feature; raise `OptionError` if it can't draw the feature."""
+    """Return the sampler of every feature; raise `OptionError` with all that is in its way.
+
+    Parameters
+    ----------
+    problem : Problem
+    features : mapping of str to tuple of str
+    sampler : str, Sampler or mapping
+    no_weights : str, optional
+        Why the call takes no sampling weights, whatever the sampler.
+    independent : bool
+        Whether draws must not depend on the feature's own value, as for CVIM.
+    """
     check_names(sampler, features)
-    data = problem.population.variables
-    return {
-        name: choose_sampler(
-            sampler, Target(name, variables, bool(problem.discrete & set(variables))), data
+    data, weights = problem.population.variables, problem.population.weights
+    chosen, obstacles = dict[str, Sampler](), list[str]()
+    lacking = data[[name for names in features.values() for name in names]].isna().sum()
+    if counts := {f"`{name}`": count for name, count in lacking.items() if count}:
+        obstacles.append(
+            f"A sampler learns {list_of(counts)} from the other variables, but "
+            f"{'it is' if len(counts) == 1 else 'they are'} missing in {list_of(counts.values())} "
+            f"of {len(data)} rows; name other features, or leave those rows out by "
+            '`missing="drop"`.'
         )
-        for name, variables in features.items()
-    }
+    for name, variables in features.items():
+        target = Target(name, variables, bool(problem.discrete & set(variables)))
+        try:
+            chosen[name] = choose_sampler(sampler, target, data)
+            check_draws(chosen[name], weights, name if independent else "")
+        except OptionError as error:
+            obstacles += error.args
+    if no_weights is not None and weights is not None:
+        obstacles.append(f"The call takes no sampling weights, because {no_weights}.")
+    if obstacles:
+        raise OptionError(*dict.fromkeys(obstacles))
+    return chosen
 
 
 def variance_parts(
@@ -122,9 +153,9 @@ def variance_parts(
         case.conditional(samplers[name], variables, with_response=with_response)
         for name, variables in features.items()
     ]
-    absent = np.full(case.sample.nobs, np.nan)
+    gap, weights = np.full(case.sample.nobs, np.nan), case.weights
     return {
-        part: Estimate.of_rows(np.column_stack([absent if v is None else v for v in values]))
+        part: Estimate.of_rows(np.column_stack([gap if v is None else v for v in values]), weights)
         for part, values in (
             ("unexplained", [d.squared_residuals for d in distributions]),
             ("variance", [d.squared_deviations for d in distributions]),

@@ -17,14 +17,14 @@ from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Wor
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.losses.metric_functions import NOT_SMOOTH, MetricFunction, MetricLike, choose_metric
 from pyinterp.losses.metrics import Metric, evaluate
-from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
+from pyinterp.losses.rowwise import BY_WEIGHT, LOSSES, Loss, LossLike, choose
 from pyinterp.models.prediction_checks import real_numbers
 from pyinterp.ranges import REAL, Range
 
 RiskRelation: TypeAlias = Literal["loss", "explained"]
 
 
-NO_WEIGHTS = "a loss states its best constant prediction for rows that weigh the same"
+NO_WEIGHTS = "your loss states its best constant prediction for rows that weigh the same"
 
 
 def risk(
@@ -81,7 +81,7 @@ def risk(
         ),
         parameter=Parameter(null=0.0, range=(-np.inf, 1.0), better="larger"),
         coverage=(),
-        no_weights=NO_WEIGHTS,
+        no_weights=None if row_loss.constant in BY_WEIGHT else NO_WEIGHTS,
     )
 
 
@@ -90,8 +90,8 @@ def best_constant(case: ModelOnRows, loss: Loss) -> FloatArray | None:
 
     It comes from the evaluation rows if training rows are not known; None if the loss states none.
     """
-    trained = None if case.train is None else case.train.y
-    best = loss.best_constant(case.y if trained is None else trained)
+    trained = case.sample if case.train is None or case.train.y is None else case.train
+    best = loss.best_constant(case.y if trained.y is None else trained.y, trained.weights)
     if best is None:
         return None
     factual = case.of_kind(loss.needs).factual
@@ -103,9 +103,9 @@ def best_constant(case: ModelOnRows, loss: Loss) -> FloatArray | None:
 def _measure(case: ModelOnRows, *, loss: Loss) -> Measurement:
     losses = loss(case.y, case.of_kind(loss.needs).factual)[:, None]
     measured = {"loss": Estimate.of_rows(losses, case.weights)}
-    constant = best_constant(case, loss) if case.weights is None else None
+    constant = best_constant(case, loss)
     if constant is not None:
-        measured["constant"] = Estimate.of_rows(loss(case.y, constant)[:, None])
+        measured["constant"] = Estimate.of_rows(loss(case.y, constant)[:, None], case.weights)
     return measured
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.row_data import RowData, Rows
 from pyinterp.errors import DataError, InferenceError, OptionError, quote
-from pyinterp.estimands.estimand import Estimand, Problem, check_weights
+from pyinterp.estimands.estimand import Estimand, Problem
 from pyinterp.estimands.estimate import ModelOnRows
 from pyinterp.estimands.groups import RowGroups
 from pyinterp.estimands.requests import RequestKey, key_of
@@ -27,7 +27,7 @@ from pyinterp.inference.replicates import CoefficientErrors
 from pyinterp.learner.models import FitFacts, Models, Positions, Scope
 from pyinterp.learner.row_order import order_note
 from pyinterp.losses.metrics import Metric
-from pyinterp.losses.rowwise import Loss, choose
+from pyinterp.losses.rowwise import BY_WEIGHT, Loss, choose
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.representation import about
@@ -209,7 +209,6 @@ class Analysis:
         self._check_whole()
         keys, new = [], {}
         for estimand in asked:
-            check_weights(estimand, self.problem.population)
             keys.append(key_of(estimand))
             if keys[-1] not in self.tallies:
                 new[keys[-1]] = estimand
@@ -309,7 +308,8 @@ class Analysis:
             return [metric_of_rows(problem, score)]
         score = choose(score, problem.predictor, problem.response)
         found = [risk(problem, loss=score)]
-        if score.constant is not None and problem.population.weights is None:
+        equal = problem.population.weights is None
+        if score.constant in BY_WEIGHT or (equal and score.constant is not None):
             found.append(risk(problem, loss=score, relation="explained"))
         return found
 

@@ -15,7 +15,7 @@ from pyinterp.checks import check_jobs
 from pyinterp.data.row_data import Rows
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, quote, short
-from pyinterp.estimands.estimand import Correction, Estimand, Terms
+from pyinterp.estimands.estimand import Correction, Estimand, Terms, check_weights
 from pyinterp.estimands.groups import by_group
 from pyinterp.inference import Alternative, CovType, check_inference, side_by_side, variance
 from pyinterp.learner.analysis import Analysis
@@ -56,6 +56,8 @@ class FittedModels:
     analysis: Analysis
     # What is to be measured, on which rows, and how its progress is shown.
     _questions: list[tuple[Analysis, list[Estimand], ProgressOption]] | None = None
+    # What stands in their way.
+    _obstacles: list[str]
 
     def _together(self, ask: Callable[[Self], T]) -> T:
         """Return what a function asks of the fit, all of it measured in one pass over the models.
@@ -63,8 +65,10 @@ class FittedModels:
         Models make rows ready once then, and samplers learn once.
         """
         listener = copy(self)
-        listener._questions = []
+        listener._questions, listener._obstacles = [], []
         ask(listener)
+        if listener._obstacles:
+            raise OptionError(*dict.fromkeys(listener._obstacles))
         by_rows: dict[int, list[tuple[Analysis, list[Estimand], ProgressOption]]] = {}
         for question in listener._questions:
             by_rows.setdefault(id(question[0]), []).append(question)
@@ -132,7 +136,14 @@ class FittedModels:
         **options: Any,
     ) -> EstimandResults:
         """Estimate the estimand that a function makes of the problem and other arguments."""
-        estimand = function(self.analysis.problem, *args, **options)
+        try:
+            estimand = function(self.analysis.problem, *args, **options)
+            check_weights(estimand, self.analysis.problem.population)
+        except OptionError as error:
+            if self._questions is None:
+                raise
+            self._obstacles += error.args
+            return None  # type: ignore[return-value] # nothing reads it
         check_inference(cov_type, alternative, p_adjust, simultaneous=simultaneous)
         check_jobs(None, progress)
         if estimand.basis == "model" and (rows is not None or by is not None):

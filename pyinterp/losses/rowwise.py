@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -50,7 +51,8 @@ class Loss:
         parameters of distributions, shape (..., P).
     constant : callable, optional
         ``constant(y_train)``, the best prediction that ignores the features, shape () or
-        (number of classes,). Without it no share of explained loss is printed.
+        (number of classes,). Without it no share of explained loss is printed. Sampling weights
+        need `np.mean` or `np.median`.
     unit : str
         Unit of the loss in terms of ``{y}``, the name of the response.
     range : tuple of float
@@ -122,8 +124,10 @@ class Loss:
                 )
         return loss
 
-    def best_constant(self, y: FloatArray) -> FloatArray | None:
+    def best_constant(self, y: FloatArray, weights: FloatArray | None = None) -> FloatArray | None:
         """Return the best prediction that ignores the features; None if the loss states none.
+
+        None too if rows have weights with which it is not known.
 
         Examples
         --------
@@ -131,9 +135,11 @@ class Loss:
         >>> float(middle.best_constant(np.array([1.0, 2.0, 9.0])))
         2.0
         """
-        if self.constant is None:
+        rule = self.constant if weights is None else BY_WEIGHT.get(self.constant)
+        if rule is None:
             return None
-        best = real_numbers(self.constant(read_only(y)))
+        given = {} if weights is None else {"weights": weights}
+        best = real_numbers(rule(read_only(y), **given))
         if best is None or best.ndim > 1 or not np.isfinite(best).all():
             raise LossError(
                 f"The constant of the loss `{self.name}` must return a finite number, or one "
@@ -289,10 +295,17 @@ def _zero_one(y: FloatArray, prediction: FloatArray) -> FloatArray:
     return np.asarray(most_probable(prediction) != y, dtype=np.float64)
 
 
-def _shares(y: FloatArray) -> FloatArray:
-    codes = y.astype(np.intp)
-    return np.asarray(np.bincount(codes) / len(codes))
+def _shares(y: FloatArray, weights: FloatArray | None = None) -> FloatArray:
+    counts = np.bincount(y.astype(np.intp), weights)
+    return np.asarray(counts / counts.sum())
 
+
+# Best constant predictions of rows with sampling weights.
+BY_WEIGHT: Mapping[Any, Callable[..., npt.ArrayLike]] = {
+    np.mean: np.average,
+    np.median: partial(np.quantile, q=0.5, method="inverted_cdf"),
+    _shares: _shares,
+}
 
 LOSSES: Mapping[str, Loss] = {
     "squared": Loss("squared error", _squared_error, "mean", np.mean, "{y}²", range=POSITIVE),

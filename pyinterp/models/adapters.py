@@ -235,21 +235,30 @@ def column_positions(estimator: Any) -> str:
 
 
 def without_columns(estimator: Any, left_out: Collection[str]) -> Any:
-    """Return an estimator whose parameters by name of column do not name those that are left out.
+    """Return a copy of an estimator whose parameters name no columns that are left out.
 
-    A copy if there are such parameters, else itself.
+    These are parameters by name of column, and the columns of a ColumnTransformer.
     """
-    changed: dict[str, Any] = {}
-    for name, value in estimator.get_params(deep=True).items():
-        if not _BY_COLUMN.fullmatch(name.split("__")[-1]):
-            continue
-        if isinstance(value, Mapping) and not value.keys().isdisjoint(left_out):
-            changed[name] = {key: part for key, part in value.items() if key not in left_out}
-        elif isinstance(value, list | tuple):
-            rest = [part for part in value if not (isinstance(part, str) and part in left_out)]
-            if len(rest) < len(value):
-                changed[name] = type(value)(rest)
-    return fresh(estimator).set_params(**changed) if changed else estimator
+    changed, reduced = dict[str, Any](), fresh(estimator)
+    for name, value in reduced.get_params(deep=True).items():
+        last = name.split("__")[-1]
+        if last == "transformers":
+            changed[name] = [(*part[:2], _rest(part[2], left_out)) for part in value]
+        elif _BY_COLUMN.fullmatch(last) and (rest := _rest(value, left_out)) is not value:
+            changed[name] = rest
+    reduced.set_params(**changed)
+    return reduced
+
+
+def _rest(names: Any, left_out: Collection[str]) -> Any:
+    """Return names, or a mapping from names, without some; what has none of these as it is."""
+    every = [names] if isinstance(names, str) else names
+    if not isinstance(every, Mapping | list | tuple):
+        return names
+    kept = [name for name in every if not (isinstance(name, str) and name in left_out)]
+    if len(kept) == len(every):
+        return names
+    return {name: every[name] for name in kept} if isinstance(every, Mapping) else type(every)(kept)
 
 
 def _holds_numbers(value: Any) -> bool:

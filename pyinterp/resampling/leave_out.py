@@ -12,7 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from pyinterp._typing import FloatArray, Matrix
-from pyinterp.data.design import Design, FrameDesign
+from pyinterp.data.design import Design
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, RefitError
 from pyinterp.models.adapters import column_positions, without_columns
@@ -161,14 +161,8 @@ def _predict(fit: Callable[[], Predictor], evaluation: Matrix, workers: int) -> 
 
 
 def _failure(label: str, feature: str, refit: Refit, error: Exception) -> str:
-    remedy = (
-        "a learner that names its columns needs them all: select columns by dtype "
-        '(`make_column_selector`), use a formula with `design="matrix"`'
-        if isinstance(refit.design, FrameDesign)
-        else "choose settings that allow fewer columns"
-    )
     return (
         f"{label} trains the learner without `{feature}`, but refit {refit.number} then failed: "
-        f"{type(error).__name__}: {str(error).rstrip('.')}. Remedy: {remedy}, or leave "
-        f"`{feature}` out of `features`."
+        f"{type(error).__name__}: {str(error).rstrip('.')}. Remedy: choose settings that "
+        f"allow fewer columns, or leave `{feature}` out of `features`."
     )

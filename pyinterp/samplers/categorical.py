@@ -48,6 +48,7 @@ class Categorical(Sampler):
 
     estimator: Any = None
     label = "levels drawn by their probabilities"
+    takes_weights = True
 
     __repr__ = call_form
 
@@ -103,14 +104,15 @@ class _CategoricalDistribution(ConditionalDistribution):
         self.levels = tuple(labels)
         learner = LogisticThenTrees() if estimator is None else estimator
 
-        def fit(others: FloatArray, target: pd.DataFrame) -> Any:
+        def fit(others: FloatArray, target: pd.DataFrame, weights: FloatArray | None) -> Any:
             codes = codes_of(target[name], self.levels)
             present = np.unique(codes)
             if len(present) == 1 or not others.shape[1]:
-                shares = np.bincount(codes, minlength=len(labels)) / len(codes)
+                counts = np.bincount(codes, weights, minlength=len(labels))
+                shares = counts / counts.sum()
                 return lambda rows: np.broadcast_to(shares, (len(rows), len(labels)))
             # A level without training rows has probability 0.
-            return train_estimator(learner, others, codes, data.seed, range(len(labels)))
+            return train_estimator(learner, others, codes, data.seed, range(len(labels)), weights)
 
         self._shares = np.asarray(data.out_of_sample(fit), dtype=np.float64)
         self.prediction = self._shares
@@ -122,7 +124,8 @@ class _CategoricalDistribution(ConditionalDistribution):
             numbers = labels.astype(np.float64)[:, None]
             observed, expected = numbers[codes], self._shares @ numbers
         self.squared_residuals = ((observed - expected) ** 2).sum(axis=1)
-        self.squared_deviations = ((observed - observed.mean(axis=0)) ** 2).sum(axis=1)
+        mean = np.average(observed, axis=0, weights=data.weights)
+        self.squared_deviations = ((observed - mean) ** 2).sum(axis=1)
 
     def all(self) -> Iterator[Draws]:
         """Yield every level for every row, with its probability."""

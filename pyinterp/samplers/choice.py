@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, TypeGuard
 import numpy as np
 import pandas as pd
 
+from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, is_hashable
 from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError, list_of, quote
@@ -41,15 +42,23 @@ def choose_sampler(choice: SamplerLike, target: Target, population: pd.DataFrame
     if isinstance(sampler, str):
         name = _suitable(target, population) if sampler == "conditional" else sampler
         sampler = SAMPLERS[name]()
-    for name in target.variables:
-        if missing := int(population[name].isna().sum()):
-            raise OptionError(
-                f"A sampler learns `{name}` from the other variables, but it is missing in "
-                f"{missing} of {len(population)} rows; name other features, or leave those rows "
-                'out by `missing="drop"`.'
-            )
     sampler.check(target, population)
     return sampler
+
+
+def check_draws(sampler: Sampler, weights: FloatArray | None, cvim_of: str = "") -> None:
+    """Raise `OptionError` if a sampler takes no weights of rows, or its draws serve no CVIM."""
+    if cvim_of and not sampler.independent_draws:  # as knockoffs
+        raise OptionError(
+            "CVIM needs draws that do not depend on the feature's own value given the others, but "
+            f"those for `{cvim_of}` do ({sampler.label}); use another sampler, or "
+            '`pfi(sampler="knockoff")`.'
+        )
+    if weights is not None and not sampler.takes_weights:
+        raise OptionError(
+            f"{type(sampler).__name__} takes no sampling weights, because it learns the law of "
+            "rows that weigh the same; use another sampler, or leave `weights` out."
+        )
 
 
 def is_conditional(sampler: object) -> TypeGuard[SamplerLike]:

@@ -81,7 +81,7 @@ class _KnockoffDistribution(ConditionalDistribution):
         self.size = np.inf
         self._names = list(data.target.columns)
         q, given = len(self._names), (data.target, data.others)
-        learned, rows, spread = _standardize(_join(*(data.training or given)), _join(*given))
+        learned, rows, spread = _standardize(_join(*(data.training or given)[:2]), _join(*given))
         values, vectors = np.linalg.eigh(learned.T @ learned / len(learned))
         vary, null = spread[:q] > 0, vectors[:q, values <= NONE]
         # Directions without variance are left out, if they are of others only.

@@ -25,6 +25,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.errors import OptionError, RefitError, quote, reason
 from pyinterp.models.copies import fresh
 from pyinterp.models.predictor import Predictor, learner_name
+from pyinterp.models.sample_weight import weight_option
 
 MANY = 20_000  # rows
 PENALTIES = np.logspace(-3, 3, 7)
@@ -48,6 +49,7 @@ def train_estimator(
     target: npt.NDArray[Any],
     seed: int,
     classes: Sequence[int] | None = None,
+    weights: FloatArray | None = None,
 ) -> Callable[[FloatArray], FloatArray]:
     """Train a copy of a sampler's estimator; return its predictions, checked as any model's.
 
@@ -61,6 +63,8 @@ def train_estimator(
         For the estimator's ``random_state``, if it has one.
     classes : sequence of int, optional
         All codes, for a classifier: those that it does not know get probability 0.
+    weights : ndarray of shape (n,), optional
+        Sampling weights, for an estimator that takes some.
 
     Raises
     ------
@@ -70,8 +74,9 @@ def train_estimator(
     model = fresh(estimator)
     if "random_state" in model.get_params():
         model.set_params(random_state=seed)
+    option = None if weights is None else weight_option(model)
     try:
-        model.fit(others, target)
+        model.fit(others, target, **({} if option is None else {option: weights}))
     except Exception as error:
         raise RefitError(
             f"The sampler's {learner_name(model)} can't be trained: {reason(error)}"
@@ -94,10 +99,10 @@ class LinearThenTrees(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # u
     def __init__(self, random_state: int | None = None) -> None:
         self.random_state = random_state
 
-    def fit(self, X: FloatArray, y: FloatArray) -> LinearThenTrees:
+    def fit(self, X: FloatArray, y: FloatArray, sample_weight: Any = None) -> LinearThenTrees:
         """Fit both parts."""
-        self.linear_ = _on_one_scale(RidgeCV(PENALTIES)).fit(X, y)
-        self.trees_ = _trees(X, y - self.linear_.predict(X), self.random_state)
+        self.linear_ = _on_one_scale(RidgeCV(PENALTIES), X, y, sample_weight)
+        self.trees_ = _trees(X, y - self.linear_.predict(X), self.random_state, sample_weight)
         return self
 
     def predict(self, X: FloatArray) -> FloatArray:
@@ -118,17 +123,17 @@ class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     def __init__(self, random_state: int | None = None) -> None:
         self.random_state = random_state
 
-    def fit(self, X: FloatArray, y: Any) -> LogisticThenTrees:
+    def fit(self, X: FloatArray, y: Any, sample_weight: Any = None) -> LogisticThenTrees:
         """Fit both parts, trees for every class."""
         with warnings.catch_warnings():
             # Levels may be rare: which variable is a category is known here.
             warnings.filterwarnings("ignore", message="The number of unique classes")
-            self.linear_ = _on_one_scale(LogisticRegression(max_iter=1000)).fit(X, y)
+            self.linear_ = _on_one_scale(LogisticRegression(max_iter=1000), X, y, sample_weight)
         self.classes_ = self.linear_.classes_
         residuals = (np.asarray(y)[:, None] == self.classes_) - self.linear_.predict_proba(X)
         # Two classes' residuals are each other's opposites.
         targets = residuals[:, 1:] if len(self.classes_) == 2 else residuals
-        self.trees_ = [_trees(X, column, self.random_state) for column in targets.T]
+        self.trees_ = [_trees(X, column, self.random_state, sample_weight) for column in targets.T]
         return self
 
     def predict_proba(self, X: FloatArray) -> FloatArray:
@@ -147,12 +152,15 @@ class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-def _on_one_scale(model: Any) -> Pipeline:
-    """Return a model of standardized columns, means in place of missing values."""
-    return make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), model)
+def _on_one_scale(model: Any, X: FloatArray, y: Any, weights: Any) -> Pipeline:
+    """Return a fitted model of standardized columns, means in place of missing values."""
+    pipeline = make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), model)
+    # Routing, where it is on, takes no weights by the name of a step.
+    model.fit(pipeline[:-1].fit_transform(X), y, weights)
+    return pipeline
 
 
-def _trees(X: FloatArray, y: FloatArray, seed: int | None) -> HistGradientBoostingRegressor:
+def _trees(X: FloatArray, y: Any, seed: int | None, weights: Any) -> HistGradientBoostingRegressor:
     trees = HistGradientBoostingRegressor(
         max_iter=100,
         early_stopping=True,
@@ -161,7 +169,7 @@ def _trees(X: FloatArray, y: FloatArray, seed: int | None) -> HistGradientBoosti
         random_state=seed,
     )
     with _few_threads(X):
-        return trees.fit(X, y)
+        return trees.fit(X, y, weights)
 
 
 def _few_threads(X: FloatArray) -> AbstractContextManager[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ class Residual(Sampler):
     r"""Replace numbers by :math:`\hat x_S(x_C) + r`, r the residual of another evaluation row.
 
     Khan, Saarela and Kustra (2025, eqs 24-26, Algorithm 2): :math:`\hat x_S` is learned from the
-    training rows, residuals come from the evaluation rows. Right if the distribution of
+    training rows, residuals come from the evaluation rows, by their sampling weights if they have
+    some. Right if the distribution of
     :math:`X_S - E(X_S \mid X_C)` does not depend on :math:`X_C`. A group moves jointly: all its
     residuals come from the same row. If a model's training rows are not known, predictions are
     made by a 5-fold cross-validation in its evaluation rows.
@@ -55,6 +57,7 @@ class Residual(Sampler):
     estimator: Any = None
     within_range: bool = False
     label = "residuals exchanged"
+    takes_weights = True
 
     __repr__ = call_form
 
@@ -93,13 +96,13 @@ class _ResidualDistribution(ConditionalDistribution):
     def __init__(self, data: LearningRows, sampler: Residual) -> None:
         estimator = LinearThenTrees() if sampler.estimator is None else sampler.estimator
 
-        def fit(others: FloatArray, target: pd.DataFrame) -> Any:
+        def fit(others: FloatArray, target: pd.DataFrame, weights: FloatArray | None) -> Any:
             values = target.to_numpy(dtype=np.float64)
             if not others.shape[1]:
-                return lambda rows: np.broadcast_to(
-                    values.mean(axis=0), (len(rows), values.shape[1])
-                )
-            models = [train_estimator(estimator, others, column, data.seed) for column in values.T]
+                mean = np.average(values, axis=0, weights=weights)
+                return lambda rows: np.broadcast_to(mean, (len(rows), values.shape[1]))
+            train = partial(train_estimator, estimator, others, seed=data.seed, weights=weights)
+            models = [train(column) for column in values.T]
             return lambda rows: np.column_stack([predict(rows) for predict in models])
 
         values = data.target.to_numpy(dtype=np.float64)
@@ -109,11 +112,12 @@ class _ResidualDistribution(ConditionalDistribution):
         every = data.population.to_numpy(dtype=np.float64)
         lowest, highest = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
         self._range = (lowest, highest) if sampler.within_range else (-np.inf, np.inf)
-        self.size = len(values) - 1
+        self.size, self._weights = len(values) - 1, data.weights
         if len(self._names) == 1:
             self.prediction = self._center[:, 0]
             self.squared_residuals = self._residuals[:, 0] ** 2
-            self.squared_deviations = (values[:, 0] - values[:, 0].mean()) ** 2
+            mean = np.average(values[:, 0], weights=data.weights)
+            self.squared_deviations = (values[:, 0] - mean) ** 2
 
     def all(self) -> Iterator[Draws]:
         """Yield every other row's residual for every row, in increasing order."""
@@ -125,8 +129,15 @@ class _ResidualDistribution(ConditionalDistribution):
             yield self._draws(rows, donors[others].reshape(len(rows), n - 1))
 
     def some(self, k: int, rng: np.random.Generator) -> Iterator[Draws]:
-        """Yield k balanced permutations of the residuals."""
-        donors = balanced_permutations(len(self._residuals), k, rng)
+        """Yield k balanced permutations of the residuals; draws by weight, if rows have some."""
+        n = len(self._residuals)
+        if self._weights is None:
+            donors = balanced_permutations(n, k, rng)
+        else:
+            draw = partial(rng.choice, n, p=self._weights / self._weights.sum())
+            donors = np.asarray(draw((n, k)))
+            while (own := donors == np.arange(n)[:, None]).any():
+                donors[own] = draw(own.sum())  # other rows only
         for rows in blocks(len(donors), k):
             yield self._draws(rows, donors[rows])
 

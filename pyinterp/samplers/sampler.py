@@ -17,7 +17,7 @@ from pyinterp.errors import OptionError, list_of
 from pyinterp.representation import about
 from pyinterp.samplers.encoding import by_column
 
-LearnFunction: TypeAlias = Callable[[FloatArray, pd.DataFrame], Callable[[FloatArray], FloatArray]]
+LearnFunction: TypeAlias = Callable[[FloatArray, pd.DataFrame, Any], Callable[..., FloatArray]]
 
 FOLDS = 5
 
@@ -88,7 +88,7 @@ class Draws(NamedTuple):
         return np.asarray((self.weights * values).sum(axis=1))
 
     def by_donor(self, values: FloatArray, n: int) -> FloatArray:
-        """Add up values / k, values of shape (b, k), by the row that each draw comes from.
+        """Add up values, shape (b, k), times their weights by the row that each draw comes from.
 
         Examples
         --------
@@ -97,8 +97,23 @@ class Draws(NamedTuple):
         """
         if self.donors is None:
             return np.zeros(n)
+        k = values.shape[1]
+        values = values if self.weights is None else k * self.weights * values
         added = np.bincount(self.donors.ravel(), weights=values.ravel(), minlength=n)
-        return np.asarray(added / values.shape[1])
+        return np.asarray(added / k)
+
+    def by_weight(self, weights: FloatArray | None) -> Draws:
+        """Return draws of all donors by the sampling weights of these, if rows have some.
+
+        Examples
+        --------
+        >>> draws.by_weight(np.array([1.0, 1.0, 3.0])).weights.tolist()
+        [[0.5, 0.5], [0.25, 0.75]]
+        """
+        if weights is None or self.donors is None:
+            return self
+        shares = weights[self.donors]
+        return self._replace(weights=shares / shares.sum(axis=1, keepdims=True))
 
     def __repr__(self) -> str:
         return about(self, f"{self.positions.shape[1]} for each of {len(self.rows)} rows")
@@ -153,8 +168,10 @@ class LearningRows:
         The feature's variables in the evaluation rows.
     others : ndarray of shape (n, p)
         All other variables there, as numbers.
-    training : tuple of DataFrame and ndarray, or None
-        Both for the distinct training rows; None if training rows are not known.
+    weights : ndarray of shape (n,), or None
+        Sampling weights there; None if all rows weigh the same.
+    training : tuple of DataFrame, ndarray, and ndarray or None; or None
+        All three for the distinct training rows; None if training rows are not known.
     population : pandas.DataFrame
         The feature's variables in all rows, for their levels only.
     clusters : ndarray of int or None
@@ -181,7 +198,8 @@ class LearningRows:
 
     target: pd.DataFrame
     others: FloatArray
-    training: tuple[pd.DataFrame, FloatArray] | None
+    weights: FloatArray | None
+    training: tuple[pd.DataFrame, FloatArray, FloatArray | None] | None
     population: pd.DataFrame
     clusters: IntArray | None
     seed: int
@@ -209,14 +227,16 @@ class LearningRows:
         """
         names, train = list(variables), covariates.train
 
-        def both(sample: Sample) -> tuple[pd.DataFrame, FloatArray]:
-            return sample.variables[names], covariates.others(sample, names, with_response)
+        def parts(sample: Sample) -> tuple[pd.DataFrame, FloatArray, FloatArray | None]:
+            others = covariates.others(sample, names, with_response)
+            return sample.variables[names], others, sample.weights
 
-        target, others = both(covariates.evaluation)
+        target, others, weights = parts(covariates.evaluation)
         return cls(
             target=target,
             others=others,
-            training=None if train is None else both(train),
+            weights=weights,
+            training=None if train is None else parts(train),
             population=covariates.population.variables[names],
             clusters=covariates.evaluation.clusters,
             seed=int(rng.integers(2**31 - 1)),
@@ -226,19 +246,19 @@ class LearningRows:
     def out_of_sample(self, fit: LearnFunction) -> FloatArray:
         """Predict every evaluation row by a fit to other rows, shape (n, ...).
 
-        ``fit(others, target)`` returns a function of `others`. It is fitted to the training rows;
-        if they are not known, to the evaluation rows of the other folds of 5.
+        ``fit(others, target, weights)`` returns a function of `others`. It is fitted to the
+        training rows; if they are not known, to the evaluation rows of the other folds of 5.
 
         Examples
         --------
-        >>> def fit(others, target):
-        ...     return LinearRegression().fit(others, target).predict
+        >>> def fit(others, target, weights):
+        ...     return LinearRegression().fit(others, target, weights).predict
         >>> rows.out_of_sample(fit)[:2].round(1).tolist()
         [[25.7], [27.3]]
         """
         if self.training is not None:
-            target, others = self.training
-            return fit(others, target)(self.others)
+            target, others, weights = self.training
+            return fit(others, target, weights)(self.others)
         units = np.arange(len(self.target)) if self.clusters is None else self.clusters
         folds = min(FOLDS, len(np.unique(units)))
         if folds < 2:
@@ -250,7 +270,8 @@ class LearningRows:
             plan = GroupKFold(folds)
         rests, parts = [], []
         for learn, rest in plan.split(self.others, groups=self.clusters):
-            predict = fit(self.others[learn], self.target.iloc[learn])
+            weights = None if self.weights is None else self.weights[learn]
+            predict = fit(self.others[learn], self.target.iloc[learn], weights)
             parts.append(predict(self.others[rest]))
             rests.append(rest)
         return np.asarray(np.concatenate(parts)[np.argsort(np.concatenate(rests))])
@@ -307,18 +328,21 @@ class ConditionalDistribution(ABC):
     prediction: FloatArray | None = None
     levels: tuple[Any, ...] = ()
 
-    def deviations(self, contributions: FloatArray) -> FloatArray:
+    def deviations(self, values: FloatArray, weights: FloatArray | None = None) -> FloatArray:
         """Return deviations from the mean of the rows that exchange values, shape (n,).
+
+        Contributions of donors with sampling weights grow with these, and so does their mean.
 
         Examples
         --------
         >>> bool(abs(distribution.deviations(case.y).mean()) < 1e-9)
         True
         """
-        n = len(contributions)
+        n = len(values)
         strata = np.zeros(n, np.intp) if self.strata is None else self.strata
-        means = np.bincount(strata, weights=contributions) / np.bincount(strata)
-        return np.asarray(contributions - means[strata])
+        weights = np.ones(n) if weights is None else weights
+        means = np.bincount(strata, weights=values) / np.bincount(strata, weights=weights)
+        return np.asarray(values - weights * means[strata])
 
     @abstractmethod
     def all(self) -> Iterator[Draws]:
@@ -354,6 +378,8 @@ class Sampler(ABC):
     independent_draws : bool
         Whether draws are independent of the feature's value given the other variables. CVIM and
         AMVIM need this.
+    takes_weights : bool
+        Whether it learns from rows, and draws donors, by their sampling weights.
 
     Examples
     --------
@@ -387,6 +413,7 @@ class Sampler(ABC):
 
     label: str
     independent_draws: bool = True
+    takes_weights: bool = False
 
     @abstractmethod
     def check(self, target: Target, population: pd.DataFrame) -> None:

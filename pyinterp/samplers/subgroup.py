@@ -54,6 +54,7 @@ class Subgroup(Sampler):
     leaf: int = 30
     depth: int | None = None
     label = "values exchanged within the leaves of a tree"
+    takes_weights = True
 
     __repr__ = call_form
 
@@ -90,7 +91,7 @@ class _SubgroupDistribution(ConditionalDistribution):
         numbers = encode(data.target, data.population, data.codes)
         trees = count()
 
-        def fit(others: FloatArray, target: pd.DataFrame) -> Any:
+        def fit(others: FloatArray, target: pd.DataFrame, weights: FloatArray | None) -> Any:
             low, width = others.min(axis=0), np.ptp(others, axis=0)
             unit = np.where(width > 0, width, 1.0)  # trees split single precision
             tree = DecisionTreeRegressor(
@@ -98,6 +99,7 @@ class _SubgroupDistribution(ConditionalDistribution):
             ).fit(
                 _not_empty((others - low) / unit),
                 encode(target, data.population, data.codes) / scale,
+                weights,
             )
             number = next(trees)
 
@@ -124,7 +126,8 @@ class _SubgroupDistribution(ConditionalDistribution):
         if data.target.shape[1] == 1:
             means = columns[:, 2:] * scale
             self.squared_residuals = ((numbers - means) ** 2).sum(axis=1)
-            self.squared_deviations = ((numbers - numbers.mean(axis=0)) ** 2).sum(axis=1)
+            mean = np.average(numbers, axis=0, weights=data.weights)
+            self.squared_deviations = ((numbers - mean) ** 2).sum(axis=1)
             if numbers.shape[1] == 1:
                 self.prediction = means[:, 0]
 

@@ -27,6 +27,8 @@ MODELS = {
 }
 WEIGHTED = {
     "loss": lambda r: r.loss(),
+    "explained": lambda r: r.loss(relation="explained"),
+    "explained, absolute": lambda r: r.loss("absolute", relation="explained"),
     "pd": lambda r: r.pd("x1", grid=[-1.0, 0.0, 1.0]),
     "pd, 2": lambda r: r.pd(["x1", "x2"], grid=pd.DataFrame({"x1": [0.0, 1.0], "x2": [1.0, 0.0]})),
     "firm": lambda r: r.firm(["x1", "x2"], grid={"x1": [-1.0, 0.0, 1.0], "x2": [0.0, 1.0]}),
@@ -53,30 +55,38 @@ UNMOVED = {
 }
 REFUSED = {
     "pfi, 5 permutations": (lambda r: r.pfi(permutations=5), "all pairs of rows"),
-    "cpfi": (lambda r: r.pfi(["x1"], sampler="residual"), "samplers learn"),
-    "pfi, metric": (lambda r: r.pfi(metric="rmse"), "not written yet"),
+    "pfi, metric": (lambda r: r.pfi(metric="rmse"), "exchange rows that weigh the same"),
     "metric by a function": (
         lambda r: r.metric(lambda y, f: float(np.mean(y - f))),
         "a function that takes no weights",
     ),
     "weights without effect": (lambda r: r.metric(_deaf), "they change nothing"),
-    "explained": (lambda r: r.loss(relation="explained"), "best constant"),
     "pd, median": (lambda r: r.pd("x1", average="median"), "only the mean"),
     "ice": (lambda r: r.pd("x1", kind="ice"), "curves of single rows"),
     "firm, ice": (lambda r: r.firm(ice=True), "curves of single rows"),
     "c-ice": (lambda r: r.pd("x1", kind="c-ice"), "curves of single rows"),
     "pd, trimmed": (lambda r: r.pd("x1", average="trimmed"), "only the mean"),
     "pd, exemplar": (lambda r: r.pd("x1", average="exemplar"), "only the mean"),
-    "native": (lambda r: r.native_importance(), "not written yet"),
-    "cvim": (lambda r: r.cvim(["x1"]), "not written yet|samplers learn"),
-    "amvim": (lambda r: r.amvim(["x1"]), "not written yet|samplers learn"),
-    "positivity": (lambda r: r.positivity(["x1"]), "samplers learn"),
-    "plot_positivity": (lambda r: r.plot_positivity("x1"), "learn from rows"),
-    "causal": (lambda r: r.causal("x1"), "takes no sampling weights"),
-    "redundancy": (lambda r: r.redundancy(["x1"]), "takes no sampling weights"),
-    "uncertainty": (lambda r: r.uncertainty(), "takes no sampling weights"),
+    "native": (lambda r: r.native_importance(), "a model reports it"),
+    "knockoffs": (
+        lambda r: r.pfi(["x1"], sampler="knockoff"),
+        "Knockoff takes no sampling weights",
+    ),
+    "cvim, 5 permutations": (lambda r: r.cvim("x1", permutations=5), "all pairs of rows"),
+    "explained, a constant of yours": (
+        lambda r: r.loss(pi.Loss("own", _distance, constant=_own), relation="explained"),
+        "your loss states its best constant",
+    ),
     "entropy_pfi": (lambda r: r.entropy_pfi(permutations=5), "all pairs of rows"),
 }
+
+
+def _distance(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    return np.abs(y - prediction)
+
+
+def _own(y: np.ndarray) -> float:
+    return float(np.quantile(y, 0.4))
 
 
 def _deaf(y: np.ndarray, prediction: np.ndarray, weights: np.ndarray) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -18,11 +18,11 @@ from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.effects.scales import Outputs, Scale
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.positivity import samplers_of
 from pyinterp.samplers import SamplerLike, is_conditional
 from pyinterp.samplers.categorical import Categorical
-from pyinterp.samplers.choice import check_names, choose_sampler
 from pyinterp.samplers.residual import Residual
-from pyinterp.samplers.sampler import ConditionalDistribution, Sampler, Target
+from pyinterp.samplers.sampler import Sampler
 
 POINTS = 1024  # at which the density of residuals is evaluated
 FEW_VALUES = 10  # of a number: its rows are grouped by it
@@ -67,10 +67,7 @@ def conditional_dependence(
     """
     what = "Conditional partial dependence"
     names = (name,) = variables_of(problem, features, most=1, what=what)
-    if isinstance(sampler, Mapping):
-        check_names(sampler, {name: names})
-    target = Target(name, names, name in problem.discrete)
-    law = choose_sampler(sampler, target, problem.population.variables)
+    law = samplers_of(problem, {name: names}, sampler)[name]
     if not isinstance(law, Residual | Categorical):
         raise OptionError(
             f"{what} weights rows by the density of the variable given the "
@@ -117,6 +114,7 @@ def conditional_dependence(
             ),
         ),
         parameter=Parameter(effect=True, range=outputs.range, relations=outputs.relations),
+        no_weights=None,
     )
 
 
@@ -124,31 +122,34 @@ def _measure(
     case: ModelOnRows, *, donors: pd.DataFrame, law: Sampler, outputs: Outputs
 ) -> Measurement:
     (name,) = donors.columns
-    density = _densities(case.conditional(law, (name,)), case.sample.variables[name], donors[name])
+    density = _densities(case, law, donors[name])
+    if case.weights is not None:
+        density = density * case.weights[:, None]
     curves = outputs.curves(case.whatif, donors)
     return {"curve": Estimate.stack([Estimate.of_rows(one, density) for one in curves])}
 
 
-def _densities(
-    learned: ConditionalDistribution, column: pd.Series[Any], values: pd.Series[Any]
-) -> FloatArray:
+def _densities(case: ModelOnRows, law: Sampler, values: pd.Series[Any]) -> FloatArray:
     """Return the density of every value given the other variables of every row, shape (n, g)."""
+    learned = case.conditional(law, (str(values.name),))
     prediction = np.asarray(learned.prediction)
     if learned.levels:
         place = [list(learned.levels).index(value) for value in values]
         return prediction[:, place]
     away = values.to_numpy(np.float64) - prediction[:, None]
-    return _kernel_density(column.to_numpy(np.float64) - prediction, away)
+    column = case.sample.variables[str(values.name)].to_numpy(np.float64)
+    return _kernel_density(column - prediction, away, case.weights)
 
 
-def _kernel_density(sample: FloatArray, at: FloatArray) -> FloatArray:
+def _kernel_density(sample: FloatArray, at: FloatArray, weights: FloatArray | None) -> FloatArray:
     """Return a normal kernel density estimate (Silverman's bandwidth), interpolated on a grid."""
     spread = np.subtract(*np.quantile(sample, [0.75, 0.25])) / 1.349
     width = 0.9 * min(sample.std(), spread or np.inf) * len(sample) ** -0.2
     if width == 0:
         return np.zeros(at.shape)
     grid = np.linspace(sample.min() - 4 * width, sample.max() + 4 * width, POINTS)
-    density = stats.gaussian_kde(sample, width / sample.std(ddof=1))(grid)
+    deviation = sample.std(ddof=1) if weights is None else np.cov(sample, aweights=weights) ** 0.5
+    density = stats.gaussian_kde(sample, width / deviation, weights)(grid)
     return np.interp(at, grid, density, left=0.0, right=0.0)
 
 

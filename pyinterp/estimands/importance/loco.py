@@ -9,11 +9,11 @@ import numpy as np
 
 from pyinterp._typing import FloatArray
 from pyinterp.data.features import Features
-from pyinterp.errors import LossError, OptionError
+from pyinterp.errors import LossError
 from pyinterp.estimands.estimand import Estimand, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import Relation, comparison
-from pyinterp.estimands.risk import NO_WEIGHTS, best_constant
+from pyinterp.estimands.risk import best_constant
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 
 
@@ -76,15 +76,11 @@ def _predict(case: ModelOnRows, name: str, variables: tuple[str, ...], loss: Los
     prediction = case.without(variables, loss.needs)
     if prediction is not None:
         return prediction
-    if case.weights is not None:
-        raise OptionError(
-            f"Without `{name}` no column is left to predict from, and {NO_WEIGHTS}; leave "
-            "`weights` out, or have two variables or more."
-        )
     constant = best_constant(case, loss)
     if constant is None:
+        kind = "" if case.weights is None else " of weighted rows"
         raise LossError(
             f"Without `{name}` no column is left to predict from, and the loss `{loss.name}` "
-            "states no best constant prediction; use Loss(..., constant=...)."
+            f"states no best constant prediction{kind}; use Loss(..., constant=np.mean)."
         )
     return constant

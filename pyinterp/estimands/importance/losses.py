@@ -129,7 +129,7 @@ def marginal_losses(
         original = one_term(losses, np.zeros(n), weights=weights)
         return original, original
     rows_weigh = np.ones(n) if weights is None else weights
-    others = rows_weigh.sum() - rows_weigh
+    others, relative = rows_weigh.sum() - rows_weigh, rows_weigh / rows_weigh.mean()
     shares = rows_weigh / others
     if weights is None:
         over_donors, over_rows = whatif.summed_losses(y, loss)
@@ -141,10 +141,10 @@ def marginal_losses(
     as_donor = over_rows[donors.of_row] - shares * losses
     # As a donor, row k meets every row but itself: the mean of their own losses leaves k out.
     unreplaced = shares @ losses - shares * losses
-    return (
-        one_term(as_row, as_donor - np.average(as_donor, weights=weights), weights=weights),
-        one_term(losses, unreplaced - np.average(unreplaced, weights=weights), weights=weights),
+    as_donor, unreplaced = (
+        relative * (each - np.average(each, weights=weights)) for each in (as_donor, unreplaced)
     )
+    return one_term(as_row, as_donor, 0.0, weights), one_term(losses, unreplaced, 0.0, weights)
 
 
 def some_pairs(
@@ -195,18 +195,24 @@ def _conditional_losses(
     (Khan, Saarela and Kustra 2025, eq. 26). There is no Monte Carlo error with all draws that the
     distribution has: all other rows' residuals, or all levels with their probabilities
     :math:`w_{ik}`. The contribution of a row as a donor is a deviation from the mean of the rows
-    that it exchanges values with.
+    that it exchanges values with. With sampling weights the mean over rows is weighted, and so are
+    the draws, by their donors.
     """
-    unreplaced = np.zeros(len(y))
+    unreplaced, weights = np.zeros(len(y)), whatif.sample.weights
 
     def losses_of(block: Draws, predictions: FloatArray) -> tuple[FloatArray, FloatArray]:
         matrix = np.asarray(loss(y[block.rows, None], predictions))
         own = np.broadcast_to(losses[block.rows, None], matrix.shape)
-        unreplaced[:] += block.by_donor(own, len(y))
+        unreplaced[:] += block.by_donor(times_weights(own, block.rows, weights), len(y))
         return matrix, block.mean(matrix)
 
     changed = mean_over_draws(whatif, distribution, draws, rng, losses_of)
-    return changed, one_term(losses, distribution.deviations(unreplaced))
+    return changed, one_term(losses, distribution.deviations(unreplaced, weights), 0.0, weights)
+
+
+def times_weights(values: FloatArray, rows: IntArray, weights: FloatArray | None) -> FloatArray:
+    """Return values of some rows, shape (b, k), times the rows' weights in units of their mean."""
+    return values if weights is None else (weights / weights.mean())[rows, None] * values
 
 
 def mean_over_draws(
@@ -221,13 +227,16 @@ def mean_over_draws(
     ``function(block, predictions)`` returns values, shape (rows, draws), of a block of rows with
     their draws, and the rows' contributions, shape (rows,).
     """
-    n = whatif.sample.nobs
+    n, weights = whatif.sample.nobs, whatif.sample.weights
     k: int | None = None  # all that the distribution has
     if draws != "all" and (draws != "auto" or n * distribution.size > whatif.most_draws):
         k = max(LEAST_PERMUTATIONS, PREDICTIONS // n) if draws == "auto" else int(draws)
-        k = k if k < distribution.size else None
+        # Draws by weight within strata are no permutations.
+        equal = weights is None or distribution.strata is None
+        k = k if k < distribution.size and equal else None
     as_row, as_donor, by_draw = np.empty(n), np.zeros(n), np.zeros(k or 0)
-    for block in distribution.all() if k is None else distribution.some(k, rng):
+    for drawn in distribution.all() if k is None else distribution.some(k, rng):
+        block = drawn.by_weight(weights) if k is None else drawn
         try:
             predictions = whatif.pairs(block.rows, block.positions, block.frame)
         except (DesignError, PredictionError) as error:
@@ -239,13 +248,15 @@ def mean_over_draws(
                 f"{error}"
             ) from error
         values, as_row[block.rows] = function(block, predictions)
+        values = times_weights(values, block.rows, weights)
         as_donor += block.by_donor(values, n)
         if k is not None and values.shape[1] == k:
             by_draw += values.sum(axis=0) / n
     between = 0.0
-    if k is not None:  # a sample without replacement, if draws have an end
-        between = float(np.var(by_draw, ddof=1)) / k * max(1 - k / distribution.size, 0.0)
-    return one_term(as_row, distribution.deviations(as_donor), between)
+    if k is not None:  # a sample without replacement, if draws have an end and no weights
+        rest = max(1 - k / distribution.size, 0.0) if weights is None else 1.0
+        between = float(np.var(by_draw, ddof=1)) / k * rest
+    return one_term(as_row, distribution.deviations(as_donor, weights), between, weights)
 
 
 def one_term(
@@ -256,11 +267,9 @@ def one_term(
 ) -> Estimate:
     """Return the estimate of one term from its contributions, shape (n,).
 
-    Those of donors are deviations, which weights multiply.
+    Those of donors are deviations. Weights are of the rows.
     """
     mean = Estimate.of_rows(rows[:, None], weights)
-    if weights is not None:
-        donors = weights / weights.mean() * donors
     return replace(mean, donors=donors[:, None], mc_variance=np.array([mc_variance]))
 
 

@@ -50,6 +50,7 @@ def native_report(problem: Problem, kind: Native | None = None) -> Estimand:
         measure=partial(_measure, features=problem.features, kind=kind),
         words=Words(label="native importance", title="native importance", meaning=""),
         basis="model",
+        no_weights="a model reports it, whose errors take weights for precisions, if for anything",
     )
 
 

@@ -12,7 +12,7 @@ from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.effects.scales import position_of
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.importance.losses import Permutations, Relation, comparison, measure_losses
-from pyinterp.estimands.positivity import NO_WEIGHTS, positivity, samplers_of
+from pyinterp.estimands.positivity import positivity, samplers_of
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss, LossLike, choose
 from pyinterp.models.predictor import Predictor
@@ -60,9 +60,8 @@ def permutation_importance(
         check_sampler(sampler)
         check_names(sampler, chosen)
         drawn = [name for name in chosen if not isinstance(sampler, Mapping) or name in sampler]
-        diagnostic = positivity(problem, drawn, sampler=sampler)
-        samplers = samplers_of(problem, problem.choose(drawn), sampler)
-        no_weights = NO_WEIGHTS
+        samplers = samplers_of(problem, problem.choose(drawn), sampler, no_weights=no_weights)
+        diagnostic = positivity(problem, drawn, sampler=samplers)
         coverage: tuple[str, ...] = ("conditional PFI",) if relation == "difference" else ()
     elif relation == "ratio":
         coverage = ("PFI, ratio",)

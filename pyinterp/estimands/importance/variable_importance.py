@@ -70,14 +70,8 @@ def cvim(
     sampler: SamplerLike = "conditional",
 ) -> Estimand:
     r"""Conditional variable importance metric, :math:`CVIM = e_{cond} - e_{orig}` (eq. 19)."""
-    samplers = samplers_of(problem, problem.choose(features), sampler)
-    for name, one in samplers.items():
-        if not one.independent_draws:  # as knockoffs
-            raise OptionError(
-                f"CVIM needs draws that do not depend on the feature's own value given the others, "
-                f"but those for `{name}` do ({one.label}); use another sampler, or "
-                '`pfi(sampler="knockoff")`.'
-            )
+    chosen, no_weights = problem.choose(features), check_permutations(permutations)
+    samplers = samplers_of(problem, chosen, sampler, no_weights=no_weights, independent=True)
     return _squared_pfi(problem, features, permutations, samplers, label="CVIM")
 
 
