@@ -60,7 +60,7 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
     >>> booster = pi.EarlyStopping(XGBRegressor(n_estimators=500, learning_rate=0.1))
     >>> learner = pi.Learner.from_formula("progression ~ bmi + bp + s5", data, booster)
     >>> learner.fit(pi.Subsampling(3), seed=1).pfi().engine.name
-    'trees'
+    'trees, exact'
     """
 
     def __init__(
@@ -95,6 +95,13 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
         ------
         OptionError
             If the estimator is of another library, or an option has a value that is not allowed.
+
+        Examples
+        --------
+        >>> X, y = data[["bmi", "bp", "s5"]], data["progression"]
+        >>> fitted = pi.EarlyStopping(XGBRegressor(n_estimators=500), random_state=1).fit(X, y)
+        >>> fitted.best_estimator_.best_iteration < 100
+        True
         """
         check_number("share", self.share, Interval(0, 1))
         check_count("rounds", self.rounds)
@@ -135,7 +142,14 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
         return train, held
 
     def predict(self, X: Matrix, **options: Any) -> Any:
-        """Predict by the rounds up to the best."""
+        """Predict by the rounds up to the best.
+
+        Examples
+        --------
+        >>> fitted = booster.fit(data[["bmi", "bp", "s5"]], data["progression"])
+        >>> fitted.predict(data[["bmi", "bp", "s5"]][:2]).shape
+        (2,)
+        """
         return self.best_estimator_.predict(X, **options)
 
     @available_if(lambda self: hasattr(self.estimator, "predict_proba"))  # type: ignore[untyped-decorator]  # as above
@@ -144,7 +158,14 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
         return self.best_estimator_.predict_proba(X)
 
     def score(self, X: Matrix, y: npt.ArrayLike, **options: Any) -> float:
-        """Return the score of the booster, for searches."""
+        """Return the score of the booster, for searches.
+
+        Examples
+        --------
+        >>> X, y = data[["bmi", "bp", "s5"]], data["progression"]
+        >>> booster.fit(X, y).score(X, y) > 0.3
+        True
+        """
         return float(self.best_estimator_.score(X, y, **options))
 
     @property

@@ -48,8 +48,8 @@ class _Draws(Splitting):
         >>> import numpy as np
         >>> from pyinterp.resampling.resampling import Units
         >>> units = Units.make(100, None, None)
-        >>> next(plan.split(units, np.random.default_rng(1), None))
-        <Split: 63 units train, 37 evaluate>
+        >>> sum(1 for _ in plan.split(units, np.random.default_rng(1), None)) == plan.refits
+        True
         """
         for _ in range(self.refits):
             yield from self.redraw(partial(self.draw, units, rng), units, classes)
