@@ -16,6 +16,7 @@ Module                     What is in it
 `walks`                    Walks down trees, compiled
 `linear`                   Linear and generalized linear models, exactly
 `smooth_sums`              Sums of smooth losses of these, by interpolation along a line of donors
+`piecewise_sums`           Sums of absolute and Huber loss of these, by sorting
 `links`                    From sums and linear predictors to predictions
 `calibration`              Calibrated classifiers of trees or linear models, exactly
 `inputs`                   Inputs of a pipeline's last step, and the columns that donors replace

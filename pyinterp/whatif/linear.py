@@ -17,6 +17,7 @@ from pyinterp.whatif import links
 from pyinterp.whatif.calibration import mean_link, members, side_by_side
 from pyinterp.whatif.inputs import Before, Inputs, in_turn
 from pyinterp.whatif.links import Link, first
+from pyinterp.whatif.piecewise_sums import pieces_of, piecewise_sums
 from pyinterp.whatif.smooth_sums import is_smooth, line_of, smooth_sums
 from pyinterp.whatif.whatif import PAIRS, ExactWhatIf
 
@@ -159,13 +160,17 @@ class LinearWhatIf(ExactWhatIf):
 
     def most_pairs(self, loss: Loss, columns: IntArray, values: FloatArray) -> float:
         """Return how many pairs are worth an exact mean: no bound for sums without predictions."""
-        return np.inf if loss == LOSSES["squared"] and self.model.link is first else PAIRS
+        summed = loss == LOSSES["squared"] or pieces_of(loss)
+        return np.inf if summed and self.model.link is first else PAIRS
 
     def summed_losses(
         self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
     ) -> tuple[FloatArray, FloatArray] | None:
         """Sum losses over donors and over rows; None for losses with kinks."""
         kept, donated = self._sides(self.inputs.rows, columns, values)
+        pieces = pieces_of(loss) if self.model.link is first else ()
+        if pieces:
+            return piecewise_sums(y - kept[:, 0], donated[:, 0], counts, pieces)
         if loss != LOSSES["squared"] or self.model.link is not first:
             return self._smooth_sums(y, loss, kept, donated, counts)
         # (r_i - b_d)^2 adds up to the square of the mean, and the variance around it.

@@ -41,6 +41,7 @@ from pyinterp.errors import OptionError
 from pyinterp.losses.rowwise import LOSSES as NAMED
 from pyinterp.whatif import WhatIf
 from pyinterp.whatif.linear import PAIRS, LinearModel, read_linear
+from pyinterp.whatif.whatif import FeatureWhatIf
 
 PREDICTIONS = 1e-12  # the bar, relative to the largest prediction: sums in another order
 IMPORTANCES = 1e-10
@@ -508,14 +509,34 @@ class TestFormulaic:
         (PoissonRegressor(), PAIRS),
     ],
 )
-def test_only_squared_losses_of_the_identity_link_need_no_predictions(
+def test_losses_by_pieces_of_the_identity_link_need_no_predictions(
     model: Any, squared: float
 ) -> None:
     whatif = whatif_of(pi.FittedModel(model.fit(X, Y["count"]), X, Y["count"]))
     assert whatif.engine.name == "linear, exact"
     asked = whatif.of([whatif.sample.variables.columns[0]])
     assert asked.most_pairs(NAMED["squared"]) == squared
-    assert asked.most_pairs(NAMED["absolute"]) == PAIRS
+    assert asked.most_pairs(NAMED["absolute"]) == squared
+    assert asked.most_pairs(pi.Loss("other", lambda y, f: abs(y - f))) == PAIRS
+
+
+@pytest.mark.parametrize("name", ["absolute", "huber"])
+@pytest.mark.parametrize("shift", [0.0, 1e6])
+def test_losses_by_pieces_are_summed_by_sorting(name: str, shift: float) -> None:
+    """All pairs one by one are the reference, with ties of donors and rows on the knots."""
+    rng = np.random.default_rng(5)
+    rows = np.column_stack([rng.integers(-2, 3, 200), rng.normal(size=200)]).astype(float)
+    model = LinearRegression().fit(rows, rng.normal(size=200))
+    model.coef_, model.intercept_ = np.array([1.0, 0.5]), shift
+    y = shift + np.where(rng.uniform(size=200) < 0.5, rows[:, 0], rng.normal(scale=2, size=200))
+    rows[:50, 1] = 0.0  # differences of 0 and of 1 in size, where pieces meet
+    whatif = whatif_of(pi.FittedModel(model, rows, y))
+    for column in whatif.sample.variables.columns:
+        asked = whatif.of((column,))
+        found, loss = asked.summed_losses(y, NAMED[name]), NAMED[name]
+        expected = FeatureWhatIf.summed_losses(asked, y, loss)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-9 if shift else 1e-12)
 
 
 def test_a_row_on_the_border_of_two_classes_is_no_error_of_rounding() -> None:
