@@ -238,7 +238,9 @@ def reason(error: BaseException) -> str:
     ours = isinstance(error, PyinterpError)
     while not ours and type(other := error.__cause__ or error.__context__) is type(error):
         error = other
-    first = next(iter(str(error).strip().splitlines()), "")
+    first, *more = str(error).strip().splitlines() or [""]
+    if first.endswith("fits failed."):  # of a search, which repeats the error at the end
+        first = f"{first} {more[-1]}"
     text = short(first, 600 if ours else 160)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 

@@ -923,3 +923,7 @@ class _Request(LearnerResults):
         with suppress(InferenceError):  # of one refit, after it was measured
             return super()._estimate(*args, **options)
         return None  # type: ignore[return-value]  # no inference, which nothing here reads
+
+    def ame(self, *args: Any, **options: Any) -> Any:
+        with suppress(InferenceError):  # ratios may vary over refits only
+            return super().ame(*args, **options)

@@ -253,6 +253,7 @@ def without_columns(estimator: Any, left_out: Collection[str]) -> Any:
 def _rest(names: Any, left_out: Collection[str]) -> Any:
     """Return names, or a mapping from names, without some; what has none of these as it is."""
     every = [names] if isinstance(names, str) else names
+    every = list(every) if isinstance(every, pd.Index | np.ndarray) else every
     if not isinstance(every, Mapping | list | tuple):
         return names
     kept = [name for name in every if not (isinstance(name, str) and name in left_out)]

@@ -133,9 +133,10 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
     def _split(self, y: Any, groups: npt.ArrayLike | None) -> tuple[IntArray, IntArray]:
         """Return the positions of rows that train, and of those that are held out."""
         kind: Any = ShuffleSplit
+        counts, held_out = np.unique(y, return_counts=True)[1], int(np.ceil(self.share * len(y)))
         if groups is not None:
             kind = GroupShuffleSplit
-        elif is_classifier(self.estimator) and np.unique(y, return_counts=True)[1].min() > 1:
+        elif is_classifier(self.estimator) and counts.min() > 1 and len(counts) <= held_out:
             kind = StratifiedShuffleSplit
         split = kind(1, test_size=self.share, random_state=self.random_state)
         train, held = next(split.split(np.zeros((len(y), 1)), y, groups))

@@ -29,6 +29,7 @@ REMEDIES = {
         "scikit-learn copies no estimator that changes its parameters: pass lists among them as "
         "tuples, such as `cat_features=('g',)`."
     ),
+    "only supported for dataframes": 'a formula passes them with `design="frame"`.',
     "two dimensions for multi-output": "a learner has one response: pass the estimator inside.",
     # XGBoost and LightGBM
     "DataFrame.dtypes for data must be": f"{CATEGORY}, and pass `enable_categorical=True`.",

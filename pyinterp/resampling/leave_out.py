@@ -14,7 +14,7 @@ from joblib import effective_n_jobs
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.data.design import Design
 from pyinterp.data.sample import Sample
-from pyinterp.errors import OptionError, RefitError
+from pyinterp.errors import OptionError, RefitError, reason
 from pyinterp.models.adapters import column_positions, without_columns
 from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.parallel import outcomes, threads
@@ -163,6 +163,6 @@ def _predict(fit: Callable[[], Predictor], evaluation: Matrix, workers: int) -> 
 def _failure(label: str, feature: str, refit: Refit, error: Exception) -> str:
     return (
         f"{label} trains the learner without `{feature}`, but refit {refit.number} then failed: "
-        f"{type(error).__name__}: {str(error).rstrip('.')}. Remedy: choose settings that "
+        f"{reason(error).rstrip('.')}. Remedy: choose settings that "
         f"allow fewer columns, or leave `{feature}` out of `features`."
     )

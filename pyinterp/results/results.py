@@ -653,7 +653,10 @@ class EstimandResults(TableOfEstimands):
                 f"{' or '.join(self.estimand.parameter.relations)}, not {quote(relation)}: ratios "
                 'are of mean predictions, odds ratios of mean probabilities, such as `pd("x")` has.'
             )
-        return self._tests(_differences(self.estimand.terms, reference, relation), relation)
+        tests = self._tests(_differences(self.estimand.terms, reference, relation), relation)
+        if relation != "difference":
+            tests.notes.insert(0, f"{self.estimand.description}.")  # of which class, say
+        return tests
 
     def equality_test(self) -> JointTest:
         """Test that all groups of rows have the same values, all terms together: `wald_test`.

@@ -203,3 +203,9 @@ def test_refusals_say_what_to_write(make: Any, words: str, data: pd.DataFrame) -
     learner = pi.Learner(data["y"], data[["a", "b"]], make_pipeline(StandardScaler(), make()))
     with pytest.raises((OptionError, RefitError), match=words):
         learner.fit(pi.Subsampling(2), seed=1, progress=False)
+
+
+def test_few_held_out_rows_need_not_have_every_class(data: pd.DataFrame) -> None:
+    booster = lgb.LGBMClassifier(**{**LIGHT, "n_estimators": 5})
+    learner = pi.Learner(data["high"], data[["a", "b"]], pi.EarlyStopping(booster, share=0.005))
+    assert learner.fit(pi.Subsampling(2), seed=1, progress=False).pfi().params["a"] != 0

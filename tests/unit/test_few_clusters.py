@@ -57,3 +57,15 @@ def test_degrees_of_freedom_are_half_the_clusters(sizes: list[int], df: int, wor
         assert results.df_resid == df
         assert f"There are {len(sizes)} clusters{worth}. With 12 to 30" in results.variance.warning
         assert results.variance.warning in " ".join(str(results.summary()).split())
+
+
+def test_the_group_of_the_fewest_clusters_has_the_degrees_of_freedom() -> None:
+    cluster = np.repeat(np.arange(60), 6)
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame(rng.normal(size=(360, 3)), columns=["x", "z", "y"])
+    learner = pi.Learner(data["x"] + data["y"], data[["x", "z"]], LinearRegression())
+    fit = learner.fit(pi.HalfSampling(cluster=cluster), seed=1, progress=False)
+    for few in (cluster < 12, cluster >= 12):
+        results = fit.pd("x", points=2, by=pd.Series(few, name="few"))
+        assert results.df_resid == 6
+        assert "There are 12 clusters in a group. With 12 to 30" in results.variance.warning

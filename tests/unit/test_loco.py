@@ -23,6 +23,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
@@ -487,15 +488,28 @@ def test_predictions_must_be_finite(data: pd.DataFrame) -> None:
         res.loco()
 
 
-def test_a_pipeline_that_names_the_feature_is_trained_without_it(data: pd.DataFrame) -> None:
-    encode = make_column_transformer((OneHotEncoder(), ["g"]), remainder=StandardScaler())
+@pytest.mark.parametrize("kind", [list, tuple, pd.Index, np.array])
+def test_a_pipeline_that_names_the_feature_is_trained_without_it(
+    data: pd.DataFrame, kind: Any
+) -> None:
+    encode = make_column_transformer((OneHotEncoder(), kind(["g"])), remainder=StandardScaler())
     pipeline = make_pipeline(encode, LinearRegression())
     res = learner(data, pipeline, "y ~ x + z + g", design="frame").fit(PLAN, seed=1)
     scale = make_pipeline(StandardScaler(), LinearRegression())
     less = learner(data, scale, "y ~ x + z", design="frame").fit(PLAN, seed=1)
     difference = less.loss().params.iloc[0] - res.loss().params.iloc[0]
     assert res.loco().params["g"] == pytest.approx(difference, rel=1e-9)
-    assert encode.transformers[0][2] == ["g"]
+    assert list(encode.transformers[0][2]) == ["g"]
+
+
+def test_a_long_error_of_a_search_is_one_line_with_its_reason(data: pd.DataFrame) -> None:
+    every = [("g", OneHotEncoder(), ["g"]), ("z", "passthrough", ["z"])]
+    pipeline = make_pipeline(make_column_transformer((OneHotEncoder(), ["g"])), LinearRegression())
+    search = GridSearchCV(pipeline, {"columntransformer__transformers": [every]}, cv=2)
+    res = learner(data, search, "y ~ x + z + g", design="frame").fit(pi.Bootstrap(2), seed=1)
+    with pytest.raises(RefitError, match=r"fits failed\. ValueError: Some column names") as caught:
+        res.loco("g")
+    assert len(str(caught.value)) <= 400
 
 
 @pytest.mark.parametrize(

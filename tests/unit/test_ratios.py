@@ -12,7 +12,7 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from scipy import stats
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, PoissonRegressor
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
@@ -267,3 +267,22 @@ def test_saved_ratios_are_the_same(data: pd.DataFrame, tmp_path: Path) -> None:
     loaded = pi.load(tmp_path / "ratios.pyinterp")
     assert str(loaded.summary()) == str(ratios.summary())
     pd.testing.assert_frame_equal(loaded.summary_frame(), ratios.summary_frame())
+
+
+def test_the_table_names_the_class_of_probabilities(data: pd.DataFrame) -> None:
+    case = np.where(data["hit"] == 1, "case", "control")
+    learner = pi.Learner.from_formula(
+        "case ~ dose + age", data.assign(case=case), LogisticRegression()
+    )
+    ratio = learner.fit(pi.Subsampling(3), seed=1).ame("dose", relation="odds ratio")
+    assert "PD of dose (probability, class control)." in str(ratio.summary())
+
+
+def test_ratios_are_measured_of_models_that_are_dropped(data: pd.DataFrame) -> None:
+    rate = PoissonRegressor()  # one model's ratio is the same in every row
+    learner = pi.Learner.from_formula("count ~ sex + age", data, rate)
+    ask: Any = lambda fit: (fit.ame("sex", relation="ratio"), fit.pfi())  # noqa: E731
+    kept = learner.fit(pi.Subsampling(3), seed=1)
+    dropped = learner.fit(pi.Subsampling(3), seed=1, keep_models=False, measure=ask)
+    ratios = [ask(fit)[0].conf_int() for fit in (kept, dropped)]
+    np.testing.assert_allclose(*ratios, rtol=1e-9)

@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
+from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.pipeline import make_pipeline
 
 import pyinterp as pi
 from pyinterp.errors import DataError, PredictionError, PyinterpError, RefitError
@@ -24,6 +26,7 @@ Y = pd.Series(X["a"] + (X["g"] == "v") + 0.1 * RNG.normal(size=N))
 CATEGORIES = X.astype({"g": "category"})
 NUMBERS = X.assign(g=(X["g"] == "v") * 1.0)
 HOLES = X.assign(g=X["g"].where(X.index > 2, None))
+NAMED = make_pipeline(make_column_transformer(("passthrough", ["a"])), LinearRegression())
 CAT: dict[str, Any] = {"iterations": 2, "verbose": 0, "allow_writing_files": False}
 
 
@@ -64,6 +67,11 @@ CASES: dict[str, tuple[Callable[[], Any], str, Callable[[], Any]]] = {
         ),
         "`pi.EarlyStopping",
         lambda: ask(lambda: xgb.XGBRegressor(n_estimators=2, n_jobs=1), NUMBERS),
+    ),
+    "scikit-learn, names of columns": (
+        lambda: ask(lambda: NAMED, NUMBERS.to_numpy()),
+        'a formula passes them with `design="frame"`',
+        lambda: ask(lambda: NAMED, NUMBERS),
     ),
     "CatBoost, texts": (
         lambda: ask(catboost, X),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -175,19 +176,23 @@ def _plain(
     of_pairs : ndarray of shape (M, q)
         What every pair gives for its diagonal.
     """
-    evaluations, df = replicates.parts[0].evaluations, len(of_pairs)
-    count, refused, warning = evaluations.cluster_count, "", ""
+    every, df = [*map(attrgetter("evaluations"), replicates.parts)], len(of_pairs)
+    # Of groups of rows, that with the fewest.
+    few_of = every[0]
+    if few_of.cluster_count is not None:
+        few_of = min(every, key=attrgetter("effective_clusters"))
+    count, refused, warning = few_of.cluster_count, "", ""
     for fit in replicates.half_fits:
         refused, warning = refused or fit.reason, warning or fit.warning
     if count is not None:  # halves of G clusters have G / 2 of them
-        df = max(min(df, int(evaluations.effective_clusters) // 2), 1)
+        df = max(min(df, int(few_of.effective_clusters) // 2), 1)
     if count is not None and count < FEW_CLUSTERS:
-        worth = int(evaluations.effective_clusters)
+        worth = int(few_of.effective_clusters)
         unequal = f", as many as {worth} of equal size" if worth < count else ""
         few = (
-            f"There are {count} clusters{unequal}. With 12 to 30, 95% intervals covered 86% to "
-            "100% in simulations, least of the largest importances, and tests of size 5% rejected "
-            "at most 5%."
+            f"There are {count} clusters{' in a group' * bool(every[1:])}{unequal}. With 12 to 30, "
+            "95% intervals covered 86% to 100% in simulations, least of the largest importances, "
+            "and tests of size 5% rejected at most 5%."
         )
         warning = f"{warning} {few}".lstrip()
     on = "63.2% of" if replicates.evaluations.has_own_refits else "half"
