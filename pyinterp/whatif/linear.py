@@ -166,13 +166,13 @@ class LinearWhatIf(ExactWhatIf):
     def summed_losses(
         self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
     ) -> tuple[FloatArray, FloatArray] | None:
-        """Sum losses over donors and over rows; None for losses with kinks."""
+        """Sum losses over donors and over rows; None if they must be added up one by one."""
         kept, donated = self._sides(self.inputs.rows, columns, values)
-        pieces = pieces_of(loss) if self.model.link is first else ()
-        if pieces:
-            return piecewise_sums(y - kept[:, 0], donated[:, 0], counts, pieces)
         if loss != LOSSES["squared"] or self.model.link is not first:
-            return self._smooth_sums(y, loss, kept, donated, counts)
+            pieces = pieces_of(loss) if self.model.link is first else ()
+            if not pieces:
+                return self._smooth_sums(y, loss, kept, donated, counts)
+            return piecewise_sums(y - kept[:, 0], donated[:, 0], counts, pieces)
         # (r_i - b_d)^2 adds up to the square of the mean, and the variance around it.
         rest, replaced = y - kept[:, 0], donated[:, 0]
         center, middle = np.average(replaced, weights=counts), rest.mean()

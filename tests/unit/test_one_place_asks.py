@@ -23,6 +23,7 @@ CALLERS = {
     "models/distant_model.py": "a model in another process, which is asked there",
     "models/distributional.py": "the estimator inside, for the one that states its distribution",
     "models/native_boosters.py": "a booster, for the function that it is made",
+    "models/early_stopping.py": "the booster inside, as scikit-learn's wrappers do",
     "models/offset_model.py": "the estimator inside, for the one with an offset",
     "models/predictive.py": "the model, for a predictor of its distribution",
     "estimators/networks.py": "itself, for labels",
