@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator
 
 from pyinterp.errors import FileError, OptionError, reason, short
 from pyinterp.storage.archive import array_of
@@ -17,6 +20,7 @@ from pyinterp.storage.archive import array_of
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 # Structured arrays, of which trees are made, beside numbers and texts.
 KINDS_OF_ARRAYS = "biufcmMSUV"
+OWN = {"pyinterp.models.native_boosters.Booster"}  # and the package's estimators: trusted
 MOST_NAMES, LONGEST = 6, 70  # in a message; characters of one
 
 
@@ -62,8 +66,10 @@ def models_of(models: Sequence[Bytes], trusted: Sequence[str | type]) -> list[An
     skops = _skops()
     for data in models:
         _check(data)
+    own = filter(_is_own_estimator, unknown_types(models))
+    trusted = [*trusted, *own]
     try:
-        return [skops.loads(_raw(data), trusted=list(trusted)) for data in models]
+        return [skops.loads(_raw(data), trusted=trusted) for data in models]
     except skops.exceptions.UntrustedTypesFoundException as error:
         known = {each if isinstance(each, str) else _name(each) for each in trusted}
         unknown = [short(name, LONGEST) for name in unknown_types(models) if name not in known]
@@ -74,6 +80,17 @@ def models_of(models: Sequence[Bytes], trusted: Sequence[str | type]) -> list[An
             "it has models of types that are not trusted; only if you trust who made the file, "
             f"load it with `trusted=[{text}]`{more}"
         ) from error
+
+
+def _is_own_estimator(name: str) -> bool:
+    """Whether a type is an estimator of this package."""
+    module, _, kind = name.rpartition(".")
+    if not module.startswith("pyinterp."):
+        return False
+    with suppress(ImportError):
+        found = getattr(import_module(module), kind, None)
+        return isinstance(found, type) and (issubclass(found, BaseEstimator) or name in OWN)
+    return False
 
 
 def _name(kind: type) -> str:

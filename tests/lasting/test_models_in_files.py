@@ -28,6 +28,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import FileError, OptionError
+from pyinterp.storage.models import _is_own_estimator
 
 skops = pytest.importorskip("skops.io")
 
@@ -115,7 +116,7 @@ FITS: dict[str, tuple[Callable[[], Any], list[str]]] = {
         ),
         ["collections.OrderedDict", "lightgbm.basic.Booster", "lightgbm.sklearn.LGBMRegressor"],
     ),
-    "booster": (booster, ["pyinterp.models.native_boosters.Booster", "xgboost.core.Booster"]),
+    "booster": (booster, ["xgboost.core.Booster"]),
     "classes": (
         lambda: fit("k ~ x + z + g", make_pipeline(StandardScaler(), LogisticRegression())),
         [],
@@ -137,7 +138,6 @@ FITS: dict[str, tuple[Callable[[], Any], list[str]]] = {
     "statsmodels": (
         lambda: fit("y ~ x + z", pi.statsmodels_learner(sm.OLS), None),
         [
-            "pyinterp.models.adapters.StatsmodelsRegressor",
             "statsmodels.base.data.ModelData",
             "statsmodels.regression.linear_model.OLS",
             "statsmodels.regression.linear_model.OLSResults",
@@ -150,11 +150,7 @@ FITS: dict[str, tuple[Callable[[], Any], list[str]]] = {
             xgboost.XGBRegressor(n_estimators=3, objective="count:poisson"),
             exposure="e",
         ),
-        [
-            "pyinterp.models.offset_model.OffsetModel",
-            "xgboost.core.Booster",
-            "xgboost.sklearn.XGBRegressor",
-        ],
+        ["xgboost.core.Booster", "xgboost.sklearn.XGBRegressor"],
     ),
     "array": (array, []),
     "frame": (frame, [TREE]),
@@ -232,6 +228,19 @@ def test_types_that_are_not_trusted_are_named(name: str, tmp_path: Path) -> None
     for lacking in trusted:
         with pytest.raises(FileError, match=rf"trusted=\[\"{lacking}\"\]"):
             pi.load(tmp_path / "a.pyinterp", trusted=[each for each in trusted if each != lacking])
+
+
+def test_estimators_of_the_package_are_trusted(tmp_path: Path) -> None:
+    """No other name of the package is: a forged file could call it."""
+    booster = pi.EarlyStopping(xgboost.XGBRegressor(n_estimators=5, n_jobs=1))
+    learner = pi.Learner(DATA["n"], DATA[["x", "z"]], booster)
+    fit = learner.fit(pi.Subsampling(2), seed=1, progress=False)
+    fit.save(tmp_path / "a.pyinterp", models=True)
+    with pytest.raises(FileError, match=r"trusted=\[") as caught:
+        pi.load(tmp_path / "a.pyinterp")
+    assert "pyinterp" not in str(caught.value).partition("trusted=")[2]
+    for name in ("pyinterp.storage.savable.load", "pyinterp.no.such", "pyinterp.Learner"):
+        assert not _is_own_estimator(name)
 
 
 def test_types_may_be_classes(tmp_path: Path) -> None:
