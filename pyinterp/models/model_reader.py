@@ -209,10 +209,11 @@ def _training_names(fitted: Any) -> list[str] | None:
 
 def _of_statsmodels(model: Any) -> list[str] | None:
     """Return the column names of a model without a formula; None if they are the default ones."""
+    # What was asked for once, statsmodels knows after `remove_data` too.
+    names = [str(name) for name in getattr(model, "exog_names", None) or ()]
     exog = getattr(getattr(model, "data", None), "orig_exog", None)
     if isinstance(exog, pd.DataFrame):
         return [str(column) for column in exog.columns]
-    names = [str(name) for name in getattr(model, "exog_names", None) or ()]
     # After `remove_data`, names other than the defaults of statsmodels come from a frame.
     default = all(re.fullmatch(r"const|x\d+", name) for name in names)
     return None if exog is not None or default else names

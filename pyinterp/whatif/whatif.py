@@ -254,8 +254,8 @@ class FeatureWhatIf:
 
     def __init__(self, whatif: WhatIf, variables: Sequence[str]) -> None:
         columns = whatif.sample.variables.columns
-        known = map(columns.__contains__, variables)
-        if not (variables and isinstance(variables, tuple) and all(known)):
+        known = columns.__contains__
+        if not (variables and isinstance(variables, tuple) and all(map(known, variables))):
             variables = tuple(names_of(variables, "variables"))
             check_names(variables, columns, kind="variable", argument="variables")
         self._whatif, self.sample, self.variables = whatif, whatif.sample, variables

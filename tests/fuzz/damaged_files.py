@@ -327,7 +327,7 @@ class Mutations:
     def model_term(self, number: int) -> bytes:
         """Let a term of the formula be code."""
         tree = copy.deepcopy(self.trees[number])
-        terms = tree["record"]["models"]["design"]["terms"]
+        terms = tree["record"]["on_file"]["design"]["terms"]
         terms[: len(terms) // 2] = [self.rng.choice(CODE)]
         return with_tree(members_of(self.files[number]), tree)
 

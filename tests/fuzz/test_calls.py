@@ -18,6 +18,7 @@ LEAST = 5000
 NOT_CALLED = {
     "CausalResults", "CurveResults", "EstimandResults", "ImportanceResults", "LearnerResults",
     "datasets", "UncertaintyResults", "r_style", "samplers", "simulation",
+    "EarlyStopping",  # libraries' own boosters, of other packages
     "distributions", "Distributional",  # the user's own function says what is right
     "register_variance",  # a function of a user, which serves the whole session
     "estimators",  # scikit-learn's, whose options are its own, and networks, which need PyTorch

@@ -239,7 +239,12 @@ def _poor_keyword(message: str) -> str:
 
 
 def wordy(message: str) -> str:
-    """Say which limit a message breaks: length, sentences, or the echo of whole values."""
+    """Say which limit a message breaks: length, sentences, or the echo of whole values.
+
+    Of several obstacles, which it numbers, each is a message.
+    """
+    if re.match(r"\d+ things stand in the way: 1\. ", message):
+        return next(filter(None, map(wordy, re.split(r" \d+\. ", message)[1:])), "")
     if len(message) > CHARACTERS:
         return f"message of more than {CHARACTERS} characters"
     if _sentences(message) > SENTENCES:

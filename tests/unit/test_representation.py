@@ -114,6 +114,7 @@ LINES: dict[str, Callable[[], Any]] = {
     "splits of rows": lambda: pi.Splits([(np.arange(30), np.arange(30, 60))] * 2),
     "clusters": lambda: pi.Bootstrap(cluster=np.arange(60)),
     "Distributional": lambda: pi.Distributional(LinearRegression(), constant),
+    "EarlyStopping": lambda: pi.EarlyStopping(LinearRegression()),
     "Estimand": lambda: fitted().pfi().estimand,
     "Estimate": lambda: estimates_of(fitted(), fitted().pfi())[0],
     "Words": lambda: fitted().pfi().estimand.words,
