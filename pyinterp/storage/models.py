@@ -20,7 +20,7 @@ from pyinterp.storage.archive import array_of
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 # Structured arrays, of which trees are made, beside numbers and texts.
 KINDS_OF_ARRAYS = "biufcmMSUV"
-OWN = {"pyinterp.models.native_boosters.Booster"}  # and the package's estimators: trusted
+BOOSTERS = {"pyinterp.models.native_boosters.Booster"}  # and the package's estimators: trusted
 MOST_NAMES, LONGEST = 6, 70  # in a message; characters of one
 
 
@@ -89,7 +89,7 @@ def _is_own_estimator(name: str) -> bool:
         return False
     with suppress(ImportError):
         found = getattr(import_module(module), kind, None)
-        return isinstance(found, type) and (issubclass(found, BaseEstimator) or name in OWN)
+        return isinstance(found, type) and (issubclass(found, BaseEstimator) or name in BOOSTERS)
     return False
 
 
