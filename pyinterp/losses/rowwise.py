@@ -52,7 +52,7 @@ class Loss:
     constant : callable, optional
         ``constant(y_train)``, the best prediction that ignores the features, shape () or
         (number of classes,). Without it no share of explained loss is printed. Sampling weights
-        need `np.mean` or `np.median`.
+        need ``np.mean`` or ``np.median``.
     unit : str
         Unit of the loss in terms of ``{y}``, the name of the response.
     range : tuple of float
