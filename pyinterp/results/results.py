@@ -612,7 +612,8 @@ class EstimandResults(TableOfEstimands):
         ----------
         reference : optional
             The name of the group, or the value of the point; by default the first. Of results by
-            groups the value of a point compares the points of every group's curve.
+            groups the value of a point, if no group has this name, compares the points of every
+            group's curve.
         relation : {"difference", "ratio", "odds ratio"}
             Ratios are of mean predictions, such as risks, rates or means, and odds ratios of mean
             probabilities. With P the partial dependence, they are contrasts of :math:`\log P` and
@@ -995,7 +996,8 @@ def _differences(terms: Terms, reference: object, relation: MeanRelation) -> Hyp
     points = terms.layout[terms.axes[0]].tolist() if len(terms.axes) == 1 else []
     groups = np.repeat(terms.groups, q // max(len(terms.groups), 1)).tolist()
     sets = terms.layout[terms.facet].tolist() if terms.facet else [""] * q
-    within = not groups or (is_hashable(reference) and reference in dict.fromkeys(points))
+    of_points = is_hashable(reference) and reference in dict.fromkeys(points)
+    within = not groups or (of_points and reference not in groups)
     levels, tails, curves = (points, terms.names, sets) if within else (groups, groups, terms.stubs)
     if len(set(levels)) < 2:
         raise OptionError(

@@ -12,7 +12,7 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from scipy import stats
-from sklearn.linear_model import LogisticRegression, PoissonRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
@@ -286,3 +286,14 @@ def test_ratios_are_measured_of_models_that_are_dropped(data: pd.DataFrame) -> N
     dropped = learner.fit(pi.Subsampling(3), seed=1, keep_models=False, measure=ask)
     ratios = [ask(fit)[0].conf_int() for fit in (kept, dropped)]
     np.testing.assert_allclose(*ratios, rtol=1e-9)
+
+
+def test_a_name_of_a_group_is_a_group_though_a_level_has_it_too() -> None:
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"x": rng.normal(size=80), "g": np.resize(["f", "m"], 80)})
+    data["sex"], data["y"] = np.repeat(["f", "m"], 40), data["x"] + rng.normal(size=80)
+    learner = pi.Learner.from_formula("y ~ x + g + sex", data, LinearRegression())
+    curves = learner.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False).pd("g", by="sex")
+    named, default = curves.differences("f"), curves.differences()
+    assert list(named.c_names) == list(default.c_names)
+    assert "g[f] | m - f" in named.c_names
