@@ -12,6 +12,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, is_hashable
 from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError, list_of, quote
+from pyinterp.models.predictor import learner_name
+from pyinterp.models.sample_weight import weight_option
 from pyinterp.samplers.categorical import Categorical
 from pyinterp.samplers.knockoff import Knockoff
 from pyinterp.samplers.residual import Residual
@@ -58,6 +60,13 @@ def check_draws(sampler: Sampler, weights: FloatArray | None, cvim_of: str = "")
         raise OptionError(
             f"{type(sampler).__name__} takes no sampling weights, because it learns the law of "
             "rows that weigh the same; use another sampler, or leave `weights` out."
+        )
+    estimator = getattr(sampler, "estimator", None)
+    if weights is not None and estimator is not None and weight_option(estimator) is None:
+        raise OptionError(
+            f"{learner_name(estimator)} takes no `sample_weight` in `fit`, so that the sampler "
+            "would learn from the sample as if it were the population; use an estimator that "
+            "takes it, or the sampler's own."
         )
 
 

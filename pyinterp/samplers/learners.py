@@ -64,7 +64,7 @@ def train_estimator(
     classes : sequence of int, optional
         All codes, for a classifier: those that it does not know get probability 0.
     weights : ndarray of shape (n,), optional
-        Sampling weights, for an estimator that takes some.
+        Sampling weights, which the estimator takes.
 
     Raises
     ------
