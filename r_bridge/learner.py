@@ -196,6 +196,11 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         self.n_features_in_ = frame.shape[1]
         self._levels = levels_in(frame)
         response = _response_name(self.formula, frame, target)
+        if offset is not None and "offset(" in (self.formula or ""):
+            raise OptionError(
+                "An offset must be given once, but there is `offset=` or `exposure=` of the "
+                "learner, and `offset()` in `formula`: leave one out."
+            )
         self._offset = _free("offset", [*frame, response])
         self._names = Translation([*frame, response, self._offset])
         self._words = [self._names.to_r(str(name)) for name in frame]

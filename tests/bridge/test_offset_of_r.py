@@ -11,7 +11,7 @@ import pytest
 import statsmodels.api as sm
 
 import pyinterp as pi
-from pyinterp.errors import OptionError
+from pyinterp.errors import OptionError, RefitError
 from r_bridge import RCode, RLearner
 
 pytestmark = pytest.mark.usefixtures("r")
@@ -76,6 +76,13 @@ def test_offsets_of_classes_and_of_taken_names(counts: pd.DataFrame) -> None:
         offset=np.log(counts["years"]),
     )  # fmt: skip
     np.testing.assert_allclose(there.pfi().params, here.pfi().params, rtol=1e-4, atol=1e-7)
+
+
+def test_an_offset_is_given_once(counts: pd.DataFrame) -> None:
+    """Two would be added up without a word."""
+    learner = RLearner("stats::glm", formula="~ x + offset(log(years))", family=RCode("poisson"))
+    with pytest.raises(RefitError, match="An offset must be given once"):
+        fit(learner, counts, "count ~ x + years", exposure=counts["years"].to_numpy())
 
 
 def test_what_adds_no_offset_is_refused(counts: pd.DataFrame) -> None:
