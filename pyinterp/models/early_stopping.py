@@ -34,7 +34,8 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
     A share of the rows that ``fit`` is given is held out, and training stops when the loss on it
     has not fallen for some rounds. In a refit these are training rows: no evaluation row is used.
     Whole clusters are held out, and of classes the same share of each. The booster is not trained
-    again on all rows.
+    again on all rows. Sampling weights are those of the held-out rows too, but for CatBoost, which
+    takes none there.
 
     Parameters
     ----------
@@ -116,6 +117,8 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
             )
         response = np.asarray(y)
         train, held = self._split(response, groups)
+        if is_classifier(model):  # a class that does not train has no predicted probability
+            held = held[np.isin(response[held], response[train])]
         every = {"sample_weight": sample_weight, **offset}
         by_row = {name: np.asarray(v) for name, v in every.items() if v is not None}
         names = OF_VALIDATION[library]

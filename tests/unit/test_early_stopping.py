@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
@@ -122,6 +123,31 @@ def test_whole_clusters_are_held_out(data: pd.DataFrame) -> None:
         )
         assert held
         assert not train & held
+
+
+def test_a_class_that_does_not_train_does_not_stop() -> None:
+    """A cluster has all rows of one class: held out, LightGBM took them for another class."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 2)), np.resize(["a", "b", "c"], 90)
+    groups = np.where(y == "c", 0, np.arange(90))
+    for seed in range(8):
+        booster = pi.EarlyStopping(lgb.LGBMClassifier(**LIGHT), share=0.3, random_state=seed)
+        train, held = booster._split(y, groups)
+        if "c" in y[held]:
+            break
+    seen: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        fit = lgb.LGBMClassifier.fit
+
+        def spy(self: Any, *arguments: Any, **options: Any) -> Any:
+            seen.append(options["eval_y"])
+            return fit(self, *arguments, **options)
+
+        spy.__signature__ = signature(fit)  # type: ignore[attr-defined]
+        patch.setattr(lgb.LGBMClassifier, "fit", spy)
+        booster.fit(X, y, groups=groups)
+    assert "c" not in y[train]
+    assert len(seen[0]) == (y[held] != "c").sum()
 
 
 def test_repeats_of_a_row_stay_together(data: pd.DataFrame) -> None:
