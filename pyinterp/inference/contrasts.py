@@ -33,8 +33,8 @@ WIDTH = 80  # of notes
 
 # Ratios are differences on these scales.
 SCALES = {"ratio": IntervalScale(POSITIVE), "odds ratio": IntervalScale(SHARES)}
-OF_LOGARITHMS = "t, P and limits are those of the logarithm; without a difference a ratio is 1."
-MARGINAL = "Odds are of mean probabilities; those of a coefficient are further from 1."
+OF_LOGARITHMS = "t, P and limits are computed for the logarithm. Equal values have ratio 1."
+MARGINAL = "Odds are of mean probabilities; a logistic coefficient gives another odds ratio."
 # Of terms that vary as squares: by which error t divides.
 ONE_SQUARE = (
     "Of a single importance t, P and limits are those of its table, where t is not coef / std err."
@@ -87,7 +87,7 @@ class Contrasts(ContrastResults, Savable):  # type: ignore[misc]  # statsmodels 
         How p-values are adjusted, and which alternative is tested.
     alternative : {"two-sided", "greater", "less"}
     relation : {"difference", "ratio", "odds ratio"}
-        Of ratios, `sd`, `tvalue` and `pvalue` are those of the logarithm.
+        `sd`, `tvalue` and `pvalue` of a ratio are computed for its logarithm.
     """
 
     def __init__(

@@ -102,8 +102,8 @@ class Learner:
         fitted with it, and means over rows are weighted.
     offset : str or array of shape (n,), optional
         A known part of every row's linear predictor, or the name of its column, which is then no
-        variable. What-if copies of a row keep the row's. For `statsmodels_learner`, XGBoost and
-        LightGBM.
+        variable. What-if copies of a row keep the row's. For `statsmodels_learner`, XGBoost,
+        LightGBM, and R's glm, gam, bam and lm.
     exposure : str or array of shape (n,), optional
         Instead of `offset`, for models with a logarithmic link: its logarithm is the offset.
 

@@ -288,6 +288,13 @@ def test_ratios_are_measured_of_models_that_are_dropped(data: pd.DataFrame) -> N
     np.testing.assert_allclose(*ratios, rtol=1e-9)
 
 
+def test_a_ratio_without_a_category_is_told_what_to_write() -> None:
+    data = pd.DataFrame({"x": np.arange(60.0), "y": np.arange(60) % 2})
+    learner = pi.Learner.from_formula("y ~ x", data.astype({"y": str}), LogisticRegression())
+    with pytest.raises(OptionError, match="A ratio is of one category: name it"):
+        learner.fit_model(seed=1).ame(relation="ratio")
+
+
 def test_a_name_of_a_group_is_a_group_though_a_level_has_it_too() -> None:
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"x": rng.normal(size=80), "g": np.resize(["f", "m"], 80)})

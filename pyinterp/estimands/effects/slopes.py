@@ -141,8 +141,14 @@ def average_marginal_effects(
     )
 
 
-def means_by_level(problem: Problem, features: str | Sequence[str], **options: Any) -> Estimand:
-    """Partial dependence on a category, of whose levels average marginal effects are contrasts."""
+def means_by_level(
+    problem: Problem, features: str | Sequence[str] | None, **options: Any
+) -> Estimand:
+    """Partial dependence on a category: average marginal effects are contrasts of its levels."""
+    if features is None:
+        raise OptionError(
+            'A ratio is of one category: name it, as in `ame("sex", relation="ratio")`.'
+        )
     (name,) = variables_of(problem, features, most=1, what="A ratio")
     if not _has_contrast(problem, name):
         raise OptionError(
