@@ -69,3 +69,20 @@ def test_the_group_of_the_fewest_clusters_has_the_degrees_of_freedom() -> None:
         results = fit.pd("x", points=2, by=pd.Series(few, name="few"))
         assert results.df_resid == 6
         assert "There are 12 clusters in a group. With 12 to 30" in results.variance.warning
+
+
+def test_the_table_of_the_page_is_the_study(study: pd.DataFrame) -> None:
+    page = (STUDY.parents[2] / "docs" / "resampling.md").read_text(encoding="utf-8")
+    for (learner, clusters, equal), cell in study.groupby(["learner", "clusters", "equal"]):
+        covers = cell.set_index("term")["covers"].map("{:.3f}".format)
+        null = cell[cell["term"].isin(["PFI x3", "PFI x4"])]
+        parts = [
+            f"{learner}, {clusters}",
+            "equal" if equal else "unequal",
+            f"{cell['df'].iloc[0]:.1f}".removesuffix(".0"),
+            *covers[["loss", "PFI x1", "PFI x2"]],
+            ", ".join(covers[["PFI x3", "PFI x4"]]),
+            ", ".join(covers[["PD 0", "PD 1"]]),
+            ", ".join(null["rejects"].map("{:.3f}".format)),
+        ]
+        assert f"| {' | '.join(parts)} |" in page
