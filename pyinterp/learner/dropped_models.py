@@ -9,13 +9,13 @@ import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import OptionError, PyinterpError, list_of, reason
-from pyinterp.inference import Fold
 from pyinterp.inference.half_sample.half_fits import (
     Mixtures,
     predictions_of_mixtures,
     share_in_mean,
 )
 from pyinterp.learner.analysis import Analysis
+from pyinterp.learner.models import Answer, add_up
 from pyinterp.learner.models_here import other_family
 from pyinterp.learner.models_on_record import (
     AbsentModel,
@@ -29,7 +29,6 @@ from pyinterp.learner.models_on_record import (
 from pyinterp.models.predictor import Predictor
 from pyinterp.parallel.threads import shared_cores
 from pyinterp.resampling.refits import Refit
-from pyinterp.whatif import Engine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,12 +173,8 @@ def _add_up(text: str, analysis: Analysis, dropped: list[DroppedModel]) -> Findi
         for model in dropped:
             chosen[model.rows[first.scope]] = True
         evaluations, _ = evaluations.among(chosen)
-    fold = Fold(evaluations if first.basis == "rows" else replace(evaluations, share=1.0))
-    for k, one in enumerate(found):
-        fold.add(k, one.tally.single[0])
-    parts = [each.tally for each in found]
-    measured = fold.tally(
-        engine=Engine.of_all([part.engine for part in parts]),
-        names=tuple(name for part in parts for name in part.names),
+    answers = (
+        [Answer(tally.single[0], tally.engine, tally.names[0] if tally.names else ())]
+        for tally in (finding.tally for finding in found)
     )
-    return replace(first, tally=measured)
+    return replace(first, tally=add_up([first.basis], evaluations, answers)[0])

@@ -121,13 +121,13 @@ def answers(case: ModelOnRows, asked: Sequence[Estimand]) -> list[Answer]:
 
 
 def add_up(
-    asked: Sequence[Estimand], evaluations: Evaluations, found: Iterable[list[Answer]]
+    bases: Sequence[str], evaluations: Evaluations, found: Iterable[list[Answer]]
 ) -> list[Tally]:
-    """Add up the answers of all models, as they come, in the order of refits."""
+    """Add up the answers of all models to estimands of some bases, in the order of refits."""
     sampled = replace(evaluations, share=1.0) if evaluations.share < 1 else evaluations
-    folds = [Fold(evaluations if one.basis == "rows" else sampled) for one in asked]
-    engines: list[list[Engine]] = [[] for _ in asked]
-    names: list[list[tuple[Any, ...]]] = [[] for _ in asked]
+    folds = [Fold(evaluations if basis == "rows" else sampled) for basis in bases]
+    engines: list[list[Engine]] = [[] for _ in bases]
+    names: list[list[tuple[Any, ...]]] = [[] for _ in bases]
     for k, every in enumerate(found):
         for j, answer in enumerate(every):
             folds[j].add(k, answer.estimate)

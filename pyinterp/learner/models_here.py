@@ -96,7 +96,7 @@ class ModelsHere:
                 in_memory=True,  # models do not travel
             ) as found,
         ):
-            return add_up(asked, scope.evaluations, found)
+            return add_up([one.basis for one in asked], scope.evaluations, found)
 
     def train(self, asked: Sequence[Estimand], progress: ProgressOption = False) -> None:
         """Train refits again without the features that estimands leave out."""

@@ -82,7 +82,7 @@ class ModelsOnCluster:
         ]
         label = asked[0].words.label
         with self.cluster.brought(every, label=label, progress=progress) as found:
-            return add_up(asked, scope.evaluations, found)
+            return add_up([one.basis for one in asked], scope.evaluations, found)
 
     def coefficient_errors(self, estimand: Estimand, scope: Scope) -> CoefficientErrors | None:
         """Return the errors of coefficients of one model; None if it states none."""
