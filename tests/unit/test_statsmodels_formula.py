@@ -43,8 +43,9 @@ def rows_of(n: int = 150) -> pd.DataFrame:
         }
     )
     data["y"] = data["x"] - 2 * (data["g"] == 6) + 4 * (data["g"] == 8) + rng.normal(size=n) + 9
-    data["h"] = (data["y"] > data["y"].median()).astype(int)
     data["c"] = rng.poisson(np.exp(data["y"] / 6).clip(0.1, 20))
+    noisy = data["y"] + rng.normal(scale=3, size=n)  # so that no formula separates the classes
+    data["h"] = (noisy > data["y"].median()).astype(int)
     return data
 
 
