@@ -784,7 +784,14 @@ def _ask(
     plan: Resampling,
     analysis: Analysis,
 ) -> None:
-    measure(_Request(model, plan, analysis))
+    try:
+        measure(_Request(model, plan, analysis))
+    except InferenceError as error:
+        raise OptionError(
+            "`measure` is asked of one refit at a time, of which nothing can be tested. Let it ask "
+            'for estimates alone, such as `res.pd("x")`, and ask the results that `fit` returns '
+            "for their differences and tests."
+        ) from error
 
 
 def _check_measure(measure: object, *, keep_models: bool) -> None:

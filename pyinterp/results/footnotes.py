@@ -219,11 +219,11 @@ def _of_square(results: EstimandResults) -> Iterator[Footnote]:
     if null is None:
         yield from (Footnote(ASYMMETRIC), limits)
         return
-    p = "P before adjustment" if results.inference.note else "P"
+    p = "P before adjustment: " if results.inference.note else ""
     at = f"at {zero}" if null else f"if the truth is {zero}"
     yield Footnote(
-        f"t = {estimate} / its s.e. {at}, not std err; {p}: Student's t, {variance.df:g} df. "
-        f"Near {zero} importances vary less, so ± 2 std err may hold {zero} though P < 0.05."
+        f"t = {estimate} / s.e. {at} ({p}Student's t, {variance.df:g} df). Near {zero} "
+        f"importances vary less: limits are asymmetric, ± 2 std err may hold {zero} though P < 0.05."
     )
     yield limits
     yield Footnote("", LOCO_TEST if results.estimand.leave_out else WHAT_P_TESTS.format(null=zero))
