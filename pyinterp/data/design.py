@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -18,10 +18,14 @@ import pandas as pd
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.form import Form
 from pyinterp.data.formula.coding import Factor, Scope, Terms, learn, reason_of
+from pyinterp.data.sample import Sample, SomeRows
 from pyinterp.errors import DesignError, FormulaError, list_of, short
 from pyinterp.representation import about
 
 SAME = 1e-6  # of a column's largest value: two ways to compute it differ by rounding only
+# Bytes of a design matrix that is not kept: parts of it are encoded when they are needed, in
+# little time beside what is done with them.
+LARGE_MATRIX = 2**24
 
 
 class Swap(NamedTuple):
@@ -73,6 +77,17 @@ class Design(ABC):
         If it is a frame, the user's names of the rows are its index.
         """
 
+    def rows_of(self, sample: Sample) -> Matrix:
+        """Return the design of the rows of a sample."""
+        return self.encode(sample.variables, sample.index)
+
+    @cached_property
+    def apart(self) -> tuple[IntArray, ...] | None:
+        """The columns of every variable; None if a column depends on several variables."""
+        if any(self.others([name]) for name in self.variables):
+            return None
+        return tuple(self.driven([name]) for name in self.variables)
+
     @abstractmethod
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns that change when the variables `names` change."""
@@ -82,8 +97,8 @@ class Design(ABC):
         return set()
 
     @abstractmethod
-    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
-        """Prepare what-if copies of `frame` in which `names` take values from `donors`."""
+    def swap(self, rows: Sample, names: Sequence[str], donors: pd.DataFrame) -> Swap:
+        """Prepare what-if copies of rows in which `names` take values from `donors`."""
 
     @abstractmethod
     def without(self, names: Sequence[str]) -> Design | None:
@@ -138,10 +153,10 @@ class ArrayDesign(_VariablesDesign):
         """Return the variables as an array."""
         return self._array(frame[list(self.variables)])
 
-    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
+    def swap(self, rows: Sample, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Overwrite the variables' columns."""
         values = self._array(donors[list(names)])
-        return _column_swap(self, frame, self.driven(names), values)
+        return _column_swap(self, rows, self.driven(names), values)
 
     def _array(self, frame: pd.DataFrame) -> FloatArray:
         if self.dtype.kind == "f":
@@ -177,9 +192,9 @@ class FrameDesign(_VariablesDesign):
         """Return the variables in plain types, as estimands read them."""
         return frame[list(self.variables)]
 
-    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
+    def swap(self, rows: Sample, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Overwrite the variables' columns."""
-        base = self.plain(frame)
+        base = self.plain(rows.variables)
 
         def matrix(rows: IntArray, places: IntArray, index: pd.Index | None = None) -> Matrix:
             copies = base.take(rows).reset_index(drop=True)
@@ -221,8 +236,9 @@ class FormulaDesign(Design):
         self.discrete = frozenset(name for factor in categorical for name in factor.variables)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out patsy's state, which can't be pickled but learned again."""
-        return {name: value for name, value in vars(self).items() if name != "_coding"}
+        """Leave out patsy's state, which can't be pickled but learned again, and the matrix."""
+        gone = {"_coding", "_matrix"}
+        return {name: value for name, value in vars(self).items() if name not in gone}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -236,6 +252,19 @@ class FormulaDesign(Design):
         """Return the design matrix of the rows of `frame`."""
         return self._coding.build(frame, range(len(self._coding.terms)))
 
+    def rows_of(self, sample: Sample) -> FloatArray:
+        """Return the design of the rows of a sample; those of the design's frame are kept."""
+        if not isinstance(sample, SomeRows) or sample.whole.variables is not self.frame:
+            return self.encode(sample.variables)
+        return self.encode(sample.variables) if self._matrix is None else self._matrix[sample.at]
+
+    @cached_property
+    def _matrix(self) -> FloatArray | None:
+        """The design matrix of all rows of the frame; None if it is large."""
+        if 8 * len(self.frame) * len(self.columns) > LARGE_MATRIX:
+            return None
+        return self.encode(self.frame)
+
     def others(self, names: Sequence[str]) -> set[str]:
         """Return the other variables of the terms that use one of `names`."""
         terms = map(self._coding.terms.__getitem__, self._terms_with(names))
@@ -247,13 +276,14 @@ class FormulaDesign(Design):
         parts = [every[self._coding.places[t]] for t in self._terms_with(names)]
         return np.concatenate([every[:0], *parts])
 
-    def swap(self, frame: pd.DataFrame, names: Sequence[str], donors: pd.DataFrame) -> Swap:
+    def swap(self, rows: Sample, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Rebuild every column built from `names`."""
         terms, driven, others = self._terms_with(names), self.driven(names), self.others(names)
         if not others:
-            return _column_swap(self, frame, driven, self._coding.build(donors, terms))
+            return _column_swap(self, rows, driven, self._coding.build(donors, terms))
         # Some column uses replaced and other variables, as an interaction does: built per pair.
-        base, stays, replaced = self.encode(frame), frame[list(others)], donors[list(names)]
+        base, stays = self.rows_of(rows), rows.variables[list(others)]
+        replaced = donors[list(names)]
 
         def matrix(rows: IntArray, places: IntArray, _: object = None) -> FloatArray:
             sides = stays.take(rows), replaced.take(places)
@@ -338,9 +368,9 @@ def _code(factors: Iterable[Factor]) -> str:
     return short(":".join(factor.code for factor in factors))
 
 
-def _column_swap(design: Design, frame: pd.DataFrame, driven: IntArray, values: FloatArray) -> Swap:
+def _column_swap(design: Design, sample: Sample, driven: IntArray, values: FloatArray) -> Swap:
     """Return the swap of columns that depend on the replaced variables only, `values` by donor."""
-    base = cache(lambda: np.asarray(design.encode(frame)))  # which exact engines do not need
+    base = cache(lambda: np.asarray(design.rows_of(sample)))  # which exact engines do not need
 
     def matrix(rows: IntArray, donors: IntArray, _: object = None) -> FloatArray:
         copies = base()[rows].astype(np.result_type(base(), values), copy=False)

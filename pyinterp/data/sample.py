@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,11 @@ class Sample:
         return len(self.variables)
 
     @property
+    def names(self) -> pd.Index:
+        """The names of the variables."""
+        return self.variables.columns
+
+    @property
     def n_units(self) -> int:
         """Number of distinct rows, or of clusters if rows are not independent."""
         return len(np.unique(self.rows if self.clusters is None else self.clusters))
@@ -148,8 +154,8 @@ class SomeRows(Sample):
     at: IntArray
 
     def at_hand(self) -> Sample:
-        """Return the sample with its columns made."""
-        return self.whole.take(self.at)
+        """Return the sample, whose columns are made once, when they are asked for."""
+        return RowsAtHand(self.whole, self.at)
 
     def some(self, at: IntArray) -> Sample:
         """Return the rows at these positions of these rows."""
@@ -167,7 +173,14 @@ class SomeRows(Sample):
     @property
     def variables(self) -> pd.DataFrame:
         """The rows' variables."""
-        return self.whole.variables.take(self.at).reset_index(drop=True)
+        taken = self.whole.variables.take(self.at)
+        taken.index = pd.RangeIndex(len(taken))
+        return taken
+
+    @property
+    def names(self) -> pd.Index:
+        """The names of the variables."""
+        return self.whole.variables.columns
 
     rows = _by_row("rows")
     y = _by_row("y")
@@ -183,6 +196,15 @@ class SomeRows(Sample):
     def __repr__(self) -> str:
         columns = self.whole.variables.shape[1]
         return f"<Sample: {self.nobs} rows, {columns} variables>"
+
+
+class RowsAtHand(SomeRows):
+    """Some rows of a sample whose variables are kept, once they were made."""
+
+    @cached_property
+    def variables(self) -> pd.DataFrame:
+        """The rows' variables."""
+        return super().variables
 
 
 def read_response(

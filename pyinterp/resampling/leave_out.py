@@ -130,7 +130,7 @@ class LeaveOut:
                 )
             if refit is not last:
                 last = refit
-                encoded = [full.encode(s.variables, s.index) for s in (train, refit.evaluation)]
+                encoded = [full.rows_of(s) for s in (train, refit.evaluation)]
             rows, evaluation = (
                 _reduce(reduced, full, matrix, sample)
                 for matrix, sample in zip(encoded, (train, refit.evaluation), strict=True)
@@ -151,7 +151,7 @@ def _reduce(design: Design, full: Design, matrix: Matrix, sample: Sample) -> Mat
     place = {name: j for j, name in enumerate(full.columns)}
     if isinstance(matrix, np.ndarray) and place.keys() >= set(design.columns):
         return np.asarray(matrix[:, [place[name] for name in design.columns]])
-    return design.encode(sample.variables, sample.index)
+    return design.rows_of(sample)
 
 
 def _predict(fit: Callable[[], Predictor], evaluation: Matrix, workers: int) -> ByKind:

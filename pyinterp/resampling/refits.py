@@ -251,7 +251,7 @@ class _Work:
     def _reader(self, k: int) -> Callable[[pd.DataFrame], Any]:
         """Return what the steps before a pipeline's model, or else models, make of rows."""
         train: Any = self.parts[k].train
-        matrix = self.design.encode(train.variables, train.index)
+        matrix = self.design.rows_of(train)
         rng = self.seeds.stream("refits", k, "trial")
         if len(getattr(self.estimator, "steps", ())) < 2:
             ask: Any = fit_one(self.estimator, matrix, train, rng)
@@ -314,7 +314,7 @@ class _Work:
         if self.finish is not None:
             return dict(outcome.estimator.arrays)
         rows = self.parts[k].evaluation
-        matrix = self.design_of(k).encode(rows.variables, rows.index)
+        matrix = self.design_of(k).rows_of(rows)
         with threads.shared_cores([outcome.estimator], effective_n_jobs(self.options.n_jobs)):
             _, answers = outcome_of(k, outcome.by_kind, matrix)
         return {} if isinstance(answers, Exception) else answers
@@ -342,7 +342,7 @@ class _Work:
             train = self.parts[k].train
             try:
                 design = self.design_of(k)
-                matrix = design.encode(train.variables, train.index)
+                matrix = design.rows_of(train)
             except PyinterpError as error:  # such as levels or values that were never seen
                 yield partial(outcome_of, k, _failure, error)
                 continue
@@ -516,7 +516,7 @@ def _train_there(
     train, design = part.train, design if changed is None else changed
 
     def fit() -> Predictor:
-        matrix = design.encode(train.variables, train.index)
+        matrix = design.rows_of(train)
         return fit_one(estimator, matrix, train, rng, workers=workers)
 
     return _finish(finish, design, part, partial(outcome_of, k, fit))[1]

@@ -222,8 +222,9 @@ def _of_square(results: EstimandResults) -> Iterator[Footnote]:
     p = "P before adjustment: " if results.inference.note else ""
     at = f"at {zero}" if null else f"if the truth is {zero}"
     yield Footnote(
-        f"t = {estimate} / s.e. {at} ({p}Student's t, {variance.df:g} df). Near {zero} "
-        f"importances vary less: limits are asymmetric, ± 2 std err may hold {zero} though P < 0.05."
+        f"t = {estimate} / s.e. {at} ({p}Student's t, {variance.df:g} df). "
+        f"Near {zero} importances vary less: limits are asymmetric, ± 2 std err may hold {zero} "
+        "though P < 0.05."
     )
     yield limits
     yield Footnote("", LOCO_TEST if results.estimand.leave_out else WHAT_P_TESTS.format(null=zero))

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from pyinterp._typing import IntArray
+from pyinterp.data.sample import Sample
 from pyinterp.representation import about
 
 
@@ -17,7 +18,7 @@ class Distinct:
 
     Parameters
     ----------
-    rows : pandas.DataFrame
+    rows : Sample
         The donors.
     variables : sequence of str
         Those that they donate.
@@ -33,16 +34,16 @@ class Distinct:
         The first donor that has it.
     """
 
-    def __init__(self, rows: pd.DataFrame, variables: Sequence[str], of_row: IntArray) -> None:
+    def __init__(self, rows: Sample, variables: Sequence[str], of_row: IntArray) -> None:
         self._rows, self._variables, self.of_row = rows, variables, of_row.astype(np.intp)
         self.counts: IntArray = np.bincount(of_row).astype(np.intp)
         self.first: IntArray = np.empty(len(self.counts), np.intp)
-        self.first[of_row[::-1]] = np.arange(len(rows))[::-1]
+        self.first[of_row[::-1]] = np.arange(rows.nobs)[::-1]
 
     @cached_property
     def frame(self) -> pd.DataFrame:
         """One row per distinct combination of values."""
-        rows = self._rows
+        rows = self._rows.variables
         return pd.DataFrame({name: rows[name].array.take(self.first) for name in self._variables})
 
     def merge(self, codes: IntArray) -> Distinct:
@@ -54,11 +55,11 @@ class Distinct:
         return about(self, f"{len(self.counts)} values of {len(self.of_row)} rows")
 
 
-def distinct(donors: pd.DataFrame, variables: Sequence[str]) -> Distinct:
+def distinct(donors: Sample, variables: Sequence[str]) -> Distinct:
     """Return the distinct joint values of `variables`, each of which is predicted only once."""
-    of_row = np.zeros(len(donors), np.int64)
+    of_row = np.zeros(donors.nobs, np.int64)
     for name in variables:
-        codes, values = pd.factorize(donors[name], use_na_sentinel=False)
+        codes, values = pd.factorize(donors.variables[name], use_na_sentinel=False)
         of_row = of_row * len(values) + codes
         if len(variables) > 1:
             _, of_row = np.unique(of_row, return_inverse=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -145,7 +146,7 @@ def dispatch(
         )
     if reasons:
         batched.engine = batched.engine._replace(reason=reasons[0])
-    batched.factual = predictor.check(design.encode(sample.variables, sample.index))
+    batched.factual = predictor.check(design.rows_of(sample))
     return batched
 
 
@@ -212,8 +213,7 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
         return f"the {exact.name} engine can't tell the model's inputs from the design"
     computed, rounding = map(exact.predictor.in_order, (computed, rounding))
     same = computed.shape == model.shape
-    hidden = _largest(rounding, model) if same else np.inf
-    apart = _largest(computed - model, model) if same else np.inf
+    hidden, apart = _largest([rounding, computed - model], model) if same else (np.inf, np.inf)
     if same and not hidden <= exact.tolerance:
         return "rounding of its terms is not small beside its predictions' spread"
     if not apart <= exact.tolerance:
@@ -223,19 +223,19 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
     return ""
 
 
-def _largest(deviation: FloatArray, predictions: FloatArray) -> float:
-    """Return the largest deviation from predictions, in units of their spread.
+def _largest(deviations: Sequence[FloatArray], predictions: FloatArray) -> Iterator[float]:
+    """Yield the largest of several deviations from predictions, in units of their spread.
 
     That from a prediction far from the others is in units of its distance from their median. Where
     all rows are predicted the same, and deviate alike, the size of the predictions is the unit.
     """
     distance = np.abs(predictions - np.median(predictions, axis=0))
     unit = np.maximum(distance, np.maximum(spread(predictions), LEAST))
-    if not np.isfinite(unit).all():
-        return np.inf
-    same = (predictions == predictions[0]).all(axis=0) & (deviation == deviation[0]).all(axis=0)
-    unit = np.where(same, np.maximum(np.abs(predictions), LEAST), unit)
-    return float((np.abs(deviation) / unit).max())
+    finite, same = np.isfinite(unit).all(), (predictions == predictions[0]).all(axis=0)
+    for deviation in deviations:
+        alike = same & (deviation == deviation[0]).all(axis=0)
+        size = np.where(alike, np.maximum(np.abs(predictions), LEAST), unit)
+        yield float((np.abs(deviation) / size).max()) if finite else np.inf
 
 
 def _whatif_rows(exact: ExactWhatIf) -> pd.DataFrame:

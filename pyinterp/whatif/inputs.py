@@ -64,7 +64,9 @@ class Inputs:
     @cached_property
     def rows(self) -> FloatArray:
         """The sample's inputs, shape (n, columns)."""
-        return self.of(self.sample.variables)
+        if isinstance(self.design, FrameDesign):
+            return self.of(self.sample.variables)
+        return self._of(self.design.rows_of(self.sample))
 
     def of(self, variables: pd.DataFrame) -> FloatArray:
         """Return the inputs of other rows."""
@@ -93,15 +95,14 @@ class Inputs:
             return None
         if isinstance(design, FrameDesign) or design.discrete or design.single:
             return None
+        if design.apart is None:
+            return None
         rows, rng = self.rows, np.random.default_rng(0)
         # Half of the rows, so that their means are others.
         new = rows[: min(-(-len(rows) // 2), most)].copy()
-        for name in self.sample.variables:
-            separate = self.separate_columns([str(name)])
-            if separate is None:
-                return None
-            columns, values = separate
-            new[:, columns] = values[rng.permutation(len(rows))[: len(new)]]
+        for columns in design.apart:
+            others = rng.permutation(len(rows))[: len(new)]
+            new[:, columns] = rows[others[:, None], columns]
         return new
 
     def by_donor(self, variables: Sequence[str], donors: pd.DataFrame) -> ColumnValues | None:
@@ -109,12 +110,13 @@ class Inputs:
 
         None if a column depends on the row's other variables too.
         """
-        design, rows = self.design, self.sample.variables
+        design = self.design
         if self.before is None and isinstance(design, FrameDesign):
-            columns, levels = design.driven(variables), _by_name(design.plain(rows), self.levels)
+            rows = design.plain(self.sample.variables)
+            columns, levels = design.driven(variables), _by_name(rows, self.levels)
             values = _codes(donors[list(variables)], levels)
         else:
-            swap = design.swap(rows, variables, donors)
+            swap = design.swap(self.sample, variables, donors)
             if self.before is not None:
                 return self._by_donor_of_steps(swap, len(donors))
             if swap.by_donor is None:
@@ -130,7 +132,7 @@ class Inputs:
         Values have shape (b, k, 1), or (b, k, 0) if no column changes. None if several do. The
         inputs of all pairs are compared, not some at random.
         """
-        swap = self.design.swap(self.sample.variables, variables, donors)
+        swap = self.design.swap(self.sample, variables, donors)
         targets, sources = np.repeat(rows, index.shape[1]), index.ravel()
         columns, values = np.empty(0, np.intp), np.zeros(len(targets))
         for start in range(0, len(targets), SLICE):

@@ -104,9 +104,9 @@ def _link_of_estimator(estimator: Any, kind: Kind) -> Link:
     if kind == "label":
         return links.largest
     if kind == "mean":
-        params = estimator.get_params()
-        auto = params.get("link") == "auto" and params.get("power", 0) > 0
-        log = name in ("PoissonRegressor", "GammaRegressor") or params.get("link") == "log" or auto
+        link = getattr(estimator, "link", None)
+        auto = link == "auto" and getattr(estimator, "power", 0) > 0
+        log = name in ("PoissonRegressor", "GammaRegressor") or link == "log" or auto
         return links.exponential if log else first
     if np.size(estimator.intercept_) == 1:
         return links.logistic

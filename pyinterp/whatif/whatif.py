@@ -154,7 +154,7 @@ class WhatIf:
     @cached_property
     def factual(self) -> FloatArray:
         """Predictions on the rows as they are, shape (n,) or (n, classes)."""
-        return self.predictor(self.design.encode(self.sample.variables, self.sample.index))
+        return self.predictor(self.design.rows_of(self.sample))
 
     def once(self, key: Hashable, make: Callable[[], _Value], *of: Any) -> _Value:
         """Return what `make` makes of the rows, once for all coefficients of a model.
@@ -219,7 +219,7 @@ class WhatIf:
         >>> whatif.donors(["sex"]).counts.tolist()
         [64, 69]
         """
-        return distinct(self.sample.variables, variables)
+        return distinct(self.sample, variables)
 
     def __repr__(self) -> str:
         return about(self, self.predictor.name, self.engine.name, f"{self.sample.nobs} rows")
@@ -253,7 +253,7 @@ class FeatureWhatIf:
     """
 
     def __init__(self, whatif: WhatIf, variables: Sequence[str]) -> None:
-        columns = whatif.sample.variables.columns
+        columns = whatif.sample.names
         known = columns.__contains__
         if not (variables and isinstance(variables, tuple) and all(map(known, variables))):
             variables = tuple(names_of(variables, "variables"))
@@ -384,7 +384,7 @@ class FeatureWhatIf:
 
     def _swap(self, donors: pd.DataFrame) -> Callable[[], Swap]:
         whatif = self._whatif
-        return cache(partial(whatif.design.swap, self.sample.variables, self.variables, donors))
+        return cache(partial(whatif.design.swap, self.sample, self.variables, donors))
 
     def _predict(
         self, swap: Callable[[], Swap], rows: IntArray, donors: IntArray, *of: Any
@@ -574,7 +574,7 @@ class ExactWhatIf(WhatIf, ABC):
             of_row = np.unique(values[:, 0], return_inverse=True)[1]
         else:
             of_row = np.unique(values, axis=0, return_inverse=True)[1].ravel()
-        return Distinct(self.sample.variables, variables, of_row)
+        return Distinct(self.sample, variables, of_row)
 
     def columns_of(self, variables: Sequence[str], donors: Distinct) -> ColumnValues | None:
         """Return the columns that variables determine, and values by donor of the sample.

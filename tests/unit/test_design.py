@@ -17,6 +17,7 @@ import pyinterp as pi
 from pyinterp._typing import Matrix
 from pyinterp.data.design import ArrayDesign, Design, FormulaDesign, FrameDesign
 from pyinterp.data.formula import names_in, parse
+from pyinterp.data.sample import Sample
 from pyinterp.errors import DesignError, FormulaError, RefitError
 
 # Both sides evaluate the same patsy code on the same values: equal but for the last bits of BLAS.
@@ -30,6 +31,10 @@ def formula_design(
 ) -> FormulaDesign:
     _, parsed = parse(f"response ~ {terms}", [*frame.columns, "response"], scope)
     return FormulaDesign(parsed, frame, scope, intercept=intercept)
+
+
+def sample_of(frame: pd.DataFrame) -> Sample:
+    return Sample(variables=frame, y=None, response=None, rows=np.arange(len(frame)))
 
 
 TERMS = [
@@ -86,7 +91,7 @@ def assert_swap_re_encodes(
     replaced = frame.take(rows).reset_index(drop=True)
     for name in names:
         replaced[name] = source[name].take(donors).array
-    found = design.swap(frame, names, source).matrix(rows, donors)
+    found = design.swap(sample_of(frame), names, source).matrix(rows, donors)
     expected = design.encode(replaced)
     if isinstance(expected, pd.DataFrame):
         pd.testing.assert_frame_equal(found, expected)
@@ -243,7 +248,7 @@ def test_swap_leaves_its_inputs_alone() -> None:
     before = frame.copy()
     rows, donors = np.arange(6), np.arange(6)[::-1].copy()
     for design in (formula_design("x*z + g", frame, ENV, intercept=False), FrameDesign(["x", "g"])):
-        swap = design.swap(frame, ["x"], frame)
+        swap = design.swap(sample_of(frame), ["x"], frame)
         first, second = values_of(swap.matrix(rows, donors)), values_of(swap.matrix(rows, donors))
         np.testing.assert_array_equal(first, second)
         pd.testing.assert_frame_equal(frame, before)
@@ -374,5 +379,6 @@ def test_columns_are_those_of_patsy(terms: str, intercept: bool) -> None:
     rows, donors = np.repeat(np.arange(30), 2), np.tile([4, 7], 30)
     replaced = frame.iloc[rows].reset_index(drop=True)
     replaced["x"] = frame["x"].to_numpy()[donors]
-    swapped = design.swap(frame, ["x"], frame[["x"]]).matrix(rows, donors) if "x" in terms else None
+    swap = design.swap(sample_of(frame), ["x"], frame[["x"]])
+    swapped = swap.matrix(rows, donors) if "x" in terms else None
     np.testing.assert_array_equal(swapped, design.encode(replaced))

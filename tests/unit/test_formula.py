@@ -397,16 +397,16 @@ def test_thousands_of_columns_are_no_recursion(terms: str) -> None:
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(12, WIDTH)), columns=names)
     formula = f"y ~ {terms.replace('sum', ' + '.join(names))}"
     model = learner(formula, frame.assign(y=range(12)))
-    design, rows = model.design, model.population.variables
+    design, rows = model.design, model.population
     assert len(model.features) == WIDTH - terms.count("- v")
     assert model.exog_names == list(model.features)
     for name in list(model.features)[:20]:
         design.driven([name])
-        design.swap(rows, [name], rows[[name]])
+        design.swap(rows, [name], rows.variables[[name]])
     reduced = design.without([names[-1]])
     assert reduced is not None
     assert reduced.columns == design.columns[:-1]
-    np.testing.assert_array_equal(reduced.encode(rows), design.encode(rows)[:, :-1])
+    np.testing.assert_array_equal(reduced.rows_of(rows), design.rows_of(rows)[:, :-1])
 
 
 def test_products_of_thousands_of_columns_are_refused() -> None:

@@ -10,6 +10,7 @@ from sklearn.inspection import permutation_importance as sklearn_pfi
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
+from pyinterp.data.sample import Sample
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.samplers import balanced_permutations, distinct
@@ -227,7 +228,8 @@ def test_ratio_is_switched_over_original_loss() -> None:
 
 def test_distinct_donors_reproduce_every_row() -> None:
     frame = pd.DataFrame({"a": [1.0, 2, 1, 2, 1], "g": pd.Categorical(list("xyxxx"))})
-    donors = distinct(frame, ["a", "g"])
+    sample = Sample(variables=frame, y=None, response=None, rows=np.arange(5))
+    donors = distinct(sample, ["a", "g"])
     assert donors.counts.sum() == 5
     assert len(donors.frame) == 3
     again = donors.frame.take(donors.of_row).reset_index(drop=True)

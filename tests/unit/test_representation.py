@@ -140,7 +140,7 @@ LINES: dict[str, Callable[[], Any]] = {
     "Part": part,
     "Split": lambda: resampling.Split(np.arange(3), np.arange(3, 6)),
     "Units": lambda: resampling.Units.make(60, None, None),
-    "Distinct": lambda: samplers.distinct(data(), ["a"]),
+    "Distinct": lambda: samplers.distinct(fitted().model.population, ["a"]),
     "Draws": lambda: samplers.Draws(np.arange(3), data()[["a"]], np.zeros((3, 2), np.intp)),
     "LearningRows": learning_rows,
     "ConditionalDistribution": lambda: samplers.Residual().learn(learning_rows()),

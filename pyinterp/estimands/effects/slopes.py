@@ -213,10 +213,10 @@ def _width(problem: Problem, name: str, step: Step, outputs: Outputs) -> float:
 
 def _has_steps(problem: Problem, name: str, width: float, wide: float, outputs: Outputs) -> bool:
     """Whether most predictions change over a wide interval, but not over a narrow one."""
-    data = problem.population.variables
-    known = np.flatnonzero(data[name].notna())
-    rows = data.iloc[known[np.unique(np.linspace(0, len(known) - 1, PROBES).astype(int))]]
-    x, design = rows[name].to_numpy(dtype=np.float64), problem.design
+    known = np.flatnonzero(problem.population.variables[name].notna())
+    probes = known[np.unique(np.linspace(0, len(known) - 1, PROBES).astype(int))]
+    rows, design = problem.population.some(probes).at_hand(), problem.design
+    x = rows.variables[name].to_numpy(dtype=np.float64)
     ends = [x + by / 2 for by in (-wide, wide, -width, width)]
     at = np.clip(np.concatenate(ends), x.min(), x.max())  # not beyond the data
     every = np.arange(len(at))

@@ -323,7 +323,7 @@ def _driven(whatif: WhatIf, variables: Sequence[str], number: int) -> npt.NDArra
         driven[whatif.design.driven(variables)] = True
         return driven
     donors = whatif.of(variables).donors.frame
-    swap = whatif.design.swap(whatif.sample.variables, variables, donors)
+    swap = whatif.design.swap(whatif.sample, variables, donors)
     every = np.arange(len(donors))
     for row in np.unique(np.linspace(0, whatif.sample.nobs - 1, PROBES).astype(np.intp)):
         inputs = before(swap.matrix(np.full(len(donors), row), every))
