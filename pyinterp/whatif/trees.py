@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.losses.predictive import CLASS_ENTROPY
 from pyinterp.losses.rowwise import EPSILON, LOSSES, Loss
-from pyinterp.parallel import go_on
+from pyinterp.parallel import go_on, outcomes
 from pyinterp.samplers import Distinct
 from pyinterp.whatif.forest import Forest
 from pyinterp.whatif.inputs import Before, Inputs, in_turn
@@ -159,16 +159,35 @@ class TreesWhatIf(ExactWhatIf):
         over_donors, over_rows = np.zeros(len(y)), np.zeros(len(increasing))
         times = counts[increasing].astype(np.float64)
         length = min(MOST_GROUPS, max(1, MOST_PAIRS // (GROUP * len(times)))) * GROUP
-        for outputs, responses, kind in parts:
-            for start in range(0, len(y), length):
+
+        def add_up_rows(some: slice) -> FloatArray:
+            sums = np.zeros(len(times))
+            for outputs, responses, kind in parts:
                 go_on()
-                some = slice(start, start + length)
                 summed_pairs(
                     self.trees, steps, self._bits(some), outputs[some], responses[some],
                     kind, model.link is logistic, model.base, model.scale, EPSILON, times,
-                    over_donors[some], over_rows,
+                    over_donors[some], sums,
                 )  # fmt: skip
+            return sums
+
+        starts = range(0, len(y), length)
+        jobs = [partial(add_up_rows, slice(start, start + length)) for start in starts]
+        for sums in self._done(jobs):  # in the order of the rows, whatever the number of threads
+            over_rows += sums
         return over_donors[self.place], over_rows[np.argsort(increasing)]
+
+    def _done(self, jobs: Sequence[Callable[[], FloatArray]]) -> Iterator[FloatArray]:
+        """Yield the outcomes of jobs, done by as many threads as the model predicts with."""
+        threads = getattr(self.predictor.estimator, "n_jobs", None)
+        if threads in (None, 1) or len(jobs) == 1:
+            yield from (job() for job in jobs)
+            return
+        label = self.predictor.name
+        with outcomes(
+            jobs, len(jobs), n_jobs=threads, label=label, progress=False, in_memory=True
+        ) as done:
+            yield from done
 
     def _are_numbers(self, columns: IntArray, values: FloatArray) -> bool:
         """Whether donors replace one column of numbers, none missing, or no column."""

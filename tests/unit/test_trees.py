@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,7 +44,7 @@ from xgboost import XGBClassifier, XGBRegressor
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.whatif import PREDICTIONS, WhatIf
+from pyinterp.whatif import PREDICTIONS, WhatIf, trees
 from pyinterp.whatif.read_forest import read_forest
 
 DOUBLE = 1e-12  # the bar; rounding of sums in another order
@@ -702,3 +704,24 @@ class TestWhatTheRowsDoNotShow:
         squared = LOSSES["squared"]
         assert whatif.of(one).most_pairs(squared) == np.inf
         assert whatif.of(both).most_pairs(squared) == 1e8
+
+
+def test_any_number_of_threads_adds_up_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    exog = rng.normal(size=(2_500, 3))  # three slices of rows
+    endog = exog[:, 0] + rng.normal(size=2_500)
+    forest = RandomForestRegressor(5, max_depth=6, random_state=0).fit(exog, endog)
+    threads, run = set(), trees.summed_pairs
+
+    def spied(*arguments: Any) -> None:
+        threads.add(threading.get_ident())
+        run(*arguments)
+
+    monkeypatch.setattr(trees, "summed_pairs", spied)
+    found = []
+    for n_jobs in (1, 2, 4):
+        forest.set_params(n_jobs=n_jobs)
+        found.append(pi.FittedModel(forest, exog, endog).pfi().replicates.per_refit)
+    assert len(threads) > 1
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
