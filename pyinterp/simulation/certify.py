@@ -48,6 +48,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
@@ -61,7 +62,8 @@ from scipy import stats
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_count, check_jobs
-from pyinterp.errors import OptionError, quote
+from pyinterp.data.features import check_names, names_of
+from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.inference.digits import number_format
 from pyinterp.learner.learner import Learner, LearnerResults
 from pyinterp.parallel.progress import ProgressOption, clock, tell
@@ -90,7 +92,12 @@ NOTE = (
     "interval that knows the standard deviation of the estimates"
 )
 TESTS = "; rejected: share of data sets with P < {:.4g}"
-CAUTION = "Data sets are copies of the data: where estimate and truth differ, coverage may too."
+CAUTION = (
+    "A low coverage is a reason to distrust the intervals, a high one no proof. Data sets are "
+    "copies of these data: where estimate and truth differ, coverage may too, and other data of "
+    "the same kind would differ by more than these standard errors."
+)
+OF_NULL = "The response of the copies does not depend on {}: rejected is the size of the test."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -109,6 +116,8 @@ class Certificate(Tabular):
         1 - alpha is the nominal coverage.
     truth : str
         Source of the truth, in words.
+    null : tuple of str
+        Features on which the response of the copies does not depend.
     expected_seconds, seconds : float
         Duration of the call that returned this, before and after.
 
@@ -129,6 +138,7 @@ class Certificate(Tabular):
     sums: FloatArray
     alpha: float
     truth: str
+    null: tuple[str, ...]
     expected_seconds: float
     seconds: float
 
@@ -137,6 +147,12 @@ class Certificate(Tabular):
         n = len(self.sums) + 4
         center = (coverage * len(self.sums) + 2) / n
         return float(np.sqrt(center * (1 - center) / n))
+
+    @property
+    def _notes(self) -> list[str]:
+        """The notes on null features, and on the fit."""
+        of_null = OF_NULL.format(list_of(self.null)) if self.null else ""
+        return [note for note in (of_null, self.table.context.plan_note) if note]
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -217,7 +233,7 @@ class Certificate(Tabular):
                 ("Time:", f"{clock(self.seconds)}, expected {clock(self.expected_seconds)}"),
                 ("Coverage:", f"{coverage:.3f}, std err {self._error(coverage):.3f}"),
             ],
-            notes=[] if notes == "none" else [f"{note}.", CAUTION],
+            notes=[] if notes == "none" else [f"{note}.", *self._notes, CAUTION],
         )
 
 
@@ -227,6 +243,7 @@ def certify(
     *,
     data_sets: int = 100,
     truth_refits: int = 400,
+    null: Sequence[str] = (),
     alpha: float = 0.05,
     seed: int = 0,
     n_jobs: int | None = None,
@@ -253,6 +270,9 @@ def certify(
         :math:`\sqrt{0.95 \cdot 0.05 / R}`, 0.022 for 100 data sets.
     truth_refits : int
         Refits on fresh data whose mean estimate is the truth.
+    null : sequence of str
+        Features whose values come from other rows of the copy after its responses were drawn. Their
+        tests are of what is true, so that the share that rejects is the size of the test.
     alpha : float
         1 - alpha is the nominal coverage.
     seed : int
@@ -296,9 +316,9 @@ def certify(
     estimand = replace(table.estimand, diagnostic=None, correction=None)
     options: dict[str, Any] = {"p_adjust": table.p_adjust, "simultaneous": table.simultaneous}
     words = repr((results.model, estimand.description, table.exog_names, options))
-    copy = copy_of(results.analysis)
+    copy = replace(copy_of(results.analysis), null=_null(null, results))
     # By the name a file tells its data, and words, from others.
-    text = text_of((words, copy.rows, copy.means, copy.residuals))
+    text = text_of((words, copy.rows, copy.means, copy.residuals, copy.null))
     name = sha256(text.encode()).hexdigest()[:16]
     copy = replace(copy, name=f"copy {name}")
     ask = partial(LearnerResults.estimate, estimand=estimand, **options)
@@ -332,9 +352,18 @@ def certify(
         sums=np.array(sums),
         alpha=alpha,
         truth=f"{truth_refits} refits on {study.train} rows",
+        null=copy.null,
         expected_seconds=expected,
         seconds=time.monotonic() - start,
     )
+
+
+def _null(names: Sequence[str], results: LearnerResults) -> tuple[str, ...]:
+    """Return the null features by name, checked."""
+    given = names_of(names, "null")
+    if given:
+        check_names(given, results.model.population.names, kind="variable", argument="null")
+    return tuple(given)
 
 
 def _check(results: object, table: object) -> None:

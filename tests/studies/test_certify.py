@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -396,3 +397,46 @@ def fit(plan: Any = PLAN, estimator: Any = None, **options: Any) -> pi.LearnerRe
 def test_errors_say_what_is_needed(call: Any, words: str) -> None:
     with pytest.raises(OptionError, match=words):
         call()
+
+
+# Size, and what the fit has to say ------------------------------------------------------------
+
+
+def test_the_response_of_a_copy_does_not_depend_on_null_features() -> None:
+    copy = copy_of(linear().analysis)
+    as_is = copy.draw(20_000, seed=3)
+    drawn = replace(copy, null=("a", "g")).draw(20_000, seed=3)
+    pd.testing.assert_frame_equal(as_is[["b", "k", "y"]], drawn[["b", "k", "y"]])
+    assert as_is["y"].corr(as_is["a"]) > 0.8
+    assert abs(drawn["y"].corr(drawn["a"])) < ERRORS / np.sqrt(20_000)
+    assert drawn["a"].var() == pytest.approx(as_is["a"].var(), rel=0.05)
+    means = drawn.groupby("g")["y"].agg(["mean", "sem"])
+    assert abs(means["mean"].diff().iloc[1]) < ERRORS * np.hypot(*means["sem"])
+
+
+def test_the_size_of_a_test_is_certified() -> None:
+    certificate = certify(linear(), data_sets=20, truth_refits=40, null=["a"])
+    row = certificate.frame.loc["a"]
+    assert row["estimate"] > 5
+    assert abs(row["truth"]) < ERRORS * row["truth_mcse"]
+    assert row["rejected"] <= 0.05 + ERRORS * np.sqrt(0.05 * 0.95 / 20)
+    assert certificate.frame.loc["k", "rejected"] >= 0.9
+    text = " ".join(str(certificate.summary()).split())
+    assert "The response of the copies does not depend on `a`: rejected is the size" in text
+    with pytest.raises(OptionError, match="null"):
+        certify(linear(), null=["no such"])
+
+
+def test_a_certificate_says_what_the_fit_says_of_its_rows() -> None:
+    rng = np.random.default_rng(1)
+    steps = rng.normal(size=(80, 3))
+    for i in range(1, 80):
+        steps[i] += 0.8 * steps[i - 1]
+    data = pd.DataFrame(steps, columns=["a", "b", "e"])
+    data = data.assign(y=data["a"] + data["e"])[["a", "b", "y"]]
+    results = pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(PLAN, seed=1)
+    note = "Residuals of rows next to each other are alike"
+    assert note in str(results.pfi().summary())
+    text = " ".join(str(certify(results).summary()).split())
+    assert note in text
+    assert "a high one no proof" in text

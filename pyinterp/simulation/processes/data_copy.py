@@ -34,18 +34,25 @@ class DataCopy(Process):
         Mean of the response in every row, or the probabilities of the classes.
     residuals : ndarray
         Added to means, drawn independently of the row; none of classes.
+    null : tuple of str
+        Features whose values come from other rows, on which the response does not depend.
     """
 
     response: Response
     rows: pd.DataFrame
     means: FloatArray
     residuals: FloatArray
+    null: tuple[str, ...] = ()
 
     def draw(self, n: int, seed: Seed = None) -> pd.DataFrame:
         """Draw n rows with replacement, and a new response for each, as the last column."""
         rng = generator(seed)
         frame = self.covariates(n, rng)
         y = self.response.column(self.respond(self.function(frame), rng))
+        if self.null:
+            others = self.covariates(n, rng)
+            for name in self.null:
+                frame[name] = others[name].array
         return pd.concat([frame.reset_index(drop=True), y], axis=1)
 
     def respond(self, mean: FloatArray, rng: np.random.Generator) -> FloatArray:
