@@ -10,7 +10,14 @@ import numpy.typing as npt
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
-from pyinterp.inference.intervals import Alternative, adjust, adjusted_level, adjusts_intervals
+from pyinterp.inference.intervals import (
+    Alternative,
+    adjust,
+    adjusted_level,
+    adjusts_intervals,
+    one_tail,
+    t_quantile,
+)
 from pyinterp.inference.variance import Variance
 from pyinterp.ranges import REAL, Range
 from pyinterp.representation import about
@@ -136,9 +143,13 @@ class TermInference:
 
     @cached_property
     def null_error(self) -> FloatArray:
-        """Standard errors by which statistics of a table's null value divide; missing without."""
+        """Standard errors at a table's null value, for statistics, and limits of squares.
+
+        Missing where neither needs them.
+        """
         errors = self.variance.null_error(self.estimate, self.bse)
-        return np.where(np.isnan(self._nulls), np.nan, errors)
+        needed = self.variance.varies_as_square | ~np.isnan(self._nulls)
+        return np.where(needed, errors, np.nan)
 
     @cached_property
     def statistic(self) -> FloatArray:
@@ -168,6 +179,11 @@ class TermInference:
         self._limits[alpha] = np.clip(limits, *self.scale.range)
         self._limits[alpha].setflags(write=False)
         return self._limits[alpha]
+
+    def quantile(self, alpha: float) -> float:
+        """Return the quantile of t that simultaneous limits take."""
+        level = self.variance.joint_level(self._on_scale[1], alpha, self.alternative)
+        return float(t_quantile(one_tail(level, self.alternative), self.variance.df))
 
     @cached_property
     def count(self) -> int:

@@ -120,8 +120,12 @@ class Variance:
         Those of single terms, at the level of ``LargestT``. Terms whose `bse` is 0 or
         missing do not count.
         """
-        level = self._joint(bse, alternative).level(alpha)
+        level = self.joint_level(bse, alpha, alternative)
         return self.interval(estimate, bse, level, alternative)
+
+    def joint_level(self, bse: FloatArray, alpha: float, alternative: Alternative) -> float:
+        """Return the level of single intervals that cover all terms at once."""
+        return self._joint(bse, alternative).level(alpha)
 
     def null_error(self, estimate: FloatArray, bse: FloatArray) -> FloatArray:
         """Return the standard errors by which statistics of the null value of a table divide."""

@@ -105,7 +105,7 @@ def notes_of(
         *_in_words(before, full),
         *_with_labels(headings, [list(_about(r, alpha, alone=alone)) for r in several], full),
         *_with_labels(headings, [_intervals(r, alone=alone) for r in several], full),
-        *_with_labels(headings, [list(_tests(r, alone=alone)) for r in several], full),
+        *_with_labels(headings, [list(_tests(r, alpha, alone=alone)) for r in several], full),
         *_of_rows(several, headings),
         *_with_labels(headings, [list(_limits(r, alpha)) for r in several], full),
         *map(Footnote, filter(None, (worse, unproven, context.plan_note, context.missing_note))),
@@ -187,7 +187,7 @@ def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
     return [*notes, Footnote(variance.warning)]
 
 
-def _tests(results: EstimandResults, *, alone: bool) -> Iterator[Footnote]:
+def _tests(results: EstimandResults, alpha: float, *, alone: bool) -> Iterator[Footnote]:
     """Yield the notes on limits, t and P, on sides, and on adjustments for many terms."""
     variance, null, inference = results.variance, results.null, results.inference
     if variance.reason or not (results.bse > 0).any():
@@ -203,6 +203,8 @@ def _tests(results: EstimandResults, *, alone: bool) -> Iterator[Footnote]:
     if inference.rescales:
         yield Footnote(f"Intervals are symmetric on the {inference.scale.name} scale.")
     adjusted = inference.note if alone else inference.note_of_each
+    if inference.simultaneous and variance.of_t:
+        adjusted += f" Limits take {inference.quantile(alpha):.4f} as the quantile of t."
     yield Footnote(adjusted)
     count = int(results.pvalues.notna().sum())
     if count > MANY_TESTS and not adjusted:

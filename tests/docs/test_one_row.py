@@ -1,0 +1,169 @@
+"""The page "One row by hand" recomputes limits, t and P of every kind of row, from its own code."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.tree import DecisionTreeRegressor
+
+import pyinterp as pi
+
+PAGE = Path(__file__).parents[2] / "docs" / "one_row_by_hand.md"
+REAL, POSITIVE, SHARES, UP_TO_1 = (-np.inf, np.inf), (0, np.inf), (0, 1), (-np.inf, 1)
+KINDS = {
+    "Limits are the hull of two t intervals": "hull",
+    "Intervals are symmetric on the log scale": "log",
+    "Intervals are symmetric on the logit scale": "logit",
+}
+
+
+@cache
+def limits_of_page() -> Callable[..., tuple[float, float]]:
+    cells = re.findall(r"```{code-cell} ipython3\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    (cell,) = [each for each in cells if "def limits(" in each]
+    names: dict[str, Any] = {"np": np}
+    exec(cell.partition("\nloss = ")[0], names)  # noqa: S102 - of the page
+    found: Callable[..., tuple[float, float]] = names["limits"]
+    return found
+
+
+@cache
+def rows() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame(rng.normal(size=(160, 4)), columns=list("abcd"))
+    data["g"] = rng.choice(["u", "v", "w"], 160)
+    data["y"] = data["a"] + 0.5 * data["a"] * data["b"] + (data["g"] == "u") + rng.normal(size=160)
+    data["hit"] = np.where(data["a"] + rng.normal(size=160) > 0, "yes", "no")
+    data["n"] = rng.poisson(np.exp(0.3 * data["a"] + 0.5))
+    data["unit"] = np.arange(160) // 3
+    return data
+
+
+LEARNERS: dict[str, Any] = {
+    "linear": ("y ~ a * b + c + d + g", LinearRegression(), {}),
+    "tree": ("y ~ a + b + c + d", DecisionTreeRegressor(min_samples_leaf=10, random_state=0), {}),
+    "neighbors": ("y ~ a + b + c", KNeighborsRegressor(9), {}),
+    "logistic": ("hit ~ a + b + c + g", LogisticRegression(), {}),
+    "poisson": ("n ~ a + b + c", PoissonRegressor(alpha=1e-3), {}),
+    "clusters": ("y ~ a + b + c + d", LinearRegression(), {"cluster": "unit"}),
+}
+
+
+@cache
+def fitted(name: str) -> pi.LearnerResults:
+    formula, estimator, options = LEARNERS[name]
+    learner = pi.Learner.from_formula(formula, rows(), estimator)
+    return learner.fit(pi.HalfSampling(**options), seed=1, progress=False)
+
+
+# What is asked of a learner, and the ends of what the estimand can be.
+ASKED: dict[str, tuple[Callable[[pi.LearnerResults], Any], tuple[float, float]]] = {
+    "pfi": (lambda r: r.pfi(), REAL),
+    "pfi, absolute": (lambda r: r.pfi(loss="absolute"), REAL),
+    "pfi, ratio": (lambda r: r.pfi(relation="ratio"), POSITIVE),
+    "pfi, simultaneous": (lambda r: r.pfi(simultaneous=True), REAL),
+    "pfi, bonferroni": (lambda r: r.pfi(p_adjust="bonferroni"), REAL),
+    "conditional pfi": (lambda r: r.pfi(["a", "b"], sampler="residual"), REAL),
+    "mvim": (lambda r: r.mvim(), REAL),
+    "cvim": (lambda r: r.cvim(["a", "c"]), REAL),
+    "amvim": (lambda r: r.amvim(["a", "c"]), REAL),
+    "loco": (lambda r: r.loco(["a", "c"]), REAL),
+    "pd": (lambda r: r.pd("a", points=4), REAL),
+    "pd band": (lambda r: r.pd("a", points=4, simultaneous=True), REAL),
+    "ale": (lambda r: r.ale("a"), REAL),
+    "slopes": (lambda r: r.slopes("a", step="sd"), REAL),
+    "ame": (lambda r: r.ame("a", step="sd"), REAL),
+    "firm": (lambda r: r.firm(["a", "b"]), POSITIVE),
+    "h": (lambda r: r.h_statistic(["a", "b"]), POSITIVE),
+    "h, root": (lambda r: r.h_statistic(["a", "b"], squared=False), POSITIVE),
+    "vint": (lambda r: r.vint([("a", "b")]), POSITIVE),
+    "loss": (lambda r: r.loss(), POSITIVE),
+    "absolute loss": (lambda r: r.loss(loss="absolute"), POSITIVE),
+    "explained": (lambda r: r.loss(relation="explained"), UP_TO_1),
+    "rmse": (lambda r: r.metric("rmse"), POSITIVE),
+    "mae": (lambda r: r.metric("mae"), POSITIVE),
+    "causal": (lambda r: r.causal("a").importance, POSITIVE),
+    "positivity": (lambda r: r.positivity("a"), UP_TO_1),
+}
+OF_CLASSES: dict[str, tuple[Callable[[pi.LearnerResults], Any], tuple[float, float]]] = {
+    "pfi": (lambda r: r.pfi(), REAL),
+    "pfi, brier": (lambda r: r.pfi(loss="brier"), REAL),
+    "pfi, accuracy": (lambda r: r.pfi(metric="accuracy"), REAL),
+    "pd of probabilities": (lambda r: r.pd("a", points=4, scale="probability"), SHARES),
+    "pd of levels": (lambda r: r.pd("g", scale="probability"), SHARES),
+    "band of probabilities": (
+        lambda r: r.pd("a", points=4, scale="probability", simultaneous=True), SHARES
+    ),
+    "log loss": (lambda r: r.loss(), POSITIVE),
+    "accuracy": (lambda r: r.metric("accuracy"), SHARES),
+    "area": (lambda r: r.metric("roc_auc"), SHARES),
+    "youden": (lambda r: r.metric("youden"), (-1, 1)),
+    "cvim": (lambda r: r.cvim(["a", "c"]), REAL),
+}  # fmt: skip
+OF_COUNTS: dict[str, tuple[Callable[[pi.LearnerResults], Any], tuple[float, float]]] = {
+    "pfi": (lambda r: r.pfi(), REAL),
+    "pd": (lambda r: r.pd("a", points=4), POSITIVE),
+    "deviance": (lambda r: r.loss(), POSITIVE),
+    "ratio": (lambda r: r.pfi(relation="ratio"), POSITIVE),
+}
+NOT_OF = {("neighbors", "amvim"), ("tree", "vint"), ("neighbors", "vint")}
+CASES = [
+    *((learner, name, *of) for learner in ("linear", "tree", "neighbors")
+      for name, of in ASKED.items() if (learner, name) not in NOT_OF),
+    *(("logistic", name, *of) for name, of in OF_CLASSES.items()),
+    *(("poisson", name, *of) for name, of in OF_COUNTS.items()),
+    *(("clusters", name, *ASKED[name]) for name in ("pfi", "pd", "loss", "cvim")),
+]  # fmt: skip
+
+
+def quantile_of(results: Any, table: str, count: int) -> float:
+    """Return the quantile that the table's header and footnotes name."""
+    if printed := re.search(r"Limits take ([\d.]+) as the quantile of t", table):
+        return float(printed[1])
+    alpha = 0.05 / count if "adjusted (bonferroni)" in table else 0.05
+    return float(stats.t.isf(alpha / 2, results.df_resid))
+
+
+@pytest.mark.parametrize(("learner", "name", "ask", "ends"), CASES)
+def test_the_page_recomputes_every_row(
+    learner: str, name: str, ask: Callable[[pi.LearnerResults], Any], ends: tuple[float, float]
+) -> None:
+    with warnings.catch_warnings(action="ignore"):
+        results = ask(fitted(learner))
+    frame, table = results.summary_frame(), " ".join(str(results.summary(notes="full")).split())
+    rows = frame[frame["std_error"] > 0]
+    assert len(rows)
+    kind = next((kind for words, kind in KINDS.items() if words in table), "plain")
+    quantile = quantile_of(results, table, len(rows))
+    null = results.null or 0.0
+    rtol = 1e-4 if "as the quantile of t" in table else 1e-8  # as printed
+    for _, row in rows.iterrows():
+        c, error = row["estimate"], row["std_error"]
+        s0 = row.get("std_error_null", np.nan)
+        found = limits_of_page()(c, error, quantile, kind, s0, null, ends)
+        size = max(abs(row["conf_low"]), abs(row["conf_high"]), error)
+        np.testing.assert_allclose(
+            found, row[["conf_low", "conf_high"]].astype(float), rtol=rtol, atol=rtol * size
+        )
+        if kind in ("hull", "plain") and np.isfinite(row.get("statistic", np.nan)):
+            divisor = s0 if kind == "hull" else error
+            assert row["statistic"] == pytest.approx((c - null) / divisor, rel=1e-8)
+            p = 2 * stats.t.sf(abs(row["statistic"]), results.df_resid)
+            if not re.search("simultaneous|adjusted", table):
+                assert row["p_value"] == pytest.approx(p, rel=1e-8)
+
+
+def test_enough_tables_and_all_kinds_are_recomputed() -> None:
+    assert len(CASES) >= 60
+    assert len({name for _, name, *_ in CASES}) >= 30
