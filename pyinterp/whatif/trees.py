@@ -173,11 +173,11 @@ class TreesWhatIf(ExactWhatIf):
 
         starts = range(0, len(y), length)
         jobs = [partial(add_up_rows, slice(start, start + length)) for start in starts]
-        for sums in self._done(jobs):  # in the order of the rows, whatever the number of threads
+        for sums in self._sums(jobs):  # in the order of the rows, whatever the number of threads
             over_rows += sums
         return over_donors[self.place], over_rows[np.argsort(increasing)]
 
-    def _done(self, jobs: Sequence[Callable[[], FloatArray]]) -> Iterator[FloatArray]:
+    def _sums(self, jobs: Sequence[Callable[[], FloatArray]]) -> Iterator[FloatArray]:
         """Yield the outcomes of jobs, done by as many threads as the model predicts with."""
         threads = getattr(self.predictor.estimator, "n_jobs", None)
         if threads in (None, 1) or len(jobs) == 1:
