@@ -49,7 +49,10 @@ LIMITS_OF_SQUARE = (
     "one (root(c + a) + q root(a))^2. For c of 0 or less they are c - q s0 and that, or c + q s0 "
     "if this is negative."
 )
-ASYMMETRIC = "Limits are not symmetric: like squares, estimates vary more the larger they are."
+ASYMMETRIC = "Like squares, estimates vary more the larger they are: limits are asymmetric."
+ASYMMETRIC_WITH_TEST = (
+    "Near {zero} importances vary less: asymmetric limits, t by the s.e. at {zero}."
+)
 WHAT_P_TESTS = (
     "P tests whether the truth is {null} for this learner, not whether the response depends on the "
     "feature: where features are correlated, one that the response does not need has an "
@@ -180,10 +183,17 @@ def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
     # Variances that are no default are known to fall short, which short notes say too.
     short = coverage == NO_SIMULATION or variance.cov_type != "half-sample"
     covers = Footnote(coverage) if short else Footnote("", coverage)
+    shape = ""
+    if variance.varies_as_square and (results.bse > 0).any():
+        tested = results.null is not None
+        shape = ASYMMETRIC_WITH_TEST.format(zero=f"{results.null:g}") if tested else ASYMMETRIC
+    elif results.inference.rescales:
+        shape = f"Intervals are symmetric on the {results.inference.scale.name} scale."
     if alone:
-        notes = [Footnote(f"{variance.note} {covers.text}".strip(), covers.more)]
+        words = filter(None, (variance.note, covers.text, shape))
+        notes = [Footnote(" ".join(words), covers.more)]
     else:  # notes that several have in common stand once
-        notes = [Footnote(variance.note), covers]
+        notes = [Footnote(variance.note), covers, Footnote(shape)]
     return [*notes, Footnote(variance.warning)]
 
 
@@ -200,8 +210,6 @@ def _tests(results: EstimandResults, alpha: float, *, alone: bool) -> Iterator[F
     yield Footnote("", variance.interval_note)
     if null is not None:
         yield Footnote("", variance.test_note.format(null=f"{null:g}"))
-    if inference.rescales:
-        yield Footnote(f"Intervals are symmetric on the {inference.scale.name} scale.")
     adjusted = inference.note if alone else inference.note_of_each
     if inference.simultaneous and variance.of_t:
         adjusted += f" Limits take {inference.quantile(alpha):.4f} as the quantile of t."
@@ -218,17 +226,16 @@ def _of_square(results: EstimandResults) -> Iterator[Footnote]:
     zero = f"{0.0 if null is None else null:g}"
     estimate = f"(estimate - {zero})" if null else "estimate"
     limits = Footnote("", LIMITS_OF_SQUARE.format(c=estimate.strip("()")))
+    yield limits
     if null is None:
-        yield from (Footnote(ASYMMETRIC), limits)
         return
     p = "P before adjustment: " if results.inference.note else ""
     at = f"at {zero}" if null else f"if the truth is {zero}"
     yield Footnote(
-        f"t = {estimate} / s.e. {at} ({p}Student's t, {variance.df:g} df). "
-        f"Near {zero} importances vary less: limits are asymmetric, ± 2 std err may hold {zero} "
-        "though P < 0.05."
+        "",
+        f"t = {estimate} / its s.e. {at}, not std err ({p}Student's t, {variance.df:g} df): "
+        f"± 2 std err may hold {zero} though P < 0.05.",
     )
-    yield limits
     yield Footnote("", LOCO_TEST if results.estimand.leave_out else WHAT_P_TESTS.format(null=zero))
     if results.alternative != "two-sided":
         yield Footnote(ONE_SIDED_SQUARE.format(side=results.alternative))
