@@ -1,115 +1,89 @@
-"""Benchmarks of pyinterp against its peers, and against its own goals.
+"""Benchmarks of pyinterp against its peers, in CPU time.
 
-python benchmarks/bench.py                      all sections, to benchmarks/RESULTS.md
-python benchmarks/bench.py --only scale,study   these, to standard output
-python benchmarks/bench.py elsewhere.md --only woodelf
+python benchmarks/bench.py                every section, to benchmarks/RESULTS.md
+python benchmarks/bench.py delta trees    these anew; the others stay as they are
 """
 
 from __future__ import annotations
 
-import argparse
+import datetime
 import os
 import platform
-import time
+import re
+import sys
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from cluster import many_machines
-from defaults import defaults
+from against_sklearn import models, recursion, trees
+from cluster import cluster
 from delta import delta
-from ensembles import any_model, ensembles
-from peers import hidimstat, woodelf
-from scale import fits, scale
-from startup import startup
-from study import study
+from growth import growth, whole
+from paired import MOST, PAIRS
+from peers import peers
+from refits import entropy, refits
 from threadpoolctl import threadpool_limits
-from uncertainty import uncertainty
 
-PAIRS = 5
+RESULTS = Path(__file__).with_name("RESULTS.md")
 PACKAGES = (
-    "numpy", "numba", "treelite", "scikit-learn", "xgboost", "lightgbm", "woodelf_explainer",
-    "hidimstat",
+    "numpy", "numba", "treelite", "scikit-learn", "statsmodels", "xgboost", "lightgbm", "catboost",
+    "marginaleffects", "hidimstat", "shap", "woodelf_explainer",
 )  # fmt: skip
-SECTIONS: dict[str, Callable[[int], str]] = {
-    "ensembles": ensembles,
-    "woodelf": woodelf,
-    "hidimstat": hidimstat,
-    "any": any_model,
-    "defaults": defaults,
-    "delta": delta,
-    "study": study,
-    "uncertainty": uncertainty,
-    "scale": scale,
-    "fits": fits,
-    "cluster": many_machines,
-    "startup": startup,
+SECTIONS: dict[str, tuple[str, Callable[[], str]]] = {
+    "trees": ("Tree models against scikit-learn", trees),
+    "recursion": ("Partial dependence by recursion", recursion),
+    "models": ("Other models against scikit-learn", models),
+    "delta": ("Delta-method errors", delta),
+    "refits": ("A study against its bare fits", refits),
+    "entropy": ("Entropy beside log loss", entropy),
+    "peers": ("hidimstat, woodelf, shap, vip and hstats", peers),
+    "growth": ("Growth", growth),
+    "whole": ("Whole analyses", whole),
+    "cluster": ("Many machines", cluster),
 }
 
 
 def main() -> None:
-    options = _options()
-    with threadpool_limits(1):
-        parts = [_section(name, options.pairs) for name in options.only or SECTIONS]
-    text = "\n".join([_head(options.pairs), *parts])
-    path = options.path
-    if path is None and not options.only:  # a part never replaces the whole
-        path = Path(__file__).with_name("RESULTS.md")
-    if path is None:
-        print(text)
-    else:
-        path.write_text(text, encoding="utf-8")
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("path", nargs="?", type=Path, help="the Markdown file to write")
-    parser.add_argument("--only", type=_names, help=f"sections, of: {', '.join(SECTIONS)}")
-    parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs per line, at most")
-    return parser.parse_args()
-
-
-def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",")]
+    """Run sections, and write each when it is done."""
+    names = sys.argv[1:] or list(SECTIONS)
+    if unknown := set(names) - set(SECTIONS):
+        raise SystemExit(f"no section {', '.join(unknown)}; there are {', '.join(SECTIONS)}")
     for name in names:
-        if name not in SECTIONS:
-            raise argparse.ArgumentTypeError(
-                f"no section {name!r}; there are {', '.join(SECTIONS)}"
-            )
-    return names
+        load = f"Load {os.getloadavg()[0]:.1f} at the start, {datetime.date.today():%d %B %Y}."
+        print(name, load, flush=True)
+        with threadpool_limits(1):
+            body = SECTIONS[name][1]()
+        written = {**_written(), name: f"{load}\n\n{body.strip()}\n"}
+        parts = [f"## {SECTIONS[n][0]} (`{n}`)\n\n{written[n]}" for n in SECTIONS if n in written]
+        RESULTS.write_text("\n".join([_head(), *parts]), encoding="utf-8")
 
 
-def _section(name: str, pairs: int) -> str:
-    print(name, flush=True)
-    start = time.perf_counter()
-    text = SECTIONS[name](pairs)
-    print(f"  {time.perf_counter() - start:.0f} s in all", flush=True)
-    return text
+def _written() -> dict[str, str]:
+    """Return the sections that the file has."""
+    text = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else ""
+    parts = re.split(r"^## .*\(`(\w+)`\)\n\n", text, flags=re.MULTILINE)
+    return {name: body.strip() + "\n" for name, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-def _head(pairs: int) -> str:
+def _head() -> str:
     return f"""# Benchmarks
 
-`make bench` makes this file. Both sides are timed in turn in one run, on one core. The ratio of a
-pair is their time over ours; tables quote the median of the ratios, the smallest and the largest,
-of at most {pairs} pairs per line. Seconds are medians. Ours include reading the model, checking the
-engine against the model's own predictions, and standard errors.
+`make bench` makes this file, `python benchmarks/bench.py SECTION` one of its sections. Both sides
+run in turn in one process, with one thread. Seconds are CPU seconds of the process and its
+children, medians of {PAIRS} pairs after one that is not counted. The ratio is the median of the
+pairs' ratios, with the smallest and the largest. Pairs of more than {MOST} seconds run once: "1
+pair". Ours include reading the model, checking the engine against the model's own predictions, and
+standard errors. Load is the number of processes that ask for one of {os.cpu_count()} processors.
 
-Python {platform.python_version()}, {", ".join(_versions())}.
-Machine: {platform.machine()}, {os.cpu_count()} cores.
+Python {platform.python_version()} on {platform.machine()}, {", ".join(map(_version, PACKAGES))}.
 """
 
 
-def _versions() -> list[str]:
-    found = []
-    for package in PACKAGES:
-        try:
-            found.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            found.append(f"{package} not installed")
-    return found
+def _version(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return f"{package} not installed"
 
 
 if __name__ == "__main__":

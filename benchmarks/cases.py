@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from lightgbm import LGBMRegressor
 from scipy import stats
-from sklearn.compose import ColumnTransformer
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
-from sklearn.linear_model import LinearRegression
-from sklearn.neighbors import KNeighborsRegressor
-from sklearn.neural_network import MLPRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.svm import SVR
+from sklearn.tree import DecisionTreeRegressor
 from xgboost import XGBRegressor
 
-__all__ = [
-    "EVALUATE", "FEATURES", "FEW", "FOREST", "NAMES", "TRAIN", "Case", "column_pipeline", "draw",
-    "forest", "linear", "others", "trees", "wine",
-]  # fmt: skip
-
-TRAIN, EVALUATE, FEATURES = 2_000, 1_000, 10
-FEW = 300  # evaluation rows of learners that predict slowly
-NAMES = [f"x{j + 1}" for j in range(FEATURES)]
-FOREST = "forest of 100"
+TRAIN, EVALUATE = 2_000, 1_000
+FOREST = RandomForestRegressor(100, random_state=0, n_jobs=1)
+BOOSTING = HistGradientBoostingRegressor(random_state=0)
 
 
 class Case(NamedTuple):
@@ -38,66 +28,37 @@ class Case(NamedTuple):
     y: np.ndarray
 
 
-def draw(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def case(
+    model: Any, train: int = TRAIN, evaluate: int = EVALUATE, features: int = 10, classes: int = 0
+) -> Case:
+    """Return a model with other rows than it learned, or with its own if `evaluate` is 0."""
+    X, y = draw(train + evaluate, features)
+    if classes:
+        y = np.searchsorted(np.quantile(y, np.arange(1, classes) / classes), y)
+    return Case(clone(model).fit(X[:train], y[:train]), X[-evaluate:], y[-evaluate:])
+
+
+def draw(rows: int, features: int = 10) -> tuple[np.ndarray, np.ndarray]:
     """Draw rows whose numbers are of single precision, as scikit-learn's trees compare them."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(rows, FEATURES)).astype(np.float32).astype(np.float64)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, features)).astype(np.float32).astype(np.float64)
     return X, X[:, 0] * X[:, 1] + X[:, 2] ** 2 + rng.normal(size=rows)
 
 
-def forest(rows: int = EVALUATE) -> Case:
-    return Case(_forest(), *draw(rows, seed=1))
-
-
 @cache
-def _forest() -> Any:
-    return RandomForestRegressor(100, random_state=0, n_jobs=1).fit(*draw(TRAIN))
-
-
-@cache
-def trees() -> dict[str, Case]:
-    X, y = draw(TRAIN)
-    boosted = {
-        "histogram boosting": HistGradientBoostingRegressor(random_state=0),
+def ensembles() -> dict[str, Case]:
+    """Return tree models of ten features."""
+    models = {
+        "forest of 100": FOREST,
+        "histogram boosting": BOOSTING,
         "XGBoost": XGBRegressor(random_state=0, n_jobs=1),
         "LightGBM": LGBMRegressor(random_state=0, n_jobs=1, verbose=-1),
+        "CatBoost": import_module("catboost").CatBoostRegressor(
+            verbose=0, thread_count=1, random_state=0, allow_writing_files=False
+        ),
+        "single tree": DecisionTreeRegressor(random_state=0),
     }
-    rest = draw(EVALUATE, seed=1)
-    fitted = {name: Case(model.fit(X, y), *rest) for name, model in boosted.items()}
-    return {FOREST: forest(), **fitted}
-
-
-def others() -> dict[str, Case]:
-    """Return models that have no exact engine."""
-    X, y = draw(500)
-    models = {
-        "support vector machine": SVR(),
-        "neural network": MLPRegressor(hidden_layer_sizes=(50,), max_iter=10_000, random_state=0),
-        "10 nearest neighbors": KNeighborsRegressor(10),
-    }
-    rest = draw(FEW, seed=1)
-    return {name: Case(model.fit(X, y), *rest) for name, model in models.items()}
-
-
-def linear() -> Case:
-    return Case(LinearRegression().fit(*draw(TRAIN)), *draw(EVALUATE, seed=1))
-
-
-def column_pipeline() -> Case:
-    """Return a pipeline that spends its time on every call of predict, not on every row."""
-    rng = np.random.default_rng(2)
-    X, y = draw(500 + FEW)
-    frame = pd.DataFrame(X[:, :5], columns=NAMES[:5]).assign(
-        group=rng.choice(["north", "east", "south", "west"], size=len(X))
-    )
-    y = y + (frame["group"] == "north").to_numpy()
-    columns = ColumnTransformer(
-        [("numbers", StandardScaler(), NAMES[:5]), ("groups", OneHotEncoder(), ["group"])]
-    )
-    model = make_pipeline(
-        columns, MLPRegressor(hidden_layer_sizes=(20,), max_iter=10_000, random_state=0)
-    )
-    return Case(model.fit(frame[:500], y[:500]), frame[500:].reset_index(drop=True), y[500:])
+    return {name: case(model) for name, model in models.items()}
 
 
 def wine() -> tuple[pd.DataFrame, np.ndarray]:
@@ -105,8 +66,7 @@ def wine() -> tuple[pd.DataFrame, np.ndarray]:
     rng = np.random.default_rng(3)
     shared = rng.normal(size=(1_599, 1))
     ranks = stats.norm.cdf(0.5 * shared + np.sqrt(0.75) * rng.normal(size=(1_599, 11)))
-    values = np.linspace(80, 150, 11).round()
-    X = np.floor(ranks * values) / 10
+    X = np.floor(ranks * np.linspace(80, 150, 11).round()) / 10
     signal = 2 * ranks[:, 10] - 1.5 * ranks[:, 1] + ranks[:, 9] * ranks[:, 6]
     y = (5.2 + signal + 0.6 * rng.normal(size=len(X))).round().clip(3, 8)
     return pd.DataFrame(X, columns=[f"w{j + 1}" for j in range(11)]), y

@@ -22,49 +22,35 @@ from sklearn.ensemble import RandomForestRegressor
 import pyinterp as pi
 
 TREES, FITS = 200, 45
+KINDS = (
+    ("loky, 2 jobs", "loky", 2),
+    ("Dask, 1 worker", "dask", 1),
+    ("Dask, 2 workers", "dask", 2),
+    ("Dask, 2 workers, one killed in the middle", "killed", 2),
+)
 COLUMNS = "| where | s | refits per second | bytes on the wire, per refit, in sizes of the data |"
 
 
-def many_machines(pairs: int) -> str:
-    """Return the section; runs of all kinds take turns."""
-    kinds = [("loky", 2), ("dask", 1), ("dask", 2), ("killed", 2)]
-    runs: dict[tuple[str, int], list[dict[str, Any]]] = {kind: [] for kind in kinds}
-    for _ in range(pairs):
-        for kind, jobs in kinds:
-            middle = {}
-            if kind == "killed":
-                middle = {"PYINTERP_KILL_AFTER": str(runs["dask", 2][-1]["seconds"] / 2)}
-            runs[kind, jobs].append(call("cluster.py", kind, jobs, **middle))
-    medians = {
-        kind: sorted(each, key=lambda run: run["seconds"])[len(each) // 2]
-        for kind, each in runs.items()
-    }
-    words = {
-        "loky": "loky, {} jobs",
-        "dask": "Dask, {} workers",
-        "killed": "Dask, {} workers, one killed in the middle",
-    }
-    lines = [
-        f"| {words[kind].format(jobs)} | {run['seconds']:.1f} | {FITS / run['seconds']:.2f} | "
-        f"{run['sent'] / run['data'] / FITS:.2f} |"
-        for (kind, jobs), run in medians.items()
-    ]
-    seconds = {kind: run["seconds"] for kind, run in medians.items()}
+def cluster() -> str:
+    """Return the section."""
+    lines, before = [], 0.0
+    for words, kind, jobs in KINDS:
+        run = call("cluster.py", kind, jobs, PYINTERP_KILL_AFTER=str(before / 2))
+        before = run["seconds"]
+        lines.append(
+            f"| {words} | {before:.1f} | {FITS / before:.2f} | "
+            f"{run['sent'] / run['data'] / FITS:.2f} |"
+        )
+        print(lines[-1], flush=True)
     body = "\n".join(lines)
-    return f"""## Many machines
-
-{FITS} forests of {TREES} trees on wine, by `fit`; workers are processes of one machine
-with two cores. Bytes are those of the loopback interface: every copy that scheduler, workers and
-the user's process exchange, without estimands.
+    return f"""
+{FITS} forests of {TREES} trees on wine, by `fit`; workers are processes of one machine with two
+cores. Seconds are those of the clock, of one run each. Bytes are those of the loopback interface:
+every copy that scheduler, workers and the user's process exchange, without estimands.
 
 {COLUMNS}
 |---|---|---|---|
 {body}
-
-Two workers train {seconds["dask", 1] / seconds["dask", 2]:.2f} times as many refits per second as
-one (1.7 asked), and {seconds["loky", 2] / seconds["dask", 2]:.2f} times as many as two jobs of loky
-(.9 asked). With a worker killed in the middle of the fit it takes
-{seconds["killed", 2] / seconds["dask", 2]:.2f} times as long (1.5 asked).
 """
 
 

@@ -1,99 +1,78 @@
-"""Paired timings: both sides in turn, in one process, and the table that quotes their ratios."""
+"""Paired timings: both sides in turn, in one process, and the table of their ratios."""
 
 from __future__ import annotations
 
+import resource
 import statistics
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
-__all__ = ["Pairs", "pairs_of", "spread", "table", "time_call"]
+import numpy as np
+
+PAIRS = 5
+MOST = 20  # seconds of a pair that is repeated
 
 
-@dataclass(frozen=True)
-class Pairs:
-    """Seconds of both sides, pair by pair.
+class Line(NamedTuple):
+    """A line of a table: what ours and theirs do, given what `fresh` returns.
 
-    `last` holds what the last pair of calls returned; `notes` fills further columns of the table.
+    `rtol` is the largest relative difference of what they return; `times` is how often theirs
+    would have to run.
     """
 
     work: str
-    ours: tuple[float, ...]
-    theirs: tuple[float, ...]
-    goal: float | None
-    notes: tuple[str, ...]
-    last: tuple[Any, Any]
-
-    @property
-    def ratios(self) -> list[float]:
-        return [b / a for a, b in zip(self.ours, self.theirs, strict=True)]
+    ours: Callable[..., Any]
+    theirs: Callable[..., Any]
+    fresh: Callable[[], tuple[Any, ...]] = tuple
+    rtol: float | None = None
+    times: float = 1
 
 
-def time_call(
-    call: Callable[[], Any], clock: Callable[[], float] = time.perf_counter
-) -> tuple[float, Any]:
-    start = clock()
-    value = call()
-    return clock() - start, value
+def cpu() -> float:
+    """Return the CPU seconds of this process, its threads and its children."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def pairs_of(
-    work: str,
-    ours: Callable[[], Any],
-    theirs: Callable[[], Any],
-    *,
-    pairs: int,
-    goal: float | None = None,
-    notes: tuple[str, ...] = (),
-    warm: bool = True,
-    clock: Callable[[], float] = time.perf_counter,
-) -> Pairs:
-    """Time both sides `pairs` times; who goes first alternates, so that drift favors nobody."""
-    if warm:  # compiled, caches filled
-        ours()
-    seconds: list[tuple[float, float]] = []
-    values: tuple[Any, Any] = (None, None)
-    for i in range(pairs):
-        if i % 2 == 0:
-            a, b = time_call(ours, clock), time_call(theirs, clock)
-        else:
-            b, a = time_call(theirs, clock), time_call(ours, clock)
-        seconds.append((a[0], b[0]))
-        values = a[1], b[1]
-    result = Pairs(
-        work, tuple(s[0] for s in seconds), tuple(s[1] for s in seconds), goal, notes, values
-    )
-    print(f"  {work}: {spread(result.ratios)}", flush=True)
-    return result
+def seconds_of(call: Callable[..., Any], *arguments: Any) -> tuple[float, Any]:
+    """Return the CPU seconds of a call, and what it returned."""
+    start = cpu()
+    value = call(*arguments)
+    return cpu() - start, value
 
 
-def spread(values: Sequence[float], form: str = "{:.3g}") -> str:
-    """Return the median, with the smallest and the largest value if there are several."""
-    middle = form.format(statistics.median(values))
-    if len(values) == 1:
-        return middle
-    return f"{middle} ({form.format(min(values))}, {form.format(max(values))})"
-
-
-def table(rows: Sequence[Pairs], peer: str, notes: tuple[str, ...] = ()) -> str:
-    """Return the rows as a Markdown table, with the goals that they have."""
-    lines = [
-        f"| work | ours, s | {peer}, s | ratio (min, max) | pairs | goal |"
-        + "".join(f" {note} |" for note in notes),
-        "|---|---|---|---|---|---|" + "---|" * len(notes),
+def table(lines: Iterable[Line], peer: str, *, ours_over_theirs: bool = False) -> str:
+    """Time lines, and return them as a Markdown table."""
+    ratio = f"ours / {peer}" if ours_over_theirs else f"{peer} / ours"
+    rows = [
+        f"| work | ours, CPU s | {peer}, CPU s | {ratio} (min, max) | pairs |",
+        "|---|---|---|---|---|",
     ]
-    lines += [
-        f"| {r.work} | {statistics.median(r.ours):.3f} | {statistics.median(r.theirs):.3f} | "
-        f"{spread(r.ratios)} | {len(r.ratios)} | {_verdict(r)} |"
-        + "".join(f" {note} |" for note in r.notes)
-        for r in rows
-    ]
-    return "\n".join(lines)
+    for line in lines:
+        pairs = _pairs(line)
+        ratios = [a / b if ours_over_theirs else b / a for a, b in pairs]
+        a, b = (f"{statistics.median(s):.3g}" for s in zip(*pairs, strict=True))
+        number = str(len(pairs)) if len(pairs) > 1 else "1 pair"
+        rows.append(f"| {line.work} | {a} | {b} | {_spread(ratios)} | {number} |")
+        print(rows[-1], flush=True)
+    return "\n".join(rows)
 
 
-def _verdict(row: Pairs) -> str:
-    if row.goal is None:
-        return ""
-    met = statistics.median(row.ratios) >= row.goal
-    return f"≥ {row.goal:g}: {'met' if met else 'missed'}"
+def _pairs(line: Line) -> list[tuple[float, float]]:
+    """Return seconds of both sides; who goes first alternates, so that drift favors nobody."""
+    pairs: list[tuple[float, float]] = []
+    for i in range(1 + PAIRS):
+        inputs, sides = (line.fresh(), line.fresh()), (line.ours, line.theirs)
+        done = {k: seconds_of(sides[k], *inputs[k]) for k in ((0, 1) if i % 2 else (1, 0))}
+        if line.rtol is not None:
+            np.testing.assert_allclose(done[0][1], done[1][1], line.rtol, err_msg=line.work)
+        pairs.append((done[0][0], done[1][0] * line.times))
+        if done[0][0] + done[1][0] > MOST:
+            return pairs[-1:]
+    return pairs[1:]  # the first compiles and imports
+
+
+def _spread(values: list[float]) -> str:
+    middle = f"{statistics.median(values):.3g}"
+    return middle if len(values) == 1 else f"{middle} ({min(values):.3g}, {max(values):.3g})"

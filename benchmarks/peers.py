@@ -1,120 +1,127 @@
-"""Sections against woodelf (PD of tree ensembles) and hidimstat (PFI)."""
+"""Section on hidimstat and R's vip (PFI), woodelf (PD), shap and R's hstats."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import tempfile
 import warnings
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from cases import EVALUATE, FEATURES, FOREST, NAMES, Case, forest, trees
-from ensembles import REPEATS
-from paired import Pairs, pairs_of, table
+from cases import FOREST, TRAIN, Case, draw, ensembles
+from paired import Line, table
+from sklearn.base import clone
 
 import pyinterp as pi
 
-__all__ = ["hidimstat", "woodelf"]
+REPEATS, POINTS, BACKGROUND, ROWS = 30, 20, 100, 300
+NAMES = [f"x{j + 1}" for j in range(10)]
+R = {
+    "vip": f"""vi_permute(model, train = d, target = "y", metric = "rmse", nsim = {REPEATS},
+        pred_wrapper = function(object, newdata) predict(object, newdata))""",
+    "hstats": f'perm_importance(model, X = d, y = "y", m_rep = {REPEATS})',
+}
+SCRIPT = "library(randomForest); library({}); d <- read.csv('{}'); set.seed(1)\n"
+SCRIPT += "model <- randomForest(y ~ ., data = d, ntree = 100); {}"
 
-Curves: TypeAlias = dict[str, np.ndarray]
 
-POINTS = 100
-MANY = 100_000
-RTOL = 1e-6  # of woodelf's sums in double precision
-
-
-def woodelf(pairs: int) -> str:
-    title = "## Partial dependence against woodelf"
-    if find_spec("woodelf") is None:
-        return f"{title}\n\nwoodelf is not installed.\n"
-    few, many = min(pairs, 3), 1  # theirs takes most of a minute
-    rows = [
-        *_woodelf_pairs(forest(EVALUATE), pairs=few, goal=10),
-        *_woodelf_pairs(forest(MANY), pairs=many, goal=1),
+def peers() -> str:
+    parts = [
+        _part("hidimstat", "hidimstat", _hidimstat),
+        _part("woodelf", "woodelf", _woodelf),
+        _part("shap", "shap", _shap),
+        *[_of_r(package) for package in R],
     ]
-    return f"""{title}
+    body = "\n\n".join(parts)
+    return f"""
+hidimstat: `PFI(n_permutations={REPEATS})`. woodelf: exact PD of all features at {POINTS} points,
+without ICE curves, in double precision; both sides agree to 1e-6. shap: `TreeExplainer` with
+`feature_perturbation="interventional"` and {BACKGROUND} background rows, for {ROWS} rows: another
+estimand, and a bound, for which ours is PFI over all pairs of {ROWS} rows. vip and hstats: a
+randomForest of 100 by R and its {REPEATS} permutations, against our forest and PFI; R starts in it.
 
-The {FOREST}, {FEATURES} features, {POINTS} grid points each, the same for both. woodelf's exact
-(background) PD either adds up in single precision, its choice for deep trees, or in double
-precision (`use_woodelfhd=True`). The last column is the largest relative difference from ours; in
-double precision it has to be below {RTOL:.0e}. Ours includes every row's ICE curve.
-
-{table(rows, "woodelf", ("largest difference",))}
+{body}
 """
 
 
-def _woodelf_pairs(case: Case, *, pairs: int, goal: float) -> list[Pairs]:
-    frame = pd.DataFrame(case.X, columns=NAMES)
-    grid = _grid(frame)
-    rows = []
-    for double in (True, False):
-        name = f"{len(frame):,} rows, woodelf in {'double' if double else 'single'} precision"
-        row = pairs_of(
-            name,
-            lambda: _our_pd(case, grid),
-            lambda double=double: _their_pd(case, frame, grid, double=double),
-            pairs=pairs,
-            goal=goal,
-            warm=not rows,
+def _part(module: str, peer: str, lines: Callable[[], Iterator[Line]]) -> str:
+    if find_spec(module) is None:
+        return f"{peer} was not installed."
+    return table(lines(), peer)
+
+
+def _hidimstat() -> Iterator[Line]:
+    peer = import_module("hidimstat")
+    for name, one in ensembles().items():
+
+        def theirs(one: Case = one) -> Any:
+            pfi = peer.PFI(one.model, n_permutations=REPEATS, random_state=0)
+            return pfi.fit(one.X, one.y).importance(one.X, one.y)
+
+        yield Line(f"{name}: PFI", lambda one=one: pi.FittedModel(*one).pfi().bse, theirs)
+
+
+def _woodelf() -> Iterator[Line]:
+    peer, one = import_module("woodelf.pdp"), ensembles()["forest of 100"]
+    frame = pd.DataFrame(one.X, columns=NAMES)
+    # In single precision: it does not round inputs as scikit-learn does.
+    grid = frame.quantile(np.linspace(0.01, 0.99, POINTS)).astype(np.float32).astype(np.float64)
+
+    def ours() -> Any:
+        model = pi.FittedModel(*one)
+        return [model.pd(name, grid=grid[name].to_numpy()).params.to_numpy() for name in NAMES]
+
+    def theirs() -> Any:
+        with warnings.catch_warnings():  # it gives a frame to a model of arrays
+            warnings.simplefilter("ignore")
+            curves = peer.woodelf_fast_pdp(
+                one.model, grid.reset_index(drop=True), frame, centered=False,
+                use_woodelfhd=True, verbose=False,
+            )  # fmt: skip
+        return [curves[name] for name in NAMES]
+
+    yield Line(f"forest of 100: PD, 10 x {POINTS}", ours, theirs, rtol=1e-6)
+
+
+def _shap() -> Iterator[Line]:
+    peer = import_module("shap")
+    for name in ("forest of 100", "XGBoost", "LightGBM"):
+        one = ensembles()[name]
+
+        def theirs(one: Case = one) -> Any:
+            explainer = peer.TreeExplainer(
+                one.model, one.X[:BACKGROUND], feature_perturbation="interventional"
+            )
+            return explainer.shap_values(one.X[:ROWS], check_additivity=False)
+
+        def ours(one: Case = one) -> Any:
+            return pi.FittedModel(one.model, one.X[:ROWS], one.y[:ROWS]).pfi().bse
+
+        yield Line(name, ours, theirs)
+
+
+def _of_r(package: str) -> str:
+    ask = "library({}); library(randomForest)"
+    if shutil.which("Rscript") is None or _rscript(ask.format(package)).returncode:
+        return f"R, or its {package} or randomForest, was not installed."
+    X, y = draw(TRAIN)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "d.csv")
+        pd.DataFrame(X, columns=NAMES).assign(y=y).to_csv(path, index=False)
+        script = SCRIPT.format(package, path, R[package])
+        line = Line(
+            "forest of 100: fit and PFI",
+            lambda: pi.FittedModel(clone(FOREST).fit(X, y), X, y).pfi().bse,
+            lambda: _rscript(script).check_returncode(),
         )
-        rows.append(_largest_difference(row, RTOL if double else None))
-    return rows
+        return table([line], package)
 
 
-def _grid(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return quantiles in single precision: woodelf does not round inputs as scikit-learn does."""
-    at = np.linspace(0.01, 0.99, POINTS)
-    return frame.quantile(at).astype(np.float32).astype(np.float64).reset_index(drop=True)
-
-
-def _our_pd(case: Case, grid: pd.DataFrame) -> Curves:
-    model = pi.FittedModel(*case)
-    return {name: model.pd(name, grid=grid[name].to_numpy()).params.to_numpy() for name in NAMES}
-
-
-def _their_pd(case: Case, frame: pd.DataFrame, grid: pd.DataFrame, *, double: bool) -> Curves:
-    pdp = import_module("woodelf.pdp")
-    with warnings.catch_warnings():  # it gives a frame to a model of arrays
-        warnings.simplefilter("ignore")
-        curves: Curves = pdp.woodelf_fast_pdp(
-            case.model, grid, frame, centered=False, use_woodelfhd=double, verbose=False
-        )
-    return curves
-
-
-def _largest_difference(row: Pairs, rtol: float | None) -> Pairs:
-    """Return the row with the largest relative difference, an error if it is too large."""
-    ours, theirs = row.last
-    worst = max(float(np.abs(theirs[n] / ours[n] - 1).max()) for n in NAMES)
-    if rtol is not None and not worst <= rtol:
-        raise SystemExit(f"{row.work}: PD differs by {worst:.1e}, more than {rtol:.0e}.")
-    return Pairs(row.work, row.ours, row.theirs, row.goal, (f"{worst:.0e}",), (None, None))
-
-
-def hidimstat(pairs: int) -> str:
-    title = "## Permutation importance against hidimstat"
-    if find_spec("hidimstat") is None:
-        return f"{title}\n\nhidimstat is not installed.\n"
-    rows = [
-        pairs_of(
-            f"{name}: exact PFI",
-            lambda case=case: pi.FittedModel(*case).pfi().params,
-            lambda case=case: _their_pfi(case),
-            pairs=pairs,
-        )
-        for name, case in trees().items()
-    ]
-    return f"""{title}
-
-Models and rows as against scikit-learn; `hidimstat.PFI(n_permutations={REPEATS})`. Ours is the mean
-over all pairs of rows.
-
-{table(rows, "hidimstat")}
-"""
-
-
-def _their_pfi(case: Case) -> np.ndarray:
-    peer = import_module("hidimstat").PFI(case.model, n_permutations=REPEATS, random_state=0)
-    importances: np.ndarray = peer.fit(case.X, case.y).importance(case.X, case.y)
-    return importances
+def _rscript(code: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(["Rscript", "-e", code], capture_output=True, check=False)  # noqa: S603, S607

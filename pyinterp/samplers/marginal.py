@@ -48,7 +48,10 @@ class Distinct:
 
     def merge(self, codes: IntArray) -> Distinct:
         """Return distinct values of which those with equal codes, shape (values, k), are one."""
-        which = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
+        which = np.zeros(len(codes), np.intp)
+        for column in codes.T:  # much faster than unique rows
+            joint = which * (column.max(initial=0) + 1) + column
+            which = np.unique(joint, return_inverse=True)[1]
         return Distinct(self._rows, self._variables, which[self.of_row])
 
     def __repr__(self) -> str:

@@ -13,6 +13,7 @@ Module                     What is in it
 `forest`                   Trees as arrays
 `read_forest`              Trees of scikit-learn, XGBoost and LightGBM as such arrays
 `read_histogram_boosting`  Trees of scikit-learn's histogram boosting, with its categories
+`read_catboost`            Trees of CatBoost
 `walks`                    Walks down trees, compiled
 `linear`                   Linear and generalized linear models, exactly
 `smooth_sums`              Sums of smooth losses of these, by interpolation along a line of donors

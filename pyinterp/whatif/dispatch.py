@@ -31,7 +31,7 @@ ENGINES: dict[str, type[ExactWhatIf]] = {"trees": TreesWhatIf, "linear": LinearW
 KINDS = {"trees": "a tree ensemble", "linear": "a linear model"}
 
 # Libraries whose models predict other rows by the same rule as the rows that are checked.
-LIBRARIES = {"sklearn", "xgboost", "lightgbm", "statsmodels", "pyinterp"}
+LIBRARIES = {"sklearn", "xgboost", "lightgbm", "catboost", "statsmodels", "pyinterp"}
 
 HARMLESS = {"fit", "get_params", "set_params", "_get_tags", "_more_tags", "_abc_impl"}
 SHUFFLED_ROWS = 256

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, IntArray
 from pyinterp.whatif.inputs import Before, Levels
 from pyinterp.whatif.links import Link
 from pyinterp.whatif.walks.bits import LEAF, Splits, Trees, preorder
@@ -18,6 +18,7 @@ from pyinterp.whatif.walks.bits import LEAF, Splits, Trees, preorder
 # By categorical node, categories, and whether these are what goes to the left.
 Categories = Mapping[int, tuple[npt.NDArray[np.int64], bool]]
 
+ONE_ROOT = np.zeros(1, np.intp)
 LEAST = 1e-280  # so that no unit is too small for a double
 # Of the parts of `Nodes`: as `Trees` has them, but for the values of leaves.
 KINDS = (np.int32, np.float64, np.bool_, np.int32, np.int32, np.int32, np.float64)
@@ -142,12 +143,14 @@ class Nodes:
         missing_left: npt.NDArray[np.generic],
         leaves: FloatArray,
         categories: Categories | None = None,
+        roots: IntArray = ONE_ROOT,
     ) -> None:
-        """Add a tree, whose left and right children are -1 at leaves."""
+        """Add trees, whose left and right children are -1 at leaves."""
         order, inner = np.arange(len(left)), np.flatnonzero(left >= 0)
         if (left[inner] != inner + 1).any():  # most of scikit-learn's trees come in this order
-            order = order[: preorder(left, right, order)]
-        place = np.argsort(order)
+            order = order[: preorder(left, right, roots, order)]
+        place = np.empty(len(left), np.intp)
+        place[order] = np.arange(len(order))
         is_leaf = left[order] < 0
         child = place[right[order]]
         child[is_leaf] = np.arange(is_leaf.sum())
@@ -164,7 +167,7 @@ class Nodes:
             category,
             tables,
             child,
-            np.zeros(1, np.int32),
+            place[roots],
             leaves[order][is_leaf],
         )
 
@@ -176,7 +179,7 @@ class Nodes:
         category: npt.NDArray[np.integer],
         tables: Iterable[npt.NDArray[np.bool_]],
         right: npt.NDArray[np.integer],
-        roots: npt.NDArray[np.int32],
+        roots: npt.NDArray[np.integer],
         leaves: FloatArray,
     ) -> None:
         """Add trees as `Trees` has them, the values of leaves in units of 1."""

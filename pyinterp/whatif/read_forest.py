@@ -28,6 +28,7 @@ from pyinterp.whatif.calibration import mean_link, members, side_by_side
 from pyinterp.whatif.forest import Categories, Forest, Nodes, joint_forest
 from pyinterp.whatif.inputs import Levels
 from pyinterp.whatif.links import Link, exponential, first, identity, logistic, softmax
+from pyinterp.whatif.read_catboost import catboost_forest
 from pyinterp.whatif.read_histogram_boosting import histogram_forest
 
 LARGEST = 2**24  # category; treelite reads a missing one as a huge number
@@ -43,7 +44,7 @@ def read_forest(estimator: Any, kind: Kind) -> Forest | None:
     """Return the trees of a fitted ensemble; None for other models, and for labels.
 
     Reads scikit-learn's trees, random and extra forests, gradient boosting and histogram gradient
-    boosting, XGBoost and LightGBM, and calibrated ones.
+    boosting, XGBoost, LightGBM and CatBoost, and calibrated ones.
     """
     if kind == "label":
         return None
@@ -51,14 +52,15 @@ def read_forest(estimator: Any, kind: Kind) -> Forest | None:
         return _calibrated_forest(estimator)
     if isinstance(estimator, BaseDecisionTree | BaseForest):
         return _of_trees(estimator)
-    if isinstance(estimator, HistGradientBoostingClassifier | HistGradientBoostingRegressor):
-        return histogram_forest(estimator)
     model, package = None, type(estimator).__module__.partition(".")[0]
+    histograms = HistGradientBoostingClassifier | HistGradientBoostingRegressor
+    if package == "catboost" or isinstance(estimator, histograms):
+        return (catboost_forest if package == "catboost" else histogram_forest)(estimator)
     levels: Levels = ()
     try:
         if isinstance(estimator, GradientBoostingClassifier | GradientBoostingRegressor):
             model = treelite.sklearn.import_model(estimator)
-        elif package == "xgboost" and estimator.get_params().get("booster") != "gblinear":
+        elif package == "xgboost" and estimator.booster != "gblinear":
             model, levels = _xgboost_model(estimator)
         elif package == "lightgbm" and not estimator.get_params().get("zero_as_missing"):
             model = treelite.frontend.from_lightgbm(estimator.booster_)
@@ -137,23 +139,36 @@ def _of_treelite(model: Any, estimator: Any, levels: Levels) -> Forest | None:
     link = links.get(str(header.get_field("postprocessor")))
     if link is None:
         return None
-    nodes = Nodes()
+    parts, categories, roots, start = [], {}, [], 0
     for t in range(model.num_tree):
         get = model.get_tree_accessor(t).get_field
-        left = get("cleft")
-        threshold = np.asarray(get("threshold"))
-        strict = get("cmp") == _LESS
-        # x < t is x <= the number before t, in the precision in which the model compares.
-        below = np.nextafter(threshold, threshold.dtype.type(-np.inf))
-        nodes.add(
-            left=left,
-            right=get("cright"),
-            column=get("split_index"),
-            threshold=np.where(strict, below, threshold),
-            missing_left=get("default_left"),
-            categories=_left_categories(get),
-            leaves=_leaves(get, left, outputs, None if vectors else int(classes[t])),
-        )
+        left, right = get("cleft"), get("cright")
+        parts.append(
+            (
+                np.where(left < 0, -1, left + start), np.where(right < 0, -1, right + start),
+                get("split_index"), get("threshold"), get("cmp"), get("default_left"),
+                _leaves(get, left, outputs, None if vectors else int(classes[t])),
+            )
+        )  # fmt: skip
+        categories.update({start + q: of for q, of in _left_categories(get).items()})
+        roots.append(start)
+        start += len(left)
+    left, right, column, threshold, compare, missing_left, leaves = map(
+        np.concatenate, zip(*parts, strict=True)
+    )
+    # x < t is x <= the number before t, in the precision in which the model compares.
+    below = np.nextafter(threshold, threshold.dtype.type(-np.inf))
+    nodes = Nodes()
+    nodes.add(
+        left=left,
+        right=right,
+        column=column,
+        threshold=np.where(compare == _LESS, below, threshold),
+        missing_left=missing_left,
+        categories=categories,
+        leaves=leaves,
+        roots=np.array(roots),
+    )
     averaged = bool(header.get_field("average_tree_output")[0])
     package = type(estimator).__module__.partition(".")[0]
     return Forest(
@@ -164,7 +179,7 @@ def _of_treelite(model: Any, estimator: Any, levels: Levels) -> Forest | None:
         link=link,
         single=package in ("xgboost", "sklearn"),
         single_sums=package == "xgboost",
-        missing=float(estimator.get_params()["missing"]) if package == "xgboost" else np.nan,
+        missing=float(estimator.missing) if package == "xgboost" else np.nan,
         levels=levels,
     )
 

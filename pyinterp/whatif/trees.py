@@ -106,7 +106,7 @@ class TreesWhatIf(ExactWhatIf):
         if self._are_numbers(columns, values):
             values = values[:, :0]  # steps say how many donors go to the left
         bound = min(self.block_bytes, int(self.memory_mb * 2**20))
-        step = max(1, bound // (8 * GROUP * len(values) * outputs)) * GROUP
+        step = min(MOST_GROUPS, max(1, bound // (8 * GROUP * len(values) * outputs))) * GROUP
         for start in range(0, len(self.rows), step):
             go_on()
             some = slice(start, start + step)

@@ -83,6 +83,24 @@ def test_the_quick_tests_are_files_of_their_folder() -> None:
         assert (ROOT / f"tests/unit/test_{name}.py").is_file(), name
 
 
+def test_pages_quote_the_benchmarks() -> None:
+    results = text_of("benchmarks/RESULTS.md")
+    trees, entropy = (
+        re.findall(
+            r"^\| (.*?) \| (\S+) \| (\S+) \| (\S+)",
+            results.partition(f"(`{section}`)")[2].partition("\n## ")[0],
+            re.MULTILINE,
+        )
+        for section in ("trees", "entropy")
+    )
+    _, ours, theirs, _ = next(row for row in trees if row[0] == "forest of 100: PFI")
+    quote = f"takes {float(ours):.2f} s of processor time. The 30 permutations of scikit-learn take"
+    assert f"{quote} {float(theirs):.1f} s" in " ".join(text_of("README.md").split())
+    ratios = [float(row[3]) for row in entropy if row[3][0].isdigit()]
+    quote = f"The ratio is {min(ratios):.2f} to {max(ratios):.2f}"
+    assert quote in text_of("docs/engines.md")
+
+
 @pytest.mark.parametrize("folder", ["benchmarks", "studies"])
 def test_scripts_import_names_that_their_neighbors_have(folder: str) -> None:
     trees = {path.stem: ast.parse(path.read_text("utf-8")) for path in (ROOT / folder).glob("*.py")}

@@ -401,6 +401,29 @@ def test_a_variable_that_drives_no_column_changes_no_prediction() -> None:
     np.testing.assert_allclose(found.reshape(20, 3), expected, rtol=DOUBLE)
 
 
+def test_which_rows_go_left_is_asked_for_few_rows_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from pyinterp.whatif import trees
+
+    asked, answer = [], trees.left_bits
+
+    def spy(splits: object, categories: object, rows: np.ndarray, out: object) -> None:
+        asked.append(len(rows))
+        answer(splits, categories, rows, out)
+
+    monkeypatch.setattr(trees, "left_bits", spy)
+    monkeypatch.setattr(trees, "BITS_BYTES", 0)  # as of many rows
+    monkeypatch.setattr(trees, "MOST_GROUPS", 2)
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    model = DecisionTreeRegressor(random_state=0).fit(X, X[:, 0])
+    results = pi.FittedModel(model, X, X[:, 0])
+    results.pfi()
+    results.pd("x1", points=3)
+    assert sum(asked) >= 4 * len(X)
+    assert max(asked) <= 128
+
+
 def test_pairs_in_small_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     from pyinterp.whatif import inputs, trees
 

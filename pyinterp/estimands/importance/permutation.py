@@ -127,7 +127,7 @@ def _draws_in_words(
     constant = []
     for name in features:
         # A missing value is another value.
-        if (data[list(problem.features[name])].nunique(dropna=False) <= 1).all():
+        if all(data[of].nunique(dropna=False) <= 1 for of in problem.features[name]):
             constant.append(f"`{name}`")
     if constant:
         names = ", ".join(constant)

@@ -151,10 +151,11 @@ def left_bits(splits, left_categories, rows, out):  # pragma: no cover - compile
 
 
 @Loop
-def preorder(left, right, out):  # pragma: no cover - compiled
-    """List the nodes of a tree in preorder: `out`, int64, (nodes,); return how many there are."""
+def preorder(left, right, roots, out):  # pragma: no cover - compiled
+    """List the nodes of trees in preorder: `out`, int64, (nodes,); return how many there are."""
     stack = np.empty(len(left) + 1, np.int64)
-    stack[0], top, count = 0, 1, 0
+    top, count = len(roots), 0
+    stack[:top] = roots[::-1]
     while top > 0:
         top -= 1
         q = stack[top]
