@@ -79,9 +79,10 @@ class FittedModel(Keepable):
         and models of XGBoost and LightGBM.
     seed : int, Generator or None
         For permutations, where not all are used.
-    engine : {"auto", "trees", "linear", "batched"}
-        What computes what-if predictions. "auto" is exact for tree ensembles and linear models,
-        if that reproduces the model's own predictions, and predicts copies of rows otherwise.
+    engine : {"auto", "trees", "linear", "kernel", "batched"}
+        What computes what-if predictions. "auto" is exact for tree ensembles, linear
+        models and kernel machines, if that reproduces the model's own predictions, and predicts
+        copies of rows otherwise.
     memory_mb : float
         Bound on the memory of one predict call's what-if copies.
 

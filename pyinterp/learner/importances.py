@@ -96,13 +96,13 @@ class Importances(FittedModels):
             "all" takes the mean over all ordered pairs of different rows, the U-statistic
             :math:`e_{switch}` of Fisher, Rudin and Dominici (2019), without Monte Carlo error. A
             number K takes K balanced permutations: no row is its own donor and each meets K
-            different donors. "auto" is "all" for tree ensembles and linear models, which have
-            exact engines, as long as rows times distinct values of the feature stay at most 1e8
-            per refit; with squared error there is no bound. For other models "auto" is "all" up to
-            15,000 predictions per refit (122 rows), or 30 distinct values; beyond it 30, down to 10
-            where these would make more than 250,000 predictions. With a metric "auto" is 10; there
-            is no mean over all pairs. A mapping gives, per feature, the permutations of the rows
-            of one fitted model, shape (n, K).
+            different donors. "auto" is "all" for tree ensembles, linear models and kernel
+            machines, which have exact engines, as long as rows times distinct values of the feature
+            stay at most 1e8 per refit; with squared error there is no bound. For other models
+            "auto" is "all" up to 15,000 predictions per refit (122 rows), or 30 distinct values;
+            beyond it 30, down to 10 where these would make more than 250,000 predictions. With a
+            metric "auto" is 10; there is no mean over all pairs. A mapping gives, per feature, the
+            permutations of the rows of one fitted model, shape (n, K).
         relation : {"difference", "ratio"}
             How the two expected losses are compared, per refit.
         sampler : str, Sampler or mapping

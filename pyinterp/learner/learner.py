@@ -358,10 +358,10 @@ class Learner:
             every refit. False keeps them as they are, so that refits share the estimator's seed.
         on_error : {"raise", "drop"}
             What to do when a refit fails. "drop" warns and goes on; the header has the number.
-        engine : {"auto", "trees", "linear", "batched"}
-            What computes what-if predictions. "auto" is exact for tree ensembles and linear
-            models, if that reproduces the model's own predictions, and predicts copies of rows
-            otherwise.
+        engine : {"auto", "trees", "linear", "kernel", "batched"}
+            What computes what-if predictions. "auto" is exact for tree ensembles, linear
+            models and kernel machines, if that reproduces the model's own predictions, and predicts
+            copies of rows otherwise.
         memory_mb : float
             Bound on the memory of one predict call's what-if copies.
         progress : bool or "log"

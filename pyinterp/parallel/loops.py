@@ -8,7 +8,7 @@ from functools import cached_property
 class Loop:
     """A loop that is compiled when it is first called, and runs without Python's lock.
 
-    numba is imported then, not before: it takes 54 MB, which only trees and mixtures need.
+    numba is imported then, not before: it takes 54 MB, which only some models need.
     """
 
     def __init__(self, loop):

@@ -14,10 +14,11 @@ Module                     What is in it
 `read_forest`              Trees of scikit-learn, XGBoost and LightGBM as such arrays
 `read_histogram_boosting`  Trees of scikit-learn's histogram boosting, with its categories
 `read_catboost`            Trees of CatBoost
-`walks`                    Walks down trees, compiled
+`walks`                    Walks down trees, and probabilities from pairs of classes, compiled
 `linear`                   Linear and generalized linear models, exactly
-`smooth_sums`              Sums of smooth losses of these, by interpolation along a line of donors
-`piecewise_sums`           Sums of absolute and Huber loss of these, by sorting
+`kernels`                  Support vector machines, kernel ridge and Gaussian processes, exactly
+`smooth_sums`              Sums of smooth losses of linear models, by interpolation between donors
+`piecewise_sums`           Sums of absolute and Huber loss of linear models, by sorting
 `links`                    From sums and linear predictors to predictions
 `calibration`              Calibrated classifiers of trees or linear models, exactly
 `inputs`                   Inputs of a pipeline's last step, and the columns that donors replace

@@ -20,15 +20,20 @@ from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.prediction_checks import spread
 from pyinterp.models.predictor import Predictor, learner_name, most_probable
 from pyinterp.whatif.calibration import members
+from pyinterp.whatif.kernels import KernelWhatIf
 from pyinterp.whatif.linear import LinearWhatIf, read_linear
 from pyinterp.whatif.trees import TreesWhatIf
 from pyinterp.whatif.whatif import ExactWhatIf, WhatIf
 
-EngineName: TypeAlias = Literal["auto", "trees", "linear", "batched"]
+EngineName: TypeAlias = Literal["auto", "trees", "linear", "kernel", "batched"]
 _Engine = TypeVar("_Engine", bound=type[ExactWhatIf])
 
-ENGINES: dict[str, type[ExactWhatIf]] = {"trees": TreesWhatIf, "linear": LinearWhatIf}
-KINDS = {"trees": "a tree ensemble", "linear": "a linear model"}
+ENGINES: dict[str, type[ExactWhatIf]] = {
+    "trees": TreesWhatIf,
+    "linear": LinearWhatIf,
+    "kernel": KernelWhatIf,
+}
+KINDS = {"trees": "a tree ensemble", "linear": "a linear model", "kernel": "a kernel machine"}
 
 # Libraries whose models predict other rows by the same rule as the rows that are checked.
 LIBRARIES = {"sklearn", "xgboost", "lightgbm", "catboost", "statsmodels", "pyinterp"}

@@ -215,15 +215,11 @@ class LinearWhatIf(ExactWhatIf):
         with np.errstate(all="ignore"):  # what overflows is refused
             linear = model.intercept + rows @ model.coefficients
             predictions = model.link(linear)
-            moved = np.zeros_like(predictions)
             if self.predictor.kind == "label":  # a class moves by all or nothing
-                return predictions, moved
+                return predictions, np.zeros_like(predictions)
             size = np.abs(model.intercept) + np.abs(rows) @ np.abs(model.coefficients)
             off = np.sqrt(rows.shape[1] + 1) * np.finfo(np.float64).eps * size
-            for one in np.eye(linear.shape[1]):
-                for way in (one, -one):
-                    moved += np.abs(model.link(linear + off * way) - predictions)
-            return predictions, moved
+            return predictions, links.shift(model.link, linear, off)
 
     def _sides(
         self, rows: FloatArray, columns: IntArray, values: FloatArray

@@ -80,3 +80,13 @@ def largest(sums: FloatArray) -> FloatArray:
         sums = np.concatenate([-sums, sums], axis=-1)
     best = sums.argmax(axis=-1)[..., None]
     return np.asarray(best == np.arange(sums.shape[-1]), dtype=np.float64)
+
+
+def shift(link: Link, sums: FloatArray, off: FloatArray) -> FloatArray:
+    """Return how far predictions move where every sum moves by `off`, one after the other."""
+    predictions = link(sums)
+    total = np.zeros_like(predictions)
+    for one in np.eye(sums.shape[-1]):
+        for way in (one, -one):
+            total += np.abs(link(sums + off * way) - predictions)
+    return total

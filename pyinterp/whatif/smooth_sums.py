@@ -103,7 +103,7 @@ def smooth_sums(
         at = np.cos(np.pi * np.arange(nodes) / (nodes - 1))
         polynomials = chebvander(place, nodes - 1)
         of_donors, total, uneven = counts @ polynomials, np.zeros(nodes), []
-        for rows in _blocks(rest, nodes * outputs):
+        for rows in in_cache(rest, nodes * outputs):
             coefficients = fft.dct(losses(rows, at), type=1, axis=1) / (nodes - 1)
             coefficients[:, [0, -1]] /= 2
             size = TOLERANCE * np.abs(coefficients[:, 0]).mean()
@@ -115,14 +115,14 @@ def smooth_sums(
         rest = np.concatenate(uneven)
         if not len(rest):
             break
-    for rows in _blocks(rest, len(place) * outputs):
+    for rows in in_cache(rest, len(place) * outputs):
         matrix = losses(rows, place)
         over_donors[rows] = matrix @ counts
         over_rows += matrix.sum(axis=0)
     return over_donors, over_rows
 
 
-def _blocks(rows: IntArray, width: int) -> Iterator[IntArray]:
+def in_cache(rows: IntArray, width: int) -> Iterator[IntArray]:
     """Yield the rows in blocks whose numbers stay in the processor's cache."""
     step = max(1, BLOCK_BYTES // (8 * width))
     for start in range(0, len(rows), step):

@@ -23,6 +23,7 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 import pyinterp as pi
@@ -60,6 +61,7 @@ CLASSIFIERS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "logistic": (LogisticRegression, "linear, exact"),
     "ridge": (RidgeClassifier, "linear, exact"),
+    "vectors": (SVC, "kernel, exact"),
     "calibrated": (
         lambda: CalibratedClassifierCV(RandomForestClassifier(5), ensemble=False, cv=2),
         "trees, exact",
@@ -79,7 +81,7 @@ def test_classes_in_any_order(name: str, response: str) -> None:
     learner = pi.Learner.from_formula(f"{response} ~ a + b + d + g", data(), make())
     exact = learner.fit(PLAN, seed=1, progress=False)
     batched = learner.fit(PLAN, seed=1, progress=False, engine="batched")
-    loss = "zero_one" if name == "ridge" else "log"
+    loss = "zero_one" if name in ("ridge", "vectors") else "log"
     here, there = (r.pfi(loss=loss, permutations="all") for r in (exact, batched))
     assert here.context.engine.name == engine
     np.testing.assert_allclose(here.params, there.params, atol=1e-5 if name == "xgboost" else 1e-9)

@@ -30,6 +30,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -37,7 +38,6 @@ from sklearn.preprocessing import (
     PolynomialFeatures,
     StandardScaler,
 )
-from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from threadpoolctl import threadpool_limits
 from xgboost import XGBClassifier, XGBRegressor
@@ -451,7 +451,7 @@ def test_the_engine_is_named_and_can_be_chosen() -> None:
     forest = RandomForestRegressor(5, random_state=0).fit(X, y)
     assert "trees, exact" in str(pi.FittedModel(forest, X, y).pfi().summary())
     assert "batched" in str(pi.FittedModel(forest, X, y, engine="batched").pfi().summary())
-    assert "batched" in str(pi.FittedModel(SVR().fit(X, y), X, y).pfi().summary())
+    assert "batched" in str(pi.FittedModel(KNeighborsRegressor().fit(X, y), X, y).pfi().summary())
     with pytest.raises(OptionError, match='engine="trees"` can\'t serve LinearRegression'):
         pi.FittedModel(LinearRegression().fit(X, y), X, y, engine="trees").pfi()
     with pytest.raises(OptionError, match="`engine` must be one of"):
