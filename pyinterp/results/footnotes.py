@@ -33,8 +33,8 @@ MANY_TESTS = 20
 # Level at which a value differs from the null value.
 NOMINAL = 0.05
 FEW_ROWS = (
-    "Few rows decide {terms} (skewness of what rows contribute over root n; normal below "
-    f"{LARGEST_SKEWNESS:g}): of 2.5% of intervals 6% or more may miss on one side."
+    "Few rows decide {terms}: the skewness of rows' contributions over root n is above "
+    f"{LARGEST_SKEWNESS:g}. On one side 6% of such intervals or more may miss, not 2.5%."
 )
 FEW_REFITS = (
     "Share of refits on halves that never use the feature: {terms}. 95% intervals of such rows "
