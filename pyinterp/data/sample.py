@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import joblib
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -99,6 +100,11 @@ class Sample:
     def n_units(self) -> int:
         """Number of distinct rows, or of clusters if rows are not independent."""
         return len(np.unique(self.rows if self.clusters is None else self.clusters))
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells its values from those of other rows, in other processes too."""
+        return str(joblib.hash((self.variables, self.y, self.clusters, self.weights)))
 
     def some(self, at: IntArray) -> Sample:
         """Return the rows at these positions, repeats allowed, whose columns are made when asked.

@@ -134,7 +134,8 @@ class ModelOnRows:
         if key not in self._distributions:
             response = " and the response" if with_response else ""
             rng = self.draw(f"law of {', '.join(variables)}{response}")
-            data = LearningRows.of(variables, self._covariates, rng, with_response=with_response)
+            seed = int(rng.integers(2**31 - 1))
+            data = LearningRows(variables, self._covariates, with_response, seed)
             self._distributions[key] = sampler.learn(data)
         return self._distributions[key]
 

@@ -220,7 +220,7 @@ class Importances(FittedModels):
         Examples
         --------
         >>> res.cvim(["bmi", "bp"]).params.round().to_dict()
-        {'bmi': 2330.0, 'bp': 616.0}
+        {'bmi': 2342.0, 'bp': 626.0}
         """
         return self._estimate(
             cvim, features, permutations=permutations, sampler=sampler, **inference
@@ -263,7 +263,7 @@ class Importances(FittedModels):
         Examples
         --------
         >>> res.amvim(["bmi", "bp"]).params.round().to_dict()
-        {'bmi': 2680.0, 'bp': 757.0}
+        {'bmi': 2727.0, 'bp': 776.0}
         """
         return self._estimate(
             amvim, features, method=method, permutations=permutations, sampler=sampler, **inference
@@ -509,10 +509,10 @@ class Importances(FittedModels):
         >>> res.redundancy(["bmi", "bp"]).summary_frame().iloc[:, :2].round(2)
               measure  estimate
         term
-        bmi      R²_j      0.13
+        bmi      R²_j      0.14
         bp       R²_j      0.19
-        bmi   R²_j, y      0.33
-        bp    R²_j, y      0.23
+        bmi   R²_j, y      0.35
+        bp    R²_j, y      0.25
         """
         columns = {"others": positivity, "response": redundancy}
         return ImportanceResults(

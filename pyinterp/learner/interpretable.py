@@ -164,8 +164,8 @@ class Interpretable(Effects, Importances):
         >>> res.importance(["mvim", "cvim"], ["bmi", "bp"]).params.round()
                 mvim    cvim
         term
-        bmi   2725.0  2330.0
-        bp     780.0   616.0
+        bmi   2725.0  2342.0
+        bp     780.0   626.0
         """
         problem = self.analysis.problem
         if measures is None:
@@ -233,7 +233,7 @@ class Interpretable(Effects, Importances):
         Examples
         --------
         >>> res.positivity(["bmi", "bp"]).params.round(2).to_dict()
-        {'bmi': 0.13, 'bp': 0.19}
+        {'bmi': 0.14, 'bp': 0.19}
         """
         return self._estimate(positivity, features, sampler=sampler, **inference)
 
@@ -340,7 +340,7 @@ class Interpretable(Effects, Importances):
         >>> causal.effects.params.round(1).to_dict()
         {'bmi[20]': 0.0, 'bmi[30]': 84.9}
         >>> causal.importance.params.round().to_dict()
-        {'MVIM': 2748.0, 'CVIM': 2366.0}
+        {'MVIM': 2748.0, 'CVIM': 2342.0}
         """
         problem = self.analysis.problem
         options: dict[str, Any] = {"permutations": permutations, "sampler": sampler}

@@ -107,8 +107,8 @@ class SeveralResults(TableOfEstimands):
         bmi     MVIM    3031.5      529.2
         bp      MVIM     678.7      201.1
         age     CVIM       5.0        7.4
-        bmi     CVIM    2464.6      420.6
-        bp      CVIM     510.1      173.8
+        bmi     CVIM    2445.4      431.0
+        bp      CVIM     486.7      174.0
         """
         frames = [part.summary_frame(self.alpha if alpha is None else alpha) for part in self.parts]
         return pd.concat(frames, keys=self.labels, names=[self.column]).reset_index(self.column)
@@ -134,8 +134,8 @@ class ImportanceResults(SeveralResults):
             mvim    cvim
     term
     age      2.0     5.0
-    bmi   3031.0  2465.0
-    bp     679.0   510.0
+    bmi   3031.0  2445.0
+    bp     679.0   487.0
     """
 
     results: Mapping[str, EstimandResults]
@@ -190,8 +190,8 @@ class ImportanceResults(SeveralResults):
         >>> importance.conf_int(alpha=0.1).round().loc["bmi"]
         mvim  0    2155.0
               1    3908.0
-        cvim  0    1768.0
-              1    3161.0
+        cvim  0    1731.0
+              1    3159.0
         Name: bmi, dtype: float64
         """
         return self._side_by_side([part.conf_int(alpha) for part in self.parts])

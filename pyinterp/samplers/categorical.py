@@ -31,8 +31,9 @@ class Categorical(Sampler):
     Parameters
     ----------
     estimator : scikit-learn classifier, optional
-        Learner of the probabilities, with ``predict_proba``. By default logistic regression, then
-        boosted trees on the residuals of its probabilities, stopped early.
+        Learner of the probabilities, with ``predict_proba``. By default logistic regression; with
+        boosted trees on the residuals of its probabilities if these help in a cross-validation of
+        all rows.
 
     Examples
     --------
@@ -43,7 +44,7 @@ class Categorical(Sampler):
     >>> res = learner.fit(pi.Holdout(0.7), seed=1)
     >>> sampler = pi.samplers.Categorical()
     >>> res.pfi("sex", sampler=sampler).params.round().to_dict()
-    {'sex': 39.0}
+    {'sex': 42.0}
     """
 
     estimator: Any = None
@@ -86,7 +87,10 @@ class Categorical(Sampler):
         >>> case.conditional(sampler, ("sex",)).size
         2
         """
-        return _CategoricalDistribution(data, self.estimator)
+        estimator = self.estimator
+        if estimator is None:
+            estimator = data.choose(LogisticThenTrees, _CategoricalDistribution)
+        return _CategoricalDistribution(data, estimator)
 
 
 def _has_probabilities(estimator: Any) -> bool:
@@ -102,7 +106,6 @@ class _CategoricalDistribution(ConditionalDistribution):
         self._frame = first.iloc[order].reset_index(drop=True).to_frame()
         labels = self._frame[name].to_numpy(dtype=object)
         self.levels = tuple(labels)
-        learner = LogisticThenTrees() if estimator is None else estimator
 
         def fit(others: FloatArray, target: pd.DataFrame, weights: FloatArray | None) -> Any:
             codes = codes_of(target[name], self.levels)
@@ -112,18 +115,18 @@ class _CategoricalDistribution(ConditionalDistribution):
                 shares = counts / counts.sum()
                 return lambda rows: np.broadcast_to(shares, (len(rows), len(labels)))
             # A level without training rows has probability 0.
-            return train_estimator(learner, others, codes, data.seed, range(len(labels)), weights)
+            return train_estimator(estimator, others, codes, data.seed, range(len(labels)), weights)
 
         self._shares = np.asarray(data.out_of_sample(fit), dtype=np.float64)
         self.prediction = self._shares
         self.size = len(labels)
         codes = codes_of(data.target[name], self.levels)
-        if is_category(column) or name in data.codes:
+        if is_category(column) or name in data.covariates.codes:
             observed, expected = np.eye(len(labels))[codes], self._shares
         else:  # the variance of the number
             numbers = labels.astype(np.float64)[:, None]
             observed, expected = numbers[codes], self._shares @ numbers
-        self.squared_residuals = ((observed - expected) ** 2).sum(axis=1)
+        self.squared_residuals = self.errors = ((observed - expected) ** 2).sum(axis=1)
         mean = np.average(observed, axis=0, weights=data.weights)
         self.squared_deviations = ((observed - mean) ** 2).sum(axis=1)
 

@@ -1,6 +1,6 @@
 """The learners of samplers: copies, training, and the default learners.
 
-The default learners are a linear model, then trees on its residuals.
+The default learners are a linear model and, where they help, trees on its residuals.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from pyinterp.errors import OptionError, RefitError, quote, reason
 from pyinterp.models.copies import fresh
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.models.sample_weight import weight_option
+from pyinterp.samplers.encoding import blocks
 
 MANY = 20_000  # rows
 PENALTIES = np.logspace(-3, 3, 7)
@@ -87,28 +88,28 @@ def train_estimator(
 class LinearThenTrees(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Ridge regression, then boosted trees on its residuals, stopped early.
 
-    Linear dependence, which trees take many rows to learn, costs next to nothing; if it is all
-    there is, the trees stop at once.
-
     Parameters
     ----------
     random_state : int or None
         Seed of the rows that tell the trees when to stop.
+    trees : bool
+        Whether there are trees.
     """
 
-    def __init__(self, random_state: int | None = None) -> None:
-        self.random_state = random_state
+    def __init__(self, random_state: int | None = None, *, trees: bool = True) -> None:
+        self.random_state, self.trees = random_state, trees
 
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: Any = None) -> LinearThenTrees:
         """Fit both parts."""
-        self.linear_ = _on_one_scale(RidgeCV(PENALTIES), X, y, sample_weight)
-        self.trees_ = _trees(X, y - self.linear_.predict(X), self.random_state, sample_weight)
+        self.linear_ = _ridge(X, y, sample_weight)
+        rest = [y - self.linear_(X)] if self.trees else []
+        self.trees_ = [_trees(X, each, self.random_state, sample_weight) for each in rest]
         return self
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return the sum of both parts."""
         with _few_threads(X):
-            return np.asarray(self.linear_.predict(X) + self.trees_.predict(X))
+            return np.asarray(self.linear_(X) + sum(trees.predict(X) for trees in self.trees_))
 
 
 class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
@@ -118,10 +119,12 @@ class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
     ----------
     random_state : int or None
         Seed of the rows that tell the trees when to stop.
+    trees : bool
+        Whether there are trees.
     """
 
-    def __init__(self, random_state: int | None = None) -> None:
-        self.random_state = random_state
+    def __init__(self, random_state: int | None = None, *, trees: bool = True) -> None:
+        self.random_state, self.trees = random_state, trees
 
     def fit(self, X: FloatArray, y: Any, sample_weight: Any = None) -> LogisticThenTrees:
         """Fit both parts, trees for every class."""
@@ -133,28 +136,75 @@ class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         residuals = (np.asarray(y)[:, None] == self.classes_) - self.linear_.predict_proba(X)
         # Two classes' residuals are each other's opposites.
         targets = residuals[:, 1:] if len(self.classes_) == 2 else residuals
-        self.trees_ = [_trees(X, column, self.random_state, sample_weight) for column in targets.T]
+        rest = targets.T if self.trees else ()
+        self.trees_ = [_trees(X, column, self.random_state, sample_weight) for column in rest]
         return self
 
     def predict_proba(self, X: FloatArray) -> FloatArray:
         """Return probabilities, shape (n, classes)."""
+        linear = np.asarray(self.linear_.predict_proba(X))
+        if not self.trees_:
+            return linear
         with _few_threads(X):
             added = np.column_stack([trees.predict(X) for trees in self.trees_])
         if len(self.classes_) == 2:
             added = np.column_stack([-added, added])
-        linear = self.linear_.predict_proba(X)
         p = np.clip(linear + added, 0.0, 1.0)
         whole = p.sum(axis=1, keepdims=True)
         return np.asarray(np.where(whole > 0, p / np.where(whole > 0, whole, 1.0), linear))
 
-    def predict(self, X: FloatArray) -> Any:
-        """Return the most probable classes."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+def _ridge(X: FloatArray, y: FloatArray, weights: Any) -> Any:
+    """Return predictions by ridge regression."""
+    found = regressions(np.column_stack([X, y]), weights)
+    if found is None:
+        return _on_one_scale(RidgeCV(PENALTIES), X, y, weights).predict
+    center, coefficients = found
+    return lambda rows: center[-1] + np.nan_to_num(rows - center[:-1]) @ coefficients[:-1, -1]
+
+
+def regressions(
+    columns: FloatArray, weights: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray] | None:
+    r"""Return means, (q,), and coefficients of deviations from them, (q, q), of ridge regressions.
+
+    Column j of the coefficients is that of column j on all others, standardized; its penalty has
+    the smallest leave-one-out error, as in scikit-learn's ``RidgeCV``. One Gram matrix serves all:
+    with P the inverse of it plus the penalty, coefficients are :math:`-P_{kj} / P_{jj}`, residuals
+    :math:`(Z P)_{ij} / P_{jj}` and leverages
+    :math:`w_i / W + (Z P Z^T)_{ii} - (Z P)_{ij}^2 / P_{jj}`. None if values are missing, or there
+    are no more rows than columns.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n, q)
+    weights : ndarray of shape (n,), optional
+        Sampling weights.
+    """
+    n, q = columns.shape
+    if n <= q or np.isnan(columns).any():
+        return None
+    rows_weigh = np.ones(n) if weights is None else weights
+    center, scale = np.average(columns, axis=0, weights=weights), columns.std(axis=0)
+    scale = np.where(scale > n * np.finfo(np.float64).eps * np.abs(center), scale, 1.0)
+    Z = np.sqrt(rows_weigh)[:, None] * (columns - center) / scale
+    P = np.linalg.inv(Z.T @ Z + PENALTIES[:, None, None] * np.eye(q))
+    own, errors = np.diagonal(P, axis1=1, axis2=2)[:, None], np.zeros((len(P), q))
+    for rows in blocks(n, P[0].size):
+        product = Z[rows] @ P
+        leverage = np.einsum("iq,piq->pi", Z[rows], product) + rows_weigh[rows] / rows_weigh.sum()
+        residuals = product / own / (1 - leverage[:, :, None] + product**2 / own)
+        errors += np.square(residuals).sum(axis=1)
+    best = errors.argmin(axis=0), np.arange(q)
+    coefficients = -(P[best] / own[best[0], 0, best[1]][:, None]).T * scale / scale[:, None]
+    np.fill_diagonal(coefficients, 0.0)
+    return center, coefficients
 
 
 def _on_one_scale(model: Any, X: FloatArray, y: Any, weights: Any) -> Pipeline:
     """Return a fitted model of standardized columns, means in place of missing values."""
-    pipeline = make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler(), model)
+    imputer = [SimpleImputer(keep_empty_features=True)] if np.isnan(X).any() else []
+    pipeline = make_pipeline(*imputer, StandardScaler(), model)
     # Routing, where it is on, takes no weights by the name of a step.
     model.fit(pipeline[:-1].fit_transform(X), y, weights)
     return pipeline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -36,8 +36,8 @@ class Residual(Sampler):
     Parameters
     ----------
     estimator : scikit-learn regressor, optional
-        Learner of the variables given the others, one at a time. By default ridge regression, then
-        boosted trees on its residuals, stopped early.
+        Learner of the variables given the others, one at a time. By default ridge regression; with
+        boosted trees on its residuals if these help in a cross-validation of all rows.
     within_range : bool
         Move draws outside the range of all observed values to its end; for formulas such as
         ``np.log(x)`` or ``bs(x)`` that are not defined everywhere.
@@ -51,7 +51,7 @@ class Residual(Sampler):
     >>> res = learner.fit(pi.Holdout(0.7), seed=1)
     >>> sampler = pi.samplers.Residual()
     >>> res.pfi("bmi", sampler=sampler).params.round().to_dict()
-    {'bmi': 2543.0}
+    {'bmi': 2510.0}
     """
 
     estimator: Any = None
@@ -89,13 +89,19 @@ class Residual(Sampler):
         >>> case.conditional(sampler, ("bmi",)).size
         132
         """
-        return _ResidualDistribution(data, self)
+        estimator = self.estimator
+        if estimator is None:
+            estimator = data.choose(LinearThenTrees, _ResidualDistribution)
+        return _ResidualDistribution(data, estimator, within_range=self.within_range)
+
+
+@lru_cache(maxsize=1000)  # pandas takes longer than the draws
+def _index(variables: tuple[str, ...]) -> pd.Index:
+    return pd.Index(variables)
 
 
 class _ResidualDistribution(ConditionalDistribution):
-    def __init__(self, data: LearningRows, sampler: Residual) -> None:
-        estimator = LinearThenTrees() if sampler.estimator is None else sampler.estimator
-
+    def __init__(self, data: LearningRows, estimator: Any, *, within_range: bool = False) -> None:
         def fit(others: FloatArray, target: pd.DataFrame, weights: FloatArray | None) -> Any:
             values = target.to_numpy(dtype=np.float64)
             if not others.shape[1]:
@@ -105,16 +111,21 @@ class _ResidualDistribution(ConditionalDistribution):
             models = [train(column) for column in values.T]
             return lambda rows: np.column_stack([predict(rows) for predict in models])
 
-        values = data.target.to_numpy(dtype=np.float64)
-        self._names = list(data.target.columns)
-        self._center = np.asarray(data.out_of_sample(fit), dtype=np.float64)
-        self._residuals = values - self._center
-        every = data.population.to_numpy(dtype=np.float64)
-        lowest, highest = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
-        self._range = (lowest, highest) if sampler.within_range else (-np.inf, np.inf)
-        self.size, self._weights = len(values) - 1, data.weights
-        if len(self._names) == 1:
-            self.prediction = self._center[:, 0]
+        linear = isinstance(estimator, LinearThenTrees) and not estimator.trees
+        center = data.covariates.linear(data.variables, data.with_response) if linear else None
+        if center is None:
+            center = np.asarray(data.out_of_sample(fit), dtype=np.float64)
+        values = data.covariates.numbers(data.variables)
+        self._center, self._residuals = center, values - center
+        self._range: Any = -np.inf, np.inf
+        if within_range:
+            every = data.population.to_numpy(dtype=np.float64)
+            self._range = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
+        self._columns, self.size = _index(data.variables), len(center) - 1
+        self._weights, units = data.weights, values.std(axis=0)
+        self.errors = np.square(self._residuals / np.where(units > 0, units, 1.0)).sum(axis=1)
+        if len(self._columns) == 1:
+            self.prediction = center[:, 0]
             self.squared_residuals = self._residuals[:, 0] ** 2
             mean = np.average(values[:, 0], weights=data.weights)
             self.squared_deviations = (values[:, 0] - mean) ** 2
@@ -143,5 +154,5 @@ class _ResidualDistribution(ConditionalDistribution):
 
     def _draws(self, rows: IntArray, donors: IntArray) -> Draws:
         values = np.clip(self._center[rows, None, :] + self._residuals[donors], *self._range)
-        frame = pd.DataFrame(values.reshape(-1, len(self._names)), columns=self._names)
+        frame = pd.DataFrame(values.reshape(-1, values.shape[2]), columns=self._columns)
         return Draws(rows, frame, np.arange(donors.size).reshape(donors.shape), donors=donors)

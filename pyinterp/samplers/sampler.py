@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,10 +17,12 @@ from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, list_of
 from pyinterp.representation import about
 from pyinterp.samplers.encoding import by_column
+from pyinterp.samplers.learners import regressions
 
 LearnFunction: TypeAlias = Callable[[FloatArray, pd.DataFrame, Any], Callable[..., FloatArray]]
 
-FOLDS = 5
+FOLDS, TRIAL_FOLDS = 5, 3
+_CHOICES: dict[Any, list[bool]] = {}  # of learners
 
 
 class Target(NamedTuple):
@@ -119,6 +122,7 @@ class Draws(NamedTuple):
         return about(self, f"{self.positions.shape[1]} for each of {len(self.rows)} rows")
 
 
+@dataclass(eq=False, repr=False)
 class Covariates:
     """The variables of one fitted model's rows as numbers, encoded once for all features.
 
@@ -128,57 +132,72 @@ class Covariates:
     train : Sample or None
         Training rows, repeats included; None if they are not known.
     population : Sample
-        All rows, for the levels of categories.
+        All rows, for the levels of categories and the choice of learners.
     codes : frozenset of str
         Numbers that are codes of categories.
     """
 
-    def __init__(
-        self,
-        evaluation: Sample,
-        train: Sample | None,
-        population: Sample,
-        codes: frozenset[str] = frozenset(),
-    ) -> None:
-        # Copies of a row, as in a bootstrap sample, would make a learner too sure.
-        once = None if train is None else train.take(np.unique(train.rows, return_index=True)[1])
-        self.evaluation, self.train, self.population = evaluation, once, population
-        self.codes = codes
-        self._numbers = {
-            id(sample): by_column(sample.variables, population.variables, codes)
-            for sample in (evaluation, once)
-            if sample is not None
-        }
+    evaluation: Sample
+    train: Sample | None
+    population: Sample
+    codes: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.train is not None:  # copies of a row, as in a bootstrap, would make it too sure
+            self.train = self.train.take(np.unique(self.train.rows, return_index=True)[1])
+        self._numbers = dict[int, FloatArray]()
+        self._coefficients = dict[bool, tuple[FloatArray, FloatArray] | None]()
+        for sample in filter(None, (self.evaluation, self.train)):
+            parts = by_column(sample.variables, self.population.variables, self.codes)
+            ends = np.cumsum([0, *(part.shape[1] for part in parts.values())])
+            self._places = dict(zip(parts, map(slice, ends[:-1], ends[1:]), strict=True))
+            self._numbers[id(sample)] = np.concatenate([*parts.values()], axis=1)
 
     def others(self, sample: Sample, names: Sequence[str], with_response: bool) -> FloatArray:
         """Return all variables but some, and the response if so asked, shape (n, p)."""
-        parts = [part for name, part in self._numbers[id(sample)].items() if name not in names]
-        if with_response:
-            parts.append(_response(sample))
-        return np.concatenate([np.empty((sample.nobs, 0)), *parts], axis=1)
+        numbers = self._numbers[id(sample)]
+        if names:
+            numbers = np.delete(numbers, np.r_[tuple(self._places[name] for name in names)], axis=1)
+        return np.column_stack([numbers, _response(sample)]) if with_response else numbers
+
+    def numbers(self, names: Sequence[str]) -> FloatArray:
+        """Return numeric variables of the evaluation rows, shape (n, number of names)."""
+        places = [self._places[name].start for name in names]
+        return np.asarray(self._numbers[id(self.evaluation)][:, places])
+
+    def linear(self, names: Sequence[str], with_response: bool) -> FloatArray | None:
+        """Return predictions of a number by ridge regression on all others, shape (n, 1).
+
+        The regressions of all numbers are made at once. None where they can't be: of groups,
+        of missing values, of more columns than training rows, or if those are not known.
+        """
+        if self.train is None or len(names) > 1:
+            return None
+        if with_response not in self._coefficients:
+            rows = self.others(self.train, (), with_response)
+            self._coefficients[with_response] = regressions(rows, self.train.weights)
+        if (found := self._coefficients[with_response]) is None:
+            return None
+        place, (center, coefficients) = self._places[names[0]], found
+        rows = np.nan_to_num(self.others(self.evaluation, (), with_response) - center)
+        return np.asarray(center[place] + rows @ coefficients[:, place])
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LearningRows:
     """Rows from which the conditional distribution of a feature is learned.
 
     Attributes
     ----------
-    target : pandas.DataFrame, n rows
-        The feature's variables in the evaluation rows.
-    others : ndarray of shape (n, p)
-        All other variables there, as numbers.
-    weights : ndarray of shape (n,), or None
-        Sampling weights there; None if all rows weigh the same.
-    training : tuple of DataFrame, ndarray, and ndarray or None; or None
-        All three for the distinct training rows; None if training rows are not known.
-    population : pandas.DataFrame
-        The feature's variables in all rows, for their levels only.
-    clusters : ndarray of int or None
-        Clusters of the evaluation rows.
+    variables : tuple of str
+        The feature's variables.
+    covariates : Covariates
+        All variables of the rows as numbers.
+    with_response : bool
+        Whether the response is one of the other variables.
     seed : int
-    codes : frozenset of str
-        Numbers that are codes of categories.
+    folds : int
+        Of the cross-validation if training rows are not known.
 
     Examples
     --------
@@ -191,63 +210,83 @@ class LearningRows:
     >>> from pyinterp.samplers import LearningRows
     >>> from pyinterp.samplers.sampler import Covariates
     >>> covariates = Covariates(case.sample, case.train, case.population)
-    >>> rows = LearningRows.of(["bmi"], covariates, np.random.default_rng(1))
+    >>> rows = LearningRows(("bmi",), covariates)
     >>> rows
     <LearningRows: bmi, 133 rows>
+    >>> rows.others.shape, LearningRows(("bmi",), covariates, with_response=True).others.shape
+    ((133, 1), (133, 2))
     """
 
-    target: pd.DataFrame
-    others: FloatArray
-    weights: FloatArray | None
-    training: tuple[pd.DataFrame, FloatArray, FloatArray | None] | None
-    population: pd.DataFrame
-    clusters: IntArray | None
-    seed: int
-    codes: frozenset[str] = frozenset()
+    variables: tuple[str, ...]
+    covariates: Covariates
+    with_response: bool = False
+    seed: int = 0
+    folds: int = FOLDS
 
-    @classmethod
-    def of(
-        cls,
-        variables: Sequence[str],
-        covariates: Covariates,
-        rng: np.random.Generator,
-        *,
-        with_response: bool = False,
-    ) -> LearningRows:
-        """Return the rows of one fitted model, for the distribution of some variables.
+    @cached_property
+    def target(self) -> pd.DataFrame:
+        """The feature's variables in the evaluation rows."""
+        return self.covariates.evaluation.variables[list(self.variables)]
 
-        With the response as another variable, if `with_response`.
+    @cached_property
+    def others(self) -> FloatArray:
+        """All other variables there as numbers, shape (n, p)."""
+        rows = self.covariates
+        return rows.others(rows.evaluation, self.variables, self.with_response)
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """Sampling weights there; None if all rows weigh the same."""
+        return self.covariates.evaluation.weights
+
+    @cached_property
+    def training(self) -> tuple[pd.DataFrame, FloatArray, FloatArray | None] | None:
+        """All three for the distinct training rows; None if training rows are not known."""
+        rows, train = self.covariates, self.covariates.train
+        if train is None:
+            return None
+        others = rows.others(train, self.variables, self.with_response)
+        return train.variables[list(self.variables)], others, train.weights
+
+    @cached_property
+    def population(self) -> pd.DataFrame:
+        """The feature's variables in all rows, for their levels only."""
+        return self.covariates.population.variables[list(self.variables)]
+
+    def choose(self, kind: Any, learn: Callable[[LearningRows, Any], Any]) -> Any:
+        """Return a learner of a kind: without trees, unless these predict all rows better.
+
+        Better is by more than a standard error, in one cross-validation of all rows, so that all
+        refits train the same learner. Only the feature and the others take part in it.
+
+        Parameters
+        ----------
+        kind : class of learners
+        learn : callable
+            ``learn(rows, learner)`` returns a distribution with `errors`, out of sample.
 
         Examples
         --------
-        >>> rng = np.random.default_rng(1)
-        >>> given = LearningRows.of(["bmi"], covariates, rng, with_response=True)
-        >>> rows.others.shape, given.others.shape
-        ((133, 1), (133, 2))
+        >>> from dataclasses import make_dataclass
+        >>> Kind, Law = make_dataclass("Kind", ["trees"]), make_dataclass("Law", ["errors"])
+        >>> rows.choose(Kind, lambda every, learner: Law(np.full(442, 2.0 - learner.trees)))
+        Kind(trees=True)
         """
-        names, train = list(variables), covariates.train
-
-        def parts(sample: Sample) -> tuple[pd.DataFrame, FloatArray, FloatArray | None]:
-            others = covariates.others(sample, names, with_response)
-            return sample.variables[names], others, sample.weights
-
-        target, others, weights = parts(covariates.evaluation)
-        return cls(
-            target=target,
-            others=others,
-            weights=weights,
-            training=None if train is None else parts(train),
-            population=covariates.population.variables[names],
-            clusters=covariates.evaluation.clusters,
-            seed=int(rng.integers(2**31 - 1)),
-            codes=covariates.codes,
-        )
+        population, codes = self.covariates.population, self.covariates.codes
+        key = population.digest, self.variables, self.with_response, codes, kind
+        if not (choices := _CHOICES.setdefault(key, [])):
+            whole = Covariates(population, None, population, codes)
+            every = replace(self, covariates=whole, seed=0, folds=TRIAL_FOLDS)
+            linear, both = (learn(every, kind(trees=trees)).errors for trees in (False, True))
+            gain = (linear - both) * (1.0 if population.weights is None else population.weights)
+            choices.append(bool(gain.mean() > gain.std() / np.sqrt(len(gain))))
+        return kind(trees=choices[0])
 
     def out_of_sample(self, fit: LearnFunction) -> FloatArray:
         """Predict every evaluation row by a fit to other rows, shape (n, ...).
 
         ``fit(others, target, weights)`` returns a function of `others`. It is fitted to the
-        training rows; if they are not known, to the evaluation rows of the other folds of 5.
+        training rows; if they are not known, to the evaluation rows of the other folds.
 
         Examples
         --------
@@ -259,17 +298,18 @@ class LearningRows:
         if self.training is not None:
             target, others, weights = self.training
             return fit(others, target, weights)(self.others)
-        units = np.arange(len(self.target)) if self.clusters is None else self.clusters
-        folds = min(FOLDS, len(np.unique(units)))
+        clusters = self.covariates.evaluation.clusters
+        units = np.arange(len(self.target)) if clusters is None else clusters
+        folds = min(self.folds, len(np.unique(units)))
         if folds < 2:
             raise OptionError(
                 "A conditional sampler learns from other rows or clusters; there is only one."
             )
         plan = KFold(folds, shuffle=True, random_state=self.seed)
-        if self.clusters is not None:  # whole ones
+        if clusters is not None:  # whole ones
             plan = GroupKFold(folds)
         rests, parts = [], []
-        for learn, rest in plan.split(self.others, groups=self.clusters):
+        for learn, rest in plan.split(self.others, groups=clusters):
             weights = None if self.weights is None else self.weights[learn]
             predict = fit(self.others[learn], self.target.iloc[learn], weights)
             parts.append(predict(self.others[rest]))
@@ -277,7 +317,7 @@ class LearningRows:
         return np.asarray(np.concatenate(parts)[np.argsort(np.concatenate(rests))])
 
     def __repr__(self) -> str:
-        return about(self, list_of(self.target.columns), f"{len(self.target)} rows")
+        return about(self, list_of(self.variables), f"{len(self.others)} rows")
 
 
 def _response(sample: Sample) -> FloatArray:

@@ -86,9 +86,10 @@ class Subgroup(Sampler):
 
 class _SubgroupDistribution(ConditionalDistribution):
     def __init__(self, data: LearningRows, sampler: Subgroup) -> None:
-        scale = encode(data.population, data.population, data.codes).std(axis=0)
+        codes = data.covariates.codes
+        scale = encode(data.population, data.population, codes).std(axis=0)
         scale[scale == 0] = 1.0
-        numbers = encode(data.target, data.population, data.codes)
+        numbers = encode(data.target, data.population, codes)
         trees = count()
 
         def fit(others: FloatArray, target: pd.DataFrame, weights: FloatArray | None) -> Any:
@@ -98,7 +99,7 @@ class _SubgroupDistribution(ConditionalDistribution):
                 min_samples_leaf=sampler.leaf, max_depth=sampler.depth, random_state=data.seed
             ).fit(
                 _not_empty((others - low) / unit),
-                encode(target, data.population, data.codes) / scale,
+                encode(target, data.population, codes) / scale,
                 weights,
             )
             number = next(trees)

@@ -359,7 +359,7 @@ SIGMOID = {"kernel": "sigmoid", "gamma": 0.01}
         (SVC(break_ties=True), "three"),
         (OneClassSVM(), "number"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_other_kernels_are_not_read(model: Any, response: str) -> None:
     X = make_data(90, seed=1)[0].to_numpy()

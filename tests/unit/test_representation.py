@@ -66,8 +66,7 @@ def one_model() -> pi.FittedModel:
 
 def learning_rows() -> samplers.LearningRows:
     case = fitted().analysis.cases[0]
-    rng = np.random.default_rng(1)
-    return samplers.LearningRows.of(["a"], case._covariates, rng)
+    return samplers.LearningRows(("a",), case._covariates)
 
 
 def part() -> Any:

@@ -6,15 +6,24 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import special
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
+from sklearn.preprocessing import StandardScaler
 
 import pyinterp as pi
 from pyinterp import samplers
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
-from pyinterp.samplers import ConditionalDistribution, Draws, LearningRows, Target, choose_sampler
+from pyinterp.samplers import (
+    ConditionalDistribution,
+    Draws,
+    LearningRows,
+    Target,
+    choose_sampler,
+    learners,
+)
+from pyinterp.samplers import sampler as sampler_module
 from pyinterp.samplers.encoding import encode
-from pyinterp.samplers.learners import LinearThenTrees, LogisticThenTrees
+from pyinterp.samplers.learners import PENALTIES, LinearThenTrees, LogisticThenTrees, regressions
 from pyinterp.samplers.sampler import Covariates
 
 
@@ -35,8 +44,8 @@ def learned(
     every = sample(frame)
     evaluation = every.take(np.arange(train, len(frame)))
     rows = every.take(np.arange(train)) if train else None
-    rng = np.random.default_rng(seed)
-    return sampler.learn(LearningRows.of(variables, Covariates(evaluation, rows, every), rng))
+    covariates = Covariates(evaluation, rows, every)
+    return sampler.learn(LearningRows(tuple(variables), covariates, seed=seed))
 
 
 def gaussian(n: int, seed: int = 1) -> pd.DataFrame:
@@ -140,9 +149,7 @@ class TestResidual:
         evaluation = every.take(np.arange(40, 60))
         laws = [
             samplers.Residual().learn(
-                LearningRows.of(
-                    ["x"], Covariates(evaluation, every.take(rows), every), np.random.default_rng(0)
-                )
+                LearningRows(("x",), Covariates(evaluation, every.take(rows), every))
             )
             for rows in (np.arange(40), np.repeat(np.arange(40), 3))
         ]
@@ -473,4 +480,83 @@ def test_trees_learn_what_is_not_linear() -> None:
     model = LinearThenTrees(random_state=0).fit(X[:2000], x[:2000])
     assert 1 - np.mean((x[2000:] - model.predict(X[2000:])) ** 2) / x.var() > 0.8
     classes = LogisticThenTrees(random_state=0).fit(X[:2000], x[:2000] > 0)
-    assert np.mean(classes.predict(X[2000:]) == (x[2000:] > 0)) > 0.9
+    assert np.mean((classes.predict_proba(X[2000:])[:, 1] > 0.5) == (x[2000:] > 0)) > 0.9
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n", [30, 60_000])
+def test_one_gram_matrix_gives_the_ridge_regressions_of_scikit_learn(
+    n: int, weighted: bool
+) -> None:
+    """Every column on all others: a near copy, a constant, small units and far away."""
+    rng = np.random.default_rng(n)
+    columns = rng.normal(size=(n, 6)) @ rng.normal(size=(6, 6)) * [1, 1e-3, 1, 1, 100, 1] + 5
+    columns[:, 2], columns[:, 3] = columns[:, 0] + 0.01 * columns[:, 2], 0.1
+    weights = rng.uniform(0.2, 3, n) if weighted else None
+    center, coefficients = regressions(columns, weights)
+    for j in range(6):
+        others, target = np.delete(columns, j, axis=1), columns[:, j]
+        scaled = StandardScaler().fit_transform(others)
+        expected = RidgeCV(PENALTIES).fit(scaled, target, weights).predict(scaled)
+        found = center[j] + (columns - center) @ coefficients[:, j]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * max(1, np.std(target)))
+        assert coefficients[j, j] == 0
+
+
+def test_missing_values_are_means_for_the_linear_learner_only() -> None:
+    assert regressions(np.array([[1.0, np.nan], [2.0, 3.0], [3.0, 1.0]])) is None
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    gaps = np.where(rng.random((200, 2)) < 0.1, np.nan, X)
+    filled = np.where(np.isnan(gaps), np.nanmean(gaps, axis=0), gaps)
+    models = [LinearThenTrees(trees=False).fit(rows, X[:, 0]) for rows in (gaps, filled)]
+    np.testing.assert_allclose(models[0].predict(gaps), models[1].predict(filled), atol=1e-10)
+    # New rows may lack values where training rows do not.
+    np.testing.assert_allclose(models[1].predict(gaps), models[1].predict(filled), atol=1e-10)
+    data = gaussian(100)
+    gap, mean = data.copy(), data.copy()
+    gap.loc[99, "z1"], mean.loc[99, "z1"] = np.nan, data["z1"][:80].mean()
+    laws = [learned(samplers.Residual(), ["x"], frame, train=80) for frame in (gap, mean)]
+    np.testing.assert_allclose(laws[0].prediction, laws[1].prediction, atol=1e-10)
+
+
+class TestChoiceOfLearner:
+    """Trees are trained where the linear model's errors, of all rows, are clearly larger."""
+
+    @staticmethod
+    def fitted(curved: bool, **options: object) -> pi.LearnerResults:
+        rng = np.random.default_rng(5)
+        z = rng.normal(size=(240, 2))
+        x = (z[:, 0] ** 2 if curved else z[:, 0]) + rng.normal(size=240) / 2
+        data = pd.DataFrame({"x": x, "z": z[:, 0], "w": z[:, 1], "y": x + rng.normal(size=240)})
+        data["g"] = pd.Categorical(np.where(x + rng.normal(size=240) / 4 > 0.6, "a", "b"))
+        learner = pi.Learner.from_formula("y ~ x + z + w + g", data, LinearRegression())
+        return learner.fit(pi.Subsampling(4), seed=1, progress=False, **options)
+
+    @pytest.mark.parametrize("curved", [False, True])
+    def test_trials_are_few_and_refits_train_what_they_chose(self, monkeypatch, curved) -> None:
+        trained, results = [], self.fitted(curved)
+        trees = learners._trees
+        monkeypatch.setattr(learners, "_trees", lambda *a: trained.append(len(a[0])) or trees(*a))
+        results.cvim("x")
+        assert trained == [160] * 3 + [152] * 4 * curved
+        results.cvim("x", permutations=3)
+        self.fitted(curved).positivity("x")
+        assert len(trained) == 3 + 12 * curved  # the choice is known, models of refits are not
+
+    def test_dependence_that_only_trees_find_is_found(self) -> None:
+        straight, curved = (self.fitted(c).positivity("x").params["x"] for c in (False, True))
+        assert straight > 0.7
+        assert curved > 0.4
+
+    def test_tables_do_not_depend_on_jobs_or_on_what_is_kept(self) -> None:
+        tables = []
+        for options in (
+            {},
+            {"n_jobs": 2},
+            {"keep_models": False, "measure": pi.LearnerResults.cvim},
+        ):
+            sampler_module._CHOICES.clear()
+            tables.append(self.fitted(True, **options).cvim().params)
+        for other in tables[1:]:
+            pd.testing.assert_series_equal(other, tables[0], check_exact=True)
