@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, TypeAlias
 
@@ -11,10 +11,13 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebpts2, chebvander
 from scipy import fft, linalg, special
 from scipy.spatial.distance import cdist
+from sklearn.calibration import CalibratedClassifierCV
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.models.predictor import Kind
+from pyinterp.whatif.calibration import mean_link, members
+from pyinterp.whatif.inputs import Before, Inputs, in_turn
 from pyinterp.whatif.links import Link, first, largest, shift
 from pyinterp.whatif.smooth_sums import in_cache, line_of
 from pyinterp.whatif.walks.coupling import couple
@@ -96,6 +99,8 @@ class KernelModel:
     intercept : ndarray of shape (outputs,)
     link : callable
         From sums, shape (..., outputs), to predictions, shape (...) or (..., classes).
+    before : callable or None
+        What the model itself makes of rows.
     """
 
     terms: list[Term]
@@ -103,6 +108,7 @@ class KernelModel:
     coefficients: FloatArray
     intercept: FloatArray
     link: Link
+    before: Before | None = None
 
     def sums(
         self, rows: FloatArray, columns: IntArray, values: FloatArray, of: Of = np.asarray
@@ -166,6 +172,8 @@ class KernelModel:
 def read_kernel(model: Any, kind: Kind) -> KernelModel | None:
     """Return what a kernel machine of scikit-learn is computed from; None for other models."""
     names = {base.__name__ for base in type(model).__mro__}
+    if isinstance(model, CalibratedClassifierCV):
+        return _read_calibrated(model) if kind == "probability" else None
     try:
         if names & {"SVC", "NuSVC"}:
             return _read_classifier(model, kind)
@@ -181,6 +189,23 @@ def read_kernel(model: Any, kind: Kind) -> KernelModel | None:
     except (AttributeError, KeyError, TypeError, ValueError):
         pass  # another kernel, sparse rows, several outputs, or not fitted
     return None
+
+
+def _read_calibrated(model: CalibratedClassifierCV) -> KernelModel | None:
+    """Return the machine in a calibrated one, if it is one of two classes (``ensemble=False``)."""
+    inside = members(model)
+    if len(inside) != 1 or not inside[0].scores or len(model.classes_) != 2:
+        return None
+    found = read_kernel(inside[0].last.model, "label")
+    if found is None:
+        return None
+    return replace(
+        found,
+        coefficients=-found.coefficients,  # scores are of the second class
+        intercept=-found.intercept,
+        link=mean_link([first], inside),
+        before=inside[0].last.before,
+    )
 
 
 def _read_classifier(model: Any, kind: Kind) -> KernelModel | None:
@@ -264,6 +289,11 @@ class KernelWhatIf(ExactWhatIf):
     model: KernelModel
 
     read = staticmethod(read_kernel)
+
+    def encode(self, before: Before | None) -> Inputs:
+        """Return the rows of which the kernel is computed."""
+        before = in_turn(before, self.model.before)
+        return Inputs(design=self.design, sample=self.sample, before=before)
 
     def table(self, rows: FloatArray, columns: IntArray, values: FloatArray) -> FloatArray:
         """Predict every row with the values of every donor in some columns."""

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 from sklearn.kernel_ridge import KernelRidge
@@ -77,6 +78,15 @@ MODELS: dict[str, tuple[Any, str]] = {
     "SVC, probabilities, 2": (SVC(probability=True, random_state=0), "two"),
     "SVC, probabilities, 3": (SVC(probability=True, random_state=0), "three"),
     "NuSVC, probabilities, 4": (NuSVC(nu=0.2, probability=True, random_state=0), "four"),
+    "calibrated": (CalibratedClassifierCV(SVC(), ensemble=False), "two"),
+    "calibrated after scaling": (
+        CalibratedClassifierCV(make_pipeline(StandardScaler(), NuSVC(nu=0.3)), ensemble=False),
+        "two",
+    ),
+    "calibrated, isotonic": (
+        CalibratedClassifierCV(SVC(), method="isotonic", ensemble=False),
+        "two",
+    ),
 }
 
 
@@ -358,13 +368,17 @@ SIGMOID = {"kernel": "sigmoid", "gamma": 0.01}
         (KernelRidge(kernel=np.dot), "number"),
         (SVC(break_ties=True), "three"),
         (OneClassSVM(), "number"),
+        (CalibratedClassifierCV(SVC(), cv=2), "two"),
+        (CalibratedClassifierCV(SVC(), cv=2, ensemble=False), "three"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_other_kernels_are_not_read(model: Any, response: str) -> None:
     X = make_data(90, seed=1)[0].to_numpy()
     model.fit(X, RESPONSE[response])
-    assert read_kernel(model, "label" if response == "three" else "mean") is None
+    calibrated = isinstance(model, CalibratedClassifierCV)
+    kind = "probability" if calibrated else "label" if response == "three" else "mean"
+    assert read_kernel(model, kind) is None
 
 
 def test_other_forms_are_not_read() -> None:
