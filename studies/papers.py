@@ -17,7 +17,6 @@ def store(paper: Paper, name: str) -> None:
     times = read_table("results", paper.name, "seconds").set_index("cell")["seconds"]
     times[name] = seconds
     times.to_csv(path_of("results", paper.name, "seconds"))
-    read_table.cache_clear()
 
 
 def main(paper: str = "", *cells: str) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pyinterp.papers.replication import PAPERS, Paper, paper_of
+from pyinterp.papers.replication import PAPERS, STATUSES, Paper, paper_of
 
 HEAD = """---
 file_format: mystnb
@@ -20,11 +20,13 @@ kernelspec:
 
 # {title}
 
-{counts} Every cell is shown from the result that the package holds; `rerun=True` computes it anew.
+{numbers} {cells} Every cell is shown from the result that the package
+holds; `rerun=True` computes it anew.
 Theorems, equations and algorithms are [checked by tests](index.md).
 
 `error` is the standard error of our number, `difference` counts such errors. The rounding of the
-printed number is included; the paper's error is not. A number agrees up to 3.
+printed number is included; the paper's error is not. A number agrees up to 3. Statements in the
+words of the paper are checked by `tests/papers`; those that do not hold here are named.
 
 ```{{code-cell}} ipython3
 :tags: [words]
@@ -68,23 +70,32 @@ def page(name: str) -> str:
     paper = paper_of(name)
     frame = paper.frame().set_index("cell")
     counts = frame["status"].value_counts()
-    that = {"differs": "that differs" if counts.get("differs") == 1 else "that differ"}
-    words = " and ".join(f"{counts[s]} {that.get(s, s)}" for s in counts.index)
+    words = ", ".join(f'{counts[status]} "{status}"' for status in STATUSES if status in counts)
     head = HEAD.format(
-        title=paper.words["title"], name=name, counts=f"{len(frame)} cells: {words}."
+        title=paper.words["title"],
+        name=name,
+        numbers=sentence(*frame[["printed", "agree"]].sum()),
+        cells=f"{len(frame)} cells: {words}.",
     )
-    return head + "".join(section(paper, cell, *frame.loc[cell]) for cell in frame.index)
+    return head + "".join(
+        section(paper, cell, *frame.loc[cell, ["what", "status", "why"]]) for cell in frame.index
+    )
+
+
+def sentence(printed: int, agree: int) -> str:
+    """Return how many printed numbers agree."""
+    if not printed:
+        return "The paper prints no numbers that could be compared."
+    return f"{agree} of {printed} printed numbers agree."
 
 
 def section(paper: Paper, cell: str, what: str, status: str, why: str) -> str:
     """Return the section of a cell."""
     one, words = paper.cells[cell], paper.words[cell]
-    broken = words.get("broken", [])
-    says = "".join(
-        f"\n* {s}{' (does not hold here)' if s in broken else ''}" for s in words["says"]
-    )
+    says = "".join(f"\n* {claim}" for claim in words.get("says", []))
     erratum = words.get("erratum", "")
-    errata = f" · [erratum {erratum}](errata.md)" if erratum else ""
+    kind = "errata" if "," in erratum else "erratum"
+    errata = f" · [{kind} {erratum}](errata.md)" if erratum else ""
     long = one.draw is None and len(paper.result(cell)) > SHORT
     return SECTION.format(
         title=cell.capitalize(),
@@ -92,7 +103,7 @@ def section(paper: Paper, cell: str, what: str, status: str, why: str) -> str:
         status=status.capitalize(),
         errata=errata,
         time=f" · {paper.seconds(cell):.0f} s on one core",
-        says=f"{says}\n",
+        says=f"\nThe paper says:\n{says}\n" if says else "",
         why=f"\n{why[0].upper()}{why[1:]}.\n" if why else "",
         tags=":tags: [scroll-output]\n\n" if long else "",
         paper=paper.name,

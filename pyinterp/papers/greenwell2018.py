@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,31 +56,30 @@ def hedonic() -> pd.DataFrame:
     return pd.DataFrame({"ours": fit.params, "error": np.nan}).rename_axis("term").reset_index()
 
 
-def linear(n: int = 100_000) -> pd.DataFrame:
-    """FIRM of two uniform features with slopes 3 and -5, and its ratio; errors for 1,000 rows."""
+def line(n: int) -> pi.Learner:
+    """Return a linear model of two uniform features with slopes 3 and -5."""
     rng = np.random.default_rng(1)
     data = pd.DataFrame(rng.random((n, 2)), columns=["X1", "X2"])
     data["Y"] = 1 + 3 * data["X1"] - 5 * data["X2"] + 0.01 * rng.standard_normal(n)
-    learner = pi.Learner.from_formula("Y ~ X1 + X2", data, LinearRegression())
-    firm = learner.fit(pi.Holdout(), seed=1, progress=False).firm(points=200).params
-    numbers = {**firm, "ratio": firm["X2"] / firm["X1"]}
+    return pi.Learner.from_formula("Y ~ X1 + X2", data, LinearRegression())
+
+
+def linear(n: int = 100_000) -> pd.DataFrame:
+    """FIRM of both features of the linear model, and its ratio; errors for 1,000 rows."""
+    firm = line(n).fit(pi.Holdout(), seed=1, progress=False).firm(points=200).params
+    numbers = pd.Series({**firm, "ratio": firm["X2"] / firm["X1"]}, name="ours")
     # The standard deviation of k uniform values has a relative error of (.8 / 4k)^(1/2).
     relative = np.sqrt(0.8 / 4000) * np.array([1, 1, np.sqrt(2)])
-    frame = pd.DataFrame({"quantity": list(numbers), "ours": list(numbers.values())})
-    return frame.assign(error=frame["ours"] * relative)
+    return numbers.rename_axis("quantity").reset_index().assign(error=numbers.to_numpy() * relative)
 
 
 def lines() -> pd.DataFrame:
     """PD of both features of the linear model, and the true ones."""
-    rng = np.random.default_rng(1)
-    data = pd.DataFrame(rng.random((1000, 2)), columns=["X1", "X2"])
-    data["Y"] = 1 + 3 * data["X1"] - 5 * data["X2"] + 0.01 * rng.standard_normal(1000)
-    model = pi.Learner.from_formula("Y ~ X1 + X2", data, LinearRegression()).fit_model()
-    grid, parts = np.linspace(0, 1, 11), {}
+    model, grid, parts = line(1000).fit_model(), np.linspace(0, 1, 11), {}
     for feature, true in {"X1": 3 * grid - 1.5, "X2": 2.5 - 5 * grid}.items():
         pd_values = model.pd(feature, grid=grid.tolist()).params.to_numpy()
-        parts[feature, "estimated"] = pd.DataFrame({"x": grid, "ours": pd_values})
-        parts[feature, "true"] = pd.DataFrame({"x": grid, "ours": true})
+        for name, curve in {"estimated": pd_values, "true": true}.items():
+            parts[feature, name] = pd.DataFrame({"x": grid, "ours": curve})
     frame = pd.concat(parts, names=["feature", "curve"]).reset_index(["feature", "curve"])
     return frame.assign(error=np.nan)
 
@@ -142,21 +142,12 @@ def f14(x1: Any, x4: Any) -> Any:
 def boosting() -> pd.DataFrame:
     """H and the interaction statistic of boosted trees, all pairs."""
     model = friedman(TREES).fit_model(seed=1)
-    names = model.firm().params.index.tolist()
-    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    pairs = list(combinations(model.firm().params.index, 2))
     results = {
         "H": model.h_statistic(pairs, order="pairwise", squared=False, most_rows=100),
         "interaction statistic": model.vint(points=8),
     }
     return long({k: values(r, "pair") for k, r in results.items()}, "method")
-
-
-def ames(estimator: Any) -> pi.LearnerResults:
-    """Return a model of the log price: 80% of the houses train."""
-    data = pi.datasets.load_ames()
-    data = data.assign(Log_Sale_Price=np.log(data["Sale_Price"])).drop(columns="Sale_Price")
-    learner = pi.Learner.from_formula("Log_Sale_Price ~ .", data, estimator, design="frame")
-    return learner.fit(pi.Holdout(0.8), seed=1, progress=False)
 
 
 def houses(trees: int = 200) -> pd.DataFrame:
@@ -173,9 +164,11 @@ def houses(trees: int = 200) -> pd.DataFrame:
     )
     base = [("forest", forest), ("boosting", boosting)]
     stack = StackingRegressor(base, LinearRegression(), cv=3)
-    parts = {}
+    data, parts = pi.datasets.load_ames(), {}
+    data["Log_Sale_Price"] = np.log(data.pop("Sale_Price"))
     for name, estimator in (*base, ("stack", stack)):
-        res = ames(estimator)
+        learner = pi.Learner.from_formula("Log_Sale_Price ~ .", data, estimator, design="frame")
+        res = learner.fit(pi.Holdout(0.8), seed=1, progress=False)
         firm = res.firm()
         parts[name] = values(firm, "feature")
         if name != "stack":
@@ -219,14 +212,10 @@ def sound() -> pd.DataFrame:
 
 def noise() -> pd.DataFrame:
     """PD of five features of the stack."""
-    res = airfoil()
-    features = [str(f) for f in pi.datasets.load_airfoil().columns[:-1]]
-    parts = {}
-    for feature in features:
+    res, parts = airfoil(), {}
+    for feature in map(str, pi.datasets.load_airfoil().columns[:-1]):
         frame = res.pd(feature, points=20).summary_frame()
-        parts[feature] = pd.DataFrame(
-            {"value": frame["value"], "ours": frame["estimate"], "error": np.nan}
-        )
+        parts[feature] = frame[["value"]].assign(ours=frame["estimate"], error=np.nan)
     return long(parts, "feature")
 
 

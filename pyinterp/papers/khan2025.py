@@ -76,16 +76,14 @@ def components(measure: Any, scenario: Any, models: dict[int, int] | None = None
         )
         with TemporaryDirectory() as folder:
             parts.append(study.run(Path(folder) / "study.sqlite", progress=False).frame)
-    return tidy(pd.concat(parts))
-
-
-def tidy(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a study's components, a row each."""
+    frame = pd.concat(parts)
     names = [str(c).removesuffix("_mcse") for c in frame if str(c).endswith("_mcse")]
-    keys = frame[["feature", "n"]]
-    parts = {name: keys.assign(ours=frame[name], error=frame[f"{name}_mcse"]) for name in names}
-    return long(parts)[["feature", "n", "quantity", "ours", "error"]].sort_values(
-        ["feature", "n"], kind="stable", ignore_index=True
+    keys = ["feature", "n"]
+    columns = {
+        name: frame[keys].assign(ours=frame[name], error=frame[f"{name}_mcse"]) for name in names
+    }
+    return long(columns)[[*keys, "quantity", "ours", "error"]].sort_values(
+        keys, kind="stable", ignore_index=True
     )
 
 

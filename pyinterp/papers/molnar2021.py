@@ -101,18 +101,9 @@ def summary_of(rows: pd.DataFrame) -> pd.DataFrame:
     )
     keys = ["estimand", "process", "learner", "n", "quantity"]
     means = rows.groupby(keys, sort=False)[["coverage", "coverage_mcse", "relative_width"]].mean()
-    parts: dict[str, pd.DataFrame] = {
-        "coverage": means[["coverage", "coverage_mcse"]].set_axis(["ours", "error"], axis=1),
-        "width": means[["relative_width"]].set_axis(["ours"], axis=1),
-    }
-    return long({k: part.reset_index() for k, part in parts.items()}, "measure")
-
-
-def truths(process: pi.simulation.Process, learner: Any, n: int, refits: int) -> pd.Series[float]:
-    """Mean PD and PFI of a learner over refits on fresh data."""
-    plan = pi.FreshDraws(partial(process.draw, 2 * round(0.632 * n)), refits, fraction=0.5)
-    res = pi.Learner.from_formula("y ~ .", process.draw(n, seed=0), learner).fit(plan, seed=0)
-    return refit_values(res).mean()
+    held = means.set_axis(["ours", "error", ""], axis=1)[["ours", "error"]].reset_index()
+    width = means["relative_width"].rename("ours").reset_index()
+    return long({"coverage": held, "width": width}, "measure")
 
 
 def refit_values(res: pi.LearnerResults) -> pd.DataFrame:
@@ -132,11 +123,15 @@ def by_refits(
     for process in PROCESSES.values():
         for n in sizes:
             for name, count in counts.items():
-                true = truths(process, LEARNERS[name], n, 1000)
-                for k in range(1, count + 1):
-                    learner = pi.Learner.from_formula(
-                        "y ~ .", process.draw(n, seed=k), LEARNERS[name]
-                    )
+                fresh = pi.FreshDraws(
+                    partial(process.draw, 2 * round(0.632 * n)), 1000, fraction=0.5
+                )
+                ask = [
+                    pi.Learner.from_formula("y ~ .", process.draw(n, seed=k), LEARNERS[name])
+                    for k in range(count + 1)
+                ]
+                true = refit_values(ask[0].fit(fresh, seed=0)).mean()
+                for k, learner in enumerate(ask[1:], 1):
                     for plan, kind in PLANS.items():
                         values = refit_values(learner.fit(kind(30), seed=k, progress=False))
                         parts[process.name, n, name, k, plan] = intervals(values, true)
@@ -210,13 +205,19 @@ def losses(trees: int = 100) -> pd.DataFrame:
         )
         for name, estimator in estimators.items()
     }
-    means = [
-        (f"loss of {k}", r.loss().params.iloc[0], r.loss().bse.iloc[0]) for k, r in fits.items()
-    ]
-    compared = pi.compare(*fits.values(), names=list(fits))
-    limits = compared.summary_frame()[["conf_low", "conf_high", "std_error"]]
-    for name, (low, high, error) in zip(limits.index, limits.to_numpy(), strict=True):
-        means += [(f"{name}, low", low, error), (f"{name}, high", high, error)]
+    # Errors are those of 15 samples of these data: 15 values have a spread with 14 df.
+    means = []
+    for name, res in fits.items():
+        naive_loss = res.loss(cov_type="naive")
+        means.append((f"loss of {name}", naive_loss.params.iloc[0], naive_loss.bse.iloc[0]))
+    limits, naive = (
+        pi.compare(*fits.values(), names=list(fits), cov_type=kind).summary_frame()
+        for kind in (None, "naive")
+    )
+    ends = limits[["conf_low", "conf_high"]]
+    errors = np.hypot(naive["std_error"], ends.diff(axis=1)["conf_high"] / 2 / np.sqrt(28))
+    for name, (low, high) in zip(limits.index, ends.to_numpy(), strict=True):
+        means += [(f"{name}, low", low, errors[name]), (f"{name}, high", high, errors[name])]
     return pd.DataFrame(means, columns=["quantity", "ours", "error"])
 
 

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -27,6 +27,8 @@ PAPERS = ("molnar2021", "greenwell2018", "khan2025", "wood2024")
 FOLDER = files("pyinterp.papers")
 NUMBERS = ("ours", "error")  # all other columns of a result name its rows
 ERRORS = 3.0  # Monte Carlo errors up to which a number agrees with the printed one
+AGREE = 0.95  # the share of printed numbers from which on those of a cell agree
+STATUSES = ("numbers agree", "differs", "shown, smaller run", "shown")
 LOG = logging.getLogger("pyinterp")
 
 
@@ -62,8 +64,9 @@ class Paper:
     """The cells of a paper by name; what is said of them is in a file of the same name.
 
     The file has the paper's `title` and, of every cell, `what` it is in our words; what the paper
-    `says` of it, statements that tests check (``tests/papers``); its `status`, "reproduced" by
-    default; `why` it differs, or how our size or software does; and its `erratum`.
+    `says` of it, statements that tests check (``tests/papers``), and which of them are `broken`;
+    why it `differs` though its numbers or statements do not; how our run is `smaller`; what else
+    explains it (`why`); and its `erratum`. Its status is computed.
     """
 
     name: str
@@ -87,7 +90,7 @@ class Paper:
     def result(self, name: str) -> pd.DataFrame:
         """Return the result of a cell that the package holds."""
         cell = self.cells[name]
-        return cell.part(_table("results", self.name, cell.of or name))
+        return cell.part(read_table("results", self.name, cell.of or name))
 
     def compute(self, name: str) -> pd.DataFrame:
         """Compute the result of a cell anew, and of those that share it."""
@@ -98,45 +101,55 @@ class Paper:
         """Return a result, by default the stored one, beside the printed numbers."""
         result = self.result(name) if result is None else result
         keys = [str(column) for column in result if column not in NUMBERS]
-        printed = _table("printed", self.name, name)
+        printed = read_table("printed", self.name, name)
         if printed.empty:
             printed = pd.DataFrame(columns=[*keys, "printed"])
         elif "printed" not in printed:
             kept = [column for column in (*keys, "erratum") if column in printed]
             printed = printed.melt(kept, var_name="quantity", value_name="printed")
-        keys_of_both = [name for name in keys if name in printed]
-        printed = printed.astype(result.dtypes[keys_of_both])
-        frame = result.merge(printed, "left", keys_of_both)
-        rounding = frame["printed"].map(_unit, na_action="ignore").astype(float) / np.sqrt(12)
-        errors = np.hypot(frame["error"].fillna(0), rounding)
-        difference = (frame["ours"] - frame["printed"].astype(float)) / errors
+        shared = [name for name in keys if name in printed]
+        frame = result.merge(printed.astype(result.dtypes[shared]), "left", shared)
+        for column in ("erratum", "corrected"):
+            frame[column] = frame[column].astype(object) if column in frame else None
+        right = frame["printed"].where(frame["erratum"].isna(), frame["corrected"])
+        digits = right.map(lambda x: Decimal(x).as_tuple().exponent, na_action="ignore")
+        errors = np.hypot(frame["error"].fillna(0), 10 ** digits.astype(float) / np.sqrt(12))
+        difference = (frame["ours"] - right.astype(float)) / errors
         status = np.where(difference.abs() <= ERRORS, "agrees", "differs")
-        erratum = self.words[name].get("erratum", "")
-        if "erratum" in frame:
-            erratum = frame["erratum"].astype(object).fillna("")
         return frame.assign(
             printed=frame["printed"].astype(float),
             difference=difference,
-            erratum=erratum,
+            erratum=frame["erratum"].fillna(""),
             status=np.where(difference.isna(), "", status),
         )[[*keys, "ours", "printed", "error", "difference", "erratum", "status"]]
 
+    def counts(self, name: str) -> tuple[int, int]:
+        """Return how many printed numbers of a cell are compared, and how many agree."""
+        status = self.numbers(name)["status"]
+        return int((status != "").sum()), int((status == "agrees").sum())
+
     def frame(self) -> pd.DataFrame:
-        """Return all cells with their status."""
+        """Return all cells with their status: numbers decide, then statements, then words."""
         rows = []
-        for name in self.cells:
-            words = self.words[name]
-            counts = self.numbers(name)["status"].value_counts()
-            printed = counts.drop("", errors="ignore").sum()
-            agree = f"{counts.get('agrees', 0)} of {printed} printed numbers agree"
-            why = "; ".join(filter(None, [agree if printed else "", words.get("why", "")]))
-            rows.append((name, words["what"], words.get("status", "reproduced"), why))
-        return pd.DataFrame(rows, columns=["cell", "what", "status", "why"])
+        for name, cell in self.cells.items():
+            words, (printed, agree) = self.words[name], self.counts(name)
+            compared, same = self.counts(cell.of) if cell.of and not printed else (printed, agree)
+            broken = [f'"{claim}" does not hold here' for claim in words.get("broken", [])]
+            if broken or "differs" in words or same < AGREE * compared:
+                status = "differs"
+            else:
+                status = "numbers agree" if compared else "shown"
+                status = "shown, smaller run" if "smaller" in words else status
+            count = f"{agree} of {printed} printed numbers agree" if printed else ""
+            reasons = [words.get(key, "") for key in ("differs", "smaller", "why")]
+            why = "; ".join(filter(None, [count, *broken, *reasons]))
+            rows.append((name, words["what"], status, printed, agree, why))
+        return pd.DataFrame(rows, columns=["cell", "what", "status", "printed", "agree", "why"])
 
     def seconds(self, name: str) -> float:
         """Return how long the result took on one core, as measured when it was stored."""
-        times = _table("results", self.name, "seconds").set_index("cell")["seconds"]
-        return float(times.get(self.cells[name].of or name, np.nan))
+        times = read_table("results", self.name, "seconds").set_index("cell")["seconds"]
+        return float(times[self.cells[name].of or name])
 
 
 def replicate(
@@ -168,11 +181,14 @@ def replicate(
         `printed`, `error` (the standard error of ours: of the simulation, or of the sample where
         the cell is one data set), `difference` in such errors (with the rounding of the printed
         number, without the paper's unknown error), `erratum` (see the page of errata) and `status`,
-        "agrees" up to 3 errors, or "differs".
+        "agrees" up to 3 errors, or "differs". A number with an erratum is compared with the
+        corrected print, or not at all.
 
-        Of a paper a frame with `cell`, `what`, `status` and `why`. A cell is "reproduced" if what
-        the paper says of it holds for our numbers, and nearly all printed numbers agree; else it
-        "differs", or is "not possible". Of all papers a frame with the number of cells by status.
+        Of a paper a frame with `cell`, `what`, `status`, the number of `printed` numbers that are
+        compared, how many `agree`, and `why`. The status is "numbers agree" if 95% of a cell's
+        printed numbers do; "differs" if fewer do, or if a statement of the paper does not hold.
+        A figure without printed numbers has the status of the table that it draws, or is "shown",
+        or "shown, smaller run". Of all papers a frame with numbers and with cells by status.
 
     Raises
     ------
@@ -183,8 +199,8 @@ def replicate(
     --------
     >>> import pyinterp as pi
     >>> table = pi.replicate("khan2025", "table 1")
-    >>> table["status"].value_counts()[["agrees", "differs"]].to_dict()
-    {'agrees': 10, 'differs': 2}
+    >>> (table["status"] == "agrees").sum().item(), (table["status"] == "differs").sum().item()
+    (10, 0)
     """
     check_flag("rerun", rerun)
     check_jobs(n_jobs, progress=False)
@@ -217,14 +233,13 @@ def paper_of(name: str) -> Paper:
 
 
 def _overview() -> pd.DataFrame:
-    """Return the papers with their numbers of cells."""
+    """Return the papers with their printed numbers, and their cells by status."""
     rows = []
     for paper in map(paper_of, PAPERS):
-        counts = paper.frame()["status"].value_counts()
-        shares = {s: int(counts.get(s, 0)) for s in ("reproduced", "differs", "not possible")}
-        rows.append(
-            {"paper": paper.name, "title": paper.words["title"], "cells": counts.sum(), **shares}
-        )
+        frame = paper.frame()
+        cells = {"cells": len(frame), **{s: (frame["status"] == s).sum() for s in STATUSES}}
+        numbers = frame[["printed", "agree"]].sum()
+        rows.append({"paper": paper.name, "title": paper.words["title"], **numbers, **cells})
     return pd.DataFrame(rows)
 
 
@@ -233,21 +248,11 @@ def path_of(folder: str, paper: str, cell: str) -> Path:
     return Path(str(FOLDER / folder / f"{paper}_{cell.replace(' ', '_')}.csv"))
 
 
-@cache
 def read_table(folder: str, paper: str, cell: str) -> pd.DataFrame:
     """Return a table as it is stored; empty if it is not there."""
     path = path_of(folder, paper, cell)
     digits = str if folder == "printed" else None  # 8.00 is rounded to a hundredth
     return pd.read_csv(path, dtype=digits) if path.is_file() else pd.DataFrame()
-
-
-def _table(folder: str, paper: str, cell: str) -> pd.DataFrame:
-    return read_table(folder, paper, cell).copy()
-
-
-def _unit(number: str) -> float:
-    """Return the unit of the last printed digit."""
-    return 10.0 ** int(Decimal(number).as_tuple().exponent)
 
 
 def long(frames: Mapping[str, pd.DataFrame], name: str = "quantity") -> pd.DataFrame:
