@@ -35,6 +35,17 @@ ASKED = {
     "LOCO": "LOCO",
     "PD": "PD",
     "FIRM given grid": "FIRM",
+    "H": "H",
+    "ALE": "ALE",
+    "centered PD": "centered PD",
+    "slope": "slope",
+    "AME": "AME",
+    "explained": "explained share",
+    "r2": "r2",
+    "rmse": "rmse",
+    "PFI R2": "PFI by metric",
+    "PFI AUC": "PFI by metric",
+    "by": "PFI",
     "vint": "vint",
     "AMVIM": "AMVIM",
     "additive AMVIM": "additive AMVIM",
@@ -70,7 +81,8 @@ def line(
 ) -> tuple[object, ...]:
     """Return a row of the table, from coverages of terms with their n and numbers of data sets."""
     nine = nine_of_ten(part["coverage"], part["data_sets"])
-    counts = part["n"].min(), part["n"].max(), part["setting"].nunique(), len(part)
+    data_sets = int(part.groupby("setting")["data_sets"].max().sum())
+    counts = part["n"].min(), part["n"].max(), part["setting"].nunique(), len(part), data_sets
     shares = round(100 * part["coverage"].mean()), round(100 * nine)
     return kind, loss, learners, *variance, *counts, *shares, source
 
@@ -105,7 +117,7 @@ def asked(row: str, term: str) -> str | None:
     for start in sorted(ASKED, key=len, reverse=True):
         if term.startswith(f"{start} "):
             classes = row.startswith(("logistic", "naive Bayes", "forest 10%", "forest 50%"))
-            classes |= row in ("boosting 10%", "forest AUC")
+            classes |= row in ("boosting 10%", "forest AUC", "all logistic")
             return "PD of probabilities" if start == "PD" and classes else ASKED[start]
     return None
 
@@ -122,8 +134,14 @@ def of_battery() -> Iterator[tuple[object, ...]]:
         learners=table["row"].map(learners).where(~two, "pairs of learners"),
     )
     table = table[table["kind"].notna() & (table["learners"] != "")]
-    for (kind, family), part in table.groupby(["kind", "learners"]):
-        yield line(kind, "", family, ("half-sample", "half-sampling"), part, "battery")
+    groups, clusters = table["term"].str.startswith("by "), table["row"].str.contains("clusters")
+    for some, plan, source in (
+        (table[~groups & ~clusters], "half-sampling", "battery"),
+        (table[groups], "half-sampling of some rows", "subgroups"),
+        (table[clusters], "half-sampling of clusters", "clusters"),
+    ):
+        for (kind, family), part in some.groupby(["kind", "learners"]):
+            yield line(kind, "", family, ("half-sample", plan), part, source)
 
 
 def of_uncertainty() -> Iterator[tuple[object, ...]]:

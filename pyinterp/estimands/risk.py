@@ -80,7 +80,7 @@ def risk(
             ),
         ),
         parameter=Parameter(null=0.0, range=(-np.inf, 1.0), better="larger"),
-        coverage=(),
+        coverage=("explained share",),
         no_weights=None if row_loss.constant in BY_WEIGHT else NO_WEIGHTS,
     )
 

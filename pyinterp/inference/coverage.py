@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -16,6 +16,8 @@ SOURCES = {
     "published": "In simulations by Molnar et al. (2021; 15 refits) of ",
     "repeated": "In simulations (the processes of Molnar et al. 2021; 15 refits) of ",
     "battery": "In simulations of ",
+    "subgroups": "In simulations of subgroups and ",
+    "clusters": "In simulations of 50 or 60 clusters and ",
     "uncertainty": "In simulations (the processes of Wood et al. 2024, section 3.4.1) of ",
 }
 
@@ -37,6 +39,8 @@ class Coverage(NamedTuple):
         Numbers of rows.
     settings, terms : int
         How many settings, and terms in all of them.
+    data_sets : int
+        How many data sets were drawn, in all settings.
     mean : int
         Percent of intervals that contain the truth, on average over terms.
     nine_of_ten : int
@@ -55,6 +59,7 @@ class Coverage(NamedTuple):
     n_high: int
     settings: int
     terms: int
+    data_sets: int
     mean: int
     nine_of_ten: int
     source: str
@@ -63,9 +68,7 @@ class Coverage(NamedTuple):
 @cache
 def coverages() -> tuple[Coverage, ...]:
     """Return all rows of the table."""
-    file = resources.files("pyinterp.inference") / "coverage.csv"
-    with file.open(encoding="utf-8") as lines:
-        table = pd.read_csv(lines, keep_default_na=False)
+    table = pd.read_csv(Path(__file__).with_name("coverage.csv"), keep_default_na=False)
     return tuple(map(Coverage._make, table.itertuples(index=False)))
 
 
@@ -99,16 +102,12 @@ def coverage_of(
 
 def _sentence(rows: Sequence[Coverage], n: int) -> str:
     low, high = min(r.n_low for r in rows), max(r.n_high for r in rows)
-    *kinds, last = sorted({r.learners for r in rows})
-    learners = f"{', '.join(kinds)} and {last}" if kinds else last
-    sizes = f"n = {low:,}" if low == high else f"n = {low:,} to {high:,}"
-    beyond = "" if low <= n <= high else f"; here {n:,}"
-    terms = sum(r.terms for r in rows)
+    learners = " and ".join(", ".join(sorted({r.learners for r in rows})).rsplit(", ", 1))
+    sizes = f"{low:,}" + f" to {high:,}" * (low < high) + f"; here {n:,}" * (not low <= n <= high)
+    settings, terms, data_sets = map(sum, zip(*(r[7:10] for r in rows), strict=True))
     mean = round(sum(r.terms * r.mean for r in rows) / terms)
-    settings = sum(r.settings for r in rows)
-    plural = "" if settings == 1 else "s"
-    counts = f"{settings} setting{plural}, {terms} terms, {sizes}{beyond}"
     return (
-        f"{SOURCES[rows[0].source]}{learners} ({counts}) nominal 95% intervals covered {mean}% on "
+        f"{SOURCES[rows[0].source]}{learners} ({settings} setting{'s' * (settings > 1)}, {terms} "
+        f"terms, {data_sets:,} data sets, n = {sizes}) nominal 95% intervals covered {mean}% on "
         f"average, and {min(r.nine_of_ten for r in rows)}% or more for nine terms of ten."
     )

@@ -175,7 +175,6 @@ class Analysis:
         digest = blake2b(key[0], digest_size=16).digest()
         context = replace(
             self.context,
-            study_name="",  # of all rows
             n_evaluation=float(np.mean(evaluations.unit_counts)),
             resamples=tuple(each + digest for each in self.context.resamples),
             subgroup=f"{int(rows[self.problem.population.rows].sum())}, {name}",

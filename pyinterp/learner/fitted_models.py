@@ -166,8 +166,7 @@ class FittedModels:
                 for k, level in enumerate(groups.levels)
             ]
             terms = by_group(estimand, groups)
-            # No study is of groups.
-            context = replace(context, study_name="", groups=groups.counts)
+            context = replace(context, groups=groups.counts)
         asked = [estimand, *_beside(estimand)]
         asked += analysis.scores(estimand) if by is None else []
         if self._questions is not None:

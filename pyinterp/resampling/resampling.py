@@ -201,10 +201,9 @@ class Resampling(ABC):
     @property
     def study_name(self) -> str:
         """Name under which published simulations studied this plan; empty if they did not."""
-        if not self.study or self.cluster is not None or self.strata is not None:
-            return ""
-        plain = all(value == getattr(type(self), name, None) for name, value in vars(self).items())
-        return self.study if plain else ""
+        own = {**vars(self), "cluster": None}.items() if self.study and self.strata is None else ()
+        plain = own and all(value == getattr(type(self), name, None) for name, value in own)
+        return self.study + " of clusters" * (self.cluster is not None) if plain else ""
 
     def on(self, population: Sample, units: Units, rng: np.random.Generator) -> Resampling:
         """Return the plan for these rows; another one only if it depends on them.

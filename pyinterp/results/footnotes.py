@@ -51,7 +51,7 @@ LIMITS_OF_SQUARE = (
 )
 ASYMMETRIC = "Like squares, estimates vary more the larger they are: limits are asymmetric."
 ASYMMETRIC_WITH_TEST = (
-    "Near {zero} importances vary less: asymmetric limits, t by the s.e. at {zero}."
+    "Near {zero} importances vary less: limits are asymmetric, t takes the s.e. at {zero}."
 )
 WHAT_P_TESTS = (
     "P tests whether the truth is {null} for this learner, not whether the response depends on the "
@@ -190,11 +190,10 @@ def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
     elif results.inference.rescales:
         shape = f"Intervals are symmetric on the {results.inference.scale.name} scale."
     if alone:
-        words = filter(None, (variance.note, covers.text, shape))
-        notes = [Footnote(" ".join(words), covers.more)]
+        notes = [Footnote(f"{variance.note} {covers.text}".strip(), covers.more)]
     else:  # notes that several have in common stand once
-        notes = [Footnote(variance.note), covers, Footnote(shape)]
-    return [*notes, Footnote(variance.warning)]
+        notes = [Footnote(variance.note), covers]
+    return [*notes, Footnote(shape), Footnote(variance.warning)]
 
 
 def _tests(results: EstimandResults, alpha: float, *, alone: bool) -> Iterator[Footnote]:
@@ -288,14 +287,13 @@ def _coverage(results: EstimandResults) -> str:
         loss=estimand.score.name if isinstance(estimand.score, Loss) else "",
         learners=context.family,
         cov_type=variance.cov_type,
-        plan=context.study_name,
+        plan=context.study_name + (" of some rows" if context.groups or context.subgroup else ""),
         n=context.nobs,
     )
     if covered:
         single = not results.inference.note and results.alternative == "two-sided"
         return covered if single and not context.failed_refits else ""
-    warned = context.level == "model" or variance.cov_type == "naive"
-    return "" if warned else NO_SIMULATION
+    return "" if context.level == "model" or variance.cov_type == "naive" else NO_SIMULATION
 
 
 def headings_of(several: Sequence[EstimandResults]) -> list[str]:

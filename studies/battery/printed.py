@@ -34,6 +34,33 @@ def one(row: Row, rng: np.random.Generator) -> dict[str, Answer]:
             continue
 
 
+def truth_of(row: Row, rng: np.random.Generator) -> pd.Series:
+    """Return the truth of every term: the mean over fresh refits of the size that tables print.
+
+    Every refit has data of its own, `row.truths` in all; of subgroups, which fresh draws can't
+    have, two refits.
+    """
+
+    def draw(stream: np.random.Generator) -> pd.DataFrame:
+        return row.draw(stream, row.n)
+
+    def fit(frame: pd.DataFrame, plan: pi.Resampling, seed: int) -> pi.LearnerResults:
+        learner = pi.Learner.from_formula(row.formula, frame, row.estimator())
+        return learner.fit(plan, seed=seed, progress=False)
+
+    fresh = fit(draw(rng), pi.FreshDraws(draw, row.truths), int(rng.integers(2**31)))
+    asks = {name: ask for name, ask in row.asks.items() if name != "by"}
+    parts = [printed({name: ask(fresh)})["estimate"] for name, ask in asks.items()]
+    if "by" in row.asks:
+        plan = pi.Subsampling(2)
+        each = [
+            printed({"by": row.asks["by"](fit(draw(rng), plan, int(rng.integers(2**31))))})
+            for _ in range(row.truths)
+        ]
+        parts.append(sum(frame["estimate"] for frame in each) / row.truths)
+    return pd.concat(parts)
+
+
 def printed(answers: Mapping[str, Answer]) -> pd.DataFrame:
     """Return the numbers of the tables, a line per term; `warned` is 1 for marked rows."""
     frames = []
@@ -54,7 +81,8 @@ def _warned(results: pi.EstimandResults) -> np.ndarray:
 def judge(name: str, row: Row, d: Mapping[str, np.ndarray]) -> Iterator[dict[str, Any]]:
     """Yield coverage, width, size and power of every term, and of every band as a whole.
 
-    The truth of a term is the mean of its estimates over the data sets. Widths are over that of an
+    The truth of a term is that of `truth_of`, or in settings of the second edition the mean of its
+    estimates over the data sets. Widths are over that of an
     interval with the true standard deviation.
 
     Parameters
@@ -62,13 +90,14 @@ def judge(name: str, row: Row, d: Mapping[str, np.ndarray]) -> Iterator[dict[str
     name : str
     row : Row
     d : mapping of str to ndarray
-        Numbers of `printed`, shape (data sets, terms), and "names".
+        Numbers of `printed`, shape (data sets, terms), "names", and "truth" if it is known.
     """
     terms = [str(term) for term in d["names"]]
     estimate, low, high, p = (d[f] for f in ("estimate", "conf_low", "conf_high", "p_value"))
     t = d["statistic"]
     varies = np.nanstd(estimate, axis=0) > 1e-12 * np.nanmax(np.abs(estimate), axis=0)
-    truth, sd = np.nanmean(estimate, axis=0), np.nanstd(estimate, axis=0, ddof=1)
+    truth = d.get("truth", np.nanmean(estimate, axis=0))
+    sd = np.nanstd(estimate, axis=0, ddof=1)
     has = ~np.isnan(low)
     missed_low, missed_high = (truth < low) & has, (truth > high) & has
     groups = {t: [j] for j, t in enumerate(terms) if not t.startswith(BAND)}
@@ -91,11 +120,13 @@ def judge(name: str, row: Row, d: Mapping[str, np.ndarray]) -> Iterator[dict[str
             "family": row.family,
             "n": row.n,
             "term": term,
-            "null": any(term.endswith(f" {x}") for x in row.nulls),
+            "null": not term.startswith("contrast")
+            and any(term.split(" | ")[0].endswith(f" {x}") for x in row.nulls),
             "data_sets": int(among.sum()),
             "refused": float(1 - among.mean()),
             "warned": float(d["warned"][:, columns].max(axis=1)[among].mean()),
             "truth": float(truth[columns].mean()),
+            "truths": row.truths,
             "coverage": float(1 - (below | above).mean()),
             "below": float(below.mean()),
             "above": float(above.mean()),

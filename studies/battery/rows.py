@@ -69,6 +69,9 @@ class Row:
         Whether it was run last.
     repetitions : int
         Data sets, at most.
+    truths : int
+        Fresh data sets, of other seeds, from which the truth comes; 0 where it is the mean of the
+        estimates themselves.
     """
 
     draw: Draw
@@ -79,6 +82,7 @@ class Row:
     nulls: tuple[str, ...] = ()
     held: bool = False
     repetitions: int = 400
+    truths: int = 0
     formula: str = "y ~ ."
     cluster: str | None = None
 
@@ -175,8 +179,10 @@ def plug_in(results: pi.LearnerResults) -> pi.EstimandResults:
 
 def fit_other(results: pi.LearnerResults, other: Any) -> pi.LearnerResults:
     """Fit another learner to the same data."""
-    learner = pi.Learner.from_formula("y ~ .", results.loss().data, other)
-    return learner.fit(seed=results.seed, progress=False)
+    frame = results.model.data.frame
+    features = " + ".join(name for name in frame if name.startswith("x"))
+    learner = pi.Learner.from_formula(f"y ~ {features}", frame, other)
+    return learner.fit(results.resampling, seed=results.seed, progress=False)
 
 
 GRID = np.array(NORMAL)
@@ -204,6 +210,60 @@ def every(other: Any) -> dict[str, Ask]:
     }
 
 
+def with_side(draw: Draw) -> Draw:
+    """Return draws with a column that says whether x1 is above 0, for subgroups."""
+
+    def draw_with_side(rng: np.random.Generator, n: int) -> pd.DataFrame:
+        frame = draw(rng, n)
+        return frame.assign(side=np.where(frame["x1"] > 0, "above", "below"))
+
+    return draw_with_side
+
+
+def all_estimands(other: Any, step: Any = None) -> dict[str, Ask]:
+    """Ask for every estimand that has an interval, on the same refits.
+
+    Curves are at a grid that does not depend on the data. Conditional measures, which take most of
+    the time, have settings of their own.
+    """
+    grids = dict.fromkeys(("x1", "x2", "x3", "x4"), GRID)
+    pairs = [("x1", "x2"), ("x1", "x3")]
+    some: dict[str, Ask] = {
+        "H": partial(R.h_statistic, features=["x1", "x2"]),
+        "vint": partial(R.vint, pairs=pairs, grid=dict.fromkeys(FEATURES, GRID[::2])),
+    }
+    if step is None:  # an additive model has no interactions
+        some = {"PFI R2": pfi(metric="r2")}
+    return {
+        **some,
+        "PFI": pfi(),
+        "ratio": pfi(relation="ratio"),
+        "additive AMVIM": partial(R.amvim, method="additive"),
+        "LOCO": R.loco,
+        "FIRM given grid": partial(R.firm, grid=grids),
+        "PD": curve("x1", NORMAL),
+        "centered PD": curve("x1", NORMAL, kind="c-ice"),
+        "ALE": partial(R.ale, features="x1", grid=GRID),
+        "slope": partial(R.slopes, features="x1", grid=GRID[1:4], step=step),
+        "AME": partial(R.ame, step=step),
+        "loss": R.loss,
+        "explained": partial(R.loss, relation="explained"),
+        "r2": partial(R.metric, metric="r2"),
+        "rmse": partial(R.metric, metric="rmse"),
+        "by": lambda r: r.pfi(by="side").summary_frame(),
+        "compare": lambda r: pi.compare(r, fit_other(r, other)).summary_frame(),
+        "compare PFI": lambda r: pi.compare(r.pfi(), fit_other(r, other).pfi()).summary_frame(),
+        "contrast": lambda r: contrasts(r.pfi(), "x1 - x2", "x1 - x3"),
+        f"{BAND}PD": lambda r: r.pd("x1", grid=GRID, simultaneous=True),
+        f"{BAND}PFI": lambda r: r.pfi(simultaneous=True),
+    }
+
+
+# A feature that matters and one that does not: samplers are learned in every refit, which is slow.
+CONDITIONAL: dict[str, Ask] = {
+    "CVIM": partial(R.cvim, features=["x1", "x3"]),
+    "AMVIM": partial(R.amvim, features="x1"),
+}
 LOSSES: dict[str, Ask] = {"loss": R.loss, "absolute": partial(R.loss, loss="absolute")}
 
 ROWS: Mapping[str, Row] = {
@@ -971,5 +1031,69 @@ ROWS: Mapping[str, Row] = {
         family="stable",
         nulls=noise(3, 10),
         held=True,
+    ),
+    # All estimands, of whose intervals tables said that no simulation was of them.
+    "all lm": Row(
+        draw=with_side(partial(P.normal, correlation=0.5)),
+        formula="y ~ x1 + x2 + x3 + x4",
+        learner=LM,
+        n=100,
+        asks=all_estimands(LEAF_5),
+        family="stable",
+        nulls=NULLS_4,
+        repetitions=200,
+        truths=400,
+    ),
+    "all tree": Row(
+        draw=with_side(partial(P.normal, correlation=0.5)),
+        formula="y ~ x1 + x2 + x3 + x4",
+        learner=LEAF_5,
+        n=150,
+        asks=all_estimands(LM, "sd"),
+        family="tree",
+        nulls=NULLS_4,
+        repetitions=200,
+        truths=400,
+    ),
+    "all logistic": Row(
+        draw=partial(P.classes, intercept=-0.5),
+        learner=LogisticRegression(),
+        n=200,
+        asks={
+            "PFI log": pfi(loss="log"),
+            "PFI AUC": pfi(metric="roc_auc"),
+            "PD": curve("x1", NORMAL),
+            "ALE": partial(R.ale, features="x1", grid=GRID),
+            "slope": partial(R.slopes, features="x1", grid=GRID[1:4]),
+            "AME": R.ame,
+            "H": partial(R.h_statistic, features=["x1", "x2"]),
+            "loss": R.loss,
+            "explained": partial(R.loss, relation="explained"),
+            "AUC": partial(R.metric, metric="roc_auc"),
+        },
+        family="stable",
+        nulls=NULLS_4,
+        repetitions=200,
+        truths=400,
+    ),
+    "conditional lm": Row(
+        draw=partial(P.normal, correlation=0.5),
+        learner=LM,
+        n=100,
+        asks=CONDITIONAL,
+        family="stable",
+        nulls=NULLS_4,
+        repetitions=200,
+        truths=400,
+    ),
+    "conditional tree": Row(
+        draw=partial(P.normal, correlation=0.5),
+        learner=LEAF_5,
+        n=150,
+        asks=CONDITIONAL,
+        family="tree",
+        nulls=NULLS_4,
+        repetitions=200,
+        truths=400,
     ),
 }

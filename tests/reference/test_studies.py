@@ -41,6 +41,7 @@ def script(name: str) -> ModuleType:
 
 sys.path.insert(0, str(STUDIES))  # of scripts that import each other
 settings, run, coverage_table = script("settings"), script("run"), script("coverage_table")
+low = importlib.import_module("battery.low")
 STUDIES_OF = settings.STUDIES
 PAPER = settings.paper_tables().set_index(["estimand", "process", "learner", "n"])
 ROWS = list(PAPER.index)
@@ -143,6 +144,7 @@ def test_the_readme_quotes_what_corrected_intervals_covered() -> None:
     linear = [row.mean for row in rows if row.learners == "linear models"]
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     words = f"on average {min(linear)}% (subsampling) and {max(linear)}% (bootstrap)"
+    words += f" of {rows[0].data_sets:,} data sets"
     assert words in " ".join(readme.split())
 
 
@@ -181,6 +183,36 @@ def test_irrelevant_features_are_not_rejected_more_often_than_the_level_says(
     sets = rows["data_sets"].groupby("family").sum()
     rejected = (rows["rejects"] * rows["data_sets"]).groupby("family").sum() / sets
     assert (rejected <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / sets)).all()
+
+
+def test_the_truth_of_the_third_edition_is_not_that_of_its_estimates() -> None:
+    table = found("battery").query("truths > 0")
+    assert set(table["row"]) == {name for name, row in coverage_table.ROWS.items() if row.truths}
+    assert (table["truths"] >= 400).all()
+
+
+def test_terms_that_cover_improbably_little() -> None:
+    """180 of 200 has a probability of 0.26% at 95%, and 182 of 200 one of 1.3%."""
+    table = pd.DataFrame({"coverage": [0.9, 0.91, 1.0], "data_sets": 200}, index=["a", "b", "c"])
+    assert list(low.improbable(table).index) == ["a"]
+    assert low.improbable(table)["probability"]["a"] == pytest.approx(0.0026, abs=1e-4)
+    rng = np.random.default_rng(1)
+    for coverage in (0.95, 0.9, 0.85):
+        drawn = rng.binomial(200, coverage, size=20_000) / 200
+        share = len(low.improbable(pd.DataFrame({"coverage": drawn, "data_sets": 200}))) / 20_000
+        assert low.power(table["data_sets"], coverage) == pytest.approx(share, abs=0.012)
+    assert low.power(table["data_sets"], 0.95) < 0.01
+
+
+def test_the_page_names_kernels(battery: pd.DataFrame) -> None:
+    """Their tests of irrelevant features reject 10%, where the level is 5%."""
+    named = low.liberal(battery)
+    assert {"SVR", "kernel ridge"} <= set(named.index)
+    assert (named["share"] > 0.06).all()
+    page = " ".join((ROOT / "docs" / "inference.md").read_text("utf-8").split())
+    both = named.loc[["kernel ridge", "SVR"]]
+    words = [f"{r.share:.0%} ({r.rejected:.0f} of {r.tests})" for r in both.itertuples()]
+    assert f"kernel ridge {words[0]} and SVR {words[1]}" in page
 
 
 def test_harm_is_found(battery: pd.DataFrame) -> None:

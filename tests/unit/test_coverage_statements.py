@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import (
     BaggingRegressor,
@@ -21,16 +23,22 @@ from sklearn.preprocessing import SplineTransformer, StandardScaler
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeClassifier
 
+import pyinterp as pi
 from pyinterp.inference import coverage
 from pyinterp.inference.coverage import Coverage, coverage_of, coverages
 from pyinterp.models.specification import family_of
+from pyinterp.results.footnotes import NO_SIMULATION
 
 HALVES = ("half-sample", "halves")
 TABLE = (
-    Coverage("PFI", "", "forests", *HALVES, 40, 2000, 21, 56, 96, 93, "battery"),
-    Coverage("PFI", "", "boosting", *HALVES, 60, 500, 4, 14, 94, 92, "battery"),
-    Coverage("PFI", "log loss", "nearest neighbors", *HALVES, 200, 200, 1, 2, 95, 95, "battery"),
-    Coverage("PD", "", "forests", "corrected", "bootstrap", 100, 1000, 4, 12, 86, 85, "published"),
+    Coverage("PFI", "", "forests", *HALVES, 40, 2000, 21, 56, 2100, 96, 93, "battery"),
+    Coverage("PFI", "", "boosting", *HALVES, 60, 500, 4, 14, 160, 94, 92, "battery"),
+    Coverage(
+        "PFI", "log loss", "nearest neighbors", *HALVES, 200, 200, 1, 2, 200, 95, 95, "battery"
+    ),
+    Coverage(
+        "PD", "", "forests", "corrected", "bootstrap", 100, 1000, 4, 12, 4000, 86, 85, "published"
+    ),
 )
 
 
@@ -96,18 +104,21 @@ def said(**options: Any) -> str:
 def test_statements_are_of_the_case_at_hand() -> None:
     of, covered = "In simulations of", "nominal 95% intervals covered 96% on average"
     end = f"{covered}, and 93% or more for nine terms of ten."
-    counts = "21 settings, 56 terms, n = 40 to 2,000"
+    counts = "21 settings, 56 terms, 2,100 data sets, n = 40 to 2,000"
     assert said() == f"{of} forests ({counts}) {end}"
     assert said(n=30_000) == f"{of} forests ({counts}; here 30,000) {end}"
     assert said(learners="") == (
-        f"{of} boosting and forests (25 settings, 70 terms, n = 40 to 2,000) {covered}, and 92% or "
-        "more for nine terms of ten."
+        f"{of} boosting and forests (25 settings, 70 terms, 2,260 data sets, n = 40 to 2,000) "
+        f"{covered}, and 92% or more for nine terms of ten."
     )
     neighbors = said(learners="nearest neighbors", loss="log loss")
-    assert neighbors.startswith(f"{of} nearest neighbors (1 setting, 2 terms, n = 200; here 300)")
+    assert neighbors.startswith(
+        f"{of} nearest neighbors (1 setting, 2 terms, 200 data sets, n = 200; here 300)"
+    )
     curve = said(estimand=("PD",), loss="", cov_type="corrected", plan="bootstrap")
     assert curve.startswith(
-        "In simulations by Molnar et al. (2021; 15 refits) of forests (4 settings, 12 terms"
+        "In simulations by Molnar et al. (2021; 15 refits) of forests (4 settings, 12 terms, "
+        "4,000 data sets"
     )
 
 
@@ -126,3 +137,76 @@ def test_the_table_has_one_line_per_case() -> None:
     assert len(set(keys)) == len(keys)
     assert all(0 <= row.nine_of_ten <= row.mean <= 100 for row in coverages())
     assert all(0 < row.n_low <= row.n_high for row in coverages())
+    assert all(row.data_sets >= 40 * row.settings for row in coverages())
+
+
+@pytest.mark.parametrize("row", coverages(), ids=lambda row: " ".join(map(str, row[:5])))
+def test_a_sentence_says_what_the_table_says(row: Coverage) -> None:
+    sentence = coverage_of(
+        (row.estimand,),
+        loss=row.loss,
+        learners=row.learners,
+        cov_type=row.cov_type,
+        plan=row.plan,
+        n=row.n_low,
+    )
+    assert sentence.startswith(coverage.SOURCES[row.source] + row.learners)
+    assert f", {row.data_sets:,} data sets, n = {row.n_low:,}" in sentence
+    assert f"intervals covered {row.mean}% on average, and {row.nine_of_ten}% or" in sentence
+
+
+def test_clusters_have_simulations_of_their_own() -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(150, 2)), columns=["x1", "y"])
+    learner = pi.Learner.from_formula("y ~ x1", frame, Ridge())
+    by_cluster = learner.fit(pi.HalfSampling(cluster=np.arange(150) // 3), seed=1)
+    full = " ".join(by_cluster.pfi().summary(notes="full").notes)
+    assert "In simulations of 50 or 60 clusters and linear models (1 setting, 3 terms, 188" in full
+    stratified = pi.Bootstrap(15, strata=np.arange(150) % 2)
+    assert NO_SIMULATION in " ".join(learner.fit(stratified, seed=1).pfi().summary().notes)
+
+
+# What has an interval by default, of a learner that was simulated.
+ASKS: dict[str, dict[str, Any]] = {
+    "pfi": {},
+    "pfi ratio": {"relation": "ratio"},
+    "pfi metric": {"metric": "r2"},
+    "pfi by": {"by": "side"},
+    "pfi conditional": {"sampler": "conditional"},
+    "mvim": {},
+    "cvim": {},
+    "amvim": {},
+    "amvim additive": {"method": "additive"},
+    "loco": {},
+    "firm": {},
+    "h_statistic": {},
+    "vint": {},
+    "pd": {"features": "x1"},
+    "pd centered": {"features": "x1", "kind": "c-ice"},
+    "ale": {"features": "x1"},
+    "slopes": {"features": "x1", "step": "sd"},
+    "ame": {"step": "sd"},
+    "loss": {},
+    "loss explained": {"relation": "explained"},
+    "metric r2": {"metric": "r2"},
+    "metric rmse": {"metric": "rmse"},
+}
+
+
+@pytest.fixture(scope="module")
+def trees() -> pi.LearnerResults:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(80, 2)), columns=["x1", "x2"])
+    side = np.where(frame["x1"] > 0, "above", "below")
+    frame = frame.assign(side=side, y=frame["x1"] * frame["x2"] + rng.normal(size=80))
+    tree = DecisionTreeRegressor(min_samples_leaf=5)
+    return pi.Learner.from_formula("y ~ x1 + x2", frame, tree).fit(seed=1, progress=False)
+
+
+@pytest.mark.parametrize("asked", ASKS)
+def test_simulations_are_of_every_estimand_with_an_interval(
+    trees: pi.LearnerResults, asked: str
+) -> None:
+    results = getattr(trees, asked.split(maxsplit=1)[0])(**ASKS[asked])
+    assert NO_SIMULATION not in " ".join(results.summary().notes)
+    assert "data sets, n = " in " ".join(results.summary(notes="full").notes)

@@ -87,6 +87,7 @@ def accumulated_local_effects(
             ),
         ),
         parameter=Parameter(null=0.0, effect=True),
+        coverage=("ALE",) if len(names) == 1 else (),
         no_weights=None,
     )
 

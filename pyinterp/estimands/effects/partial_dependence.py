@@ -216,7 +216,7 @@ def _of_rows(curve: Estimand, at: Points, kind: PDKind, average: Average) -> Est
         form=kind,
         words=words,
         parameter=Parameter(null=0.0, effect=curve.parameter.effect),
-        coverage=(),
+        coverage=("centered PD",) if curve.coverage and kind == "c-ice" else (),
     )
 
 

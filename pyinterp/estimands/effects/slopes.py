@@ -77,6 +77,7 @@ def slopes(
             zero_variance="a feature that no refit uses, or a slope that all refits and rows share",
         ),
         parameter=Parameter(null=0.0, effect=True),
+        coverage=("slope",),
         no_weights=None,
     )
 
@@ -137,6 +138,7 @@ def average_marginal_effects(
             zero_variance="not used in any refit, or a slope that all refits and rows share",
         ),
         parameter=Parameter(null=0.0, effect=True),
+        coverage=("AME",),
         no_weights=None,
     )
 

@@ -80,6 +80,7 @@ def metric_importance(
             zero_variance=NO_USE,
         ),
         parameter=PARAMETERS[relation],
+        coverage=("PFI by metric",) if differs else (),
         no_weights="its permutations exchange rows that weigh the same",
         score=score,
     )

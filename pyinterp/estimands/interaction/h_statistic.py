@@ -160,6 +160,7 @@ def h_statistic(
         ),
         # The error of a mean square grows with its distance from 0.
         parameter=Parameter(range=POSITIVE, no_effect=0.0 if squared else None),
+        coverage=("H",) if order == "overall" and normalize and squared else (),
         no_weights=None,
     )
 
