@@ -173,7 +173,7 @@ def read_kernel(model: Any, kind: Kind) -> KernelModel | None:
     """Return what a kernel machine of scikit-learn is computed from; None for other models."""
     names = {base.__name__ for base in type(model).__mro__}
     if isinstance(model, CalibratedClassifierCV):
-        return _read_calibrated(model) if kind == "probability" else None
+        return _read_calibration(model) if kind == "probability" else None
     try:
         if names & {"SVC", "NuSVC"}:
             return _read_classifier(model, kind)
@@ -191,7 +191,7 @@ def read_kernel(model: Any, kind: Kind) -> KernelModel | None:
     return None
 
 
-def _read_calibrated(model: CalibratedClassifierCV) -> KernelModel | None:
+def _read_calibration(model: CalibratedClassifierCV) -> KernelModel | None:
     """Return the machine in a calibrated one, if it is one of two classes (``ensemble=False``)."""
     inside = members(model)
     if len(inside) != 1 or not inside[0].scores or len(model.classes_) != 2:
