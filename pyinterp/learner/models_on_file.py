@@ -137,6 +137,6 @@ def _estimator(refit: Refit) -> Any:
 
 def _places(refit: Refit, population: Sample, *, own_rows: bool) -> IntArray | Sample | None:
     if refit.train is None or own_rows:
-        return refit.train and refit.train.at_hand()
+        return refit.train and refit.train.take(np.arange(refit.train.nobs))
     places: IntArray = np.searchsorted(population.rows, refit.train.rows)
     return places

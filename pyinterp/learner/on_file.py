@@ -282,7 +282,7 @@ def record_of(analysis: Analysis) -> Record:
         refits=tuple(
             RefitRecord(
                 number=refit.number,
-                evaluation=refit.evaluation.at_hand() if data is None else None,
+                evaluation=None if data is not None else _columns(refit.evaluation),
                 n_train=refit.n_train,
                 n_evaluation=refit.n_evaluation,
             )
@@ -297,6 +297,11 @@ def record_of(analysis: Analysis) -> Record:
             distributions=None if stated is None else _by_name(stated),
         ),
     )
+
+
+def _columns(rows: Sample) -> Sample:
+    """Return rows with columns of their own, not as places in others."""
+    return rows.take(np.arange(rows.nobs))
 
 
 def _by_name(predictor: Predictor) -> Predictor:
