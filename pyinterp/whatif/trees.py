@@ -180,6 +180,7 @@ class TreesWhatIf(ExactWhatIf):
     def _sums(self, jobs: Sequence[Callable[[], FloatArray]]) -> Iterator[FloatArray]:
         """Yield the outcomes of jobs, done by as many threads as the model predicts with."""
         threads = getattr(self.predictor.estimator, "n_jobs", None)
+        threads = -1 if threads == 0 else threads  # all, to XGBoost and LightGBM
         if threads in (None, 1) or len(jobs) == 1:
             yield from (job() for job in jobs)
             return

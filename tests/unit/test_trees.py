@@ -746,5 +746,9 @@ def test_any_number_of_threads_adds_up_the_same_bits(monkeypatch: pytest.MonkeyP
         forest.set_params(n_jobs=n_jobs)
         found.append(pi.FittedModel(forest, exog, endog).pfi().replicates.per_refit)
     assert len(threads) > 1
+    for model in (XGBRegressor(n_estimators=5, n_jobs=0), LGBMRegressor(n_jobs=0, verbose=-1)):
+        assert (
+            pi.FittedModel(model.fit(exog, endog), exog, endog).pfi().engine.name.endswith("exact")
+        )
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
