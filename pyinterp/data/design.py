@@ -82,7 +82,7 @@ class Design(ABC):
         return self.encode(sample.variables, sample.index)
 
     @cached_property
-    def apart(self) -> tuple[IntArray, ...] | None:
+    def columns_by_variable(self) -> tuple[IntArray, ...] | None:
         """The columns of every variable; None if a column depends on several variables."""
         if any(self.others([name]) for name in self.variables):
             return None
@@ -253,7 +253,7 @@ class FormulaDesign(Design):
         return self._coding.build(frame, range(len(self._coding.terms)))
 
     def rows_of(self, sample: Sample) -> FloatArray:
-        """Return the design of the rows of a sample; those of the design's frame are kept."""
+        """Return the design of the rows of a sample; a small matrix of all rows is made once."""
         if not isinstance(sample, SomeRows) or sample.whole.variables is not self.frame:
             return self.encode(sample.variables)
         return self.encode(sample.variables) if self._matrix is None else self._matrix[sample.at]

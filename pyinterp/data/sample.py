@@ -103,7 +103,7 @@ class Sample:
 
     @cached_property
     def digest(self) -> str:
-        """What tells its values from those of other rows, in other processes too."""
+        """A hash of the values, the same in every process."""
         return str(joblib.hash((self.variables, self.y, self.clusters, self.weights)))
 
     def some(self, at: IntArray) -> Sample:

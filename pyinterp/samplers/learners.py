@@ -168,10 +168,10 @@ def regressions(
 ) -> tuple[FloatArray, FloatArray] | None:
     r"""Return means, (q,), and coefficients of deviations from them, (q, q), of ridge regressions.
 
-    Column j of the coefficients is that of column j on all others, standardized; its penalty has
-    the smallest leave-one-out error, as in scikit-learn's ``RidgeCV``. One Gram matrix serves all:
-    with P the inverse of it plus the penalty, coefficients are :math:`-P_{kj} / P_{jj}`, residuals
-    :math:`(Z P)_{ij} / P_{jj}` and leverages
+    Column j of the coefficients regresses column j on all others, standardized. Its penalty has
+    the smallest leave-one-out error, as in scikit-learn's ``RidgeCV``. One Gram matrix G serves
+    all. With penalty h and :math:`P = (G + h I)^{-1}`, coefficients are
+    :math:`-P_{kj} / P_{jj}`, residuals :math:`(Z P)_{ij} / P_{jj}` and leverages
     :math:`w_i / W + (Z P Z^T)_{ii} - (Z P)_{ij}^2 / P_{jj}`. None if values are missing, or there
     are no more rows than columns.
 

@@ -22,7 +22,8 @@ from pyinterp.samplers.learners import regressions
 LearnFunction: TypeAlias = Callable[[FloatArray, pd.DataFrame, Any], Callable[..., FloatArray]]
 
 FOLDS, TRIAL_FOLDS = 5, 3
-_CHOICES: dict[Any, list[bool]] = {}  # of learners
+# Whether trees help, by data, feature and kind of learner: known to the process, not to files.
+_CHOICES: dict[Any, list[bool]] = {}
 
 
 class Target(NamedTuple):

@@ -97,7 +97,10 @@ CAUTION = (
     "copies of these data: where estimate and truth differ, coverage may too, and other data of "
     "the same kind would differ by more than these standard errors."
 )
-OF_NULL = "The response of the copies does not depend on {}: rejected is the size of the test."
+OF_NULL = (
+    "The response of the copies does not depend on {}. Where its truth is the null value, rejected "
+    "is the size of the test."
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -95,12 +95,12 @@ class Inputs:
             return None
         if isinstance(design, FrameDesign) or design.discrete or design.single:
             return None
-        if design.apart is None:
+        if design.columns_by_variable is None:
             return None
         rows, rng = self.rows, np.random.default_rng(0)
         # Half of the rows, so that their means are others.
         new = rows[: min(-(-len(rows) // 2), most)].copy()
-        for columns in design.apart:
+        for columns in design.columns_by_variable:
             others = rng.permutation(len(rows))[: len(new)]
             new[:, columns] = rows[others[:, None], columns]
         return new
