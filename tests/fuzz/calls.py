@@ -886,6 +886,7 @@ def _simulation() -> list[Call]:
             kinds={
                 "results": "one",
                 "estimates": "estimates",
+                "null": "features",
                 "data_sets": "count",
                 "truth_refits": "count",
                 "alpha": "alpha",
