@@ -18,14 +18,11 @@ import pandas as pd
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.form import Form
 from pyinterp.data.formula.coding import Factor, Scope, Terms, learn, reason_of
-from pyinterp.data.sample import Sample, SomeRows
+from pyinterp.data.sample import LARGE_MATRIX, Sample, SomeRows
 from pyinterp.errors import DesignError, FormulaError, list_of, short
 from pyinterp.representation import about
 
 SAME = 1e-6  # of a column's largest value: two ways to compute it differ by rounding only
-# Bytes of a design matrix that is not kept: parts of it are encoded when they are needed, in
-# little time beside what is done with them.
-LARGE_MATRIX = 2**24
 
 
 class Swap(NamedTuple):

@@ -18,6 +18,9 @@ from pyinterp.representation import about
 
 # Sizes of a response between which variances of squared losses, its fourth power, are exact.
 SMALLEST, LARGEST = 1e-70, 1e70
+# Bytes of a matrix that is not kept: parts of it are encoded when they are needed, in little time
+# beside what is done with them.
+LARGE_MATRIX = 2**24
 MOST_CLASSES = 20  # more than so many different numbers are looked at twice
 
 
@@ -101,6 +104,23 @@ class Sample:
         """Number of distinct rows, or of clusters if rows are not independent."""
         return len(np.unique(self.rows if self.clusters is None else self.clusters))
 
+    def numbers(self, names: tuple[str, ...]) -> FloatArray | None:
+        """Return some variables as doubles; None if one is no number, or there are many rows.
+
+        They are made once.
+        """
+        if names not in self._numbers:
+            dtypes = [self.variables[name].dtype for name in names]
+            small = 8 * self.nobs * len(names) <= LARGE_MATRIX
+            numeric = small and all(dtype.kind in "biuf" for dtype in dtypes)
+            values = [np.asarray(self.variables[n], np.float64) for n in names] if numeric else []
+            self._numbers[names] = np.column_stack(values) if values else None
+        return self._numbers[names]
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[str, ...], FloatArray | None]:
+        return {}
+
     @cached_property
     def digest(self) -> str:
         """A hash of the values, the same in every process."""
@@ -128,6 +148,10 @@ class Sample:
             index=None if self.index is None else self.index.take(rows),
             weights=None if self.weights is None else self.weights[rows],
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is made again when it is needed."""
+        return {name: value for name, value in vars(self).items() if name != "_numbers"}
 
     def __repr__(self) -> str:
         return about(self, f"{self.nobs} rows", f"{self.variables.shape[1]} variables")
@@ -170,6 +194,11 @@ class SomeRows(Sample):
     def take(self, rows: IntArray) -> Sample:
         """Return the sample of the rows at these positions, repeats allowed."""
         return self.whole.take(self.at[rows])
+
+    def numbers(self, names: tuple[str, ...]) -> FloatArray | None:
+        """Return some variables as doubles, out of those of all rows."""
+        every = self.whole.numbers(names)
+        return None if every is None else every[self.at]
 
     @property
     def nobs(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -64,9 +64,12 @@ class Inputs:
     @cached_property
     def rows(self) -> FloatArray:
         """The sample's inputs, shape (n, columns)."""
-        if isinstance(self.design, FrameDesign):
-            return self.of(self.sample.variables)
-        return self._of(self.design.rows_of(self.sample))
+        design = self.design
+        if not isinstance(design, FrameDesign):
+            return self._of(design.rows_of(self.sample))
+        if self.before is None and (rows := self.sample.numbers(design.variables)) is not None:
+            return self._of(rows)
+        return self.of(self.sample.variables)
 
     def of(self, variables: pd.DataFrame) -> FloatArray:
         """Return the inputs of other rows."""
@@ -88,14 +91,14 @@ class Inputs:
     def shuffle(self, most: int) -> FloatArray | None:
         """Return rows in which every variable is another row's, at most so many.
 
-        None unless the model is given doubles that each come from one variable alone.
+        None unless the model is given numbers that each come from one variable alone.
         """
         design = self.design
-        if self.before is not None or self.cast is not None:
+        if self.before is not None or self.cast is not None or design.discrete:
             return None
-        if isinstance(design, FrameDesign) or design.discrete or design.single:
+        if isinstance(design, FrameDesign) and self.sample.numbers(design.variables) is None:
             return None
-        if design.columns_by_variable is None:
+        if design.single or design.columns_by_variable is None:
             return None
         rows, rng = self.rows, np.random.default_rng(0)
         # Half of the rows, so that their means are others.
@@ -105,6 +108,12 @@ class Inputs:
             new[:, columns] = rows[others[:, None], columns]
         return new
 
+    def as_given(self, rows: FloatArray) -> Matrix:
+        """Return rows of numbers as the model is given them."""
+        if not isinstance(self.design, FrameDesign):
+            return rows
+        return self.design.form.write(pd.DataFrame(rows, columns=list(self.design.variables)))
+
     def by_donor(self, variables: Sequence[str], donors: pd.DataFrame) -> ColumnValues | None:
         """Return the columns that the variables determine, and their values by donor.
 
@@ -112,9 +121,10 @@ class Inputs:
         """
         design = self.design
         if self.before is None and isinstance(design, FrameDesign):
-            rows = design.plain(self.sample.variables)
-            columns, levels = design.driven(variables), _by_name(rows, self.levels)
-            values = _codes(donors[list(variables)], levels)
+            levels: ByName = {}
+            if self.levels:
+                levels = _by_name(design.plain(self.sample.variables), self.levels)
+            columns, values = design.driven(variables), _codes(donors, levels, variables)
         else:
             swap = design.swap(self.sample, variables, donors)
             if self.before is not None:
@@ -203,8 +213,9 @@ def _by_name(frame: pd.DataFrame, levels: Levels) -> ByName:
     return dict(zip(frame.select_dtypes("category").columns, levels, strict=False))
 
 
-def _codes(frame: pd.DataFrame, levels: ByName) -> FloatArray:
-    return np.column_stack([_number(c, levels.get(name, ())) for name, c in frame.items()])
+def _codes(frame: pd.DataFrame, levels: ByName, names: Iterable[Any] | None = None) -> FloatArray:
+    names = frame.columns if names is None else names
+    return np.column_stack([_number(frame[name], levels.get(name, ())) for name in names])
 
 
 def _number(column: pd.Series[Any], levels: Sequence[Any] | None) -> FloatArray:
