@@ -58,15 +58,15 @@ def _sums(points: FloatArray, others: FloatArray, counts: Any, pieces: Pieces) -
     counts, values and squares are differences of running sums.
     """
     degree = max(k for _, of in pieces for k in range(3) if of[k])
-    running = np.zeros((degree + 1, len(others) + 1))
+    running = np.zeros((len(others) + 1, degree + 1))
     for k in range(degree + 1):
-        np.cumsum(counts * others**k, out=running[k, 1:])
-    # Where the others begin that are in no piece before: all are above minus infinity.
+        np.cumsum(counts * others**k, out=running[1:, k])
+    # Sums over the others that are in no piece before: all are above minus infinity.
     places = [np.searchsorted(others, points - begin) for begin, _ in pieces[1:]]
-    bounds = [np.full(len(points), len(others)), *places, np.zeros(len(points), dtype=np.intp)]
+    before = [running[-1:], *(running.take(place, axis=0) for place in places), running[:1]]
     total = np.zeros(len(points))
-    for (_, (a, b, c)), above, below in zip(pieces, bounds, bounds[1:], strict=False):
-        number, values, *squares = running[:, above] - running[:, below]
+    for (_, (a, b, c)), above, below in zip(pieces, before, before[1:], strict=False):
+        number, values, *squares = (above - below).T
         total += number * (a + points * (b + c * points)) - values * (b + 2 * c * points)
         if squares:
             total += c * squares[0]

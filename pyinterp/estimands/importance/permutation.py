@@ -126,8 +126,9 @@ def _draws_in_words(
     data = problem.population.variables
     constant = []
     for name in features:
-        # A missing value is another value.
-        if all(data[of].nunique(dropna=False) <= 1 for of in problem.features[name]):
+        # A missing value is another value. A few rows tell it of most features.
+        columns = (data[of] for of in problem.features[name])
+        if all(c[:9].nunique(dropna=False) <= 1 >= c.nunique(dropna=False) for c in columns):
             constant.append(f"`{name}`")
     if constant:
         names = ", ".join(constant)
