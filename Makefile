@@ -22,7 +22,7 @@ test: $(VENV)/.test
 
 # Saved results, kinds of learners, pages, fuzzed inputs, naive oracles, studies, interrupts and R besides.
 test-all: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist worksteal tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=60 tests
 
 # What to run before a commit: rules, types, and the tests that take seconds.
 check: $(VENV)/.dev lint
