@@ -9,7 +9,7 @@ FAST = accumulated adapters averages bad_input errors estimate estimates feature
   seeds
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all check coverage house wheel lowest matrix r torch more lint docs calibration acceptance torture mutants bench study papers format clean
+.PHONY: demo test test-all check coverage house wheel dist r_package lowest matrix r torch more lint docs calibration acceptance torture mutants bench study papers format clean
 
 # Two processes fill two cores: two of tests, or one of pages and one of tests. More threads in each take twice the time.
 test test-all check coverage calibration acceptance torture mutants bench papers study docs: export OMP_NUM_THREADS = 1
@@ -35,6 +35,14 @@ coverage: $(VENV)/.test
 # The wheel, in an empty environment, without the source tree.
 wheel: $(VENV)/.test
 	tests/wheel.sh $(BIN)/python
+
+# Wheel and sdist for a release (RELEASING.md): the same bytes twice, checked, and run away from the source.
+dist: $(VENV)/.dev
+	tests/dist.sh $(BIN)/python
+
+# The package for R, checked as CRAN does; skipped without R and its packages reticulate and testthat.
+r_package: $(VENV)/.test
+	tests/r_package.sh $(BIN)/python
 
 # The lowest versions that pyproject.toml allows, in an environment of their own.
 lowest:

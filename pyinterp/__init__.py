@@ -6,6 +6,8 @@ Every public name is imported on first use, so that ``import pyinterp`` itself i
 from __future__ import annotations
 
 import importlib
+import warnings
+from os import scandir, sep
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -157,3 +159,21 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*(name for name in globals() if name.startswith("__")), *__all__})
+
+
+def _with_namesake() -> bool:
+    """Whether PyPI's other `pyinterp` is installed in the same folder, its files among ours."""
+    try:
+        entries = [entry.name for entry in scandir(__path__[0].rpartition(sep)[0])]
+    except OSError:  # in an archive
+        return False
+    return any(name.startswith("pyinterp-") and name.endswith(".dist-info") for name in entries)
+
+
+if _with_namesake():
+    warnings.warn(
+        "PyPI's `pyinterp`, for geospatial interpolation, is installed beside `pyinterp-stats`, "
+        "and their files overwrite each other: run `pip uninstall pyinterp pyinterp-stats`, then "
+        "install one of them.",
+        stacklevel=2,
+    )

@@ -15,6 +15,7 @@ Module                What is in it
 `learner`             Learners of R as scikit-learn style estimators
 `model`               Models that R has fitted already
 `fits`                Fits of R that can be pickled
+`from_r`              What the R package in r_package/ calls, without rpy2
 `arguments`           Arguments of R's functions
 `names`               Names of columns: plain words for R
 `inputs`              Rows and responses, checked before R sees them

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 import subprocess
+import sys
 import threading
 import warnings
 from importlib import resources
@@ -18,6 +20,7 @@ __all__ = ["R", "start_r"]
 
 LIBRARIES = "LD_LIBRARY_PATH"
 INSTALL_RPY2 = 'pip install "pyinterp-stats[r]"'
+RETICULATE = (1, 31)  # 1.28 ends R when rpy2 calls it, 1.31 does not
 
 
 class R(NamedTuple):
@@ -41,6 +44,7 @@ def start_r() -> R:
     RMissingError
         If rpy2 or R is absent, or if their versions do not fit.
     """
+    _check_reticulate()
     quiet = logging.getLogger("rpy2")  # what fails is raised, in words of our own
     level = quiet.level
     quiet.setLevel(logging.CRITICAL)
@@ -54,6 +58,21 @@ def start_r() -> R:
         code = resources.files("r_bridge").joinpath(file).read_text(encoding="utf-8")
         interface.evalr(code, envir=helpers)
     return R(interface, openrlib, callbacks, helpers)
+
+
+def _check_reticulate() -> None:
+    """Refuse to run inside an R whose reticulate would end it."""
+    inside = sys.modules.get("rpytools")  # reticulate's own module
+    if inside is None or inside.__file__ is None:
+        return
+    about = Path(inside.__file__).parents[2] / "DESCRIPTION"
+    said = re.search(r"^Version: (\d+)\.(\d+)", about.read_text("utf-8"), re.MULTILINE)
+    if said is not None and (int(said[1]), int(said[2])) < RETICULATE:
+        raise RMissingError(
+            f"`r_bridge` inside R needs reticulate {'.'.join(map(str, RETICULATE))} or later, and "
+            f"{said[1]}.{said[2]} would end this R with its data; update reticulate, or use the R "
+            "package in r_package/, which calls R's learners without rpy2."
+        )
 
 
 def _import_rpy2() -> tuple[Any, Any, Any]:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the wheel, installs it into an empty environment and tests it away from the source tree.
+# Builds the wheel, or takes one, installs it into an empty environment and tests it away from the source tree.
 # No extras are installed, so a dependency that is not declared is missing here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -8,7 +8,7 @@ python="${1:-.venv/bin/python}"
 place="$(mktemp -d)"
 trap 'rm -rf "$place"' EXIT
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=1
-"$python" -m pip wheel --no-deps -w "$place" .
+if [ $# -gt 1 ]; then cp "$2" "$place"; else "$python" -m pip wheel --no-deps -w "$place" .; fi
 "$python" -m venv "$place/venv"
 python="$place/venv/bin/python"
 "$python" -m pip install "$place"/*.whl pytest pytest-timeout

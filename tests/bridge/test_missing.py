@@ -56,6 +56,18 @@ def test_rpy2_is_absent(run: Run, tmp_path: Path) -> None:
     )
 
 
+def test_an_old_reticulate_would_end_r(run: Run, tmp_path: Path) -> None:
+    inside = tmp_path / "reticulate" / "python" / "rpytools"
+    inside.mkdir(parents=True)
+    (inside / "__init__.py").touch()
+    about = tmp_path / "reticulate" / "DESCRIPTION"
+    gone = shim(tmp_path, "raise ModuleNotFoundError(\"No module named 'rpy2'\", name='rpy2')")
+    code = f"import sys; sys.path.insert(0, {str(inside.parent)!r}); import rpytools\n{START}"
+    for version, sentence in (("1.28", "1.28 would end this R"), ("1.46.0", "needs rpy2")):
+        about.write_text(f"Package: reticulate\nVersion: {version}\n", encoding="utf-8")
+        assert all(sentence in said for said in sentences(run(code, before=gone)))
+
+
 @pytest.mark.parametrize("kind", ["ValueError", "RuntimeError", "OSError", "FFI.error"])
 @needs_r
 def test_versions_that_do_not_fit(run: Run, tmp_path: Path, kind: str) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+import pyinterp as pi
+
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT, TOOLS = PYPROJECT["project"], PYPROJECT["tool"]
@@ -68,6 +70,28 @@ def test_the_citation_is_one_of_the_format_and_of_this_package() -> None:
         assert reference["type"] == "article"
         assert isinstance(reference["year"], int)
         assert_authors(reference["authors"])
+
+
+def test_version_and_dependencies_are_the_same_wherever_they_stand() -> None:
+    yaml = pytest.importorskip("yaml")
+    recipe, version = yaml.safe_load(text_of(".ci/conda/recipe.yaml")), pi.__version__
+    assert recipe["context"]["version"] == version
+    assert yaml.safe_load(text_of("CITATION.cff"))["version"] == version
+    (of_r,) = re.findall(r"^Version: (.+)$", text_of("r_package/DESCRIPTION"), re.MULTILINE)
+    assert of_r == version.partition(".dev")[0]
+    python, *run = [r.replace(" ", "") for r in recipe["requirements"]["run"]]
+    assert python == f"python{PROJECT['requires-python']}"
+    assert run == PROJECT["dependencies"]
+
+
+def test_the_license_of_every_dependency_is_on_its_page() -> None:
+    rows = re.findall(r"^\|(.+)\|(.+)\|$", text_of("docs/licenses.md"), re.MULTILINE)
+    named = {name.strip("* ") for cells, _ in rows for name in re.split(r"[|,]", cells)}
+    extras = PROJECT["optional-dependencies"].values()
+    every = {
+        re.match(r"[\w-]+", text)[0] for some in (PROJECT["dependencies"], *extras) for text in some
+    }  # type: ignore[index]
+    assert every - named == {"pyinterp-stats"}
 
 
 def test_every_command_that_is_described_is_one_of_make_and_the_other_way_round() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
+import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -210,6 +213,18 @@ def test_names_of_the_caller_work_inside_calls_only(data: pd.DataFrame) -> None:
     np.testing.assert_allclose(encoded, np.column_stack([data.x**power, double(data.z)]))
     with pytest.raises(FormulaError, match="Can't find variable `power`"):
         pi.Learner.from_formula("y ~ x + power", data, LinearRegression())
+
+
+def test_a_formula_is_read_where_no_code_of_python_calls(data: pd.DataFrame) -> None:
+    # All that this thread runs besides is C: there is no frame to look for names in, as from R.
+    made: list[pi.Learner] = []
+    read = partial(pi.Learner.from_formula, "y ~ x + I(z**2)", estimator=LinearRegression())
+    _thread.start_new_thread(made.extend, (map(read, [data]),))
+    for _ in range(600):
+        if made:
+            break
+        time.sleep(0.1)
+    assert list(made[0].features) == ["x", "z"]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +39,18 @@ def output_of(code: str) -> str:
 
 def test_importing_pyinterp_imports_no_third_party_module() -> None:
     assert output_of(LOADED) == "pyinterp"
+
+
+def test_the_other_pyinterp_beside_this_one_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pyinterp").symlink_to(Path(pi.__file__).parent)
+    (tmp_path / "pyinterp_stats-0.1.0.dist-info").mkdir()
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{LOADED}"
+    with_warnings = ["-c", f"import warnings; warnings.simplefilter('error')\n{code}"]
+    run = partial(subprocess.run, [sys.executable, *with_warnings], capture_output=True, text=True)
+    assert run().stdout.strip() == "pyinterp"
+    (tmp_path / "pyinterp-2026.2.0.dist-info").mkdir()
+    said = run().stderr.splitlines()[-1]
+    assert said.startswith("UserWarning: PyPI's `pyinterp`, for geospatial interpolation, is ins")
 
 
 def test_errors_come_without_third_party_modules() -> None:

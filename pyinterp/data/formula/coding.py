@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -173,8 +175,11 @@ class Terms(NamedTuple):
 
 def callers_names(depth: int) -> Mapping[str, Any]:
     """Return the names that the code around a call sees; 0 is the code that calls this."""
-    names: Mapping[str, Any] = patsy.EvalEnvironment.capture(depth + 1).namespace
-    return names
+    try:
+        frame = sys._getframe(depth + 1)
+    except ValueError:  # called from R or C, not from Python
+        return {}
+    return ChainMap(frame.f_locals, frame.f_globals)
 
 
 def linear_hypotheses(hypotheses: object, terms: Sequence[str]) -> tuple[FloatArray, FloatArray]:

@@ -1,0 +1,121 @@
+# Fits: learners on resamples, and models that R has fitted already.
+learn <- function(formula, data, learner, plan = NULL, seed = NULL, ..., fit = list(), options = list()) {
+  name <- if (is.character(learner)) learner else deparse1(substitute(learner))
+  if (is.character(learner) && grepl("::", learner, fixed = TRUE)) learner <- eval(str2lang(learner))
+  by_r <- is.function(learner)
+  terms <- stats::terms(stats::as.formula(formula), data = data)
+  formula <- stats::formula(terms)
+  if (length(formula) < 3L) stop("`formula` must have a response, as in y ~ x", call. = FALSE)
+  response <- deparse1(formula[[2L]])
+  data[[response]] <- eval(formula[[2L]], data, environment(formula))
+  labels <- attr(terms, "term.labels")
+  variables <- variables_of(terms, if (!by_r) labels, data)
+  plain <- all(labels %in% c(variables, paste0("`", variables, "`")))
+  no_intercept <- !by_r && !attr(terms, "intercept")
+  if (by_r) {
+    estimator <- of_r(learner, name, formula, plain, data[[response]], list(...))
+  } else {
+    estimator <- if (is.character(learner)) py(python()$bridge, "estimator", learner, ...) else learner
+    if (no_intercept && !identical(list(...)$fit_intercept, FALSE)) {
+      stop("`- 1` needs a learner without an intercept: leave it out, or pass fit_intercept = FALSE", call. = FALSE)
+    }
+    frame <- stats::model.frame(stats::delete.response(terms), data, na.action = stats::na.pass)
+    data[["offset(...)"]] <- stats::model.offset(frame)
+    if (!is.null(data[["offset(...)"]])) options$offset <- "offset(...)"
+    plain <- plain && !any(vapply(data[variables], kind_of, "") %in% c("Date", "POSIXct"))
+    if (!plain) {
+      words <- paste(labels, collapse = " + ")
+      estimator <- python()$bridge$on_columns(callback(columns_of(terms)), words, estimator)
+      options$design <- "frame"
+    }
+  }
+  if (by_r || !plain) fit$n_jobs <- NULL  # R computes in one thread
+  quoted <- vapply(c(response, variables), function(v) {
+    if (grepl("^[A-Za-z_][A-Za-z0-9_]*$", v)) v else sprintf("Q(%s)", encodeString(v, quote = "\""))
+  }, "")
+  text <- paste(quoted[1L], "~", paste(c(quoted[-1L], if (plain && no_intercept) "0"), collapse = " + "))
+  known <- vapply(data, kind_of, "") != "" | names(data) %in% c(response, variables)
+  made <- do.call(py, c(list(python()$pyinterp$Learner, "from_formula", text, data[known], estimator), options))
+  as_fit(do.call(py, c(list(made, "fit", plan, seed = seed), fit)), formula, variables, match.call())
+}
+
+# Columns of the data that terms name; other names must be numbers where the formula was written.
+variables_of <- function(terms, labels, data) {
+  names <- all.vars(stats::delete.response(terms))
+  absent <- Filter(function(v) !exists(v, environment(terms), mode = "numeric"), setdiff(names, names(data)))
+  if (length(absent)) {
+    stop("`data` has no column ", toString(absent), "; its columns are ", toString(names(data), 200L), call. = FALSE)
+  }
+  if (!is.null(labels)) names <- all.vars(str2expression(labels))  # without an offset's
+  intersect(names, names(data))
+}
+
+# Columns of terms for Python: what a design learns (knots, centers, levels) is of the rows of the fit.
+columns_of <- function(terms) {
+  terms <- stats::delete.response(terms)
+  kept <- list()
+  function(columns, key = NULL) {
+    rows <- from_columns(columns)
+    if (is.null(key)) {
+      frame <- stats::model.frame(terms, rows)
+      kept[[length(kept) + 1L]] <<- list(attr(frame, "terms"), stats::.getXlevels(terms, frame))
+      return(length(kept))
+    }
+    frame <- stats::model.frame(kept[[key]][[1L]], rows, xlev = kept[[key]][[2L]])
+    design <- stats::model.matrix(kept[[key]][[1L]], frame)
+    as.double(design[, colnames(design) != "(Intercept)"])
+  }
+}
+
+# A learner of R: Python asks it to fit, and to predict by the key of a fit.
+of_r <- function(fun, name, formula, plain, y, arguments) {
+  for (each in names(arguments)[lengths(arguments) == length(y)]) {
+    stop("`", each, "` has a value for each row, which refits can't draw: use a column, in a ",
+         "function(formula, data) of your own", call. = FALSE)
+  }
+  if (grepl("function(", name, fixed = TRUE)) name <- "function of R"
+  shown <- if (plain) name else paste0(name, "(", deparse1(formula), ")")
+  response <- deparse1(formula[[2L]])
+  formula[[2L]] <- as.name(response)  # as it is analyzed, log(y) too
+  classes <- is.factor(y) || is.character(y) || is.logical(y)
+  needed <- switch(sub(".*::", "", name), ranger = , svm = list(probability = TRUE),
+                   glm = , gam = , bam = list(family = "binomial"))
+  if (classes) arguments <- utils::modifyList(as.list(needed), arguments)
+  kept <- new.env()
+  fit <- function(columns, y, seed) {
+    rows <- from_columns(columns)
+    rows[[response]] <- from_column(y)
+    set.seed(seed, "Mersenne-Twister", "Inversion", "Rejection")
+    model <- eval(as.call(c(quote(fun), quote(formula), data = quote(rows), arguments)))
+    key <- as.character(length(kept) + 1L)
+    kept[[key]] <- list(model, if (classes) levels(factor(rows[[response]])))
+    key
+  }
+  answer <- function(key, columns) predicted(kept[[key]], columns)
+  python()$bridge$learner_of_r(callback(fit), callback(answer), shown, if (classes) list())
+}
+predicted <- function(kept, columns) {
+  as.double(state$fits$predict_fit(kept[[1L]], from_columns(columns), kept[[2L]], learner = TRUE))
+}
+
+of_model <- function(model, data, response, predict = NULL, classes = NULL, ..., options = list()) {
+  asked <- if (is.null(predict)) model else function(rows) predict(model, rows, ...)
+  about <- python()$fits$describe_fit(asked)
+  if (is.null(classes)) classes <- about$classes
+  variables <- intersect(about$variables, names(data))
+  if (!length(variables)) variables <- setdiff(names(data), response)
+  y <- data[[response]]
+  labels <- if (is.factor(y) || is.character(y)) classes else utils::type.convert(classes, as.is = TRUE)
+  answer <- callback(function(key, columns) predicted(list(asked, classes), columns))
+  estimator <- python()$bridge$learner_of_r(NULL, answer, class(model)[1L], if (!is.null(classes)) as.list(labels), "")
+  made <- do.call(py, c(list(python()$pyinterp, "FittedModel", estimator, data[c(variables, response)], response), options))
+  as_fit(made, stats::reformulate(sprintf("`%s`", variables), response), variables, match.call())
+}
+as_fit <- function(results, formula, variables, call) {
+  fit <- list(py = results, formula = formula, variables = variables, call = call, text = py(results, "__str__"))
+  structure(fit, class = "pyinterp_fit")
+}
+
+# Plans, by their names in Python. The default is half-sampling: 15 refits, and 15 pairs on halves.
+plan_of <- function(name, ...) py(python()$pyinterp, name, ...)
+half_sampling <- function(...) plan_of("HalfSampling", ...)

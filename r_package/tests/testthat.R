@@ -1,0 +1,3 @@
+library(testthat)
+library(pyinterpstats)
+test_check("pyinterpstats")

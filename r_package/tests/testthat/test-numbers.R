@@ -1,0 +1,46 @@
+skip_without_python()
+test_that("R and Python fit the same formula alike", {
+  data <- rows[c("mag", "depth", "stations", "time.of.day", "zone")]
+  f <- mag ~ poly(depth, 2) * zone + splines::ns(stations, 3) + log(time.of.day + 1)
+  for (formula in list(f, log(mag) ~ ., mag ~ 0 + depth + zone)) {
+    one <- pfi(learn(formula, data, stats::lm, few(), 1))
+    arguments <- if (attr(stats::terms(formula, data = data), "intercept") == 0) list(fit_intercept = FALSE)
+    two <- pfi(do.call(learn, c(list(formula, data, sklearn, few(), 1), arguments)))
+    expect_equal(coef(one), coef(two), tolerance = 1e-9)
+    expect_equal(vcov(one), vcov(two), tolerance = 1e-9)
+  }
+})
+test_that("all pairs and means of R's models equal loops in R", {
+  for (package in c("mgcv", "randomForest", "ranger", "rpart")) skip_if_not_installed(package)
+  f <- mag ~ depth + zone + stations
+  models <- list(stats::glm(f, data = rows), mgcv::gam(mag ~ s(depth) + zone + stations, data = rows),
+                 ranger::ranger(f, rows, num.trees = 20, seed = 1), rpart::rpart(f, rows),
+                 randomForest::randomForest(f, rows, ntree = 20))
+  for (m in models) {
+    values <- function(d) if (inherits(m, "ranger")) stats::predict(m, d)$predictions else stats::predict(m, d)
+    fit <- of_model(m, rows, "mag")
+    losses <- function(d) (rows$mag - as.double(values(d)))^2
+    all_pairs <- sapply(c(depth = "depth", zone = "zone"), function(x) {
+      others <- sapply(1:80, function(j) mean(losses(replace(rows, x, rows[rep(j, 80), x]))[-j]))
+      mean(others) - mean(losses(rows))
+    })
+    expect_lt(max(abs(coef(pfi(fit, list("depth", "zone"), permutations = "all")) - all_pairs)), 1e-12)
+    by_hand <- sapply(c(100, 300), function(x) mean(values(replace(rows, "depth", x))))
+    expect_lt(max(abs(coef(pd(fit, "depth", grid = c(100, 300))) - by_hand)), 1e-12)
+  }
+  rows$strong <- rows$mag > 4.6
+  m <- stats::glm(strong ~ depth, binomial, rows)
+  by_hand <- c("depth[100]" = mean(stats::predict(m, replace(rows, "depth", 100), type = "response")))
+  expect_equal(coef(pd(of_model(m, rows, "strong"), "depth", grid = list(100))), by_hand, tolerance = 1e-12)
+})
+test_that("learners of classes answer by R's levels, and seeds are of the fit", {
+  fit <- function() pfi(learn(Species ~ ., iris, "ranger::ranger", few(), 1, num.trees = 10))
+  set.seed(3)
+  one <- fit()
+  drawn <- stats::runif(1)
+  set.seed(4)
+  expect_identical(coef(fit()), coef(one))
+  set.seed(3)
+  expect_identical(stats::runif(1), drawn)
+  expect_gt(coef(one)[["Petal.Width"]], coef(one)[["Sepal.Width"]])
+})
