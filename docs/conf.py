@@ -83,7 +83,7 @@ QUESTIONS = {
         "h_statistic vint positivity plot_positivity redundancy"
     ),
     "How good are the predictions?": "loss metric",
-    "How sure is an estimate?": "conf_int cov_params variance_parts ranks",
+    "How sure is an estimate?": "conf_int cov_params variance_parts ranks sample_size",
     "Do estimates differ?": (
         "t_test wald_test f_test flat_test equality_test differences rope_test"
     ),

@@ -191,6 +191,12 @@ TABLE = {
     "equality_test": {},
     "ranks": {"largest_first": "flag", "draws": "draws", "seed": "natural"},
     "rope_test": {"rope": "positive"},
+    "sample_size": {
+        "effect": "positive",
+        "width": "positive",
+        "power": "fraction",
+        "alpha": "alpha",
+    },
     "glance": {},
     "variance_parts": {},
     "cov_params": {"r_matrix": "contrasts"},
@@ -232,6 +238,7 @@ BASE = {
     "wald_test": {"hypotheses": "'x = z'"},
     "f_test": {"hypotheses": "'x = z'"},
     "rope_test": {"rope": "0.1"},
+    "sample_size": {"effect": "0.1"},
     "to_excel": {"path": "new_file() + '.xlsx'"},
 }
 WEIGHTS = {
@@ -304,7 +311,7 @@ def _tables() -> list[Call]:
             callee=f"{who}.{method}",
             kinds=TABLE[method],
             base=BASE.get(method, {}),
-            positional=1 if method in BASE else 0,
+            positional=1 if method in BASE and method != "sample_size" else 0,
         )
         for who, methods in TABLES.items()
         for method in methods
