@@ -152,7 +152,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(f"pyinterp.{_HOME[name]}"), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'pyinterp' has no attribute {name!r}")
+    words = importlib.import_module("pyinterp.hints").sentence(name)
+    raise AttributeError(words or f"module 'pyinterp' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

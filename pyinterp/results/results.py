@@ -57,6 +57,7 @@ Hypothesis: TypeAlias = (
     str | list[str] | Mapping[str, float] | npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike]
 )
 
+LONGEST_SUM = 50  # characters of a contrast's name
 # Standard errors below this share of the estimates' size are rounding, not sampling error.
 ROUNDING = 1e-12
 
@@ -1063,13 +1064,16 @@ class EstimandResults(TableOfEstimands):
             ) from error
         if not np.isfinite(weights).all() or not np.isfinite(target).all():
             raise OptionError("Contrast weights and values must be finite numbers.")
-        names = _hypothesis_names(hypotheses, len(target))
+        names = _hypothesis_names(hypotheses, weights, terms)
         return Hypotheses(weights=weights, target=target, names=names, terms=terms)
 
 
-def _hypothesis_names(hypotheses: Hypothesis, count: int) -> list[str]:
-    """Return names of the hypotheses: their text, or c0, c1, ... as in statsmodels."""
+def _hypothesis_names(
+    hypotheses: Hypothesis, weights: FloatArray, terms: Sequence[str]
+) -> list[str]:
+    """Return names of the hypotheses: their text, their sum, or c0, c1, ... as in statsmodels."""
     parts: list[Any] = []
+    count = len(weights)
     if isinstance(hypotheses, str):
         parts = [hypotheses] if count == 1 else hypotheses.split(",")
     elif isinstance(hypotheses, Mapping):
@@ -1078,7 +1082,18 @@ def _hypothesis_names(hypotheses: Hypothesis, count: int) -> list[str]:
         parts = hypotheses
     if len(parts) == count and all(isinstance(part, str) for part in parts):
         return [part.strip() for part in parts]
-    return [f"c{k}" for k in range(count)]
+    sums = [_sum(row, terms) for row in weights]
+    return [sums[k] if 0 < len(sums[k]) <= LONGEST_SUM else f"c{k}" for k in range(count)]
+
+
+def _sum(weights: FloatArray, terms: Sequence[str]) -> str:
+    """Return a contrast as a sum of terms."""
+    parts = [
+        f"{'-' if weight < 0 else '+'} {'' if abs(weight) == 1 else f'{abs(weight):.4g} '}{term}"
+        for weight, term in zip(weights, terms, strict=True)
+        if weight
+    ]
+    return " ".join(parts).removeprefix("+ ").replace("- ", "-", parts[0].startswith("-"))
 
 
 def _differences(terms: Terms, reference: object, relation: MeanRelation) -> Hypotheses:

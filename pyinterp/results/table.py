@@ -24,7 +24,7 @@ Fact: TypeAlias = tuple[str, str]  # a name and a value of a header
 WIDTH = 80
 NARROWEST = 9  # column of cells
 LONG = 22  # characters of a value from which on it has a line by itself
-ALONE = ["Formula:", "Learner:", "Weights:", "Clusters:", "Offset:"]
+ALONE = ["Formula:", "Learner:", "Chosen:", "Weights:", "Clusters:", "Offset:"]
 ALONE += ["Faster:", "Groups, rows:", "Subgroup, rows:"]
 GAP = "  "
 # A learner with its settings is broken at spaces, and after parentheses.
@@ -49,7 +49,7 @@ p {{ font-size: 9pt; margin: .3em 0; }}
 </body>
 </html>
 """
-NOT_IN_PAPERS = ("Df:", "Engine:", "Date:")
+NOT_IN_PAPERS = ("Df:", "Engine:")
 MARKDOWN = str.maketrans({c: f"\\{c}" for c in "|*_`<"})
 NUMBER = re.compile(r"-[\d.]+(e[+-]?\d+)?")
 RUNS = (*"=+-@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are wide ones
@@ -65,8 +65,7 @@ LATEX |= {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "²": "$^2$",
-    "³": "$^3$",
+    **{raised: f"$^{k}$" for k, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
     "≤": r"$\le$",
     "≥": r"$\ge$",
     "−": "$-$",

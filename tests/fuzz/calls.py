@@ -147,7 +147,6 @@ SUMMARY = {
     "notes": "choice",
     "decimals": "decimals",
     "top": "count",
-    "date": "flag",
 }
 PLAIN = {
     "plot_positivity": (

@@ -249,12 +249,15 @@ def test_rows_that_are_not_to_be_trusted_carry_the_number_of_their_footnote() ->
             marked["far"] = number
             assert f"far ({g[1]:.2f})" in text
     assert {"dummy", "far"} <= set(marked)
-    for text in (str(table), table.as_html(), table.as_latex(), table.as_csv()):
-        for term, number in marked.items():
-            assert f"{term} {number}" in text
-    assert "[" not in " ".join(row[0] for row in _cells(pfi.summary(notes="none").tables[0]))
+    for term, number in marked.items():
+        k = int(number.strip("[]"))
+        assert f"{term} $^{k}$" in table.as_latex()
+        for text in (str(table), table.as_html(), table.as_csv()):
+            assert f"{term} {'⁰¹²³⁴⁵⁶⁷⁸⁹'[k]}" in text
+    unmarked = " ".join(row[0] for row in _cells(pfi.summary(notes="none").tables[0]))
+    assert not re.search("[⁰¹²³⁴⁵⁶⁷⁸⁹]", unmarked)
     block = _cells(results.importance(["mvim", "loco"]).summary().tables[0])
-    assert any(re.fullmatch(r"dummy \[\d\]", row[0]) for row in block)
+    assert any(re.fullmatch("dummy [⁰¹²³⁴⁵⁶⁷⁸⁹]", row[0]) for row in block)
 
 
 def test_harm_is_said_where_an_interval_is_below_0() -> None:
@@ -336,22 +339,17 @@ def test_headers_have_weights_clusters_and_offset() -> None:
         assert name not in str(plain().pfi())
 
 
-def test_what_is_not_drawn_has_no_seed_and_the_date_can_be_left_out() -> None:
+def test_what_is_not_drawn_has_no_seed() -> None:
     frame = plain_data()
     model = pi.FittedModel(
         LinearRegression().fit(frame[["x", "z"]], frame["y"]), frame[["x", "z"]], frame["y"]
     )
     for exact in (model.pfi(), model.pd("x", points=3), model.ame(), model.loss()):
         assert "Seed:" not in str(exact)
-        assert "Date:" not in str(exact)
+        assert "Software:" in str(exact)
     for drawn in (model.pfi(permutations=3), model.cvim(), plain().pfi()):
         assert "Seed:" in str(drawn)
-        assert "Date:" in str(drawn)
-    undated = plain().pfi().summary(date=False)
-    assert "Date:" not in str(undated)
-    assert "Seed:" in str(undated)
-    with pytest.raises(OptionError, match="date"):
-        plain().pfi().summary(date="no")  # type: ignore[arg-type]
+        assert "Date:" not in str(drawn)
 
 
 def test_values_of_the_header_begin_at_the_left() -> None:
