@@ -182,15 +182,7 @@ class Tabular(Savable, Hints):
         --------
         >>> pfi.to_excel("pfi.xlsx")
         """
-        if not isinstance(path, str | PathLike) or not str(fspath(path)).endswith(".xlsx"):
-            raise OptionError(
-                f'`path` must be the name of a file that ends in ".xlsx", not {quote(path)}.'
-            )
-        if find_spec("openpyxl") is None:
-            raise ImportError(
-                "Excel files need openpyxl. Install it with `pip install openpyxl`, or write "
-                "`summary_frame().to_csv(path)`."
-            )
+        _check_export(path, "xlsx", "openpyxl", "`summary_frame().to_csv(path)`")
         table = self.summary(notes="full")
         notes = [("Note", note) for note in table.notes]
         about = pd.DataFrame([*table.facts, *table.legend, *notes])
@@ -202,11 +194,49 @@ class Tabular(Savable, Hints):
                     if cell.data_type == "f":  # a name that begins with "=" is no formula
                         cell.data_type = "s"
 
+    def to_docx(self, path: str | PathLike[str], *, notes: NotesOption = "short") -> None:
+        """Write the table, with its intervals, header and footnotes, to a Word file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, whose name ends in ".docx". An existing one is replaced.
+        notes : {"short", "full", "none"}
+            Footnotes, as in ``summary``.
+
+        Raises
+        ------
+        OptionError
+            If no file can have this path.
+        ImportError
+            Without python-docx, which ``pip install 'pyinterp-stats[word]'`` brings.
+
+        Examples
+        --------
+        >>> pfi.to_docx("pfi.docx")  # doctest: +SKIP
+        """
+        _check_export(path, "docx", "python-docx", "`to_html(full=True)`, which Word opens")
+        with whole_file(path) as temporary:
+            self.summary(notes=notes).write_docx(temporary)
+
     def __repr__(self) -> str:
         return str(self.summary())
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
+
+
+def _check_export(path: object, ending: str, package: str, other: str) -> None:
+    """Raise unless a file can have this path, and the package that writes it is there."""
+    if not isinstance(path, str | PathLike) or not str(fspath(path)).endswith(f".{ending}"):
+        raise OptionError(
+            f'`path` must be the name of a file that ends in ".{ending}", not {quote(path)}.'
+        )
+    if find_spec(package.removeprefix("python-")) is None:
+        raise ImportError(
+            f"Files .{ending} need {package}. Install it with `pip install {package}`, or write "
+            f"{other}."
+        )
 
 
 class TableOfEstimands(Tabular, ABC):

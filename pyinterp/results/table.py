@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections.abc import Sequence
 from itertools import zip_longest
+from pathlib import Path
 from typing import TypeAlias
 
 import pandas as pd
@@ -204,15 +205,43 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
             lines += map(_latex_row, rows)
         lines += [r"\bottomrule", r"\end{tabular}"]
         if self.notes:
-            about = [f"{name} {value}" for name, value in self.facts if name not in NOT_IN_PAPERS]
-            items = [rf"\item[] {_latex('; '.join(about))}."] if about else []
-            items += [rf"\item[] {_latex(f'{name} {text}')}" for name, text in self.legend]
+            items = [rf"\item[] {_latex(text)}" for text in self._about()]
             for mark, note in self.marked:
                 items.append(rf"\item[{f'{{{mark}}}' if mark else ''}] {_latex(note)}")
             lines += [r"\begin{tablenotes}[flushleft]", r"\footnotesize"]
             lines += [*items, r"\end{tablenotes}"]
         lines += [r"\end{threeparttable}", r"\end{table}"]
         return "\n".join(filter(None, lines)) + "\n"
+
+    def _about(self) -> list[str]:
+        """Return what papers have of the header: a sentence, and a line per explanation."""
+        facts = [f"{name} {value}" for name, value in self.facts if name not in NOT_IN_PAPERS]
+        about = ["; ".join(facts) + "."] if facts else []
+        return about + [f"{name} {text}" for name, text in self.legend]
+
+    def write_docx(self, path: Path) -> None:
+        """Write the table to a Word file: rules above and below, notes in small letters."""
+        from docx import Document  # noqa: PLC0415 - an extra
+        from docx.oxml.ns import qn  # noqa: PLC0415
+        from docx.shared import Pt  # noqa: PLC0415
+
+        document = Document()
+        document.add_paragraph().add_run(self.title).bold = True
+        for table in self.tables:
+            texts = _rows(table)
+            grid = document.add_table(len(texts), len(texts[0]), "Light Shading")
+            # Rules alone, as papers have: the first row is bold, and nothing is shaded.
+            look = grid._tbl.tblPr.find(qn("w:tblLook"))
+            for name, value in {"noHBand": "1", "noVBand": "1", "firstColumn": "0"}.items():
+                look.set(qn(f"w:{name}"), value)
+            look.set(qn("w:val"), "0620")
+            for row, line in zip(grid.rows, texts, strict=True):
+                for k, (cell, text) in enumerate(zip(row.cells, line, strict=True)):
+                    cell.paragraphs[0].text, cell.paragraphs[0].alignment = text, 2 * (k > 0)
+            document.add_paragraph()  # else Word joins the tables
+        for text in (*self._about(), *self.notes) if self.notes else ():
+            document.add_paragraph().add_run(text).font.size = Pt(9)
+        document.save(str(path))
 
     def as_markdown(self) -> str:
         """Return the table in Markdown, footnotes below it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 
 __all__ = ["CALLS", "Call"]
 
@@ -178,6 +179,7 @@ TABLE = {
     "to_html": {"full": "flag", "notes": "choice"},
     "to_markdown": {"notes": "choice"},
     "to_excel": {"path": "excel file"},
+    **({"to_docx": {"path": "excel file", "notes": "choice"}} if find_spec("docx") else {}),
     "summary_frame": ALPHA,
     "tidy": ALPHA,
     "to_r": ALPHA,
@@ -239,6 +241,7 @@ BASE = {
     "rope_test": {"rope": "0.1"},
     "sample_size": {"effect": "0.1"},
     "to_excel": {"path": "new_file() + '.xlsx'"},
+    "to_docx": {"path": "new_file() + '.docx'"},
 }
 WEIGHTS = {
     "weights": "weights",

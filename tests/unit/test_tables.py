@@ -28,6 +28,7 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp.errors import OptionError, PyinterpError
 from pyinterp.inference.digits import p_text
+from pyinterp.results.table import _rows
 
 PLAN = pi.HalfSampling(3, pairs=6)
 WIDEST = 104
@@ -572,3 +573,30 @@ def test_maketables_finds_what_it_names(res: pi.LearnerResults, pfi: pi.Estimand
     assert pfi.fit is not None
     assert float(stat("Loss")) == pytest.approx(pfi.fit.loss, rel=1e-3)
     assert stat("r2") is None  # it would stand in one line with R² in sample
+
+
+def test_word_files_have_the_table_with_its_intervals_units_and_footnotes(tmp_path: Path) -> None:
+    docx = pytest.importorskip("docx")
+    results = plain().importance(["mvim", "loco"])
+    results.to_docx(tmp_path / "table.docx")
+    document, summary = docx.Document(str(tmp_path / "table.docx")), results.summary()
+    found = [[[cell.text for cell in row.cells] for row in table.rows] for table in document.tables]
+    assert found == [[list(row) for row in _rows(table)] for table in summary.tables]
+    assert found[0][0][3:5] == ["[0.025", "0.975]"]
+    texts = [paragraph.text for paragraph in document.paragraphs]
+    assert texts[0] == summary.title
+    assert set(summary.notes) <= set(texts)
+    assert "units of y²" in " ".join(texts)
+    assert "half-sampling" in " ".join(texts)
+    results.to_docx(tmp_path / "table.docx", notes="none")
+    assert len(docx.Document(str(tmp_path / "table.docx")).paragraphs) == 1 + len(found)
+
+
+def test_word_files_need_a_name_and_a_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(OptionError, match=r'ends in "\.docx"'):
+        plain().pfi().to_docx(tmp_path / "table.doc")
+    monkeypatch.setattr("pyinterp.results.summary.find_spec", lambda _: None)
+    with pytest.raises(ImportError, match=r"python-docx.*to_html\(full=True\)"):
+        plain().pfi().to_docx(tmp_path / "table.docx")
