@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyinterp.models.distributional import Distributional
     from pyinterp.models.early_stopping import EarlyStopping
     from pyinterp.papers import replicate
-    from pyinterp.report_page import cite, report
+    from pyinterp.report_page import cite, referee, report
     from pyinterp.resampling import (
         Bootstrap,
         CrossValidation,
@@ -90,6 +90,7 @@ __all__ = [
     "mean_over_rows",
     "plot",
     "r_style",
+    "referee",
     "register_engine",
     "register_variance",
     "replicate",
@@ -117,7 +118,7 @@ _NAMES = {
     "models.distributional": ("Distributional",),
     "models.early_stopping": ("EarlyStopping",),
     "papers": ("replicate",),
-    "report_page": ("cite", "report"),
+    "report_page": ("cite", "referee", "report"),
     "resampling": (
         "Bootstrap",
         "CrossValidation",

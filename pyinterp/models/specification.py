@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from numbers import Real
 from typing import Any
 
@@ -26,6 +27,7 @@ FAMILIES = {
     "nearest neighbors": r"sklearn\.neighbors\..*",
 }
 
+BY_CV = ("alpha", "l1_ratio", "C")  # of linear models with a search of their own
 LONGEST = 100  # characters of a learner with its settings
 LONGEST_VALUE = 30
 # The seed of the analysis replaces seeds of learners; the others change no prediction.
@@ -65,12 +67,11 @@ def choices(fitted: Sequence[Any]) -> str:
     Where no value was chosen by half of them, the least and the largest.
     """
     every: dict[str, list[Any]] = {}
-    for one in fitted:
-        for name, value in _choices_of(one).items():
-            every.setdefault(name.rpartition("__")[2], []).append(value)
+    for name, value in chain.from_iterable(map(_choices_of, fitted)):
+        every.setdefault(name.rpartition("__")[2], []).append(value)
     parts = []
     for name, values in every.items():
-        (value, times), *_ = Counter(map(_number, values)).most_common(1)
+        ((value, times),) = Counter(map(_number, values)).most_common(1)
         of = f" in {times} of {len(values)}" if len(values) > 1 else ""
         if 2 * times < len(values) and all(isinstance(each, Real) for each in values):
             value, of = f"{_number(min(values))} to {_number(max(values))}", ""
@@ -78,19 +79,18 @@ def choices(fitted: Sequence[Any]) -> str:
     return ", ".join(parts)
 
 
-def _choices_of(fitted: Any) -> dict[str, Any]:
-    """Return what searches chose, from the outermost wrapper to the innermost."""
+def _choices_of(fitted: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what searches chose, from the outermost wrapper to the innermost."""
     best = getattr(fitted, "best_params_", None)
-    found = dict(best) if isinstance(best, Mapping) else {}
-    if type(fitted).__name__.endswith("CV") and not found:
-        for name in ("alpha_", "l1_ratio_", "C_"):
-            values = np.unique(getattr(fitted, name, []))
-            found |= {name[:-1]: values[0].item()} if len(values) == 1 else {}
+    yield from best.items() if isinstance(best, Mapping) else ()
+    if type(fitted).__name__.endswith("CV") and best is None:
+        values = {name: np.unique(getattr(fitted, f"{name}_", [])) for name in BY_CV}
+        yield from ((name, each[0].item()) for name, each in values.items() if len(each) == 1)
     steps = getattr(fitted, "steps", None)
     inside = steps[-1][1] if isinstance(steps, list) and steps else None
-    for name in ("best_estimator_", "regressor_"):
-        inside = getattr(fitted, name, inside)
-    return found if inside is None else found | _choices_of(inside)
+    inside = getattr(fitted, "best_estimator_", getattr(fitted, "regressor_", inside))
+    if inside is not None:
+        yield from _choices_of(inside)
 
 
 def _number(value: object) -> str:

@@ -9,8 +9,10 @@ import io
 import re
 import textwrap
 from collections.abc import Sequence
+from importlib.resources import files
 from itertools import zip_longest
 from pathlib import Path
+from string import Template
 from typing import TypeAlias
 
 import pandas as pd
@@ -32,24 +34,6 @@ GAP = "  "
 BREAKS = re.compile(r"(\s+|(?<=\())")
 LABEL = re.compile(r"[\w:.\-]+", re.ASCII)
 LEFT = ' style="text-align: left"'
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>{title}</title>
-<style>
-body {{ font: 11pt/1.4 sans-serif; margin: 2em auto; max-width: 50em; padding: 0 1em; }}
-table {{ border-collapse: collapse; border-top: 2px solid; margin: 1em 0; width: 100%; }}
-th, td {{ padding: .15em .6em; text-align: right; }}
-table tr > :first-child {{ text-align: left; }}
-p {{ font-size: 9pt; margin: .3em 0; }}
-</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
 NOT_IN_PAPERS = ("Df:", "Engine:")
 MARKDOWN = str.maketrans({c: f"\\{c}" for c in "|*_`<"})
 NUMBER = re.compile(r"-[\d.]+(e[+-]?\d+)?")
@@ -167,7 +151,8 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
 
     def as_page(self) -> str:
         """Return the tables as a whole page in HTML, which needs no other file."""
-        return PAGE.format(title=html.escape(self.title), body=self.as_html())
+        frame = files("pyinterp.results").joinpath("page.html").read_text("utf-8")
+        return Template(frame).substitute(title=html.escape(self.title), body=self.as_html())
 
     def as_latex(self, label: str = "", caption: str | None = None) -> str:
         r"""Return a LaTeX table with footnotes, for a document that uses two packages.

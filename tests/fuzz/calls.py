@@ -587,6 +587,13 @@ def _several() -> list[Call]:
             positional=1,
         ),
         Call(
+            name="referee",
+            callee="pi.referee",
+            kinds={"res": "one", "path": "page file", "features": "features"},
+            base={"res": "res"},
+            positional=1,
+        ),
+        Call(
             name="report",
             callee="pi.report",
             kinds={
