@@ -35,7 +35,7 @@ FILE = Path(__file__).with_name("results") / "sample_size.csv"
 LEARNERS = {
     "lm": (LinearRegression(), 100),
     "tree": (DecisionTreeRegressor(min_samples_leaf=5, random_state=0), 100),
-    "neighbors": (KNeighborsRegressor(5), 50),
+    "neighbors": (KNeighborsRegressor(5), 24),
 }
 PILOT, SIZES = 120, (240, 480)
 

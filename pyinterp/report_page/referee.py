@@ -145,7 +145,7 @@ def _facts(
         "why": why,
         "loss": "" if fit is None else fit.name,
         "square": f"{top}, {own:.4g} [{limits[0]:.4g}, {limits[1]:.4g}], reaches "
-        f"{own - limits[0]:.3g} down and {limits[1] - own:.3g} up" if square else "",
+        f"{own - limits[0]:.4g} down and {limits[1] - own:.4g} up" if square else "",
         "plain": "" if square else pfi.variance.label,
         "null": f"{pfi.null:g}",
         "count": len(used),
