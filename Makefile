@@ -9,12 +9,16 @@ FAST = accumulated adapters averages bad_input errors estimate estimates feature
   seeds
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all check coverage house wheel dist r_package lowest matrix r torch more lint docs calibration acceptance torture mutants bench study papers format clean
+.PHONY: hello demo test test-all check coverage house wheel dist r_package lowest matrix r torch more lint docs calibration acceptance torture mutants bench study papers format clean
 
 # Two processes fill two cores: two of tests, or one of pages and one of tests. More threads in each take twice the time.
 test test-all check coverage calibration acceptance torture mutants bench papers study docs: export OMP_NUM_THREADS = 1
 
-demo: $(VENV)/.base
+# Says what it does before anything is installed, which takes minutes the first time.
+hello:
+	@test -e $(VENV)/.base || echo "The demo needs the package in $(VENV): a first run installs it, which takes a few minutes."
+
+demo: hello $(VENV)/.base
 	$(BIN)/python vignettes/demo.py demo_output
 
 test: $(VENV)/.test

@@ -83,13 +83,13 @@ QUESTIONS = {
         "h_statistic vint positivity plot_positivity redundancy"
     ),
     "How good are the predictions?": "loss metric",
-    "How sure is an estimate?": "conf_int cov_params variance_parts ranks",
+    "How sure is an estimate?": "conf_int cov_params variance_parts ranks sample_size",
     "Do estimates differ?": (
         "t_test wald_test f_test flat_test equality_test differences rope_test"
     ),
     "What does it look like?": "summary plot",
     "How do I take numbers elsewhere?": (
-        "summary_frame tidy glance refit_frame row_frame save to_excel to_html to_latex "
+        "summary_frame tidy glance refit_frame row_frame save to_docx to_excel to_html to_latex "
         "to_markdown to_r"
     ),
 }

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyinterp.models.distributional import Distributional
     from pyinterp.models.early_stopping import EarlyStopping
     from pyinterp.papers import replicate
-    from pyinterp.report_page import cite, report
+    from pyinterp.report_page import cite, referee, report
     from pyinterp.resampling import (
         Bootstrap,
         CrossValidation,
@@ -92,6 +92,7 @@ __all__ = [
     "mean_over_rows",
     "plot",
     "r_style",
+    "referee",
     "register_engine",
     "register_variance",
     "replicate",
@@ -119,7 +120,7 @@ _NAMES = {
     "models.distributional": ("Distributional",),
     "models.early_stopping": ("EarlyStopping",),
     "papers": ("replicate",),
-    "report_page": ("cite", "report"),
+    "report_page": ("cite", "referee", "report"),
     "resampling": (
         "Bootstrap",
         "CrossValidation",
@@ -154,7 +155,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(f"pyinterp.{_HOME[name]}"), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'pyinterp' has no attribute {name!r}")
+    words = importlib.import_module("pyinterp.hints").sentence(name)
+    raise AttributeError(words or f"module 'pyinterp' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

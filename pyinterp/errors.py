@@ -173,7 +173,7 @@ class RefitError(PyinterpError):
 
 
 class NamesWarning(UserWarning):
-    """Columns were matched by position, because the model knows no names."""
+    """Columns were matched by position, as the model knows no names; or a column numbers rows."""
 
 
 class RefitWarning(UserWarning):

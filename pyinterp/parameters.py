@@ -77,8 +77,6 @@ decimals : int, optional
     estimate, or, if that is more, two of a usual and at most three of the largest error.
 top : int, optional
     How many terms to print, the first in that order; of groups, of each. By default all.
-date : bool
-    Whether the header has the date; without it the same analysis prints the same text.
 cov_type : str, optional
     Variance estimator. The default depends on the resampling plan: "half-sample" after
     `HalfSampling`, "nested-cv" after `NestedCrossValidation`, "bootstrap" after

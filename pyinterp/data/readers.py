@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -9,6 +10,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_integer_dtype
 
 from pyinterp.data.columns import is_category, is_date, native
 from pyinterp.data.design import Design, FormulaDesign
@@ -20,7 +22,7 @@ from pyinterp.data.formula.trust import check_size
 from pyinterp.data.frames import one_column
 from pyinterp.data.row_data import RowData, read_rows
 from pyinterp.data.weights import Beside
-from pyinterp.errors import DataError, FormulaError, short
+from pyinterp.errors import DataError, FormulaError, NamesWarning, level_of_caller, short
 
 MOST_LEVELS = 0.8  # of the number of rows: a column with more names its rows
 FEW_LEVELS = 20  # in so few rows as this, levels may be distinct by chance
@@ -81,6 +83,7 @@ class FormulaReader:
         """Return the reader of the rows at hand, with weights and offset beside them, and these."""
         rows = read_rows(data, of_formula=True, beside=beside)
         reader = cls(formula, rows, scope, as_frame=as_frame, trusted=trusted)
+        _ask_about_numbers(reader.variables, formula, rows.frame)
         if rows.offset is not None:
             rows.offset.check_apart(reader.variables)
         return reader, reader.read(rows)
@@ -255,6 +258,20 @@ def _without(formula: str, columns: list[str], besides: Collection[str]) -> list
     """Return the columns that `.` stands for: weights are no variable unless they are named."""
     named = names_in(formula, besides) if besides else ()
     return [name for name in columns if name not in besides or name in named]
+
+
+def _ask_about_numbers(variables: Sequence[str], formula: str, frame: pd.DataFrame) -> None:
+    """Warn of whole numbers, by `.` alone, that differ in all rows."""
+    for name in set(variables).difference(names_in(formula, variables)):
+        column = frame[name]
+        if len(column) >= FEW_LEVELS and is_integer_dtype(column.dtype) and column.is_unique:
+            warnings.warn(
+                f"`{short(name)}` has another whole number in each of {len(column)} rows. Does it "
+                f"number the rows? Then leave it out, as in `y ~ . - {short(column_code(name))}`; "
+                "if it is a quantity, name it in the formula.",
+                NamesWarning,
+                stacklevel=level_of_caller(),
+            )
 
 
 def _check_selects(terms: Terms) -> None:

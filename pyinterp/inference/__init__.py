@@ -25,6 +25,7 @@ Module            What is in it
 `independent`     Differences of independent estimates
 `posterior`       How probable ranks are, and regions of practical equivalence
 `coverage`        What studies say about the coverage of intervals: a table, `coverage.csv`
+`sample_size`     How many rows a width or a power needs
 `digits`          How tables print numbers and p-values
 ================  =============================================================================
 

@@ -172,18 +172,22 @@ class TermInference:
         if self.simultaneous:
             limits = self.variance.joint_interval(estimate, bse, alpha, self.alternative)
         else:
-            level = adjusted_level(alpha, self.p_adjust, self.count)
-            limits = self.variance.interval(estimate, bse, level, self.alternative)
+            limits = self.variance.interval(estimate, bse, self.level(alpha), self.alternative)
         if self.rescales:
             limits = np.where(self._inside[:, None], self.scale.back(limits), limits)
         self._limits[alpha] = np.clip(limits, *self.scale.range)
         self._limits[alpha].setflags(write=False)
         return self._limits[alpha]
 
+    def level(self, alpha: float) -> float:
+        """Return the level of each interval, so that alpha is theirs as the options say."""
+        if self.simultaneous:
+            return self.variance.joint_level(self._on_scale[1], alpha, self.alternative)
+        return adjusted_level(alpha, self.p_adjust, self.count)
+
     def quantile(self, alpha: float) -> float:
-        """Return the quantile of t that simultaneous limits take."""
-        level = self.variance.joint_level(self._on_scale[1], alpha, self.alternative)
-        return float(t_quantile(one_tail(level, self.alternative), self.variance.df))
+        """Return the quantile of t that limits take."""
+        return float(t_quantile(one_tail(self.level(alpha), self.alternative), self.variance.df))
 
     @cached_property
     def count(self) -> int:

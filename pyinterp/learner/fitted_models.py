@@ -17,6 +17,7 @@ from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, quote, short
 from pyinterp.estimands.estimand import Correction, Estimand, Terms, check_weights
 from pyinterp.estimands.groups import by_group
+from pyinterp.hints import Hints
 from pyinterp.inference import Alternative, CovType, check_inference, side_by_side, variance
 from pyinterp.learner.analysis import Analysis
 from pyinterp.parallel.progress import ProgressOption
@@ -44,7 +45,7 @@ class Inference(TypedDict, total=False):
     progress: ProgressOption
 
 
-class FittedModels:
+class FittedModels(Hints):
     """Fitted models, of refits or a single one, for which estimands are estimated.
 
     Attributes

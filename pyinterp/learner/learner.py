@@ -29,6 +29,7 @@ from pyinterp.data.sample import Sample
 from pyinterp.data.weights import WeightsType
 from pyinterp.errors import DataError, FormulaError, InferenceError, OptionError, quote, short
 from pyinterp.estimands.estimand import Problem
+from pyinterp.hints import Hints
 from pyinterp.inference import Evaluations
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.dropped_models import analysis_without_models, drop_model
@@ -70,7 +71,7 @@ from pyinterp.whatif import EngineName, ExactWhatIf, check_engine, engines_of_us
 Encoding: TypeAlias = Literal["matrix", "frame"]
 
 
-class Learner:
+class Learner(Hints):
     """A learning procedure: response, variables and an estimator.
 
     The specification, like a model of statsmodels; `fit` returns results.
@@ -617,6 +618,11 @@ class Learner:
         )
         return model
 
+    def _hint(self, name: str) -> str:
+        """Return that a fit has the name, or what to write for another package's."""
+        fit = hasattr(LearnerResults, name) and not name.startswith("_")
+        return f"Fit first: `res = learner.fit(seed=1)` has `{name}`." * fit or super()._hint(name)
+
     def variables_of(self, data: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
         """Return the columns of new rows that are the learner's variables.
 
@@ -902,13 +908,17 @@ class LearnerResults(Keepable):
             r for r in self.analysis.refits if r.group is not None and r.group.kind == "pair"
         )
 
-    def predict(self, data: pd.DataFrame | npt.ArrayLike) -> FloatArray | pd.DataFrame:
+    def predict(
+        self, data: pd.DataFrame | npt.ArrayLike, **others: object
+    ) -> FloatArray | pd.DataFrame:
         """Predict new rows by the mean over refits.
 
         Parameters
         ----------
         data : DataFrame or array
             New rows with the learner's variables.
+        **others
+            Options of other packages, such as ``interval``: an error says what to write.
 
         Returns
         -------
@@ -919,6 +929,12 @@ class LearnerResults(Keepable):
         >>> res.predict(data.head(3)).round(1).tolist()
         [204.3, 103.4, 178.8]
         """
+        if others:
+            raise OptionError(
+                f"`predict` takes new rows alone, not `{next(iter(others))}`: what a learner is "
+                'sure of is a mean, as `res.pd("x", grid=[2])` has it with an interval. Limits of '
+                "a single row's response need a model of its distribution, or conformal methods."
+            )
         variables = self.model.variables_of(data)
         return mean_prediction(self.refits, variables)
 

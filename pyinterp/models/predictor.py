@@ -347,7 +347,7 @@ def is_classifier(estimator: Any) -> bool:
 
 
 def learner_name(estimator: Any) -> str:
-    """Return the name to print for an estimator; a pipeline has the name of its last step."""
+    """Return the name to print for an estimator; pipelines and searches name their learner."""
     steps = getattr(estimator, "steps", None)
     if isinstance(steps, list) and steps:
         return f"Pipeline({learner_name(steps[-1][1])})"
@@ -360,4 +360,14 @@ def learner_name(estimator: Any) -> str:
         return type(model).__name__
     if hasattr(estimator, "__name__"):
         return str(estimator.__name__)
-    return type(estimator).__name__
+    inside = learner_in(estimator)
+    return type(estimator).__name__ + ("" if inside is None else f"({learner_name(inside)})")
+
+
+def learner_in(estimator: Any) -> Any:
+    """Return the learner that was given to a search or to another wrapper, or None."""
+    for name in ("estimator", "regressor"):
+        if name in getattr(estimator, "_get_param_names", list)():
+            inside = getattr(estimator, name, None)
+            return inside if hasattr(inside, "fit") else None
+    return None

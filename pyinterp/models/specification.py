@@ -1,16 +1,20 @@
-"""What headers say of a learner: its settings that are not defaults, in one line, and its kind."""
+"""What headers say of a learner: settings that are no defaults, what it chose, and its kind."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from numbers import Real
 from typing import Any
 
+import numpy as np
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils._pprint import _changed_params
 
 from pyinterp.errors import NO_VALUE, short
-from pyinterp.models.predictor import learner_name
+from pyinterp.models.predictor import learner_in, learner_name
 
 # Kinds of learners of which simulations say how often intervals cover: the first that matches
 # package and name of a class.
@@ -23,6 +27,7 @@ FAMILIES = {
     "nearest neighbors": r"sklearn\.neighbors\..*",
 }
 
+BY_CV = ("alpha", "l1_ratio", "C")  # of linear models with a search of their own
 LONGEST = 100  # characters of a learner with its settings
 LONGEST_VALUE = 30
 # The seed of the analysis replaces seeds of learners; the others change no prediction.
@@ -32,22 +37,64 @@ LEFT_OUT = {"random_state", "random_seed", "seed", "n_jobs", "verbose", "verbosi
 def specification(estimator: Any) -> str:
     """Return name and settings, such as ``RandomForestRegressor(min_samples_leaf=5)``.
 
-    Settings that are defaults, seeds and numbers of jobs are left out. A pipeline has its steps.
+    Settings that are defaults, seeds and numbers of jobs are left out. A pipeline has its steps. If
+    that is too long, steps and searches have their names alone, and the learner its settings.
     """
-    return short(_whole(estimator), LONGEST)
+    whole = _whole(estimator)
+    return whole if len(whole) <= LONGEST else short(_whole(estimator, brief=True), LONGEST)
 
 
-def _whole(estimator: Any) -> str:
-    steps = getattr(estimator, "steps", None)
+def _whole(estimator: Any, *, brief: bool = False) -> str:
+    """Return names and settings; in brief of the innermost learner alone."""
+    steps, name = getattr(estimator, "steps", None), type(estimator).__name__
     if isinstance(steps, list) and steps:
-        parts = [_whole(step) for _, step in steps if step not in (None, "passthrough")]
-        return f"{type(estimator).__name__}({', '.join(parts)})"
-    name = learner_name(estimator)
+        parts = [step for _, step in steps if step not in (None, "passthrough")]
+        before = [type(step).__name__ if brief else _whole(step) for step in parts[:-1]]
+        return f"{name}({', '.join([*before, *(_whole(p, brief=brief) for p in parts[-1:])])})"
     if hasattr(estimator, "learner_name") or not hasattr(estimator, "get_params"):
-        return name  # it says itself what matters
+        return learner_name(estimator)  # it says itself what matters
+    inside = learner_in(estimator)
+    if brief and inside is not None:
+        return f"{name}({_whole(inside, brief=True)})"
     changed = _changed_params(estimator).items()
     settings = [f"{key}={_value(value)}" for key, value in changed if key not in LEFT_OUT]
     return f"{name}({', '.join(settings)})" if settings else name
+
+
+def choices(fitted: Sequence[Any]) -> str:
+    """Return what searches inside fitted learners chose, such as ``alpha = 0.1 in 40 of 45``.
+
+    Where no value was chosen by half of them, the least and the largest.
+    """
+    every: dict[str, list[Any]] = {}
+    for name, value in chain.from_iterable(map(_choices_of, fitted)):
+        every.setdefault(name.rpartition("__")[2], []).append(value)
+    parts = []
+    for name, values in every.items():
+        ((value, times),) = Counter(map(_number, values)).most_common(1)
+        of = f" in {times} of {len(values)}" if len(values) > 1 else ""
+        if 2 * times < len(values) and all(isinstance(each, Real) for each in values):
+            value, of = f"{_number(min(values))} to {_number(max(values))}", ""
+        parts.append(f"{name} = {value}{of}")
+    return ", ".join(parts)
+
+
+def _choices_of(fitted: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what searches chose, from the outermost wrapper to the innermost."""
+    best = getattr(fitted, "best_params_", None)
+    yield from best.items() if isinstance(best, Mapping) else ()
+    if type(fitted).__name__.endswith("CV") and best is None:
+        values = {name: np.unique(getattr(fitted, f"{name}_", [])) for name in BY_CV}
+        yield from ((name, each[0].item()) for name, each in values.items() if len(each) == 1)
+    steps = getattr(fitted, "steps", None)
+    inside = steps[-1][1] if isinstance(steps, list) and steps else None
+    inside = getattr(fitted, "best_estimator_", getattr(fitted, "regressor_", inside))
+    if inside is not None:
+        yield from _choices_of(inside)
+
+
+def _number(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else _value(value)
 
 
 def _is_estimator(value: object) -> bool:

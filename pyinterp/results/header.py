@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pyinterp._typing import IntArray
+from pyinterp.models.specification import choices
 from pyinterp.representation import about
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.whatif import Engine
@@ -118,6 +119,8 @@ class Context:
         The estimator with its settings; empty where `learner` says it all.
     family : str
         Kind of learner, as studies of coverage name it; empty for others.
+    choices : str
+        What searches inside the learner chose, and in how many refits; empty for none.
     """
 
     level: Literal["learner", "model"]
@@ -150,6 +153,7 @@ class Context:
     formula: str = ""
     specification: str = ""
     family: str = ""
+    choices: str = ""
 
     def __repr__(self) -> str:
         return about(self, self.learner, self.plan, f"{self.nobs} rows")
@@ -167,6 +171,7 @@ def context_of(refits: Sequence[Refit], **words: Any) -> Context:
         date=datetime.date.today().strftime("%a, %d %b %Y"),
         resamples=fingerprints(refits),
         versions=versions_of_packages(),
+        choices=choices([r.predictor.estimator for r in refits]),
         **words,
     )
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, check_text
 from pyinterp.errors import OptionError, quote, short
+from pyinterp.hints import Hints
 from pyinterp.inference.digits import cell, number_format, p_text, row_formats
 from pyinterp.parameters import takes
 from pyinterp.results import footnotes
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 
 MOST_DECIMALS = 15
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Columns that have a dot in R's broom.
 BROOM = ("std_error", "std_error_null", "std_error_mcse", "p_value", "conf_low", "conf_high")
 LONGEST_FORMULA = 100
@@ -43,12 +45,10 @@ class TableOptions:
     title: str | None = None
     notes: NotesOption = "short"
     decimals: int | None = None
-    date: bool = True
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
         check_flag("sort", self.sort)
-        check_flag("date", self.date)
         if self.top is not None:
             check_count("top", self.top)
         if self.title is not None:
@@ -64,7 +64,7 @@ class TableOptions:
         return row_formats(frame["estimate"].to_numpy(float), frame["std_error"].to_numpy(float))
 
 
-class Tabular(Savable):
+class Tabular(Savable, Hints):
     """Results that have a method ``summary``."""
 
     if TYPE_CHECKING:
@@ -182,15 +182,7 @@ class Tabular(Savable):
         --------
         >>> pfi.to_excel("pfi.xlsx")
         """
-        if not isinstance(path, str | PathLike) or not str(fspath(path)).endswith(".xlsx"):
-            raise OptionError(
-                f'`path` must be the name of a file that ends in ".xlsx", not {quote(path)}.'
-            )
-        if find_spec("openpyxl") is None:
-            raise ImportError(
-                "Excel files need openpyxl. Install it with `pip install openpyxl`, or write "
-                "`summary_frame().to_csv(path)`."
-            )
+        _check_export(path, "xlsx", "openpyxl", "`summary_frame().to_csv(path)`")
         table = self.summary(notes="full")
         notes = [("Note", note) for note in table.notes]
         about = pd.DataFrame([*table.facts, *table.legend, *notes])
@@ -202,11 +194,49 @@ class Tabular(Savable):
                     if cell.data_type == "f":  # a name that begins with "=" is no formula
                         cell.data_type = "s"
 
+    def to_docx(self, path: str | PathLike[str], *, notes: NotesOption = "short") -> None:
+        """Write the table, with its intervals, header and footnotes, to a Word file.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, whose name ends in ".docx". An existing one is replaced.
+        notes : {"short", "full", "none"}
+            Footnotes, as in ``summary``.
+
+        Raises
+        ------
+        OptionError
+            If no file can have this path.
+        ImportError
+            Without python-docx, which ``pip install 'pyinterp-stats[word]'`` brings.
+
+        Examples
+        --------
+        >>> pfi.to_docx("pfi.docx")  # doctest: +SKIP
+        """
+        _check_export(path, "docx", "python-docx", "`to_html(full=True)`, which Word opens")
+        with whole_file(path) as temporary:
+            self.summary(notes=notes).write_docx(temporary)
+
     def __repr__(self) -> str:
         return str(self.summary())
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
+
+
+def _check_export(path: object, ending: str, package: str, other: str) -> None:
+    """Raise unless a file can have this path, and the package that writes it is there."""
+    if not isinstance(path, str | PathLike) or not str(fspath(path)).endswith(f".{ending}"):
+        raise OptionError(
+            f'`path` must be the name of a file that ends in ".{ending}", not {quote(path)}.'
+        )
+    if find_spec(package.removeprefix("python-")) is None:
+        raise ImportError(
+            f"Files .{ending} need {package}. Install it with `pip install {package}`, or write "
+            f"{other}."
+        )
 
 
 class TableOfEstimands(Tabular, ABC):
@@ -230,7 +260,6 @@ class TableOfEstimands(Tabular, ABC):
         title: str | None = None,
         notes: NotesOption = "short",
         decimals: int | None = None,
-        date: bool = True,
     ) -> Table:
         """Return a table as statsmodels prints; of several estimands, one below the other.
 
@@ -243,7 +272,6 @@ class TableOfEstimands(Tabular, ABC):
             their absolute size; of several as in the first that has them. Grids keep their order.
         {top}
         {table}
-        {date}
 
         Returns
         -------
@@ -252,7 +280,7 @@ class TableOfEstimands(Tabular, ABC):
 
         Examples
         --------
-        >>> print(pfi.summary(alpha=0.1, top=2, title="Diabetes", date=False))
+        >>> print(pfi.summary(alpha=0.1, top=2, title="Diabetes"))
                                             Diabetes
         ================================================================================
         Dep. variable:     progression     Estimand:                PFI (squared error)
@@ -263,7 +291,8 @@ class TableOfEstimands(Tabular, ABC):
         Loss:              squared error   Loss, out of sample:     3635 (s.e. 446)
         R², out of sample: 0.380           Df:                      5
         Cov. type:         half-sample     Engine:                  linear, exact
-        Seed:              1               Terms:                   2 of 3 shown
+        Seed:              1               Software:                pyinterp ...
+        Terms:             2 of 3 shown
         ================================================================================
                                    PFI   std err     [0.05     0.95]         t     P>|t|
         --------------------------------------------------------------------------------
@@ -278,7 +307,7 @@ class TableOfEstimands(Tabular, ABC):
         [3] Near 0 importances vary less: limits are asymmetric, t takes the s.e. at 0.
         """
         alpha = self.alpha if alpha is None else alpha
-        options = TableOptions(alpha, sort, top, title, notes, decimals, date)
+        options = TableOptions(alpha, sort, top, title, notes, decimals)
         several, first = self.parts, self.parts[0]
         headings, (legend, before, columns) = footnotes.headings_of(several), self._explanation()
         below = footnotes.notes_of(several, headings, alpha, notes, before=before)
@@ -292,7 +321,7 @@ class TableOfEstimands(Tabular, ABC):
                 blocks.append(_beside(results.diagnostic, frame.index, options))
         alone, shown = len(several) == 1, len(frames[0])
         what = first.estimand.description if alone else ", ".join(dict.fromkeys(headings))
-        facts = facts_of(first, what, date=date)
+        facts = facts_of(first, what)
         if shown < len(first.params):
             facts.append(("Terms:", f"{shown} of {len(first.params)} shown"))
         of = "learner" if first.context.level == "learner" else "one fitted model"
@@ -405,8 +434,9 @@ def _block(
         cells[p] = list(map(p_text, frame["p_value"]))
     stubs = []
     for term in map(str, frame.index):
-        marks = [f"[{k}]" for k, note in enumerate(notes, 1) if (heading, term) in note.marks]
-        stubs.append(f"{term} {''.join(marks)}" if marks else term)
+        marks = [str(k) for k, note in enumerate(notes, 1) if (heading, term) in note.marks]
+        # Raised, as brackets may be a part of a term's name.
+        stubs.append(f"{term} {','.join(marks).translate(SUPERSCRIPTS)}" if marks else term)
     return pd.DataFrame(cells).set_axis(stubs)
 
 
@@ -418,7 +448,7 @@ def _beside(diagnostic: EstimandResults, terms: pd.Index, options: TableOptions)
     return pd.DataFrame({words.label: values}, list(map(str, terms)))
 
 
-def facts_of(results: EstimandResults, estimand: str, *, date: bool) -> list[Fact]:
+def facts_of(results: EstimandResults, estimand: str) -> list[Fact]:
     """Return names and values of a table's header.
 
     Parameters
@@ -426,8 +456,6 @@ def facts_of(results: EstimandResults, estimand: str, *, date: bool) -> list[Fac
     results : EstimandResults
     estimand : str
         What the table is of.
-    date : bool
-        Whether with the date. What no seed and no refit can change has neither.
     """
     context, fit = results.context, results.fit
     dropped = f" ({context.dropped_rows} dropped)" if context.dropped_rows else ""
@@ -443,6 +471,7 @@ def facts_of(results: EstimandResults, estimand: str, *, date: bool) -> list[Fac
         ("Estimand:", estimand),
         ("Formula:", short(context.formula, LONGEST_FORMULA)),
         ("Learner:", context.specification or context.learner),
+        ("Chosen:", context.choices),
         ("Groups, rows:", context.groups),
         ("Subgroup, rows:", context.subgroup),
         ("No. observations:", f"{context.nobs}{dropped}"),
@@ -470,12 +499,13 @@ def facts_of(results: EstimandResults, estimand: str, *, date: bool) -> list[Fac
         ("Engine:", context.engine.name),
         ("Faster:", _faster(results)),
     ]
-    # Nothing was drawn: one model that was fitted elsewhere, and no draws of values.
+    # No seed where nothing was drawn: one model that was fitted elsewhere, and no draws of values.
     elsewhere = context.level == "model" and context.where == "evaluation rows"
     exact = bool(results.estimand.words.exact) and results.diagnostic is None
     if not (elsewhere and exact and not (results.mcse > 0).any()):
         facts.append(("Seed:", "none" if context.seed is None else str(context.seed)))
-        facts += [("Date:", context.date)] if date else []
+    version = dict(context.versions).get("pyinterp-stats", "")
+    facts.append(("Software:", f"pyinterp {version}" if version else ""))
     return [(name, value) for name, value in facts if value]
 
 

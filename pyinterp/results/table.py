@@ -9,7 +9,10 @@ import io
 import re
 import textwrap
 from collections.abc import Sequence
+from importlib.resources import files
 from itertools import zip_longest
+from pathlib import Path
+from string import Template
 from typing import TypeAlias
 
 import pandas as pd
@@ -24,32 +27,14 @@ Fact: TypeAlias = tuple[str, str]  # a name and a value of a header
 WIDTH = 80
 NARROWEST = 9  # column of cells
 LONG = 22  # characters of a value from which on it has a line by itself
-ALONE = ["Formula:", "Learner:", "Weights:", "Clusters:", "Offset:"]
+ALONE = ["Formula:", "Learner:", "Chosen:", "Weights:", "Clusters:", "Offset:"]
 ALONE += ["Faster:", "Groups, rows:", "Subgroup, rows:"]
 GAP = "  "
 # A learner with its settings is broken at spaces, and after parentheses.
 BREAKS = re.compile(r"(\s+|(?<=\())")
 LABEL = re.compile(r"[\w:.\-]+", re.ASCII)
 LEFT = ' style="text-align: left"'
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>{title}</title>
-<style>
-body {{ font: 11pt/1.4 sans-serif; margin: 2em auto; max-width: 50em; padding: 0 1em; }}
-table {{ border-collapse: collapse; border-top: 2px solid; margin: 1em 0; width: 100%; }}
-th, td {{ padding: .15em .6em; text-align: right; }}
-table tr > :first-child {{ text-align: left; }}
-p {{ font-size: 9pt; margin: .3em 0; }}
-</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
-NOT_IN_PAPERS = ("Df:", "Engine:", "Date:")
+NOT_IN_PAPERS = ("Df:", "Engine:")
 MARKDOWN = str.maketrans({c: f"\\{c}" for c in "|*_`<"})
 NUMBER = re.compile(r"-[\d.]+(e[+-]?\d+)?")
 RUNS = (*"=+-@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are wide ones
@@ -65,8 +50,7 @@ LATEX |= {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "²": "$^2$",
-    "³": "$^3$",
+    **{raised: f"$^{k}$" for k, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
     "≤": r"$\le$",
     "≥": r"$\ge$",
     "−": "$-$",
@@ -167,7 +151,8 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
 
     def as_page(self) -> str:
         """Return the tables as a whole page in HTML, which needs no other file."""
-        return PAGE.format(title=html.escape(self.title), body=self.as_html())
+        frame = files("pyinterp.results").joinpath("page.html").read_text("utf-8")
+        return Template(frame).substitute(title=html.escape(self.title), body=self.as_html())
 
     def as_latex(self, label: str = "", caption: str | None = None) -> str:
         r"""Return a LaTeX table with footnotes, for a document that uses two packages.
@@ -205,15 +190,43 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
             lines += map(_latex_row, rows)
         lines += [r"\bottomrule", r"\end{tabular}"]
         if self.notes:
-            about = [f"{name} {value}" for name, value in self.facts if name not in NOT_IN_PAPERS]
-            items = [rf"\item[] {_latex('; '.join(about))}."] if about else []
-            items += [rf"\item[] {_latex(f'{name} {text}')}" for name, text in self.legend]
+            items = [rf"\item[] {_latex(text)}" for text in self._about()]
             for mark, note in self.marked:
                 items.append(rf"\item[{f'{{{mark}}}' if mark else ''}] {_latex(note)}")
             lines += [r"\begin{tablenotes}[flushleft]", r"\footnotesize"]
             lines += [*items, r"\end{tablenotes}"]
         lines += [r"\end{threeparttable}", r"\end{table}"]
         return "\n".join(filter(None, lines)) + "\n"
+
+    def _about(self) -> list[str]:
+        """Return what papers have of the header: a sentence, and a line per explanation."""
+        facts = [f"{name} {value}" for name, value in self.facts if name not in NOT_IN_PAPERS]
+        about = ["; ".join(facts) + "."] if facts else []
+        return about + [f"{name} {text}" for name, text in self.legend]
+
+    def write_docx(self, path: Path) -> None:
+        """Write the table to a Word file: rules above and below, notes in small letters."""
+        from docx import Document  # noqa: PLC0415 - an extra
+        from docx.oxml.ns import qn  # noqa: PLC0415
+        from docx.shared import Pt  # noqa: PLC0415
+
+        document = Document()
+        document.add_paragraph().add_run(self.title).bold = True
+        for table in self.tables:
+            texts = _rows(table)
+            grid = document.add_table(len(texts), len(texts[0]), "Light Shading")
+            # Rules alone, as papers have: the first row is bold, and nothing is shaded.
+            look = grid._tbl.tblPr.find(qn("w:tblLook"))
+            for name, value in {"noHBand": "1", "noVBand": "1", "firstColumn": "0"}.items():
+                look.set(qn(f"w:{name}"), value)
+            look.set(qn("w:val"), "0620")
+            for row, line in zip(grid.rows, texts, strict=True):
+                for k, (cell, text) in enumerate(zip(row.cells, line, strict=True)):
+                    cell.paragraphs[0].text, cell.paragraphs[0].alignment = text, 2 * (k > 0)
+            document.add_paragraph()  # else Word joins the tables
+        for text in (*self._about(), *self.notes) if self.notes else ():
+            document.add_paragraph().add_run(text).font.size = Pt(9)
+        document.save(str(path))
 
     def as_markdown(self) -> str:
         """Return the table in Markdown, footnotes below it."""

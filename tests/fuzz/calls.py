@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 
 __all__ = ["CALLS", "Call"]
 
@@ -147,7 +148,6 @@ SUMMARY = {
     "notes": "choice",
     "decimals": "decimals",
     "top": "count",
-    "date": "flag",
 }
 PLAIN = {
     "plot_positivity": (
@@ -179,6 +179,7 @@ TABLE = {
     "to_html": {"full": "flag", "notes": "choice"},
     "to_markdown": {"notes": "choice"},
     "to_excel": {"path": "excel file"},
+    **({"to_docx": {"path": "excel file", "notes": "choice"}} if find_spec("docx") else {}),
     "summary_frame": ALPHA,
     "tidy": ALPHA,
     "to_r": ALPHA,
@@ -191,6 +192,12 @@ TABLE = {
     "equality_test": {},
     "ranks": {"largest_first": "flag", "draws": "draws", "seed": "natural"},
     "rope_test": {"rope": "positive"},
+    "sample_size": {
+        "effect": "positive",
+        "width": "positive",
+        "power": "fraction",
+        "alpha": "alpha",
+    },
     "glance": {},
     "variance_parts": {},
     "cov_params": {"r_matrix": "contrasts"},
@@ -232,7 +239,9 @@ BASE = {
     "wald_test": {"hypotheses": "'x = z'"},
     "f_test": {"hypotheses": "'x = z'"},
     "rope_test": {"rope": "0.1"},
+    "sample_size": {"effect": "0.1"},
     "to_excel": {"path": "new_file() + '.xlsx'"},
+    "to_docx": {"path": "new_file() + '.docx'"},
 }
 WEIGHTS = {
     "weights": "weights",
@@ -304,7 +313,7 @@ def _tables() -> list[Call]:
             callee=f"{who}.{method}",
             kinds=TABLE[method],
             base=BASE.get(method, {}),
-            positional=1 if method in BASE else 0,
+            positional=1 if method in BASE and method != "sample_size" else 0,
         )
         for who, methods in TABLES.items()
         for method in methods
@@ -575,6 +584,13 @@ def _several() -> list[Call]:
                 "caption": "flag",
             },
             base={"results": "[pf, tree.pfi()]"},
+            positional=1,
+        ),
+        Call(
+            name="referee",
+            callee="pi.referee",
+            kinds={"res": "one", "path": "page file", "features": "features"},
+            base={"res": "res"},
             positional=1,
         ),
         Call(

@@ -144,7 +144,7 @@ def text(question: Callable[[pi.LearnerResults], Any], results: pi.LearnerResult
         table = answer.tidy()
         if hasattr(answer, "context"):  # what a folder gave is no number
             answer = replace(answer, context=replace(answer.context, folder=""))
-        digits = [str(table.to_dict("list")), str(answer.summary(date=False))]
+        digits = [str(table.to_dict("list")), str(answer.summary())]
         return "\n".join(digits)
     return str(np.asarray(answer).tolist())
 

@@ -154,7 +154,7 @@ class Story:
 def plain_table(results: pi.EstimandResults) -> str:
     """Return the table without what it says of a folder."""
     context = replace(results.context, folder="")
-    return str(replace(results, context=context).summary(date=False))
+    return str(replace(results, context=context).summary())
 
 
 def state_of(file: Path) -> int:

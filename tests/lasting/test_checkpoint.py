@@ -107,7 +107,7 @@ def same(one: pi.LearnerResults, other: pi.LearnerResults) -> None:
 def plain_table(results: pi.EstimandResults) -> str:
     """Return the table without what it says of a folder."""
     context = replace(results.context, folder="")
-    return str(replace(results, context=context).summary(date=False))
+    return str(replace(results, context=context).summary())
 
 
 def damage(file: Path, how: str) -> None:

@@ -300,7 +300,7 @@ def test_the_table_names_what_it_holds(pfi: pi.EstimandResults) -> None:
     for word in (
         "Dep. variable:", "y", "LinearRegression", "PFI (squared error)", "120", "bootstrap",
         "No. refits:", "8", "Df:", "7", "Loss, out of sample:", "R², out of sample:", "corrected",
-        "Date:", "Seed:", "1", "std err", "P>|t|", "[0.025", "0.975]", "in units of y²",
+        "Software:", "Seed:", "1", "std err", "P>|t|", "[0.025", "0.975]", "in units of y²",
         "All pairs of rows, no Monte Carlo error",
     ):  # fmt: skip
         assert word in text, word

@@ -28,6 +28,7 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp.errors import OptionError, PyinterpError
 from pyinterp.inference.digits import p_text
+from pyinterp.results.table import _rows
 
 PLAN = pi.HalfSampling(3, pairs=6)
 WIDEST = 104
@@ -249,12 +250,15 @@ def test_rows_that_are_not_to_be_trusted_carry_the_number_of_their_footnote() ->
             marked["far"] = number
             assert f"far ({g[1]:.2f})" in text
     assert {"dummy", "far"} <= set(marked)
-    for text in (str(table), table.as_html(), table.as_latex(), table.as_csv()):
-        for term, number in marked.items():
-            assert f"{term} {number}" in text
-    assert "[" not in " ".join(row[0] for row in _cells(pfi.summary(notes="none").tables[0]))
+    for term, number in marked.items():
+        k = int(number.strip("[]"))
+        assert f"{term} $^{k}$" in table.as_latex()
+        for text in (str(table), table.as_html(), table.as_csv()):
+            assert f"{term} {'⁰¹²³⁴⁵⁶⁷⁸⁹'[k]}" in text
+    unmarked = " ".join(row[0] for row in _cells(pfi.summary(notes="none").tables[0]))
+    assert not re.search("[⁰¹²³⁴⁵⁶⁷⁸⁹]", unmarked)
     block = _cells(results.importance(["mvim", "loco"]).summary().tables[0])
-    assert any(re.fullmatch(r"dummy \[\d\]", row[0]) for row in block)
+    assert any(re.fullmatch("dummy [⁰¹²³⁴⁵⁶⁷⁸⁹]", row[0]) for row in block)
 
 
 def test_harm_is_said_where_an_interval_is_below_0() -> None:
@@ -336,22 +340,17 @@ def test_headers_have_weights_clusters_and_offset() -> None:
         assert name not in str(plain().pfi())
 
 
-def test_what_is_not_drawn_has_no_seed_and_the_date_can_be_left_out() -> None:
+def test_what_is_not_drawn_has_no_seed() -> None:
     frame = plain_data()
     model = pi.FittedModel(
         LinearRegression().fit(frame[["x", "z"]], frame["y"]), frame[["x", "z"]], frame["y"]
     )
     for exact in (model.pfi(), model.pd("x", points=3), model.ame(), model.loss()):
         assert "Seed:" not in str(exact)
-        assert "Date:" not in str(exact)
+        assert "Software:" in str(exact)
     for drawn in (model.pfi(permutations=3), model.cvim(), plain().pfi()):
         assert "Seed:" in str(drawn)
-        assert "Date:" in str(drawn)
-    undated = plain().pfi().summary(date=False)
-    assert "Date:" not in str(undated)
-    assert "Seed:" in str(undated)
-    with pytest.raises(OptionError, match="date"):
-        plain().pfi().summary(date="no")  # type: ignore[arg-type]
+        assert "Date:" not in str(drawn)
 
 
 def test_values_of_the_header_begin_at_the_left() -> None:
@@ -574,3 +573,30 @@ def test_maketables_finds_what_it_names(res: pi.LearnerResults, pfi: pi.Estimand
     assert pfi.fit is not None
     assert float(stat("Loss")) == pytest.approx(pfi.fit.loss, rel=1e-3)
     assert stat("r2") is None  # it would stand in one line with R² in sample
+
+
+def test_word_files_have_the_table_with_its_intervals_units_and_footnotes(tmp_path: Path) -> None:
+    docx = pytest.importorskip("docx")
+    results = plain().importance(["mvim", "loco"])
+    results.to_docx(tmp_path / "table.docx")
+    document, summary = docx.Document(str(tmp_path / "table.docx")), results.summary()
+    found = [[[cell.text for cell in row.cells] for row in table.rows] for table in document.tables]
+    assert found == [[list(row) for row in _rows(table)] for table in summary.tables]
+    assert found[0][0][3:5] == ["[0.025", "0.975]"]
+    texts = [paragraph.text for paragraph in document.paragraphs]
+    assert texts[0] == summary.title
+    assert set(summary.notes) <= set(texts)
+    assert "units of y²" in " ".join(texts)
+    assert "half-sampling" in " ".join(texts)
+    results.to_docx(tmp_path / "table.docx", notes="none")
+    assert len(docx.Document(str(tmp_path / "table.docx")).paragraphs) == 1 + len(found)
+
+
+def test_word_files_need_a_name_and_a_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(OptionError, match=r'ends in "\.docx"'):
+        plain().pfi().to_docx(tmp_path / "table.doc")
+    monkeypatch.setattr("pyinterp.results.summary.find_spec", lambda _: None)
+    with pytest.raises(ImportError, match=r"python-docx.*to_html\(full=True\)"):
+        plain().pfi().to_docx(tmp_path / "table.docx")

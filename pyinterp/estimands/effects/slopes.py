@@ -111,7 +111,13 @@ def average_marginal_effects(
         for label in outputs.labels
         for term in _term_names(name, levels.get(name))
     ]
-    changes = " A term [b - a] is the mean change from a to b." if levels else ""
+    meaning = (
+        f"Mean slope of the {outputs.phrase} in the variable, all variables of every row as they "
+        f"are.{' A term [b - a] is the mean change from a to b.' if levels else ''}"
+        if numbers
+        else f"A term [b - a] is the mean change of the {outputs.phrase} from a to b, all other "
+        "variables of every row as they are."
+    )
     notes = []
     if step is not None and widths:
         notes.append(
@@ -128,10 +134,7 @@ def average_marginal_effects(
             label="AME",
             title="average marginal effects",
             details=outputs.details,
-            meaning=(
-                f"Mean slope of the {outputs.phrase} in the "
-                f"variable, all variables of every row as they are.{changes}"
-            ),
+            meaning=meaning,
             notes=tuple(notes),
             always=problem.notes_on_codes(contrasts),
             exact="No Monte Carlo error.",

@@ -1,0 +1,29 @@
+"""What to write here for names that other packages have; they are in ``hints.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+
+def sentence(name: str) -> str:
+    """Return what to write instead of another package's name; empty for any other name."""
+    hints = tomllib.loads(files("pyinterp").joinpath("hints.toml").read_text("utf-8"))["hint"]
+    written = [hint["write"] for hint in hints if name in hint["names"].split()]
+    ends = "`res` is a fit, as of `learner.fit(seed=1)`."
+    return f"Instead of `{name}` write {written[0]}. {ends}" if written else ""
+
+
+class Hints:
+    """Says what to write for names of other packages, where it has no such attribute."""
+
+    if not TYPE_CHECKING:  # a type checker would accept any name
+
+        def __getattr__(self, name: str) -> Any:
+            if not name.startswith("_") and (words := self._hint(name)):
+                raise AttributeError(words)
+            return object.__getattribute__(self, name)  # the usual error, or that of a property
+
+    def _hint(self, name: str) -> str:
+        return sentence(name)

@@ -1,0 +1,73 @@
+"""The site: few pages for readers, recipes first, and what checks the package apart from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+RECIPES = sorted((DOCS / "recipes").glob("*.md"))
+# Parts for those who check or change the package, and what every public object is.
+OTHERS = ("checking", "reference")
+MOST_PAGES = 40
+MOST_LINES = 45  # of code: one screen
+
+
+def entries(page: str) -> list[str]:
+    """Return the pages in the tables of contents of a page."""
+    text = source(page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```{toctree}\n(?::[^\n]*\n)*\n?(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    folder = page.rpartition("/")[0]
+    return [f"{folder}/{line}".strip("/") for line in " ".join(blocks).split()]
+
+
+def source(page: str) -> Path:
+    """Return the file of a page; vignettes are copied into the folder when pages are built."""
+    return (DOCS.parent if page.startswith("vignettes/") else DOCS) / f"{page}.md"
+
+
+def below(page: str) -> Iterator[str]:
+    """Yield a page and all pages that it lists."""
+    yield page
+    for entry in entries(page):
+        yield from below(entry)
+
+
+def test_readers_have_few_pages_and_recipes_are_first() -> None:
+    parts = entries("index")
+    assert parts[0] == "recipes"
+    read = [page for part in parts if part not in OTHERS for page in below(part)]
+    assert len(read) + 1 <= MOST_PAGES
+    menu = (DOCS / "index.md").read_text(encoding="utf-8").partition("## Where to go")[2]
+    assert re.findall(r"\[\]\((\S+?)\)", menu)[:5] == [
+        f"recipes/{name}.md" for name in ("survey", "groups", "counts", "tuning", "statsmodels")
+    ]
+    checking = list(below("checking"))
+    assert {"trust", "reliability", "certify", "engines", "architecture"} <= set(checking)
+
+
+def test_every_page_is_in_the_menu_once() -> None:
+    pages = list(below("index"))
+    assert len(pages) == len(set(pages))
+    assert [page for page in pages if not source(page).is_file()] == []
+    written = {
+        path.relative_to(DOCS).with_suffix("").as_posix()
+        for path in DOCS.rglob("*.md")
+        if not {"_build", "vignettes", "generated"} & set(path.parts)
+    }
+    assert written <= set(pages)
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_a_recipe_is_one_screen_of_code_with_the_sentence_for_the_paper(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    if path.stem == "error_bars":  # questions, each with a call
+        assert text.count("\n## ") >= 8
+        return
+    cells = re.findall(r"```{code-cell} ipython3\n(.*?)```", text, re.DOTALL)
+    (cell,) = [cell for cell in cells if "remove-cell" not in cell]
+    assert len(cell.splitlines()) <= MOST_LINES
+    assert '**For the paper.** "' in text
