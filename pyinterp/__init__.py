@@ -8,97 +8,56 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from pyinterp import datasets, distributions, estimators, r_style, samplers, simulation
-    from pyinterp.estimands.effects.grids import RGrid
-    from pyinterp.estimands.estimand import Estimand, Parameter, Terms, Words
-    from pyinterp.estimands.estimate import Estimate
-    from pyinterp.estimands.risk import mean_over_rows
-    from pyinterp.inference import register_variance
-    from pyinterp.learner.compare import compare
-    from pyinterp.learner.fitted_model import FittedModel
-    from pyinterp.learner.learner import Learner, LearnerResults, join
-    from pyinterp.losses.metrics import Metric
-    from pyinterp.losses.rowwise import Loss
-    from pyinterp.models.adapters import statsmodels_learner
-    from pyinterp.models.distributional import Distributional
-    from pyinterp.models.early_stopping import EarlyStopping
-    from pyinterp.papers import replicate
-    from pyinterp.report_page import cite, report
-    from pyinterp.resampling import (
-        Bootstrap,
-        CrossValidation,
-        FreshDraws,
-        HalfSampling,
-        Holdout,
-        NestedBootstrap,
-        NestedCrossValidation,
-        Splits,
-        Subsampling,
-    )
-    from pyinterp.results.results import EstimandResults
-    from pyinterp.results.side_by_side import plot, summary_col
-    from pyinterp.results.together import (
-        CausalResults,
-        CurveResults,
-        ImportanceResults,
-        UncertaintyResults,
-    )
-    from pyinterp.simulation.certify import certify
-    from pyinterp.storage import load
-    from pyinterp.whatif import ExactWhatIf, register_engine
+if TYPE_CHECKING:  # "as" hands a name on to type checkers
+    from pyinterp import datasets as datasets
+    from pyinterp import distributions as distributions
+    from pyinterp import estimators as estimators
+    from pyinterp import r_style as r_style
+    from pyinterp import samplers as samplers
+    from pyinterp import simulation as simulation
+    from pyinterp.estimands.effects.grids import RGrid as RGrid
+    from pyinterp.estimands.estimand import Estimand as Estimand
+    from pyinterp.estimands.estimand import Parameter as Parameter
+    from pyinterp.estimands.estimand import Terms as Terms
+    from pyinterp.estimands.estimand import Words as Words
+    from pyinterp.estimands.estimate import Estimate as Estimate
+    from pyinterp.estimands.risk import mean_over_rows as mean_over_rows
+    from pyinterp.inference import register_variance as register_variance
+    from pyinterp.learner.compare import compare as compare
+    from pyinterp.learner.fitted_model import FittedModel as FittedModel
+    from pyinterp.learner.learner import Learner as Learner
+    from pyinterp.learner.learner import LearnerResults as LearnerResults
+    from pyinterp.learner.learner import join as join
+    from pyinterp.losses.metrics import Metric as Metric
+    from pyinterp.losses.rowwise import Loss as Loss
+    from pyinterp.models.adapters import statsmodels_learner as statsmodels_learner
+    from pyinterp.models.distributional import Distributional as Distributional
+    from pyinterp.models.early_stopping import EarlyStopping as EarlyStopping
+    from pyinterp.papers import replicate as replicate
+    from pyinterp.report_page import cite as cite
+    from pyinterp.report_page import report as report
+    from pyinterp.resampling import Bootstrap as Bootstrap
+    from pyinterp.resampling import CrossValidation as CrossValidation
+    from pyinterp.resampling import FreshDraws as FreshDraws
+    from pyinterp.resampling import HalfSampling as HalfSampling
+    from pyinterp.resampling import Holdout as Holdout
+    from pyinterp.resampling import NestedBootstrap as NestedBootstrap
+    from pyinterp.resampling import NestedCrossValidation as NestedCrossValidation
+    from pyinterp.resampling import Splits as Splits
+    from pyinterp.resampling import Subsampling as Subsampling
+    from pyinterp.results.results import EstimandResults as EstimandResults
+    from pyinterp.results.side_by_side import plot as plot
+    from pyinterp.results.side_by_side import summary_col as summary_col
+    from pyinterp.results.together import CausalResults as CausalResults
+    from pyinterp.results.together import CurveResults as CurveResults
+    from pyinterp.results.together import ImportanceResults as ImportanceResults
+    from pyinterp.results.together import UncertaintyResults as UncertaintyResults
+    from pyinterp.simulation.certify import certify as certify
+    from pyinterp.storage import load as load
+    from pyinterp.whatif import ExactWhatIf as ExactWhatIf
+    from pyinterp.whatif import register_engine as register_engine
 
 __version__ = "0.1.0.dev0"
-
-__all__ = [
-    "Bootstrap",
-    "CausalResults",
-    "CrossValidation",
-    "CurveResults",
-    "Distributional",
-    "EarlyStopping",
-    "Estimand",
-    "EstimandResults",
-    "Estimate",
-    "ExactWhatIf",
-    "FittedModel",
-    "FreshDraws",
-    "HalfSampling",
-    "Holdout",
-    "ImportanceResults",
-    "Learner",
-    "LearnerResults",
-    "Loss",
-    "Metric",
-    "NestedBootstrap",
-    "NestedCrossValidation",
-    "Parameter",
-    "RGrid",
-    "Splits",
-    "Subsampling",
-    "Terms",
-    "UncertaintyResults",
-    "Words",
-    "certify",
-    "cite",
-    "compare",
-    "datasets",
-    "distributions",
-    "estimators",
-    "join",
-    "load",
-    "mean_over_rows",
-    "plot",
-    "r_style",
-    "register_engine",
-    "register_variance",
-    "replicate",
-    "report",
-    "samplers",
-    "simulation",
-    "statsmodels_learner",
-    "summary_col",
-]
 
 _FOLDERS = ("datasets", "distributions", "estimators", "r_style", "samplers", "simulation")
 # Names by the module that has them.
@@ -142,6 +101,7 @@ _NAMES = {
     "whatif": ("ExactWhatIf", "register_engine"),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
+__all__ = [*sorted((*_FOLDERS, *_HOME))]  # noqa: PLE0604 - they are strings
 
 
 def __getattr__(name: str) -> Any:

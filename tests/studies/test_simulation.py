@@ -30,8 +30,6 @@ from pyinterp.simulation import (
     dgp_pd,
     dgp_pfi,
     friedman1,
-    friedman2,
-    friedman3,
     khan_regression,
     mease_wyner_classification,
     molnar_figure2,
@@ -60,8 +58,6 @@ PROCESSES = {
         molnar_nonlinear("printed"),
         molnar_figure2(),
         friedman1(noise_features=1),
-        friedman2(noise_features=1),
-        friedman3(noise_features=1),
         *(khan_regression(s, noise_features=1) for s in SCENARIOS),
         khan_regression("strong", offset=0.01, noise_features=0),
         wood_classification(),
@@ -142,14 +138,6 @@ def test_conditional_draws_keep_the_joint_law(name: str) -> None:
             assert close(left.mean(axis=0), error, right.mean(axis=0)), feature
 
 
-def test_friedmans_circuits_have_their_ranges_and_three_times_more_signal_than_noise() -> None:
-    for process in (friedman2(), friedman3()):
-        frame = process.draw(N, seed=1)
-        assert np.allclose(frame.min()[:4], [0, 40 * np.pi, 0, 1], atol=1)
-        assert np.allclose(frame.max()[:4], [100, 560 * np.pi, 1, 11], atol=1)
-        assert process.f(frame).std() / process.noise_sd == pytest.approx(3, abs=0.3)
-
-
 def test_a_copied_feature_is_a_copy() -> None:
     frame = wood_classification("x5").draw(50, seed=1)
     assert (frame["x10"] == frame["x5"]).all()
@@ -182,14 +170,13 @@ def test_closed_forms_agree_with_monte_carlo(name: str, feature: str) -> None:
         assert (dgp_pd(process, feature, grid).value == curve).all()
 
 
-def test_only_friedmans_circuits_lack_closed_forms() -> None:
-    for name, process in PROCESSES.items():
-        known = [
-            process.pfi(f) is not None and process.cvim(f) is not None for f in process.features
-        ]
-        assert all(known) or name.startswith(("friedman2", "friedman3"))
-    assert friedman2(1).pfi("x5") == friedman3(1).cvim("x5") == 0
-    assert friedman2().pfi("x1") is friedman2().pd("x1", [1.0]) is None
+def test_all_processes_have_closed_forms_but_those_without() -> None:
+    for process in PROCESSES.values():
+        for feature in process.features:
+            assert process.pfi(feature) is not None
+            assert process.cvim(feature) is not None
+    none = replace(friedman1(1), closed_pd=None, closed_pfi=None)
+    assert none.pfi("x1") is none.pd("x1", [1.0]) is None
 
 
 def test_molnars_ground_truth_is_that_of_the_formulas() -> None:
@@ -641,5 +628,5 @@ def test_the_page_names_every_process() -> None:
     page = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text(encoding="utf-8")
     start = page.index("| source | processes |")
     named = re.findall(r"`(\w+)`", page[start : page.index("`pi.simulation.Process`", start)])
-    assert len(named) == 9
+    assert len(named) == 8
     assert all(callable(getattr(pi.simulation, name)) for name in named)
