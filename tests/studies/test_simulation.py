@@ -418,11 +418,10 @@ def test_variance_of_the_pd_of_least_squares(ols: dict[str, Any]) -> None:
     exact = 1 / n + (x - 0.5) ** 2 / ((n - 4) / 12)
     frame = ols["pd"].frame
     spare = ERRORS * frame["variance_mcse"] + 0.1 * exact
-    assert (np.abs(frame["variance"] - frame["monte_carlo"] - exact) <= spare).all()
     # The mean over 300 evaluation rows, given the slope b of x2: b^2 V(x2), V(x2) = 1 / 12, where
-    # E[b^2] = 1 + V(b) to 4 standard errors of 150 refits (sd of b^2: 0.95).
-    square = 1 + 12 / (n - 4)
-    assert np.allclose(frame["monte_carlo"] * 12 * 300, square, atol=ERRORS * 0.95 / np.sqrt(150))
+    # E[b^2] = 1 + V(b).
+    of_rows = (1 + 12 / (n - 4)) / 12 / 300
+    assert (np.abs(frame["variance"] - of_rows - exact) <= spare).all()
 
 
 def test_monte_carlo_errors_of_the_decomposition_are_those_over_repetitions() -> None:
@@ -444,8 +443,6 @@ def test_monte_carlo_errors_of_the_decomposition_are_those_over_repetitions() ->
         layout=pd.DataFrame({"feature": range(terms)}),
         truth=Truth(0.5 + truth_mcse * rng.normal(size=terms), np.full(terms, truth_mcse)),
         estimates=rng.gamma(4, 0.25, (50, terms)),
-        monte_carlo=np.zeros((50, terms)),
-        parts=np.empty((0, terms)),
     )
     for column in ("mean", "bias", "bias_squared", "variance", "mse"):
         values = done.frame[column]
@@ -479,12 +476,9 @@ def test_estimates_are_those_of_the_public_methods() -> None:
     assert (few.estimates == more.estimates[:11]).all()
     assert few.repetitions == 11
     process = molnar_nonlinear()
-    plan = pi.FreshDraws(lambda rng: process.draw(70, rng), refits=1, fraction=30 / 70)
-    sequence = np.random.SeedSequence(5, spawn_key=(1,))
-    seed = int(sequence.generate_state(1, np.uint64)[0])
-    data = process.draw(30, seed=1)
-    alone = pi.Learner.from_formula("y ~ .", data, tree).fit(plan, seed=seed).pfi()
-    assert np.allclose(few.estimates[0], alone.params, atol=EXACT)
+    plan = pi.FreshDraws(lambda rng: process.draw(70, rng), refits=11, fraction=30 / 70)
+    alone = pi.Learner.from_formula("y ~ .", process.draw(30, seed=1), tree).fit(plan, seed=5)
+    assert np.allclose(few.estimates, alone.pfi().refit_frame(), atol=EXACT)
 
 
 def test_formulas_grids_and_categories() -> None:
@@ -504,12 +498,10 @@ def test_formulas_grids_and_categories() -> None:
     truth = done.frame["truth"].to_numpy()
     assert truth[1] - truth[0] == pytest.approx(-1)
     assert truth[4] - truth[3] == pytest.approx(-4)
-    assert "monte_carlo" in done.frame
     with pytest.raises(OptionError, match="must name one of the features decomposed, C2, X5"):
         done.plot()
     plot = done.plot("C2")
-    assert set(plot.data["value"]) == {"1", "2", "3"}
-    assert len(built(plot)) == 3
+    assert [len(layer) for layer in built(plot)] == [12 * 3, 3, 3]
 
 
 def test_classes_are_decomposed_as_probabilities_of_the_second() -> None:
@@ -534,15 +526,12 @@ def built(plot: ggplot) -> list[pd.DataFrame]:
     return [layer.data for layer in copy.layers]
 
 
-def test_the_plot_of_pd_has_the_two_panels_of_figure_2(ols: dict[str, Any]) -> None:
+def test_the_plot_of_pd_has_the_refits_of_figure_2(ols: dict[str, Any]) -> None:
     done = ols["pd"]
     curves, mean, truth = built(done.plot())
-    assert curves.groupby("PANEL", observed=True)["group"].nunique().tolist() == [10, 50]
-    np.testing.assert_allclose(mean["y"][mean["PANEL"] == 1], done.estimates[0])
-    np.testing.assert_allclose(mean["y"][mean["PANEL"] == 2], done.frame["mean"])
-    np.testing.assert_allclose(truth["y"], np.tile(done.frame["truth"], 2))
-    # The parts of the first refit's evaluation rows average to its curve.
-    np.testing.assert_allclose(done.parts.mean(axis=0), done.estimates[0])
+    assert curves["group"].nunique() == 50
+    np.testing.assert_allclose(mean["y"], done.frame["mean"])
+    np.testing.assert_allclose(truth["y"], done.frame["truth"])
     assert "150 refits of 60 rows" in repr(done)
 
 
