@@ -5,158 +5,32 @@ Every public name is imported on first use, so that ``import pyinterp`` itself i
 
 from __future__ import annotations
 
+import ast
 import importlib
+import pkgutil
 import warnings
 from os import scandir, sep
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from pyinterp import datasets, distributions, estimators, r_style, samplers, simulation
-    from pyinterp.estimands.effects.grids import RGrid
-    from pyinterp.estimands.estimand import Estimand, Parameter, Terms, Words
-    from pyinterp.estimands.estimate import Estimate
-    from pyinterp.estimands.risk import mean_over_rows
-    from pyinterp.inference import register_variance
-    from pyinterp.learner.compare import compare
-    from pyinterp.learner.fitted_model import FittedModel
-    from pyinterp.learner.learner import Learner, LearnerResults, join
-    from pyinterp.losses.metrics import Metric
-    from pyinterp.losses.rowwise import Loss
-    from pyinterp.models.adapters import statsmodels_learner
-    from pyinterp.models.distributional import Distributional
-    from pyinterp.models.early_stopping import EarlyStopping
-    from pyinterp.papers import replicate
-    from pyinterp.report_page import cite, referee, report
-    from pyinterp.resampling import (
-        Bootstrap,
-        CrossValidation,
-        FreshDraws,
-        HalfSampling,
-        Holdout,
-        NestedBootstrap,
-        NestedCrossValidation,
-        Splits,
-        Subsampling,
-    )
-    from pyinterp.results.results import EstimandResults
-    from pyinterp.results.side_by_side import plot, summary_col
-    from pyinterp.results.together import (
-        CausalResults,
-        CurveResults,
-        ImportanceResults,
-        UncertaintyResults,
-    )
-    from pyinterp.simulation.certify import certify
-    from pyinterp.storage import load
-    from pyinterp.whatif import ExactWhatIf, register_engine
+from typing import Any
 
 __version__ = "0.1.0.dev0"
 
-__all__ = [
-    "Bootstrap",
-    "CausalResults",
-    "CrossValidation",
-    "CurveResults",
-    "Distributional",
-    "EarlyStopping",
-    "Estimand",
-    "EstimandResults",
-    "Estimate",
-    "ExactWhatIf",
-    "FittedModel",
-    "FreshDraws",
-    "HalfSampling",
-    "Holdout",
-    "ImportanceResults",
-    "Learner",
-    "LearnerResults",
-    "Loss",
-    "Metric",
-    "NestedBootstrap",
-    "NestedCrossValidation",
-    "Parameter",
-    "RGrid",
-    "Splits",
-    "Subsampling",
-    "Terms",
-    "UncertaintyResults",
-    "Words",
-    "certify",
-    "cite",
-    "compare",
-    "datasets",
-    "distributions",
-    "estimators",
-    "join",
-    "load",
-    "mean_over_rows",
-    "plot",
-    "r_style",
-    "referee",
-    "register_engine",
-    "register_variance",
-    "replicate",
-    "report",
-    "samplers",
-    "simulation",
-    "statsmodels_learner",
-    "summary_col",
-]
-
-_FOLDERS = ("datasets", "distributions", "estimators", "r_style", "samplers", "simulation")
-# Names by the module that has them.
-_NAMES = {
-    "estimands.effects.grids": ("RGrid",),
-    "estimands.estimand": ("Estimand", "Parameter", "Terms", "Words"),
-    "estimands.estimate": ("Estimate",),
-    "estimands.risk": ("mean_over_rows",),
-    "inference": ("register_variance",),
-    "learner.compare": ("compare",),
-    "learner.fitted_model": ("FittedModel",),
-    "learner.learner": ("Learner", "LearnerResults", "join"),
-    "losses.metrics": ("Metric",),
-    "losses.rowwise": ("Loss",),
-    "models.adapters": ("statsmodels_learner",),
-    "models.distributional": ("Distributional",),
-    "models.early_stopping": ("EarlyStopping",),
-    "papers": ("replicate",),
-    "report_page": ("cite", "referee", "report"),
-    "resampling": (
-        "Bootstrap",
-        "CrossValidation",
-        "FreshDraws",
-        "HalfSampling",
-        "Holdout",
-        "NestedBootstrap",
-        "NestedCrossValidation",
-        "Splits",
-        "Subsampling",
-    ),
-    "results.results": ("EstimandResults",),
-    "results.side_by_side": ("plot", "summary_col"),
-    "results.together": (
-        "CausalResults",
-        "CurveResults",
-        "ImportanceResults",
-        "UncertaintyResults",
-    ),
-    "simulation.certify": ("certify",),
-    "storage": ("load",),
-    "whatif": ("ExactWhatIf", "register_engine"),
-}
-_HOME = {name: module for module, names in _NAMES.items() for name in names}
+# Names by the module that has them, as the stub for type checkers lists them.
+_STUB = ast.parse(pkgutil.get_data(__name__, "__init__.pyi") or "")
+_IMPORTS = [node for node in _STUB.body if isinstance(node, ast.ImportFrom)]
+_HOME = {alias.name: str(node.module) for node in _IMPORTS for alias in node.names}
+__all__ = [*sorted(_HOME)]  # noqa: PLE0604 - they are strings
 
 
 def __getattr__(name: str) -> Any:
     """Import the module that holds `name` (PEP 562)."""
-    if name in _FOLDERS:
+    if name not in _HOME:
+        words = importlib.import_module("pyinterp.hints").sentence(name)
+        raise AttributeError(words or f"module 'pyinterp' has no attribute {name!r}")
+    if _HOME[name] == "pyinterp":
         return importlib.import_module(f"pyinterp.{name}")
-    if name in _HOME:
-        value = getattr(importlib.import_module(f"pyinterp.{_HOME[name]}"), name)
-        globals()[name] = value
-        return value
-    words = importlib.import_module("pyinterp.hints").sentence(name)
-    raise AttributeError(words or f"module 'pyinterp' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

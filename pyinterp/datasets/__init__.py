@@ -76,6 +76,7 @@ def load(name: str, *, data_home: Folder = None) -> pd.DataFrame:
     name : str
         "wine_quality_red", "wine_quality_white", "boston", "concrete", "pima_diabetes", "airfoil",
         "ames" or "diabetes". The functions ``load_...`` describe the data sets.
+        "ames_kaggle_train" has half of the houses of "ames", with Kaggle's names and codes.
     data_home : path, optional
         Folder of scikit-learn's download cache (default: the usual one), for data that come
         neither with this package nor with scikit-learn. Not used when the environment variable

@@ -34,7 +34,7 @@ outside the package. No estimand may be named here.
 """
 
 # Every file of a variance registers it when it is imported.
-from pyinterp.inference import delta, nested_cv, over_refits, over_rows  # noqa: F401
+from pyinterp.inference import delta, nested_cv, over_refits, over_rows
 from pyinterp.inference.bootstrap import BootstrapVariance
 from pyinterp.inference.cov_types import (
     COV_TYPES,
@@ -45,30 +45,9 @@ from pyinterp.inference.cov_types import (
 )
 from pyinterp.inference.evaluations import Evaluations
 from pyinterp.inference.half_sample.square import SquareVariance
-from pyinterp.inference.half_sample.variance import half_sample  # noqa: F401 - likewise
+from pyinterp.inference.half_sample.variance import half_sample  # likewise
 from pyinterp.inference.intervals import Alternative
 from pyinterp.inference.replicates import RefitEstimate, Replicates, combine, side_by_side
 from pyinterp.inference.tally import Fold, Tally
 from pyinterp.inference.terms import IntervalScale, TermInference
 from pyinterp.inference.variance import Variance
-
-__all__ = [
-    "COV_TYPES",
-    "Alternative",
-    "BootstrapVariance",
-    "CovType",
-    "Evaluations",
-    "Fold",
-    "IntervalScale",
-    "RefitEstimate",
-    "Replicates",
-    "SquareVariance",
-    "Tally",
-    "TermInference",
-    "Variance",
-    "check_inference",
-    "combine",
-    "register_variance",
-    "side_by_side",
-    "variance",
-]

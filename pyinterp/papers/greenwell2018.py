@@ -20,11 +20,10 @@ from sklearn.linear_model import LinearRegression
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, TargetEncoder
-from statsmodels.formula.api import ols
 
 import pyinterp as pi
 from pyinterp.papers.pictures import bars, curves
-from pyinterp.papers.replication import Cell, Paper, long
+from pyinterp.papers.replication import Cell, Paper, long, values
 
 if TYPE_CHECKING:
     from plotnine import ggplot
@@ -38,50 +37,8 @@ NETWORK = MLPRegressor(
     random_state=1,
 )
 TREES = GradientBoostingRegressor(n_estimators=300, learning_rate=0.1, max_depth=3)
-BOSTON = (
-    "np.log(1000 * medv) ~ I(rm**2) + age + np.log(dis) + np.log(rad) + tax + ptratio"
-    " + I(b / 1000) + np.log(lstat / 100) + crim + zn + indus + chas + I((10 * nox)**2)"
-)
-
-
-def values(result: pi.EstimandResults, name: str) -> pd.DataFrame:
-    """Return estimates with their standard errors, terms in a column of that name."""
-    frame = pd.DataFrame({"ours": result.params, "error": result.bse})
-    return frame.rename_axis(name).reset_index()
-
-
-def hedonic() -> pd.DataFrame:
-    """Coefficients of the housing equation."""
-    fit = ols(BOSTON, pi.datasets.load_boston()).fit()
-    return pd.DataFrame({"ours": fit.params, "error": np.nan}).rename_axis("term").reset_index()
-
-
-def line(n: int) -> pi.Learner:
-    """Return a linear model of two uniform features with slopes 3 and -5."""
-    rng = np.random.default_rng(1)
-    data = pd.DataFrame(rng.random((n, 2)), columns=["X1", "X2"])
-    data["Y"] = 1 + 3 * data["X1"] - 5 * data["X2"] + 0.01 * rng.standard_normal(n)
-    return pi.Learner.from_formula("Y ~ X1 + X2", data, LinearRegression())
-
-
-def linear(n: int = 100_000) -> pd.DataFrame:
-    """FIRM of both features of the linear model, and its ratio; errors for 1,000 rows."""
-    firm = line(n).fit(pi.Holdout(), seed=1, progress=False).firm(points=200).params
-    numbers = pd.Series({**firm, "ratio": firm["X2"] / firm["X1"]}, name="ours")
-    # The standard deviation of k uniform values has a relative error of (.8 / 4k)^(1/2).
-    relative = np.sqrt(0.8 / 4000) * np.array([1, 1, np.sqrt(2)])
-    return numbers.rename_axis("quantity").reset_index().assign(error=numbers.to_numpy() * relative)
-
-
-def lines() -> pd.DataFrame:
-    """PD of both features of the linear model, and the true ones."""
-    model, grid, parts = line(1000).fit_model(), np.linspace(0, 1, 11), {}
-    for feature, true in {"X1": 3 * grid - 1.5, "X2": 2.5 - 5 * grid}.items():
-        pd_values = model.pd(feature, grid=grid.tolist()).params.to_numpy()
-        for name, curve in {"estimated": pd_values, "true": true}.items():
-            parts[feature, name] = pd.DataFrame({"x": grid, "ours": curve})
-    frame = pd.concat(parts, names=["feature", "curve"]).reset_index(["feature", "curve"])
-    return frame.assign(error=np.nan)
+# Which of the 2,930 houses are the paper's 1,460: Kaggle's, by these columns.
+SOLD = ["Lot_Area", "Year_Built", "Gr_Liv_Area", "Garage_Area", "Mo_Sold", "Sale_Price"]
 
 
 def friedman(estimator: Any, n: int = 500) -> pi.Learner:
@@ -112,33 +69,6 @@ def interactions() -> pd.DataFrame:
     return values(res.vint(points=8), "pair")
 
 
-def spread_at(k: int = 21) -> pd.DataFrame:
-    """Spread of the true and of the network's PD over one feature, at values of another."""
-    x = np.linspace(0.025, 0.975, k)
-    model = friedman(NETWORK).fit_model(seed=1)
-    parts = {}
-    for a, b in (("x1", "x2"), ("x2", "x1"), ("x1", "x4"), ("x4", "x1")):
-        at = {name: (x[:, None] if name == a else x[None, :]) for name in (a, b)}
-        true = f12(**at) if {a, b} == {"x1", "x2"} else f14(**at)
-        surface = model.pd((a, b), grid={a: x.tolist(), b: x.tolist()}).params.to_numpy()
-        for name, f in {"true": true, "network": surface.reshape(k, k)}.items():
-            frame = pd.DataFrame({"at": x, "ours": f.std(axis=0, ddof=1)})
-            parts[f"{a} given {b}", name] = frame
-    frame = pd.concat(parts, names=["panel", "curve"]).reset_index(["panel", "curve"])
-    return frame.assign(error=np.nan)
-
-
-def f12(x1: Any, x2: Any) -> Any:
-    """Return the true PD of x1 and x2."""
-    return 10 * np.sin(np.pi * x1 * x2) + 55 / 6
-
-
-def f14(x1: Any, x4: Any) -> Any:
-    """Return the true PD of x1 and x4, with 60 where the paper prints 12."""
-    wave = 5 * np.pi * x1 * (12 * x4 + 5) - 60 * np.cos(np.pi * x1) + 60
-    return wave / (6 * np.pi * x1)
-
-
 def boosting() -> pd.DataFrame:
     """H and the interaction statistic of boosted trees, all pairs."""
     model = friedman(TREES).fit_model(seed=1)
@@ -164,11 +94,14 @@ def houses(trees: int = 200) -> pd.DataFrame:
     )
     base = [("forest", forest), ("boosting", boosting)]
     stack = StackingRegressor(base, LinearRegression(), cv=3)
-    data, parts = pi.datasets.load_ames(), {}
+    kaggle, data = pi.datasets.load("ames_kaggle_train"), pi.datasets.load_ames()
+    sold = kaggle.rename(columns={name.replace("_", ""): name for name in SOLD})[SOLD]
+    data = data.merge(sold).drop_duplicates(SOLD, ignore_index=True)
     data["Log_Sale_Price"] = np.log(data.pop("Sale_Price"))
+    parts = {}
     for name, estimator in (*base, ("stack", stack)):
         learner = pi.Learner.from_formula("Log_Sale_Price ~ .", data, estimator, design="frame")
-        res = learner.fit(pi.Holdout(0.8), seed=1, progress=False)
+        res = learner.fit_model(seed=1)
         firm = res.firm()
         parts[name] = values(firm, "feature")
         if name != "stack":
@@ -232,7 +165,6 @@ def first(result: pd.DataFrame) -> ggplot:
 
 
 CELLS = {
-    "equation 1": Cell(hedonic),
     "figure 1": Cell(
         draw=partial(top, "what", "feature", 15),
         of="figure 8",
@@ -243,11 +175,8 @@ CELLS = {
         of="figure 8",
         rows="what.str.startswith('PD')",
     ),
-    "section 3.1": Cell(linear),
-    "figure 3": Cell(lines, partial(curves, x="x", color="curve", panel="feature")),
     "figure 4": Cell(network, first),
     "figure 5": Cell(interactions, partial(top, "", "pair", 10)),
-    "figure 6": Cell(spread_at, partial(curves, x="at", color="curve", panel="panel")),
     "figure 7": Cell(boosting, partial(top, "method", "pair", 10)),
     "figure 8": Cell(
         houses,

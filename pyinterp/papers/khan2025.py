@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from xgboost import XGBRegressor
 
 MARGINAL, CONDITIONAL = ("independent", "simple", "multivariate"), ("weak", "moderate", "strong")
+THREE = ("oracle", "XGBoost", "additive")
 FEATURES = ("X1", "X2", "X3", "X4", "X5", "C1", "C2", "U1", "U2", "X6")
 # Models by training rows.
 MODELS = {100: 50, 500: 50, 1000: 50, 5000: 50, 10_000: 50, 20_000: 20, 50_000: 12}
@@ -36,17 +39,21 @@ BOOSTING = {
     20_000: (700, 0.2, 3),
     50_000: (500, 0.2, 4),
 }
+# What the text says of small training sets, but for the depth, and models by rows.
+TEXT, TEXT_MODELS = (5000, 0.05, 2), {100: 30, 500: 30}
 # Cubic splines of every column and a ridge for all, in the place of the paper's R package mgcv.
 ADDITIVE = make_pipeline(
     SplineTransformer(n_knots=6, extrapolation="linear"), RidgeCV(np.logspace(-3, 4, 8))
 )
 
 
-def boosting(_: pi.simulation.Process, n: int) -> XGBRegressor:
-    """Return XGBoost with the settings for n training rows."""
+def boosting(
+    _: pi.simulation.Process, n: int, settings: tuple[int, float, int] | None = None
+) -> XGBRegressor:
+    """Return XGBoost with the settings for n training rows, or with these."""
     from xgboost import XGBRegressor  # noqa: PLC0415 - an extra
 
-    trees, rate, depth = BOOSTING[max(size for size in BOOSTING if size <= n)]
+    trees, rate, depth = settings or BOOSTING[max(size for size in BOOSTING if size <= n)]
     return XGBRegressor(n_estimators=trees, learning_rate=rate, max_depth=depth, n_jobs=1)
 
 
@@ -61,13 +68,22 @@ def truth(n: int = 1_000_000) -> pd.DataFrame:
     return pd.DataFrame(values, columns=["feature", "offset", "ours", "error"])
 
 
-def components(measure: Any, scenario: Any, models: dict[int, int] | None = None) -> pd.DataFrame:
-    """Bias, variance and delta of XGBoost's importances."""
+def tables(measure: Any, scenario: Any) -> pd.DataFrame:
+    """Bias, variance and delta of XGBoost's importances, by our settings and the text's."""
+    text = components(measure, scenario, TEXT_MODELS, TEXT)
+    text = text.rename(columns={"ours": "text", "error": "text_error"})
+    return components(measure, scenario).merge(text, "left", ["feature", "n", "quantity"])
+
+
+def components(
+    measure: Any, scenario: Any, models: dict[int, int] = MODELS, settings: Any = None
+) -> pd.DataFrame:
+    """Bias, variance and delta by training rows."""
     parts = []
-    for n, repetitions in (models or MODELS).items():
+    for n, repetitions in models.items():
         study = pi.simulation.ImportanceStudy(
             dgps=[pi.simulation.khan_regression(scenario)],
-            learners={"xgboost": boosting},
+            learners={"xgboost": partial(boosting, settings=settings)},
             features=["X1", "X5", "X6"] if measure == "mvim" else ["X1"],
             measures=[measure],
             n=[n],
@@ -88,75 +104,72 @@ def components(measure: Any, scenario: Any, models: dict[int, int] | None = None
 
 
 def draws(
-    scenario: Any, sizes: tuple[int, ...] = (100, 500, 1000, 5000), repetitions: int = 6
+    scenario: Any,
+    learners: Sequence[str],
+    measures: Sequence[str],
+    features: Sequence[str],
+    sizes: Sequence[int],
+    repetitions: int,
 ) -> pd.DataFrame:
-    """MVIM of data sets: two thirds train, one third is permuted."""
+    """Importances of data sets: two thirds train, one third is permuted."""
     process = pi.simulation.khan_regression(scenario)
-    plan = pi.Holdout(fraction=2 / 3)
     parts = {}
-    for n in sizes:
-        learners = {
+    for n, k in product(sizes, range(repetitions)):
+        data = process.draw(3 * n // 2, seed=k)
+        models = {
             "oracle": (process.oracle, LinearRegression()),
             "XGBoost": ("y ~ .", boosting(process, n)),
             "additive": ("y ~ .", ADDITIVE),
         }
-        for k in range(repetitions):
-            data = process.draw(3 * n // 2, seed=k)
-            for name, (formula, estimator) in learners.items():
-                res = pi.Learner.from_formula(formula, data, estimator).fit(plan, seed=k)
-                parts[n, name, k] = res.mvim(["X1", "X5"], permutations=10).params
-    frame = pd.concat(parts, names=["n", "learner", "draw", "feature"])
-    return frame.rename("ours").reset_index().assign(error=np.nan)
-
-
-def adjustment(
-    scenario: Any, sizes: tuple[int, ...] = (500, 2000, 8000), repetitions: int = 10
-) -> pd.DataFrame:
-    """MVIM, CVIM and AMVIM of X1 by XGBoost, of data sets."""
-    process = pi.simulation.khan_regression(scenario)
-    parts = {}
-    for n in sizes:
-        for k in range(repetitions):
-            data = process.draw(3 * n // 2, seed=k)
-            learner = pi.Learner.from_formula("y ~ .", data, boosting(process, n))
+        for name in learners:
+            formula, model = models[name]
+            learner = pi.Learner.from_formula(formula, data, model)
             res = learner.fit(pi.Holdout(fraction=2 / 3), seed=k)
-            few: Any = {"features": "X1", "permutations": 10}
-            values = {"MVIM": res.mvim(**few), "AMVIM": res.amvim(**few), "CVIM": res.cvim(**few)}
-            parts[n, k] = pd.Series({name: value.params["X1"] for name, value in values.items()})
-    frame = pd.concat(parts, names=["n", "draw", "measure"])
-    return frame.rename("ours").reset_index().assign(error=np.nan)
+            for measure in measures:
+                found = getattr(res, measure.lower())(features, permutations=10)
+                parts[n, name, measure, k] = found.params
+    ours: pd.Series[float] = pd.concat(parts, names=["n", "learner", "measure", "draw", "feature"])
+    return ours.rename("ours").reset_index().assign(error=np.nan)
 
 
-def box_plots(result: pd.DataFrame) -> ggplot:
-    """Draw MVIM of data sets by training rows."""
-    return boxes(result, "n", "feature + learner", pd.DataFrame({"ours": [8.0]}), "MVIM")
-
-
-def adjustment_plots(scenario: Any, result: pd.DataFrame) -> ggplot:
-    """Draw MVIM, AMVIM and CVIM of data sets by training rows."""
+def box_plots(scenario: Any, panel: str, result: pd.DataFrame) -> ggplot:
+    """Draw importances of data sets by training rows, and the true ones."""
     process = pi.simulation.khan_regression(scenario)
-    values = [process.pfi("X1"), process.pfi("X1"), process.cvim("X1")]
-    exact = pd.DataFrame({"measure": ["MVIM", "AMVIM", "CVIM"], "ours": values})
-    return boxes(result, "n", "measure", exact, "importance of X1")
+    keys = result[["learner", "measure", "feature"]].drop_duplicates()
+    keys["ours"] = [
+        process.cvim(x) if m == "CVIM" else process.pfi(x) for _, m, x in keys.to_numpy()
+    ]
+    return boxes(result, panel, keys, "importance")
 
 
 def trajectory(result: pd.DataFrame) -> ggplot:
     """Draw delta and the estimate by training rows."""
     shown = result.query("quantity in ['delta', 'estimate', 'truth'] and feature != 'X6'")
-    return curves(shown, "n", "quantity", "feature", "squared units of the response", log=True)
+    return curves(shown, "n", "quantity", "feature", "squared units of the response")
 
 
 SECTION = (*((s, "MVIM") for s in MARGINAL), *((s, "CVIM") for s in CONDITIONAL))
 CELLS = {
     "table 1": Cell(truth),
     **{
-        f"table {k}": Cell(partial(components, measure.lower(), s))
+        f"table {k}": Cell(partial(tables, measure.lower(), s))
         for k, (s, measure) in enumerate(SECTION, 2)
     },
-    **{f"figure {k}": Cell(partial(draws, s), box_plots) for k, s in enumerate(MARGINAL, 1)},
+    **{
+        f"figure {k}": Cell(
+            partial(draws, s, THREE, ("MVIM",), ("X1", "X5"), (100, 500, 1000, 5000), 6),
+            partial(box_plots, s, "feature + learner"),
+        )
+        for k, s in enumerate(MARGINAL, 1)
+    },
     **{f"figure {k}": Cell(draw=trajectory, of=f"table {k - 2}") for k in range(4, 10)},
     **{
-        f"figure {k}": Cell(partial(adjustment, s), partial(adjustment_plots, s))
+        f"figure {k}": Cell(
+            partial(
+                draws, s, ("XGBoost",), ("MVIM", "AMVIM", "CVIM"), ("X1",), (500, 2000, 8000), 10
+            ),
+            partial(box_plots, s, "measure"),
+        )
         for k, s in enumerate(CONDITIONAL, 10)
     },
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from itertools import product
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,17 +12,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.papers.pictures import bars, bundle, curves, segments
-from pyinterp.papers.replication import Cell, Paper, long
+from pyinterp.papers.replication import Cell, Paper, long, values
 
 GRID = (0.1, 0.3, 0.5, 0.7, 0.9)
 REFITS = (2, 5, 10, 15, 20, 30)
+FEW = {"lm": 8, "tree": 8, "rf": 2}
 PROCESSES = {
     "linear": pi.simulation.molnar_linear(),
     "non-linear": pi.simulation.molnar_nonlinear(),
@@ -37,11 +39,11 @@ PLANS = {"boot": pi.Bootstrap, "subs": pi.Subsampling}
 
 def five_permutations(res: Any, cov_type: Any = None) -> pi.EstimandResults:
     """PFI by five independent permutations, as in the code behind the tables."""
-    names = [str(name) for name in res.pfi().params.index]
+    pfi = res.pfi().estimand
 
     def measure(case: Any) -> dict[str, pi.Estimate]:
         n, columns = len(case.y), []
-        for name in names:
+        for name in pfi.terms.names:
             draws = np.column_stack([case.draw(name).permutation(n) for _ in range(5)])
             donors = case.sample.variables[[name]]
             changed = case.whatif.of([name]).pairs(np.arange(n), draws, donors)
@@ -49,26 +51,25 @@ def five_permutations(res: Any, cov_type: Any = None) -> pi.EstimandResults:
         losses = np.square(case.y - case.whatif.factual)
         return {"pfi": pi.Estimate.of_rows(np.column_stack(columns) - losses[:, None])}
 
-    words = pi.Words(label="PFI", title="PFI", quantity="PFI", meaning="By 5 permutations.")
-    estimand = pi.Estimand(
-        key="five permutations",
-        terms=pi.Terms.plain(names),
-        measure=measure,
-        read=itemgetter("pfi"),
-        words=words,
-        parameter=pi.Parameter(),
-    )
+    own = {"key": "five permutations", "measure": measure, "read": itemgetter("pfi")}
+    estimand = replace(pfi, **own, parameter=pi.Parameter())
     result: pi.EstimandResults = res.estimate(estimand, cov_type=cov_type)
     return result
 
 
 def coverage(
-    repetitions: int = 1000,
+    repetitions: Any = 1000,
     truth_refits: int = 10_000,
     learners: Any = LEARNERS,
     sizes: tuple[int, ...] = (100, 1000),
+    refits: tuple[int, ...] = (),
 ) -> pd.DataFrame:
-    """Coverage and relative width of intervals for PD and PFI, mean over features and grid."""
+    """Coverage and relative width of intervals for PD and PFI, mean over features and grid.
+
+    By number of refits, or of 15 refits, and then there is the ideal.
+    """
+    plans = {f"{k} {m}" if refits else k: v(m) for k, v in PLANS.items() for m in refits or (15,)}
+    ideal = {} if refits else {"ideal": pi.simulation.ideal(15)}
     parts = []
     for process in PROCESSES.values():
         pds = {
@@ -80,11 +81,9 @@ def coverage(
             learners=learners,
             estimands={"PFI": five_permutations, **pds},
             n=sizes,
-            resamplings={
-                **{name: plan(15) for name, plan in PLANS.items()},
-                "ideal": pi.simulation.ideal(15),
-            },
-            cov_types={**{name: ["naive", "corrected"] for name in PLANS}, "ideal": ["naive"]},
+            resamplings={**plans, **ideal},
+            cov_types={name: ["naive", "corrected"] for name in plans}
+            | {name: ["naive"] for name in ideal},
             repetitions=repetitions,
             truth_refits=truth_refits,
         )
@@ -95,67 +94,16 @@ def coverage(
 
 def summary_of(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the paper's columns: means over estimands; errors as if these depended fully."""
-    star = rows["cov_type"].map({"naive": "", "corrected": "*"})
     rows = rows.assign(
-        estimand=rows["estimand"].str.split(" ").str[0], quantity=rows["plan"] + star
+        estimand=rows["estimand"].str.split(" ").str[0],
+        quantity=rows["plan"].str.split(" ").str[0]
+        + rows["cov_type"].map({"naive": "", "corrected": "*"}),
     )
-    keys = ["estimand", "process", "learner", "n", "quantity"]
+    keys = ["estimand", "process", "learner", "n", "refits", "quantity"]
     means = rows.groupby(keys, sort=False)[["coverage", "coverage_mcse", "relative_width"]].mean()
-    held = means.set_axis(["ours", "error", ""], axis=1)[["ours", "error"]].reset_index()
-    width = means["relative_width"].rename("ours").reset_index()
-    return long({"coverage": held, "width": width}, "measure")
-
-
-def refit_values(res: pi.LearnerResults) -> pd.DataFrame:
-    """Return PD on the grid and PFI of all features, a row per refit."""
-    pfi = res.pfi().refit_frame().add_prefix("PFI ")
-    frames = [res.pd(x, grid=GRID).refit_frame() for x in res.pfi().params.index]
-    values: pd.DataFrame = pd.concat([*(f.add_prefix("PD ") for f in frames), pfi], axis=1)
-    return values
-
-
-def by_refits(
-    repetitions: dict[str, int] | None = None, sizes: tuple[int, ...] = (100, 1000)
-) -> pd.DataFrame:
-    """Coverage and width of intervals from the first m of 30 refits."""
-    counts = repetitions or {"lm": 8, "tree": 8, "rf": 2}
-    parts = {}
-    for process in PROCESSES.values():
-        for n in sizes:
-            for name, count in counts.items():
-                fresh = pi.FreshDraws(
-                    partial(process.draw, 2 * round(0.632 * n)), 1000, fraction=0.5
-                )
-                ask = [
-                    pi.Learner.from_formula("y ~ .", process.draw(n, seed=k), LEARNERS[name])
-                    for k in range(count + 1)
-                ]
-                true = refit_values(ask[0].fit(fresh, seed=0)).mean()
-                for k, learner in enumerate(ask[1:], 1):
-                    for plan, kind in PLANS.items():
-                        values = refit_values(learner.fit(kind(30), seed=k, progress=False))
-                        parts[process.name, n, name, k, plan] = intervals(values, true)
-    keys = ["process", "n", "learner", "draw", "plan"]
-    frame = pd.concat(parts, names=keys).reset_index()
-    names = ["estimand", "measure", "process", "n", "learner", "interval", "refits"]
-    frame["interval"] = frame["plan"] + frame["interval"]
-    draws = frame.groupby([*names, "draw"])["ours"].mean().groupby(names)
-    return pd.DataFrame({"ours": draws.mean(), "error": draws.sem()}).reset_index()
-
-
-def intervals(values: pd.DataFrame, true: pd.Series[float]) -> pd.DataFrame:
-    """Return whether intervals of the first m refits hold the truth, and how wide they are."""
-    rows = []
-    for m in REFITS:
-        mean, variance = values[:m].mean(), values[:m].var()
-        for star, c in {"": 0.0, "*": 0.368 / 0.632}.items():
-            half = stats.t.isf(0.025, m - 1) * np.sqrt((1 / m + c) * variance)
-            for kind in ("PD", "PFI"):
-                at = [name for name in values if str(name).startswith(f"{kind} ")]
-                held = ((mean - true).abs() <= half)[at].mean()
-                rows.append((kind, "coverage", star, m, held))
-                rows.append((kind, "width", star, m, 2 * half[at].mean()))
-    return pd.DataFrame(rows, columns=["estimand", "measure", "interval", "refits", "ours"])
+    means.columns = pd.Index(["ours", "error", "width"])
+    width = means["width"].rename("ours").reset_index()
+    return long({"coverage": means[["ours", "error"]].reset_index(), "width": width}, "measure")
 
 
 def toy(repetitions: int = 100) -> pd.DataFrame:
@@ -168,10 +116,8 @@ def toy(repetitions: int = 100) -> pd.DataFrame:
     refits = res.pd("x1", grid=grid).refit_frame().set_axis(grid, axis=1)
     frame = pd.concat([refits[:15], refits.mean().to_frame("mean").T])
     frame.loc["true"] = process.pd("x1", grid)
-    long_frame = (
-        frame.rename_axis("curve").reset_index().melt("curve", var_name="x1", value_name="ours")
-    )
-    return long_frame.assign(error=np.nan)
+    frame = frame.rename_axis("curve").reset_index()
+    return frame.melt("curve", var_name="x1", value_name="ours").assign(error=np.nan)
 
 
 def wine(trees: int = 100) -> pd.DataFrame:
@@ -186,8 +132,8 @@ def wine(trees: int = 100) -> pd.DataFrame:
     for level, res in fits.items():
         results = {"PFI": res.pfi(), "PD of alcohol": res.pd("alcohol", points=12)}
         for what, result in results.items():
-            parts[level, what] = pd.DataFrame({"ours": result.params, "error": result.bse})
-    return pd.concat(parts, names=["level", "what", "term"]).reset_index()
+            parts[level, what] = values(result, "term")
+    return pd.concat(parts, names=["level", "what"]).reset_index([0, 1])
 
 
 def losses(trees: int = 100) -> pd.DataFrame:
@@ -221,21 +167,16 @@ def losses(trees: int = 100) -> pd.DataFrame:
     return pd.DataFrame(means, columns=["quantity", "ours", "error"])
 
 
-FIGURES = [
-    (kind, n, measure)
-    for kind in ("PD", "PFI")
-    for n in (100, 1000)
-    for measure in ("coverage", "width")
-]
+FIGURES = product(("PD", "PFI"), (100, 1000), ("coverage", "width"))
 COVERAGE = "measure == 'coverage' and estimand == '{}'"
 CELLS = {
-    "figure 2": Cell(toy, partial(bundle, x="x1", group="curve", color="curve", panel="", y="PD")),
+    "figure 2": Cell(toy, partial(bundle, x="x1", group="curve", color="", panel="", y="PD")),
     "table 1": Cell(coverage, rows=COVERAGE.format("PD")),
     "table 2": Cell(of="table 1", rows=COVERAGE.format("PFI")),
     "figure 3": Cell(draw=segments, of="table 1", rows="quantity != 'ideal'"),
     "figure 4": Cell(draw=segments, of="table 1", rows="quantity in ['boot*', 'subs*']"),
     "figure 5": Cell(
-        draw=partial(curves, x="refits", color="interval", panel="measure + n"),
+        draw=partial(curves, x="refits", color="quantity", panel="measure + n"),
         of="figure 7",
         rows="learner == 'rf' and process == 'non-linear' and estimand == 'PD'",
     ),
@@ -243,8 +184,8 @@ CELLS = {
     "section 9": Cell(losses),
     **{
         f"figure {k}": Cell(
-            by_refits if k == 7 else None,
-            partial(curves, x="refits", color="interval", panel="process + learner", y=measure),
+            partial(coverage, FEW, 500, refits=REFITS) if k == 7 else None,
+            partial(curves, x="refits", color="quantity", panel="process + learner", y=measure),
             of="" if k == 7 else "figure 7",
             rows=f"estimand == '{kind}' and n == {n} and measure == '{measure}'",
         )

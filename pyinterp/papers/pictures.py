@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from pyinterp.simulation import CoverageResults
+
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+BLUE = "#0072B2"
 
 
 def bars(result: pd.DataFrame, term: str, panel: str = "", title: str = "") -> ggplot:
@@ -21,21 +23,13 @@ def bars(result: pd.DataFrame, term: str, panel: str = "", title: str = "") -> g
     plot = (
         p9.ggplot(frame, p9.aes("ours", term))
         + p9.geom_vline(xintercept=0, color="gray")
-        + p9.geom_errorbarh(p9.aes(xmin="low", xmax="high"), color=COLORS[0], height=0, na_rm=True)
-        + p9.geom_point(color=COLORS[0])
+        + p9.geom_errorbarh(p9.aes(xmin="low", xmax="high"), color=BLUE, height=0, na_rm=True)
+        + p9.geom_point(color=BLUE)
     )
     return _finish(plot, title, "", panel)
 
 
-def curves(
-    result: pd.DataFrame,
-    x: str,
-    color: str = "",
-    panel: str = "",
-    y: str = "",
-    *,
-    log: bool = False,
-) -> ggplot:
+def curves(result: pd.DataFrame, x: str, color: str = "", panel: str = "", y: str = "") -> ggplot:
     """Draw numbers against x, with 95% limits, a line per color and a panel each."""
     import plotnine as p9  # noqa: PLC0415
 
@@ -44,10 +38,7 @@ def curves(
     plot = p9.ggplot(frame.astype({color: str}) if color else frame, aes) + p9.geom_line()
     if frame["error"].notna().any():
         plot += p9.geom_linerange(p9.aes(ymin="low", ymax="high"), alpha=0.5, na_rm=True)
-    plot += p9.geom_point(size=1) if frame[x].nunique() < 20 else p9.theme()
-    if color and frame[color].nunique() <= len(COLORS):
-        plot += p9.scale_color_manual(COLORS)
-    return _finish(plot + p9.scale_x_log10() if log else plot, x, y, panel)
+    return _finish(plot + p9.scale_x_log10() if x == "n" else plot, x, y, panel)
 
 
 def bundle(result: pd.DataFrame, x: str, group: str, color: str, panel: str, y: str) -> ggplot:
@@ -55,60 +46,36 @@ def bundle(result: pd.DataFrame, x: str, group: str, color: str, panel: str, y: 
     import plotnine as p9  # noqa: PLC0415
 
     thick = result[group].astype(str).isin(["mean", "true"])
-    kind = result[color].astype(str)
-    frame = result.assign(color=kind if color != group else kind.where(thick, "single"))
-    values = sorted(frame["color"].unique(), key=["neg", "pos", "single", "mean", "true"].index)
-    colors = {"neg": COLORS[0], "pos": COLORS[1], "single": "#AAAAAA", "true": COLORS[2]}
-    aes = p9.aes(x, "ours", group=group, color="color")
+    thin = p9.aes(color=color) if color else p9.aes()
     plot = (
-        p9.ggplot(frame, aes)
-        + p9.geom_line(data=frame[~thick], alpha=0.4, size=0.4)
-        + p9.geom_line(data=frame[thick], size=1.2)
-        + p9.scale_color_manual({v: colors.get(v, "#000000") for v in values}, limits=values)
+        p9.ggplot(result, p9.aes(x, "ours", group=group))
+        + p9.geom_line(thin, result[~thick], alpha=0.4, size=0.4)
+        + p9.geom_line(p9.aes(linetype=group), result[thick], size=1.2)
+        + p9.labs(linetype="")
     )
     return _finish(plot, x, y, panel)
 
 
-def boxes(result: pd.DataFrame, x: str, panel: str, truth: pd.DataFrame, y: str) -> ggplot:
-    """Draw box plots of draws against x, a panel each, the truth dashed."""
+def boxes(result: pd.DataFrame, panel: str, truth: pd.DataFrame, y: str) -> ggplot:
+    """Draw box plots of draws by training rows, a panel each, the truth dashed."""
     import plotnine as p9  # noqa: PLC0415
 
-    frame = result.assign(**{x: pd.Categorical(result[x], sorted(result[x].unique()))})
     plot = (
-        p9.ggplot(frame, p9.aes(x, "ours"))
-        + p9.geom_boxplot(color=COLORS[0], outlier_size=0.5)
+        p9.ggplot(result, p9.aes("factor(n)", "ours"))
+        + p9.geom_boxplot(color=BLUE, outlier_size=0.5)
         + p9.geom_hline(p9.aes(yintercept="ours"), truth, linetype="dashed")
     )
-    return _finish(plot, x, y, panel)
-
-
-def points(result: pd.DataFrame, x: str, y: str, panel: str, color: str) -> ggplot:
-    """Draw rows as points in the color of the number."""
-    import plotnine as p9  # noqa: PLC0415
-
-    frame = result.rename(columns={"ours": color})
-    return _finish(p9.ggplot(frame, p9.aes(x, y, color=color)) + p9.geom_point(), x, y, panel)
+    return _finish(plot, "n", y, panel)
 
 
 def segments(result: pd.DataFrame) -> ggplot:
     """Draw relative width against coverage of intervals, those of one scenario connected."""
-    import plotnine as p9  # noqa: PLC0415
-
-    keys = ["estimand", "process", "learner", "n", "quantity"]
-    frame = result.pivot_table("ours", keys, "measure").reset_index()
-    plan = frame["quantity"].str.strip("*")
-    stars = frame["quantity"].str.endswith("*")
-    scenario = frame["process"] + frame["learner"] + frame["n"].astype(str)
-    frame["group"] = scenario + (plan if not stars.all() else "")
-    frame["panel"] = frame["estimand"] + (", " + plan if not stars.all() else "")
-    plot = (
-        p9.ggplot(frame, p9.aes("width", "coverage"))
-        + p9.geom_hline(yintercept=0.95, linetype="dashed")
-        + p9.geom_line(p9.aes(group="group"), color="lightgray")
-        + p9.geom_point(p9.aes(color="quantity"))
-        + p9.scale_color_manual(COLORS)
-    )
-    return _finish(plot, "width / (2 x 1.96 x true sd)", "coverage", "panel")
+    covers, widths = (result[result["measure"] == name] for name in ("coverage", "width"))
+    rows = covers.assign(relative_width=widths["ours"].to_numpy())
+    rows = rows.rename(columns={"ours": "coverage", "error": "coverage_mcse"})
+    stars = rows["quantity"].str.endswith("*").map({True: "corrected", False: "naive"})
+    rows = rows.assign(plan=rows["quantity"].str.strip("*"), cov_type=stars)
+    return CoverageResults(rows, rows, rows).plot()
 
 
 def _limits(result: pd.DataFrame) -> pd.DataFrame:

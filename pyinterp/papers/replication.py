@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
-from joblib import parallel_config
 
-from pyinterp.checks import check_flag, check_jobs
+from pyinterp.checks import check_flag
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote
 
 if TYPE_CHECKING:
     from plotnine import ggplot
 
+    from pyinterp.results.results import EstimandResults
+
 PAPERS = ("molnar2021", "greenwell2018", "khan2025", "wood2024")
 FOLDER = files("pyinterp.papers")
-NUMBERS = ("ours", "error")  # all other columns of a result name its rows
+TEXT = ("text", "text_error")  # by the settings of the paper's text, where ours are others
+NUMBERS = ("ours", "error", *TEXT)  # all other columns of a result name its rows
 ERRORS = 3.0  # Monte Carlo errors up to which a number agrees with the printed one
 AGREE = 0.95  # the share of printed numbers from which on those of a cell agree
 STATUSES = ("numbers agree", "differs", "shown, smaller run", "shown")
@@ -101,6 +103,7 @@ class Paper:
         """Return a result, by default the stored one, beside the printed numbers."""
         result = self.result(name) if result is None else result
         keys = [str(column) for column in result if column not in NUMBERS]
+        text = [name for name in TEXT if name in result]
         printed = read_table("printed", self.name, name)
         if printed.empty:
             printed = pd.DataFrame(columns=[*keys, "printed"])
@@ -121,7 +124,7 @@ class Paper:
             difference=difference,
             erratum=frame["erratum"].fillna(""),
             status=np.where(difference.isna(), "", status),
-        )[[*keys, "ours", "printed", "error", "difference", "erratum", "status"]]
+        )[[*keys, "ours", "printed", "error", "difference", "erratum", "status", *text]]
 
     def counts(self, name: str) -> tuple[int, int]:
         """Return how many printed numbers of a cell are compared, and how many agree."""
@@ -153,11 +156,7 @@ class Paper:
 
 
 def replicate(
-    paper: str | None = None,
-    cell: str | None = None,
-    *,
-    rerun: bool = False,
-    n_jobs: int | None = None,
+    paper: str | None = None, cell: str | None = None, *, rerun: bool = False
 ) -> pd.DataFrame | ggplot:
     """Replicate a table or figure of a source paper, beside the printed numbers.
 
@@ -170,9 +169,8 @@ def replicate(
     rerun : bool
         Compute the cell anew, in full size, instead of reading the result that the package holds.
         The log says beforehand how long it took when it was stored. Some cells need a data set
-        (see ``pyinterp.datasets``), XGBoost or PyTorch.
-    n_jobs : int, optional
-        Jobs of a new computation.
+        (see ``pyinterp.datasets``), XGBoost or PyTorch. ``joblib.parallel_config(n_jobs=4)``
+        around the call takes four cores.
 
     Returns
     -------
@@ -182,7 +180,8 @@ def replicate(
         the cell is one data set), `difference` in such errors (with the rounding of the printed
         number, without the paper's unknown error), `erratum` (see the page of errata) and `status`,
         "agrees" up to 3 errors, or "differs". A number with an erratum is compared with the
-        corrected print, or not at all.
+        corrected print, or not at all. Khan's tables have `text` and `text_error`, small training
+        sets by the settings of the paper's text, which are not compared.
 
         Of a paper a frame with `cell`, `what`, `status`, the number of `printed` numbers that are
         compared, how many `agree`, and `why`. The status is "numbers agree" if 95% of a cell's
@@ -203,7 +202,6 @@ def replicate(
     (10, 0)
     """
     check_flag("rerun", rerun)
-    check_jobs(n_jobs, progress=False)
     if paper is None and (cell is not None or rerun):
         raise OptionError(f"A cell needs its paper: give `paper`, one of {list_of(PAPERS)}.")
     if paper is None:
@@ -217,8 +215,7 @@ def replicate(
     result = chosen.result(cell)
     if rerun:
         LOG.warning("%s, %s took about %.0f s on one core.", paper, cell, chosen.seconds(cell))
-        with parallel_config(n_jobs=n_jobs):
-            result = chosen.cells[cell].part(chosen.compute(cell))
+        result = chosen.cells[cell].part(chosen.compute(cell))
     return chosen.numbers(cell, result) if draw is None else draw(result)
 
 
@@ -258,3 +255,9 @@ def read_table(folder: str, paper: str, cell: str) -> pd.DataFrame:
 def long(frames: Mapping[str, pd.DataFrame], name: str = "quantity") -> pd.DataFrame:
     """Return frames below each other, their names in a column."""
     return pd.concat(frames, names=[name]).reset_index(level=0).reset_index(drop=True)
+
+
+def values(result: EstimandResults, name: str) -> pd.DataFrame:
+    """Return estimates with their standard errors, terms in a column of that name."""
+    frame = pd.DataFrame({"ours": result.params, "error": result.bse})
+    return frame.rename_axis(name).reset_index()

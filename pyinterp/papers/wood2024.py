@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import RandomForestRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.model_selection import train_test_split
 
 import pyinterp as pi
-from pyinterp.papers.pictures import bars, bundle, curves, points
-from pyinterp.papers.replication import Cell, Paper, long
+from pyinterp.papers.pictures import bars, bundle, curves
+from pyinterp.papers.replication import Cell, Paper, long, values
 
 if TYPE_CHECKING:
     from plotnine import ggplot
-
-ENTROPY = math.log(2 * math.pi * math.e) / 2  # of a standard normal
 
 
 def model_of(data: pd.DataFrame, response: str, estimator: Any, test: float) -> pi.FittedModel:
@@ -35,8 +31,7 @@ def both(model: pi.FittedModel, permutations: int) -> pd.DataFrame:
         "likelihood-PFI": model.likelihood_pfi(permutations=permutations),
         "entropy-PFI": model.entropy_pfi(permutations=permutations),
     }
-    parts = {k: pd.DataFrame({"ours": r.params, "error": r.bse}) for k, r in results.items()}
-    return pd.concat(parts, names=["measure", "feature"]).reset_index()
+    return long({k: values(r, "feature") for k, r in results.items()}, "measure")
 
 
 def ice(model: pi.FittedModel, feature: str, of: Any, grid: Any, k: int = 40) -> pd.DataFrame:
@@ -46,23 +41,6 @@ def ice(model: pi.FittedModel, feature: str, of: Any, grid: Any, k: int = 40) ->
     frame = pd.concat([values.iloc[:k], values.mean().rename("mean").to_frame().T])
     frame = frame.rename_axis("row").reset_index()
     return frame.melt("row", var_name=feature, value_name="ours").assign(error=np.nan)
-
-
-def permutation() -> pd.DataFrame:
-    """Entropy of rows before and after feature 2 is permuted."""
-    rng = np.random.default_rng(1)
-    x = rng.multivariate_normal([0, 0], [[1, 0.9], [0.9, 1]], 400)
-    y = x.sum(axis=1) + 0.3 * rng.standard_normal(400)
-    model = pi.estimators.gaussian_process(
-        kernel=ConstantKernel() * RBF(1.0, "fixed") + WhiteKernel()
-    ).fit(x[:200], y[:200])
-    after = np.column_stack([x[200:, 0], rng.permutation(x[200:, 1])])
-    parts = {}
-    for name, rest in {"as observed": x[200:], "feature 2 permuted": after}.items():
-        sd = model.predict(rest, return_std=True)[1]
-        columns = {"feature 1": rest[:, 0], "feature 2": rest[:, 1], "ours": ENTROPY + np.log(sd)}
-        parts[name] = pd.DataFrame(columns).assign(error=np.nan)
-    return long(parts, "rows")
 
 
 def classification(n: int = 5000) -> pd.DataFrame:
@@ -107,20 +85,6 @@ def strength() -> pd.DataFrame:
     return long({name: both(m, permutations=3) for name, m in concrete().items()}, "model")
 
 
-def redundancy() -> pd.DataFrame:
-    """R² of forests that predict a feature from the others, without and with the strength."""
-    data = pi.datasets.load_concrete()
-    parts = {}
-    for name, frame in {"without": data.drop(columns="compressive_strength"), "with": data}.items():
-        for feature in data.columns[:-1]:
-            learner = pi.Learner.from_formula(f"{feature} ~ .", frame, RandomForestRegressor(100))
-            r2 = learner.fit(pi.Holdout(0.75), seed=1, progress=False).metric("r2")
-            parts[name, feature] = (r2.params.iloc[0], r2.bse.iloc[0])
-    frame = pd.DataFrame.from_dict(parts, "index", columns=["ours", "error"])
-    frame.index = pd.MultiIndex.from_tuples(frame.index, names=["strength", "feature"])
-    return frame.reset_index()
-
-
 def age() -> pd.DataFrame:
     """Entropy curves of samples by age."""
     grid = [1, 3, 7, 14, 28, 56, 90, 120, 180, 270, 365]
@@ -152,7 +116,7 @@ def women(feature: str, of: Any, grid: Any) -> pd.DataFrame:
 
 def ice_plot(x: str, y: str, panel: str, result: pd.DataFrame) -> ggplot:
     """Draw curves of rows, and their mean."""
-    color = "diabetes" if "diabetes" in result else "row"
+    color = "diabetes" if "diabetes" in result else ""
     return bundle(result, x, "row", color, panel, y)
 
 
@@ -171,15 +135,11 @@ def women_cell(feature: str, of: str, grid: range, y: str) -> Cell:
 
 
 CELLS = {
-    "figure 1": Cell(
-        permutation, partial(points, x="feature 1", y="feature 2", panel="rows", color="entropy")
-    ),
     "figure 2": Cell(classification, partial(importances, panel="measure + data")),
     "figure 3": Cell(regression, partial(importances, panel="measure")),
     "figure 4": Cell(ring, mean_plot),
     "figure 5": Cell(draw=partial(ice_plot, "value", "entropy", "feature"), of="figure 4"),
     "figure 6": Cell(strength, partial(importances, panel="measure + model")),
-    "figure 7": Cell(redundancy, partial(bars, term="feature", panel="strength", title="R²")),
     "figure 8": Cell(age, partial(ice_plot, "age", "entropy", "model")),
     "figure 9": Cell(diabetes, partial(importances, panel="measure + model")),
     "figure 10": women_cell("glucose", "entropy", GLUCOSE, "entropy"),

@@ -27,22 +27,3 @@ from pyinterp.resampling.nested_plans import NestedBootstrap, NestedCrossValidat
 from pyinterp.resampling.plans import Bootstrap, CrossValidation, HalfSampling, Holdout, Subsampling
 from pyinterp.resampling.resampling import Group, Part, Resampling, Split, Splitting, Units
 from pyinterp.resampling.splits import Splits, plan_of
-
-__all__ = [
-    "Bootstrap",
-    "CrossValidation",
-    "FreshDraws",
-    "Group",
-    "HalfSampling",
-    "Holdout",
-    "NestedBootstrap",
-    "NestedCrossValidation",
-    "Part",
-    "Resampling",
-    "Split",
-    "Splits",
-    "Splitting",
-    "Subsampling",
-    "Units",
-    "plan_of",
-]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -49,10 +50,10 @@ LIMITS_OF_SQUARE = (
     "one (root(c + a) + q root(a))^2. For c of 0 or less they are c - q s0 and that, or c + q s0 "
     "if this is negative."
 )
-ASYMMETRIC = "Like squares, estimates vary more the larger they are: limits are asymmetric."
-ASYMMETRIC_WITH_TEST = (
-    "Near {zero} importances vary less: limits are asymmetric, t takes the s.e. at {zero}."
-)
+ASYMMETRIC = "Limits are asymmetric, as estimates vary more the larger they are."
+ASYMMETRIC_WITH_TEST = "Limits are asymmetric, and t takes the s.e. at {zero}."
+# A short footnote has the first sentence of what a value means.
+SENTENCES = re.compile(r"(?<=\.) (?=[A-Z])")
 WHAT_P_TESTS = (
     "P tests whether the truth is {null} for this learner, not whether the response depends on the "
     "feature: where features are correlated, one that the response does not need has an "
@@ -146,8 +147,12 @@ def _about(results: EstimandResults, alpha: float, *, alone: bool) -> Iterator[F
     squares = estimand.parameter.no_effect is not None
     if null is not None and squares and (results.conf_int(alpha)[1] < null).any():
         harm = f"{f'Below {null:g}' if null else 'Negative'}: predictions are better that way."
-    exact = "" if error > 0 else words.exact or ""
-    yield Footnote(f"{words.meaning} {harm}".rstrip(), exact) if alone else Footnote(harm)
+    meaning, *more = SENTENCES.split(words.meaning)
+    more += ["" if error > 0 else words.exact or ""]
+    if alone:
+        yield Footnote(f"{meaning} {harm}".rstrip(), " ".join(more).strip())
+    else:
+        yield Footnote(harm)
     for note in words.notes:
         yield Footnote("", note)
     if estimand.correction is not None and results.corrected_params is not None:
@@ -183,17 +188,18 @@ def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
     # Variances that are no default are known to fall short, which short notes say too.
     short = coverage == NO_SIMULATION or variance.cov_type != "half-sample"
     covers = Footnote(coverage) if short else Footnote("", coverage)
+    they = "They" if alone else "Intervals"
     shape = ""
     if variance.varies_as_square and (results.bse > 0).any():
         tested = results.null is not None
         shape = ASYMMETRIC_WITH_TEST.format(zero=f"{results.null:g}") if tested else ASYMMETRIC
     elif results.inference.rescales:
-        shape = f"Intervals are symmetric on the {results.inference.scale.name} scale."
+        shape = f"{they} are symmetric on the {results.inference.scale.name} scale."
     if alone:
-        notes = [Footnote(f"{variance.note} {covers.text}".strip(), covers.more)]
+        notes = [Footnote(f"{variance.note} {shape}".strip())]
     else:  # notes that several have in common stand once
-        notes = [Footnote(variance.note), covers]
-    return [*notes, Footnote(shape), Footnote(variance.warning)]
+        notes = [Footnote(variance.note), Footnote(shape)]
+    return [*notes, covers, Footnote(variance.warning)]
 
 
 def _tests(results: EstimandResults, alpha: float, *, alone: bool) -> Iterator[Footnote]:

@@ -303,8 +303,8 @@ class TableOfEstimands(Tabular, ABC):
         [1] Increase in expected squared error, in units of progression², when the
             feature is replaced by an independent draw.
         [2] Intervals (half-sample, 5 df) are for the learner trained on 63.2% of the
-            rows. No simulations say how often such intervals cover.
-        [3] Near 0 importances vary less: limits are asymmetric, t takes the s.e. at 0.
+            rows. Limits are asymmetric, and t takes the s.e. at 0.
+        [3] No simulations say how often such intervals cover.
         """
         alpha = self.alpha if alpha is None else alpha
         options = TableOptions(alpha, sort, top, title, notes, decimals)

@@ -7,8 +7,6 @@ Process                         Source
 ``molnar_nonlinear``            Molnar et al. (2021), section 8, as in the code or as printed
 ``molnar_figure2``              Molnar et al. (2021), code behind Figure 2
 ``friedman1``                   Friedman (1991), five of ten features matter
-``friedman2``                   Friedman (1991), impedance of a circuit
-``friedman3``                   Friedman (1991), phase shift of a circuit
 ``khan_regression``             Khan et al. (2025), eq. 8, six dependence scenarios
 ``wood_classification``         Wood et al. (2024), section 3.4.1
 ``wood_regression``             Wood et al. (2024), section 3.4.1
@@ -23,7 +21,7 @@ intervals on copies of a user's data.
 
 from pyinterp.simulation.certify import Certificate
 from pyinterp.simulation.decomposition import Decomposition, decompose
-from pyinterp.simulation.processes.friedman import friedman1, friedman2, friedman3
+from pyinterp.simulation.processes.friedman import friedman1
 from pyinterp.simulation.processes.khan import khan_regression
 from pyinterp.simulation.processes.molnar import molnar_figure2, molnar_linear, molnar_nonlinear
 from pyinterp.simulation.processes.process import Process
@@ -50,8 +48,6 @@ __all__ = [
     "dgp_pd",
     "dgp_pfi",
     "friedman1",
-    "friedman2",
-    "friedman3",
     "ideal",
     "khan_regression",
     "mease_wyner_classification",

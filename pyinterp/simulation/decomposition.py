@@ -1,6 +1,6 @@
 """Bias, variance and mean squared error of a learner's PD and PFI over refits on fresh data.
 
-A decomposition has a frame with Monte Carlo errors, and the plots of Figure 2.
+A decomposition has a frame with Monte Carlo errors, and the plot of Figure 2.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from pyinterp.estimands.effects.grids import Grid
 from pyinterp.learner.learner import Learner, LearnerResults
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.models.predictor import learner_name
-from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
@@ -38,12 +37,9 @@ if TYPE_CHECKING:
 
 EstimandName: TypeAlias = Literal["pd", "pfi"]
 Ask: TypeAlias = Callable[[LearnerResults], EstimandResults]
-Refit: TypeAlias = Callable[[Learner, int], list[EstimandResults]]
 
 COLORS = ["#999999", "#0072B2", "#009E73"]  # gray; blue and green of Okabe and Ito
-PARTS = 10  # of the first refit's evaluation rows, for the left panel of Figure 2
 CURVES = 50  # refits that a plot shows
-BLOCK = 10  # refits that one job makes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,11 +63,6 @@ class Decomposition(Savable):
         DGP-PD or DGP-PFI of every term, with Monte Carlo errors.
     estimates : ndarray of shape (repetitions, terms)
         Of every refit.
-    monte_carlo : ndarray of shape (repetitions, terms)
-        Variance of each over evaluation rows, given the model.
-    parts : ndarray of shape (10, terms)
-        PD of the first refit on ten disjoint parts of its evaluation rows: one model, other
-        data. No rows for PFI.
 
     Examples
     --------
@@ -93,8 +84,6 @@ class Decomposition(Savable):
     layout: pd.DataFrame
     truth: Truth[FloatArray]
     estimates: FloatArray
-    monte_carlo: FloatArray
-    parts: FloatArray
 
     def check_state(self) -> None:
         """Raise an error, of whatever kind, unless all parts are of the same terms."""
@@ -112,9 +101,7 @@ class Decomposition(Savable):
         Columns `feature` and `value`; `truth`, `mean` of the refits' estimates, `bias` (mean minus
         truth), `bias_squared`, `variance` of the estimates (divisor R, the number of refits, so
         that `mse` is exactly `bias_squared` + `variance`), `mse` (mean squared distance from the
-        truth), each with a Monte Carlo standard error, such as `bias_mcse`; and `monte_carlo`, the
-        part of `variance` that comes from evaluating every model on finitely many rows (nearly 0
-        if `evaluation` is large).
+        truth), each with a Monte Carlo standard error, such as `bias_mcse`.
 
         Notes
         -----
@@ -148,15 +135,14 @@ class Decomposition(Savable):
             variance_mcse=np.sqrt(np.clip(fourth - variance**2, 0, None) / r),
             mse=squares.mean(axis=0),
             mse_mcse=of_mse,
-            monte_carlo=self.monte_carlo.mean(axis=0),
         )
 
     @takes()
     def plot(self, feature: str | None = None, **look: Unpack[Look]) -> ggplot:
         """Return a plotnine plot of the refits, their mean and the truth.
 
-        PD: two panels as in Figure 2 of Molnar et al. (2021), one model on parts of its evaluation
-        rows, and one curve per refit (at most 50). PFI: one row per feature.
+        PD: one curve per refit (at most 50), as in Figure 2 of Molnar et al. (2021). PFI: one row
+        per feature.
 
         Parameters
         ----------
@@ -181,68 +167,48 @@ class Decomposition(Savable):
             )
         return in_look(self._plot_curves(feature), look)
 
+    def _layers(self, terms: pd.Series[Any]) -> dict[str, pd.DataFrame]:
+        """Return the estimates of refits, their means and the truths of some terms, by `term`."""
+        shown = {
+            "one refit": self.estimates[:CURVES],
+            "mean": self.estimates.mean(axis=0)[None],
+            f"DGP-{self.estimand.upper()}": self.truth.value[None],
+        }
+        return {
+            what: pd.DataFrame(values[:, terms.index], columns=terms.infer_objects().to_numpy())
+            .melt(var_name="term", value_name="estimate", ignore_index=False)
+            .rename_axis("refit")
+            .reset_index()
+            .assign(what=what)
+            for what, values in shown.items()
+        }
+
     def _plot_curves(self, feature: str) -> ggplot:
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
-        which = (self.layout["feature"] == feature).to_numpy()
-        values = self.layout["value"][which].infer_objects().to_numpy()
-        left = f"One model,\neach curve from {self.evaluation // PARTS} other rows"
-        right = f"One model per curve,\neach trained on {self.n} other rows"
-        mean, truth = self.estimates.mean(axis=0), self.truth.value
-        panels = {
-            "one curve": {left: self.parts, right: self.estimates[:CURVES]},
-            "mean": {left: self.estimates[:1], right: mean[None]},
-            "DGP-PD": {left: truth[None], right: truth[None]},
-        }
-        frames = [
-            pd.DataFrame(each[:, which], columns=values)
-            .melt(var_name="value", value_name="pd", ignore_index=False)
-            .assign(panel=panel, what=what)
-            for what, curves in panels.items()
-            for panel, each in curves.items()
-        ]
-        long = pd.concat(frames).rename_axis("curve").reset_index()
-        long["panel"] = pd.Categorical(long["panel"], categories=[left, right])
-        line = p9.aes("value", "pd", color="what", linetype="what", group="curve")
-        plot = p9.ggplot(long, line)
-        for what, size, alpha in zip(panels, (0.4, 1.3, 1.1), (0.5, 1, 1), strict=True):
-            plot += p9.geom_line(data=long[long["what"] == what], size=size, alpha=alpha)
+        layers = self._layers(self.layout["value"][self.layout["feature"] == feature])
+        plot = p9.ggplot(mapping=p9.aes("term", "estimate", color="what", group="refit"))
+        for data, size, alpha in zip(layers.values(), (0.4, 1.3, 1.1), (0.5, 1, 1), strict=True):
+            plot += p9.geom_line(data=data, size=size, alpha=alpha)
         return (
             plot
-            + p9.facet_wrap("panel")
-            + p9.theme(panel_spacing_x=0.05)  # labels of neighboring axes would meet
-            + p9.scale_color_manual(values=dict(zip(panels, COLORS, strict=True)))
-            + p9.scale_linetype_manual(
-                values={"one curve": "solid", "mean": "solid", "DGP-PD": "dashed"}
-            )
-            + p9.labs(x=feature, y="PD", color="", linetype="", caption=self._caption())
+            + p9.scale_color_manual(values=dict(zip(layers, COLORS, strict=True)))
+            + p9.labs(x=feature, y="PD", color="", caption=self._caption())
         )
 
     def _plot_importances(self) -> ggplot:
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
-        layers = {
-            "one refit": self.estimates[:CURVES],
-            "mean": self.estimates.mean(axis=0)[None],
-            "DGP-PFI": self.truth.value[None],
-        }
-        order = self.frame.sort_values("truth")["feature"].tolist()
-        frames = {
-            what: pd.DataFrame(each, columns=self.layout["feature"])
-            .melt(value_name="pfi")
-            .assign(what=what)
-            for what, each in layers.items()
-        }
+        layers = self._layers(self.layout["feature"])
+        refits, mean, truth = layers.values()
         # Features on the horizontal axis while drawing, so that jitter is across them.
         return (
-            p9.ggplot(mapping=p9.aes("feature", "pfi", color="what", shape="what"))
+            p9.ggplot(mapping=p9.aes("term", "estimate", color="what", shape="what"))
             + p9.geom_hline(yintercept=0, color=COLORS[0], linetype="dashed")
-            + p9.geom_jitter(
-                data=frames["one refit"], width=0.15, height=0, alpha=0.5, random_state=1
-            )
-            + p9.geom_point(data=frames["DGP-PFI"], size=4.5)
-            + p9.geom_point(data=frames["mean"], size=2.5)
-            + p9.scale_x_discrete(limits=order)
+            + p9.geom_jitter(data=refits, width=0.15, height=0, alpha=0.5, random_state=1)
+            + p9.geom_point(data=truth, size=4.5)
+            + p9.geom_point(data=mean, size=2.5)
+            + p9.scale_x_discrete(limits=self.frame.sort_values("truth")["feature"].tolist())
             + p9.coord_flip()
             + p9.scale_color_manual(values=dict(zip(layers, COLORS, strict=True)))
             + p9.scale_shape_manual(values=dict(zip(layers, [".", "o", "D"], strict=True)))
@@ -301,9 +267,8 @@ def decompose(
     n : int
         Training rows of every refit.
     evaluation : int
-        Evaluation rows of every refit, at least 20. :math:`\theta_{\hat f}` is an expectation, of
-        which that many rows give an estimate: its error counts as variance. The column
-        `monte_carlo` says how much of the variance it is.
+        Evaluation rows of every refit. :math:`\theta_{\hat f}` is an expectation, of which that
+        many rows give an estimate: its error counts as variance.
     repetitions : int
         Number of refits.
     truth_n : int
@@ -342,15 +307,16 @@ def decompose(
     check_choice("estimand", estimand, ("pd", "pfi"))
     check_jobs(n_jobs, progress)
     check_count("n", n, 2)
-    check_count("evaluation", evaluation, 2 * PARTS)
+    check_count("evaluation", evaluation, 2)
     check_count("repetitions", repetitions, 2)
     check_count("points", points, 2)
     check_count("truth_n", truth_n, 2)
     if process.classes is not None and isinstance(loss, str) and loss == "squared":
         loss = "brier"
     seeds = Seeds.start(seed)
-    start = partial(_learner, process, learner, n, seeds)
-    model = start()
+    formula, estimator = formula_and_estimator(learner)
+    # The draw that fixes grids, knots, means and levels.
+    model = Learner.from_formula(formula, process.draw(n, seeds.stream("splits")), estimator)
     names = list(dict.fromkeys(model.features if features is None else names_of(features)))
     for feature in names:
         process.check(feature)
@@ -363,73 +329,30 @@ def decompose(
         ask = partial(LearnerResults.pd, points=points, which_class=label)
         asks = [partial(ask, features=f, grid=grids.get(f, "quantile")) for f in names]
     rows = n + evaluation
-    plan = FreshDraws(partial(process.draw, rows), refits=1, fraction=n / rows)
-    refit = partial(_refit, plan, seeds, asks)
-    first = refit(model, 1)
-    every = range(1, repetitions + 1)
-    blocks = [every[k : k + BLOCK] for k in range(0, repetitions, BLOCK)]
-    with outcomes(
-        (partial(_estimates, start, refit, block) for block in blocks),
-        len(blocks),
-        n_jobs=n_jobs,
-        label=f"Refits, {BLOCK} a block",
-        progress=progress,
-        unit="block",
-    ) as done:
-        estimates, errors = zip(*done, strict=True)
+    plan = FreshDraws(partial(process.draw, rows), refits=repetitions, fraction=n / rows)
+    fitted = model.fit(plan, seed=seeds.entropy, n_jobs=n_jobs, progress=progress)
+    results = [ask(fitted) for ask in asks]
     streams = {feature: seeds.stream("draws", name=feature) for feature in names}
     truths: list[Truth[Any]]
     if estimand == "pfi":
         layout = pd.DataFrame({"feature": names})
         truths = [dgp_pfi(process, f, loss, n=truth_n, seed=rng) for f, rng in streams.items()]
-        parts = np.empty((0, len(names)))
     else:
-        values = {f: r.estimand.terms.layout["value"] for f, r in zip(names, first, strict=True)}
+        values = {f: r.estimand.terms.layout["value"] for f, r in zip(names, results, strict=True)}
         layout = pd.concat([pd.DataFrame({"feature": f, "value": v}) for f, v in values.items()])
         truths = [
             dgp_pd(process, f, values[f].tolist(), n=truth_n, seed=rng)
             for f, rng in streams.items()
         ]
-        curves = np.concatenate([result.row_frame().to_numpy() for result in first], axis=1)
-        parts = np.array([part.mean(axis=0) for part in np.array_split(curves, PARTS)])
     return Decomposition(
         process=process.name,
         learner=learner_name(model.estimator),
         estimand=estimand,
-        description=first[0].estimand.description if estimand == "pfi" else "PD",
+        description=results[0].estimand.description if estimand == "pfi" else "PD",
         n=n,
         evaluation=evaluation,
         seed=seeds.entropy,
         layout=layout.reset_index(drop=True),
         truth=Truth(np.hstack([t.value for t in truths]), np.hstack([t.mcse for t in truths])),
-        estimates=np.concatenate(estimates),
-        monte_carlo=np.concatenate(errors),
-        parts=parts,
+        estimates=np.concatenate([result.refit_frame() for result in results], axis=1),
     )
-
-
-def _learner(process: Process, learner: Any, n: int, seeds: Seeds) -> Learner:
-    """Return the learner, made of the draw that fixes grids, knots, means and levels."""
-    formula, estimator = formula_and_estimator(learner)
-    return Learner.from_formula(formula, process.draw(n, seeds.stream("splits")), estimator)
-
-
-def _refit(
-    plan: FreshDraws, seeds: Seeds, asks: Sequence[Ask], learner: Learner, k: int
-) -> list[EstimandResults]:
-    """Return the results of a refit, trained on fresh rows and evaluated on others."""
-    sequence = np.random.SeedSequence(seeds.entropy, spawn_key=(k,))
-    seed = int(sequence.generate_state(1, np.uint64)[0])
-    fitted = learner.fit(plan, seed=seed, progress=False)
-    return [ask(fitted) for ask in asks]
-
-
-def _estimates(
-    start: Callable[[], Learner], refit: Refit, repetitions: Sequence[int]
-) -> tuple[FloatArray, FloatArray]:
-    """Return the estimates of some refits, one row each, and their squared errors."""
-    learner = start()  # formulas can't be sent to other processes
-    every = [refit(learner, k) for k in repetitions]
-    estimates = [np.concatenate([r.params for r in results]) for results in every]
-    errors = [np.concatenate([r.bse for r in results]) for results in every]
-    return np.array(estimates), np.square(errors)

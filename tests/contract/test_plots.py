@@ -366,7 +366,6 @@ def every_plot(
         "positivity": partial(fitted.plot_positivity, "a"),
         "decomposition": pfi.plot,
         "coverage": coverage.plot,
-        "refits": coverage.plot_refits,
         "study": study.plot,
     }
 

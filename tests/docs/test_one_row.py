@@ -23,8 +23,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "one_row_by_hand.md"
 REAL, POSITIVE, SHARES, UP_TO_1 = (-np.inf, np.inf), (0, np.inf), (0, 1), (-np.inf, 1)
 KINDS = {
     "Limits are the hull of two t intervals": "hull",
-    "Intervals are symmetric on the log scale": "log",
-    "Intervals are symmetric on the logit scale": "logit",
+    "are symmetric on the log scale": "log",
+    "are symmetric on the logit scale": "logit",
 }
 
 

@@ -757,8 +757,6 @@ def _r_style() -> list[Call]:
 def _simulation() -> list[Call]:
     makers: dict[str, dict[str, str]] = {
         "friedman1": {"noise_features": "natural"},
-        "friedman2": {"noise_features": "natural"},
-        "friedman3": {"noise_features": "natural"},
         "khan_regression": {"scenario": "choice", "offset": "number", "noise_features": "natural"},
         "mease_wyner_classification": {"features": "count", "relevant": "count", "noise": "number"},
         "molnar_nonlinear": {"version": "choice"},

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.linear_model import BayesianRidge
 from sklearn.tree import DecisionTreeClassifier
 
@@ -42,6 +45,38 @@ def test_proposition_2_both_importances_of_a_feature_that_is_not_used_are_0() ->
         found = measure(["x1", "x2"]).params
         assert abs(found["x1"]) < 1e-12
         assert abs(found["x2"]) > 1e-3
+
+
+def test_figure_1_permuting_one_of_two_correlated_features_raises_the_entropy() -> None:
+    """Of a Gaussian process, trained on half of 400 rows with a correlation of .9."""
+    rng = np.random.default_rng(1)
+    x = rng.multivariate_normal([0, 0], [[1, 0.9], [0.9, 1]], 400)
+    data = pd.DataFrame(x, columns=["X1", "X2"])
+    data["y"] = x.sum(axis=1) + 0.3 * rng.standard_normal(400)
+    kernel = ConstantKernel() * RBF(1.0, "fixed") + WhiteKernel()
+    process = pi.estimators.gaussian_process(kernel=kernel)
+    process.fit(data[["X1", "X2"]][:200], data["y"][:200])
+    found = pi.FittedModel(process, data[200:], "y", seed=1).entropy_pfi("X2", permutations=10)
+    assert found.params["X2"] > ERRORS * found.bse["X2"]
+
+
+def test_figure_7_age_is_told_worst_by_the_other_ingredients_and_better_with_strength() -> None:
+    """R² of forests that predict a feature of concrete, without and with the strength."""
+    try:
+        data = pi.datasets.load_concrete()
+    except pi.errors.DataError as error:
+        pytest.skip(str(error))
+    r2: dict[str, list[float]] = {}
+    for frame in (data.drop(columns="compressive_strength"), data):
+        for feature in data.columns[:-1]:
+            learner = pi.Learner.from_formula(
+                f"{feature} ~ .", frame, RandomForestRegressor(30, random_state=1)
+            )
+            found = learner.fit(pi.Holdout(0.75), seed=1, progress=False).metric("r2")
+            r2.setdefault(feature, []).append(found.params.iloc[0])
+    table = pd.DataFrame(r2, index=["without", "with"]).T
+    assert table["without"].idxmin() == "age"
+    assert table.loc["age", "with"] > table.loc["age", "without"] + 0.2
 
 
 def test_proposition_3_conditional_draws_do_not_change_the_mean_entropy() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from pyinterp.errors import OptionError
 from pyinterp.simulation import (
     ImportanceStudy,
     dgp_pfi,
-    friedman2,
+    friedman1,
     khan_regression,
     molnar_linear,
     wood_classification,
@@ -36,6 +37,7 @@ ORACLE = (
 )
 STUMP = DecisionTreeRegressor(max_depth=1)
 SHRUNK = Ridge(alpha=500.0)
+NO_FORMS = replace(friedman1(1), name="no closed forms", closed_pd=None, closed_pfi=None)
 
 
 def study(**options: Any) -> ImportanceStudy:
@@ -171,7 +173,7 @@ def test_corrected_estimates_of_bad_learners_are_the_truth(tmp_path: Path, scena
 
 
 def test_a_truth_without_closed_form_has_its_error(tmp_path: Path) -> None:
-    options = {"dgps": [friedman2(noise_features=1)], "features": ["x2"], "truth_n": 20_000}
+    options = {"dgps": [NO_FORMS], "features": ["x2"], "truth_n": 20_000}
     made = study(repetitions=60, validation=400, **options)
     found = made.run(tmp_path / "study.sqlite", progress=False)
     frame = found.frame
@@ -348,16 +350,6 @@ def test_the_table_is_like_the_papers(tmp_path: Path) -> None:
     assert row["", "δ"] == round(one["delta"], 3)
     assert row["Variance", "orig"] == round(one["variance_orig"], 3)
     assert str(found) == found.table().to_string()
-
-
-def test_parts_of_a_study(tmp_path: Path) -> None:
-    found = study(n=[30, 50]).run(tmp_path / "study.sqlite", progress=False)
-    part = found.only(measure="cvim", n=[30])
-    assert part.frame[["measure", "n"]].to_numpy().tolist() == [["cvim", 30]]
-    every = found.only(measure=("cvim", "mvim"), process="linear", learner=["lm"], feature="x1")
-    pd.testing.assert_frame_equal(every.frame, found.frame)
-    with pytest.raises(TypeError, match=r"only\(\) takes no .*`measured`.* Did you mean `measure`"):
-        found.only(measured="cvim")
 
 
 def test_the_plot_shows_delta_and_estimates_against_n(tmp_path: Path) -> None:

@@ -30,8 +30,6 @@ from pyinterp.simulation import (
     dgp_pd,
     dgp_pfi,
     friedman1,
-    friedman2,
-    friedman3,
     khan_regression,
     mease_wyner_classification,
     molnar_figure2,
@@ -60,8 +58,6 @@ PROCESSES = {
         molnar_nonlinear("printed"),
         molnar_figure2(),
         friedman1(noise_features=1),
-        friedman2(noise_features=1),
-        friedman3(noise_features=1),
         *(khan_regression(s, noise_features=1) for s in SCENARIOS),
         khan_regression("strong", offset=0.01, noise_features=0),
         wood_classification(),
@@ -142,14 +138,6 @@ def test_conditional_draws_keep_the_joint_law(name: str) -> None:
             assert close(left.mean(axis=0), error, right.mean(axis=0)), feature
 
 
-def test_friedmans_circuits_have_their_ranges_and_three_times_more_signal_than_noise() -> None:
-    for process in (friedman2(), friedman3()):
-        frame = process.draw(N, seed=1)
-        assert np.allclose(frame.min()[:4], [0, 40 * np.pi, 0, 1], atol=1)
-        assert np.allclose(frame.max()[:4], [100, 560 * np.pi, 1, 11], atol=1)
-        assert process.f(frame).std() / process.noise_sd == pytest.approx(3, abs=0.3)
-
-
 def test_a_copied_feature_is_a_copy() -> None:
     frame = wood_classification("x5").draw(50, seed=1)
     assert (frame["x10"] == frame["x5"]).all()
@@ -182,14 +170,13 @@ def test_closed_forms_agree_with_monte_carlo(name: str, feature: str) -> None:
         assert (dgp_pd(process, feature, grid).value == curve).all()
 
 
-def test_only_friedmans_circuits_lack_closed_forms() -> None:
-    for name, process in PROCESSES.items():
-        known = [
-            process.pfi(f) is not None and process.cvim(f) is not None for f in process.features
-        ]
-        assert all(known) or name.startswith(("friedman2", "friedman3"))
-    assert friedman2(1).pfi("x5") == friedman3(1).cvim("x5") == 0
-    assert friedman2().pfi("x1") is friedman2().pd("x1", [1.0]) is None
+def test_all_processes_have_closed_forms_but_those_without() -> None:
+    for process in PROCESSES.values():
+        for feature in process.features:
+            assert process.pfi(feature) is not None
+            assert process.cvim(feature) is not None
+    none = replace(friedman1(1), closed_pd=None, closed_pfi=None)
+    assert none.pfi("x1") is none.pd("x1", [1.0]) is None
 
 
 def test_molnars_ground_truth_is_that_of_the_formulas() -> None:
@@ -431,11 +418,10 @@ def test_variance_of_the_pd_of_least_squares(ols: dict[str, Any]) -> None:
     exact = 1 / n + (x - 0.5) ** 2 / ((n - 4) / 12)
     frame = ols["pd"].frame
     spare = ERRORS * frame["variance_mcse"] + 0.1 * exact
-    assert (np.abs(frame["variance"] - frame["monte_carlo"] - exact) <= spare).all()
     # The mean over 300 evaluation rows, given the slope b of x2: b^2 V(x2), V(x2) = 1 / 12, where
-    # E[b^2] = 1 + V(b) to 4 standard errors of 150 refits (sd of b^2: 0.95).
-    square = 1 + 12 / (n - 4)
-    assert np.allclose(frame["monte_carlo"] * 12 * 300, square, atol=ERRORS * 0.95 / np.sqrt(150))
+    # E[b^2] = 1 + V(b).
+    of_rows = (1 + 12 / (n - 4)) / 12 / 300
+    assert (np.abs(frame["variance"] - of_rows - exact) <= spare).all()
 
 
 def test_monte_carlo_errors_of_the_decomposition_are_those_over_repetitions() -> None:
@@ -457,8 +443,6 @@ def test_monte_carlo_errors_of_the_decomposition_are_those_over_repetitions() ->
         layout=pd.DataFrame({"feature": range(terms)}),
         truth=Truth(0.5 + truth_mcse * rng.normal(size=terms), np.full(terms, truth_mcse)),
         estimates=rng.gamma(4, 0.25, (50, terms)),
-        monte_carlo=np.zeros((50, terms)),
-        parts=np.empty((0, terms)),
     )
     for column in ("mean", "bias", "bias_squared", "variance", "mse"):
         values = done.frame[column]
@@ -492,12 +476,9 @@ def test_estimates_are_those_of_the_public_methods() -> None:
     assert (few.estimates == more.estimates[:11]).all()
     assert few.repetitions == 11
     process = molnar_nonlinear()
-    plan = pi.FreshDraws(lambda rng: process.draw(70, rng), refits=1, fraction=30 / 70)
-    sequence = np.random.SeedSequence(5, spawn_key=(1,))
-    seed = int(sequence.generate_state(1, np.uint64)[0])
-    data = process.draw(30, seed=1)
-    alone = pi.Learner.from_formula("y ~ .", data, tree).fit(plan, seed=seed).pfi()
-    assert np.allclose(few.estimates[0], alone.params, atol=EXACT)
+    plan = pi.FreshDraws(lambda rng: process.draw(70, rng), refits=11, fraction=30 / 70)
+    alone = pi.Learner.from_formula("y ~ .", process.draw(30, seed=1), tree).fit(plan, seed=5)
+    assert np.allclose(few.estimates, alone.pfi().refit_frame(), atol=EXACT)
 
 
 def test_formulas_grids_and_categories() -> None:
@@ -517,12 +498,10 @@ def test_formulas_grids_and_categories() -> None:
     truth = done.frame["truth"].to_numpy()
     assert truth[1] - truth[0] == pytest.approx(-1)
     assert truth[4] - truth[3] == pytest.approx(-4)
-    assert "monte_carlo" in done.frame
     with pytest.raises(OptionError, match="must name one of the features decomposed, C2, X5"):
         done.plot()
     plot = done.plot("C2")
-    assert set(plot.data["value"]) == {"1", "2", "3"}
-    assert len(built(plot)) == 3
+    assert [len(layer) for layer in built(plot)] == [12 * 3, 3, 3]
 
 
 def test_classes_are_decomposed_as_probabilities_of_the_second() -> None:
@@ -547,15 +526,12 @@ def built(plot: ggplot) -> list[pd.DataFrame]:
     return [layer.data for layer in copy.layers]
 
 
-def test_the_plot_of_pd_has_the_two_panels_of_figure_2(ols: dict[str, Any]) -> None:
+def test_the_plot_of_pd_has_the_refits_of_figure_2(ols: dict[str, Any]) -> None:
     done = ols["pd"]
     curves, mean, truth = built(done.plot())
-    assert curves.groupby("PANEL", observed=True)["group"].nunique().tolist() == [10, 50]
-    np.testing.assert_allclose(mean["y"][mean["PANEL"] == 1], done.estimates[0])
-    np.testing.assert_allclose(mean["y"][mean["PANEL"] == 2], done.frame["mean"])
-    np.testing.assert_allclose(truth["y"], np.tile(done.frame["truth"], 2))
-    # The parts of the first refit's evaluation rows average to its curve.
-    np.testing.assert_allclose(done.parts.mean(axis=0), done.estimates[0])
+    assert curves["group"].nunique() == 50
+    np.testing.assert_allclose(mean["y"], done.frame["mean"])
+    np.testing.assert_allclose(truth["y"], done.frame["truth"])
     assert "150 refits of 60 rows" in repr(done)
 
 
@@ -641,5 +617,5 @@ def test_the_page_names_every_process() -> None:
     page = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text(encoding="utf-8")
     start = page.index("| source | processes |")
     named = re.findall(r"`(\w+)`", page[start : page.index("`pi.simulation.Process`", start)])
-    assert len(named) == 9
+    assert len(named) == 8
     assert all(callable(getattr(pi.simulation, name)) for name in named)

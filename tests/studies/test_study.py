@@ -105,7 +105,6 @@ def test_a_study_without_data_sets_has_means_only(tmp_path: Path) -> None:
         found.truths[[*key, "truth", "truth_mcse"]].sort_values(key).reset_index(drop=True),
         known.sort_values(key).reset_index(drop=True),
     )
-    assert set(whole.only(estimand="PFI", plan="subs").truths["estimand"]) == {"PFI"}
 
 
 def frames_equal(first: pd.DataFrame, second: pd.DataFrame) -> None:
@@ -418,33 +417,6 @@ def test_the_plot_shows_every_row(tmp_path: Path) -> None:
     assert len(data) == len(found.rows) == 6
     found.plot().save(tmp_path / "plot.png", verbose=False, width=6, height=4)
     assert (tmp_path / "plot.png").stat().st_size > 1000
-
-
-def test_width_and_coverage_against_the_number_of_refits(tmp_path: Path) -> None:
-    """Lines are of one process, learner, n and estimand each."""
-    counts = {"2": pi.Subsampling(2), "5": pi.Subsampling(5), "half": pi.HalfSampling(3, pairs=5)}
-    cov_types = {"2": ["corrected"], "5": ["corrected"], "half": ["half-sample"]}
-    options = {"resamplings": counts, "cov_types": cov_types, "repetitions": 2, "n": [50, 60]}
-    found = study(**options).run(tmp_path / "study.sqlite", progress=False)
-    assert found.rows.groupby("plan")["refits"].first().to_dict() == {"2": 2, "5": 5, "half": 13}
-    plot = found.only(estimand="PFI").plot_refits()
-    assert plot.data.groupby(["panel", "of"], observed=True).size().tolist() == [3] * 4
-    assert list(plot.data["of"].unique()) == ["n = 50", "n = 60"]
-    points = plot.data.groupby(["panel", "of", "cov_type"], observed=True)["refits"]
-    assert [sorted(refits) for _, refits in points] == [[2, 5], [13]] * 4
-    plot.save(tmp_path / "plot.png", verbose=False, width=6, height=4)
-    assert (tmp_path / "plot.png").stat().st_size > 1000
-
-
-def test_parts_of_a_study(tmp_path: Path) -> None:
-    found = study(repetitions=2).run(tmp_path / "study.sqlite", progress=False)
-    part = found.only(plan="subs", estimand=["PFI"])
-    assert set(part.rows["plan"]) == set(part.frame["plan"]) == {"subs"}
-    assert set(part.frame["estimand"]) == {"PFI"}
-    assert set(found.only(refits=4, n=[60]).rows["plan"]) == {"subs", "ideal"}
-    assert found.only(learner="tree").frame.empty
-    with pytest.raises(TypeError, match=r"only\(\) takes no .*`planned`.*Did you mean `plan`"):
-        found.only(planned="subs")
 
 
 @pytest.mark.calibration

@@ -30,7 +30,6 @@ CALLERS = {
     "models/statsmodels_formula.py": "results, to see that a design of their formula is right",
     "samplers/learners.py": "models of features, which samplers learn",
     "samplers/subgroup.py": "a tree of a feature, which the sampler learns",
-    "papers/wood2024.py": "a model of its own, for the entropy of rows",
     "whatif/calibration.py": "calibrators, which the exact engines read",
 }
 

@@ -109,9 +109,9 @@ WORDS: Mapping[Native, tuple[str, str, str]] = {
     "impurity": (
         "{}",
         "{} (feature_importances_)",
-        "What the model reports in `feature_importances_`: of scikit-learn's trees the share of "
-        "the decrease in impurity, in sample, which favors features with many values. A feature "
-        "has the sum over its columns; a column built of several counts for each of them.",
+        "What the model reports in `feature_importances_`; of scikit-learn's trees the share of "
+        "the decrease in impurity, which favors features with many values. It is in sample. A "
+        "feature has the sum over its columns; a column built of several counts for each.",
     ),
     "olden": (
         "Olden",

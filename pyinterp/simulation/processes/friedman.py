@@ -1,12 +1,10 @@
-r"""Friedman's three regression problems, with any number of noise features.
+r"""Friedman's first regression problem, with any number of noise features.
 
 J. H. Friedman (1991). Multivariate adaptive regression splines. Annals of Statistics 19(1), 1-67.
-L. Breiman (1996). Bagging predictors. Machine Learning 24, 123-140.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -15,9 +13,6 @@ from scipy import special
 
 from pyinterp._typing import FloatArray
 from pyinterp.simulation.processes.process import Process, columns, noise_names, uniform
-
-LOW = np.array([0, 40 * np.pi, 0, 1])
-HIGH = np.array([100, 560 * np.pi, 1, 11])
 
 
 def friedman1(noise_features: int = 5) -> Process:
@@ -57,7 +52,7 @@ def friedman1(noise_features: int = 5) -> Process:
     }
     return Process(
         name=f"friedman1, {noise_features} noise features",
-        source="Friedman (1991); Breiman (1996)",
+        source="Friedman (1991)",
         features=names,
         covariates=partial(uniform, names=names),
         function=_f1,
@@ -90,88 +85,3 @@ def _f1_pd(feature: str, x: FloatArray) -> FloatArray:
         "x5": 5 * (x - 0.5),
     }
     return np.asarray(F1_MEAN + effects.get(feature, np.zeros(len(x))))
-
-
-def friedman2(noise_features: int = 0) -> Process:
-    r"""Friedman 2: the impedance of an electric circuit.
-
-    .. math:: Y = \left( x_1^2 + (x_2 x_3 - 1 / (x_2 x_4))^2 \right)^{1/2} + \epsilon
-
-    Features are independent and uniform, :math:`x_1` on [0, 100], :math:`x_2` on
-    :math:`[40 \pi, 560 \pi]`, :math:`x_3` on [0, 1], :math:`x_4` on [1, 11];
-    :math:`\epsilon \sim N(0, 125^2)`, which makes the ratio of the standard deviations of signal
-    and noise 3 (Friedman 1991; Breiman 1996). No closed forms but the PFI of noise features.
-
-    Parameters
-    ----------
-    noise_features : int
-        Features that f does not depend on, x5 and following, uniform on [0, 1].
-
-    Examples
-    --------
-    >>> import pyinterp as pi
-    >>> process = pi.simulation.friedman2()
-    >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
-         x3     x4       y
-    0  0.14  10.49  292.88
-    1  0.83   5.09  713.90
-    """
-    return _circuit("friedman2", _impedance, noise_features, 125)
-
-
-def friedman3(noise_features: int = 0) -> Process:
-    r"""Friedman 3: the phase shift of the circuit of Friedman 2.
-
-    .. math:: Y = \arctan\left( (x_2 x_3 - 1 / (x_2 x_4)) / x_1 \right) + \epsilon
-
-    with the features of `friedman2` and :math:`\epsilon \sim N(0, 0.1^2)` (Friedman 1991; Breiman
-    1996). No closed forms but the PFI of noise features.
-
-    Parameters
-    ----------
-    noise_features : int
-        As for `friedman2`.
-
-    Examples
-    --------
-    >>> import pyinterp as pi
-    >>> process = pi.simulation.friedman3()
-    >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
-         x3     x4     y
-    0  0.14  10.49  1.40
-    1  0.83   5.09  1.55
-    """
-    return _circuit("friedman3", _phase, noise_features, 0.1)
-
-
-def _circuit(
-    name: str, function: Callable[[pd.DataFrame], FloatArray], noise_features: int, sd: float
-) -> Process:
-    noise = noise_names(5, noise_features)
-    names = ("x1", "x2", "x3", "x4", *noise)
-    return Process(
-        name=f"{name}, {noise_features} noise features",
-        source="Friedman (1991); Breiman (1996)",
-        features=names,
-        covariates=partial(_circuits, names=names),
-        function=function,
-        noise=f"N(0, {sd:g}²)",
-        noise_sd=float(sd),
-        closed_pfi=dict.fromkeys(noise, 0.0).get,
-    )
-
-
-def _circuits(n: int, rng: np.random.Generator, *, names: tuple[str, ...]) -> pd.DataFrame:
-    unit = rng.random((n, len(names)))
-    unit[:, :4] = LOW + (HIGH - LOW) * unit[:, :4]
-    return pd.DataFrame(unit, columns=list(names))
-
-
-def _impedance(frame: pd.DataFrame) -> FloatArray:
-    x1, x2, x3, x4 = columns(frame, "x1", "x2", "x3", "x4")
-    return np.asarray(np.hypot(x1, x2 * x3 - 1 / (x2 * x4)))
-
-
-def _phase(frame: pd.DataFrame) -> FloatArray:
-    x1, x2, x3, x4 = columns(frame, "x1", "x2", "x3", "x4")
-    return np.arctan2(x2 * x3 - 1 / (x2 * x4), x1)  # x1 >= 0; at 0 the limit

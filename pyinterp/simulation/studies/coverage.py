@@ -96,51 +96,11 @@ class CoverageResults(Savable):
     truths: pd.DataFrame
 
     @takes()
-    def only(
-        self,
-        *,
-        process: str | Sequence[str] | None = None,
-        learner: str | Sequence[str] | None = None,
-        n: int | Sequence[int] | None = None,
-        plan: str | Sequence[str] | None = None,
-        refits: int | Sequence[int] | None = None,
-        cov_type: str | Sequence[str] | None = None,
-        estimand: str | Sequence[str] | None = None,
-    ) -> CoverageResults:
-        """Return the rows with these values, such as ``only(learner="lm", n=[100, 1000])``.
-
-        Parameters
-        ----------
-        process, learner : str or sequence of str, optional
-            Names of processes and learners. By default all, as for the options that follow.
-        n : int or sequence of int, optional
-            Sizes of data sets.
-        plan : str or sequence of str, optional
-            Names of resampling plans.
-        refits : int or sequence of int, optional
-            Numbers of refits of the plans.
-        cov_type, estimand : str or sequence of str, optional
-            Names of variance estimators and estimands.
-
-        Examples
-        --------
-        >>> results.only(refits=6).rows[["refits", "coverage"]]
-           refits  coverage
-        1       6      0.65
-        """
-        truth = {"process": process, "learner": learner, "n": n, "estimand": estimand}
-        every = truth | {"plan": plan, "refits": refits, "cov_type": cov_type}
-        return CoverageResults(
-            matching_rows(self.frame, every),
-            matching_rows(self.rows, every),
-            matching_rows(self.truths, truth),
-        )
-
-    @takes()
     def plot(self, **look: Unpack[Look]) -> ggplot:
         """Plot width against coverage (Molnar et al., Figures 3 and 4).
 
         Every row of the study is a point. Lines connect the points of one process, learner and n.
+        ``dataclasses.replace(results, rows=results.rows.query("n == 100")).plot()`` plots a part.
 
         Parameters
         ----------
@@ -170,46 +130,6 @@ class CoverageResults(Savable):
         )
         return in_look(figure, look)
 
-    @takes()
-    def plot_refits(self, **look: Unpack[Look]) -> ggplot:
-        """Plot width and coverage against the number of refits (Molnar et al., Figure 5).
-
-        Every process, learner, n and estimand has two panels. Lines connect the plans that have the
-        same `cov_type`. If plans of several kinds have the same, ``only(plan=[...])`` picks one
-        kind.
-
-        Parameters
-        ----------
-        {look}
-
-        Examples
-        --------
-        >>> plot = results.plot_refits()
-        """
-        import plotnine as p9  # noqa: PLC0415 - takes a second to import
-
-        points = self._with_limits()
-        differ = [name for name in TRUTH if len(points[name].unique()) > 1] or ["estimand"]
-        named = points.assign(n="n = " + points["n"].astype(str))[differ]
-        points["of"] = ["\n".join(names) for names in named.itertuples(index=False)]
-        points["of"] = pd.Categorical(points["of"], points["of"].unique())
-        width = points.assign(panel=f"{WIDTH} /\n{FULL_WIDTH}", value=points["relative_width"])
-        coverage = points.assign(panel="Coverage", value=points["coverage"])
-        long = pd.concat([width.assign(low=np.nan, high=np.nan), coverage], ignore_index=True)
-        nominal = pd.DataFrame({"panel": ["Coverage"], "value": [0.95]})
-        figure = (
-            p9.ggplot(long, p9.aes("refits", "value", color="cov_type"))
-            + p9.geom_hline(
-                p9.aes(yintercept="value"), data=nominal, linetype="dashed", color="gray"
-            )
-            + p9.geom_linerange(p9.aes(ymin="low", ymax="high"), na_rm=True)
-            + p9.geom_line(p9.aes(group="cov_type"))
-            + p9.geom_point()
-            + p9.facet_grid("panel ~ of", scales="free_y")
-            + p9.labs(x="Refits, those for the variance included", y="", color="", caption=BARS)
-        )
-        return in_look(figure, look)
-
     def __repr__(self) -> str:
         return about(self, f"{len(self.rows)} rows", f"{len(self.truths)} true values")
 
@@ -226,15 +146,6 @@ class CoverageResults(Savable):
             low=self.rows["coverage"] - half,
             high=self.rows["coverage"] + half,
         )
-
-
-def matching_rows(frame: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows that have these values in these columns; None stands for all."""
-    for column, value in values.items():
-        if value is not None:
-            allowed = [value] if isinstance(value, str) or np.ndim(value) == 0 else list(value)
-            frame = frame[frame[column].isin(allowed)]
-    return frame
 
 
 def _long(parts: Mapping[tuple[Any, ...], pd.DataFrame], names: list[str]) -> pd.DataFrame:

@@ -20,7 +20,6 @@ from pyinterp.representation import about
 from pyinterp.resampling.refits import fit_alone
 from pyinterp.results.look import Look, in_look
 from pyinterp.simulation.processes.process import Process
-from pyinterp.simulation.studies.coverage import matching_rows
 from pyinterp.simulation.studies.study import Record, Row, Study, Term, Unit, Worker, pool_records
 from pyinterp.simulation.truth import Truth, dgp_pfi
 from pyinterp.storage import Savable
@@ -128,38 +127,6 @@ class ImportanceStudyResults(Savable):
     """
 
     frame: pd.DataFrame
-
-    @takes()
-    def only(
-        self,
-        *,
-        process: str | Sequence[str] | None = None,
-        learner: str | Sequence[str] | None = None,
-        n: int | Sequence[int] | None = None,
-        measure: Measure | Sequence[Measure] | None = None,
-        feature: str | Sequence[str] | None = None,
-    ) -> ImportanceStudyResults:
-        """Return the rows with these values, such as ``only(measure="cvim", n=[100, 1000])``.
-
-        Parameters
-        ----------
-        process, learner : str or sequence of str, optional
-            Names, by default all.
-        n : int or sequence of int, optional
-            Training rows.
-        measure : {"mvim", "cvim"} or sequence of them, optional
-        feature : str or sequence of str, optional
-
-        Examples
-        --------
-        >>> results.only(measure="cvim").frame[["measure", "n", "truth"]].round(2)
-          measure    n  truth
-        1    cvim  100   0.53
-        3    cvim  200   0.53
-        """
-        data = {"process": process, "learner": learner, "n": n}
-        values = data | {"measure": measure, "feature": feature}
-        return ImportanceStudyResults(matching_rows(self.frame, values))
 
     def table(self, digits: int = 2) -> pd.DataFrame:
         """Return the components as Tables 2 to 7 of Khan et al. (2025) have them, rounded.
