@@ -159,6 +159,9 @@ class Estimate:
         Monte Carlo variance of `value`; 0 if it is exact.
     below : ndarray of shape (n, q), or None
         Every row's contribution to the loss that divides the value; None if no loss does.
+    tests : tuple of Estimate
+        Of a value of which only a lower limit is known, per term: its root with contributions as
+        they are if it is 0; then other estimates that are 0 under the null hypothesis.
 
     Examples
     --------
@@ -175,6 +178,7 @@ class Estimate:
     donors: FloatArray | None = None
     mc_variance: FloatArray
     below: FloatArray | None = None
+    tests: tuple[Estimate, ...] = ()
 
     @classmethod
     def of_rows(cls, rows: FloatArray, weights: FloatArray | None = None) -> Estimate:
@@ -217,6 +221,7 @@ class Estimate:
             donors=None if donors is None else np.concatenate(donors, axis=1),
             mc_variance=np.concatenate([part.mc_variance for part in parts]),
             below=np.concatenate(below, axis=1) if len(below) == len(parts) else None,
+            tests=tuple(test for part in parts for test in part.tests),
         )
 
     def _times(self, times: int) -> Estimate:
