@@ -242,7 +242,8 @@ def one_set(world: World, learner: str, n: int, k: int) -> list[dict[str, Any]]:
                 "least": limits[term],
                 "relevant": found.relevance.pvalues[term],
                 "r2": found.diagnostic.params[term],
-                "reported": found.importance.pvalues[term],
+                "left_x": found.beside[2].pvalues[term],
+                "left_y": found.beside[3].pvalues[term],
             }
         rows.append(row)
     return rows
@@ -252,7 +253,7 @@ def run(raw: Path, seconds: float, largest: int) -> None:
     """Add data sets to a file, cell by cell in turn, until the time is over."""
     done: set[tuple[int, str, str, int]] = set()
     if raw.exists():
-        before = pd.read_csv(raw)[["n", "world", "learner", "set"]]
+        before = pd.read_csv(raw, keep_default_na=False)[["n", "world", "learner", "set"]]
         done = set(before.itertuples(index=False, name=None))
     every, start = worlds(), time.process_time()
     for k in range(max(SETS.values())):
@@ -269,7 +270,7 @@ def run(raw: Path, seconds: float, largest: int) -> None:
                 frame.insert(0, name, value)
             columns = ["n", "world", "learner", "set", "term", "slope", "share", "estimate",
                        "conf_low", "conf_high", "p_value", "least", "relevant", "r2",
-                       "reported"]  # fmt: skip
+                       "left_x", "left_y"]  # fmt: skip
             frame.reindex(columns=columns).to_csv(
                 raw, mode="a", header=not raw.exists(), index=False
             )
@@ -277,13 +278,15 @@ def run(raw: Path, seconds: float, largest: int) -> None:
 
 def summarize(raw: Path) -> pd.DataFrame:
     """Return, for every cell and term, shares of data sets and their number."""
-    data = pd.read_csv(raw)
+    data = pd.read_csv(raw, keep_default_na=False, na_values=[""])  # a term is called "null"
     data["covers"] = (data["conf_low"] <= data["slope"]) & (data["slope"] <= data["conf_high"])
     data["covers"] = data["covers"].astype(float).where(data["estimate"].notna())
     data["holds"] = (data["least"] <= data["share"] + 1e-12).astype(float)
     data["holds"] = data["holds"].where(data["least"].notna() & data["share"].notna())
     data["own"] = (data["p_value"] < 0.05).astype(float).where(data["p_value"].notna())
     data["rejects"] = (data["relevant"] < 0.05).astype(float).where(data["relevant"].notna())
+    left = data[["left_x", "left_y"]].min(axis=1)
+    data["flagged"] = (left < 0.01).astype(float).where(left.notna())
     order = ["n", "world", "learner", "term"]
     table = data.groupby(order, sort=False).agg(
         sets=("set", "size"),
@@ -296,6 +299,7 @@ def summarize(raw: Path) -> pd.DataFrame:
         mean_limit=("least", "mean"),
         limit_holds=("holds", "mean"),
         P_relevant=("rejects", "mean"),
+        flagged=("flagged", "mean"),
     )
     return table.round(3).reset_index()
 

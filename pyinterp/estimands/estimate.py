@@ -132,12 +132,24 @@ class ModelOnRows:
         check_draws(sampler, self.weights)
         key = sampler, variables, with_response
         if key not in self._distributions:
-            response = " and the response" if with_response else ""
-            rng = self.draw(f"law of {', '.join(variables)}{response}")
-            seed = int(rng.integers(2**31 - 1))
-            data = LearningRows(variables, self._covariates, with_response, seed)
+            data = self.learning_rows(variables, with_response=with_response)
             self._distributions[key] = sampler.learn(data)
         return self._distributions[key]
+
+    def learning_rows(
+        self, variables: tuple[str, ...], *, with_response: bool = False
+    ) -> LearningRows:
+        """Return the rows from which what is given all other variables is learned.
+
+        Examples
+        --------
+        >>> case.learning_rows(("bmi",))
+        <LearningRows: bmi, 133 rows>
+        """
+        response = " and the response" if with_response else ""
+        rng = self.draw(f"law of {', '.join(variables)}{response}")
+        seed = int(rng.integers(2**31 - 1))
+        return LearningRows(variables, self._covariates, with_response, seed)
 
     def __repr__(self) -> str:
         return about(self, f"{self.sample.nobs} rows")

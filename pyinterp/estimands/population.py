@@ -17,14 +17,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
-from sklearn.linear_model import RidgeCV
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_category
@@ -41,7 +41,7 @@ from pyinterp.models.predictor import Predictor
 from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import Categorical, Draws, Residual, Sampler, SamplerLike
 from pyinterp.samplers.encoding import codes_of, encode, levels_of
-from pyinterp.samplers.learners import PENALTIES
+from pyinterp.samplers.learners import LinearThenTrees, LogisticThenTrees, train_estimator
 
 LEAST_ROWS = 20  # of a level and of the first one: with fewer, standard errors are too small
 LARGEST_SHARE = 0.8  # R²_j: above, the error of learning may exceed the standard error
@@ -51,8 +51,12 @@ SAME = 1e-8  # 1 - R²_j, or an eigenvalue of correlations: no variation given t
 ROUNDING = 1e-10  # of the largest prediction: f and its mean over equal draws differ by rounding
 
 NEEDS = (
-    "They need E(y | others), by the learner without the feature, and E(feature | others) to be "
-    "right to first order: the product of their errors is not in the standard error."
+    "They need E(y | others) and E(feature | others) to be right to first order: the product of "
+    "their errors is not in the standard error."
+)
+BY_DEFAULT = (
+    "E(y | others) is by regression on numbers and squares, then trees, which predicts better than "
+    "the learner."
 )
 MEANS = "Fits of a row are means over the refits that have not seen it: f is a bagged learner."
 NEVER = "never used by the learner in any refit"
@@ -66,6 +70,19 @@ LOSSES = re.compile(
 )
 LOSS = ("loss", "criterion", "objective", "loss_function")
 BALANCE = {"class_weight": None, "scale_pos_weight": 1, "is_unbalance": False}
+
+
+def _with_squares(rows: FloatArray) -> FloatArray:
+    return np.column_stack([rows, np.square(rows)])
+
+
+# The default learners: trees alone flatten tails, where errors of y and of the feature then meet.
+SQUARES = make_pipeline(StandardScaler(), FunctionTransformer(_with_squares))
+SMOOTH = make_pipeline(SQUARES, LinearThenTrees(0))
+CHECK = HistGradientBoostingRegressor(
+    max_iter=40, max_depth=2, min_samples_leaf=5, early_stopping=False, random_state=0
+)
+BY_SQUARES, OF_LEVELS = Residual(SMOOTH), Categorical(make_pipeline(SQUARES, LogisticThenTrees(0)))
 
 
 class Feature(NamedTuple):
@@ -204,7 +221,7 @@ def error_left(
 ) -> Estimate:
     """Return the share of the residuals' variance that another learner predicts from the others.
 
-    It is ridge regression on squares and products, cross-fitted.
+    It is boosting of small trees with small leaves, cross-fitted.
     """
     left, data = one.v if of_feature else one.u[:, None], population.variables
     at = np.searchsorted(population.rows, one.rows)
@@ -214,11 +231,8 @@ def error_left(
         units, folds = None, KFold(FOLDS, shuffle=True, random_state=0)
         if population.clusters is not None:
             units, folds = population.clusters[at], GroupKFold(FOLDS)
-        learner = make_pipeline(
-            StandardScaler(), PolynomialFeatures(2), StandardScaler(), RidgeCV(PENALTIES)
-        )
-        found = cross_val_predict(learner, others, left, cv=folds, groups=units)
-        found = found.reshape(left.shape)
+        every = [cross_val_predict(CHECK, others, r, cv=folds, groups=units) for r in left.T]
+        found = np.column_stack(every)
     uh, hh = (left * found).sum(axis=1), np.square(found).sum(axis=1)
     return square_of(uh, hh, float(np.square(left).sum(axis=1).mean()) or 1.0)
 
@@ -227,6 +241,8 @@ def coefficients(
     problem: Problem,
     features: str | Sequence[str] | None = None,
     sampler: SamplerLike = "conditional",
+    *,
+    default: bool = False,
 ) -> Estimand:
     r"""Coefficients of the population: slopes of numbers, and contrasts of levels with the first.
 
@@ -236,9 +252,9 @@ def coefficients(
     :math:`V = 1\{k\} - p_k / (p_k + p_0)` on rows of it and the first: levels that are residualized
     together are mixed with each other's effects (Goldsmith-Pinkham, Hull and Kolesár 2024).
     """
-    every, make = _maker(problem, features, sampler)
+    every, make = _maker(problem, features, sampler, default)
     left = partial(error_left, population=problem.population, codes=problem.codes)
-    diagnostic: Estimand | None = relevance(problem, features, sampler)
+    diagnostic: Estimand | None = relevance(problem, features, sampler, default=default)
     for each, words, parameter in (
         (partial(least_loss, share=False), LOSS_OF, LEAST),
         (least_loss, SHARE, LEAST),
@@ -274,6 +290,8 @@ def relevance(
     problem: Problem,
     features: str | Sequence[str] | None = None,
     sampler: SamplerLike = "conditional",
+    *,
+    default: bool = False,
 ) -> Estimand:
     r"""Share of V(y) that is lost without a feature, at least, with the P of relevance.
 
@@ -284,11 +302,15 @@ def relevance(
     :math:`E(Y \mid X) = E(Y \mid Z)`: the smaller of two, doubled, of this share and of the
     coefficients, all levels at once.
     """
-    return _maker(problem, features, sampler)[1](_relevance, RELEVANT, parameter=LEAST)
+    return _maker(problem, features, sampler, default)[1](_relevance, RELEVANT, parameter=LEAST)
 
 
 def targets(
-    problem: Problem, features: str | Sequence[str], sampler: SamplerLike = "conditional"
+    problem: Problem,
+    features: str | Sequence[str],
+    sampler: SamplerLike = "conditional",
+    *,
+    default: bool = False,
 ) -> Estimand:
     r"""How much of a feature the learner uses, how much is there at least, and the difference.
 
@@ -297,7 +319,7 @@ def targets(
     Half of CVIM by plug-in, of the mean over refits; what is lost without the feature; and what is
     used beyond what is there, 0 if h is right.
     """
-    every, make = _maker(problem, features, sampler)
+    every, make = _maker(problem, features, sampler, default)
     names = [f"{one.name}, {what}" for one in every for what in ("used", "there", "beyond")]
     return make(targets_of, TARGETS, names)
 
@@ -380,10 +402,10 @@ FIT = Words(
 LEFT_IN_X = Words(
     label="left in x",
     title="error left in E(feature | others)",
-    meaning="P that squares and products of the others predict no more of the feature.",
+    meaning="P that small trees on the others predict no more of the feature.",
     remarks=partial(
         _warn,
-        text="Squares and products of the others predict more of the feature ({}): its mean given "
+        text="Small trees on the others predict more of the feature ({}): its mean given "
         "them is not right, and its rows hold only if E(y | others) is.",
         low=-1.0,
         high=LEAST_P,
@@ -397,7 +419,7 @@ LEFT_IN_Y = replace(
     meaning="The same of the response.",
     remarks=partial(
         _warn,
-        text="Squares and products of the others predict more of the response ({}): E(y | others) "
+        text="Small trees on the others predict more of the response ({}): E(y | others) "
         "is not right, and its rows hold only if E(feature | others) is.",
         low=-1.0,
         high=LEAST_P,
@@ -415,14 +437,16 @@ def _response(problem: Problem) -> str:
 
 
 def _maker(
-    problem: Problem, features: str | Sequence[str] | None, sampler: SamplerLike
+    problem: Problem, features: str | Sequence[str] | None, sampler: SamplerLike, default: bool
 ) -> tuple[tuple[Feature, ...], Callable[..., Estimand]]:
     """Return features, and a function that makes estimands of them, all of one measurement."""
     _check_mean(problem.predictor)
     chosen, data = problem.choose(features), problem.population.variables
-    samplers = samplers_of(problem, chosen, sampler)
+    samplers = dict(samplers_of(problem, chosen, sampler))
     for name, each in samplers.items():
-        if not isinstance(each, Residual | Categorical):
+        if getattr(each, "estimator", each) is None:
+            samplers[name] = BY_SQUARES if isinstance(each, Residual) else OF_LEVELS
+        elif not isinstance(each, Residual | Categorical):
             raise OptionError(
                 f"Coefficients need the mean of `{name}` given the others, which its sampler "
                 f"({each.label}) does not learn; use `residual` for numbers and groups of numbers, "
@@ -446,17 +470,47 @@ def _maker(
     ) -> Estimand:
         terms = Terms.plain(list(names), classes)
         return Estimand(
-            key=("population", tuple(chosen.items()), tuple(samplers.items())),
+            key=("population", tuple(chosen.items()), tuple(samplers.items()), default),
             terms=terms,
-            measure=partial(_measure, features=every, samplers=samplers, loss=loss),
+            measure=partial(
+                _measure, features=every, samplers=samplers, loss=None if default else loss
+            ),
             pool=partial(_pool, each=each, features=every, count=len(classes)),
-            words=replace(words, missing=dict(zip(terms.names, why * len(classes), strict=False))),
-            leave_out=chosen,
+            words=replace(
+                words,
+                missing=dict(zip(terms.names, why * len(classes), strict=False)),
+                always=(*words.always, *[BY_DEFAULT] * default),
+            ),
+            leave_out={} if default else chosen,
             score=loss,
             **fields,
         )
 
     return every, make
+
+
+def trial(problem: Problem) -> Estimand:
+    """Predictions of all rows by the learner and by the default learner, for `learns_less`."""
+    return Estimand(
+        key=("population, trial",),
+        terms=Terms.plain(()),
+        measure=_measure_trial,
+        words=Words(label="trial", title="trial", meaning="Predictions by two learners."),
+        score=problem.squared_loss,
+    )
+
+
+def _measure_trial(case: ModelOnRows) -> Measurement:
+    y, f = responses_of(case.sample, case), case.whatif.factual
+    parts = y, _outputs(f, case.whatif.predictor.classes), _by_default(case, ())
+    return {"rows": Estimate.of_rows(np.column_stack(parts))}
+
+
+def learns_less(rows: FloatArray) -> bool:
+    """Whether the learner predicts worse than the default one, by more than a standard error."""
+    y, f, other = np.split(rows, 3, axis=1)
+    gain = (np.square(y - f) - np.square(y - other)).sum(axis=1)
+    return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
 
 
 def _check_mean(predictor: Predictor) -> None:
@@ -481,15 +535,21 @@ def _check_mean(predictor: Predictor) -> None:
 
 
 def _measure(
-    case: ModelOnRows, *, features: tuple[Feature, ...], samplers: Mapping[str, Sampler], loss: Loss
+    case: ModelOnRows,
+    *,
+    features: tuple[Feature, ...],
+    samplers: Mapping[str, Sampler],
+    loss: Loss | None,
 ) -> Measurement:
-    """Return, of every row, what `_residuals` reads: each a mean over refits later."""
-    predictor, response = case.whatif.predictor, case.y
-    classes = predictor.classes
-    if classes is not None:
-        response = (response[:, None] == np.arange(len(classes))).astype(np.float64)
-    pick = partial(_outputs, classes=classes)
-    columns = [case.sample.rows[:, None], pick(response), pick(case.whatif.factual)]
+    """Return, of every row, what `_residuals` reads: each a mean over refits later.
+
+    E(y | others) is by the learner, and its best constant by a loss if no column is left; or,
+    without a loss, by the default learner of samplers.
+    """
+    predictor = case.whatif.predictor
+    pick = partial(_outputs, classes=predictor.classes)
+    columns = [case.sample.rows[:, None], responses_of(case.sample, case)]
+    columns.append(pick(case.whatif.factual))
     for one in features:
         law = case.conditional(samplers[one.name], one.variables)
         expected, x = np.asarray(law.prediction), case.sample.variables[[*one.variables]]
@@ -498,25 +558,47 @@ def _measure(
             observed = np.eye(len(one.levels))[codes_of(x[one.name], one.levels)]
         elif law.levels:  # a number of few values
             expected = expected @ np.array(law.levels, dtype=np.float64)
-        without = case.without(one.variables, predictor.kind)
-        if without is None:  # no column is left
-            without = best_constant(case, loss)
-        columns += [observed, expected.reshape(observed.shape), pick(np.asarray(without))]
-        found: list[tuple[IntArray, FloatArray]] = []
+        if loss is None:
+            without = _by_default(case, one.variables)
+        elif (found := case.without(one.variables, predictor.kind)) is not None:
+            without = pick(found)
+        else:  # no column is left
+            without = pick(np.asarray(best_constant(case, loss)))
+        columns += [observed, expected.reshape(observed.shape), without]
+        blocks: list[tuple[IntArray, FloatArray]] = []
 
         def keep(
-            block: Draws, predictions: FloatArray, one: Feature = one, found: Any = found
+            block: Draws, predictions: FloatArray, one: Feature = one, blocks: Any = blocks
         ) -> tuple[FloatArray, FloatArray]:
             outputs = np.moveaxis(pick(predictions), -1, 0)  # by output, row and draw
             means = outputs if one.levels else [block.mean(each)[:, None] for each in outputs]
-            found.append((block.rows, np.concatenate([*means], axis=1)))
+            blocks.append((block.rows, np.concatenate([*means], axis=1)))
             return outputs[0], block.mean(outputs[0])
 
         rng = case.draw(f"{one.name} of the population")
         mean_over_draws(case.whatif.of(one.variables), law, "auto", rng, keep)
-        rows, values = (np.concatenate(part) for part in zip(*found, strict=True))
+        rows, values = (np.concatenate(part) for part in zip(*blocks, strict=True))
         columns.append(values[np.argsort(rows)])
     return {"rows": Estimate.of_rows(np.column_stack(columns))}
+
+
+def responses_of(sample: Sample, case: ModelOnRows) -> FloatArray:
+    """Return the response of rows, or the indicators of classes that predictions are of."""
+    y, classes = np.asarray(sample.y), case.whatif.predictor.classes
+    if classes is not None:
+        y = (y[:, None] == np.arange(len(classes))).astype(np.float64)
+    return _outputs(y, classes)
+
+
+def _by_default(case: ModelOnRows, without: tuple[str, ...]) -> FloatArray:
+    """Return the response's mean given all but some variables, by linear regression, then trees."""
+    rows = case.learning_rows(without)
+    train = cast("Sample", rows.covariates.train)
+    others, y = rows.covariates.others(train, without, False), responses_of(train, case)
+    if not others.shape[1]:
+        return np.broadcast_to(y.mean(axis=0), (case.sample.nobs, y.shape[1]))
+    learn = partial(train_estimator, SMOOTH, others, seed=rows.seed)
+    return np.column_stack([learn(column)(rows.others) for column in y.T])
 
 
 def _outputs(values: FloatArray, classes: tuple[Any, ...] | None) -> FloatArray:
