@@ -293,7 +293,7 @@ def _coverage(results: EstimandResults) -> str:
     if covered:
         single = not results.inference.note and results.alternative == "two-sided"
         return covered if single and not context.failed_refits else ""
-    return "" if context.level == "model" or variance.cov_type == "naive" else NO_SIMULATION
+    return "" if context.level != "learner" or variance.cov_type == "naive" else NO_SIMULATION
 
 
 def headings_of(several: Sequence[EstimandResults]) -> list[str]:
