@@ -22,9 +22,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_category
@@ -72,17 +70,13 @@ LOSS = ("loss", "criterion", "objective", "loss_function")
 BALANCE = {"class_weight": None, "scale_pos_weight": 1, "is_unbalance": False}
 
 
-def _with_squares(rows: FloatArray) -> FloatArray:
-    return np.column_stack([rows, np.square(rows)])
-
-
 # The default learners: trees alone flatten tails, where errors of y and of the feature then meet.
-SQUARES = make_pipeline(StandardScaler(), FunctionTransformer(_with_squares))
-SMOOTH = make_pipeline(SQUARES, LinearThenTrees(0))
+SMOOTH = LinearThenTrees(squares=True)
+NUMBERS = {within: Residual(SMOOTH, within_range=within) for within in (False, True)}
+LEVELS = Categorical(LogisticThenTrees(squares=True))
 CHECK = HistGradientBoostingRegressor(
     max_iter=40, max_depth=2, min_samples_leaf=5, early_stopping=False, random_state=0
 )
-BY_SQUARES, OF_LEVELS = Residual(SMOOTH), Categorical(make_pipeline(SQUARES, LogisticThenTrees(0)))
 
 
 class Feature(NamedTuple):
@@ -225,12 +219,11 @@ def error_left(
     """
     left, data = one.v if of_feature else one.u[:, None], population.variables
     at = np.searchsorted(population.rows, one.rows)
-    others = encode(data.drop(columns=list(one.feature.variables)), data, codes)[at]
+    units = at if population.clusters is None else population.clusters[at]
+    count, names = min(FOLDS, len(np.unique(units))), data.columns.drop(list(one.feature.variables))
     found = np.zeros_like(left)
-    if others.shape[1]:
-        units, folds = None, KFold(FOLDS, shuffle=True, random_state=0)
-        if population.clusters is not None:
-            units, folds = population.clusters[at], GroupKFold(FOLDS)
+    if len(names) and count > 1:
+        others, folds = (encode(data[names], data, codes)[at], GroupKFold(count))
         every = [cross_val_predict(CHECK, others, r, cv=folds, groups=units) for r in left.T]
         found = np.column_stack(every)
     uh, hh = (left * found).sum(axis=1), np.square(found).sum(axis=1)
@@ -444,8 +437,8 @@ def _maker(
     chosen, data = problem.choose(features), problem.population.variables
     samplers = dict(samplers_of(problem, chosen, sampler))
     for name, each in samplers.items():
-        if getattr(each, "estimator", each) is None:
-            samplers[name] = BY_SQUARES if isinstance(each, Residual) else OF_LEVELS
+        if isinstance(each, Residual | Categorical) and each.estimator is None:
+            samplers[name] = NUMBERS[each.within_range] if isinstance(each, Residual) else LEVELS
         elif not isinstance(each, Residual | Categorical):
             raise OptionError(
                 f"Coefficients need the mean of `{name}` given the others, which its sampler "

@@ -116,8 +116,14 @@ METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "cvim": ({"features": "features", **DRAWN}, {"features": "'x'"}),
     "amvim": ({"features": "features", "method": "choice", **DRAWN}, {"features": "'x'"}),
     "loco": ({"features": "features", "loss": "loss", "relation": "choice"}, {"features": "'x'"}),
-    "population": ({"features": "features", "sampler": "sampler"}, {"features": "'x'"}),
-    "compare_targets": ({"features": "features", "sampler": "sampler"}, {"features": "'x'"}),
+    "population": (
+        {"features": "features", "sampler": "sampler", "others": "choice"},
+        {"features": "'x'"},
+    ),
+    "compare_targets": (
+        {"features": "features", "sampler": "sampler", "others": "choice"},
+        {"features": "'x'"},
+    ),
     "native_importance": ({"type": "choice"}, {}),
     "estimate": ({"estimand": "estimand"}, {"estimand": "OWN"}),
     "importance": (

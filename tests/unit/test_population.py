@@ -30,7 +30,6 @@ from pyinterp.estimands import population
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.estimands.population import Feature, Residuals
 from pyinterp.inference import RefitEstimate, Replicates, variance
-from pyinterp.samplers.learners import LinearThenTrees
 
 STEP = 1e-30
 ROWS = 600  # a finite law: so many rows, dealt to its cells
@@ -416,5 +415,69 @@ def test_a_shortcut_is_used_beyond_what_is_there() -> None:
     assert beyond > 5 * found.bse["null, beyond"] > 0
 
 
-def test_wrong_linear_tails_do_not_pass_for_a_learner() -> None:
-    assert LinearThenTrees().trees  # E(x | others) is by this, not by splines alone
+def square(n: int, seed: int) -> pd.DataFrame:
+    """A null that is the square of a strong feature, which is strong by its square."""
+    rng = np.random.default_rng(seed)
+    a, b, noise, error = rng.normal(size=(4, n))
+    data = pd.DataFrame({"null": 0.7 * (a**2 - 1) / 2**0.5 + 0.7 * noise, "a": a, "b": b})
+    return data.assign(y=1.5 * a**2 + b + error)
+
+
+def test_what_is_left_to_learn_is_seen() -> None:
+    """Both regressions are linear, and wrong: P left is small for y and x, and a note says so."""
+    learner = pi.Learner.from_formula("y ~ .", square(500, 13), LinearRegression())
+    res = learner.fit(pi.CrossValidation(5), seed=1, progress=False)
+    wrong = res.population("null", sampler=LINEAR, others="learner")
+    left = {one.estimand.words.label: one.pvalues["null"] for one in wrong.beside}
+    assert max(left["left in x"], left["left in y"]) < 1e-6
+    assert wrong.pvalues["null"] < 1e-6
+    text = str(wrong.summary())
+    assert "more of the feature (null)" in " ".join(text.split())
+    assert "more of the response (null)" in " ".join(text.split())
+    right = res.population("null")
+    left = {one.estimand.words.label: one.pvalues["null"] for one in right.beside}
+    assert min(left["left in x"], left["left in y"]) > 0.01
+    assert right.pvalues["null"] > 0.01
+    assert "which predicts better than the learner" in " ".join(str(right.summary()).split())
+
+
+def test_a_learner_that_is_not_beaten_learns_the_response() -> None:
+    _, res = fit(300, 14)
+    assert res.population("x", sampler=LINEAR).context.engine.name == "refits without features"
+    found = res.population("x", others="default")
+    assert found.estimand.leave_out == {}
+    assert abs(found.params["x"] - res.population("x").params["x"]) < found.bse["x"]
+
+
+def test_little_overlap_and_no_fit_are_said() -> None:
+    rng, n = np.random.default_rng(15), 200
+    z = rng.normal(size=n)
+    data = pd.DataFrame({"x": z + 0.2 * rng.normal(size=n), "z": z, "y": rng.normal(size=n)})
+    learner = pi.Learner.from_formula("y ~ .", data, HistGradientBoostingRegressor())
+    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population(others="learner")
+    text = " ".join(str(found.summary()).split())
+    assert "R²_j above 0.8 (x, z)" in text
+    assert "R²_y not above 0 (x, z)" in text
+
+
+def test_one_feature_alone_and_few_clusters() -> None:
+    data, _ = fit(100, 16)
+    data["id"] = np.arange(100) // 25
+    learner = pi.Learner.from_formula("y ~ x", data, LinearRegression())
+    found = learner.fit(pi.CrossValidation(4, cluster="id"), seed=1, progress=False).population()
+    assert found.df_resid == 3
+    slope = np.polyfit(data["x"], data["y"], 1)[0]
+    assert found.params["x"] == pytest.approx(slope, abs=0.1)
+
+
+def test_files_keep_it(tmp_path: Any) -> None:
+    _, res = fit(100, 17, pi.HalfSampling(2, pairs=5))
+    found = res.population("x")
+    res.save(tmp_path / "fit.pyinterp")
+    found.save(tmp_path / "table.pyinterp")
+    for again in (
+        pi.load(tmp_path / "fit.pyinterp").population("x"),
+        pi.load(tmp_path / "table.pyinterp"),
+    ):
+        assert str(again.summary()) == str(found.summary())
+        assert again.relevance.pvalues.equals(found.relevance.pvalues)
