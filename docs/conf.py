@@ -70,14 +70,15 @@ RESULTS = (
     "CurveResults",
     "CausalResults",
     "UncertaintyResults",
+    "results.together.PopulationResults",
     "results.together.ComparisonResults",
     "results.ranks.Ranks",
 )
 QUESTIONS = {
     "What does the model say at a value?": "pd ale m_plot slopes ame predict",
     "Which features matter?": (
-        "pfi mvim cvim amvim loco firm native_importance importance entropy_pfi likelihood_pfi "
-        "uncertainty causal"
+        "pfi mvim cvim amvim loco firm native_importance importance population compare_targets "
+        "entropy_pfi likelihood_pfi uncertainty causal"
     ),
     "Do features interact, or depend on each other?": (
         "h_statistic vint positivity plot_positivity redundancy"

@@ -238,6 +238,8 @@ class Parameter:
         is taken as it is they have intervals over rows and no test.
     better : {"smaller", "larger"} or None
         Which values are better, if the values say how good predictions are.
+    only : {"greater"} or None
+        The only alternative that there is, of values of which only a lower limit is known.
     relations : tuple of str
         How values may be compared: "difference"; of mean predictions also "ratio", of mean
         probabilities "odds ratio" too.
@@ -254,6 +256,7 @@ class Parameter:
     range: Range = REAL
     effect: bool = False
     better: Literal["smaller", "larger"] | None = None
+    only: Literal["greater"] | None = None
     relations: tuple[str, ...] = ("difference",)
 
     def __post_init__(self) -> None:
@@ -302,6 +305,9 @@ class Words:
         By term, the reason to print if its estimate is missing in some refit.
     values : tuple of int
         Numbers of distinct values of features that meet all rows because `permutations` says "all".
+    beside : tuple of (str, str, str)
+        Which column of its own table stands next to another one's, its heading and its meaning;
+        where they are empty, the label and the meaning.
 
     Examples
     --------
@@ -330,6 +336,7 @@ class Words:
     zero_variance: str = "all refits agree exactly, so there is no variance"
     missing: Mapping[str, str] = field(default_factory=dict)
     values: tuple[int, ...] = ()
+    beside: tuple[str, str, str] = ("estimate", "", "")
 
     def __post_init__(self) -> None:
         check_text("title", self.title)
@@ -397,6 +404,9 @@ class Estimand:
     read : callable
         ``read(measurement)`` computes the estimate from those means, without predictions; by
         default it is their only component.
+    pool : callable or None
+        ``pool(rows)`` computes the values once, from what `read` returns of all rows, each averaged
+        over the refits that were not trained on it; None if every refit has values of its own.
     form : hashable
         What `read` computes, with its arguments, where several functions read equal measurements:
         "ratio" beside "difference". Files find what was measured by `key`, `form` and `version`.
@@ -422,7 +432,8 @@ class Estimand:
     correction : Correction or None
         Correction of bias; tables print corrected values next to the estimates.
     diagnostic : Estimand or None
-        Estimand that tables print next to this one, term by term, such as R²_j.
+        Estimand that tables print next to this one, term by term, such as R²_j. One of its own
+        stands in the next column.
     curves : bool
         Whether plots draw every row's contribution as a thin line.
     version : int
@@ -451,6 +462,7 @@ class Estimand:
     terms: Terms
     measure: Callable[[ModelOnRows], Measurement]
     read: Callable[[Measurement], Estimate] = only_component
+    pool: Callable[[Estimate], Estimate] | None = None
     form: Hashable = ""
     words: Words
     parameter: Parameter = Parameter()

@@ -132,12 +132,24 @@ class ModelOnRows:
         check_draws(sampler, self.weights)
         key = sampler, variables, with_response
         if key not in self._distributions:
-            response = " and the response" if with_response else ""
-            rng = self.draw(f"law of {', '.join(variables)}{response}")
-            seed = int(rng.integers(2**31 - 1))
-            data = LearningRows(variables, self._covariates, with_response, seed)
+            data = self.learning_rows(variables, with_response=with_response)
             self._distributions[key] = sampler.learn(data)
         return self._distributions[key]
+
+    def learning_rows(
+        self, variables: tuple[str, ...], *, with_response: bool = False
+    ) -> LearningRows:
+        """Return the rows from which what is given all other variables is learned.
+
+        Examples
+        --------
+        >>> case.learning_rows(("bmi",))
+        <LearningRows: bmi, 133 rows>
+        """
+        response = " and the response" if with_response else ""
+        rng = self.draw(f"law of {', '.join(variables)}{response}")
+        seed = int(rng.integers(2**31 - 1))
+        return LearningRows(variables, self._covariates, with_response, seed)
 
     def __repr__(self) -> str:
         return about(self, f"{self.sample.nobs} rows")
@@ -159,6 +171,9 @@ class Estimate:
         Monte Carlo variance of `value`; 0 if it is exact.
     below : ndarray of shape (n, q), or None
         Every row's contribution to the loss that divides the value; None if no loss does.
+    tests : tuple of Estimate
+        Of a value of which only a lower limit is known, per term: its root with contributions as
+        they are if it is 0; then other estimates that are 0 under the null hypothesis.
 
     Examples
     --------
@@ -175,6 +190,7 @@ class Estimate:
     donors: FloatArray | None = None
     mc_variance: FloatArray
     below: FloatArray | None = None
+    tests: tuple[Estimate, ...] = ()
 
     @classmethod
     def of_rows(cls, rows: FloatArray, weights: FloatArray | None = None) -> Estimate:
@@ -217,6 +233,7 @@ class Estimate:
             donors=None if donors is None else np.concatenate(donors, axis=1),
             mc_variance=np.concatenate([part.mc_variance for part in parts]),
             below=np.concatenate(below, axis=1) if len(below) == len(parts) else None,
+            tests=tuple(test for part in parts for test in part.tests),
         )
 
     def _times(self, times: int) -> Estimate:

@@ -18,7 +18,7 @@ from pyinterp.resampling.plans import LEAST_PAIRS
 
 CovType: TypeAlias = (
     Literal["half-sample", "half-sample-t", "nested-cv", "bootstrap", "bootstrap-bca"]
-    | Literal["corrected", "naive", "delta", "rows", "ustat"]
+    | Literal["corrected", "naive", "delta", "rows", "ustat", "influence"]
     | str
 )
 Estimator: TypeAlias = Callable[[Replicates], Variance]
@@ -46,8 +46,13 @@ NEEDS: Mapping[str, tuple[Callable[[Replicates], bool], str, str]] = {
         "the means of bootstrap samples over their splits",
         "fit with `pi.NestedBootstrap()`",
     ),
+    "pool": (
+        lambda found: found.pool,
+        "rows that are pooled over refits, as those of `population()`",
+        "leave `cov_type` out",
+    ),
     "model": (
-        lambda found: found.number == 1,
+        lambda found: found.number == 1 and not found.pool,
         "one fitted model, not several refits",
         "use `pi.FittedModel(...)`, or leave `cov_type` out",
     ),
@@ -79,10 +84,10 @@ def register_variance(
         their covariance, the degrees of freedom of t, and a note on the target of the intervals.
     label : str
         What headers of tables call it; by default the name.
-    needs : {"", "refits", "pairs", "folds", "bootstraps", "model", "coefficients"}
+    needs : {"", "refits", "pairs", "folds", "bootstraps", "pool", "model", "coefficients"}
         Without which it is refused, with the plan of resampling that gives it: at least two refits,
-        pairs of halves, folds within folds, splits of bootstrap samples, one fitted model, or the
-        covariance of its coefficients.
+        pairs of halves, folds within folds, splits of bootstrap samples, rows that are pooled over
+        refits, one fitted model, or the covariance of its coefficients.
 
     Returns
     -------
@@ -166,13 +171,13 @@ def _estimate(name: str, estimator: Estimator, label: str, replicates: Replicate
 def default(replicates: Replicates) -> CovType:
     """Return the default type of variance for the plan of the refits.
 
-    "half-sample" if there are pairs of halves, "nested-cv" if there are folds within folds,
-    "bootstrap" if there are splits of bootstrap samples, "delta" for an effect of one model that
-    states the covariance of its coefficients, "ustat" for another one, "naive" for fresh data, else
-    "corrected".
+    "influence" of rows that are pooled over refits. "half-sample" if there are pairs of halves,
+    "nested-cv" if there are folds within folds, "bootstrap" if there are splits of bootstrap
+    samples, "delta" for an effect of one model that states the covariance of its coefficients,
+    "ustat" for another one, "naive" for fresh data, else "corrected".
     """
-    if replicates.evaluations.pairs:
-        return "half-sample"
+    if replicates.pool or replicates.evaluations.pairs:
+        return "influence" if replicates.pool else "half-sample"
     if replicates.evaluations.folds:
         return "nested-cv"
     if replicates.evaluations.bootstraps is not None:
@@ -188,6 +193,11 @@ def variance(replicates: Replicates, cov_type: CovType | None) -> Variance:
     """Return the variance of type `cov_type`, by default the one that suits the plan."""
     name = default(replicates) if cov_type is None else cov_type
     check_choice("cov_type", name, COV_TYPES)
+    if replicates.pool and _NEEDS_OF[name] != "pool":
+        raise InferenceError(
+            f'Rows that are pooled over refits have `cov_type="influence"`, not "{name}": no refit '
+            "has an estimate of its own; leave it out."
+        )
     return COV_TYPES[name](replicates)
 
 

@@ -95,6 +95,8 @@ class Replicates:
         One for each group of rows whose terms stand side by side; () without groups.
     coefficient_errors : CoefficientErrors or None
         For the delta method, of one model that states the covariance of its coefficients.
+    pool : bool
+        Whether the one estimate is of the refits' rows together, no refit's own.
     """
 
     evaluations: Evaluations
@@ -103,6 +105,7 @@ class Replicates:
     half_fits: tuple[HalfFits, ...] = ()
     groups: tuple[Replicates, ...] = ()
     coefficient_errors: CoefficientErrors | None = None
+    pool: bool = False
 
     @classmethod
     def of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -15,15 +15,15 @@ import pandas as pd
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.row_data import RowData, Rows
 from pyinterp.errors import DataError, InferenceError, OptionError, quote
-from pyinterp.estimands.estimand import Estimand, Problem
-from pyinterp.estimands.estimate import ModelOnRows
+from pyinterp.estimands.estimand import Estimand, Problem, Terms, check_estimate
+from pyinterp.estimands.estimate import Estimate, ModelOnRows
 from pyinterp.estimands.groups import RowGroups
 from pyinterp.estimands.requests import RequestKey, key_of
 from pyinterp.estimands.risk import metric_of_rows, risk
 from pyinterp.inference import CovType, Evaluations, Replicates, Tally, variance
 from pyinterp.inference.cov_types import needs_coefficients
 from pyinterp.inference.half_sample.half_fits import HalfFits, signal_and_spread
-from pyinterp.inference.replicates import CoefficientErrors
+from pyinterp.inference.replicates import CoefficientErrors, RefitEstimate
 from pyinterp.learner.models import FitFacts, Models, Positions, Scope
 from pyinterp.learner.row_order import order_note
 from pyinterp.losses.metrics import Metric
@@ -38,6 +38,7 @@ from pyinterp.results.header import Context, GoodnessOfFit
 # What is computed again when it is needed.
 MADE_AGAIN = ("tallies", "errors_of_coefficients", "subsets", "_fits")
 LEAST_ROWS = 2  # of a refit: a donor is another row
+PAIRS = 5  # of half-sampling that are pooled: as good as 5 folds, for 10 fits on halves per feature
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,6 +192,71 @@ class Analysis:
         )
         return self.subsets[key]
 
+    @property
+    def cross_fits(self) -> Analysis:
+        """The analysis of refits that all rows evaluate equally often: of halves, the first pairs.
+
+        Raises
+        ------
+        InferenceError
+            If the plan leaves rows out, or evaluates some more often.
+        """
+        pairs = self.evaluations.pairs[:PAIRS]
+        kept = sorted(k for pair in pairs for k in pair) or [*self.evaluations.estimating]
+        if len(self.refits) > 1:  # one of many is asked alone
+            self._check_cross_fits(kept)
+        key = b"", "cross-fits"
+        if len(kept) == len(self.refits):
+            return self
+        if key not in self.subsets:
+            refits = tuple(self.refits[k] for k in kept)
+            evaluations, context = self.evaluations, self.context
+            groups = (evaluations.groups[k] for k in kept)
+            self.subsets[key] = replace(
+                self,
+                models=self.models.some(kept),
+                refits=refits,
+                evaluations=replace(
+                    evaluations,
+                    at=tuple(at for k, at in enumerate(evaluations.at) if k in kept),
+                    groups=tuple(g if g is not None and g.kind == "pair" else None for g in groups),
+                ),
+                context=replace(
+                    context,
+                    refits=len(kept),
+                    pairs=len(pairs),
+                    n_train=float(np.mean([refit.n_train for refit in refits])),
+                    n_evaluation=float(np.mean([refit.n_evaluation for refit in refits])),
+                    resamples=tuple(context.resamples[k] for k in kept),
+                ),
+                positions=tuple(tuple(each[k] for k in kept) for each in self.positions),
+                name=f"{self.name}cross-fits; ",
+            )
+        return self.subsets[key]
+
+    def _check_cross_fits(self, refits: Sequence[int]) -> None:
+        every = self
+        while every.whole is not None:
+            every = every.whole
+        times = every.evaluations.counts(refits)
+        nobs, out = every.problem.population.nobs, self.context.where == "out of sample"
+        if not out or len(times) < nobs or times.min() < times.max() or not times.min():
+            raise InferenceError(
+                "Rows are pooled over refits that were not trained on them, every row over as "
+                f"many, but {self.context.plan} leaves rows out, or draws them again; fit with "
+                "`pi.CrossValidation(5)` or `pi.HalfSampling()`."
+            )
+
+    def _pool(self, estimand: Estimand, measured: Tally) -> Replicates:
+        """Return one estimate of all rows, of each the mean over the refits that it evaluates."""
+        evaluations = self.evaluations
+        self._check_cross_fits(evaluations.estimating)
+        means = Replicates(evaluations=evaluations, tally=measured).row_means
+        estimate = cast("Callable[[Estimate], Estimate]", estimand.pool)(Estimate.of_rows(means))
+        check_estimate(estimate, estimand, len(means))
+        one = RefitEstimate(estimate, evaluations.rows, clusters=evaluations.clusters)
+        return Replicates.of([one], pool=True)
+
     def labels(self, rows: IntArray) -> pd.Index:
         """Return the user's names of rows by their positions in the data, or these."""
         population = self.problem.population
@@ -210,7 +276,9 @@ class Analysis:
         for estimand in asked:
             keys.append(key_of(estimand))
             if keys[-1] not in self.tallies:
-                new[keys[-1]] = estimand
+                # What is pooled has its terms later.
+                by_row = replace(estimand, pool=None, terms=Terms.plain(()))
+                new[keys[-1]] = estimand if estimand.pool is None else by_row
         if new:
             measured = self.models.measure([*new.values()], self.scope, progress)
             self.tallies.update(zip(new, zip(new.values(), measured, strict=True), strict=True))
@@ -223,6 +291,8 @@ class Analysis:
         of effects. Distributions are predicted by more than coefficients.
         """
         (measured,) = self.measure(estimand)
+        if estimand.pool is not None:
+            return self._pool(estimand, measured)
         half_fits = self.facts.half_fits
         if half_fits is not None and estimand.parameter.no_effect is not None:
             half_fits = replace(half_fits, mean_share=self.mean_share)
@@ -264,9 +334,8 @@ class Analysis:
         """Raise `OptionError` if there is no learner to train again."""
         if not self.models.trains:
             raise OptionError(
-                "LOCO trains the learner again without each feature, but a fitted model has no "
-                "learner to train; use the results of `pi.Learner(...).fit()`, for one model with "
-                "`pi.Holdout(0.7)`."
+                "LOCO and `population` train the learner again without each feature, but a fitted "
+                "model has no learner to train; use the results of `pi.Learner(...).fit()`."
             )
 
     def _describe(self, factual: Sequence[FloatArray]) -> FitFacts:

@@ -154,12 +154,17 @@ class FittedModels(Hints):
                 "evaluation rows."
             )
         analysis = self.analysis if rows is None else self.analysis.among(rows)
+        if estimand.pool is not None:
+            analysis.need_trainer()
+            analysis = analysis.cross_fits
         share = analysis.evaluations.share
         if share < 1:
             few = ", less than a tenth of them," if share < SMALL_SHARE else ""
             inexact = f"as some of all evaluation rows{few or ','} and maybe draws, are used"
             estimand = replace(estimand, words=replace(estimand.words, inexact=inexact))
         parts, terms, context = [analysis], estimand, analysis.context
+        if estimand.pool is not None:
+            context = replace(context, level="population")
         if by is not None:
             groups = analysis.groups(by)
             parts = [
@@ -190,7 +195,7 @@ class FittedModels(Hints):
             fit=fit,
             rows=positions,
             labels=analysis.labels(positions),
-            alternative=alternative,
+            alternative=estimand.parameter.only or alternative,
             p_adjust=p_adjust,
             simultaneous=bool(simultaneous),
             data=_with_response(analysis.problem.population),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack
+from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar, Unpack, get_args
 
 import numpy.typing as npt
 import pandas as pd
 
+from pyinterp.checks import check_choice
 from pyinterp.errors import OptionError
+from pyinterp.estimands.estimand import Estimand
 from pyinterp.estimands.importance.loco import leave_one_covariate_out
 from pyinterp.estimands.importance.losses import Permutations, Relation
 from pyinterp.estimands.importance.metric_importance import metric_importance
@@ -21,17 +23,20 @@ from pyinterp.estimands.importance.permutation import (
     permutation_importance,
 )
 from pyinterp.estimands.importance.variable_importance import Adjustment, amvim, cvim, mvim
+from pyinterp.estimands.population import coefficients, learns_less, relevance, targets, trial
 from pyinterp.estimands.positivity import positivity, redundancy
+from pyinterp.inference import Replicates
 from pyinterp.learner.fitted_models import ONE_GROUP, FittedModels, Inference
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.together import ImportanceResults, UncertaintyResults
+from pyinterp.results.together import ImportanceResults, PopulationResults, UncertaintyResults
 from pyinterp.samplers import SamplerLike, is_conditional
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Others: TypeAlias = Literal["auto", "learner", "default"]
 
 
 def _of_pfi(
@@ -341,6 +346,127 @@ class Importances(FittedModels):
         return self._estimate(
             leave_one_covariate_out, features, loss=loss, relation=relation, **inference
         )
+
+    @takes(refused={"by": ONE_GROUP})
+    def population(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        sampler: SamplerLike = "conditional",
+        others: Others = "auto",
+        **inference: Unpack[Inference],
+    ) -> PopulationResults:
+        r"""Coefficients of nature given the other variables, by any learner: what is there.
+
+        .. math:: \theta = (V^T V)^{-1} V^T u, \quad u = Y - E(Y \mid Z), \quad
+            V = X - E(X \mid Z)
+
+        (Robinson 1988; Chernozhukov et al. 2018), as of `lm` if both means are linear. E(Y | Z) is
+        by the learner trained without the feature, as for `loco`, and E(X | Z) what `cvim` draws
+        by; of every row both are means over the refits that were not trained on it. So k-fold
+        cross-validation serves, and the first 5 pairs of half-sampling: 2 fits per feature and
+        refit.
+
+        Below the coefficients the table has, for every feature, R²_j and R²_y, the shares of its
+        variance and of V(y) that the others explain; how much squared error is lost without it in
+        the population, at least; and "P relevant", of the hypothesis that the mean response does
+        not depend on it given the others.
+
+        Parameters
+        ----------
+        {features}
+        {sampler}
+        others : {"auto", "learner", "default"}
+            What learns E(Y | Z): the learner without the feature, or linear regression, then trees.
+            "auto" is the learner, unless it predicts worse than the default one.
+        {rows}
+        {inference}
+
+        Returns
+        -------
+        PopulationResults
+            In units of the response per unit of the feature; of classes, of probabilities. One term
+            per number, and per level but the first of a category (and class), with `importance`
+            and `relevance`.
+
+        Raises
+        ------
+        InferenceError
+            If the plan leaves rows out.
+        OptionError
+            If the learner aims at no mean, as for the median, or a feature's sampler learns none.
+
+        Examples
+        --------
+        >>> folds = learner.fit(pi.CrossValidation(5), seed=1)
+        >>> folds.population("bmi").conf_int().round(1)
+                0    1
+        term
+        bmi   7.2  9.9
+        """
+        results: Any = self._pool(coefficients, features, others, sampler=sampler, **inference)
+        return results and PopulationResults.of(results)  # nothing, if one only asks
+
+    def _pool(
+        self,
+        function: Callable[..., Estimand],
+        features: str | Sequence[str] | None = None,
+        others: Others = "auto",
+        **options: Any,
+    ) -> EstimandResults:
+        """Estimate an estimand of the population, with the learner of E(Y | Z) that is chosen."""
+        check_choice("others", others, get_args(Others))
+        self.analysis.need_trainer()
+        if default := others == "auto":
+            analysis = self.analysis.cross_fits
+            (tally,) = analysis.measure(trial(analysis.problem))
+            rows = Replicates(evaluations=analysis.evaluations, tally=tally).row_means
+            default = learns_less(rows)
+        default |= others == "default"
+        return self._estimate(function, features, default=default, **options)
+
+    def _relevance(self, *args: Any, **options: Any) -> EstimandResults:
+        return self._pool(relevance, *args, **options)
+
+    @takes(refused={"by": ONE_GROUP})
+    def compare_targets(
+        self,
+        features: str | Sequence[str],
+        *,
+        sampler: SamplerLike = "conditional",
+        others: Others = "auto",
+        **inference: Unpack[Inference],
+    ) -> EstimandResults:
+        r"""How much of a feature the learner uses, how much is there, and what it uses beyond.
+
+        .. math:: D = E[h^2], \quad N_+^2 / D, \quad D - N_+^2 / D, \qquad
+            h = f - E(f \mid Z), \quad N = E[u h]
+
+        D is half of CVIM by plug-in, of the mean of the refits' predictions; the second is what
+        ``population().importance`` has. A feature that stands in for another one is used beyond
+        what is there.
+
+        Parameters
+        ----------
+        {features}
+        {sampler}
+        others : {"auto", "learner", "default"}
+            As for `population`.
+        {rows}
+        {inference}
+
+        Returns
+        -------
+        EstimandResults
+            In squared units of the response; three terms per feature.
+
+        Examples
+        --------
+        >>> folds = learner.fit(pi.CrossValidation(5), seed=1)
+        >>> folds.compare_targets("bmi").params.round().to_dict()
+        {'bmi, used': 1223.0, 'bmi, there': 1192.0, 'bmi, beyond': 31.0}
+        """
+        return self._pool(targets, features, others, sampler=sampler, **inference)
 
     @takes()
     def native_importance(

@@ -46,6 +46,7 @@ MEASURES: dict[str, tuple[str, tuple[str, ...]]] = {
     "likelihood_pfi": ("likelihood_pfi", BY_PERMUTATION),
     "entropy_pfi": ("entropy_pfi", BY_PERMUTATION),
     "native": ("native_importance", ()),
+    "population": ("_relevance", ("features", "sampler")),
 }
 
 
@@ -137,7 +138,9 @@ class Interpretable(Effects, Importances):
         measures : str or sequence of str, optional
             "pfi", "mvim", "cvim", "amvim", "loco", "firm", "likelihood_pfi", "entropy_pfi", which
             are names of methods; "conditional_pfi", the PFI given the other features under the
-            learner's loss; "native", what the fitted model reports (`native_importance`); or the
+            learner's loss; "native", what the fitted model reports (`native_importance`);
+            "population", the share of V(y) that is lost without the feature in nature, with the P
+            that it is relevant (`population`); or the
             name of a metric such as "rmse", "r2" or "roc_auc", for the PFI by that metric. All have
             default options. By default "mvim", "cvim" and "amvim" if the learner's loss is squared
             error, else "pfi" and "conditional_pfi". MVIM, CVIM and AMVIM are by squared loss
@@ -281,7 +284,7 @@ class Interpretable(Effects, Importances):
             if refit.number not in estimating:
                 continue
             distribution = case.conditional(feature_sampler, variables[feature])
-            if distribution.prediction is None:
+            if distribution.prediction is None or len(variables[feature]) > 1:
                 raise OptionError(
                     f"The sampler of {quote(feature)} makes no prediction that can be plotted "
                     f"({feature_sampler.label}); use another, or plot one variable of a group."

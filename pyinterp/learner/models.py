@@ -86,6 +86,9 @@ class Models(Protocol):
     def options(self) -> tuple[EngineName, float]:
         """The engine that was chosen, and the bound on memory."""
 
+    def some(self, refits: Sequence[int]) -> Models:
+        """Return the models of some refits."""
+
 
 class Answer(NamedTuple):
     """What one model answers.

@@ -164,6 +164,12 @@ class ModelsHere:
         """The engine that was chosen, and the bound on memory."""
         return self.engine, self.memory_mb
 
+    def some(self, refits: Sequence[int]) -> ModelsHere:
+        """Return the models of some refits, which know the predictions without features of all."""
+        kept = tuple(self.refits[k] for k in refits)
+        leave_out = None if self.leave_out is None else replace(self.leave_out, refits=kept)
+        return replace(self, refits=kept, leave_out=leave_out)
+
     @cached_property
     def coefficients(self) -> Coefficients | None:
         """The coefficients of one model that states their covariance, and predicts by them."""

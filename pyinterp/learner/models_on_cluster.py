@@ -72,6 +72,10 @@ class ModelsOnCluster:
         """The engine that was chosen, and the bound on memory."""
         return self.here.options
 
+    def some(self, refits: Sequence[int]) -> ModelsOnCluster:
+        """Return the models of some refits."""
+        return replace(self, here=self.here.some(refits))
+
     def measure(
         self, asked: Sequence[Estimand], scope: Scope, progress: ProgressOption = False
     ) -> list[Tally]:

@@ -102,6 +102,10 @@ class RecordOfModels:
         """The engine that was chosen, and the bound on memory."""
         return ("auto", 256.0) if self.models is None else self.models.options
 
+    def some(self, refits: Sequence[int]) -> RecordOfModels:
+        """Return the models of some refits; what was measured has the name of their rows."""
+        return self if self.models is None else replace(self, models=self.models.some(refits))
+
     def measure(
         self, asked: Sequence[Estimand], scope: Scope, progress: ProgressOption = False
     ) -> list[Tally]:

@@ -114,8 +114,8 @@ def notes_of(
         *_with_labels(headings, [list(_limits(r, alpha)) for r in several], full),
         *map(Footnote, filter(None, (worse, unproven, context.plan_note, context.missing_note))),
     ]
-    for diagnostic in dict.fromkeys(r.diagnostic for r in several if r.diagnostic is not None):
-        notes += map(Footnote, diagnostic.estimand.words.on(diagnostic.params))
+    for diagnostic in dict.fromkeys(each for r in several for each in r.beside):
+        notes += map(Footnote, diagnostic.estimand.words.on(diagnostic.warning_column))
     return list(dict.fromkeys(notes))
 
 
@@ -299,7 +299,7 @@ def _coverage(results: EstimandResults) -> str:
     if covered:
         single = not results.inference.note and results.alternative == "two-sided"
         return covered if single and not context.failed_refits else ""
-    return "" if context.level == "model" or variance.cov_type == "naive" else NO_SIMULATION
+    return "" if context.level != "learner" or variance.cov_type == "naive" else NO_SIMULATION
 
 
 def headings_of(several: Sequence[EstimandResults]) -> list[str]:
@@ -317,7 +317,7 @@ def legend_of(several: Sequence[EstimandResults], headings: Sequence[str]) -> li
             f"{h}:": r.estimand.words.meaning for h, r in zip(headings, several, strict=True)
         }
     for results in several:
-        if results.diagnostic is not None:
-            words = results.diagnostic.estimand.words
-            meanings[f"{words.label}:"] = words.meaning
+        for words in (each.estimand.words for each in results.beside):
+            _, heading, meaning = words.beside
+            meanings[f"{heading or words.label}:"] = meaning or words.meaning
     return list(meanings.items())

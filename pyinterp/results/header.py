@@ -61,8 +61,8 @@ class Context:
 
     Attributes
     ----------
-    level : {"learner", "model"}
-        Whether estimates are means over refits or of one fitted model.
+    level : {"learner", "model", "population"}
+        Whether estimates are means over refits, of one fitted model, or of nature.
     endog_name : str
         Name of the response; empty if there is none.
     learner : str
@@ -123,7 +123,7 @@ class Context:
         What searches inside the learner chose, and in how many refits; empty for none.
     """
 
-    level: Literal["learner", "model"]
+    level: Literal["learner", "model", "population"]
     endog_name: str
     learner: str
     nobs: int

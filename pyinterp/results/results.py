@@ -127,6 +127,16 @@ class EstimandResults(TableOfEstimands):
     corrected_params: pd.Series[float] | None = None
     are_differences: ClassVar[bool] = False
 
+    @property
+    def beside(self) -> list[EstimandResults]:
+        """The diagnostic, and those that stand next to it in turn."""
+        return [] if self.diagnostic is None else [self.diagnostic, *self.diagnostic.beside]
+
+    @property
+    def warning_column(self) -> pd.Series[float]:
+        """What stands next to another table, and is warned of: the estimates, or P."""
+        return self.summary_frame()[self.estimand.words.beside[0]]
+
     @cached_property
     def params(self) -> pd.Series[float]:
         """Estimates: means over refits, by term."""
@@ -224,7 +234,7 @@ class EstimandResults(TableOfEstimands):
     def state_on_file(self) -> dict[str, Any]:
         """Return what files keep: footnotes on the estimates as texts, not as a function."""
         words = self.estimand.words
-        words = replace(words, always=tuple(words.on(self.params)), remarks=None)
+        words = replace(words, always=tuple(words.on(self.warning_column)), remarks=None)
         state = {part.name: getattr(self, part.name) for part in fields(self)}
         return {**state, "estimand": replace(self.estimand, words=words)}
 

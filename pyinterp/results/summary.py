@@ -318,13 +318,14 @@ class TableOfEstimands(Tabular, ABC):
         for k, (results, heading, frame) in enumerate(zip(several, headings, frames, strict=True)):
             blocks.append(_block(results, heading, frame, below, options).rename(columns=columns))
             if results.diagnostic is not None and k in last.values():
-                blocks.append(_beside(results.diagnostic, frame.index, options))
+                blocks.append(_beside(results, frame.index, options))
         alone, shown = len(several) == 1, len(frames[0])
         what = first.estimand.description if alone else ", ".join(dict.fromkeys(headings))
         facts = facts_of(first, what)
         if shown < len(first.params):
             facts.append(("Terms:", f"{shown} of {len(first.params)} shown"))
-        of = "learner" if first.context.level == "learner" else "one fitted model"
+        level = first.context.level
+        of = "one fitted model" if level == "model" else level
         return Table(
             blocks,
             [note.text for note in below],
@@ -440,12 +441,20 @@ def _block(
     return pd.DataFrame(cells).set_axis(stubs)
 
 
-def _beside(diagnostic: EstimandResults, terms: pd.Index, options: TableOptions) -> pd.DataFrame:
-    """Return the values of a diagnostic as text, a row per term."""
-    words, frame = diagnostic.estimand.words, diagnostic.summary_frame().reindex(terms)
-    numbers = options.numbers(frame) if words.unit else ["%.3f"] * len(frame)
-    values = list(map(cell, frame["estimate"], numbers))
-    return pd.DataFrame({words.label: values}, list(map(str, terms)))
+def _beside(results: EstimandResults, terms: pd.Index, options: TableOptions) -> pd.DataFrame:
+    """Return a column of every diagnostic as text, a row per term, or per term of their own."""
+    columns = {}
+    for one in results.beside:
+        if not {*one.exog_names} <= {*results.exog_names}:
+            terms = one.params.index
+        words, frame = one.estimand.words, one.summary_frame(options.alpha).reindex(terms)
+        column, heading, _ = words.beside
+        numbers = options.numbers(frame) if words.unit else ["%.3f"] * len(frame)
+        texts = (
+            map(p_text, frame[column]) if column == "p_value" else map(cell, frame[column], numbers)
+        )
+        columns[heading or words.label] = list(texts)
+    return pd.DataFrame(columns, list(map(str, terms)))
 
 
 def facts_of(results: EstimandResults, estimand: str) -> list[Fact]:

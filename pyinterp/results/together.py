@@ -59,7 +59,7 @@ SENTENCES = {
 # Nats: entropies that differ by less are the same but for rounding.
 SAME = 1e-9
 # Measures by squared loss, whatever the learner's loss, and those that are by no loss.
-SQUARED, NO_LOSS = ("mvim", "cvim", "amvim"), ("firm", "entropy_pfi", "native")
+SQUARED, NO_LOSS = ("mvim", "cvim", "amvim"), ("firm", "entropy_pfi", "native", "population")
 
 
 class SeveralResults(TableOfEstimands):
@@ -510,6 +510,39 @@ def _limits(results: EstimandResults, alpha: float) -> FloatArray:
     limits = results.conf_int(alpha).to_numpy(dtype=np.float64)
     nothing = (results.params.to_numpy() == 0) & np.isnan(limits).any(axis=1)
     return np.where(nothing[:, None], 0.0, limits)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PopulationResults(EstimandResults):
+    """Coefficients of the population, as ``population()`` returns them, and importances.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> from sklearn.linear_model import LinearRegression
+    >>> data = pi.datasets.load_diabetes()
+    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp + age", data, LinearRegression())
+    >>> population = learner.fit(pi.CrossValidation(5), seed=1).population()
+    >>> population.relevance.pvalues.round(3).to_dict()
+    {'age': 1.0, 'bmi': 0.0, 'bp': 0.0}
+    """
+
+    @classmethod
+    def of(cls, results: EstimandResults) -> PopulationResults:
+        """Return coefficients as results of the population."""
+        return cls(
+            **{field.name: getattr(results, field.name) for field in fields(EstimandResults)}
+        )
+
+    @property
+    def importance(self) -> EstimandResults:
+        """The share of V(y) that is lost without each feature: lower limits."""
+        return next(one for one in self.beside if one.estimand.words.label == "share")
+
+    @property
+    def relevance(self) -> EstimandResults:
+        """The same, with the P that the mean response depends on the feature, given the others."""
+        return self.beside[-1]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

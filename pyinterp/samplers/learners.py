@@ -85,7 +85,22 @@ def train_estimator(
     return Predictor.of(model, classes)
 
 
-class LinearThenTrees(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class _ThenTrees(BaseEstimator):  # type: ignore[misc]  # untyped
+    def __init__(
+        self, random_state: int | None = None, *, trees: bool = True, squares: bool = False
+    ) -> None:
+        self.random_state, self.trees, self.squares = random_state, trees, squares
+
+    def _start(self, X: FloatArray) -> FloatArray:
+        """Learn the centers of squares; return the columns."""
+        self.center_ = np.nanmean(X, axis=0) if self.squares else None
+        return self._columns(X)
+
+    def _columns(self, X: FloatArray) -> FloatArray:
+        return X if self.center_ is None else np.column_stack([X, np.square(X - self.center_)])
+
+
+class LinearThenTrees(RegressorMixin, _ThenTrees):  # type: ignore[misc]  # untyped
     """Ridge regression, then boosted trees on its residuals, stopped early.
 
     Parameters
@@ -94,13 +109,13 @@ class LinearThenTrees(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # u
         Seed of the rows that tell the trees when to stop.
     trees : bool
         Whether there are trees.
+    squares : bool
+        Whether squares of all columns are columns too: trees alone are flat beyond most rows.
     """
-
-    def __init__(self, random_state: int | None = None, *, trees: bool = True) -> None:
-        self.random_state, self.trees = random_state, trees
 
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: Any = None) -> LinearThenTrees:
         """Fit both parts."""
+        X = self._start(X)
         self.linear_ = _ridge(X, y, sample_weight)
         rest = [y - self.linear_(X)] if self.trees else []
         self.trees_ = [_trees(X, each, self.random_state, sample_weight) for each in rest]
@@ -108,11 +123,12 @@ class LinearThenTrees(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # u
 
     def predict(self, X: FloatArray) -> FloatArray:
         """Return the sum of both parts."""
+        X = self._columns(X)
         with _few_threads(X):
             return np.asarray(self.linear_(X) + sum(trees.predict(X) for trees in self.trees_))
 
 
-class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class LogisticThenTrees(ClassifierMixin, _ThenTrees):  # type: ignore[misc]  # untyped
     """Logistic regression, then boosted trees on the residuals of its probabilities.
 
     Parameters
@@ -121,13 +137,13 @@ class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
         Seed of the rows that tell the trees when to stop.
     trees : bool
         Whether there are trees.
+    squares : bool
+        Whether squares of all columns are columns too: trees alone are flat beyond most rows.
     """
-
-    def __init__(self, random_state: int | None = None, *, trees: bool = True) -> None:
-        self.random_state, self.trees = random_state, trees
 
     def fit(self, X: FloatArray, y: Any, sample_weight: Any = None) -> LogisticThenTrees:
         """Fit both parts, trees for every class."""
+        X = self._start(X)
         with warnings.catch_warnings():
             # Levels may be rare: which variable is a category is known here.
             warnings.filterwarnings("ignore", message="The number of unique classes")
@@ -142,6 +158,7 @@ class LogisticThenTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  
 
     def predict_proba(self, X: FloatArray) -> FloatArray:
         """Return probabilities, shape (n, classes)."""
+        X = self._columns(X)
         linear = np.asarray(self.linear_.predict_proba(X))
         if not self.trees_:
             return linear

@@ -123,9 +123,9 @@ class _ResidualDistribution(ConditionalDistribution):
             self._range = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
         self._columns, self.size = _index(data.variables), len(center) - 1
         self._weights, units = data.weights, values.std(axis=0)
+        self.prediction = center[:, 0] if len(self._columns) == 1 else center
         self.errors = np.square(self._residuals / np.where(units > 0, units, 1.0)).sum(axis=1)
         if len(self._columns) == 1:
-            self.prediction = center[:, 0]
             self.squared_residuals = self._residuals[:, 0] ** 2
             mean = np.average(values[:, 0], weights=data.weights)
             self.squared_deviations = (values[:, 0] - mean) ** 2

@@ -345,7 +345,8 @@ class ConditionalDistribution(ABC):
         Squared deviations of the feature from its mean over the evaluation rows. Both are sums over
         indicators if the feature is a category, and None for groups.
     prediction : ndarray of shape (n,) or (n, levels), or None
-        The feature's prediction: a number, or the probabilities of `levels`. None for groups.
+        The feature's prediction: a number, the probabilities of `levels`, or numbers of a group.
+        None where none is learned.
     levels : tuple
         Of a category.
 

@@ -42,8 +42,8 @@ NOT_YET = {
     *(f"r_bridge.{name}" for name in ("RModel", "RCallError", "RMissingError")),
     "RModel.predict",
 }
-# `compare` and `Learner.fit` alone call these, with parts that users do not have.
-INSIDE = {"ComparisonResults.of", "FreshDraws.parts"}
+# `compare`, `population` and `Learner.fit` alone call these, with parts that users do not have.
+INSIDE = {"ComparisonResults.of", "PopulationResults.of", "FreshDraws.parts"}
 # What an example is read from: a name, and the object with its docstring.
 Examples = list[tuple[str, Any]]
 

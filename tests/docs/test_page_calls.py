@@ -283,6 +283,7 @@ def takers(model: str) -> dict[str, Callable[..., Any]]:
         method: partial(getattr(res, method), "x")
         for method in (
             "pd", "ale", "m_plot", "slopes", "ame", "pfi", "mvim", "cvim", "amvim", "loco",
+            "population", "compare_targets",
             "firm", "native_importance", "uncertainty", "causal", "positivity",
         )
         if hasattr(res, method)

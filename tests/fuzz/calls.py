@@ -50,7 +50,7 @@ READING = {
     "simultaneous": "flag",
 }
 # Which rows are asked, by a mask or a query; the first have no groups.
-ONLY_ROWS = ("importance", "uncertainty", "redundancy", "causal")
+ONLY_ROWS = ("importance", "uncertainty", "redundancy", "causal", "population", "compare_targets")
 SUBGROUPS = {"rows": "rows", "by": "groups of rows"}
 DRAWN = {"permutations": "permutations", "sampler": "sampler"}
 CURVES = {
@@ -117,6 +117,14 @@ METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "cvim": ({"features": "features", **DRAWN}, {"features": "'x'"}),
     "amvim": ({"features": "features", "method": "choice", **DRAWN}, {"features": "'x'"}),
     "loco": ({"features": "features", "loss": "loss", "relation": "choice"}, {"features": "'x'"}),
+    "population": (
+        {"features": "features", "sampler": "sampler", "others": "choice"},
+        {"features": "'x'"},
+    ),
+    "compare_targets": (
+        {"features": "features", "sampler": "sampler", "others": "choice"},
+        {"features": "'x'"},
+    ),
     "native_importance": ({"type": "choice"}, {}),
     "estimate": ({"estimand": "estimand"}, {"estimand": "OWN"}),
     "importance": (
@@ -156,12 +164,14 @@ PLAIN = {
     ),
     "summary": (SUMMARY, {}),
 }
+# They train the learner again.
+TRAINING = ("loco", "population", "compare_targets")
 # They need class probabilities or another distribution.
 DISTRIBUTIONAL = ("likelihood_pfi", "entropy_pfi", "uncertainty")
 # What is asked, and of what: learners by several plans, fitted models, classifiers.
 ASKED = {
     "res": tuple(name for name in METHODS if name not in DISTRIBUTIONAL),
-    "fm": tuple(name for name in METHODS if name not in ("loco", *DISTRIBUTIONAL)),
+    "fm": tuple(name for name in METHODS if name not in (*TRAINING, *DISTRIBUTIONAL)),
     "clf": ("pd", "pfi", "loss", "firm", "h_statistic", "mvim", "vint", *DISTRIBUTIONAL),
     "three": ("pd", "pfi", "loss"),
     "boot": ("pfi", "pd"),

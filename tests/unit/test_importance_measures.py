@@ -27,6 +27,7 @@ ALONE: dict[str, Callable[[Any], Any]] = {
     "likelihood_pfi": lambda r: r.likelihood_pfi(),
     "entropy_pfi": lambda r: r.entropy_pfi(),
     "native": lambda r: r.native_importance(),
+    "population": lambda r: r.population(sampler="residual").relevance,
     "rmse": lambda r: r.pfi(metric="rmse"),
     "r2": lambda r: r.pfi(metric="r2"),
 }
@@ -54,7 +55,8 @@ def test_every_measure_is_tested() -> None:
 
 
 def test_a_measure_is_its_method(fitted: Any) -> None:
-    names = [name for name in ALONE if name != "loco" or isinstance(fitted, pi.LearnerResults)]
+    trains = isinstance(fitted, pi.LearnerResults)
+    names = [name for name in ALONE if trains or name not in ("loco", "population")]
     together = fitted.importance(names, sampler="residual")
     assert list(together.params.columns) == names
     frames = {"params": together.params, "bse": together.bse, "tvalues": together.tvalues}
@@ -208,7 +210,7 @@ def test_losses_have_a_panel_each(data: pd.DataFrame) -> None:
 
 def test_what_is_refused(fitted: Any, learner: pi.Learner) -> None:
     with pytest.raises(
-        OptionError, match=r"must be among pfi, .*native, or metrics: rmse"
+        OptionError, match=r"must be among pfi, .*population, or metrics: rmse"
     ) as error:
         fitted.importance(["pfi", "roc_acu"])
     assert "Did you mean `roc_auc`?" in str(error.value)

@@ -205,7 +205,7 @@ def count_of(drawn: Sequence[str], every: Sequence[str]) -> str:
 
 def _refits(results: EstimandResults) -> str:
     context = results.context
-    if context.level == "learner":
+    if context.level != "model":
         return f"{context.refits} refits ({context.plan})"
     rows = "row" if context.n_evaluation == 1 else "rows"
     return f"one fitted model, {context.n_evaluation:.0f} {rows}"

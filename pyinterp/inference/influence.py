@@ -1,0 +1,143 @@
+"""The variance of estimates of rows that were pooled over refits, by the rows' influence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Self
+
+import numpy as np
+from scipy import stats
+
+from pyinterp._typing import FloatArray, IntArray
+from pyinterp.inference.cov_types import register_variance
+from pyinterp.inference.intervals import Alternative, t_quantile
+from pyinterp.inference.over_rows import RowUnits, rows, units_of
+from pyinterp.inference.replicates import Replicates
+from pyinterp.inference.variance import Variance
+
+# Where nothing is lost a row of one fold trains the others: every pair of rows counts twice in N.
+TWICE = np.sqrt(2.0)
+NOTE = (
+    "Intervals (influence, {df:.12g} df) are for new {units} of the population; errors of learning "
+    "are not in them."
+)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LeastShare(Variance):
+    r"""The variance of squares, :math:`T^2`, of which only a lower limit is known.
+
+    With :math:`s_0` the standard error of T if the truth is 0, and :math:`s_T` that at T, one
+    statistic, :math:`\min(T / (\sqrt 2 s_0), T / s_T)`, has P, and says whether there is a limit:
+    :math:`(T - q s_T)^2` where it is above the quantile q, else 0. The root of 2 is conservative.
+
+    Attributes
+    ----------
+    root, at_null : ndarray of shape (q,)
+        T, and :math:`s_0`.
+    others : ndarray of shape (q,)
+        P of other estimates that are 0 under the null hypothesis: the smaller P counts twice
+        (Bonferroni). Missing where there are none.
+    """
+
+    root: FloatArray
+    at_null: FloatArray
+    others: FloatArray
+
+    def of(self, terms: IntArray) -> Self:
+        """Return the variance of some of the terms."""
+        parts = {name: getattr(self, name)[terms] for name in ("root", "at_null", "others")}
+        return replace(super().of(terms), **parts)
+
+    def p_heading(self, alternative: Alternative) -> str:
+        """Return the heading of P in tables."""
+        return super().p_heading(alternative) if np.isnan(self.others).all() else "P relevant"
+
+    def _at_root(self, bse: FloatArray) -> FloatArray:
+        """Return :math:`s_T`, by the standard error of the square."""
+        size = np.abs(self.root)
+        return np.divide(bse / 2, size, out=np.zeros_like(size), where=size > 0)
+
+    def _smaller(self, bse: FloatArray) -> FloatArray:
+        """Return the smaller statistic; missing where no refit uses the feature."""
+        error = np.fmax(TWICE * self.at_null, np.where(self.root > 0, self._at_root(bse), 0.0))
+        missing = np.full(len(bse), np.nan)
+        return np.asarray(np.divide(self.root, error, out=missing, where=error > 0))
+
+    def statistic(self, estimate: FloatArray, bse: FloatArray, null: FloatArray) -> FloatArray:
+        """Return the statistic whose P is printed; missing where that is of two statistics."""
+        return np.where(np.isnan(self.others), self._smaller(bse), np.nan)
+
+    def null_error(self, estimate: FloatArray, bse: FloatArray) -> FloatArray:
+        """Return none: the statistic is of roots."""
+        return np.full_like(bse, np.nan)
+
+    def p_values(
+        self, estimate: FloatArray, bse: FloatArray, null: FloatArray, alternative: Alternative
+    ) -> FloatArray:
+        """Return P that nothing is lost, and nothing else is different from 0."""
+        statistic = self._smaller(bse)
+        p = np.where(np.isnan(statistic) & (estimate == 0), 1.0, stats.t.sf(statistic, self.df))
+        both = np.minimum(2 * np.fmin(p, self.others), 1.0)
+        return np.where(np.isnan(self.others), p, both)
+
+    def interval(
+        self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative
+    ) -> FloatArray:
+        """Return lower limits, shape (q, 2), without upper ones."""
+        q = t_quantile(alpha, self.df)
+        above = np.square(self.root - q * self._at_root(bse))
+        low = np.where(self._smaller(bse) > q, above, 0.0 * estimate)
+        return np.column_stack([low, np.full(len(low), np.inf)])
+
+
+def influence(replicates: Replicates) -> Variance:
+    """Variance of the mean of the rows' contributions, clusters summed first; t of n - 1 df.
+
+    The refits have no part in it: what they predict of a row is taken as it is, which is right to
+    first order for residuals on residuals. G clusters have G - 1 df.
+    """
+    of_rows = rows(replicates)
+    (estimate,), evaluations = replicates.estimates, replicates.evaluations
+    (at,) = evaluations.at
+    cluster = None if evaluations.clusters is None else evaluations.clusters[at]
+    units = "rows" if cluster is None else "clusters"
+    found = replace(
+        of_rows,
+        cov_type="influence",
+        label="influence",
+        rows_only=False,
+        note=NOTE.format(df=of_rows.df, units=units) if of_rows.df > 0 else of_rows.note,
+    )
+    if not estimate.tests:
+        return found
+    sampled = units_of(len(estimate.rows), cluster, None)
+    covs = [_covariance(test.rows, sampled) for test in estimate.tests]
+    return LeastShare(
+        **{part.name: getattr(found, part.name) for part in fields(found)},
+        root=np.array([test.value[0] for test in estimate.tests]),
+        at_null=np.sqrt([cov[0, 0] for cov in covs]),
+        others=np.array(
+            [
+                _joint_p(test.value[1:], cov[1:, 1:], found.df)
+                for test, cov in zip(estimate.tests, covs, strict=True)
+            ]
+        ),
+    )
+
+
+def _covariance(contributions: FloatArray, units: RowUnits) -> FloatArray:
+    parts = units.sums(contributions) * np.sqrt(units.factor) / len(contributions)
+    return np.asarray(parts.T @ parts)
+
+
+def _joint_p(values: FloatArray, cov: FloatArray, df: float) -> float:
+    """Return P that all values are 0, by Hotelling's law, as `joint_tests`; missing without any."""
+    k = len(values)
+    if not k or not np.isfinite(cov).all() or df < k:
+        return float("nan")
+    square = float(values @ np.linalg.pinv(cov, hermitian=True) @ values)
+    return float(stats.f.sf(square * (df - k + 1) / (df * k), k, df - k + 1))
+
+
+register_variance("influence", influence, needs="pool")

@@ -1,0 +1,312 @@
+"""How often `population()` covers, and rejects, what is true of simulated worlds.
+
+    python studies/population.py RAW SECONDS [LARGEST_N]
+
+Every data set adds lines to the file RAW, and what is there is not done again; after so many CPU
+seconds it stops. The cells take turns, so that they have as many data sets. Their summary goes to
+`studies/results/population.csv`, with the number of data sets in every row. Nothing in the package
+was tuned on these cells; those of `LAST` are run after all others.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from lightgbm import LGBMClassifier, LGBMRegressor
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
+
+import pyinterp as pi
+
+SUMMARY = Path(__file__).parent / "results" / "population.csv"
+MILLION = 1_000_000
+TREES = {"num_leaves": 8, "min_child_samples": 12, "verbose": -1, "n_jobs": 1}
+FOREST = {"n_estimators": 50, "min_samples_leaf": 5, "n_jobs": 1}
+LEARNERS: dict[str, tuple[Any, Any]] = {
+    "boosting": (
+        LGBMRegressor(n_estimators=60, learning_rate=0.08, **TREES),
+        LGBMClassifier(n_estimators=40, learning_rate=0.08, **TREES),
+    ),
+    "forest": (
+        RandomForestRegressor(max_features=0.6, **FOREST),
+        RandomForestClassifier(max_features=0.6, **FOREST),
+    ),
+    "splines, ridge": (
+        make_pipeline(
+            StandardScaler(),
+            SplineTransformer(5),
+            PolynomialFeatures(2, interaction_only=True),
+            RidgeCV(np.logspace(-1, 4, 6)),
+        ),
+        make_pipeline(StandardScaler(), SplineTransformer(5), LogisticRegression(C=0.3)),
+    ),
+    "linear": (LinearRegression(), LogisticRegression()),
+}
+
+
+@dataclass(frozen=True)
+class World:
+    """A law of data, with the truth of some terms: coefficient, and share of V(y)."""
+
+    draw: Callable[[np.random.Generator, int], pd.DataFrame]
+    truth: dict[str, tuple[float, float]]
+    classifier: bool = False
+    cluster: str | None = None
+
+
+def expit(t: Any) -> Any:
+    """Return the probability of a log odds."""
+    return 1 / (1 + np.exp(-t))
+
+
+def _constant(rng: np.random.Generator, n: int, noise: Any = None) -> pd.DataFrame:
+    a, b, e, e2 = rng.normal(size=(4, n))
+    x = 0.6 * a + 0.8 * e
+    data = pd.DataFrame({"x": x, "null": 0.8 * x + 0.6 * e2, "a": a, "b": b})
+    noise = rng.normal(size=n) if noise is None else noise(rng, n)
+    return data.assign(y=(1 + 0.5 * b) * x + np.sin(2 * a) + 0.5 * b**2 + noise)
+
+
+def _lognormal(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    """The same with errors of variance 1 that are lognormal."""
+    sd = np.sqrt((np.e - 1) * np.e)
+    return _constant(rng, n, lambda r, k: (r.lognormal(size=k) - np.exp(0.5)) / sd)
+
+
+def _changing(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    a, b, e, e2 = rng.normal(size=(4, n))
+    x = 0.6 * a + 0.8 * np.exp(0.4 * b - 0.16) * e
+    null = 0.7 * (a**2 - 1) / np.sqrt(2) + 0.7 * e2
+    y = (1 + 0.5 * b) * x + np.sin(2 * a) + 0.5 * b**2 + rng.normal(size=n)
+    return pd.DataFrame({"x": x, "null": null, "a": a, "b": b, "y": y})
+
+
+def _shares(a: Any, b: Any) -> Any:
+    p = np.exp(np.column_stack([0 * a, 0.8 * a, 0.8 * b]))
+    return p / p.sum(axis=1, keepdims=True)
+
+
+def _levels(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    a, b = rng.normal(size=(2, n))
+    g = (rng.random(n)[:, None] > _shares(a, b).cumsum(axis=1)).sum(axis=1)
+    y = np.where(g == 2, 1 + a, 0.0) + a + 0.5 * b**2 + rng.normal(size=n)
+    return pd.DataFrame({"g": np.array(list("pqr"))[g], "a": a, "b": b, "y": y})
+
+
+def _binary(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    a, b, e = rng.normal(size=(3, n))
+    x = 0.6 * a + 0.8 * e
+    y = rng.random(n) < expit(0.8 * x + a - 0.5 * b)
+    return pd.DataFrame({"x": x, "a": a, "b": b, "y": y.astype(int)})
+
+
+def _clusters(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    unit = np.repeat(np.arange(n // 5), 5)
+    c, d = rng.normal(size=(2, n // 5))[:, unit]
+    a, b, e = rng.normal(size=(3, n))
+    x = 0.6 * a + 0.5 * c + 0.62 * e
+    y = x + np.sin(2 * a) + 0.5 * b**2 + 0.7 * d + rng.normal(size=n)
+    return pd.DataFrame({"x": x, "a": a, "b": b, "y": y, "unit": unit})
+
+
+def _high(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    a, b, e = rng.normal(size=(3, n))
+    x = np.sqrt(0.85) * a + np.sqrt(0.15) * e
+    y = x + np.sin(2 * a) + 0.5 * b**2 + rng.normal(size=n)
+    return pd.DataFrame({"x": x, "a": a, "b": b, "y": y})
+
+
+def _twin(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    x, b, e = rng.normal(size=(3, n))
+    y = x + 0.5 * b**2 + rng.normal(size=n)
+    return pd.DataFrame({"null": 0.9 * x + np.sqrt(0.19) * e, "x": x, "b": b, "y": y})
+
+
+def _noise(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    a, b, e = rng.normal(size=(3, n))
+    null = 0.6 * a + 0.8 * e
+    y = a + 0.5 * b**2 + (0.3 + np.abs(null)) * rng.normal(size=n)
+    return pd.DataFrame({"null": null, "a": a, "b": b, "y": y})
+
+
+def _square(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    a, b, c, e = rng.normal(size=(4, n))
+    null = 0.7 * (a**2 - 1) / np.sqrt(2) + 0.7 * e
+    return pd.DataFrame(
+        {"null": null, "a": a, "b": b, "c": c, "y": 1.5 * a**2 + b + rng.normal(size=n)}
+    )
+
+
+def _weak(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    a, b, e = rng.normal(size=(3, n))
+    x = 0.6 * a + 0.8 * e
+    y = 0.25 * x + np.sin(2 * a) + 0.5 * b**2 + rng.normal(size=n)
+    return pd.DataFrame({"x": x, "a": a, "b": b, "y": y})
+
+
+def _interaction(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    a, b, x = rng.normal(size=(3, n))
+    y = a + 0.6 * x * np.sign(a) + 0.5 * b + rng.normal(size=n)
+    return pd.DataFrame({"x": x, "a": a, "b": b, "y": y})
+
+
+def _of_levels() -> dict[str, tuple[float, float]]:
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, MILLION))
+    p = _shares(a, b)
+    weight = p[:, 2] * p[:, 0] / (p[:, 2] + p[:, 0])
+    effect = float((weight * (1 + a)).sum() / weight.sum())
+    between = p[:, 2] * (1 - p[:, 2]) * (1 + a) ** 2
+    share = float(between.mean() / _levels(rng, MILLION)["y"].var())
+    return {"g[q - p]": (0.0, np.nan), "g[r - p]": (effect, np.nan), "g": (np.nan, share)}
+
+
+def _of_binary() -> dict[str, tuple[float, float]]:
+    rng = np.random.default_rng(0)
+    a, b, e, other = rng.normal(size=(4, MILLION))
+    high, low, new = (expit(0.8 * (0.6 * a + 0.8 * v) + a - 0.5 * b) for v in (e, -e, other))
+    slope = float(np.mean(0.8 * e * (high - low) / 2) / 0.64)
+    share = float(np.mean((high - new) ** 2) / 2 / (high.mean() * (1 - high.mean())))
+    return {"x": (slope, share)}
+
+
+def _variance(draw: Callable[..., pd.DataFrame]) -> float:
+    return float(draw(np.random.default_rng(0), MILLION)["y"].var())
+
+
+def worlds() -> dict[str, World]:
+    """Return all worlds, with truths that are known or means of a million rows."""
+    left = 1 / (1 / 0.64 + 0.64 / 0.36)  # V(x | others) where `null` is one of them
+    null = {"null": (0.0, 0.0)}
+    plain = {"x": (1.0, 1.25 * left / _variance(_constant)), **null}
+    return {
+        "constant spread": World(_constant, plain),
+        "changing spread": World(_changing, {"x": (1.4, 1.4144 / _variance(_changing)), **null}),
+        "three levels": World(_levels, _of_levels()),
+        "binary y": World(_binary, _of_binary(), classifier=True),
+        "clusters": World(_clusters, {"x": (1.0, 0.6344 / _variance(_clusters))}, cluster="unit"),
+        "R²_j = .85": World(_high, {"x": (1.0, 0.15 / _variance(_high))}),
+        "lognormal errors": World(_lognormal, plain),
+        "null, correlation .9": World(_twin, null),
+        "null, noise by it": World(_noise, null),
+        "null, square": World(_square, null),
+        "weak slope": World(_weak, {"x": (0.25, 0.04 / _variance(_weak))}),
+        "interaction": World(_interaction, {"x": (0.0, 0.36 / _variance(_interaction))}),
+    }
+
+
+COVERAGE = ["constant spread", "changing spread", "three levels", "binary y", "clusters"]
+LAST = ["R²_j = .85", "lognormal errors", "null, noise by it"]
+TESTS = ["null, correlation .9", "null, square", "weak slope", "interaction"]
+# Data sets of every cell.
+SETS = {500: 200, 2000: 100}
+
+
+def cells(largest: int) -> list[tuple[int, str, str]]:
+    """Return size, world and learner of every cell, in the order in which they are run."""
+    found = [(500, w, name) for w in COVERAGE for name in LEARNERS]
+    found += [(500, w, "linear" if w == "null, square" else "boosting") for w in TESTS]
+    found += [(500, w, name) for w in LAST for name in ("boosting", "linear")]
+    if largest >= 2000:
+        found += [(2000, w, "boosting") for w in (*COVERAGE, LAST[0])]
+        found += [(2000, "null, square", "linear"), (2000, "null, correlation .9", "boosting")]
+    return found
+
+
+def one_set(world: World, learner: str, n: int, k: int) -> list[dict[str, Any]]:
+    """Return the numbers of every term of one data set."""
+    data = world.draw(np.random.default_rng([n, k, 45]), n)
+    plan = pi.CrossValidation(5, cluster=world.cluster)
+    model = pi.Learner.from_formula("y ~ .", data, LEARNERS[learner][world.classifier])
+    asked = sorted({term.partition("[")[0] for term in world.truth})
+    found = model.fit(plan, seed=k, progress=False).population(asked)
+    frame, limits = found.summary_frame(), found.importance.conf_int()[0]
+    # One-sided limits of the table are at 95%.
+    rows = []
+    for term, (slope, share) in world.truth.items():
+        row = {"term": term, "slope": slope, "share": share}
+        if term in frame.index:
+            row |= frame.loc[term, ["estimate", "conf_low", "conf_high", "p_value"]].to_dict()
+        if term in limits.index:
+            row |= {
+                "least": limits[term],
+                "relevant": found.relevance.pvalues[term],
+                "r2": found.diagnostic.params[term],
+                "left_x": found.beside[2].pvalues[term],
+                "left_y": found.beside[3].pvalues[term],
+            }
+        rows.append(row)
+    return rows
+
+
+def run(raw: Path, seconds: float, largest: int) -> None:
+    """Add data sets to a file, cell by cell in turn, until the time is over."""
+    done: set[tuple[int, str, str, int]] = set()
+    if raw.exists():
+        before = pd.read_csv(raw, keep_default_na=False)[["n", "world", "learner", "set"]]
+        done = set(before.itertuples(index=False, name=None))
+    every, start = worlds(), time.process_time()
+    for k in range(max(SETS.values())):
+        for n, world, learner in cells(largest):
+            if k >= SETS[n] or (n, world, learner, k) in done:
+                continue
+            if time.process_time() - start > seconds:
+                return
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                rows = one_set(every[world], learner, n, k)
+            frame = pd.DataFrame(rows)
+            for name, value in (("set", k), ("learner", learner), ("world", world), ("n", n)):
+                frame.insert(0, name, value)
+            columns = ["n", "world", "learner", "set", "term", "slope", "share", "estimate",
+                       "conf_low", "conf_high", "p_value", "least", "relevant", "r2",
+                       "left_x", "left_y"]  # fmt: skip
+            frame.reindex(columns=columns).to_csv(
+                raw, mode="a", header=not raw.exists(), index=False
+            )
+
+
+def summarize(raw: Path) -> pd.DataFrame:
+    """Return, for every cell and term, shares of data sets and their number."""
+    data = pd.read_csv(raw, keep_default_na=False, na_values=[""])  # a term is called "null"
+    data["covers"] = (data["conf_low"] <= data["slope"]) & (data["slope"] <= data["conf_high"])
+    data["covers"] = data["covers"].astype(float).where(data["estimate"].notna())
+    data["holds"] = (data["least"] <= data["share"] + 1e-12).astype(float)
+    data["holds"] = data["holds"].where(data["least"].notna() & data["share"].notna())
+    data["own"] = (data["p_value"] < 0.05).astype(float).where(data["p_value"].notna())
+    data["rejects"] = (data["relevant"] < 0.05).astype(float).where(data["relevant"].notna())
+    left = data[["left_x", "left_y"]].min(axis=1)
+    data["flagged"] = (left < 0.01).astype(float).where(left.notna())
+    order = ["n", "world", "learner", "term"]
+    table = data.groupby(order, sort=False).agg(
+        sets=("set", "size"),
+        coefficient=("slope", "first"),
+        mean_estimate=("estimate", "mean"),
+        R2_j=("r2", "mean"),
+        covers=("covers", "mean"),
+        own_P=("own", "mean"),
+        share=("share", "first"),
+        mean_limit=("least", "mean"),
+        limit_holds=("holds", "mean"),
+        P_relevant=("rejects", "mean"),
+        flagged=("flagged", "mean"),
+    )
+    return table.round(3).reset_index()
+
+
+if __name__ == "__main__":
+    path, most = Path(sys.argv[1]), float(sys.argv[2])
+    run(path, most, int(sys.argv[3]) if len(sys.argv) > 3 else 500)
+    result = summarize(path)
+    result.to_csv(SUMMARY, index=False)
+    print(result.to_string())

@@ -1,0 +1,483 @@
+"""What is there: influence functions, agreement with least squares, and what is refused.
+
+Simulations have fixed seeds. Exact identities hold to 1e-10, or 1e-12 where no fit is in them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+from scipy import stats
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.linear_model import (
+    HuberRegressor,
+    LinearRegression,
+    LogisticRegression,
+    QuantileRegressor,
+)
+from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import pyinterp as pi
+from pyinterp.errors import InferenceError, OptionError
+from pyinterp.estimands import population
+from pyinterp.estimands.estimate import Estimate
+from pyinterp.estimands.population import Feature, Residuals
+from pyinterp.inference import RefitEstimate, Replicates, variance
+
+STEP = 1e-30
+ROWS = 600  # a finite law: so many rows, dealt to its cells
+
+
+class Law:
+    """A random law of (x, z, y) with few values, and its rows."""
+
+    def __init__(self, seed: int, levels: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.counts = 1 + rng.multinomial(ROWS, rng.dirichlet(np.ones(levels * 9)))
+        self.counts = self.counts.reshape(levels, 3, 3)
+        self.law = self.counts / self.counts.sum()
+        self.x, self.y = rng.normal(size=levels), rng.normal(size=3)
+        self.f = rng.normal(size=(levels, 3))  # predictions that are not right
+        self.rng = rng
+
+    def rows(self, cells: Any) -> Any:
+        """Return a value for every row of an array by cell."""
+        return np.repeat(np.broadcast_to(cells, self.law.shape).ravel(), self.counts.ravel())
+
+    def means(self, P: Any) -> tuple[Any, ...]:
+        """Return P(x, z), P(z), E(y | x, z), E(y | z) and P(x | z)."""
+        xz = P.sum(axis=2)
+        z = xz.sum(axis=0)
+        of_xz = P @ self.y / xz
+        return xz, z, of_xz, (xz * of_xz).sum(axis=0) / z, xz / z
+
+    def residuals(self, f: Any, *, category: bool = False) -> Residuals:
+        """Return the residuals of all rows by the true means."""
+        _, _, _, g, p = self.means(self.law)
+        k = len(self.x)
+        y = self.rows(self.y)
+        of_f = (p * f).sum(axis=0)
+        parts = {
+            "y": y,
+            "u": y - self.rows(g[None, :, None]),
+            "f": self.rows(f[:, :, None]),
+            "h": self.rows((f - of_f)[:, :, None]),
+            "rows": np.arange(len(y)),
+        }
+        if category:
+            x = np.eye(k)[self.rows(np.arange(k)[:, None, None]).astype(int)]
+            expected = np.column_stack([self.rows(p[j][None, :, None]) for j in range(k)])
+            at = np.column_stack([self.rows(f[j][None, :, None]) for j in range(k)])
+            feature = Feature("x", ("x",), tuple(range(k)))
+            return Residuals(feature, x=x, v=x - expected, levels=at, **parts)
+        mean = (p * self.x[:, None]).sum(axis=0)
+        x = self.rows(self.x[:, None, None])[:, None]
+        v = x - self.rows(mean[None, :, None])[:, None]
+        return Residuals(Feature("x", ("x",)), x=x, v=v, levels=x[:, :0], **parts)
+
+    def error(self, functional: Any, contributions: Any) -> float:
+        """Return the largest difference of derivatives along scores, and of their mean from 0."""
+        away = contributions - contributions.mean()
+        worst = 0.0
+        for _ in range(20):
+            score = self.rng.normal(size=self.law.shape)
+            score -= (self.law * score).sum()
+            derivative = functional(self.law * (1 + 1j * STEP * score)).imag / STEP
+            worst = max(worst, abs(derivative - np.mean(away * self.rows(score))))
+        return worst
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_influence_functions_are_derivatives(seed: int) -> None:
+    law = Law(seed, levels=5)
+    one = law.residuals(law.f)
+
+    def slope(P: Any) -> Any:
+        xz, _, of_xz, _, p = law.means(P)
+        v = law.x[:, None] - (p * law.x[:, None]).sum(axis=0)
+        return (xz * v * of_xz).sum() / (xz * v * v).sum()
+
+    def parts(P: Any) -> Any:
+        xz, _, of_xz, g, p = law.means(P)
+        h = law.f - (p * law.f).sum(axis=0)
+        return (xz * (of_xz - g) * h).sum(), (xz * h * h).sum()
+
+    found = population.coefficients_of(one)
+    assert found.value[0] == pytest.approx(slope(law.law), abs=1e-12)
+    assert law.error(slope, found.rows[:, 0]) < 1e-12
+    if parts(law.law)[0] < 0:
+        law.f = -law.f
+        one = law.residuals(law.f)
+    least = population.least_loss(one, share=False)
+
+    def square(P: Any) -> Any:
+        N, D = parts(P)
+        return N**2 / D
+
+    assert least.value[0] == pytest.approx(square(law.law), abs=1e-12)
+    assert law.error(square, least.rows[:, 0]) < 1e-12
+    targets = population.targets_of(one)
+    for k, function in enumerate(
+        (lambda P: parts(P)[1], square, lambda P: parts(P)[1] - square(P))
+    ):
+        assert targets.value[k] == pytest.approx(function(law.law), abs=1e-12)
+        assert law.error(function, targets.rows[:, k]) < 1e-12
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_contrasts_are_weighted_by_overlap(k: int) -> None:
+    law = Law(5, levels=3)
+    # The true regression, which E(y | others) on rows of two levels needs.
+    one = law.residuals(law.means(law.law)[2], category=True)
+
+    def contrast(P: Any) -> Any:
+        _, z, of_xz, _, p = law.means(P)
+        weight = z * p[k] * p[0] / (p[k] + p[0])
+        return (weight * (of_xz[k] - of_xz[0])).sum() / weight.sum()
+
+    found = population.coefficients_of(one)
+    assert found.value[k - 1] == pytest.approx(contrast(law.law), abs=1e-12)
+    assert law.error(contrast, found.rows[:, k - 1]) < 1e-12
+
+
+def test_a_level_without_effect_is_not_mixed_with_others() -> None:
+    """With all levels at once it has -.467 for 0 (Goldsmith-Pinkham, Hull and Kolesár 2024)."""
+    rng, n = np.random.default_rng(3), 4000
+    z = rng.integers(2, size=n)
+    p = np.array([[0.5, 0.05, 0.45], [0.1, 0.45, 0.45]])[z]
+    level = (rng.random(n)[:, None] > p.cumsum(axis=1)).sum(axis=1)
+    effects = np.column_stack([np.zeros(n), np.zeros(n), z])
+    y = z + effects[np.arange(n), level] + rng.normal(size=n)
+    x, at = np.eye(3)[level], z[:, None] + effects
+    mean = (p * at).sum(axis=1)
+    f = at[np.arange(n), level]
+    one = Residuals(
+        Feature("x", ("x",), (0, 1, 2)),
+        y=y,
+        u=y - mean,
+        f=f,
+        h=f - mean,
+        x=x,
+        v=x - p,
+        levels=at,
+        rows=np.arange(n),
+    )
+    alone, joint = population.coefficients_of(one), population.joint_coefficients(one)
+    assert joint.value[0] < -0.3
+    assert abs(alone.value[0]) < 3 * alone.rows[:, 0].std() / np.sqrt(n)
+    few = one._replace(x=x * (np.arange(n) < 30)[:, None])
+    assert np.isnan(population.coefficients_of(few).value).all()
+
+
+def fit(n: int, seed: int, plan: Any = None, **options: Any) -> Any:
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.normal(size=(3, n))
+    x = 0.6 * a + rng.normal(size=n)
+    data = pd.DataFrame({"x": x, "a": a, "b": b, "c": c})
+    data["y"] = x + a - b + (1 + 0.5 * np.abs(a)) * rng.normal(size=n)
+    learner = pi.Learner.from_formula("y ~ x + a + b + c", data, LinearRegression(), **options)
+    return data, learner.fit(plan or pi.CrossValidation(5), seed=1, progress=False)
+
+
+LINEAR = pi.samplers.Residual(LinearRegression())
+
+
+def test_slopes_are_those_of_double_machine_learning() -> None:
+    """PLR of DoubleML with the score "partialling out", written anew, on the same folds."""
+    data, _ = fit(300, 1)
+    folds = [*KFold(5, shuffle=True, random_state=1).split(data)]
+    learner = pi.Learner.from_formula("y ~ x + a + b + c", data, LinearRegression())
+    found = learner.fit(pi.Splits(folds), seed=1, progress=False).population("x", sampler=LINEAR)
+    others = data[["a", "b", "c"]].to_numpy()
+    u, v = data["y"].to_numpy(), data["x"].to_numpy()
+    u_hat, v_hat = np.empty(300), np.empty(300)
+    for train, test in folds:
+        u_hat[test] = LinearRegression().fit(others[train], u[train]).predict(others[test])
+        v_hat[test] = LinearRegression().fit(others[train], v[train]).predict(others[test])
+    u, v = u - u_hat, v - v_hat
+    theta = np.mean(v * u) / np.mean(v * v)
+    psi = (u - theta * v) * v
+    error = np.sqrt(np.mean(psi**2) / np.mean(v * v) ** 2 / 300)
+    assert found.params["x"] == pytest.approx(theta, abs=1e-10)
+    assert found.bse["x"] == pytest.approx(error * np.sqrt(300 / 299), abs=1e-10)
+    assert found.df_resid == 299
+    assert found.pvalues["x"] == pytest.approx(2 * stats.t.sf(abs(found.tvalues["x"]), 299))
+
+
+def test_with_lm_they_are_least_squares() -> None:
+    data, res = fit(10_000, 2)
+    found = res.population(sampler=LINEAR)
+    ols = smf.ols("y ~ x + a + b + c", data).fit(cov_type="HC0")
+    away = (found.params - ols.params[found.params.index]).abs() / found.bse
+    assert away.max() < 0.1
+    assert (found.bse / ols.bse[found.bse.index] - 1).abs().max() < 0.01
+
+
+def test_rows_are_means_over_refits_that_have_not_seen_them() -> None:
+    _, res = fit(200, 3, pi.CrossValidation(4, repeats=3))
+    analysis = res.analysis
+    estimand = population.coefficients(analysis.problem, "x")
+    analysis.measure(estimand)
+    rows = np.zeros((200, 7))
+    for case in analysis.cases:
+        rows[case.sample.rows] += estimand.measure(case)["rows"].rows / 3
+    expected = estimand.pool(Estimate.of_rows(rows)) if estimand.pool else None
+    found = res.population("x")
+    assert found.params["x"] == pytest.approx(float(expected.value[0]), abs=1e-12)
+    assert np.allclose(found.row_frame()["x"], expected.rows[:, 0], atol=1e-10)
+
+
+def test_half_sampling_takes_its_first_pairs() -> None:
+    _, res = fit(200, 3, pi.HalfSampling(2, pairs=6))
+    found = res.population(["x", "c"])
+    context = found.context
+    assert (context.refits, context.pairs, context.n_train) == (10, 5, 100)
+    assert res.analysis.models.leave_out._predictions.keys() == {
+        (number, (name,)) for number in range(3, 13) for name in "xc"
+    }
+    assert found.relevance.pvalues["x"] < 1e-6
+    assert found.relevance.pvalues["c"] > 0.05
+
+
+@pytest.mark.parametrize(
+    "plan", [pi.Bootstrap(5), pi.Subsampling(5), pi.Holdout(0.5)], ids=lambda plan: plan.label
+)
+def test_plans_that_leave_rows_out_are_refused_by_name(plan: Any) -> None:
+    _, res = fit(100, 4, plan)
+    with pytest.raises(InferenceError, match=plan.label):
+        res.population("x")
+
+
+@pytest.mark.parametrize("cov_type", ["rows", "naive", "half-sample"])
+def test_other_variances_are_refused(cov_type: str) -> None:
+    _, res = fit(100, 4)
+    with pytest.raises(InferenceError, match="influence"):
+        res.population("x", cov_type=cov_type)
+    with pytest.raises(InferenceError, match="pooled"):
+        res.pfi("x", cov_type="influence")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "aim"),
+    [
+        (QuantileRegressor(), "QuantileRegressor"),
+        (make_pipeline(StandardScaler(), HuberRegressor()), "HuberRegressor"),
+        (HistGradientBoostingRegressor(loss="absolute_error"), "loss='absolute_error'"),
+        (SVC(), "SVC"),
+        (RandomForestClassifier(5, class_weight="balanced"), "class_weight='balanced'"),
+    ],
+    ids=str,
+)
+def test_learners_that_aim_at_no_mean_are_refused(estimator: Any, aim: str) -> None:
+    data, _ = fit(100, 5)
+    if "C" in type(estimator).__name__[-10:]:
+        data["y"] = data["y"] > 0
+    learner = pi.Learner.from_formula("y ~ x + a + b + c", data, estimator)
+    with pytest.raises(OptionError, match=aim):
+        learner.fit(pi.CrossValidation(3), seed=1, progress=False).population("x")
+
+
+def test_weights_and_fitted_models_are_refused() -> None:
+    data, _ = fit(100, 5)
+    learner = pi.Learner.from_formula(
+        "y ~ x + a",
+        data,
+        LinearRegression(),
+        weights=np.linspace(1, 2, 100),
+        weights_type="sampling",
+    )
+    with pytest.raises(OptionError, match="weights"):
+        learner.fit(pi.CrossValidation(3), seed=1, progress=False).population()
+    model = pi.FittedModel(LinearRegression().fit(data[["x", "a"]], data["y"]), data[["x", "a"]],
+                           data["y"])  # fmt: skip
+    with pytest.raises(OptionError, match="no learner"):
+        model.population()
+
+
+def test_a_feature_that_others_fix_is_missing_with_the_reason() -> None:
+    data, _ = fit(200, 6)
+    data["twice"] = 2 * data["x"]
+    learner = pi.Learner.from_formula("y ~ x + twice + a", data, LinearRegression())
+    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population(sampler=LINEAR)
+    assert found.params.isna().to_dict() == {"x": True, "a": False, "twice": True}
+    assert "does not vary (R²_j = 1)" in str(found.summary())
+
+
+def test_clusters_are_summed_first() -> None:
+    rng, n = np.random.default_rng(7), 200
+    cluster = np.repeat(np.arange(n), 5)
+    shift = rng.normal(size=(2, n))[:, cluster]
+    x = shift[0] + rng.normal(size=5 * n)
+    data = pd.DataFrame({"x": x, "z": rng.normal(size=5 * n), "id": cluster})
+    data["y"] = x + shift[1] + rng.normal(size=5 * n)
+    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
+    plan = pi.CrossValidation(5, cluster="id")
+    found = learner.fit(plan, seed=1, progress=False).population("x", sampler=LINEAR)
+    alone = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population("x")
+    assert found.df_resid == n - 1
+    rows = found.row_frame()["x"].to_numpy()
+    sums = np.bincount(cluster, rows - rows.mean())
+    assert found.bse["x"] == pytest.approx(np.sqrt(n / (n - 1) * sums @ sums) / (5 * n))
+    assert found.bse["x"] > 1.2 * alone.bse["x"]
+
+
+def test_groups_classes_and_codes() -> None:
+    rng = np.random.default_rng(8)
+    data, _ = fit(300, 8)
+    data["g"] = rng.choice(list("uvw"), 300)
+    data["kind"] = pd.cut(data["y"], [-np.inf, -1, 1, np.inf], labels=["low", "mid", "high"])
+    grouped = pi.Learner.from_formula(
+        "y ~ x + a + b", data, LinearRegression(), groups={"both": ["x", "a"]}
+    ).fit(pi.CrossValidation(5), seed=1, progress=False)
+    assert grouped.population("both").exog_names == ["x", "a"]
+    learner = pi.Learner.from_formula("kind ~ x + a + g", data, LogisticRegression())
+    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population()
+    assert found.exog_names[:4] == ["low: x", "low: a", "low: g[v - u]", "low: g[w - u]"]
+    sums = found.params.to_numpy().reshape(3, 4).sum(axis=0)
+    assert np.abs(sums).max() < 1e-8  # probabilities add up to 1
+    data["big"] = data["y"] > 0
+    two = pi.Learner.from_formula("big ~ x + a", data, LogisticRegression())
+    found = two.fit(pi.CrossValidation(5), seed=1, progress=False).population("x")
+    assert 0.1 < found.params["x"] < 0.3  # a difference of probabilities per unit
+
+
+def lower(u: Any, h: Any) -> Any:
+    y = u + 1.0
+    one = Residuals(Feature("x", ("x",)), y=y, u=u, f=h, h=h, x=h[:, None], v=h[:, None],
+                    levels=h[:, None], rows=np.arange(len(u)))  # fmt: skip
+    least = population.least_loss(one)
+    found = Replicates.of([RefitEstimate(least, np.arange(len(u)))], pool=True)
+    return least, variance(found, None)
+
+
+def test_p_gate_and_limit_never_contradict_and_do_not_depend_on_shrinking() -> None:
+    rng = np.random.default_rng(9)
+    for _ in range(500):
+        h = rng.normal(size=60) * rng.choice([0.01, 1.0])
+        u = rng.normal(-0.1, 0.6) * h + rng.standard_t(3, size=60)
+        least, found = lower(u, h)
+        bse = np.sqrt(np.diag(found.cov))
+        p = found.p_values(least.value, bse, np.zeros(1), "greater")[0]
+        ((low, high),) = found.interval(least.value, bse, 0.05, "greater")
+        assert (low > 0) == (p < 0.05)
+        assert high == np.inf
+        assert low <= least.value[0]
+        if np.mean(u * h) <= 0:
+            assert least.value[0] == 0
+            assert p > 0.5
+        less, shrunk = lower(u, 0.2 * h)
+        ((other, _),) = shrunk.interval(less.value, np.sqrt(np.diag(shrunk.cov)), 0.05, "greater")
+        assert other == pytest.approx(low, abs=1e-10)
+
+
+def test_what_is_never_used_is_said_to_be() -> None:
+    least, found = lower(np.random.default_rng(1).normal(size=50), np.zeros(50))
+    assert least.value[0] == 0
+    assert found.p_values(least.value, np.zeros(1), np.zeros(1), "greater")[0] == 1.0
+
+
+def test_relevance_doubles_the_smaller_p() -> None:
+    _, res = fit(300, 10)
+    found = res.population()
+    joint = found.pvalues
+    expected = np.minimum(2 * np.minimum(joint, found.importance.pvalues), 1)
+    assert np.allclose(found.relevance.pvalues, expected, rtol=1e-9)
+    assert np.allclose(res.importance(["pfi", "population"]).pvalues["population"], expected)
+
+
+def test_trees_find_an_interaction_that_slopes_do_not() -> None:
+    rng, n = np.random.default_rng(11), 600
+    a, b = rng.normal(size=(2, n))
+    data = pd.DataFrame({"a": a, "b": b, "y": a * b + rng.normal(size=n)})
+    learner = pi.Learner.from_formula("y ~ a + b", data, HistGradientBoostingRegressor())
+    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population()
+    assert found.pvalues.min() > 0.01
+    assert found.relevance.pvalues.max() < 1e-4
+    assert (found.importance.conf_int()[0] > 0.05).all()
+
+
+def test_a_shortcut_is_used_beyond_what_is_there() -> None:
+    rng, n = np.random.default_rng(12), 500
+    x = rng.normal(size=n)
+    data = pd.DataFrame({"x": x, "null": 0.9 * x + 0.19**0.5 * rng.normal(size=n)})
+    data["y"] = 2 * x + rng.normal(size=n)
+    learner = pi.Learner.from_formula("y ~ x + null", data, HistGradientBoostingRegressor())
+    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).compare_targets("null")
+    used, there, beyond = found.params
+    assert beyond == pytest.approx(used - there)
+    assert beyond > 5 * found.bse["null, beyond"] > 0
+
+
+def square(n: int, seed: int) -> pd.DataFrame:
+    """A null that is the square of a strong feature, which is strong by its square."""
+    rng = np.random.default_rng(seed)
+    a, b, noise, error = rng.normal(size=(4, n))
+    data = pd.DataFrame({"null": 0.7 * (a**2 - 1) / 2**0.5 + 0.7 * noise, "a": a, "b": b})
+    return data.assign(y=1.5 * a**2 + b + error)
+
+
+def test_what_is_left_to_learn_is_seen() -> None:
+    """Both regressions are linear, and wrong: P left is small for y and x, and a note says so."""
+    learner = pi.Learner.from_formula("y ~ .", square(500, 13), LinearRegression())
+    res = learner.fit(pi.CrossValidation(5), seed=1, progress=False)
+    wrong = res.population("null", sampler=LINEAR, others="learner")
+    left = {one.estimand.words.label: one.pvalues["null"] for one in wrong.beside}
+    assert max(left["left in x"], left["left in y"]) < 1e-6
+    assert wrong.pvalues["null"] < 1e-6
+    text = str(wrong.summary())
+    assert "more of the feature (null)" in " ".join(text.split())
+    assert "more of the response (null)" in " ".join(text.split())
+    right = res.population("null")
+    left = {one.estimand.words.label: one.pvalues["null"] for one in right.beside}
+    assert min(left["left in x"], left["left in y"]) > 0.01
+    assert right.pvalues["null"] > 0.01
+    assert "which predicts better than the learner" in " ".join(str(right.summary()).split())
+
+
+def test_a_learner_that_is_not_beaten_learns_the_response() -> None:
+    _, res = fit(300, 14)
+    assert res.population("x", sampler=LINEAR).context.engine.name == "refits without features"
+    found = res.population("x", others="default")
+    assert found.estimand.leave_out == {}
+    assert abs(found.params["x"] - res.population("x").params["x"]) < found.bse["x"]
+
+
+def test_little_overlap_and_no_fit_are_said() -> None:
+    rng, n = np.random.default_rng(15), 200
+    z = rng.normal(size=n)
+    data = pd.DataFrame({"x": z + 0.2 * rng.normal(size=n), "z": z, "y": rng.normal(size=n)})
+    learner = pi.Learner.from_formula("y ~ .", data, HistGradientBoostingRegressor())
+    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population(others="learner")
+    text = " ".join(str(found.summary()).split())
+    assert "R²_j above 0.8 (x, z)" in text
+    assert "R²_y not above 0 (x, z)" in text
+
+
+def test_one_feature_alone_and_few_clusters() -> None:
+    data, _ = fit(100, 16)
+    data["id"] = np.arange(100) // 25
+    learner = pi.Learner.from_formula("y ~ x", data, LinearRegression())
+    found = learner.fit(pi.CrossValidation(4, cluster="id"), seed=1, progress=False).population()
+    assert found.df_resid == 3
+    slope = np.polyfit(data["x"], data["y"], 1)[0]
+    assert found.params["x"] == pytest.approx(slope, abs=0.1)
+
+
+def test_files_keep_it(tmp_path: Any) -> None:
+    _, res = fit(100, 17, pi.HalfSampling(2, pairs=5))
+    found = res.population("x")
+    res.save(tmp_path / "fit.pyinterp")
+    found.save(tmp_path / "table.pyinterp")
+    for again in (
+        pi.load(tmp_path / "fit.pyinterp").population("x"),
+        pi.load(tmp_path / "table.pyinterp"),
+    ):
+        assert str(again.summary()) == str(found.summary())
+        assert again.relevance.pvalues.equals(found.relevance.pvalues)
