@@ -28,7 +28,7 @@ from pyinterp.inference.half_sample.square import SquareVariance, effect_varianc
 from pyinterp.inference.intervals import t_quantile
 from pyinterp.inference.terms import TermInference
 
-# Quantiles of a standard error over which power is averaged: scipy's noncentral t is missing far out.
+# Quantiles of a standard error over which power is averaged: scipy lacks noncentral t far out.
 POINTS = 2000
 
 

@@ -125,7 +125,7 @@ def _facts(
     res: Interpretable, pfi: EstimandResults, given: EstimandResults, why: str
 ) -> dict[str, Any]:
     """Return what fills the sentences of ``referee.toml``; empty texts leave theirs out."""
-    context, fit, used, harm = pfi.context, pfi.fit, *_used(pfi)
+    context, fit, used, harm = pfi.context, pfi.fit, *_in_use(pfi)
     top = str(pfi.params.idxmax())
     own, limits = float(pfi.params[top]), pfi.inference.interval(LEVEL)[pfi.params.argmax()]
     rows = np.sort(pfi.row_frame()[top].to_numpy())
@@ -166,7 +166,7 @@ def _facts(
     }  # fmt: skip
 
 
-def _used(pfi: EstimandResults) -> tuple[pd.Series[bool], pd.Series[bool]]:
+def _in_use(pfi: EstimandResults) -> tuple[pd.Series[bool], pd.Series[bool]]:
     """Return which features are shown to be used, and which to do harm."""
     differs, above = pfi.pvalues < LEVEL, pfi.params > (pfi.null or 0.0)
     return differs & above, differs & ~above
@@ -175,7 +175,7 @@ def _used(pfi: EstimandResults) -> tuple[pd.Series[bool], pd.Series[bool]]:
 def _order(pfi: EstimandResults) -> dict[str, str]:
     """Return what refits say of the order under another seed, and with half of the pairs."""
     order, replicates, swaps = np.argsort(-pfi.params.to_numpy(), kind="stable"), pfi.replicates, []
-    order = order[_used(pfi)[0].to_numpy()[order]]
+    order = order[_in_use(pfi)[0].to_numpy()[order]]
     by_refits = covariance(replicates.per_refit) / replicates.number
     if pfi.context.pairs:
         by_refits = variance_parts(replicates).by_refits

@@ -205,7 +205,7 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
     try:
         whatif = exact.inputs.shuffle(SHUFFLED_ROWS)
         if whatif is not None:
-            both = exact.inputs.as_given(np.concatenate([exact.inputs.rows, whatif]))
+            both = exact.inputs.for_model(np.concatenate([exact.inputs.rows, whatif]))
             model = exact.predictor(both)
         else:
             frame = _whatif_rows(exact)

@@ -108,7 +108,7 @@ class Inputs:
             new[:, columns] = rows[others[:, None], columns]
         return new
 
-    def as_given(self, rows: FloatArray) -> Matrix:
+    def for_model(self, rows: FloatArray) -> Matrix:
         """Return rows of numbers as the model is given them."""
         if not isinstance(self.design, FrameDesign):
             return rows

@@ -19,7 +19,9 @@ MOST_LINES = 45  # of code: one screen
 def entries(page: str) -> list[str]:
     """Return the pages in the tables of contents of a page."""
     text = source(page).read_text(encoding="utf-8")
-    blocks = re.findall(r"^```{toctree}\n(?::[^\n]*\n)*\n?(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(
+        r"^```{toctree}\n(?::[^\n]*\n)*\n?(.*?)^```", text, re.MULTILINE | re.DOTALL
+    )
     folder = page.rpartition("/")[0]
     return [f"{folder}/{line}".strip("/") for line in " ".join(blocks).split()]
 

@@ -22,7 +22,7 @@ from pyinterp.data.sample import Sample
 from pyinterp.representation import call_form
 
 LONGEST = 160
-FOLDERS = ("distributions", "estimators", "resampling", "samplers", "simulation")
+FOLDERS = ("distributions", "estimators", "samplers", "simulation")
 NAMES = {
     **vars(pi.samplers),
     **{name: getattr(pi, name) for name in pi.__all__},
