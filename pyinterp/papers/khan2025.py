@@ -40,7 +40,7 @@ BOOSTING = {
     50_000: (500, 0.2, 4),
 }
 # What the text says of small training sets, but for the depth, and models by rows.
-TEXT, TEXT_MODELS = (5000, 0.05, 2), {100: 30, 500: 30}
+TEXT, TEXT_MODELS = (5000, 0.05, 2), {100: 30, 500: 10}
 # Cubic splines of every column and a ridge for all, in the place of the paper's R package mgcv.
 ADDITIVE = make_pipeline(
     SplineTransformer(n_knots=6, extrapolation="linear"), RidgeCV(np.logspace(-3, 4, 8))

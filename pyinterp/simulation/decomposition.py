@@ -71,7 +71,7 @@ class Decomposition(Savable):
     >>> process, learner = molnar_linear(), LinearRegression()
     >>> decomposition = decompose(process, learner, "pd", "x1", points=3, repetitions=20, seed=1)
     >>> decomposition.frame["bias"].round(3).tolist()
-    [0.001, 0.021, 0.04]
+    [0.106, -0.001, -0.1]
     """
 
     process: str
@@ -300,8 +300,8 @@ def decompose(
     >>> decomposition = decompose(process, learner, "pfi", repetitions=20, seed=1)
     >>> decomposition.frame[["feature", "truth", "bias"]].round(3)
       feature  truth   bias
-    0      x1  0.167  0.001
-    1      x2  0.167 -0.015
+    0      x1  0.167 -0.043
+    1      x2  0.167  0.001
     """
     check_process(process)
     check_choice("estimand", estimand, ("pd", "pfi"))

@@ -126,6 +126,21 @@ def test_a_printed_number_counts_once() -> None:
     assert set(table["erratum"]) == {"13"}
 
 
+def test_what_is_said_of_khans_settings_is_counted() -> None:
+    """`text` has the settings of the paper's text; its numbers agree about as often as ours."""
+    paper, total = paper_of("khan2025"), np.zeros(3, dtype=int)
+    for k in range(2, 8):
+        frame = paper.numbers(f"table {k}").query("status != '' and text.notna()")
+        rounding = 0.01 / np.sqrt(12)
+        distance = (frame["text"] - frame["printed"]) / np.hypot(frame["text_error"], rounding)
+        counts = (distance.abs() <= 3).sum(), len(frame), (frame["status"] == "agrees").sum()
+        said = "{} of {} printed numbers agree with it, {} with ours".format(*counts)
+        assert said in paper.words[f"table {k}"]["why"]
+        total += counts
+    page = (Path(__file__).parents[2] / "docs" / "papers" / "index.md").read_text("utf-8")
+    assert "{} of {} numbers agree with it, {} with ours".format(*total) in page
+
+
 def test_networks_of_greenwells_figure_4_err_as_often_as_is_said() -> None:
     paper = paper_of("greenwell2018")
     found = right(paper.numbers("figure 4"))
