@@ -47,7 +47,9 @@ def as_frame(data: object, what: str = "data") -> pd.DataFrame:
         )
     if frame.shape[0] == 0 or frame.shape[1] == 0:
         raise DataError(f"`{what}` must have rows and columns; it has shape {tuple(frame.shape)}.")
-    return frame
+    # pandas before 3 selects no rows of another machine's order of bytes.
+    swapped = {n: t for n, t in frame.dtypes.items() if isinstance(t, np.dtype) and not t.isnative}
+    return frame.astype({n: t.newbyteorder("=") for n, t in swapped.items()}) if swapped else frame
 
 
 def foreign_frame(data: object) -> nw.DataFrame[Any] | None:

@@ -35,6 +35,9 @@ LARGEST = 2**24  # category; treelite reads a missing one as a huge number
 _CATEGORICAL = 2  # treelite's node types: 0 leaf, 1 numerical, 2 categorical
 _LESS = 2  # treelite's comparisons: 2 is <, 3 is <=
 NO_CATEGORIES: Mapping[str, list[Any]] = {"enc": [], "feature_segments": [], "sorted_idx": []}
+# What nodes of scikit-learn's trees hold: another field would be another kind of split.
+NODE = {"left_child", "right_child", "feature", "threshold", "missing_go_to_left"}
+NODE |= {"impurity", "n_node_samples", "weighted_n_node_samples"}
 # Treelite's postprocessors, for one output and for several.
 _OF_ONE: dict[str, Link] = {"identity": first, "sigmoid": logistic, "exponential": exponential}
 _OF_SEVERAL: dict[str, Link] = {"identity": identity, "softmax": softmax}
@@ -104,6 +107,8 @@ def _of_trees(estimator: Any) -> Forest | None:
     every = getattr(estimator, "estimators_", [estimator])
     fitted = [member.tree_ for member in every if hasattr(member, "tree_")]
     if not fitted or fitted[0].value.shape[1] != 1:  # several responses
+        return None
+    if set(fitted[0].__getstate__()["nodes"].dtype.names) != NODE:
         return None
     for tree in fitted:
         leaves = np.asarray(tree.value[:, 0, :], dtype=np.float64)

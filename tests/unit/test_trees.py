@@ -458,6 +458,34 @@ def test_the_engine_is_named_and_can_be_chosen() -> None:
         pi.FittedModel(forest, X, y, engine="tree")
 
 
+def test_trees_with_another_kind_of_split_are_predicted_in_batches() -> None:
+    # As scikit-learn's next release will have for categories; all nodes here split numbers.
+    X, y = np.arange(40.0).reshape(-1, 2), np.arange(20.0)
+    model = DecisionTreeRegressor(max_depth=3).fit(X, y)
+    exact = pi.FittedModel(model, X, y).pfi(permutations="all")
+    assert exact.engine.name == "trees, exact"
+    model.tree_ = AnotherTree(model.tree_)
+    batched = pi.FittedModel(model, X, y).pfi(permutations="all")
+    assert batched.engine.name == "batched"
+    np.testing.assert_allclose(batched.params, exact.params, atol=1e-12)
+
+
+class AnotherTree:
+    """A tree whose nodes say whether they split categories."""
+
+    def __init__(self, tree: Any) -> None:
+        self.tree = tree
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.tree, name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.tree.__getstate__()
+        old = state["nodes"]
+        nodes = np.zeros(len(old), dtype=[*old.dtype.descr, ("is_categorical", "u1")])
+        return {**state, "nodes": nodes}
+
+
 def test_a_model_that_predicts_in_its_own_way_is_predicted_in_batches() -> None:
     class Shifted(RandomForestRegressor):
         def predict(self, X):
