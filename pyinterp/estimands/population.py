@@ -53,8 +53,8 @@ NEEDS = (
     "their errors is not in the standard error."
 )
 BY_DEFAULT = (
-    "E(y | others) is by regression on numbers and squares, then trees, which predicts better than "
-    "the learner."
+    "E(y | others) is by regression on numbers and products, then trees, which predicts better "
+    "than the learner."
 )
 MEANS = "Fits of a row are means over the refits that have not seen it: f is a bagged learner."
 NEVER = "never used by the learner in any refit"

@@ -29,6 +29,7 @@ from pyinterp.models.sample_weight import weight_option
 from pyinterp.samplers.encoding import blocks
 
 MANY = 20_000  # rows
+FEW = 20  # columns whose products are columns too, not only their squares
 PENALTIES = np.logspace(-3, 3, 7)
 
 
@@ -97,7 +98,11 @@ class _ThenTrees(BaseEstimator):  # type: ignore[misc]  # untyped
         return self._columns(X)
 
     def _columns(self, X: FloatArray) -> FloatArray:
-        return X if self.center_ is None else np.column_stack([X, np.square(X - self.center_)])
+        if self.center_ is None:
+            return X
+        away, columns = X - self.center_, np.arange(X.shape[1])
+        pairs = np.triu_indices(len(columns)) if len(columns) <= FEW else (columns, columns)
+        return np.column_stack([X, away[:, pairs[0]] * away[:, pairs[1]]])
 
 
 class LinearThenTrees(RegressorMixin, _ThenTrees):  # type: ignore[misc]  # untyped
@@ -110,7 +115,7 @@ class LinearThenTrees(RegressorMixin, _ThenTrees):  # type: ignore[misc]  # unty
     trees : bool
         Whether there are trees.
     squares : bool
-        Whether squares of all columns are columns too: trees alone are flat beyond most rows.
+        Whether squares, and products of few columns, are columns too: trees are flat in tails.
     """
 
     def fit(self, X: FloatArray, y: FloatArray, sample_weight: Any = None) -> LinearThenTrees:
@@ -138,7 +143,7 @@ class LogisticThenTrees(ClassifierMixin, _ThenTrees):  # type: ignore[misc]  # u
     trees : bool
         Whether there are trees.
     squares : bool
-        Whether squares of all columns are columns too: trees alone are flat beyond most rows.
+        Whether squares, and products of few columns, are columns too: trees are flat in tails.
     """
 
     def fit(self, X: FloatArray, y: Any, sample_weight: Any = None) -> LogisticThenTrees:

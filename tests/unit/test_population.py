@@ -481,3 +481,19 @@ def test_files_keep_it(tmp_path: Any) -> None:
     ):
         assert str(again.summary()) == str(found.summary())
         assert again.relevance.pvalues.equals(found.relevance.pvalues)
+
+
+def test_units_and_order_of_rows() -> None:
+    """y times 3 and x over 2: slopes times 6, shares and P as they are, targets times 9."""
+    data, res = fit(200, 18)
+    other = data.assign(y=3 * data["y"] + 1, x=data["x"] / 2 - 5)
+    again = pi.Learner.from_formula("y ~ x + a + b + c", other, LinearRegression())
+    again = again.fit(pi.CrossValidation(5), seed=1, progress=False)
+    one, two = (each.population("x", sampler=LINEAR) for each in (res, again))
+    assert two.params["x"] == pytest.approx(6 * one.params["x"])
+    assert two.bse["x"] == pytest.approx(6 * one.bse["x"])
+    assert two.importance.conf_int()[0]["x"] == pytest.approx(one.importance.conf_int()[0]["x"])
+    assert two.relevance.pvalues["x"] == pytest.approx(one.relevance.pvalues["x"])
+    targets = (each.compare_targets("x", sampler=LINEAR).params for each in (res, again))
+    first, second = (each.to_numpy() for each in targets)
+    assert second == pytest.approx(9 * first)
