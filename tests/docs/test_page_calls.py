@@ -28,6 +28,7 @@ from sklearn.linear_model import (
     LinearRegression,
     LogisticRegression,
     PoissonRegressor,
+    Ridge,
 )
 from sklearn.model_selection import KFold, TimeSeriesSplit
 from sklearn.tree import DecisionTreeRegressor
@@ -59,6 +60,7 @@ OTHERS = {
     "sklearn", "strata", "te", "vfold_cv", "vi_model",
 }  # fmt: skip
 OTHER_CALLS = {
+    'pi.EarlyStopping(LGBMRegressor())', 'res.pfi().to_docx("pfi.docx")',
     'fit(cov_type="HC3")', "glance(lm)", "predict(X, return_std=True)",
     'predict(type = "response")', "fit(..., store_covariance_matrix=True)",
 }  # fmt: skip
@@ -68,12 +70,13 @@ OTHER_OPTIONS = {
     "family", "fit_intercept", "frozen", "linout", "max_features", "method",
     "min_samples_leaf",
     "model", "monotonic_cst", "n_repeats", "no_weights", "probability", "r_style", "random_state",
-    "range", "recursive", "return_std", "sample_splitting",
+    "ols", "range", "recursive", "return_std", "sample_splitting",
 }  # fmt: skip
 VALUES_OF_R = re.compile(r"TRUE|FALSE|::|RCode|\"raw\"|\"response\"")
 # Words of pages that stand for others.
 WORDS = {
-    r"\b(age|alcohol|s5|x1|log\(years\))(?=\")": "x",
+    r"\b(age|alcohol|nitrogen|s5|smoking|x1|log\(years\))(?=\")": "x",
+    r"\bwater(?=\")": "z",
     r"pi\.compare\(\.\.\.\)": "pi.compare(a, b)",
 }
 # Calls that take minutes; whether their arguments are taken is seen without making them.
@@ -188,7 +191,7 @@ def names(model: str) -> dict[str, Any]:
         "RBF": RBF, "TimeSeriesSplit": TimeSeriesSplit, "ConstantKernel": ConstantKernel,
         "WhiteKernel": WhiteKernel,
         "RandomForestRegressor": RandomForestRegressor,
-        "LinearRegression": LinearRegression, "splitter": KFold(5),
+        "LinearRegression": LinearRegression, "Ridge": Ridge, "splitter": KFold(5),
         "gaussian_process": pi.estimators.gaussian_process, "Estimate": Estimate,
         "statsmodels_learner": pi.statsmodels_learner, "NestedBootstrap": pi.NestedBootstrap,
         "res": res, "results": res, "learner": models()["learner"], "quantile": res,

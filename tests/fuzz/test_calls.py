@@ -74,8 +74,8 @@ def test_methods(cls: type[Any], who: str) -> None:
     methods = {n for n, _ in inspect.getmembers(cls, inspect.isfunction) if not n.startswith("_")}
     callees = [call.callee.partition(".") for call in CALLS.values()]
     asked = {method for name, _, method in callees if name in who.split()}
-    # A fitted model does not answer the first three, means are no distribution for the others; files
-    # have tests of their own, and Word's need an extra.
+    # A fitted model does not answer the first three; means are no distribution for the others;
+    # files have tests of their own, and Word's need an extra.
     assert methods - asked <= {
         "loco",
         "population",
