@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import textwrap
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
 from itertools import pairwise
 from os import PathLike
-from string import Formatter
 from typing import Any
 
 import numpy as np
-import pandas as pd
+import numpy.typing as npt
 from scipy import stats
 
 from pyinterp.errors import InferenceError, OptionError, PyinterpError, list_of, quote
@@ -82,10 +81,7 @@ def referee(
     True
     """
     if not isinstance(res, Interpretable) or res.analysis.context.level != "learner":
-        raise OptionError(
-            "`referee` is of `Learner.fit` with several refits, whose spread answers, not of "
-            f"{quote(res)}."
-        )
+        raise OptionError(f"`referee` is of a fit with several refits, not of {quote(res)}.")
     if path is not None:
         target_of(path)  # an error before the work
     pfi, why = res.pfi(features, p_adjust="holm"), ""
@@ -97,12 +93,12 @@ def referee(
         table: TableOfEstimands = res.importance(several, features, p_adjust="holm")
     except PyinterpError as error:
         table, why = pfi, str(error)
-    facts = _facts(res, pfi, table.parts[-1], why) | _order(pfi)
+    facts = _facts(pfi, table.parts[-1], why) | {"notes": res.analysis.facts.plan_note}
     said = {
         words.pop("question"): " ".join(
-            text.format(**facts)
+            text.format(**facts, fits=len(res.analysis.refits))
             for key, text in words.items()
-            if _is_said(key.removeprefix("unless_"), text, facts) is not key.startswith("unless_")
+            if bool(facts.get(key.removeprefix("unless_"), True)) is not key.startswith("unless_")
         )
         for words in tomllib.loads(resource("referee.toml")).values()
     }
@@ -115,82 +111,61 @@ def referee(
     return "\n".join([str(table.summary(notes="none")), *blocks])
 
 
-def _is_said(key: str, text: str, facts: Mapping[str, Any]) -> bool:
-    """Whether all is there that fills a sentence, or what it is called by."""
-    fields = [name for _, name, *_ in Formatter().parse(text) if name]
-    return all(facts[name] != "" for name in fields) and facts.get(key) != ""
-
-
-def _facts(
-    res: Interpretable, pfi: EstimandResults, given: EstimandResults, why: str
-) -> dict[str, Any]:
-    """Return what fills the sentences of ``referee.toml``; empty texts leave theirs out."""
-    context, fit, used, harm = pfi.context, pfi.fit, *_in_use(pfi)
-    top = str(pfi.params.idxmax())
-    own, limits = float(pfi.params[top]), pfi.inference.interval(LEVEL)[pfi.params.argmax()]
-    rows = np.sort(pfi.row_frame()[top].to_numpy())
-    few = max(round(len(rows) / 100), 1)
-    both = used & (given.pvalues < LEVEL)
-    tied = used & False if given.diagnostic is None else given.diagnostic.params > TIED
-    chosen = {"used": used} if why else {"both": both, "marginal": used & ~both}
-    chosen |= {"unused": ~used & ~harm, "harm": harm, "tied": tied}
-    chosen["skewed"] = pfi.row_warnings["skewness"] > LARGEST_SKEWNESS
-    square, frequency = pfi.variance.varies_as_square, "frequency" in context.weighting
-    share = "" if fit is None else f"{fit.share_name} = {fit.share_text} {context.where}"
+def _facts(pfi: EstimandResults, given: EstimandResults, why: str) -> dict[str, Any]:
+    """Return what ``referee.toml`` tells; nothing leaves a sentence of its name out."""
+    context, fit, differs = pfi.context, pfi.fit, pfi.pvalues < LEVEL
+    used = differs & (pfi.params > (pfi.null or 0.0))
+    both, top, at = used & (given.pvalues < LEVEL), str(pfi.params.idxmax()), pfi.params.argmax()
+    tied = none = used & False
+    if given.diagnostic is not None:
+        tied = given.diagnostic.params > TIED
+    chosen = {"used": used if why else none, "both": none if why else both,
+              "marginal": none if why else used & ~both,
+              "unused": ~differs, "harm": differs & ~used, "tied": tied,
+              "skewed": pfi.row_warnings["skewness"] > LARGEST_SKEWNESS}  # fmt: skip
+    own, (low, high) = float(pfi.params[top]), pfi.inference.interval(LEVEL)[at]
+    rows, square = np.sort(pfi.row_frame()[top].to_numpy()), pfi.variance.varies_as_square
+    few, frequency = max(round(len(rows) / 100), 1), "frequency" in context.weighting
+    poor = fit is not None and fit.explained_share <= 0
+    reach = f"[{low:.4g}, {high:.4g}], reaches {own - low:.4g} down and {high - own:.4g} up"
+    names = context.specification or context.learner, context.formula
     return {
-        **dict.fromkeys(("both", "used", "marginal"), ""),
-        **{name: list_of(pfi.params.index[where], most=20) for name, where in chosen.items()},
         **vars(context),
-        "poor": share if fit is not None and fit.explained_share <= 0 else "",
-        "why": why,
-        "loss": "" if fit is None else fit.name,
-        "square": f"{top}, {own:.4g} [{limits[0]:.4g}, {limits[1]:.4g}], reaches "
-        f"{own - limits[0]:.4g} down and {limits[1] - own:.4g} up" if square else "",
+        **{name: list_of(pfi.params.index[where], most=20) for name, where in chosen.items()},
+        **_order(pfi, used.to_numpy()),
+        "poor": f"{fit.share_name} = {fit.share_text} {context.where}" if fit and poor else "",
+        "why": why, "loss": fit.name if fit else "", "top": top, "null": f"{pfi.null:g}",
+        "square": f"{top}, {own:.4g} {reach}" if square else "",
         "plain": "" if square else pfi.variance.label,
-        "null": f"{pfi.null:g}",
-        "count": len(used),
+        "count": len(used), "holm": int(differs.sum()),
         "raw": int((replace(pfi, p_adjust=None).pvalues < LEVEL).sum()),
-        "holm": int((used | harm).sum()),
-        "few": few,
-        "rows": len(rows),
-        "top": top,
-        "less": f"{1 - rows[:-few].mean() / rows.mean():.0%}",
-        "notes": res.analysis.facts.plan_note,
+        "few": few, "rows": len(rows), "less": f"{1 - rows[:-few].mean() / rows.mean():.0%}",
         "sampling": "" if frequency else context.weighting,
         "frequency": context.weighting if frequency else "",
-        "model": ", ".join(
-            filter(None, (context.specification or context.learner, context.formula))
-        ),
-        "fits": len(res.analysis.refits),
+        "model": ", ".join(filter(None, names)),
         "versions": ", ".join(f"{name} {number}" for name, number in context.versions),
     }  # fmt: skip
 
 
-def _in_use(pfi: EstimandResults) -> tuple[pd.Series[bool], pd.Series[bool]]:
-    """Return which features are shown to be used, and which to do harm."""
-    differs, above = pfi.pvalues < LEVEL, pfi.params > (pfi.null or 0.0)
-    return differs & above, differs & ~above
-
-
-def _order(pfi: EstimandResults) -> dict[str, str]:
+def _order(pfi: EstimandResults, used: npt.NDArray[np.bool_]) -> dict[str, str]:
     """Return what refits say of the order under another seed, and with half of the pairs."""
-    order, replicates, swaps = np.argsort(-pfi.params.to_numpy(), kind="stable"), pfi.replicates, []
-    order = order[_in_use(pfi)[0].to_numpy()[order]]
+    replicates, names, values = pfi.replicates, pfi.exog_names, pfi.inference.estimate
+    order = [k for k in np.argsort(-values, kind="stable") if used[k]]
     by_refits = covariance(replicates.per_refit) / replicates.number
     if pfi.context.pairs:
         by_refits = variance_parts(replicates).by_refits
-    names, values = pfi.exog_names, pfi.inference.estimate
+    swaps = []
     for j, k in pairwise(order):
         b = by_refits[j, j] + by_refits[k, k] - 2 * by_refits[j, k]
         p = stats.norm.sf((values[j] - values[k]) / np.sqrt(2 * b)) if b > 0 else 0.0
         swaps += [f"{names[j]} and {names[k]} (probability {p:.2f})"] if p >= LEVEL else []
-    own = pfi.variance.bse_error is not None and pfi.context.refits != 2 * pfi.context.pairs
-    errors = pfi.summary_frame().iloc[pfi.params.argmax()]
+    errors, several = pfi.summary_frame().iloc[pfi.params.argmax()], len(order) > 1
     now = float(errors["std_error_mcse"] / errors["std_error"])
+    own = pfi.context.pairs and pfi.context.refits != 2 * pfi.context.pairs
     return {
-        "order": list_of([names[j] for j in order], most=20) if len(order) > 1 else "",
+        "order": list_of([names[j] for j in order], most=20) if several else "",
         "swaps": "; ".join(swaps),
-        "kept": "" if swaps or len(order) < 2 else f"{LEVEL:.0%}",
+        "kept": f"{LEVEL:.0%}" if several and not swaps else "",
         "half": f"{now * np.sqrt(2):.0%}" if own else "",
         "now": f"{now:.0%}",
     }

@@ -76,7 +76,7 @@ VALUES_OF_R = re.compile(r"TRUE|FALSE|::|RCode|\"raw\"|\"response\"")
 # Words of pages that stand for others.
 WORDS = {
     r"\b(age|alcohol|nitrogen|s5|smoking|x1|log\(years\))(?=\")": "x",
-    r"\bwater(?=\")": "z",
+    r"\bwater(?=\")": "sex",
     r"pi\.compare\(\.\.\.\)": "pi.compare(a, b)",
 }
 # Calls that take minutes; whether their arguments are taken is seen without making them.

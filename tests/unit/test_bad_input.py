@@ -397,7 +397,7 @@ def test_a_classifier_with_a_loss_it_can_not_serve(data: pd.DataFrame, loss: Any
 
 MISSING: dict[str, Callable[[np.ndarray], pd.Series]] = {
     "float64": lambda at: pd.Series(np.arange(60.0)).mask(at),
-    "Int64": lambda at: pd.Series(np.arange(60), dtype="Int64").mask(at),
+    "Int64": lambda at: pd.Series(np.arange(60) // 2, dtype="Int64").mask(at),
     "Float64": lambda at: pd.Series(np.arange(60.0), dtype="Float64").mask(at),
     "boolean": lambda at: pd.Series(np.arange(60) % 2 == 0, dtype="boolean").mask(at),
     "string": lambda at: pd.Series(list("abc") * 20, dtype="string").mask(at),

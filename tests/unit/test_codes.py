@@ -242,7 +242,7 @@ def test_learners_files_and_dropped_models_agree(name: str, tmp_path: Path) -> N
 
 def test_codes_are_drawn_by_level() -> None:
     fitted = pi.FittedModel(beside(OneHotEncoder(), last=Ridge()).fit(X, Y), X, Y, seed=1)
-    assert "levels drawn by their" in str(fitted.cvim("g").summary())
+    assert "levels drawn by their" in str(fitted.cvim("g").summary(notes="full"))
 
 
 def test_an_error_of_the_model_is_quoted_with_its_own_reason() -> None:

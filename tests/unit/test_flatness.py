@@ -34,7 +34,7 @@ def scores(name: str) -> pd.Series:
 
 def words(results: pi.EstimandResults) -> str:
     """Return a table's text without line breaks."""
-    return " ".join(str(results.summary()).split())
+    return " ".join(str(results.summary(notes="full")).split())
 
 
 def assert_equal(found: pd.Series, expected: pd.Series, tolerance: float = VIP) -> None:

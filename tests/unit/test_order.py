@@ -51,7 +51,7 @@ def test_differences_and_effects_are_ordered_by_size(
     assert (results.params[by_size[:1]] < 0).all()
     for top in (1, 2, None):
         table = results.summary(top=top).tables[0]
-        assert [row[0].data.split(" [")[0] for row in table[1:]] == by_size[:top]
+        assert [row[0].data.split(" ")[0] for row in table[1:]] == by_size[:top]
         for look in ("dots", "bars", "forest"):
             assert results.plot(kind=look, top=top).data["term"].tolist() == by_size[:top]
         both = pi.plot({"one": results, "again": results}, top=top).data["term"]

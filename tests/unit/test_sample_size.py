@@ -126,3 +126,21 @@ def test_refusals_say_what_to_give(
 def test_one_sided_results_have_no_size(res: pi.LearnerResults) -> None:
     with pytest.raises(InferenceError, match="one-sided"):
         res.ame(alternative="greater").sample_size(effect=1.0)
+
+
+def test_the_study_says_what_the_page_says() -> None:
+    study = pd.read_csv(STUDY)
+    page = (STUDY.parents[2] / "docs" / "tests.md").read_text(encoding="utf-8")
+    lines = study[study["learner"] == "lm"]
+    assert lines["data_sets"].min() >= 50
+    curves = lines[lines["target"].str.startswith("PD")]
+    assert curves["width_ratio"].between(0.95, 1.05).all()
+    assert (curves["holds"] >= 0.9).all()
+    assert study[study["learner"] != "neighbors"]["power"].dropna().between(0.7, 0.9).all()
+    for learner, group in study.groupby("learner"):
+        for what in ("PD", "PFI"):
+            ratios = group[group["target"].str.startswith(what)]["width_ratio"]
+            assert f"{ratios.max():.2f}" in page, learner
+            assert f"{ratios.min():.2f}" in page, learner
+        for power in group["power"].dropna():
+            assert f"{power:.0%}" in page, learner
