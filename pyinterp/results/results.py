@@ -1103,7 +1103,7 @@ def _sum(weights: FloatArray, terms: Sequence[str]) -> str:
         for weight, term in zip(weights, terms, strict=True)
         if weight
     ]
-    return " ".join(parts).removeprefix("+ ").replace("- ", "-", parts[0].startswith("-"))
+    return " ".join(parts).removeprefix("+ ").replace("- ", "-", "".join(parts).startswith("-"))
 
 
 def _differences(terms: Terms, reference: object, relation: MeanRelation) -> Hypotheses:

@@ -93,7 +93,7 @@ def sets_of(every: Sequence[str], sets: Sets | None, size: int, what: str) -> li
         The word for a name in messages, such as "variable".
     """
     word = WORDS[size]
-    chosen = every if sets is None else [sets] if _parts(sets, every) != sets else sets
+    chosen = every if sets is None else [sets] if _parts(sets, every) is not sets else sets
     if isinstance(chosen, str):
         raise OptionError(f"A {word} needs {size} {what}s; got {quote(sets)}.")
     items = [_parts(one, every) for one in chosen] if is_list(chosen) else [None]
