@@ -171,7 +171,7 @@ def ranks_of(
 ) -> Ranks:
     """Return the ranks of estimates with this covariance."""
     check_flag("largest_first", largest_first)
-    check_count("draws", draws, 100)
+    check_count("draws", draws, 100, 10_000_000)
     check_count("seed", seed, 0)
     sign, df = (1.0 if largest_first else -1.0), variance.df
     values = sign * np.asarray(estimates, dtype=np.float64)

@@ -463,7 +463,7 @@ class EstimandResults(TableOfEstimands):
         largest_first : bool
             Whether the largest value has rank 1, or the smallest.
         draws : int
-            For more than two terms, how many draws; two are exact.
+            For more than two terms, how many draws, at most ten million; two are exact.
         seed : int
             Of the draws.
 
