@@ -210,7 +210,7 @@ def _share_of(x: FloatArray, v: FloatArray) -> FloatArray:
     return np.asarray(1 - shares)
 
 
-def error_left(
+def misfit_of(
     one: Residuals, *, of_feature: bool, population: Sample, codes: frozenset[str]
 ) -> Estimate:
     """Return the share of the residuals' variance that another learner predicts from the others.
@@ -246,13 +246,13 @@ def coefficients(
     together are mixed with each other's effects (Goldsmith-Pinkham, Hull and Kolesár 2024).
     """
     every, make = _maker(problem, features, sampler, default)
-    left = partial(error_left, population=problem.population, codes=problem.codes)
+    misfit = partial(misfit_of, population=problem.population, codes=problem.codes)
     diagnostic: Estimand | None = relevance(problem, features, sampler, default=default)
     for each, words, parameter in (
         (partial(least_loss, share=False), LOSS_OF, LEAST),
         (least_loss, SHARE, LEAST),
-        (partial(left, of_feature=False), LEFT_IN_Y, LEAST),
-        (partial(left, of_feature=True), LEFT_IN_X, LEAST),
+        (partial(misfit, of_feature=False), MISFIT_Y, LEAST),
+        (partial(misfit, of_feature=True), MISFIT_X, LEAST),
         (_fit_of_others, FIT, Parameter()),
         (_overlap, OVERLAP, Parameter()),
     ):
@@ -392,9 +392,9 @@ FIT = Words(
         high=1e-12,
     ),
 )
-LEFT_IN_X = Words(
-    label="left in x",
-    title="error left in E(feature | others)",
+MISFIT_X = Words(
+    label="misfit of x",
+    title="misfit of E(feature | others)",
     meaning="P that small trees on the others predict no more of the feature.",
     remarks=partial(
         _warn,
@@ -403,12 +403,12 @@ LEFT_IN_X = Words(
         low=-1.0,
         high=LEAST_P,
     ),
-    beside=("p_value", "P left, x", ""),
+    beside=("p_value", "P misfit x", ""),
 )
-LEFT_IN_Y = replace(
-    LEFT_IN_X,
-    label="left in y",
-    title="error left in E(y | others)",
+MISFIT_Y = replace(
+    MISFIT_X,
+    label="misfit of y",
+    title="misfit of E(y | others)",
     meaning="The same of the response.",
     remarks=partial(
         _warn,
@@ -417,7 +417,7 @@ LEFT_IN_Y = replace(
         low=-1.0,
         high=LEAST_P,
     ),
-    beside=("p_value", "P left, y", ""),
+    beside=("p_value", "P misfit y", ""),
 )
 
 

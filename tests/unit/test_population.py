@@ -424,19 +424,19 @@ def square(n: int, seed: int) -> pd.DataFrame:
 
 
 def test_what_is_left_to_learn_is_seen() -> None:
-    """Both regressions are linear, and wrong: P left is small for y and x, and a note says so."""
+    """Both regressions are linear, and wrong: P misfit is small for y and x, and a note says so."""
     learner = pi.Learner.from_formula("y ~ .", square(500, 13), LinearRegression())
     res = learner.fit(pi.CrossValidation(5), seed=1, progress=False)
     wrong = res.population("null", sampler=LINEAR, others="learner")
     left = {one.estimand.words.label: one.pvalues["null"] for one in wrong.beside}
-    assert max(left["left in x"], left["left in y"]) < 1e-6
+    assert max(left["misfit of x"], left["misfit of y"]) < 1e-6
     assert wrong.pvalues["null"] < 1e-6
     text = str(wrong.summary())
     assert "more of the feature (null)" in " ".join(text.split())
     assert "more of the response (null)" in " ".join(text.split())
     right = res.population("null")
     left = {one.estimand.words.label: one.pvalues["null"] for one in right.beside}
-    assert min(left["left in x"], left["left in y"]) > 0.01
+    assert min(left["misfit of x"], left["misfit of y"]) > 0.01
     assert right.pvalues["null"] > 0.01
     assert "which predicts better than the learner" in " ".join(str(right.summary()).split())
 
