@@ -305,7 +305,7 @@ class Words:
         By term, the reason to print if its estimate is missing in some refit.
     values : tuple of int
         Numbers of distinct values of features that meet all rows because `permutations` says "all".
-    beside : tuple of (str, str, str)
+    as_column : tuple of (str, str, str)
         Which column of its own table stands next to another one's, its heading and its meaning;
         where they are empty, the label and the meaning.
 
@@ -336,7 +336,7 @@ class Words:
     zero_variance: str = "all refits agree exactly, so there is no variance"
     missing: Mapping[str, str] = field(default_factory=dict)
     values: tuple[int, ...] = ()
-    beside: tuple[str, str, str] = ("estimate", "", "")
+    as_column: tuple[str, str, str] = ("estimate", "", "")
 
     def __post_init__(self) -> None:
         check_text("title", self.title)

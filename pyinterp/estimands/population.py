@@ -335,13 +335,13 @@ SHARE = Words(
     ),
     notes=(MEANS, "P is conservative: the standard error at 0 is taken 1.41 times."),
     zero_variance=NEVER,
-    beside=("conf_low", "share ≥", "Share of V(y) lost without the feature, at least."),
+    as_column=("conf_low", "share ≥", "Share of V(y) lost without the feature, at least."),
 )
 LOSS_OF = replace(
     SHARE,
     label="loss",
     meaning=SHARE.meaning.replace("Share of V(y)", "Squared error"),
-    beside=("conf_low", "loss ≥", "The same in units of the squared error."),
+    as_column=("conf_low", "loss ≥", "The same in units of the squared error."),
 )
 RELEVANT = replace(
     SHARE,
@@ -350,7 +350,7 @@ RELEVANT = replace(
         f"{SHARE.meaning} P relevant is of E(y | all) = E(y | others), of means and one feature at "
         "a time: the smaller P of its coefficients and of this share, doubled."
     ),
-    beside=(
+    as_column=(
         "p_value",
         "P relevant",
         "Of E(y | all) = E(y | others): the smaller P of the coefficients and the share, doubled.",
@@ -403,7 +403,7 @@ MISFIT_X = Words(
         low=-1.0,
         high=LEAST_P,
     ),
-    beside=("p_value", "P misfit x", ""),
+    as_column=("p_value", "P misfit x", ""),
 )
 MISFIT_Y = replace(
     MISFIT_X,
@@ -417,7 +417,7 @@ MISFIT_Y = replace(
         low=-1.0,
         high=LEAST_P,
     ),
-    beside=("p_value", "P misfit y", ""),
+    as_column=("p_value", "P misfit y", ""),
 )
 
 

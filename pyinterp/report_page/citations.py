@@ -79,7 +79,7 @@ def papers_of(results: object) -> Iterator[str]:
 def _of_estimand(results: EstimandResults) -> Iterator[str]:
     """Yield the papers of the estimand and its diagnostics, of the variance and of the level."""
     tables = references()
-    for one in (results, *results.beside):
+    for one in (results, *results.diagnostics):
         yield from tables["estimands"].get(one.estimand.words.label, ())
     if results.bse.gt(0).any():
         yield from tables["variances"].get(results.cov_type, ())

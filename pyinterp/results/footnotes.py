@@ -114,7 +114,7 @@ def notes_of(
         *_with_labels(headings, [list(_limits(r, alpha)) for r in several], full),
         *map(Footnote, filter(None, (worse, unproven, context.plan_note, context.missing_note))),
     ]
-    for diagnostic in dict.fromkeys(each for r in several if r.diagnostic for each in r.beside):
+    for diagnostic in dict.fromkeys(each for r in several for each in r.diagnostics):
         notes += map(Footnote, diagnostic.estimand.words.on(diagnostic.warning_column))
     return list(dict.fromkeys(notes))
 
@@ -317,8 +317,8 @@ def legend_of(several: Sequence[EstimandResults], headings: Sequence[str]) -> li
             f"{h}:": r.estimand.words.meaning for h, r in zip(headings, several, strict=True)
         }
     for results in several:
-        for each in results.beside if results.diagnostic else ():
+        for each in results.diagnostics:
             words = each.estimand.words
-            _, heading, meaning = words.beside
+            _, heading, meaning = words.as_column
             meanings[f"{heading or words.label}:"] = meaning or words.meaning
     return list(meanings.items())

@@ -128,14 +128,14 @@ class EstimandResults(TableOfEstimands):
     are_differences: ClassVar[bool] = False
 
     @property
-    def beside(self) -> list[EstimandResults]:
-        """The diagnostic, and those that stand next to it in turn."""
-        return [] if self.diagnostic is None else [self.diagnostic, *self.diagnostic.beside]
+    def diagnostics(self) -> list[EstimandResults]:
+        """The diagnostic, and its own diagnostics in turn."""
+        return [] if self.diagnostic is None else [self.diagnostic, *self.diagnostic.diagnostics]
 
     @property
     def warning_column(self) -> pd.Series[float]:
         """What stands next to another table, and is warned of: the estimates, or P."""
-        return self.summary_frame()[self.estimand.words.beside[0]]
+        return self.summary_frame()[self.estimand.words.as_column[0]]
 
     @cached_property
     def params(self) -> pd.Series[float]:

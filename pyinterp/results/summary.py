@@ -318,7 +318,7 @@ class TableOfEstimands(Tabular, ABC):
         for k, (results, heading, frame) in enumerate(zip(several, headings, frames, strict=True)):
             blocks.append(_block(results, heading, frame, below, options).rename(columns=columns))
             if results.diagnostic is not None and k in last.values():
-                blocks.append(_beside(results, frame.index, options))
+                blocks.append(_diagnostics(results, frame.index, options))
         alone, shown = len(several) == 1, len(frames[0])
         what = first.estimand.description if alone else ", ".join(dict.fromkeys(headings))
         facts = facts_of(first, what)
@@ -441,14 +441,14 @@ def _block(
     return pd.DataFrame(cells).set_axis(stubs)
 
 
-def _beside(results: EstimandResults, terms: pd.Index, options: TableOptions) -> pd.DataFrame:
+def _diagnostics(results: EstimandResults, terms: pd.Index, options: TableOptions) -> pd.DataFrame:
     """Return a column of every diagnostic as text, a row per term, or per term of their own."""
     columns = {}
-    for one in results.beside:
+    for one in results.diagnostics:
         if not {*one.exog_names} <= {*results.exog_names}:
             terms = one.params.index
         words, frame = one.estimand.words, one.summary_frame(options.alpha).reindex(terms)
-        column, heading, _ = words.beside
+        column, heading, _ = words.as_column
         numbers = options.numbers(frame) if words.unit else ["%.3f"] * len(frame)
         texts = (
             map(p_text, frame[column]) if column == "p_value" else map(cell, frame[column], numbers)

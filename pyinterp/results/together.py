@@ -537,12 +537,12 @@ class PopulationResults(EstimandResults):
     @property
     def importance(self) -> EstimandResults:
         """The share of V(y) that is lost without each feature: lower limits."""
-        return next(one for one in self.beside if one.estimand.words.label == "share")
+        return next(one for one in self.diagnostics if one.estimand.words.label == "share")
 
     @property
     def relevance(self) -> EstimandResults:
         """The same, with the P that the mean response depends on the feature, given the others."""
-        return self.beside[-1]
+        return self.diagnostics[-1]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

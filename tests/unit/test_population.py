@@ -428,14 +428,14 @@ def test_what_is_left_to_learn_is_seen() -> None:
     learner = pi.Learner.from_formula("y ~ .", square(500, 13), LinearRegression())
     res = learner.fit(pi.CrossValidation(5), seed=1, progress=False)
     wrong = res.population("null", sampler=LINEAR, others="learner")
-    left = {one.estimand.words.label: one.pvalues["null"] for one in wrong.beside}
+    left = {one.estimand.words.label: one.pvalues["null"] for one in wrong.diagnostics}
     assert max(left["misfit of x"], left["misfit of y"]) < 1e-6
     assert wrong.pvalues["null"] < 1e-6
     text = str(wrong.summary())
     assert "more of the feature (null)" in " ".join(text.split())
     assert "more of the response (null)" in " ".join(text.split())
     right = res.population("null")
-    left = {one.estimand.words.label: one.pvalues["null"] for one in right.beside}
+    left = {one.estimand.words.label: one.pvalues["null"] for one in right.diagnostics}
     assert min(left["misfit of x"], left["misfit of y"]) > 0.01
     assert right.pvalues["null"] > 0.01
     assert "which predicts better than the learner" in " ".join(str(right.summary()).split())
