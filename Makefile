@@ -63,7 +63,7 @@ r: $(VENV)/.r
 # PyTorch, for the tests of networks.
 torch: $(VENV)/.torch
 
-# Other frames and learners (polars, pyarrow, DuckDB, CatBoost, glum); without them their tests are skipped by name.
+# Other frames, learners and files (polars, pyarrow, DuckDB, CatBoost, glum, Word); without them their tests are skipped by name.
 more: $(VENV)/.more
 
 lint: $(VENV)/.dev
@@ -127,6 +127,7 @@ $(VENV)/.r: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.more: pyproject.toml | $(VENV)/bin/python
 	$(PIP) install -e '.[frames]'
+	$(PIP) install -e '.[word]'
 	$(PIP) install -e '.[zoo]'
 	touch $@
 
