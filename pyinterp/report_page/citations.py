@@ -8,9 +8,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from pyinterp import __version__
 from pyinterp.errors import OptionError, quote
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.results.header import versions_of_packages
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOfEstimands
 
@@ -107,8 +107,7 @@ def as_text(key: str) -> str:
 def _bibtex(key: str) -> str:
     paper = dict(references()["papers"][key])
     if key == PACKAGE:
-        version = dict(versions_of_packages()).get("pyinterp-stats")
-        paper["note"] = f"Python package, version {version}" if version else "Python package"
+        paper["note"] = f"Python package, version {__version__}"
     values = [f"  {name} = {{{paper[name]}}}" for name in FIELDS if name in paper]
     lines = ",\n".join(values)
     return f"@{paper.get('type', 'article')}{{{key},\n{lines}\n}}\n"

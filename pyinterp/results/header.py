@@ -13,13 +13,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pyinterp import __version__
 from pyinterp._typing import IntArray
 from pyinterp.models.specification import choices
 from pyinterp.representation import about
 from pyinterp.resampling.refits import Refit, estimating
 from pyinterp.whatif import Engine
 
-PACKAGES = ("pyinterp-stats", "numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
+PACKAGES = ("numpy", "pandas", "scikit-learn", "statsmodels", "patsy")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,7 +200,7 @@ def fingerprints(refits: Sequence[Refit]) -> tuple[bytes, ...]:
 @cache
 def versions_of_packages() -> tuple[tuple[str, str], ...]:
     """Return names and versions of the packages behind the numbers."""
-    versions = []
+    versions = [("pyinterp-stats", __version__)]  # of a source tree that is not installed too
     for name in PACKAGES:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions.append((name, importlib.metadata.version(name)))
