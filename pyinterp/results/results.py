@@ -399,7 +399,8 @@ class EstimandResults(TableOfEstimands):
         OptionError
             If neither is given, or one that changes nothing, or they are no such numbers.
         InferenceError
-            For one-sided results, and without standard errors.
+            For one-sided results, without standard errors, and for importances by another variance
+            than the half-sample one.
 
         Notes
         -----
@@ -446,6 +447,12 @@ class EstimandResults(TableOfEstimands):
         if self.alternative != "two-sided" or not self.bse.gt(0).any():
             reason = self.variance.reason or "they are one-sided, or have no standard errors"
             raise InferenceError(f"`sample_size` is of two-sided results with errors: {reason}.")
+        if not square and self.estimand.parameter.no_effect is not None:
+            raise InferenceError(
+                "The standard error of an importance grows with it, and this variance "
+                f"({self.variance.label}) does not say how far: use the half-sample variance of "
+                "`pi.HalfSampling()`, the default."
+            )
         factors = more_rows(self.inference, alpha, width, effect, power)
         return pd.DataFrame(
             np.ceil(self.nobs * factors), index=self._index, columns=["n", "n_low", "n_high"]

@@ -83,6 +83,17 @@ def test_ratios_are_counted_from_one(res: pi.LearnerResults) -> None:
     assert 1.95 < (more / n).iloc[0] < 2.05
 
 
+def test_importances_have_a_size_by_the_half_sample_variance_alone() -> None:
+    # By other variances n would be 1 for an importance near 0, whose pilot hardly varies.
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(120, 2)), columns=["a", "b"])
+    learner = pi.Learner(X["a"] + rng.normal(size=120), X, LinearRegression())
+    results = learner.fit(pi.CrossValidation(5), seed=1)
+    with pytest.raises(InferenceError, match="half-sample variance"):
+        results.pfi().sample_size(effect=0.2)
+    assert (results.pd("a", points=3).sample_size(width=0.3)["n"] > 0).all()
+
+
 def test_several_tests_need_more_rows(res: pi.LearnerResults) -> None:
     one = res.pfi().sample_size(effect=0.3, alpha=0.05 / 4)
     every = res.pfi(p_adjust="bonferroni").sample_size(effect=0.3)
