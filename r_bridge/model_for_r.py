@@ -16,7 +16,7 @@ from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.scales import rescale
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.models.model_reader import select
+from pyinterp.models.model_reader import training_names
 from pyinterp.r_style import classes_in_order
 from r_bridge.conversion import frame_from_r, level_texts
 from r_bridge.names import Translation, columns_by_name
@@ -127,7 +127,7 @@ def hand_over(model: Any, data: Rows, classes: Sequence[Any] | None = None) -> M
     if not isinstance(model, Interpretable):
         if data is None:
             raise OptionError("`data` must be given: the model does not bring along its rows.")
-        analysis = FittedModel(model, select(model, data), classes=classes).analysis
+        analysis = FittedModel(model, _select(model, data), classes=classes).analysis
     else:
         analysis = model.analysis
     rows = analysis.problem.population.variables
@@ -158,3 +158,12 @@ def _restore(column: pd.Series[Any], like: pd.Series[Any]) -> pd.Series[Any]:
         if not pd.api.types.is_numeric_dtype(dtype):
             return column.astype(dtype)
     return column
+
+
+def _select(model: Any, data: Rows) -> Rows:
+    """Return rows with the model's columns alone, if it has their names and all are there."""
+    names = training_names(model)
+    if names is None or not isinstance(data, pd.DataFrame):
+        return data
+    mask = [str(column) in names for column in data.columns]
+    return data.loc[:, mask] if sum(mask) == len(names) else data

@@ -126,7 +126,8 @@ def slopes(V: FloatArray, u: FloatArray) -> Estimate:
     """Return least squares of u on the columns of V, shape (n, k); missing if V is singular."""
     gram = V.T @ V / len(V)
     scale = np.sqrt(np.diag(gram))
-    if not (scale > 0).all() or np.linalg.eigvalsh(gram / np.outer(scale, scale))[0] < SAME:
+    varies = V.size > 0 and (scale > 0).all()
+    if not varies or np.linalg.eigvalsh(gram / np.outer(scale, scale))[0] < SAME:
         return Estimate.of_rows(np.full(V.shape, np.nan))
     theta: FloatArray = np.asarray(np.linalg.solve(gram, V.T @ u / len(V)), dtype=np.float64)
     rows = theta + (V * (u - V @ theta)[:, None]) @ np.asarray(np.linalg.inv(gram), np.float64)

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_callable, check_choice
+from pyinterp.checks import check_callable, check_choice, check_text
 from pyinterp.data.features import names_of
 from pyinterp.errors import LossError, OptionError, quote, reason
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
@@ -209,6 +209,7 @@ def mean_over_rows(
     True
     """
     check_callable("function", function, "lambda y, prediction: prediction - y")
+    check_text("label", label)
     terms = [label] if names is None else names_of(names, "names")
     if len(set(terms)) < len(terms):
         raise OptionError(f"`names` must be different, but {quote(terms)} are not.")

@@ -51,6 +51,8 @@ def more_rows(
     variance, df = terms.variance, terms.variance.df
     error = np.where(terms.bse > 0, terms.bse, np.nan)
     q = t_quantile(terms.level(alpha) / 2, df)
+    if not np.isfinite(q):  # so small an alpha is out of reach
+        return np.full((len(error), 3), np.inf)
     away, size = (np.nan if value is None else value for value in (width, effect))
     if isinstance(variance, SquareVariance):
         none = np.full_like(error, variance.no_effect)

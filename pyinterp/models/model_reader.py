@@ -91,7 +91,7 @@ class ModelReader:
             candidates = every if trained is None else [str(column) for column in trained]
             variables = names_in(formula.partition("~")[2], candidates)
             return _select(list(variables), every, who), True
-        names = _training_names(fitted)
+        names = training_names(fitted)
         # Arrays have no names, nor have frames with default numbers.
         labels = list(data.form.labels.values()) if data.is_frame else []
         named = data.is_frame and labels != list(range(len(every)))
@@ -161,18 +161,6 @@ class ModelReader:
         return native(values)
 
 
-def select(fitted: Any, X: Any) -> Any:
-    """Return rows with the model's columns alone, if it has their names and all are there.
-
-    For functions that, as in R, are given whole data frames.
-    """
-    names = _training_names(fitted)
-    if names is None or not isinstance(X, pd.DataFrame):
-        return X
-    mask = [str(column) in names for column in X.columns]
-    return X.loc[:, mask] if sum(mask) == len(names) else X
-
-
 def is_statsmodels(fitted: Any) -> bool:
     """Whether `fitted` are results of a statsmodels model."""
     model = getattr(fitted, "model", None)
@@ -186,7 +174,7 @@ def formula_of(fitted: Any) -> str | None:
     return formula if isinstance(formula, str) and "~" in formula else None
 
 
-def _training_names(fitted: Any) -> list[str] | None:
+def training_names(fitted: Any) -> list[str] | None:
     """Return the names of the columns of the training rows; None if the model knows none."""
     if is_statsmodels(fitted):
         return _of_statsmodels(fitted.model)

@@ -318,8 +318,9 @@ def check_estimator(estimator: Any) -> None:
     check_not_native(estimator)
     kind = type(innermost(estimator))
     for method in ("fit", "predict", "get_params", "set_params"):
-        # Unfitted, some wrappers do not show what they will have: their classes do.
-        if not any(callable(getattr(owner, method, None)) for owner in (estimator, kind)):
+        # Unfitted, some wrappers do not show how they will predict: their learners' classes do.
+        owners = (estimator,) if "params" in method else (estimator, kind)
+        if not any(callable(getattr(owner, method, None)) for owner in owners):
             hint = " Inherit from sklearn.base.BaseEstimator." if "params" in method else ""
             raise PredictionError(
                 f"An estimator must have a `{method}` method; {learner_name(estimator)} has none."

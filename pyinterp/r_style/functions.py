@@ -294,7 +294,7 @@ def vi(
     for name in options:
         if name not in taken[method]:
             where = " or ".join(f'"{other}"' for other in taken if name in taken[other])
-            raise TypeError(f'`{name}` needs `method={where}`, not "{method}"; leave it out.')
+            raise OptionError(f'`{name}` needs `method={where}`, not "{method}"; leave it out.')
     frame = functions[method](object, **options)
     frame = frame.sort_values("Importance", ascending=False, kind="stable", ignore_index=True)
     if scale:

@@ -318,6 +318,8 @@ def decompose(
     # The draw that fixes grids, knots, means and levels.
     model = Learner.from_formula(formula, process.draw(n, seeds.stream("splits")), estimator)
     names = list(dict.fromkeys(model.features if features is None else names_of(features)))
+    if not names:
+        raise OptionError("`features` must name at least one variable of the process.")
     for feature in names:
         process.check(feature)
     asks: list[Ask]

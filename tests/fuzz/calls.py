@@ -129,7 +129,7 @@ METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "estimate": ({"estimand": "estimand"}, {"estimand": "OWN"}),
     "importance": (
         {"measures": "measures", "features": "features", **DRAWN},
-        {"measures": "['mvim', 'pfi']"},
+        {"measures": "['pfi', 'cvim']"},
     ),
     "loss": ({"loss": "loss", "relation": "choice"}, {}),
     "metric": ({"metric": "metric asked"}, {"metric": "'rmse'"}),
@@ -150,7 +150,7 @@ METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     ),
 }
 SUMMARY = {
-    "alpha": "alpha",
+    "alpha": "own alpha",
     "sort": "flag",
     "title": "title",
     "notes": "choice",
@@ -182,6 +182,7 @@ ASKED = {
     "ftree": ("pd", "h_statistic"),
 }
 ALPHA = {"alpha": "alpha"}
+OWN_ALPHA = {"alpha": "own alpha"}
 TABLE = {
     "conf_int": {**ALPHA, "cols": "terms"},
     "summary": SUMMARY,
@@ -191,8 +192,8 @@ TABLE = {
     "to_excel": {"path": "excel file"},
     **({"to_docx": {"path": "excel file", "notes": "choice"}} if find_spec("docx") else {}),
     "summary_frame": ALPHA,
-    "tidy": ALPHA,
-    "to_r": ALPHA,
+    "tidy": OWN_ALPHA,
+    "to_r": OWN_ALPHA,
     "plot": ALPHA,
     "t_test": {"hypotheses": "hypotheses"},
     "wald_test": {"hypotheses": "hypotheses together"},
@@ -321,7 +322,7 @@ def _tables() -> list[Call]:
         Call(
             name=f"{who}.{method}",
             callee=f"{who}.{method}",
-            kinds=TABLE[method],
+            kinds=OWN_ALPHA if (who, method) == ("imp", "summary_frame") else TABLE[method],
             base=BASE.get(method, {}),
             positional=1 if method in BASE and method != "sample_size" else 0,
         )
@@ -720,7 +721,7 @@ def _r_style() -> list[Call]:
                 "metric": "metric",
                 "type": "choice",
                 "nsim": "count",
-                "permutations": "permutations",
+                "permutations": "drawn permutations",
             },
             {"metric": "'rmse'"},
         ),
@@ -745,7 +746,7 @@ def _r_style() -> list[Call]:
                 **firm,
                 "metric": "metric",
                 "nsim": "count",
-                "permutations": "permutations",
+                "permutations": "drawn permutations",
             },
             {"method": "'firm'", **curve},
         ),
@@ -960,13 +961,16 @@ def _simulation() -> list[Call]:
             Call(
                 name=f"datasets.{name}",
                 callee=f"pi.datasets.{name}",
-                kinds={**kinds, "data_home": "path"},
+                kinds=kinds,
                 base={"data_home": "'/no such folder'"},
             )
             for name, kinds in {
-                "load_wine_quality": {"color": "choice"},
-                "load_pima_diabetes": {"zeros": "choice"},
-                "load_concrete": {},
+                "load_wine_quality": {
+                    "color": "choice",
+                    "data_home": "path of nothing",
+                },  # the red ones, which come along
+                "load_pima_diabetes": {"zeros": "choice", "data_home": "path"},
+                "load_concrete": {"data_home": "path"},
             }.items()
         ),
     ]

@@ -10,6 +10,9 @@ __all__ = ["DATA_KINDS"]
 
 # Columns that hold the same numbers or levels in another form: they work, or say why not.
 FORMS = (
+    "d.to_dict('list')",
+    "d.assign(x=pd.Timestamp('2020'))",
+    "d.assign(x=pd.date_range('2020', periods=N))",
     "d.assign(x=d.x.astype(object))",
     "d.assign(x=d.x.astype('>f8'))",
     "d.assign(x=d.x.astype('float16'))",
@@ -78,8 +81,6 @@ BROKEN = (
     "pd.concat([d, d[['x']]], axis=1)",
     "pd.concat([d, d[['y']]], axis=1)",
     "d.assign(x=d.x * 1j)",
-    "d.assign(x=pd.Timestamp('2020'))",
-    "d.assign(x=pd.date_range('2020', periods=N))",
     "d.assign(x=pd.Timedelta(1))",
     "d.assign(x=np.nan)",
     "d.assign(x=np.inf)",
@@ -98,7 +99,6 @@ BROKEN = (
     "d.set_axis(range(d.shape[1]), axis=1)",
     "d.set_axis(pd.MultiIndex.from_product([['a'], d.columns]), axis=1)",
     "d.to_numpy()",
-    "d.to_dict('list')",
     "d.to_records()",
     "d['x']",
     "d.T",

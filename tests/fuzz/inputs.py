@@ -113,5 +113,5 @@ def _pair(call: Call, rng: np.random.Generator) -> Input:
 
 def _value(kind: str, rng: np.random.Generator) -> str:
     known = DATA_KINDS[kind]
-    several = known.odd if known.odd and rng.random() < 0.7 else known.bad
+    several = known.odd if known.odd and (not known.bad or rng.random() < 0.7) else known.bad
     return several[int(rng.integers(len(several)))]

@@ -97,6 +97,11 @@ KINDS = {
         ("0", "1", "5", "-0.1", "float('nan')", "None", "'0.05'", "True", "[0.05]", "float('inf')"),
         ("1e-300", "1 - 1e-16", "np.float64(0.05)", "np.float32(0.1)", "0.999", "pd.NA"),
     ),
+    # None asks for the level of the table.
+    "own alpha": Kind(
+        ("0", "1", "5", "-0.1", "float('nan')", "'0.05'", "True", "[0.05]", "float('inf')"),
+        ("None", "1e-300", "np.float64(0.05)", "0.999"),
+    ),
     "count": Kind(
         ("0", "-1", "1.5", "'3'", "float('nan')", "[3]", "True", "{}", "1j", "float('inf')"),
         ("None", "np.int64(2)", "2.0", "1", "2", "np.array(3)"),
@@ -270,6 +275,10 @@ KINDS = {
             "{'x': np.arange(15)}",
             "{'no such': [0]}",
         ),
+    ),
+    "drawn permutations": Kind(
+        ("0", "-1", "1.5", "'some'", "True", "float('nan')", "[3]", "[[1, 0]]"),
+        ("None", "'all'", "{}", "{'x': np.arange(15)}", "{'no such': [0]}"),
     ),
     "estimand": Kind(
         ("'pfi'", "3", "None", "[]", "OWN.measure", "print", "pi.Estimand", "[OWN]"), ("OWN",)
@@ -652,7 +661,6 @@ KINDS = {
             "'x z'",
             "3",
             "[]",
-            "[1, 0]",
             "{}",
             "{'no such': 0}",
             "None",
@@ -674,6 +682,7 @@ KINDS = {
             "'x = NaN'",
         ),
         (
+            "[1, 0]",
             "'x = 0'",
             "'x = z'",
             "'x - z = 0.1, z = 0'",
@@ -691,8 +700,9 @@ KINDS = {
         ),
     ),
     "measures": Kind(
-        ("'no such'", "[]", "3", "[3]", "None", "['pfi', 'no such']", "float('nan')", "{}", "''"),
+        ("'no such'", "[]", "3", "[3]", "['pfi', 'no such']", "float('nan')", "{}", "''"),
         (
+            "None",
             "'pfi'",
             "['pfi', 'pfi']",
             "('mvim', 'amvim')",
@@ -744,7 +754,6 @@ KINDS = {
             "d.rename(columns={'x': 'X'})",
             "pd.concat([d, d[['x']]], axis=1)",
             "d.assign(x=d.x * 1j)",
-            "d.assign(x=pd.Timestamp('2020'))",
             "3",
             "None",
             "'d'",
@@ -875,6 +884,7 @@ KINDS = {
     "path": Kind(
         ("3", "[]", "float('nan')", "'/no such/folder'", "True", "{}", "object()"), ("'.'",)
     ),
+    "path of nothing": Kind((), ("None", "'/no such/folder'")),
     "title": Kind(
         ("3", "[]", "True", "b'x'", "float('nan')", "{}", "['a']"),
         ("None", "''", "'a b'", "'a\\nb'", "'<b>&'", "'%d'", "'{'", "'$_#'"),

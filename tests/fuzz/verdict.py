@@ -24,7 +24,7 @@ from calls import Call
 from lawful import broken_laws, numbers
 from sklearn.exceptions import ConvergenceWarning
 
-from pyinterp.errors import PyinterpError, RefitWarning
+from pyinterp.errors import NamesWarning, PyinterpError, RefitWarning
 
 __all__ = ["LIMIT", "Verdict", "judge", "judge_source", "wordy"]
 
@@ -33,8 +33,8 @@ PATIENCE = 60  # seconds until it must have ended
 MEMORY = 3 << 30  # bytes beyond those in use: a grid of 10**9 points must not take the machine
 CHARACTERS = 400
 SENTENCES = 2
-# Refits left out as was asked, and learners that say that they did not converge.
-ASKED = (RefitWarning, ConvergenceWarning)
+# Refits left out as was asked, learners that did not converge, columns matched by position.
+ASKED = (RefitWarning, ConvergenceWarning, NamesWarning)
 # What scikit-learn says to a function that hands it an array in the place of a frame.
 OF_THE_USERS_FUNCTION = "X does not have valid feature names"
 # Packages whose objects keep what they have computed.

@@ -178,17 +178,17 @@ def test_the_models_own_importance_is_the_default_of_vi() -> None:
         (lambda: r_style.hstats(FITTED, n_max=1), OptionError, "`n_max` must be"),
         (
             lambda: r_style.vi(FITTED, "firm", nsim=2),
-            TypeError,
+            OptionError,
             '`nsim` needs `method="permute"`, not',
         ),
         (
             lambda: r_style.vi(FITTED, quantiles=True),
-            TypeError,
+            OptionError,
             '`quantiles` needs `method="firm"`',
         ),
-        (lambda: r_style.vi(FITTED, "permute", metric="mae", prob=True), TypeError, "`prob`"),
+        (lambda: r_style.vi(FITTED, "permute", metric="mae", prob=True), OptionError, "`prob`"),
         (lambda: r_style.vi(FITTED, "permute"), OptionError, "needs a metric"),
-        (lambda: r_style.vi(FITTED, feature_names="a"), TypeError, "`feature_names`"),
+        (lambda: r_style.vi(FITTED, feature_names="a"), OptionError, "`feature_names`"),
     ],
 )
 def test_mistakes(ask: Callable[[], object], error: type[Exception], said: str) -> None:

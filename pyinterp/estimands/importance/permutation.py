@@ -51,6 +51,7 @@ def permutation_importance(
     expectations. Without `of_response` the loss is of predictions alone, as entropy is.
     """
     no_weights = check_permutations(permutations)
+    check_choice("relation", relation, ("difference", "ratio"))
     chosen = problem.choose(features)
     if of_response or not isinstance(loss, Loss):
         loss = choose(loss, problem.predictor, problem.response)

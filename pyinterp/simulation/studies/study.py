@@ -112,7 +112,7 @@ def pool_records(records: Iterable[Record]) -> dict[Row, dict[Term, Record]]:
 
 def as_json(record: Record) -> str:
     """Return a record as a JSON object."""
-    return json.dumps(record._asdict(), default=np.ndarray.tolist)
+    return json.dumps(record._asdict(), default=lambda value: value.tolist())
 
 
 def from_json(text: str) -> Record:
@@ -161,7 +161,7 @@ class StudyFile:
         with self._connection() as connection:
             connection.execute(TABLE)
             for record in records:
-                line = json.dumps(record[:3]), as_json(record)
+                line = json.dumps(record[:3], default=int), as_json(record)
                 connection.execute("INSERT OR REPLACE INTO study VALUES (?, ?)", line)
 
     @contextmanager
