@@ -109,28 +109,32 @@ def goes_left(at, k, x, left_categories):  # pragma: no cover - compiled
 def group_bits(splits, left_categories, rows, bits):  # pragma: no cover - compiled
     """Write into `bits`, (splits,), which of at most 64 rows every split sends to the left."""
     b = rows.shape[0]
+    order = np.empty(GROUP, np.int64)
     for c in range(rows.shape[1]):
         start, stop = splits.first[c], splits.categorical[c]
         if start < stop:
-            x = rows[:, c].copy()
-            order = np.argsort(x)
-            present = b
-            while present > 0 and np.isnan(x[order[present - 1]]):
-                present -= 1
+            present, missing = 0, NONE
+            for i in range(b):  # sorted here: NumPy's functions take seconds to compile
+                x = rows[i, c]
+                if np.isnan(x):
+                    missing |= ONE << np.uint64(i)
+                    continue
+                k = present
+                while k > 0 and rows[order[k - 1], c] > x:
+                    order[k] = order[k - 1]
+                    k -= 1
+                order[k] = i
+                present += 1
             # The rows up to a threshold change only where it passes one of them.
             word, s = NONE, start
             for k in range(present):
-                until = start + np.searchsorted(splits.threshold[start:stop], x[order[k]])
-                while s < until:
+                while s < stop and splits.threshold[s] < rows[order[k], c]:
                     bits[s] = word
                     s += 1
                 word |= ONE << np.uint64(order[k])
             while s < stop:
                 bits[s] = word
                 s += 1
-            missing = NONE
-            for k in range(present, b):
-                missing |= ONE << np.uint64(order[k])
             if missing != NONE:
                 for s in range(start, stop):
                     if splits.missing_left[s]:

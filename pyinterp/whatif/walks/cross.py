@@ -229,7 +229,8 @@ def summed_pairs(  # pragma: no cover - compiled
                             losses[i] = _loss(kind, p, response[i], least)
                 sums[d] = 0
                 # Added up by halves: fast, and in one order with and without compilation.
-                halves[:] = losses
+                for i in range(GROUP):  # a whole array would bring its errors, seconds to compile
+                    halves[i] = losses[i]
                 width = GROUP // 2
                 while width > 0:
                     for i in range(width):
