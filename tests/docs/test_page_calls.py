@@ -294,7 +294,7 @@ def takers(model: str) -> dict[str, Callable[..., Any]]:
     alone["native_importance"] = res.native_importance
     pfi, classes = space["pfi"], pi.Learner.from_formula
     return {
-        "replicate": partial(pi.replicate, "greenwell2018", "table 1"),
+        "replicate": partial(pi.replicate, "greenwell2018", "figure 7"),
         **alone,
         "pd of two": partial(res.pd, ["x", "z"]),
         "pd of levels": partial(res.pd, "sex"),
