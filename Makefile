@@ -24,7 +24,7 @@ demo: hello $(VENV)/.base
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-# Saved results, kinds of learners, pages, fuzzed inputs, naive oracles, studies, interrupts and R besides.
+# Laws, saved results, kinds of learners, pages, fuzzed inputs, naive oracles, studies, interrupts and R besides.
 test-all: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=60 tests
 
