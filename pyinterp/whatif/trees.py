@@ -18,7 +18,7 @@ from pyinterp.whatif.forest import Forest
 from pyinterp.whatif.inputs import Before, Inputs, in_turn
 from pyinterp.whatif.links import first, identity, logistic
 from pyinterp.whatif.read_forest import read_forest
-from pyinterp.whatif.walks.bits import GROUP, LEAF, Splits, Trees, add_up, first_leaves, left_bits
+from pyinterp.whatif.walks.bits import GROUP, LEAF, Splits, Trees, add_up, group_bits
 from pyinterp.whatif.walks.cross import (
     BOTH_ENTROPIES,
     ENTROPY,
@@ -238,15 +238,19 @@ class TreesWhatIf(ExactWhatIf):
 
     def _bits_of(self, rows: FloatArray) -> npt.NDArray[np.uint64]:
         bits = np.empty((-(-len(rows) // GROUP), len(self.splits.threshold)), np.uint64)
-        left_bits(self.splits, self.trees.left_categories, rows, bits)
+        for group, word in enumerate(bits):
+            some = rows[group * GROUP : (group + 1) * GROUP]
+            group_bits(self.splits, self.trees.left_categories, some, word)
         return bits
 
     @cached_property
     def order(self) -> IntArray:
         """An order of rows in which rows of the same leaf of the first tree are together."""
-        leaf = np.empty(len(self.inputs.rows), np.int64)
-        first_leaves(self.trees, self.inputs.rows, leaf)
-        return np.argsort(leaf, kind="stable")
+        numbers = np.arange(len(self.trees.leaves))[:, None]
+        first_tree = self.trees._replace(roots=self.trees.roots[:1], leaves=numbers)
+        leaf = np.zeros((1, len(self.inputs.rows)), np.int64)
+        add_up(first_tree, self.inputs.rows, leaf)
+        return np.argsort(leaf[0], kind="stable")
 
     @cached_property
     def place(self) -> IntArray:

@@ -406,13 +406,13 @@ def test_which_rows_go_left_is_asked_for_few_rows_at_a_time(
 ) -> None:
     from pyinterp.whatif import trees
 
-    asked, answer = [], trees.left_bits
+    asked, answer = [], trees.TreesWhatIf._bits_of
 
-    def spy(splits: object, categories: object, rows: np.ndarray, out: object) -> None:
+    def spy(engine: trees.TreesWhatIf, rows: np.ndarray) -> np.ndarray:
         asked.append(len(rows))
-        answer(splits, categories, rows, out)
+        return answer(engine, rows)
 
-    monkeypatch.setattr(trees, "left_bits", spy)
+    monkeypatch.setattr(trees.TreesWhatIf, "_bits_of", spy)
     monkeypatch.setattr(trees, "BITS_BYTES", 0)  # as of many rows
     monkeypatch.setattr(trees, "MOST_GROUPS", 2)
     X = np.random.default_rng(0).normal(size=(300, 2))

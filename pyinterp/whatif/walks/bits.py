@@ -148,13 +148,6 @@ def group_bits(splits, left_categories, rows, bits):  # pragma: no cover - compi
 
 
 @Loop
-def left_bits(splits, left_categories, rows, out):  # pragma: no cover - compiled
-    """Write into `out`, uint64, (groups, splits), the rows that every split sends to the left."""
-    for g in range(out.shape[0]):
-        group_bits(splits, left_categories, rows[g * GROUP : (g + 1) * GROUP], out[g])
-
-
-@Loop
 def preorder(left, right, roots, out):  # pragma: no cover - compiled
     """List the nodes of trees in preorder: `out`, int64, (nodes,); return how many there are."""
     stack = np.empty(len(left) + 1, np.int64)
@@ -178,13 +171,6 @@ def _leaf(trees, q, row):  # pragma: no cover - compiled
         x = row[trees.column[q]]
         q = q + 1 if goes_left(trees, q, x, trees.left_categories) else trees.right[q]
     return q
-
-
-@Loop
-def first_leaves(trees, rows, out):  # pragma: no cover - compiled
-    """Write into `out`, int64, (n,), the leaf of the first tree that each row reaches."""
-    for i in range(rows.shape[0]):
-        out[i] = _leaf(trees, trees.roots[0], rows[i])
 
 
 @Loop
