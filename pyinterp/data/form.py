@@ -83,7 +83,7 @@ class Form:
         if column.dtype.kind in "iufb" and (name in self.missing or not column.isna().any()):
             values: Any = column.to_numpy()
         elif column.dtype.kind == "M":
-            values = column.dt.to_pydatetime().tolist()
+            values = pd.DatetimeIndex(column).to_pydatetime().tolist()
             values = [None if pd.isna(value) else value for value in values]
         else:
             values = column.astype(object).where(column.notna(), None).tolist()

@@ -339,6 +339,8 @@ def test_a_fixed_offset_keeps_its_hours_whatever_it_is_called(zone: Any, tmp_pat
     "zone", ["dateutil/Europe/Vienna", datetime.timezone(datetime.timedelta(seconds=3615))]
 )
 def test_a_zone_without_a_name_is_refused_before_saving(zone: Any, tmp_path: Path) -> None:
+    if isinstance(zone, str) and pd.__version__ < "3":
+        pytest.skip("pandas 2 can't read zones of dateutil 4")
     moments = pd.date_range("2024-07-01", periods=2, tz=zone)
     for value in (moments, moments[0]):
         with pytest.raises(OptionError, match="can't hold the time zone"):
