@@ -247,7 +247,14 @@ def test_half_sampling_takes_its_first_pairs() -> None:
 
 
 @pytest.mark.parametrize(
-    "plan", [pi.Bootstrap(5), pi.Subsampling(5), pi.Holdout(0.5)], ids=lambda plan: plan.label
+    "plan",
+    [
+        pi.Bootstrap(5),
+        pi.Subsampling(5),
+        pi.Holdout(0.5),
+        pi.FreshDraws(lambda s: fit(100, s)[0], 5),
+    ],
+    ids=lambda plan: plan.label,
 )
 def test_plans_that_leave_rows_out_are_refused_by_name(plan: Any) -> None:
     _, res = fit(100, 4, plan)
@@ -497,3 +504,31 @@ def test_units_and_order_of_rows() -> None:
     targets = (each.compare_targets("x", sampler=LINEAR).params for each in (res, again))
     first, second = (each.to_numpy() for each in targets)
     assert second == pytest.approx(9 * first)
+
+
+def test_a_value_of_a_share_is_tested_by_its_limit() -> None:
+    _, res = fit(300, 19)
+    found = res.population("x", sampler=LINEAR)
+    low = float(found.importance.conf_int()[0]["x"])
+    for part in (found.importance, found.relevance):
+        p = [part.t_test(f"x = {low + away}").pvalue.item() for away in (-1e-9, 1e-9, 0.5)]
+        assert p[0] < 0.05 < p[1] < 0.06
+        assert p[2] > 0.999
+
+
+def test_few_rows_with_most_of_the_variation_are_marked() -> None:
+    """HC0 is too small then: with the true means a null was rejected in .14 of 2,000 rows."""
+    rng, n = np.random.default_rng(24), 300
+    data = pd.DataFrame({"x": rng.lognormal(0, 2, n), "a": rng.normal(size=n)})
+    data["y"] = 0.1 * data["x"] + data["a"] + rng.normal(size=n)
+    learner = pi.Learner.from_formula("y ~ x + a", data, LinearRegression())
+    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population(sampler=LINEAR)
+    assert found.row_warnings["skewness"]["x"] > 0.4 > found.row_warnings["skewness"]["a"]
+    assert "Few rows decide x" in str(found.summary())
+
+
+def test_short_notes_say_what_it_needs() -> None:
+    _, res = fit(100, 21)
+    found = res.population("x")
+    for part in (found, found.importance, found.relevance, res.compare_targets("x")):
+        assert "right to first order" in " ".join(str(part.summary()).split())
