@@ -59,10 +59,6 @@ WHAT_P_TESTS = (
     "feature: where features are correlated, one that the response does not need has an "
     "importance too."
 )
-LOCO_TEST = (
-    "P tests whether the learner predicts as well when it is trained without the feature. It is no "
-    "test of relevance: a feature of pure noise has a value below the null."
-)
 ONE_SIDED_SQUARE = (
     "One-sided ({side}): a square has no sign, so P is the two-sided P, or 1 if the estimate is on "
     "the other side; the limit is one of the two-sided ones."
@@ -241,7 +237,7 @@ def _of_square(results: EstimandResults) -> Iterator[Footnote]:
         f"t = {estimate} / its s.e. {at}, not std err ({p}Student's t, {variance.df:g} df): "
         f"± 2 std err may hold {zero} though P < 0.05.",
     )
-    yield Footnote("", LOCO_TEST if results.estimand.leave_out else WHAT_P_TESTS.format(null=zero))
+    yield Footnote("", WHAT_P_TESTS.format(null=zero))
     if results.alternative != "two-sided":
         yield Footnote(ONE_SIDED_SQUARE.format(side=results.alternative))
 
