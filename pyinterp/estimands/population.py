@@ -49,8 +49,8 @@ SAME = 1e-8  # 1 - R²_j, or an eigenvalue of correlations: no variation given t
 ROUNDING = 1e-10  # of the largest prediction: f and its mean over equal draws differ by rounding
 
 NEEDS = (
-    "They need E(y | others) and E(feature | others) to be right to first order: the product of "
-    "their errors is not in the standard error."
+    "E(y | others) and E(feature | others) must be right to first order: the product of their "
+    "errors is not in the standard error."
 )
 BY_DEFAULT = (
     "E(y | others) is by regression on numbers and products, then trees, which predicts better "
@@ -340,13 +340,15 @@ SHARE = Words(
     always=(NEEDS,),
     notes=(MEANS, "P is conservative: the standard error at 0 is taken 1.41 times."),
     zero_variance=NEVER,
-    as_column=("conf_low", "share ≥", "Share of V(y) lost without the feature, at least."),
+    as_columns=(
+        ("conf_low", "share ≥", "Share of V(y) lost without it in the population, at least."),
+    ),
 )
 LOSS_OF = replace(
     SHARE,
     label="loss",
     meaning=SHARE.meaning.replace("Share of V(y)", "Squared error"),
-    as_column=("conf_low", "loss ≥", "The same in units of the squared error."),
+    as_columns=(("conf_low", "loss ≥", "The same in units of the squared error."),),
 )
 RELEVANT = replace(
     SHARE,
@@ -355,10 +357,13 @@ RELEVANT = replace(
         f"{SHARE.meaning} P relevant is of E(y | all) = E(y | others), of means and one feature at "
         "a time: the smaller P of its coefficients and of this share, doubled."
     ),
-    as_column=(
-        "p_value",
-        "P relevant",
-        "Of E(y | all) = E(y | others): the smaller P of the coefficients and the share, doubled.",
+    as_columns=(
+        *SHARE.as_columns,
+        (
+            "p_value",
+            "P relevant",
+            "Of E(y | all) = E(y | others): the smaller P of coefficients and share, doubled.",
+        ),
     ),
 )
 TARGETS = Words(
@@ -408,7 +413,7 @@ MISFIT_X = Words(
         low=-1.0,
         high=LEAST_P,
     ),
-    as_column=("p_value", "P misfit x", ""),
+    as_columns=(("p_value", "P misfit x", ""),),
 )
 MISFIT_Y = replace(
     MISFIT_X,
@@ -422,7 +427,7 @@ MISFIT_Y = replace(
         low=-1.0,
         high=LEAST_P,
     ),
-    as_column=("p_value", "P misfit y", ""),
+    as_columns=(("p_value", "P misfit y", ""),),
 )
 
 

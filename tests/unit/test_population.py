@@ -5,6 +5,7 @@ Simulations have fixed seeds. Exact identities hold to 1e-10, or 1e-12 where no 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -397,6 +398,34 @@ def test_relevance_doubles_the_smaller_p() -> None:
     expected = np.minimum(2 * np.minimum(joint, found.importance.pvalues), 1)
     assert np.allclose(found.relevance.pvalues, expected, rtol=1e-9)
     assert np.allclose(res.importance(["pfi", "population"]).pvalues["population"], expected)
+
+
+def test_p_relevant_is_a_column_beside_other_importances() -> None:
+    _, res = fit(200, 22)
+    several = res.importance(["pfi", "cvim", "population"], ["x", "c"])
+    text = str(several.summary())
+    limit = several["population"].conf_int()[0]["x"]
+    assert re.search(rf"R²_j +share ≥ +P relevant\n-+\nx +\S+ +{limit:.3f} +<0.001\n", text)
+    order = res.importance(["pfi", "population", "cvim"], ["x", "c"]).summary(notes="none")
+    text = str(order)
+    assert text.index(" PFI ") < text.index(" share ≥ P") < text.index(" CVIM ")
+    assert "std err & [0.05 & P relevant" in res.importance("population", "x").to_latex()
+
+
+def test_rows_of_other_columns_are_marked_and_said_to_be_of_one_feature() -> None:
+    data, _ = fit(200, 1)
+    data["y"] = np.exp(0.7 * data["y"])
+    learner = pi.Learner.from_formula("y ~ x + a + b", data, LinearRegression())
+    res = learner.fit(pi.CrossValidation(5), seed=1, progress=False)
+    found = res.population(p_adjust="holm")
+    skewed = found.importance.row_warnings["skewness"] > 0.4
+    marked = skewed & (found.relevance.pvalues < 0.05)
+    assert marked.any()
+    assert not marked.all()
+    below = str(found.summary()).split("P relevant")[-1]
+    for name, mark in marked.items():
+        assert bool(re.search(rf"^{name} [⁰-⁹¹²³]", below, re.MULTILINE)) == mark
+    assert "columns are for one feature each" in " ".join(str(found.summary()).split())
 
 
 def test_trees_find_an_interaction_that_slopes_do_not() -> None:
