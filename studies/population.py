@@ -242,8 +242,8 @@ def one_set(world: World, learner: str, n: int, k: int) -> list[dict[str, Any]]:
                 "least": limits[term],
                 "relevant": found.relevance.pvalues[term],
                 "r2": found.diagnostic.params[term],
-                "left_x": found.beside[2].pvalues[term],
-                "left_y": found.beside[3].pvalues[term],
+                "left_x": found.diagnostics[2].pvalues[term],
+                "left_y": found.diagnostics[3].pvalues[term],
             }
         rows.append(row)
     return rows

@@ -49,7 +49,7 @@ def _pyinterp(measure: str) -> Callable[[pd.DataFrame, int], object]:
     def test(frame: pd.DataFrame, seed: int) -> object:
         learner = pi.Learner.from_formula("y ~ .", frame, LinearRegression())
         res = learner.fit(seed=seed, progress=False)
-        return getattr(res, measure)().pvalues[FEATURES]
+        return getattr(res, measure)().t_test([f"{name} = 0" for name in FEATURES]).pvalue
 
     return test
 

@@ -305,9 +305,10 @@ class Words:
         By term, the reason to print if its estimate is missing in some refit.
     values : tuple of int
         Numbers of distinct values of features that meet all rows because `permutations` says "all".
-    as_column : tuple of (str, str, str)
-        Which column of its own table stands next to another one's, its heading and its meaning;
-        where they are empty, the label and the meaning.
+    as_columns : tuple of (str, str, str)
+        Which columns of its own table stand next to another one's, their headings and meanings;
+        where they are empty, the label and the meaning. With a heading they do so as well where
+        it is asked for beside other estimands.
 
     Examples
     --------
@@ -336,7 +337,7 @@ class Words:
     zero_variance: str = "all refits agree exactly, so there is no variance"
     missing: Mapping[str, str] = field(default_factory=dict)
     values: tuple[int, ...] = ()
-    as_column: tuple[str, str, str] = ("estimate", "", "")
+    as_columns: tuple[tuple[str, str, str], ...] = (("estimate", "", ""),)
 
     def __post_init__(self) -> None:
         check_text("title", self.title)

@@ -49,8 +49,8 @@ SAME = 1e-8  # 1 - R²_j, or an eigenvalue of correlations: no variation given t
 ROUNDING = 1e-10  # of the largest prediction: f and its mean over equal draws differ by rounding
 
 NEEDS = (
-    "They need E(y | others) and E(feature | others) to be right to first order: the product of "
-    "their errors is not in the standard error."
+    "E(y | others) and E(feature | others) must be right to first order: the product of their "
+    "errors is not in the standard error."
 )
 BY_DEFAULT = (
     "E(y | others) is by regression on numbers and products, then trees, which predicts better "
@@ -123,15 +123,18 @@ class Residuals(NamedTuple):
 
 
 def slopes(V: FloatArray, u: FloatArray) -> Estimate:
-    """Return least squares of u on the columns of V, shape (n, k); missing if V is singular."""
+    """Return least squares of u on the columns of V, shape (n, k); missing if V is singular.
+
+    V² divides: where few rows have most of it the standard error is too small, and a mark says so.
+    """
     gram = V.T @ V / len(V)
     scale = np.sqrt(np.diag(gram))
     varies = V.size > 0 and (scale > 0).all()
     if not varies or np.linalg.eigvalsh(gram / np.outer(scale, scale))[0] < SAME:
-        return Estimate.of_rows(np.full(V.shape, np.nan))
+        return replace(Estimate.of_rows(np.full(V.shape, np.nan)), below=V * V)
     theta: FloatArray = np.asarray(np.linalg.solve(gram, V.T @ u / len(V)), dtype=np.float64)
     rows = theta + (V * (u - V @ theta)[:, None]) @ np.asarray(np.linalg.inv(gram), np.float64)
-    return Estimate.of_rows(rows)
+    return replace(Estimate.of_rows(rows), below=V * V)
 
 
 def coefficients_of(one: Residuals) -> Estimate:
@@ -266,8 +269,9 @@ def coefficients(
             f"Mean change of {_response(problem)} per unit, or from the first level, the others as "
             "they are: of the population, not of the learner; where effects differ, weighted by "
             "how much the feature varies given the others. Levels are compared on rows of the two, "
-            f"each pair a population of its own. {NEEDS}"
+            "each pair a population of its own."
         ),
+        always=(NEEDS,),
         notes=(MEANS,),
     )
     return make(
@@ -330,19 +334,21 @@ SHARE = Words(
     title="squared error lost without the feature",
     details=("squared error",),
     meaning=(
-        "Share of V(y) lost without the feature, in the population. At least the lower limit, if "
-        "E(y | others) and E(feature | others) are right to first order; no upper limit, as what "
+        "Share of V(y) lost without the feature, in the population: at least the lower limit; what "
         "the learner has not found is not in it."
     ),
+    always=(NEEDS,),
     notes=(MEANS, "P is conservative: the standard error at 0 is taken 1.41 times."),
     zero_variance=NEVER,
-    as_column=("conf_low", "share ≥", "Share of V(y) lost without the feature, at least."),
+    as_columns=(
+        ("conf_low", "share ≥", "Share of V(y) lost without it in the population, at least."),
+    ),
 )
 LOSS_OF = replace(
     SHARE,
     label="loss",
     meaning=SHARE.meaning.replace("Share of V(y)", "Squared error"),
-    as_column=("conf_low", "loss ≥", "The same in units of the squared error."),
+    as_columns=(("conf_low", "loss ≥", "The same in units of the squared error."),),
 )
 RELEVANT = replace(
     SHARE,
@@ -351,10 +357,13 @@ RELEVANT = replace(
         f"{SHARE.meaning} P relevant is of E(y | all) = E(y | others), of means and one feature at "
         "a time: the smaller P of its coefficients and of this share, doubled."
     ),
-    as_column=(
-        "p_value",
-        "P relevant",
-        "Of E(y | all) = E(y | others): the smaller P of the coefficients and the share, doubled.",
+    as_columns=(
+        *SHARE.as_columns,
+        (
+            "p_value",
+            "P relevant",
+            "Of E(y | all) = E(y | others): the smaller P of coefficients and share, doubled.",
+        ),
     ),
 )
 TARGETS = Words(
@@ -384,7 +393,7 @@ OVERLAP = Words(
 FIT = Words(
     label="R²_y",
     title="fit of the others",
-    meaning="Share of V(y) that the learner explains without the feature.",
+    meaning="Share of V(y) that E(y | others) explains.",
     remarks=partial(
         _warn,
         text="R²_y not above 0 ({}): without it the learner predicts no better than a constant, "
@@ -404,7 +413,7 @@ MISFIT_X = Words(
         low=-1.0,
         high=LEAST_P,
     ),
-    as_column=("p_value", "P misfit x", ""),
+    as_columns=(("p_value", "P misfit x", ""),),
 )
 MISFIT_Y = replace(
     MISFIT_X,
@@ -418,7 +427,7 @@ MISFIT_Y = replace(
         low=-1.0,
         high=LEAST_P,
     ),
-    as_column=("p_value", "P misfit y", ""),
+    as_columns=(("p_value", "P misfit y", ""),),
 )
 
 

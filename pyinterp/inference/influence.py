@@ -58,15 +58,21 @@ class LeastShare(Variance):
         size = np.abs(self.root)
         return np.divide(bse / 2, size, out=np.zeros_like(size), where=size > 0)
 
-    def _smaller(self, bse: FloatArray) -> FloatArray:
-        """Return the smaller statistic; missing where no refit uses the feature."""
-        error = np.fmax(TWICE * self.at_null, np.where(self.root > 0, self._at_root(bse), 0.0))
-        missing = np.full(len(bse), np.nan)
-        return np.asarray(np.divide(self.root, error, out=missing, where=error > 0))
+    def _smaller(self, bse: FloatArray, null: FloatArray) -> FloatArray:
+        """Return the smaller statistic; missing where no refit uses the feature.
+
+        Of another value than 0 it is above the quantile where the lower limit is above the value.
+        """
+        errors, both = self._at_root(bse), np.full((2, len(bse)), np.nan)
+        at = (errors > 0) & ((self.root > 0) | (null > 0))
+        away = self.root - np.sqrt(np.maximum(null, 0.0))
+        np.divide(self.root, TWICE * self.at_null, out=both[0], where=self.at_null > 0)
+        np.divide(away, errors, out=both[1], where=at)
+        return np.asarray(np.fmin(*both))
 
     def statistic(self, estimate: FloatArray, bse: FloatArray, null: FloatArray) -> FloatArray:
         """Return the statistic whose P is printed; missing where that is of two statistics."""
-        return np.where(np.isnan(self.others), self._smaller(bse), np.nan)
+        return np.where(np.isnan(self.others), self._smaller(bse, null), np.nan)
 
     def null_error(self, estimate: FloatArray, bse: FloatArray) -> FloatArray:
         """Return none: the statistic is of roots."""
@@ -76,10 +82,10 @@ class LeastShare(Variance):
         self, estimate: FloatArray, bse: FloatArray, null: FloatArray, alternative: Alternative
     ) -> FloatArray:
         """Return P that nothing is lost, and nothing else is different from 0."""
-        statistic = self._smaller(bse)
+        statistic = self._smaller(bse, null)
         p = np.where(np.isnan(statistic) & (estimate == 0), 1.0, stats.t.sf(statistic, self.df))
         both = np.minimum(2 * np.fmin(p, self.others), 1.0)
-        return np.where(np.isnan(self.others), p, both)
+        return np.where(np.isnan(self.others) | (null > 0), p, both)
 
     def interval(
         self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative
@@ -87,7 +93,7 @@ class LeastShare(Variance):
         """Return lower limits, shape (q, 2), without upper ones."""
         q = t_quantile(alpha, self.df)
         above = np.square(self.root - q * self._at_root(bse))
-        low = np.where(self._smaller(bse) > q, above, 0.0 * estimate)
+        low = np.where(self._smaller(bse, 0 * bse) > q, above, 0.0 * estimate)
         return np.column_stack([low, np.full(len(low), np.inf)])
 
 

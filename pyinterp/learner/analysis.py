@@ -240,7 +240,7 @@ class Analysis:
             every = every.whole
         times = every.evaluations.counts(refits)
         nobs, out = every.problem.population.nobs, self.context.where == "out of sample"
-        if not out or len(times) < nobs or times.min() < times.max() or not times.min():
+        if not out or len(times) != nobs or times.min() < times.max() or not times.min():
             raise InferenceError(
                 "Rows are pooled over refits that were not trained on them, every row over as "
                 f"many, but {self.context.plan} leaves rows out, or draws them again; fit with "

@@ -59,10 +59,6 @@ WHAT_P_TESTS = (
     "feature: where features are correlated, one that the response does not need has an "
     "importance too."
 )
-LOCO_TEST = (
-    "P tests whether the learner predicts as well when it is trained without the feature. It is no "
-    "test of relevance: a feature of pure noise has a value below the null."
-)
 ONE_SIDED_SQUARE = (
     "One-sided ({side}): a square has no sign, so P is the two-sided P, or 1 if the estimate is on "
     "the other side; the limit is one of the two-sided ones."
@@ -218,6 +214,8 @@ def _tests(results: EstimandResults, alpha: float, *, alone: bool) -> Iterator[F
     adjusted = inference.note if alone else inference.note_of_each
     if inference.simultaneous and variance.of_t:
         adjusted += f" Limits take {inference.quantile(alpha):.4f} as the quantile of t."
+    if adjusted and any(each.estimand.parameter.only for each in results.diagnostics):
+        adjusted += " Limits and P of the other columns are for one feature each."
     yield Footnote(adjusted)
     count = int(results.pvalues.notna().sum())
     if count > MANY_TESTS and not adjusted:
@@ -241,7 +239,7 @@ def _of_square(results: EstimandResults) -> Iterator[Footnote]:
         f"t = {estimate} / its s.e. {at}, not std err ({p}Student's t, {variance.df:g} df): "
         f"± 2 std err may hold {zero} though P < 0.05.",
     )
-    yield Footnote("", LOCO_TEST if results.estimand.leave_out else WHAT_P_TESTS.format(null=zero))
+    yield Footnote("", WHAT_P_TESTS.format(null=zero))
     if results.alternative != "two-sided":
         yield Footnote(ONE_SIDED_SQUARE.format(side=results.alternative))
 
@@ -249,7 +247,10 @@ def _of_square(results: EstimandResults) -> Iterator[Footnote]:
 def _of_rows(several: Sequence[EstimandResults], headings: Sequence[str]) -> list[Footnote]:
     """Warn of intervals that few of the data's rows decide, or few refits."""
     rows: dict[str, dict[tuple[str, str], str]] = {FEW_ROWS: {}, FEW_REFITS: {}}
-    for results, heading in zip(several, headings, strict=True):
+    every = (each for results in several for each in results.diagnostics)
+    # Of diagnostics those with limits and P.
+    more = {w.label: each for each in every if len((w := each.estimand.words).as_columns) > 1}
+    for heading, results in [*more.items(), *zip(headings, several, strict=True)]:
         variance = results.variance
         if variance.reason or not variance.of_t or variance.cov_type == "delta":  # rows as they are
             continue
@@ -311,14 +312,17 @@ def headings_of(several: Sequence[EstimandResults]) -> list[str]:
 
 def legend_of(several: Sequence[EstimandResults], headings: Sequence[str]) -> list[tuple[str, str]]:
     """Return headings of columns with their meaning, if no footnote has it."""
-    meanings: dict[str, str] = {}
+    columns, meanings = as_columns(several), {}
     if len(several) > 1:
-        meanings = {
-            f"{h}:": r.estimand.words.meaning for h, r in zip(headings, several, strict=True)
-        }
-    for results in several:
-        for each in results.diagnostics:
-            words = each.estimand.words
-            _, heading, meaning = words.as_column
+        parts = zip(headings, several, strict=True)
+        meanings = {f"{h}:": r.estimand.words.meaning for h, r in parts if r not in columns}
+    for each in [*(each for r in several for each in r.diagnostics), *columns]:
+        words = each.estimand.words
+        for _, heading, meaning in words.as_columns:
             meanings[f"{heading or words.label}:"] = meaning or words.meaning
     return list(meanings.items())
+
+
+def as_columns(several: Sequence[EstimandResults]) -> list[EstimandResults]:
+    """Return those, after the first one, that are columns of the others' table."""
+    return [r for r in several[1:] if r.estimand.words.as_columns[0][1]]

@@ -135,7 +135,7 @@ class EstimandResults(TableOfEstimands):
     @property
     def warning_column(self) -> pd.Series[float]:
         """What stands next to another table, and is warned of: the estimates, or P."""
-        return self.summary_frame()[self.estimand.words.as_column[0]]
+        return self.summary_frame()[self.estimand.words.as_columns[0][0]]
 
     @cached_property
     def params(self) -> pd.Series[float]:

@@ -315,10 +315,19 @@ class TableOfEstimands(Tabular, ABC):
         # A diagnostic of several estimands stands once, below the last one.
         last = {r.diagnostic.estimand.words.label: k for k, r in enumerate(several) if r.diagnostic}
         blocks: list[pd.DataFrame] = []
+        beside: list[EstimandResults] = []
         for k, (results, heading, frame) in enumerate(zip(several, headings, frames, strict=True)):
-            blocks.append(_block(results, heading, frame, below, options).rename(columns=columns))
-            if results.diagnostic is not None and k in last.values():
-                blocks.append(_diagnostics(results, frame.index, options))
+            others = results.diagnostics if k in last.values() else []
+            if results in footnotes.as_columns(several):
+                same = bool(beside) and {*beside[-1].exog_names} == {*results.exog_names}
+                others = [*(beside if same else []), *others, results]
+                blocks = blocks[:-1] if same else blocks
+            else:
+                block = _block(results, heading, frame, below, options)
+                blocks.append(block.rename(columns=columns))
+            if others:
+                blocks.append(_columns(others, results, frame.index, below, options))
+            beside = others
         alone, shown = len(several) == 1, len(frames[0])
         what = first.estimand.description if alone else ", ".join(dict.fromkeys(headings))
         facts = facts_of(first, what)
@@ -433,28 +442,42 @@ def _block(
         adjusted = results.simultaneous or results.p_adjust is not None
         p = "adj. P" if adjusted else variance.p_heading(results.alternative)
         cells[p] = list(map(p_text, frame["p_value"]))
+    return pd.DataFrame(cells).set_axis(_stubs(frame.index, {heading}, notes))
+
+
+def _stubs(terms: pd.Index, headings: set[str], notes: Sequence[Footnote]) -> list[str]:
+    """Return names of rows, with the numbers of footnotes that warn of them."""
     stubs = []
-    for term in map(str, frame.index):
-        marks = [str(k) for k, note in enumerate(notes, 1) if (heading, term) in note.marks]
+    for term in map(str, terms):
+        rows = {(heading, term) for heading in headings}
+        marks = [str(k) for k, note in enumerate(notes, 1) if rows & note.marks]
         # Raised, as brackets may be a part of a term's name.
         stubs.append(f"{term} {','.join(marks).translate(SUPERSCRIPTS)}" if marks else term)
-    return pd.DataFrame(cells).set_axis(stubs)
+    return stubs
 
 
-def _diagnostics(results: EstimandResults, terms: pd.Index, options: TableOptions) -> pd.DataFrame:
-    """Return a column of every diagnostic as text, a row per term, or per term of their own."""
+def _columns(
+    several: Sequence[EstimandResults],
+    results: EstimandResults,
+    terms: pd.Index,
+    notes: Sequence[Footnote],
+    options: TableOptions,
+) -> pd.DataFrame:
+    """Return columns of estimands as text, a row per term of results, or per term of their own."""
     columns = {}
-    for one in results.diagnostics:
+    for one in several:
         if not {*one.exog_names} <= {*results.exog_names}:
             terms = one.params.index
         words, frame = one.estimand.words, one.summary_frame(options.alpha).reindex(terms)
-        column, heading, _ = words.as_column
         numbers = options.numbers(frame) if words.unit else ["%.3f"] * len(frame)
-        texts = (
-            map(p_text, frame[column]) if column == "p_value" else map(cell, frame[column], numbers)
-        )
-        columns[heading or words.label] = list(texts)
-    return pd.DataFrame(columns, list(map(str, terms)))
+        for name, heading, _ in words.as_columns:
+            p = name == "p_value"
+            if not p and one is not results and words.label == results.estimand.words.label:
+                continue  # the same limit stands above
+            texts = map(p_text, frame[name]) if p else map(cell, frame[name], numbers)
+            columns[heading or words.label] = list(texts)
+    labels = {one.estimand.words.label for one in several}
+    return pd.DataFrame(columns).set_axis(_stubs(terms, labels, notes))
 
 
 def facts_of(results: EstimandResults, estimand: str) -> list[Fact]:

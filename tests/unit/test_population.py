@@ -5,6 +5,7 @@ Simulations have fixed seeds. Exact identities hold to 1e-10, or 1e-12 where no 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -247,7 +248,14 @@ def test_half_sampling_takes_its_first_pairs() -> None:
 
 
 @pytest.mark.parametrize(
-    "plan", [pi.Bootstrap(5), pi.Subsampling(5), pi.Holdout(0.5)], ids=lambda plan: plan.label
+    "plan",
+    [
+        pi.Bootstrap(5),
+        pi.Subsampling(5),
+        pi.Holdout(0.5),
+        pi.FreshDraws(lambda s: fit(100, s)[0], 5),
+    ],
+    ids=lambda plan: plan.label,
 )
 def test_plans_that_leave_rows_out_are_refused_by_name(plan: Any) -> None:
     _, res = fit(100, 4, plan)
@@ -392,6 +400,34 @@ def test_relevance_doubles_the_smaller_p() -> None:
     assert np.allclose(res.importance(["pfi", "population"]).pvalues["population"], expected)
 
 
+def test_p_relevant_is_a_column_beside_other_importances() -> None:
+    _, res = fit(200, 22)
+    several = res.importance(["pfi", "cvim", "population"], ["x", "c"])
+    text = str(several.summary())
+    limit = several["population"].conf_int()[0]["x"]
+    assert re.search(rf"R²_j +share ≥ +P relevant\n-+\nx +\S+ +{limit:.3f} +<0.001\n", text)
+    order = res.importance(["pfi", "population", "cvim"], ["x", "c"]).summary(notes="none")
+    text = str(order)
+    assert text.index(" PFI ") < text.index(" share ≥ P") < text.index(" CVIM ")
+    assert "std err & [0.05 & P relevant" in res.importance("population", "x").to_latex()
+
+
+def test_rows_of_other_columns_are_marked_and_said_to_be_of_one_feature() -> None:
+    data, _ = fit(200, 1)
+    data["y"] = np.exp(0.7 * data["y"])
+    learner = pi.Learner.from_formula("y ~ x + a + b", data, LinearRegression())
+    res = learner.fit(pi.CrossValidation(5), seed=1, progress=False)
+    found = res.population(p_adjust="holm")
+    skewed = found.importance.row_warnings["skewness"] > 0.4
+    marked = skewed & (found.relevance.pvalues < 0.05)
+    assert marked.any()
+    assert not marked.all()
+    below = str(found.summary()).split("P relevant")[-1]
+    for name, mark in marked.items():
+        assert bool(re.search(rf"^{name} [⁰-⁹¹²³]", below, re.MULTILINE)) == mark
+    assert "columns are for one feature each" in " ".join(str(found.summary()).split())
+
+
 def test_trees_find_an_interaction_that_slopes_do_not() -> None:
     rng, n = np.random.default_rng(11), 600
     a, b = rng.normal(size=(2, n))
@@ -497,3 +533,31 @@ def test_units_and_order_of_rows() -> None:
     targets = (each.compare_targets("x", sampler=LINEAR).params for each in (res, again))
     first, second = (each.to_numpy() for each in targets)
     assert second == pytest.approx(9 * first)
+
+
+def test_a_value_of_a_share_is_tested_by_its_limit() -> None:
+    _, res = fit(300, 19)
+    found = res.population("x", sampler=LINEAR)
+    low = float(found.importance.conf_int()[0]["x"])
+    for part in (found.importance, found.relevance):
+        p = [part.t_test(f"x = {low + away}").pvalue.item() for away in (-1e-9, 1e-9, 0.5)]
+        assert p[0] < 0.05 < p[1] < 0.06
+        assert p[2] > 0.999
+
+
+def test_few_rows_with_most_of_the_variation_are_marked() -> None:
+    """HC0 is too small then: with the true means a null was rejected in .14 of 2,000 rows."""
+    rng, n = np.random.default_rng(24), 300
+    data = pd.DataFrame({"x": rng.lognormal(0, 2, n), "a": rng.normal(size=n)})
+    data["y"] = 0.1 * data["x"] + data["a"] + rng.normal(size=n)
+    learner = pi.Learner.from_formula("y ~ x + a", data, LinearRegression())
+    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population(sampler=LINEAR)
+    assert found.row_warnings["skewness"]["x"] > 0.4 > found.row_warnings["skewness"]["a"]
+    assert "Few rows decide x" in str(found.summary())
+
+
+def test_short_notes_say_what_it_needs() -> None:
+    _, res = fit(100, 21)
+    found = res.population("x")
+    for part in (found, found.importance, found.relevance, res.compare_targets("x")):
+        assert "right to first order" in " ".join(str(part.summary()).split())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from pyinterp._typing import FloatArray
 from pyinterp.data.features import Features
 from pyinterp.errors import LossError
-from pyinterp.estimands.estimand import Estimand, Problem, Words
+from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import Relation, comparison
 from pyinterp.estimands.risk import best_constant
@@ -39,7 +40,7 @@ def leave_one_covariate_out(
         notes = ("Under squared loss CVIM estimates twice LOCO's target.",)
     # The truth of an irrelevant feature is a little below 0, where learning its effect costs more
     # than the feature gives; above it the error grows with the value, as for PFI.
-    return comparison(
+    found = comparison(
         problem,
         chosen,
         row_loss,
@@ -49,6 +50,7 @@ def leave_one_covariate_out(
             title="leave-one-covariate-out importance",
             meaning="the learner is trained on the same rows without the feature.",
             notes=notes,
+            always=("No P: the std err of noise is too large. `population()` has P relevant.",),
             zero_variance=(
                 "the learner predicts the same without it in every refit, which does not mean "
                 "certainly 0"
@@ -60,6 +62,7 @@ def leave_one_covariate_out(
         coverage=("LOCO",) if differs else (),
         no_weights=None,
     )
+    return replace(found, parameter=Parameter(no_effect=found.parameter.no_effect))
 
 
 def _measure(case: ModelOnRows, *, features: Features, loss: Loss) -> Measurement:
