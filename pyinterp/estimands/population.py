@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -234,24 +234,45 @@ def misfit_of(
     return square_of(uh, hh, float(np.square(left).sum(axis=1).mean()) or 1.0)
 
 
-def coefficients(
+def of_population(
     problem: Problem,
     features: str | Sequence[str] | None = None,
     sampler: SamplerLike = "conditional",
     *,
+    read: Literal["coefficients", "relevance", "targets"] = "coefficients",
     default: bool = False,
 ) -> Estimand:
-    r"""Coefficients of the population: slopes of numbers, and contrasts of levels with the first.
+    r"""Return one of three readings of one measurement; by default the other two stand beside it.
+
+    *Coefficients* are slopes of numbers, and contrasts of levels with the first.
 
     .. math:: \theta = E[V u] / E[V^2], \quad u = Y - E(Y \mid Z), \quad V = X - E(X \mid Z)
 
     (Robinson 1988). It is the mean effect of a unit, weighted by :math:`V(X \mid Z)`. Of level k,
     :math:`V = 1\{k\} - p_k / (p_k + p_0)` on rows of it and the first: levels that are residualized
     together are mixed with each other's effects (Goldsmith-Pinkham, Hull and Kolesár 2024).
+
+    *Relevance* is the share of V(y) that is lost without a feature, at least, with P.
+
+    .. math:: N_+^2 / (D\, V(Y)), \quad N = E[u h], \quad D = E[h^2], \quad h = f - E(f \mid Z)
+
+    It is the explained sum of squares of u on h: LOCO and half of CVIM of nature if f is right, and
+    less if it is not, as no h explains more than the right one. P is of
+    :math:`E(Y \mid X) = E(Y \mid Z)`: the smaller of two, doubled, of this share and of the
+    coefficients, all levels at once.
+
+    *Targets* are :math:`D`, :math:`N_+^2 / D` and :math:`D - N_+^2 / D`: half of CVIM by plug-in,
+    of the mean over refits; what is lost without the feature; and what is used beyond what is
+    there, 0 if h is right.
     """
     every, make = _maker(problem, features, sampler, default)
+    if read == "targets":
+        names = [f"{one.name}, {what}" for one in every for what in ("used", "there", "beyond")]
+        return make(targets_of, TARGETS, names)
+    diagnostic = make(_relevance, RELEVANT, parameter=LEAST)
+    if read == "relevance":
+        return diagnostic
     misfit = partial(misfit_of, population=problem.population, codes=problem.codes)
-    diagnostic: Estimand | None = relevance(problem, features, sampler, default=default)
     for each, words, parameter in (
         (partial(least_loss, share=False), LOSS_OF, LEAST),
         (least_loss, SHARE, LEAST),
@@ -284,45 +305,9 @@ def coefficients(
     )
 
 
-def relevance(
-    problem: Problem,
-    features: str | Sequence[str] | None = None,
-    sampler: SamplerLike = "conditional",
-    *,
-    default: bool = False,
-) -> Estimand:
-    r"""Share of V(y) that is lost without a feature, at least, with the P of relevance.
-
-    .. math:: N_+^2 / (D\, V(Y)), \quad N = E[u h], \quad D = E[h^2], \quad h = f - E(f \mid Z)
-
-    It is the explained sum of squares of u on h: LOCO and half of CVIM of nature if f is right, and
-    less if it is not, as no h explains more than the right one. P is of
-    :math:`E(Y \mid X) = E(Y \mid Z)`: the smaller of two, doubled, of this share and of the
-    coefficients, all levels at once.
-    """
-    return _maker(problem, features, sampler, default)[1](_relevance, RELEVANT, parameter=LEAST)
-
-
-def targets(
-    problem: Problem,
-    features: str | Sequence[str],
-    sampler: SamplerLike = "conditional",
-    *,
-    default: bool = False,
-) -> Estimand:
-    r"""How much of a feature the learner uses, how much is there at least, and the difference.
-
-    .. math:: D = E[h^2], \quad N_+^2 / D, \quad D - N_+^2 / D
-
-    Half of CVIM by plug-in, of the mean over refits; what is lost without the feature; and what is
-    used beyond what is there, 0 if h is right.
-    """
-    every, make = _maker(problem, features, sampler, default)
-    names = [f"{one.name}, {what}" for one in every for what in ("used", "there", "beyond")]
-    return make(targets_of, TARGETS, names)
-
-
-def _warn(estimates: pd.Series[float], *, text: str, low: float, high: float) -> Sequence[str]:
+def _warn(
+    estimates: pd.Series[float], *, text: str, low: float = -np.inf, high: float = np.inf
+) -> Sequence[str]:
     """Return a warning that names the terms whose values are between two numbers."""
     names = list_of(estimates.index[(estimates > low) & (estimates < high)])
     return [text.format(names)] if names else []
@@ -387,7 +372,6 @@ OVERLAP = Words(
         text=f"R²_j above {LARGEST_SHARE:g} ({{}}): the feature hardly varies given the others, "
         "and what E(y | others) has not learned may exceed the standard error.",
         low=LARGEST_SHARE,
-        high=np.inf,
     ),
 )
 FIT = Words(
@@ -398,7 +382,6 @@ FIT = Words(
         _warn,
         text="R²_y not above 0 ({}): without it the learner predicts no better than a constant, "
         "and E(y | others) is wrong if the others matter.",
-        low=-np.inf,
         high=1e-12,
     ),
 )
@@ -410,7 +393,6 @@ MISFIT_X = Words(
         _warn,
         text="Small trees on the others predict more of the feature ({}): its mean given "
         "them is not right, and its rows hold only if E(y | others) is.",
-        low=-1.0,
         high=LEAST_P,
     ),
     as_columns=(("p_value", "P misfit x", ""),),
@@ -424,7 +406,6 @@ MISFIT_Y = replace(
         _warn,
         text="Small trees on the others predict more of the response ({}): E(y | others) "
         "is not right, and its rows hold only if E(feature | others) is.",
-        low=-1.0,
         high=LEAST_P,
     ),
     as_columns=(("p_value", "P misfit y", ""),),
@@ -568,20 +549,19 @@ def _measure(
         else:  # no column is left
             without = pick(np.asarray(best_constant(case, loss)))
         columns += [observed, expected.reshape(observed.shape), without]
-        blocks: list[tuple[IntArray, FloatArray]] = []
+        at_draws = np.empty((case.sample.nobs, without.shape[1] * max(len(one.levels), 1)))
 
         def keep(
-            block: Draws, predictions: FloatArray, one: Feature = one, blocks: Any = blocks
+            block: Draws, predictions: FloatArray, one: Feature = one, kept: Any = at_draws
         ) -> tuple[FloatArray, FloatArray]:
             outputs = np.moveaxis(pick(predictions), -1, 0)  # by output, row and draw
             means = outputs if one.levels else [block.mean(each)[:, None] for each in outputs]
-            blocks.append((block.rows, np.concatenate([*means], axis=1)))
+            kept[block.rows] = np.concatenate([*means], axis=1)
             return outputs[0], block.mean(outputs[0])
 
         rng = case.draw(f"{one.name} of the population")
         mean_over_draws(case.whatif.of(one.variables), law, "auto", rng, keep)
-        rows, values = (np.concatenate(part) for part in zip(*blocks, strict=True))
-        columns.append(values[np.argsort(rows)])
+        columns.append(at_draws)
     return {"rows": Estimate.of_rows(np.column_stack(columns))}
 
 

@@ -11,7 +11,6 @@ import pandas as pd
 
 from pyinterp.checks import check_choice
 from pyinterp.errors import OptionError
-from pyinterp.estimands.estimand import Estimand
 from pyinterp.estimands.importance.loco import leave_one_covariate_out
 from pyinterp.estimands.importance.losses import Permutations, Relation
 from pyinterp.estimands.importance.metric_importance import metric_importance
@@ -23,7 +22,7 @@ from pyinterp.estimands.importance.permutation import (
     permutation_importance,
 )
 from pyinterp.estimands.importance.variable_importance import Adjustment, amvim, cvim, mvim
-from pyinterp.estimands.population import coefficients, learns_less, relevance, targets, trial
+from pyinterp.estimands.population import learns_less, of_population, trial
 from pyinterp.estimands.positivity import positivity, redundancy
 from pyinterp.inference import Replicates
 from pyinterp.learner.fitted_models import ONE_GROUP, FittedModels, Inference
@@ -378,7 +377,7 @@ class Importances(FittedModels):
         {sampler}
         others : {"auto", "learner", "default"}
             What learns E(Y | Z): the learner without the feature, or linear regression, then trees.
-            "auto" is the learner, unless it predicts worse than the default one.
+            "auto" is the learner, unless it has no offset and predicts worse than the default one.
         {rows}
         {inference}
 
@@ -404,29 +403,26 @@ class Importances(FittedModels):
         term
         bmi   6.8  9.6
         """
-        results: Any = self._pool(coefficients, features, others, sampler=sampler, **inference)
+        results: Any = self._pool(features, others, sampler=sampler, **inference)
         return results and PopulationResults.of(results)  # nothing, if one only asks
 
     def _pool(
-        self,
-        function: Callable[..., Estimand],
-        features: str | Sequence[str] | None = None,
-        others: Others = "auto",
-        **options: Any,
+        self, features: str | Sequence[str] | None = None, others: Others = "auto", **options: Any
     ) -> EstimandResults:
         """Estimate an estimand of the population, with the learner of E(Y | Z) that is chosen."""
         check_choice("others", others, get_args(Others))
         self.analysis.need_trainer()
-        if default := others == "auto":
+        # The default learner takes no offset.
+        if default := others == "auto" and not self.analysis.context.offset:
             analysis = self.analysis.cross_fits
             (tally,) = analysis.measure(trial(analysis.problem))
             rows = Replicates(evaluations=analysis.evaluations, tally=tally).row_means
             default = learns_less(rows)
         default |= others == "default"
-        return self._estimate(function, features, default=default, **options)
+        return self._estimate(of_population, features, default=default, **options)
 
     def _relevance(self, *args: Any, **options: Any) -> EstimandResults:
-        return self._pool(relevance, *args, **options)
+        return self._pool(*args, read="relevance", **options)
 
     @takes(refused={"by": ONE_GROUP})
     def compare_targets(
@@ -466,7 +462,7 @@ class Importances(FittedModels):
         >>> folds.compare_targets("bmi").params.round().to_dict()
         {'bmi, used': 1269.0, 'bmi, there': 1136.0, 'bmi, beyond': 133.0}
         """
-        return self._pool(targets, features, others, sampler=sampler, **inference)
+        return self._pool(features, others, sampler=sampler, read="targets", **inference)
 
     @takes()
     def native_importance(

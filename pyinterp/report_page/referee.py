@@ -17,6 +17,8 @@ import numpy.typing as npt
 from scipy import stats
 
 from pyinterp.errors import InferenceError, OptionError, PyinterpError, list_of, quote
+from pyinterp.estimands.population import of_population
+from pyinterp.estimands.requests import key_of
 from pyinterp.inference.half_sample.constants import LARGEST_SKEWNESS
 from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.replicates import covariance
@@ -41,7 +43,7 @@ def referee(
     Relevant or only correlated, why intervals are not symmetric, what P tests, how many rows
     decide, whether another seed would change the order, time order, clusters, weights, missing
     values, software. No model is trained for it: permutation importances and those given the other
-    features are measured if they were not.
+    features are measured if they were not; P relevant of `population` is told if it was.
 
     Parameters
     ----------
@@ -94,6 +96,7 @@ def referee(
     except PyinterpError as error:
         table, why = pfi, str(error)
     facts = _facts(pfi, table.parts[-1], why) | {"notes": res.analysis.facts.plan_note}
+    facts |= {"relevant": "", "cost": ""} | _in_nature(res, features)
     said = {
         words.pop("question"): " ".join(
             text.format(**facts, fits=len(res.analysis.refits))
@@ -145,6 +148,20 @@ def _facts(pfi: EstimandResults, given: EstimandResults, why: str) -> dict[str, 
         "model": ", ".join(filter(None, names)),
         "versions": ", ".join(f"{name} {number}" for name, number in context.versions),
     }  # fmt: skip
+
+
+def _in_nature(res: Interpretable, features: str | Sequence[str] | None) -> dict[str, str]:
+    """Return features whose P relevant is small, if `population` was asked, or what it costs."""
+    try:
+        analysis, problem = res.analysis.cross_fits, res.analysis.problem
+        for default in (False, True):
+            asked = of_population(problem, features, read="relevance", default=default)
+            if key_of(asked) in analysis.tallies:
+                p = res.estimate(asked, p_adjust="holm").pvalues
+                return {"relevant": list_of(p.index[p < LEVEL], most=20) or "no feature"}
+        return {"cost": str(2 * len(analysis.refits) * len(problem.choose(features)))}
+    except PyinterpError:  # a plan or a learner that has none
+        return {}
 
 
 def _order(pfi: EstimandResults, used: npt.NDArray[np.bool_]) -> dict[str, str]:

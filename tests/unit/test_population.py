@@ -18,6 +18,7 @@ from sklearn.linear_model import (
     HuberRegressor,
     LinearRegression,
     LogisticRegression,
+    PoissonRegressor,
     QuantileRegressor,
 )
 from sklearn.model_selection import KFold
@@ -224,7 +225,7 @@ def test_with_lm_they_are_least_squares() -> None:
 def test_rows_are_means_over_refits_that_have_not_seen_them() -> None:
     _, res = fit(200, 3, pi.CrossValidation(4, repeats=3))
     analysis = res.analysis
-    estimand = population.coefficients(analysis.problem, "x")
+    estimand = population.of_population(analysis.problem, "x")
     analysis.measure(estimand)
     rows = np.zeros((200, 7))
     for case in analysis.cases:
@@ -561,3 +562,15 @@ def test_short_notes_say_what_it_needs() -> None:
     found = res.population("x")
     for part in (found, found.importance, found.relevance, res.compare_targets("x")):
         assert "right to first order" in " ".join(str(part.summary()).split())
+
+
+def test_a_learner_with_an_offset_learns_the_response() -> None:
+    """The default learner does not take it: a null that the exposure depends on would matter."""
+    rng, n = np.random.default_rng(25), 400
+    x, a = rng.normal(size=(2, n))
+    data = pd.DataFrame({"x": x, "a": a, "t": np.exp(0.3 * x)})
+    data["y"] = rng.poisson(data["t"] * (1 + a**2))
+    learner = pi.Learner.from_formula("y ~ x + a", data, PoissonRegressor(), exposure="t")
+    res = learner.fit(pi.CrossValidation(5), seed=1, progress=False)
+    assert res.population("x").estimand.leave_out == {"x": ("x",)}
+    assert res.population("x", others="default").estimand.leave_out == {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,21 @@ def test_what_is_relevant_is_what_both_tests_say(res: Any) -> None:
     assert "squared error" in answer
     assert "poor" not in answer
     assert "no better than a constant" not in answer
+
+
+def test_p_relevant_is_told_where_it_was_measured() -> None:
+    res = fit()
+    answer = next(iter(said(res, features=["a", "b"]).values()))
+    assert "not tested by them. P relevant of `res.population()` tests it" in answer
+    assert "up to 40 fits" in answer  # 2 features, 10 refits
+    p = replace(res.population(["a", "b"]).relevance, p_adjust="holm").pvalues
+    trained = len(res.analysis.cross_fits.tallies)
+    answer = next(iter(said(res, features=["a", "b"]).values()))
+    assert _names(answer, r"see what its table needs\)") == set(p.index[p < 0.05])
+    assert "not tested" not in answer
+    assert len(res.analysis.cross_fits.tallies) == trained
+    few = fit(plan=pi.Subsampling(20))
+    assert next(iter(said(few).values())).endswith("is not tested by them.")
 
 
 def _names(text: str, before: str) -> set[str]:
