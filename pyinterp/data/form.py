@@ -83,8 +83,7 @@ class Form:
         if column.dtype.kind in "iufb" and (name in self.missing or not column.isna().any()):
             values: Any = column.to_numpy()
         elif column.dtype.kind == "M":
-            values = pd.DatetimeIndex(column).to_pydatetime().tolist()
-            values = [None if pd.isna(value) else value for value in values]
+            values = [None if pd.isna(m) else m for m in pd.DatetimeIndex(column).to_pydatetime()]
         else:
             values = column.astype(object).where(column.notna(), None).tolist()
         if dtype is not None and dtype.is_integer() and column.dtype.kind == "f":

@@ -101,7 +101,9 @@ def _column(dtype: str, values: Any) -> ExtensionArray:
     if values.dtype.kind == "M":
         zone = _zone(dtype.removesuffix("]").partition(", ")[2])
         return pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(zone).array
-    kind: Any = pd.api.types.pandas_dtype(dtype)
+    # pandas 2 has the type under no name.
+    text: Any = pd.StringDtype(na_value=np.nan)
+    kind = text if dtype == "str" else pd.api.types.pandas_dtype(dtype)
     # Types of numpy, such as texts of 1,000 characters, can be larger than what they hold.
     if values.dtype.kind != "O" or isinstance(kind, np.dtype):
         raise FileError(f"a column of type {quote(dtype)} has values of another one")

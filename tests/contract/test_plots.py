@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from copy import deepcopy
 from functools import partial
 from typing import Any
@@ -47,7 +48,10 @@ def layers(plot: ggplot) -> dict[str, pd.DataFrame]:
     """Draw the plot and return the data that each layer was built to show, by geom."""
     assert plot.draw() is not None
     built = deepcopy(plot)
-    built._build()
+    # As plotnine does before it builds.
+    old = pd.__version__ < "3"
+    with pd.option_context("mode.copy_on_write", True) if old else nullcontext():
+        built._build()
     return {type(layer.geom).__name__: layer.data for layer in built.layers}
 
 

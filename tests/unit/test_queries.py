@@ -68,6 +68,8 @@ AS_IN_PANDAS = [
 
 @pytest.mark.parametrize("query", AS_IN_PANDAS)
 def test_queries_name_the_rows_of_pandas(query: str) -> None:
+    if query.startswith("`it's`") and pd.__version__ < "3":
+        pytest.skip("pandas 2 can't read apostrophes in names")
     expected = DATA.eval(query.strip(), engine="python")
     np.testing.assert_array_equal(evaluate(query, DATA, "rows"), expected)
     assert bool(expected.any()) or query.startswith("c")

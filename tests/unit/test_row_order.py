@@ -38,7 +38,8 @@ def frame(seed: int, *, ordered: bool, classes: bool = False) -> pd.DataFrame:
 
 
 def notes(data: pd.DataFrame, plan: Any = None, *, notes: str = "short", **options: Any) -> str:
-    learner = LogisticRegression() if data["y"].dtype == "str" else LinearRegression()
+    numeric = pd.api.types.is_numeric_dtype(data["y"])
+    learner = LinearRegression() if numeric else LogisticRegression()
     plan = pi.Bootstrap(5) if plan is None else plan
     results = pi.Learner.from_formula("y ~ x + z", data, learner, **options).fit(plan, seed=1)
     return " ".join(str(results.pd("x", grid=[0, 1]).summary(notes=notes)).split())

@@ -49,7 +49,7 @@ def test_booleans_are_read_as_booleans(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["str", "string", "object", "category"])
 def test_strings_and_categories_are_read_as_such(dtype: str) -> None:
     given = column(LEVELS).astype(dtype)
-    assert read(given).dtype == ("str" if dtype == "string" else dtype)
+    assert read(given).dtype == ("str" if dtype == "string" else given.dtype.name)
     assert read(given).tolist() == LEVELS
 
 
@@ -63,7 +63,11 @@ def test_strings_and_categories_are_read_as_such(dtype: str) -> None:
         (TRUTH, "boolean"),
         (TRUTH, "object"),
         (LEVELS, "string"),
-        (LEVELS, "str"),
+        pytest.param(
+            LEVELS,
+            "str",
+            marks=pytest.mark.skipif(pd.__version__ < "3", reason="pandas 2 makes texts of them"),
+        ),
         (LEVELS, "object"),
         (LEVELS, "category"),
     ],

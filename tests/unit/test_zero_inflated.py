@@ -164,7 +164,7 @@ def test_rows_of_a_smooth_are_asked_for_by_name() -> None:
 
 def test_what_else_a_model_needs_is_quoted_as_its_own_words() -> None:
     series = sm.tsa.SARIMAX(DATA["x"].to_numpy(), exog=DATA[["z"]].to_numpy()).fit(disp=0)
-    with pytest.raises(PredictionError, match=r"SARIMAX can't .*TypeError: .*`lambda Z: results."):
+    with pytest.raises(PredictionError, match=r"SARIMAX can't .*Error: .*`lambda Z: results."):
         pi.FittedModel(series, DATA[["z"]].to_numpy()).pd("x1")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # groups without a choice are left out
