@@ -24,6 +24,7 @@ from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.replicates import covariance
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.report_page.page import html_table, resource, section, write_page
+from pyinterp.results.footnotes import coverage_note
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOfEstimands
 from pyinterp.storage.files import target_of
@@ -88,7 +89,9 @@ def referee(
         target_of(path)  # an error before the work
     pfi, why = res.pfi(features, p_adjust="holm"), ""
     if pfi.pvalues.isna().all():
-        raise InferenceError(f"`referee` needs P of importances: {pfi.variance.reason or 'none'}.")
+        raise InferenceError(
+            f"`referee` needs P of importances: {pfi.variance.reason or 'no refit uses a feature'}."
+        )
     squared = pfi.fit is not None and pfi.fit.name == "squared error"
     several = ["pfi", "cvim" if squared else "conditional_pfi"]
     try:
@@ -127,6 +130,7 @@ def _facts(pfi: EstimandResults, given: EstimandResults, why: str) -> dict[str, 
               "unused": ~differs, "harm": differs & ~used, "tied": tied,
               "skewed": pfi.row_warnings["skewness"] > LARGEST_SKEWNESS}  # fmt: skip
     own, (low, high) = float(pfi.params[top]), pfi.inference.interval(LEVEL)[at]
+    alone = replace(pfi, p_adjust=None)  # as intervals are
     rows, square = np.sort(pfi.row_frame()[top].to_numpy()), pfi.variance.varies_as_square
     few, frequency = max(round(len(rows) / 100), 1), "frequency" in context.weighting
     poor = fit is not None and fit.explained_share <= 0
@@ -138,11 +142,11 @@ def _facts(pfi: EstimandResults, given: EstimandResults, why: str) -> dict[str, 
         **_order(pfi, used.to_numpy()),
         "poor": f"{fit.share_name} = {fit.share_text} {context.where}" if fit and poor else "",
         "why": why, "loss": fit.name if fit else "", "top": top, "null": f"{pfi.null:g}",
-        "square": f"{top}, {own:.4g} {reach}" if square else "",
-        "plain": "" if square else pfi.variance.label,
+        "square": f"{top}, {own:.4g} {reach}" if square else "", "simulated": coverage_note(alone),
+        "plain": "" if square else f"{top}, {own:.4g} {reach}, by the variance {pfi.variance.label}",
         "count": len(used), "holm": int(differs.sum()),
-        "raw": int((replace(pfi, p_adjust=None).pvalues < LEVEL).sum()),
-        "few": few, "rows": len(rows), "less": f"{1 - rows[:-few].mean() / rows.mean():.0%}",
+        "raw": int((alone.pvalues < LEVEL).sum()),
+        "few": few, "rows": len(rows), "less": f"{1 - rows[:-few].mean() / rows.mean():.0%}" if used[top] else "",
         "sampling": "" if frequency else context.weighting,
         "frequency": context.weighting if frequency else "",
         "model": ", ".join(filter(None, names)),

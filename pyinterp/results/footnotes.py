@@ -180,7 +180,7 @@ def _intervals(results: EstimandResults, *, alone: bool) -> list[Footnote]:
         return []
     if variance.reason:
         return [Footnote(f"No standard errors and intervals: {variance.reason}.")]
-    coverage = _coverage(results)
+    coverage = coverage_note(results)
     # Variances that are no default are known to fall short, which short notes say too.
     short = coverage == NO_SIMULATION or variance.cov_type != "half-sample"
     covers = Footnote(coverage) if short else Footnote("", coverage)
@@ -284,7 +284,7 @@ def _enumerate(terms: Iterable[object]) -> str:
     return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
 
 
-def _coverage(results: EstimandResults) -> str:
+def coverage_note(results: EstimandResults) -> str:
     """Return the coverage in simulations, or that there are none; nothing for one model."""
     estimand, context, variance = results.estimand, results.context, results.variance
     if variance.warning:

@@ -397,7 +397,8 @@ class EstimandResults(TableOfEstimands):
         Raises
         ------
         OptionError
-            If neither is given, or one that changes nothing, or they are no such numbers.
+            If neither is given, or one that changes nothing, or they are no such numbers, or no test
+            is to have a power.
         InferenceError
             For one-sided results, without standard errors, and for importances by another variance
             than the half-sample one.
@@ -452,6 +453,11 @@ class EstimandResults(TableOfEstimands):
                 "The standard error of an importance grows with it, and this variance "
                 f"({self.variance.label}) does not say how far: use the half-sample variance of "
                 "`pi.HalfSampling()`, the default."
+            )
+        if width is None and self.null is None:
+            raise OptionError(
+                "A power is of a test, and there is no test of no effect of these results: give a "
+                '`width`, or ask for effects, as of `res.ame()` or `res.pd("x", kind="c-ice")`.'
             )
         factors = more_rows(self.inference, alpha, width, effect, power)
         return pd.DataFrame(

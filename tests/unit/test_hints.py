@@ -20,7 +20,8 @@ from pyinterp.errors import NamesWarning, OptionError
 from pyinterp.models.specification import choices, specification
 
 PEERS = ["vi", "coef", "permutation_importance", "shap", "anova", "partial_dependence", "ice",
-         "feature_importances_", "vip", "score"]  # fmt: skip
+         "feature_importances_", "vip", "score", "importances_mean", "marginal_effects",
+         "odds_ratio", "emmeans", "power"]  # fmt: skip
 
 
 def rng_y() -> Any:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import pyinterp as pi
-from pyinterp.errors import OptionError
+from pyinterp.errors import InferenceError, OptionError
 
 
 def rows(n: int = 200) -> pd.DataFrame:
@@ -149,6 +150,39 @@ def test_a_learner_that_found_nothing_is_said_to_have() -> None:
     harm = set(pfi.params.index[(pfi.pvalues < 0.05) & (pfi.params < 0)])
     assert _names(answer, "when it is drawn independently") == harm
     assert ("no better than a constant" in answer) == (pfi.fit.explained_share <= 0)
+
+
+def test_intervals_are_said_to_be_as_they_are(res: Any) -> None:
+    """Symmetric ones, and ones that no simulation is of, are said to be so."""
+    answer = list(said(fit("y ~ a + b", plan=pi.CrossValidation(5))).values())[1]
+    found = re.search(r"reaches (\S+) down and (\S+) up, by the variance corrected", answer)
+    assert found
+    assert found[1] == found[2]
+    few = fit("y ~ a + b", plan=pi.HalfSampling(5, pairs=5))
+    for results in (res, few):
+        none = "No simulations say" in str(results.pfi().summary(notes="full"))
+        answer = list(said(results).values())[1]
+        assert ("No simulations say" in answer) == none
+        assert ("simulation" in answer) and ("documentation" not in answer)
+
+
+def test_a_feature_that_is_not_shown_to_be_used_has_no_rows_that_decide() -> None:
+    noise = list(said(fit("c ~ a + b", plan=pi.HalfSampling(5, pairs=5))).values())[3]
+    assert "smaller" not in noise
+    assert "No feature is shown to be used" in noise
+    assert "smaller" in list(said(fit("y ~ a + b")).values())[3]
+
+
+def test_a_plan_without_pairs_is_said_to_have_none() -> None:
+    *_, without = said(fit("y ~ a + b", plan=pi.CrossValidation(5))).values()
+    *_, halves = said(fit("y ~ a + b")).values()
+    assert "pairs" not in without
+    assert "15 pairs" in halves
+
+
+def test_a_learner_that_uses_nothing_is_refused_in_words() -> None:
+    with pytest.raises(InferenceError, match="no refit uses a feature"):
+        pi.referee(fit("y ~ a + b", DummyRegressor(), plan=pi.HalfSampling(5, pairs=5)))
 
 
 def test_the_page_has_the_answers_and_the_table(res: Any, tmp_path: Path) -> None:
