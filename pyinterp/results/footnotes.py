@@ -247,10 +247,11 @@ def _of_square(results: EstimandResults) -> Iterator[Footnote]:
 def _of_rows(several: Sequence[EstimandResults], headings: Sequence[str]) -> list[Footnote]:
     """Warn of intervals that few of the data's rows decide, or few refits."""
     rows: dict[str, dict[tuple[str, str], str]] = {FEW_ROWS: {}, FEW_REFITS: {}}
-    every = (each for results in several for each in results.diagnostics)
-    # Of diagnostics those with limits and P.
-    more = {w.label: each for each in every if len((w := each.estimand.words).as_columns) > 1}
-    for heading, results in [*more.items(), *zip(headings, several, strict=True)]:
+    tables = dict(zip(headings, several, strict=True))
+    for each in diagnostics_of(several):
+        if len(each.estimand.words.as_columns) > 1:  # those with limits and P
+            tables[each.estimand.words.label] = each
+    for heading, results in tables.items():
         variance = results.variance
         if variance.reason or not variance.of_t or variance.cov_type == "delta":  # rows as they are
             continue
@@ -316,11 +317,19 @@ def legend_of(several: Sequence[EstimandResults], headings: Sequence[str]) -> li
     if len(several) > 1:
         parts = zip(headings, several, strict=True)
         meanings = {f"{h}:": r.estimand.words.meaning for h, r in parts if r not in columns}
-    for each in [*(each for r in several for each in r.diagnostics), *columns]:
+    for each in [*diagnostics_of(several), *columns]:
         words = each.estimand.words
         for _, heading, meaning in words.as_columns:
             meanings[f"{heading or words.label}:"] = meaning or words.meaning
     return list(meanings.items())
+
+
+def diagnostics_of(several: Sequence[EstimandResults]) -> list[EstimandResults]:
+    """Return the diagnostics of several estimands."""
+    found: list[EstimandResults] = []
+    for results in several:
+        found += results.diagnostics
+    return found
 
 
 def as_columns(several: Sequence[EstimandResults]) -> list[EstimandResults]:

@@ -397,8 +397,8 @@ class EstimandResults(TableOfEstimands):
         Raises
         ------
         OptionError
-            If neither is given, or one that changes nothing, or they are no such numbers, or no test
-            is to have a power.
+            If neither is given, or one that changes nothing, or they are no such numbers, or no
+            test is to have a power.
         InferenceError
             For one-sided results, without standard errors, and for importances by another variance
             than the half-sample one.

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import product
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, get_args
 
@@ -449,7 +450,7 @@ def _stubs(terms: pd.Index, headings: set[str], notes: Sequence[Footnote]) -> li
     """Return names of rows, with the numbers of footnotes that warn of them."""
     stubs = []
     for term in map(str, terms):
-        rows = {(heading, term) for heading in headings}
+        rows = {*product(headings, [term])}
         marks = [str(k) for k, note in enumerate(notes, 1) if rows & note.marks]
         # Raised, as brackets may be a part of a term's name.
         stubs.append(f"{term} {','.join(marks).translate(SUPERSCRIPTS)}" if marks else term)

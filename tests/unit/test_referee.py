@@ -163,7 +163,8 @@ def test_intervals_are_said_to_be_as_they_are(res: Any) -> None:
         none = "No simulations say" in str(results.pfi().summary(notes="full"))
         answer = list(said(results).values())[1]
         assert ("No simulations say" in answer) == none
-        assert ("simulation" in answer) and ("documentation" not in answer)
+        assert "simulation" in answer
+        assert "documentation" not in answer
 
 
 def test_a_feature_that_is_not_shown_to_be_used_has_no_rows_that_decide() -> None:
