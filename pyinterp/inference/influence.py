@@ -119,16 +119,12 @@ def influence(replicates: Replicates) -> Variance:
         return found
     sampled = units_of(len(estimate.rows), cluster, None)
     covs = [_covariance(test.rows, sampled) for test in estimate.tests]
+    both = zip(estimate.tests, covs, strict=True)
     return LeastShare(
         **{part.name: getattr(found, part.name) for part in fields(found)},
         root=np.array([test.value[0] for test in estimate.tests]),
         at_null=np.sqrt([cov[0, 0] for cov in covs]),
-        others=np.array(
-            [
-                _joint_p(test.value[1:], cov[1:, 1:], found.df)
-                for test, cov in zip(estimate.tests, covs, strict=True)
-            ]
-        ),
+        others=np.array([_joint_p(t.value[1:], c[1:, 1:], found.df) for t, c in both]),
     )
 
 

@@ -28,6 +28,7 @@ from pyinterp.inference import Replicates
 from pyinterp.learner.fitted_models import ONE_GROUP, FittedModels, Inference
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.rowwise import LossLike
+from pyinterp.parallel.progress import tell
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import ImportanceResults, PopulationResults, UncertaintyResults
@@ -412,13 +413,13 @@ class Importances(FittedModels):
         """Estimate an estimand of the population, with the learner of E(Y | Z) that is chosen."""
         check_choice("others", others, get_args(Others))
         self.analysis.need_trainer()
-        # The default learner takes no offset.
-        if default := others == "auto" and not self.analysis.context.offset:
-            analysis = self.analysis.cross_fits
+        analysis, default = self.analysis.cross_fits, others == "default"
+        fits = 2 * len(analysis.refits) * len(analysis.problem.choose(features))
+        tell(f"Population: up to {fits} fits", options.get("progress", False))
+        if others == "auto" and not analysis.context.offset:  # the default learner takes none
             (tally,) = analysis.measure(trial(analysis.problem))
             rows = Replicates(evaluations=analysis.evaluations, tally=tally).row_means
             default = learns_less(rows)
-        default |= others == "default"
         return self._estimate(of_population, features, default=default, **options)
 
     def _relevance(self, *args: Any, **options: Any) -> EstimandResults:

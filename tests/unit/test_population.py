@@ -236,9 +236,11 @@ def test_rows_are_means_over_refits_that_have_not_seen_them() -> None:
     assert np.allclose(found.row_frame()["x"], expected.rows[:, 0], atol=1e-10)
 
 
-def test_half_sampling_takes_its_first_pairs() -> None:
+def test_half_sampling_takes_its_first_pairs(caplog: Any) -> None:
     _, res = fit(200, 3, pi.HalfSampling(2, pairs=6))
-    found = res.population(["x", "c"])
+    with caplog.at_level("INFO", "pyinterp"):
+        found = res.population(["x", "c"], progress="log")
+    assert caplog.messages[0] == "Population: up to 40 fits"
     context = found.context
     assert (context.refits, context.pairs, context.n_train) == (10, 5, 100)
     assert res.analysis.models.leave_out._predictions.keys() == {
