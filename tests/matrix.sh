@@ -54,7 +54,7 @@ else
   "$python" tests/studies/certificates.py >"$place/own"
   OPENBLAS_CORETYPE="$core" "$python" tests/studies/certificates.py | diff "$place/own" -
 fi
-for version in 3.12 3.13; do
+for version in 3.12 3.13 3.14; do
   interpreter=""
   for candidate in "python$version" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$version".*/bin/python; do
     # A shim of pyenv is there and does not run.
@@ -66,5 +66,5 @@ for version in 3.12 3.13; do
   fi
   "$interpreter" -m venv "$place/$version"
   "$place/$version/bin/python" -m pip install -e '.[test]'
-  quick "Python $version" "$place/$version/bin/python" "${ROWS[@]}" tests/docs/test_readme.py
+  quick "Python $version" "$place/$version/bin/python" "${ROWS[@]}" tests/docs/test_readme.py tests/unit/test_codec.py
 done

@@ -155,7 +155,7 @@ class Reader:
 
     def _numbers(self, tree: Tree, inner: tuple[Any, ...]) -> Array:
         array = self._any(tree)
-        (number,) = typing.get_args(inner[1])
+        (number,) = typing.get_args(inner[-1]) or inner
         kinds = NUMBERS.get(number, "fiubUO")
         if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
             raise unlike(tree, number)
@@ -189,7 +189,8 @@ _READ: dict[Any, Callable[[Reader, Tree, tuple[Any, ...]], Any]] = {
     typing.Union: Reader._one_of,
     types.UnionType: Reader._one_of,
     typing.Literal: Reader._choice,
-    np.ndarray: Reader._numbers,
+    # The second is a type of its own since numpy 2.5.
+    **dict.fromkeys([np.ndarray, np.typing.NDArray], Reader._numbers),
     list: Reader._list,
     Sequence: Reader._list,
     tuple: Reader._tuple,

@@ -214,6 +214,8 @@ def test_xgboost_starts_at_the_base_score_of_the_user(objective: str, link: Any)
     np.testing.assert_allclose(getattr(model, method)(rows), expected, rtol=1e-5)
 
 
+# XGBoost 3.4 warns of both.
+@pytest.mark.filterwarnings("ignore:.*`booster=:UserWarning")
 def test_dart_and_linear_boosters_of_xgboost_add_the_offset_once() -> None:
     data = data_of("poisson")
     for booster in ("dart", "gblinear"):
