@@ -100,7 +100,7 @@ def judged(folder: Path, table: Path) -> pd.DataFrame:
             frames.append(pd.DataFrame(judge(name, row, d)))
         else:
             frames.append(old[old["row"] == name])
-    return pd.concat(frames)
+    return pd.concat(frames)[old.columns]
 
 
 def main() -> None:
