@@ -380,8 +380,8 @@ FIT = Words(
     meaning="Share of V(y) that E(y | others) explains.",
     remarks=partial(
         _warn,
-        text="R²_y not above 0 ({}): without it the learner predicts no better than a constant, "
-        "and E(y | others) is wrong if the others matter.",
+        text="R²_y not above 0 ({}): E(y | others) predicts no better than a constant, and is "
+        "wrong if the others matter.",
         high=1e-12,
     ),
 )
