@@ -147,7 +147,8 @@ def test_intervals_are_said_to_be_as_they_are(res: Any) -> None:
         none = "No simulations say" in str(results.pfi().summary(notes="full"))
         answer = list(said(results).values())[1]
         assert ("No simulations say" in answer) == none
-        assert ("simulation" in answer) and ("documentation" not in answer)
+        assert "simulation" in answer
+        assert "documentation" not in answer
 
 
 def test_a_feature_that_is_not_shown_to_be_used_has_no_rows_that_decide() -> None:
@@ -165,7 +166,7 @@ def test_a_plan_without_pairs_is_said_to_have_none() -> None:
 
 
 def test_a_learner_that_uses_nothing_is_refused_in_words() -> None:
-    with pytest.raises(InferenceError, match="no refit uses a feature"):
+    with pytest.raises(InferenceError, match="importances are 0"):
         pi.referee(fit("y ~ a + b", DummyRegressor(), plan=pi.HalfSampling(5, pairs=5)))
 
 
