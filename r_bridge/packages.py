@@ -8,6 +8,8 @@ from r_bridge.session import SESSION
 
 __all__ = ["need"]
 
+IN_PYTHON = ("pdp", "vip", "hstats")
+
 
 def need(package: str, what: str) -> tuple[int, ...]:
     """Return a package's version, and load it.
@@ -25,9 +27,10 @@ def need(package: str, what: str) -> tuple[int, ...]:
     """
     version, reason = text_from_r(SESSION.helper("package_version", package))
     if version == "absent":
+        without = " Without R `pi.r_style` has its numbers." if package in IN_PYTHON else ""
         raise RMissingError(
             f"{what} needs R's package {package}, which is not installed; run "
-            f'install.packages("{package}") in R.'
+            f'install.packages("{package}") in R.{without}'
         )
     if version == "broken":
         raise RMissingError(

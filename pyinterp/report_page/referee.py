@@ -89,9 +89,7 @@ def referee(
         target_of(path)  # an error before the work
     pfi, why = res.pfi(features, p_adjust="holm"), ""
     if pfi.pvalues.isna().all():
-        raise InferenceError(
-            f"`referee` needs P of importances: {pfi.variance.reason or 'no refit uses a feature'}."
-        )
+        raise InferenceError(f"`referee` needs P: {pfi.variance.reason or 'importances are 0'}.")
     squared = pfi.fit is not None and pfi.fit.name == "squared error"
     several = ["pfi", "cvim" if squared else "conditional_pfi"]
     try:
@@ -142,10 +140,9 @@ def _facts(pfi: EstimandResults, given: EstimandResults, why: str) -> dict[str, 
         **_order(pfi, used.to_numpy()),
         "poor": f"{fit.share_name} = {fit.share_text} {context.where}" if fit and poor else "",
         "why": why, "loss": fit.name if fit else "", "top": top, "null": f"{pfi.null:g}",
-        "square": f"{top}, {own:.4g} {reach}" if square else "", "simulated": coverage_note(alone),
-        "plain": "" if square else f"{top}, {own:.4g} {reach}", "label": pfi.variance.label,
-        "count": len(used), "holm": int(differs.sum()),
-        "raw": int((alone.pvalues < LEVEL).sum()),
+        "square": reach if square else "", "simulated": coverage_note(alone),
+        "plain": "" if square else reach, "own": own, "label": pfi.variance.label,
+        "count": len(used), "holm": int(differs.sum()), "raw": int((alone.pvalues < LEVEL).sum()),
         "few": few, "rows": len(rows),
         "less": f"{1 - rows[:-few].mean() / rows.mean():.0%}" if used[top] else "",
         "sampling": "" if frequency else context.weighting,

@@ -397,8 +397,7 @@ class EstimandResults(TableOfEstimands):
         Raises
         ------
         OptionError
-            If neither is given, or one that changes nothing, or they are no such numbers, or no
-            test is to have a power.
+            If neither is given, or one that changes nothing, or no number or test has such a size.
         InferenceError
             For one-sided results, without standard errors, and for importances by another variance
             than the half-sample one.
@@ -455,10 +454,7 @@ class EstimandResults(TableOfEstimands):
                 "`pi.HalfSampling()`, the default."
             )
         if width is None and self.null is None:
-            raise OptionError(
-                "A power is of a test, and there is no test of no effect of these results: give a "
-                '`width`, or ask for effects, as of `res.ame()` or `res.pd("x", kind="c-ice")`.'
-            )
+            raise OptionError("There is no test of no effect to have a power: give a `width`.")
         factors = more_rows(self.inference, alpha, width, effect, power)
         return pd.DataFrame(
             np.ceil(self.nobs * factors), index=self._index, columns=["n", "n_low", "n_high"]

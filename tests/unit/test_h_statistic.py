@@ -321,6 +321,8 @@ def test_there_is_no_test_of_0(data: pd.DataFrame) -> None:
     found = learner.fit(pi.HalfSampling(5, pairs=5), seed=1).h_statistic()
     assert found.pvalues.isna().all()
     assert "No test of 0" in full(found)
+    # In short notes too: the interval of noise does not hold 0.
+    assert "noise included: no test of 0." in " ".join(found.summary().notes)
 
 
 @pytest.mark.parametrize(

@@ -113,9 +113,9 @@ def h_statistic(
         details.append("root")
     if normalize:
         share = "Share" if squared else "Root of the share"
-        meaning = f"{share} of the variance of {whole} that is due to {due_to}."
+        meaning = f"{share} of the variance of {whole} that is due to {due_to}"
     else:
-        meaning = f"{'Mean' if squared else 'Root mean'} square of {due_to}."
+        meaning = f"{'Mean' if squared else 'Root mean'} square of {due_to}"
     label = "PD importance" if importance else "H²" if squared else "H"
     unit = "" if normalize else outputs.unit
     notes = [
@@ -154,7 +154,7 @@ def h_statistic(
             title="importance by partial dependence" if importance else TITLE,
             details=(*details, *outputs.details),
             unit=f"{unit}²" if unit and squared else unit,
-            meaning=meaning,
+            meaning=f"{meaning}, noise included: no test of 0.",  # whose interval excludes 0
             notes=tuple(notes),
             zero_variance="0 in all refits",
         ),
