@@ -270,7 +270,7 @@ class TestTwoProcesses:
         file = StudyFile(tmp_path / "study.sqlite")
         file.add([record_of(0)])
         wrong = record_of(2)._replace(settings={"block": object()})
-        with pytest.raises(TypeError):
+        with pytest.raises(AttributeError):
             file.add([record_of(1), wrong])
         assert [record.blocks for record in file.records()] == [(0,)]
 
