@@ -7,6 +7,8 @@ FAST = accumulated adapters averages bad_input errors estimate estimates feature
   formula grids import inference interaction linear losses native nested_bootstrap pickle \
   predictive r_formulas r_style reading relation replicates resampling risk sample samplers \
   seeds
+# Files of tests/unit that take half a minute or more: `make test-all` runs them.
+SLOW = causal codes conditional h_statistic kernels linear loco population referee
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .PHONY: hello demo test test-all check coverage house wheel dist r_package lowest matrix r torch more lint docs calibration acceptance torture mutants bench study papers format clean
@@ -24,7 +26,7 @@ demo: hello $(VENV)/.base
 	$(BIN)/python vignettes/demo.py demo_output
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(SLOW:%=--ignore=tests/unit/test_%.py)
 
 # Laws, saved results, kinds of learners, pages, fuzzed inputs, naive oracles, studies, interrupts and R besides.
 test-all: $(VENV)/.test
