@@ -7,8 +7,9 @@ FAST = accumulated adapters averages bad_input errors estimate estimates feature
   formula grids import inference interaction linear losses native nested_bootstrap pickle \
   predictive r_formulas r_style reading relation replicates resampling risk sample samplers \
   seeds
-# Files of tests/unit that take half a minute or more: `make test-all` runs them.
-SLOW = causal codes conditional h_statistic kernels linear loco population referee
+# Files of tests/unit that take longest: `make test-all` runs them.
+SLOW = ale_by_level boosting_offset causal codes columns conditional h_statistic kernels labels linear loco \
+  population referee statsmodels_formula
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .PHONY: hello demo test test-all check coverage house wheel dist r_package lowest matrix r torch more lint docs calibration acceptance torture mutants bench study papers format clean
