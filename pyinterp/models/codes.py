@@ -19,6 +19,7 @@ from pyinterp.models.predictor import Predictor
 ENCODERS = (OneHotEncoder, OrdinalEncoder, TargetEncoder)
 ROWS, MOST_VALUES = 50, 50
 SAME = 1e-12  # of the largest prediction: what is equal but for rounding
+CLEARLY = 1e-6  # of the largest at both ends and outside: enough to ask no more values
 
 
 def codes_of(predictor: Predictor, design: Design, variables: pd.DataFrame) -> frozenset[str]:
@@ -121,23 +122,28 @@ def _tells_no_values_apart(
             return np.full((len(values), 1), np.inf) if error.__cause__ is None else None
         return answer.reshape(len(values), -1)
 
-    # Three values, at distances from which a symmetric function is not the same.
-    outside = at(np.array([seen[0] - 2.3 * gaps[0], seen[0] - gaps[0], seen[-1] + 1.4 * gaps[-1]]))
+    # Three values, at distances from which a symmetric function is not the same; and both ends.
+    below, above = seen[0] - gaps[0] * np.array([2.3, 1.0]), seen[-1] + 1.4 * gaps[-1]
+    first = at(np.array([*below, above, seen[0], seen[-1]]))
+    outside = None if first is None else first[:3]
     if predictor.kind == "label" or (outside is not None and not np.isfinite(outside).all()):
         outside = None  # a label is the same for most values
-    if outside is not None and _differs(outside, outside).any():
+    if outside is not None and _differs(outside, outside, CLEARLY, first).any():
         return False
     # Near a value a tree predicts what it does at the value, a peak too.
     known, between = at(seen), at(seen[:-1] + 0.99 * gaps)
     if known is None or between is None or outside is None:
         return known is not None and between is None
-    alike = _differs(known, outside).any() and not _differs(between, outside).any()
-    return bool(alike or _differs(known[[0, -1]], outside).all())
+    if _differs(outside, outside, SAME, known).any():
+        return False
+    alike = not _differs(between, outside, SAME, known).any()
+    differs = _differs(known, outside, SAME, known)
+    return bool((alike and differs.any()) or differs[[0, -1]].all())
 
 
-def _differs(values: FloatArray, outside: FloatArray) -> Any:
-    size = SAME * float(max(np.abs(values).max(), np.abs(outside).max()))
-    return (np.abs(values - outside[0]) > size).any(axis=1)
+def _differs(values: FloatArray, outside: FloatArray, share: float, among: Any) -> Any:
+    """Return which values' predictions differ from those outside by a share of the largest."""
+    return (np.abs(values - outside[0]) > share * float(np.abs(among).max())).any(axis=1)
 
 
 def _table(inputs: Any) -> Any:
