@@ -247,11 +247,11 @@ def _of_square(results: EstimandResults) -> Iterator[Footnote]:
 def _of_rows(several: Sequence[EstimandResults], headings: Sequence[str]) -> list[Footnote]:
     """Warn of intervals that few of the data's rows decide, or few refits."""
     rows: dict[str, dict[tuple[str, str], str]] = {FEW_ROWS: {}, FEW_REFITS: {}}
-    tables = dict(zip(headings, several, strict=True))
+    tables = list(zip(headings, several, strict=True))
     for each in diagnostics_of(several):
         if len(each.estimand.words.as_columns) > 1:  # those with limits and P
-            tables[each.estimand.words.label] = each
-    for heading, results in tables.items():
+            tables.append((each.estimand.words.label, each))
+    for heading, results in tables:
         variance = results.variance
         if variance.reason or not variance.of_t or variance.cov_type == "delta":  # rows as they are
             continue
