@@ -308,7 +308,7 @@ class Words:
     as_columns : tuple of (str, str, str)
         Which columns of its own table stand next to another one's, their headings and meanings;
         where they are empty, the label and the meaning. With a heading they do so as well where
-        it is asked for beside other estimands.
+        it is asked for next to other estimands.
 
     Examples
     --------

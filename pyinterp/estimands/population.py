@@ -242,7 +242,7 @@ def of_population(
     read: Literal["coefficients", "relevance", "targets"] = "coefficients",
     default: bool = False,
 ) -> Estimand:
-    r"""Return one of three readings of one measurement; by default the other two stand beside it.
+    r"""Return one of three readings of one measurement; by default with the shares as columns.
 
     *Coefficients* are slopes of numbers, and contrasts of levels with the first.
 

@@ -316,19 +316,19 @@ class TableOfEstimands(Tabular, ABC):
         # A diagnostic of several estimands stands once, below the last one.
         last = {r.diagnostic.estimand.words.label: k for k, r in enumerate(several) if r.diagnostic}
         blocks: list[pd.DataFrame] = []
-        beside: list[EstimandResults] = []
+        pending: list[EstimandResults] = []
         for k, (results, heading, frame) in enumerate(zip(several, headings, frames, strict=True)):
             others = results.diagnostics if k in last.values() else []
             if results in footnotes.as_columns(several):
-                same = bool(beside) and {*beside[-1].exog_names} == {*results.exog_names}
-                others = [*(beside if same else []), *others, results]
+                same = bool(pending) and {*pending[-1].exog_names} == {*results.exog_names}
+                others = [*(pending if same else []), *others, results]
                 blocks = blocks[:-1] if same else blocks
             else:
                 block = _block(results, heading, frame, below, options)
                 blocks.append(block.rename(columns=columns))
             if others:
                 blocks.append(_columns(others, results, frame.index, below, options))
-            beside = others
+            pending = others
         alone, shown = len(several) == 1, len(frames[0])
         what = first.estimand.description if alone else ", ".join(dict.fromkeys(headings))
         facts = facts_of(first, what)
