@@ -178,12 +178,19 @@ class ModelThere:
     refit : Refit
     models_of : callable
         ``models_of(refits)`` returns the models of refits.
+    train : callable
+        ``train(refit)`` returns the predictor of the same training once more.
     """
 
     def __init__(
-        self, refit: Refit, *, models_of: Callable[[tuple[Refit, ...]], ModelsHere]
+        self,
+        refit: Refit,
+        *,
+        models_of: Callable[[tuple[Refit, ...]], ModelsHere],
+        train: Callable[[Refit], Predictor],
     ) -> None:
-        self.predictor, self._refit, self._models_of = refit.predictor, refit, models_of
+        self.predictor, self._refit = refit.predictor, refit
+        self._models_of, self._train = models_of, train
         try:
             self._size = len(cloudpickle.dumps(refit.predictor.estimator))
         except Exception:  # noqa: BLE001 - it stays here, as nobody can move it
@@ -197,6 +204,28 @@ class ModelThere:
     def __sizeof__(self) -> int:
         """Return the size of the model, by which the cluster leaves it where it is."""
         return self._size
+
+    def __reduce__(self) -> tuple[Callable[..., ModelThere], tuple[object, ...]]:
+        """Travel with the model; one that can't be pickled is trained again where it arrives.
+
+        The cluster moves work from a busy process, and would wait for it without end.
+        """
+        refit = self._refit
+        if self._size == UNKNOWN:
+            refit = replace(
+                refit, predictor=replace(refit.predictor, estimator=None, _call=_not_here)
+            )
+        return _arrive, (refit, self._models_of, self._train)
+
+
+def _arrive(
+    refit: Refit,
+    models_of: Callable[[tuple[Refit, ...]], ModelsHere],
+    train: Callable[[Refit], Predictor],
+) -> ModelThere:
+    if refit.predictor.estimator is None:
+        refit = replace(refit, predictor=train(refit))
+    return ModelThere(refit, models_of=models_of, train=train)
 
 
 def _on(model: ModelThere, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -422,6 +422,12 @@ def test_what_can_not_be_pickled(client) -> None:
     with parallel_config("dask"):
         there = model.fit(plan, seed=1)  # its models need not travel
         assert text(QUESTIONS["pfi"], there) == text(QUESTIONS["pfi"], here)
+        # A busy process's work moves to another, and the model after it.
+        places = [refit.predictor.estimator.refit for refit in there.refits]
+        client.replicate(places)
+        assert {len(who) for who in client.who_has(places).values()} == {2}
+        for _ in range(3):
+            assert text(QUESTIONS["pfi"], there) == text(QUESTIONS["pfi"], here)
         with pytest.raises(pi.errors.OptionError, match="can't be pickled"):
             there.pfi(loss=lambda y, f: np.abs(y - f) if lock else y)
         distant = there.refits[0].predictor.estimator
