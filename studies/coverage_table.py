@@ -55,6 +55,8 @@ ASKED = {
     "loss": "loss",
     "absolute": "loss",
     "AUC": "roc_auc",
+    "entropy": "entropy-PFI",
+    "likelihood": "likelihood-PFI",
 }
 # A setting with fewer data sets is left out.
 LEAST = 40

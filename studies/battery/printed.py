@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 import pyinterp as pi
-from battery.rows import BAND, Answer, Row
+from battery.rows import BAND, Answer, Ask, Row
 from pyinterp.errors import LossError
 from pyinterp.inference.half_sample.constants import LARGEST_IDLE_SHARE, LARGEST_SKEWNESS
 
@@ -26,9 +26,8 @@ def one(row: Row, rng: np.random.Generator) -> dict[str, Answer]:
     while True:
         frame = row.draw(rng, row.n)
         seed = int(rng.integers(2**31))
-        learner = pi.Learner.from_formula(row.formula, frame, row.estimator())
         try:
-            results = learner.fit(plan, seed=seed, progress=False)
+            results = row.specified(frame).fit(plan, seed=seed, progress=False)
             return {name: ask(results) for name, ask in row.asks.items()}
         except LossError:  # an area without events among the rows of a refit, which is refused
             continue
@@ -37,27 +36,31 @@ def one(row: Row, rng: np.random.Generator) -> dict[str, Answer]:
 def truth_of(row: Row, rng: np.random.Generator) -> pd.Series:
     """Return the truth of every term: the mean over fresh refits of the size that tables print.
 
-    Every refit has data of its own, `row.truths` in all; of subgroups, which fresh draws can't
-    have, two refits.
+    Every refit has data of its own, `row.truths` in all. Fresh draws have no clusters, weights or
+    subgroups: of these there are as many data sets with two refits each, and means of ratios are
+    geometric, as few rows bias others.
     """
 
     def draw(stream: np.random.Generator) -> pd.DataFrame:
         return row.draw(stream, row.n)
 
-    def fit(frame: pd.DataFrame, plan: pi.Resampling, seed: int) -> pi.LearnerResults:
-        learner = pi.Learner.from_formula(row.formula, frame, row.estimator())
-        return learner.fit(plan, seed=seed, progress=False)
+    def fit(plan: pi.Resampling) -> pi.LearnerResults:
+        return row.specified(draw(rng)).fit(plan, seed=int(rng.integers(2**31)), progress=False)
 
-    fresh = fit(draw(rng), pi.FreshDraws(draw, row.truths), int(rng.integers(2**31)))
-    asks = {name: ask for name, ask in row.asks.items() if name != "by"}
-    parts = [printed({name: ask(fresh)})["estimate"] for name, ask in asks.items()]
-    if "by" in row.asks:
-        plan = pi.Subsampling(2)
-        each = [
-            printed({"by": row.asks["by"](fit(draw(rng), plan, int(rng.integers(2**31))))})
-            for _ in range(row.truths)
-        ]
-        parts.append(sum(frame["estimate"] for frame in each) / row.truths)
+    def answers(asks: Mapping[str, Ask], results: pi.LearnerResults) -> pd.Series:
+        return printed({name: ask(results) for name, ask in asks.items()})["estimate"]
+
+    known = row.cluster is None and row.weights is None
+    fresh = {name: ask for name, ask in row.asks.items() if known and name != "by"}
+    others = {name: ask for name, ask in row.asks.items() if name not in fresh}
+    parts = [answers(fresh, fit(pi.FreshDraws(draw, row.truths)))] if fresh else []
+    if others:
+        plan = pi.Subsampling(2, cluster=row.cluster)
+        each = [answers(others, fit(plan)) for _ in range(row.truths)]
+        frame = pd.concat(each, axis=1)
+        ratio = frame.index.str.startswith("ratio ")
+        logs = np.log(frame[ratio]).mean(axis=1)
+        parts += [frame[~ratio].mean(axis=1), np.exp(logs)]
     return pd.concat(parts)
 
 

@@ -89,6 +89,14 @@ def clusters(rng: np.random.Generator, n: int, *, number: int) -> pd.DataFrame:
     return frame.assign(y=frame["y"] + rng.normal(size=number)[cluster], id=cluster)
 
 
+def sampled(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    """Draw from `normal` with correlation .5, rows with a large x2 rarely: w is 1 / probability."""
+    frame = normal(rng, 12 * n, correlation=0.5)
+    chance = 1 / (1 + np.exp(frame["x2"] + 1.0))
+    frame = frame.assign(w=1 / chance)[rng.random(len(frame)) < chance]
+    return frame.iloc[:n].reset_index(drop=True)
+
+
 def plasmode(load: Callable[[], pd.DataFrame], response: str) -> Draw:
     """Return draws, with replacement, of the rows of a data set, as a population."""
     kept: list[pd.DataFrame] = []

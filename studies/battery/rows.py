@@ -37,7 +37,7 @@ from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 from sklearn.svm import SVR
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import pyinterp as pi
 from battery import processes
@@ -85,6 +85,12 @@ class Row:
     truths: int = 0
     formula: str = "y ~ ."
     cluster: str | None = None
+    weights: str | None = None
+
+    def specified(self, frame: pd.DataFrame) -> pi.Learner:
+        """Return the learner of a data set."""
+        options: Any = {"weights": self.weights, "weights_type": "sampling"} if self.weights else {}
+        return pi.Learner.from_formula(self.formula, frame, self.estimator(), **options)
 
     def estimator(self) -> Any:
         """Return the learner for the row's n."""
@@ -263,6 +269,12 @@ def all_estimands(other: Any, step: Any = None) -> dict[str, Ask]:
 CONDITIONAL: dict[str, Ask] = {
     "CVIM": partial(R.cvim, features=["x1", "x3"]),
     "AMVIM": partial(R.amvim, features="x1"),
+}
+WEIGHTED: dict[str, Ask] = {
+    **usual(),
+    "LOCO": R.loco,
+    "AME": partial(R.ame, step="sd"),
+    "loss": R.loss,
 }
 LOSSES: dict[str, Ask] = {"loss": R.loss, "absolute": partial(R.loss, loss="absolute")}
 
@@ -1076,6 +1088,51 @@ SETTINGS: Mapping[str, Row] = {
         repetitions=200,
         truths=400,
     ),
+    # Samples in which some rows were likelier than others, and learners that state a law.
+    "weights lm": Row(
+        draw=P.sampled,
+        formula="y ~ x1 + x2 + x3 + x4",
+        weights="w",
+        learner=LM,
+        n=150,
+        asks=WEIGHTED,
+        family="stable",
+        nulls=NULLS_4,
+        repetitions=200,
+        truths=400,
+    ),
+    "weights tree": Row(
+        draw=P.sampled,
+        formula="y ~ x1 + x2 + x3 + x4",
+        weights="w",
+        learner=LEAF_5,
+        n=200,
+        asks=WEIGHTED,
+        family="tree",
+        nulls=NULLS_4,
+        repetitions=200,
+        truths=400,
+    ),
+    "uncertainty logistic": Row(
+        draw=partial(P.classes, intercept=-0.5),
+        learner=LogisticRegression(),
+        n=200,
+        asks={"entropy": R.entropy_pfi, "likelihood": R.likelihood_pfi},
+        family="stable",
+        nulls=NULLS_4,
+        repetitions=200,
+        truths=400,
+    ),
+    "uncertainty tree": Row(
+        draw=partial(P.classes, intercept=-0.5),
+        learner=DecisionTreeClassifier(min_samples_leaf=15),
+        n=300,
+        asks={"entropy": R.entropy_pfi, "likelihood": R.likelihood_pfi},
+        family="tree",
+        nulls=NULLS_4,
+        repetitions=200,
+        truths=400,
+    ),
     "conditional lm": Row(
         draw=partial(P.normal, correlation=0.5),
         learner=LM,
@@ -1097,8 +1154,8 @@ SETTINGS: Mapping[str, Row] = {
         truths=400,
     ),
 }
-# Fresh data sets with a truth of its own in each; fresh draws know no clusters.
+# Fresh data sets with a truth of its own in each.
 ROWS: Mapping[str, Row] = {
-    name: row if row.cluster or row.truths else replace(row, truths=400, repetitions=200)
+    name: row if row.truths else replace(row, truths=400, repetitions=200)
     for name, row in SETTINGS.items()
 }

@@ -55,6 +55,8 @@ def test_ten_questions_are_answered_in_their_order(res: Any) -> None:
     assert len(answers) == 10
     assert all(answers.values())
     assert not re.search(r"[{}]|nan|None", " ".join(answers.values()))
+    assert "Of 4 features, " in answers["What does P test?"]
+    assert "features, " not in said(res, features="a")["What does P test?"]
 
 
 def test_what_is_relevant_is_what_both_tests_say(res: Any) -> None:
