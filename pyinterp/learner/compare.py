@@ -290,7 +290,7 @@ def _check_comparable(one: EstimandResults, other: EstimandResults, *, paired: b
         if one.context.missing_note != other.context.missing_note:
             remedy = (
                 "one learner was given rows with missing values that the other was not: make both "
-                'with `missing="drop"`'
+                'with `missing="drop"`, or put an imputer into the pipeline of the other'
             )
         raise InferenceError(
             "A paired comparison needs the same resamples of the same data, but these results have "

@@ -394,7 +394,8 @@ class Importances(FittedModels):
         InferenceError
             If the plan leaves rows out.
         OptionError
-            If the learner aims at no mean, as for the median, or a feature's sampler learns none.
+            If the learner aims at no mean, as for the median, or a feature's sampler learns none,
+            or for the default learner of E(Y | Z) where there is an offset.
 
         Examples
         --------
@@ -414,9 +415,14 @@ class Importances(FittedModels):
         check_choice("others", others, get_args(Others))
         self.analysis.need_trainer()
         analysis, default = self.analysis.cross_fits, others == "default"
+        if default and analysis.context.offset:
+            raise OptionError(
+                "The default learner of E(Y | Z) takes no offset or exposure, and the learner has "
+                'one: leave `others` out, or use `others="learner"`.'
+            )
         fits = 2 * len(analysis.refits) * len(analysis.problem.choose(features))
         tell(f"Population: up to {fits} fits", options.get("progress", False))
-        if others == "auto" and not analysis.context.offset:  # the default learner takes none
+        if others == "auto" and not analysis.context.offset:
             (tally,) = analysis.measure(trial(analysis.problem))
             rows = Replicates(evaluations=analysis.evaluations, tally=tally).row_means
             default = learns_less(rows)

@@ -29,7 +29,7 @@ FAMILIES = {
 
 BY_CV = ("alpha", "l1_ratio", "C")  # of linear models with a search of their own
 LONGEST = 100  # characters of a learner with its settings
-LONGEST_VALUE = 30
+LONGEST_VALUE, MOST_CHOICES = 30, 4
 # The seed of the analysis replaces seeds of learners; the others change no prediction.
 LEFT_OUT = {"random_state", "random_seed", "seed", "n_jobs", "verbose", "verbosity", "thread_count"}
 
@@ -64,18 +64,20 @@ def _whole(estimator: Any, *, brief: bool = False) -> str:
 def choices(fitted: Sequence[Any]) -> str:
     """Return what searches inside fitted learners chose, such as ``alpha = 0.1 in 40 of 45``.
 
-    Where no value was chosen by half of them, the least and the largest.
+    Where no value was chosen by half of them, all values, or of many the least and the largest.
     """
     every: dict[str, list[Any]] = {}
     for name, value in chain.from_iterable(map(_choices_of, fitted)):
         every.setdefault(name.rpartition("__")[2], []).append(value)
     parts = []
     for name, values in every.items():
-        ((value, times),) = Counter(map(_number, values)).most_common(1)
-        of = f" in {times} of {len(values)}" if len(values) > 1 else ""
-        if 2 * times < len(values) and all(isinstance(each, Real) for each in values):
-            value, of = f"{_number(min(values))} to {_number(max(values))}", ""
-        parts.append(f"{name} = {value}{of}")
+        counts = Counter(map(_number, values)).most_common()
+        often = 2 * counts[0][1] >= len(values)
+        said = ", ".join(f"{value} in {times}" for value, times in counts[: 1 if often else None])
+        text = f"{said} of {len(values)}" if len(values) > 1 else counts[0][0]
+        if not often and len(counts) > MOST_CHOICES and all(isinstance(v, Real) for v in values):
+            text = f"{_number(min(values))} to {_number(max(values))}"
+        parts.append(f"{name} = {text}")
     return ", ".join(parts)
 
 

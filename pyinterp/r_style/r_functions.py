@@ -150,7 +150,7 @@ class RFunction:
         that this side does not take, with the reason, and shows keywords of `others`, functions
         and classes, in the place of a parameter such as ``**options``.
         """
-        refused: dict[str, str] = {}
+        refused = {"seed": SEED} if side == "r_style" else {}
         entries = []
         for argument in self.arguments:
             name, reason = argument.on(side), argument.refusal(side)
@@ -207,6 +207,7 @@ def _functions(table: Mapping[str, Any]) -> Iterator[RFunction]:
         yield RFunction(package=entry["package"], name=name, arguments=arguments, **options)
 
 
+SEED = "it is that of the results, such as `pi.FittedModel(model, X, y, seed=1)`."
 TABLE = tomllib.loads(
     resources.files("pyinterp.r_style").joinpath("r_functions.toml").read_text("utf-8")
 )

@@ -104,7 +104,8 @@ def flatness(
     if ice:
         of_curve = replace(of_curve, quantity="ICE")
         of = "every row's own curve (ICE), averaged over rows,"
-    meaning = f"{NAMES[kind].capitalize()} of {of} over its grid, which is taken as given."
+    meaning = f"{NAMES[kind].capitalize()} of {of} over its grid, noise included: no test of 0."
+    meaning += " The grid is taken as given."
     if levels:
         meaning += f" Of categories ({', '.join(levels)}): {NAMES['range']}."
     what = "individual curves" if ice else NAMES[kind]

@@ -25,7 +25,8 @@ Sets: TypeAlias = Sequence[str] | Sequence[tuple[str, ...]]
 WORDS = {2: "pair", 3: "triple"}
 MEANING = (
     "Standard deviation, over the values of one variable, of the flatness (sd) of the other's "
-    "partial dependence at that value; mean of both directions. The grids are taken as given."
+    "partial dependence at that value, noise included: no test of 0. Mean of both directions. The "
+    "grids are taken as given."
 )
 
 

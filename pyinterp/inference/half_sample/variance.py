@@ -196,7 +196,7 @@ def _plain(
         )
         warning = f"{warning} {few}".lstrip()
     on = "63.2% of" if replicates.evaluations.has_own_refits else "half"
-    of = "rows" if count is None else "clusters"
+    of = "rows" if count is None else "clusters, rounded"
     note = f"Intervals ({cov_type}, {df} df) are for the learner trained on {on} the {of}."
     cov = of_halves + parts.by_refits
     return Variance(
