@@ -243,6 +243,8 @@ def _refusal(method: str, name: str, names: list[str], reasons: Mapping[str, str
     start = f"{method}() takes no keyword argument `{name}`"
     if name in reasons:
         return f"{start}: {reasons[name]}"
+    if name in ("alpha", "conf_level", "level") and "p_adjust" in names:
+        return f"{start}: the table has the level, `summary(alpha=0.1)` or `conf_int(alpha=0.1)`."
     ours = ELSEWHERE.get(name)
     guess = f" Did you mean `{ours}`?" if ours in names else did_you_mean(name, names)
     return f"{start}; its options are {list_of(names, most=20, limit=300)}.{guess}"

@@ -57,7 +57,7 @@ BY_DEFAULT = (
     "than the learner."
 )
 MEANS = "Fits of a row are means over the refits that have not seen it: f is a bagged learner."
-NEVER = "never used by the learner in any refit"
+NEVER = "what the learner uses of it, if anything, does not lower squared error"
 NO_SLOPE = "given the others it does not vary (R²_j = 1)"
 NO_LEVEL = f"fewer than {LEAST_ROWS} rows of the level or of the first one, or R²_j = 1"
 # Learners that aim at no mean: their names, or settings.

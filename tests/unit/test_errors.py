@@ -197,3 +197,10 @@ def test_every_public_function_refuses_keywords_that_it_does_not_know(ask: Any) 
     )
     with pytest.raises(TypeError, match=r"\w+\(\) takes no keyword argument `featuers`"):
         ask(*first, featuers="x")
+
+
+def test_the_level_is_said_to_be_the_tables() -> None:
+    with pytest.raises(
+        TypeError, match=r"`alpha`: the table has the level, `summary\(alpha=0.1\)`"
+    ):
+        pi.FittedModel.pfi(None, alpha=0.1)
