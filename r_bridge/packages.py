@@ -27,7 +27,7 @@ def need(package: str, what: str) -> tuple[int, ...]:
     """
     version, reason = text_from_r(SESSION.helper("package_version", package))
     if version == "absent":
-        without = " `pi.r_style` computes the same without R." if package in IN_PYTHON else ""
+        without = " Without R, `pi.r_style` has the same functions." if package in IN_PYTHON else ""
         raise RMissingError(
             f"{what} needs R's package {package}, which is not installed; run "
             f'install.packages("{package}") in R.{without}'

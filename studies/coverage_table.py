@@ -58,6 +58,7 @@ ASKED = {
     "entropy": "entropy-PFI",
     "likelihood": "likelihood-PFI",
 }
+OF_CLASSES = ("entropy-PFI", "likelihood-PFI")  # asked of classes alone
 # A setting with fewer data sets is left out.
 LEAST = 40
 # Terms that tables mark, or warn of, in more than this share of data sets do not count.
@@ -136,6 +137,7 @@ def of_battery() -> Iterator[tuple[object, ...]]:
         learners=table["row"].map(learners).where(~two, "pairs of learners"),
     )
     table = table[table["kind"].notna() & (table["learners"] != "")]
+    table = table[~table["row"].str.startswith("weights")]  # tables with weights quote nothing
     groups, clusters = table["term"].str.startswith("by "), table["row"].str.contains("clusters")
     for some, plan, source in (
         (table[~groups & ~clusters], "half-sampling", "battery"),
@@ -143,7 +145,8 @@ def of_battery() -> Iterator[tuple[object, ...]]:
         (table[clusters], "half-sampling of clusters", "clusters"),
     ):
         for (kind, family), part in some.groupby(["kind", "learners"]):
-            yield line(kind, "", family, ("half-sample", plan), part, source)
+            loss = "log loss" if kind in OF_CLASSES else ""
+            yield line(kind, loss, family, ("half-sample", plan), part, source)
 
 
 def of_uncertainty() -> Iterator[tuple[object, ...]]:

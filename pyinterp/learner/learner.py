@@ -41,7 +41,7 @@ from pyinterp.models.adapters import fits_intercept, needs_intercept, one_thread
 from pyinterp.models.copies import fresh
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset, mean_family
-from pyinterp.models.predictor import Predictor, check_estimator, is_classifier, learner_name
+from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.sample_weight import check_takes_weights
 from pyinterp.models.specification import family_of, specification
@@ -63,7 +63,6 @@ from pyinterp.resampling.refits import (
     estimating,
     fit_alone,
     refit,
-    train_again,
 )
 from pyinterp.results.header import clusters_in_words, context_of
 from pyinterp.results.results import EstimandResults
@@ -456,9 +455,7 @@ class Learner(Hints):
         stay = cluster is not None and store is None and measure is None
         finish = None
         if stay or measure is not None:
-            ask = measure and partial(_ask, measure, model, plan)
-            train = partial(train_again, self.estimator, seeds if options.reseed else None)
-            finish = _finish(analyze, train, ask, n_jobs)
+            finish = _finish(analyze, measure and partial(_ask, measure, model, plan), n_jobs)
         call = {"resampling": resampling, "seed": seeds.entropy, "engine": engine, **chosen,
                 "memory_mb": memory_mb, "keep_models": keep_models, "measure": measure}  # fmt: skip
         with nullcontext() if store is None else store.at_work(part):
@@ -760,14 +757,13 @@ def _on_cluster(analysis: Analysis, cluster: Cluster, workers: int) -> Analysis:
 
 def _finish(
     analyze: Callable[[tuple[Refit, ...]], Analysis],
-    train: Callable[[Refit], Predictor],
     ask: Callable[[Analysis], object] | None,
     n_jobs: int | None,
 ) -> Callable[[Refit], Any]:
     """Return what is made of a refit where it was trained: it is asked and dropped, or stays."""
     away = partial(_analysis_away, analyze, engines_of_user())
     if ask is None:
-        return partial(ModelThere, models_of=partial(_models_away, away), train=train)
+        return partial(ModelThere, models_of=partial(_models_away, away))
     return partial(drop_model, analyze=away, ask=ask, workers=effective_n_jobs(n_jobs))
 
 

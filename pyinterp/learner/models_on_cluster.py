@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -28,10 +29,11 @@ from pyinterp.models.predictor import Kind, Predictor
 from pyinterp.parallel.cluster import Cluster, There
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parallel.threads import shared_cores
+from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit
 from pyinterp.whatif import Engine, EngineName, WhatIf
 
-UNKNOWN = 2**26  # bytes of a model that can't be pickled
+UNKNOWN = 2**24  # bytes of a model that can't be pickled
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -178,54 +180,61 @@ class ModelThere:
     refit : Refit
     models_of : callable
         ``models_of(refits)`` returns the models of refits.
-    train : callable
-        ``train(refit)`` returns the predictor of the same training once more.
+    packed : bytes or None
+        The predictor as it traveled, opened at first use; none if it can't be pickled.
+    size : int or None
+        Bytes of the model, if they are known.
     """
 
     def __init__(
         self,
         refit: Refit,
-        *,
         models_of: Callable[[tuple[Refit, ...]], ModelsHere],
-        train: Callable[[Refit], Predictor],
+        packed: bytes | None = None,
+        size: int | None = None,
     ) -> None:
-        self.predictor, self._refit = refit.predictor, refit
-        self._models_of, self._train = models_of, train
+        self._refit, self._models_of, self._packed = refit, models_of, packed
+        self._size = len(_pack(refit.predictor)) or UNKNOWN if size is None else size
+
+    @cached_property
+    def predictor(self) -> Predictor:
+        """The predictor, trained again if its model could not travel."""
+        if self._packed is None:
+            return self._refit.predictor
         try:
-            self._size = len(cloudpickle.dumps(refit.predictor.estimator))
-        except Exception:  # noqa: BLE001 - it stays here, as nobody can move it
-            self._size = UNKNOWN
+            return cast(Predictor, pickle.loads(self._packed))  # noqa: S301 - of the user's session
+        except Exception:  # noqa: BLE001 - of a model that can't be pickled, or opened
+            leave_out = cast(LeaveOut, self._models_of((self._refit,)).leave_out)
+            return leave_out.train_again(self._refit)
 
     @cached_property
     def models(self) -> ModelsHere:
         """The models of this refit alone, which keep what estimands share."""
-        return self._models_of((self._refit,))
+        return self._models_of((replace(self._refit, predictor=self.predictor),))
 
     def __sizeof__(self) -> int:
         """Return the size of the model, by which the cluster leaves it where it is."""
         return self._size
 
-    def __reduce__(self) -> tuple[Callable[..., ModelThere], tuple[object, ...]]:
-        """Travel with the model; one that can't be pickled is trained again where it arrives.
+    def __reduce__(self) -> tuple[type[ModelThere], tuple[object, ...]]:
+        """Travel without the model, which goes as bytes.
 
-        The cluster moves work from a busy process, and would wait for it without end.
+        The cluster moves work from a busy process, and would wait without end for a value that
+        can't be pickled or opened.
         """
-        refit = self._refit
-        if self._size == UNKNOWN:
-            refit = replace(
-                refit, predictor=replace(refit.predictor, estimator=None, _call=_not_here)
-            )
-        return _arrive, (refit, self._models_of, self._train)
+        packed, refit = self._packed, self._refit
+        if packed is None:
+            packed = _pack(refit.predictor)
+            empty = replace(refit.predictor, estimator=None, _call=_not_here)
+            refit = replace(refit, predictor=empty)
+        return ModelThere, (refit, self._models_of, packed, self._size)
 
 
-def _arrive(
-    refit: Refit,
-    models_of: Callable[[tuple[Refit, ...]], ModelsHere],
-    train: Callable[[Refit], Predictor],
-) -> ModelThere:
-    if refit.predictor.estimator is None:
-        refit = replace(refit, predictor=train(refit))
-    return ModelThere(refit, models_of=models_of, train=train)
+def _pack(predictor: Predictor) -> bytes:
+    try:
+        return bytes(cloudpickle.dumps(predictor))
+    except Exception:  # noqa: BLE001 - it is trained again where it arrives
+        return b""
 
 
 def _on(model: ModelThere, function: Callable[..., Any], *arguments: Any) -> Any:

@@ -64,7 +64,7 @@ def _whole(estimator: Any, *, brief: bool = False) -> str:
 def choices(fitted: Sequence[Any]) -> str:
     """Return what searches inside fitted learners chose, such as ``alpha = 0.1 in 40 of 45``.
 
-    Where no value was chosen by half of them, all values, or of many the least and the largest.
+    Where no value was chosen by half of them, all values, or of many numbers their range.
     """
     every: dict[str, list[Any]] = {}
     for name, value in chain.from_iterable(map(_choices_of, fitted)):
@@ -72,13 +72,13 @@ def choices(fitted: Sequence[Any]) -> str:
     parts = []
     for name, values in every.items():
         counts = Counter(map(_number, values)).most_common()
-        often = 2 * counts[0][1] >= len(values)
-        said = ", ".join(f"{value} in {times}" for value, times in counts[: 1 if often else None])
-        text = f"{said} of {len(values)}" if len(values) > 1 else counts[0][0]
-        if not often and len(counts) > MOST_CHOICES and all(isinstance(v, Real) for v in values):
+        often, many = 2 * counts[0][1] >= len(values), len(counts) > MOST_CHOICES
+        said = [f"{value} in {times}" for value, times in counts[: 1 if often or many else None]]
+        text = f"{', '.join(said)} of {len(values)}" if len(values) > 1 else counts[0][0]
+        if many and not often and all(isinstance(value, Real) for value in values):
             text = f"{_number(min(values))} to {_number(max(values))}"
         parts.append(f"{name} = {text}")
-    return ", ".join(parts)
+    return "; ".join(parts)
 
 
 def _choices_of(fitted: Any) -> Iterator[tuple[str, Any]]:

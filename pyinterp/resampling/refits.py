@@ -456,13 +456,6 @@ def fit_one(
     return replace(predictor, ordinal=response.ordinal, total=getattr(model, "total_", 1.0))
 
 
-def train_again(estimator: Any, seeds: Seeds | None, refit: Refit) -> Predictor:
-    """Train a refit once more as it was trained; without `seeds` the learner's own stay."""
-    train: Any = refit.train
-    rng = None if seeds is None else seeds.stream("refits", refit.number)
-    return fit_one(estimator, refit.design.rows_of(train), train, rng)
-
-
 def fit_alone(estimator: Any, *arguments: Any, **options: Any) -> Predictor:
     """Train as `fit_one` does, where there are no other refits.
 

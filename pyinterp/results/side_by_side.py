@@ -137,7 +137,9 @@ def summary_col(
         notes.append("* p < 0.1, ** p < 0.05, *** p < 0.01: P of each result's table.")
         notes += [f"{n}: {c.note}" for n, c in zip(names, columns, strict=True) if c.note]
     if len(rows := dict.fromkeys(c.facts.get("No. observations", "") for c in columns)) > 1:
-        notes.append(f"Columns rest on different rows ({', '.join(rows)}): not compared by them.")
+        notes.append(
+            f"Columns rest on {' and '.join(rows)} observations: they differ by these too."
+        )
     if any("not proven" in c.facts.get("From a folder", "") for c in columns):
         notes.append(UNPROVEN)
     shares = [c.facts.get("R² or D²", "") for c in columns]

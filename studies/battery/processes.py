@@ -66,9 +66,12 @@ def copies_of_one(rng: np.random.Generator, n: int) -> pd.DataFrame:
     return _frame(X).assign(y=np.where(event, "yes", "no"))
 
 
-def classes(rng: np.random.Generator, n: int, *, intercept: float, p: int = 4) -> pd.DataFrame:
+def classes(
+    rng: np.random.Generator, n: int, *, intercept: float, p: int = 4, correlation: float = 0.0
+) -> pd.DataFrame:
     """Draw two classes by a logistic model of x1 and x2; p - 2 features do not matter."""
     X = rng.normal(size=(n, p))
+    X[:, 1] = correlation * X[:, 0] + np.sqrt(1 - correlation**2) * X[:, 1]
     odds = intercept + X[:, 0] + X[:, 1] / 2
     event = rng.random(n) < 1 / (1 + np.exp(-odds))
     return _frame(X).assign(y=np.where(event, "yes", "no"))

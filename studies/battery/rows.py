@@ -1114,7 +1114,7 @@ SETTINGS: Mapping[str, Row] = {
         truths=400,
     ),
     "uncertainty logistic": Row(
-        draw=partial(P.classes, intercept=-0.5),
+        draw=partial(P.classes, intercept=-0.5, correlation=0.7),
         learner=LogisticRegression(),
         n=200,
         asks={"entropy": R.entropy_pfi, "likelihood": R.likelihood_pfi},
@@ -1124,7 +1124,7 @@ SETTINGS: Mapping[str, Row] = {
         truths=400,
     ),
     "uncertainty tree": Row(
-        draw=partial(P.classes, intercept=-0.5),
+        draw=partial(P.classes, intercept=-0.5, correlation=0.7),
         learner=DecisionTreeClassifier(min_samples_leaf=15),
         n=300,
         asks={"entropy": R.entropy_pfi, "likelihood": R.likelihood_pfi},

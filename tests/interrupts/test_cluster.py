@@ -416,6 +416,48 @@ class Locked(DecisionTreeRegressor):
         return super().fit(X, y)
 
 
+class Once(DecisionTreeRegressor):
+    """A tree that can't be opened elsewhere, nor trained twice: the file says that it was."""
+
+    def __init__(self, file: str = "") -> None:
+        super().__init__(max_depth=2)
+        self.file = file
+
+    def fit(self, X, y):
+        if Path(self.file).exists():
+            raise MemoryError("no memory for a second tree")
+        Path(self.file).touch()
+        return super().fit(X, y)
+
+    def __setstate__(self, state):
+        if "tree_" in state:
+            raise OSError("what it needs is elsewhere")
+        super().__setstate__(state)
+
+
+def moved(client: Client, there: pi.LearnerResults) -> None:
+    """Let every process of the cluster have every model."""
+    places = [refit.predictor.estimator.refit for refit in there.refits]
+    client.replicate(places)
+    assert {len(who) for who in client.who_has(places).values()} == {2}
+
+
+def test_a_model_that_can_not_be_had_again_is_an_error(client, tmp_path) -> None:
+    """Not a value that the cluster tries to open without end."""
+    with parallel_config("dask"):
+        there = learner(rows(), Once(str(tmp_path / "a"))).fit(pi.Holdout(0.6), seed=1)
+    moved(client, there)
+    place = there.refits[0].predictor.estimator.refit
+    (workers,) = client.who_has([place]).values()
+    asked = [client.submit(depth, place, workers=[w], pure=False) for w in workers]
+    errors = [each.exception(timeout=60) for each in asked]
+    assert [type(error) for error in errors if error is not None] == [MemoryError]
+
+
+def depth(place: Any) -> int:
+    return int(place.predictor.estimator.get_depth())
+
+
 def test_what_can_not_be_pickled(client) -> None:
     model, plan, lock = learner(rows(), Locked(max_depth=2)), pi.Bootstrap(4), threading.Lock()
     here = model.fit(plan, seed=1)
@@ -423,9 +465,7 @@ def test_what_can_not_be_pickled(client) -> None:
         there = model.fit(plan, seed=1)  # its models need not travel
         assert text(QUESTIONS["pfi"], there) == text(QUESTIONS["pfi"], here)
         # A busy process's work moves to another, and the model after it.
-        places = [refit.predictor.estimator.refit for refit in there.refits]
-        client.replicate(places)
-        assert {len(who) for who in client.who_has(places).values()} == {2}
+        moved(client, there)
         for _ in range(3):
             assert text(QUESTIONS["pfi"], there) == text(QUESTIONS["pfi"], here)
         with pytest.raises(pi.errors.OptionError, match="can't be pickled"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,21 @@ def test_what_was_chosen_is_in_the_header(estimator: Any, pattern: str | None) -
         times = max(best.count(value) for value in (0.1, 1.0))
         assert f"in {times} of 15" in str(line)
         assert choices([res.analysis.refits[0].predictor.estimator]) == f"alpha = {best[0]:g}"
+
+
+@pytest.mark.parametrize(
+    ("alphas", "said"),
+    [
+        ([1.0] * 3 + [0.1] * 2, "alpha = 1 in 3 of 5"),
+        ([1.0] * 2 + [0.1] * 2 + [10.0], "alpha = 1 in 2, 0.1 in 2, 10 in 1 of 5"),
+        ([0.1, 0.2, 0.3, 0.4, 0.5], "alpha = 0.1 to 0.5"),
+        (["a", "a", "b", "c", "d", "e"], "alpha = 'a' in 2 of 6"),
+    ],
+)
+def test_choices_are_counted(alphas: list[Any], said: str) -> None:
+    """All of few; of many numbers their range, and of many words the first."""
+    fitted = [SimpleNamespace(best_params_={"ridge__alpha": a, "n": 3}) for a in alphas]
+    assert choices(fitted) == f"{said}; n = 3 in {len(alphas)} of {len(alphas)}"
 
 
 def test_the_learner_inside_long_pipelines_is_named() -> None:

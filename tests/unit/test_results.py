@@ -508,6 +508,13 @@ class TestCompare:
         with pytest.raises(OptionError, match="can be compared, not DataFrame"):
             pi.compare(fitted, data)
 
+    def test_columns_of_other_rows_say_so(self, fitted, data) -> None:
+        short = pi.Learner.from_formula("y ~ .", data[:100], LinearRegression())
+        fewer = short.fit(pi.Bootstrap(8), seed=1)
+        note = "Columns rest on 120 and 100 observations: they differ by these too."
+        assert note in str(pi.summary_col({"all": fitted.pfi(), "some": fewer.pfi()}))
+        assert "rest on" not in str(pi.summary_col({"all": fitted.pfi(), "again": fitted.pfi()}))
+
     def test_summary_col(self, fitted, tree) -> None:
         text = str(pi.summary_col([fitted.pfi(), tree.pfi("a")], stars=True))
         assert "LinearRegression" in text
