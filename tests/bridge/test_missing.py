@@ -135,7 +135,7 @@ def test_packages_of_r_are_absent(run: Run, r: Any, tmp_path: Path) -> None:
     found = sentences(run(CALLS.format(lib=str(tmp_path))))
     assert found[:-1] == [
         f"`r_bridge.{name}` needs R's package {package}, which is not installed; run "
-        f'install.packages("{package}") in R. Without R `pi.r_style` has its numbers.'
+        f'install.packages("{package}") in R. Without R, `pi.r_style` has the same functions.'
         for name, package in expected
     ]
     assert found[-1].startswith('`RLearner("nothere::fit")` needs R\'s package nothere')
