@@ -138,6 +138,9 @@ def of_battery() -> Iterator[tuple[object, ...]]:
     )
     table = table[table["kind"].notna() & (table["learners"] != "")]
     table = table[~table["row"].str.startswith("weights")]  # tables with weights quote nothing
+    # Of these there is a study of its own.
+    own = (table["kind"] == "entropy-PFI") & (table["learners"] == "linear models")
+    table = table[~own]
     groups, clusters = table["term"].str.startswith("by "), table["row"].str.contains("clusters")
     for some, plan, source in (
         (table[~groups & ~clusters], "half-sampling", "battery"),

@@ -57,7 +57,7 @@ def truth_of(row: Row, rng: np.random.Generator) -> pd.Series:
         plan = pi.Subsampling(2, cluster=row.cluster)
         each = [answers(others, fit(plan)) for _ in range(row.truths)]
         parts.append(pd.concat(each, axis=1).mean(axis=1))
-    return pd.concat(parts)
+    return pd.concat(parts).rename("estimate")
 
 
 def printed(answers: Mapping[str, Answer]) -> pd.DataFrame:

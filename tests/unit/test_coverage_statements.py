@@ -161,7 +161,7 @@ def test_clusters_have_simulations_of_their_own() -> None:
     learner = pi.Learner.from_formula("y ~ x1", frame, Ridge())
     by_cluster = learner.fit(pi.HalfSampling(cluster=np.arange(150) // 3), seed=1)
     full = " ".join(by_cluster.pfi().summary(notes="full").notes)
-    assert "In simulations of 50 or 60 clusters and linear models (1 setting, 3 terms, 188" in full
+    assert "In simulations of 50 or 60 clusters and linear models (1 setting, 3 terms, 200" in full
     stratified = pi.Bootstrap(15, strata=np.arange(150) % 2)
     assert NO_SIMULATION in " ".join(learner.fit(stratified, seed=1).pfi().summary().notes)
 
