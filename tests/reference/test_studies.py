@@ -189,7 +189,7 @@ def test_the_truth_of_the_third_edition_is_not_that_of_its_estimates() -> None:
     table = found("battery").query("truths > 0")
     settings = set(table["row"])
     assert settings <= {name for name, row in coverage_table.ROWS.items() if row.truths}
-    assert len(settings) >= 18
+    assert len(settings) >= 48
     assert (table["truths"] >= 400).all()
     assert (table.groupby("row")["data_sets"].max() >= 100).all()
 
