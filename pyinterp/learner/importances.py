@@ -9,7 +9,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeAlias, TypeVar, Unp
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp.checks import check_choice
+from pyinterp.checks import check_choice, check_jobs
 from pyinterp.errors import OptionError
 from pyinterp.estimands.importance.loco import leave_one_covariate_out
 from pyinterp.estimands.importance.losses import Permutations, Relation
@@ -420,6 +420,7 @@ class Importances(FittedModels):
                 "The default learner of E(Y | Z) takes no offset or exposure, and the learner has "
                 'one: leave `others` out, or use `others="learner"`.'
             )
+        check_jobs(None, options.get("progress", False))
         fits = 2 * len(analysis.refits) * len(analysis.problem.choose(features))
         tell(f"Population: up to {fits} fits", options.get("progress", False))
         if others == "auto" and not analysis.context.offset:

@@ -205,7 +205,7 @@ def vi_permute(
     """
     check_results(object)
     VI_PERMUTE.check(locals())
-    if metric == "pr_auc":
+    if isinstance(metric, str) and metric == "pr_auc":
         raise OptionError(
             "R's `pr_auc` joins the points of precision and recall by lines, which is not here; "
             'take `pfi(metric="pr_auc")`, the average precision, or `r_bridge.vi_permute`.'
