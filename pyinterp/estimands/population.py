@@ -57,7 +57,7 @@ BY_DEFAULT = (
     "than the learner."
 )
 MEANS = "Fits of a row are means over the refits that have not seen it: f is a bagged learner."
-NEVER = "what the learner uses of it, if anything, does not lower squared error"
+NO_GAIN = "what the learner uses of it, if anything, does not lower squared error"
 NO_SLOPE = "given the others it does not vary (R²_j = 1)"
 NO_LEVEL = f"fewer than {LEAST_ROWS} rows of the level or of the first one, or R²_j = 1"
 # Learners that aim at no mean: their names, or settings.
@@ -324,7 +324,7 @@ SHARE = Words(
     ),
     always=(NEEDS,),
     notes=(MEANS, "P is conservative: the standard error at 0 is taken 1.41 times."),
-    zero_variance=NEVER,
+    zero_variance=NO_GAIN,
     as_columns=(
         ("conf_low", "share ≥", "Share of V(y) lost without it in the population, at least."),
     ),
@@ -361,7 +361,7 @@ TARGETS = Words(
     ),
     always=(NEEDS,),
     notes=(MEANS,),
-    zero_variance=NEVER,
+    zero_variance=NO_GAIN,
 )
 OVERLAP = Words(
     label="R²_j",
