@@ -115,7 +115,7 @@ class BootstrapVariance(Variance):
     def p_values(
         self, estimate: FloatArray, bse: FloatArray, null: FloatArray, alternative: Alternative
     ) -> FloatArray:
-        """Return p-values of ``estimate = null``; missing where `bse` is 0.
+        """Return p-values of ``estimate = null``; missing where `bse` is 0 or there is no null.
 
         The smallest alpha at which the interval excludes the null value.
         """
@@ -124,7 +124,7 @@ class BootstrapVariance(Variance):
         less = _p_value(-self.means, np.negative(null), -self.bias, -self.acceleration)
         both = np.minimum(2 * np.minimum(greater, less), 1.0)
         p = {"two-sided": both, "greater": greater, "less": less}[alternative]
-        return np.where(bse > 0, p, np.nan)
+        return np.where((bse > 0) & ~np.isnan(null), p, np.nan)
 
 
 def bootstrap(replicates: Replicates) -> BootstrapVariance:

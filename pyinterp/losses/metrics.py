@@ -341,7 +341,7 @@ METRICS: Mapping[str, FormulaMetric] = {
         _score("youden", _youden, needs="label", range=(-1.0, 1.0)),
         _error("logloss", LOG_LOSS, needs="probability", unit="nats"),
         _error("log_loss", LOG_LOSS, needs="probability", unit="nats"),
-        _error("brier", _MeanOf(_half_brier), needs="probability", range=SHARES, note=HALF_BRIER),
+        _error("brier", _MeanOf(_half_brier), needs="probability", note=HALF_BRIER),
         _score("roc_auc", _area_under_roc, needs="probability"),
         _score("pr_auc", _average_precision, needs="probability", note=STEPS),
     )

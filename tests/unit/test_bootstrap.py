@@ -400,6 +400,18 @@ def test_a_term_whose_means_agree_has_no_interval(fitted: pi.LearnerResults) -> 
         assert "No interval for still" in str(pfi.summary())
 
 
+@pytest.mark.parametrize("simultaneous", [False, True])
+@pytest.mark.parametrize("cov_type", BOTH)
+def test_without_a_null_value_there_is_no_p(
+    fitted: pi.LearnerResults, cov_type: Any, simultaneous: bool
+) -> None:
+    options: dict[str, Any] = {"cov_type": cov_type, "simultaneous": simultaneous}
+    for results in (fitted.loss(cov_type=cov_type), fitted.pd("x", grid=[0.5, 1], **options)):
+        assert results.summary_frame()["p_value"].isna().all()
+        assert results.summary_frame()["conf_low"].notna().all()
+    assert fitted.pd("x", grid=[0.5, 1]).t_test("x[0.5] = x[1]").pvalue >= 0
+
+
 def test_a_term_that_is_mostly_0_keeps_0_in_its_interval(data: pd.DataFrame) -> None:
     # A stump uses `z` in few bootstrap samples: nearly all means are exactly 0.
     stump = pi.Learner.from_formula("y ~ x + z", data, DecisionTreeRegressor(max_depth=1))
