@@ -58,7 +58,7 @@ lowest:
 	tests/lowest.sh $(PYTHON)
 
 # Other environments: without pyarrow, polars and DuckDB, with routing of metadata, with the arithmetic
-# of another processor, and the versions of Python that are installed.
+# of another processor, and the newest version of Python that is installed.
 matrix: $(VENV)/.test
 	tests/matrix.sh $(BIN)/python
 
