@@ -14,7 +14,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .PHONY: hello demo test test-all check coverage house wheel dist r_package lowest matrix r torch more lint docs calibration acceptance torture mutants bench study papers format clean
 
-# Two processes fill two cores: two of tests, or one of pages and one of tests. More threads in each take twice the time.
+# Two processes fill two cores. More threads in each take twice the time.
 test test-all check coverage calibration acceptance torture mutants bench papers study docs: export OMP_NUM_THREADS = 1
 
 # Says what it does before anything is installed, which takes minutes the first time.

@@ -54,7 +54,7 @@ else
   "$python" tests/studies/certificates.py >"$place/own"
   OPENBLAS_CORETYPE="$core" "$python" tests/studies/certificates.py | diff "$place/own" -
 fi
-# The newest version; the other tests run with the oldest.
+# The newest version that is installed.
 for version in 3.14 3.13 3.12; do
   interpreter=""
   for candidate in "python$version" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$version".*/bin/python; do

@@ -106,6 +106,7 @@ OF_CLASSES: dict[str, tuple[Callable[[pi.LearnerResults], Any], tuple[float, flo
         lambda r: r.pd("a", points=4, scale="probability", simultaneous=True), SHARES
     ),
     "log loss": (lambda r: r.loss(), POSITIVE),
+    "brier": (lambda r: r.metric("brier"), POSITIVE),
     "accuracy": (lambda r: r.metric("accuracy"), SHARES),
     "area": (lambda r: r.metric("roc_auc"), SHARES),
     "youden": (lambda r: r.metric("youden"), (-1, 1)),

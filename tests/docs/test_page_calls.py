@@ -43,7 +43,8 @@ PAGES = [
     *(
         page
         for page in sorted((ROOT / "docs").rglob("*.md"))
-        if not re.search(r"papers/\w+20\d\d\.md$", page.as_posix())  # code of the papers' cells
+        # Neither code of the papers' cells nor what building the pages makes.
+        if not re.search(r"papers/\w+20\d\d\.md$|docs/vignettes/|_build/", page.as_posix())
     ),
 ]
 # What is called on pages that show the insides of the package to those who change it.

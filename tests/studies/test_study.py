@@ -21,7 +21,7 @@ from sklearn.linear_model import LinearRegression
 import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError
 from pyinterp.learner.learner import LearnerResults
-from pyinterp.simulation import CoverageStudy, ideal, molnar_linear
+from pyinterp.simulation import CoverageResults, CoverageStudy, ideal, molnar_linear
 from pyinterp.simulation.studies.study import Record, Row, StudyFile, pool_records
 
 
@@ -43,9 +43,14 @@ def study(**options) -> CoverageStudy:
     return CoverageStudy(**settings | options)
 
 
-def test_every_number_is_that_of_the_data_sets(tmp_path: Path) -> None:
-    one = study()
-    found = one.run(tmp_path / "study.sqlite", progress=False)
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> CoverageResults:
+    """Return the study as one process runs it."""
+    return study().run(tmp_path_factory.mktemp("whole") / "study.sqlite", progress=False)
+
+
+def test_every_number_is_that_of_the_data_sets(whole: CoverageResults) -> None:
+    one, found = study(), whole
     frame = found.frame.set_index(["plan", "cov_type", "estimand", "term"]).sort_index()
     process = one.process("linear")
     truth = {}
@@ -95,10 +100,9 @@ def test_the_truth_is_that_of_fresh_data(tmp_path: Path) -> None:
     assert (curve["truth_mcse"] < 0.02).all()
 
 
-def test_a_study_without_data_sets_has_means_only(tmp_path: Path) -> None:
+def test_a_study_without_data_sets_has_means_only(tmp_path: Path, whole: CoverageResults) -> None:
     found = study(repetitions=0).run(tmp_path / "study.sqlite", progress=False)
     assert found.frame.empty
-    whole = study().run(tmp_path / "whole.sqlite", progress=False)
     key = ["estimand", "term"]
     known = whole.frame.drop_duplicates(key)[[*key, "truth", "truth_mcse"]]
     pd.testing.assert_frame_equal(
@@ -114,18 +118,19 @@ def frames_equal(first: pd.DataFrame, second: pd.DataFrame) -> None:
     )
 
 
-def test_jobs_and_blocks_change_nothing_but_rounding(tmp_path: Path) -> None:
-    whole = study().run(tmp_path / "one.sqlite", progress=False)
+def test_jobs_and_blocks_change_nothing_but_rounding(
+    tmp_path: Path, whole: CoverageResults
+) -> None:
     jobs = study().run(tmp_path / "two.sqlite", 2, progress=False)
     frames_equal(whole.frame, jobs.frame)
 
 
-def test_a_study_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_study_goes_on_where_it_was(tmp_path: Path, whole: CoverageResults) -> None:
     path = tmp_path / "study.sqlite"
     study(repetitions=4).run(path, progress=False)
     before = blocks_of(path)
     more = study().run(path, progress=False)
-    frames_equal(more.frame, study().run(tmp_path / "other.sqlite", progress=False).frame)
+    frames_equal(more.frame, whole.frame)
     # What was there is there still; of two plans there are five blocks now, not two.
     assert before.items() <= blocks_of(path).items()
     assert (len(before), len(blocks_of(path))) == (3 * 2 + 2 * 2 + 2 * 4, 3 * 2 + 5 * 2 + 5 * 4)
@@ -138,12 +143,22 @@ def blocks_of(path: Path) -> dict[Any, int]:
     return {(r.row, r.term, b): r.size for r in records for b in r.blocks}
 
 
-def test_a_killed_study_loses_and_repeats_nothing(tmp_path: Path, run_and_kill) -> None:
+def test_a_killed_study_loses_and_repeats_nothing(
+    tmp_path: Path, run_and_kill, whole: CoverageResults
+) -> None:
     path = tmp_path / "study.sqlite"
     done = run_and_kill("test_study", path, blocks=5)
     assert done == 5  # of 13: three blocks of truth and five of two plans
     resumed = study().run(path, progress=False)
-    frames_equal(resumed.frame, study().run(tmp_path / "whole.sqlite", progress=False).frame)
+    frames_equal(resumed.frame, whole.frame)
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return the file of a study of two data sets."""
+    path = tmp_path_factory.mktemp("begun") / "study.sqlite"
+    study(repetitions=2).run(path, progress=False)
+    return path.read_bytes()
 
 
 def row_of(frame: pd.DataFrame) -> dict[str, int]:
@@ -164,14 +179,13 @@ def row_of(frame: pd.DataFrame) -> dict[str, int]:
     ],
 )
 def test_a_file_is_not_continued_with_other_settings(
-    tmp_path: Path, after: dict[str, Any], message: str
+    tmp_path: Path, begun: bytes, after: dict[str, Any], message: str
 ) -> None:
     path = tmp_path / "study.sqlite"
-    study(repetitions=2).run(path, progress=False)
-    before = path.read_bytes()
+    path.write_bytes(begun)
     with pytest.raises(OptionError, match="with the settings that it was begun with.*" + message):
         study(repetitions=2, **after).run(path, progress=False)
-    assert path.read_bytes() == before
+    assert path.read_bytes() == begun
 
 
 def test_a_block_that_was_smaller_is_made_again(tmp_path: Path) -> None:
@@ -344,8 +358,7 @@ def test_a_file_that_was_only_begun_is_empty(tmp_path: Path) -> None:
     assert not study(repetitions=2).run(path, progress=False).frame.empty
 
 
-def test_a_dask_cluster_gives_the_same_numbers(tmp_path: Path) -> None:
-    whole = study().run(tmp_path / "one.sqlite", progress=False)
+def test_a_dask_cluster_gives_the_same_numbers(tmp_path: Path, whole: CoverageResults) -> None:
     path = [str(Path(__file__).parent), *sys.path]
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
