@@ -1,11 +1,13 @@
 """How often `population()` covers, and rejects, what is true of simulated worlds.
 
     python studies/population.py RAW SECONDS [LARGEST_N]
+    python studies/population.py plans SETS
 
 Every data set adds lines to the file RAW, and what is there is not done again; after so many CPU
 seconds it stops. The cells take turns, so that they have as many data sets. Their summary goes to
 `studies/results/population.csv`, with the number of data sets in every row. Nothing in the package
-was tuned on these cells; those of `LAST` are run after all others.
+was tuned on these cells; those of `LAST` are run after all others. With `plans` the data sets of
+one world are analyzed by other plans, for `studies/results/population_plans.csv`.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -276,6 +279,37 @@ def run(raw: Path, seconds: float, largest: int) -> None:
             )
 
 
+PLANS = {
+    "5 folds": pi.CrossValidation(5),
+    "10 folds": pi.CrossValidation(10),
+    "5 folds, 4 repeats": pi.CrossValidation(5, repeats=4),
+    "default": pi.HalfSampling(),
+}
+
+
+def by_plan(learner: str, sets: int) -> pd.DataFrame:
+    """Return slopes of x and their intervals where its spread changes, by data set and plan."""
+    world, rows = worlds()["changing spread"], []
+    for k, (name, plan) in product(range(sets), PLANS.items()):
+        data = world.draw(np.random.default_rng([500, k, 45]), 500)
+        model = pi.Learner.from_formula("y ~ .", data, LEARNERS[learner][0])
+        found = model.fit(plan, seed=k, progress=False).population("x").summary_frame().iloc[0]
+        rows.append({"learner": learner, "plan": name, "set": k, **found})
+    return pd.DataFrame(rows)
+
+
+def summary_of_plans(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return, for every learner and plan, the share of intervals that cover, and their number."""
+    covers = (rows["conf_low"] <= 1.4) & (rows["conf_high"] >= 1.4)
+    table = rows.assign(covers=covers).groupby(["learner", "plan"], sort=False)
+    return table.agg(
+        sets=("set", "size"),
+        covers=("covers", "mean"),
+        std_error=("std_error", "mean"),
+        spread=("estimate", "std"),
+    ).round(4)
+
+
 def summarize(raw: Path) -> pd.DataFrame:
     """Return, for every cell and term, shares of data sets and their number."""
     data = pd.read_csv(raw, keep_default_na=False, na_values=[""])  # a term is called "null"
@@ -305,6 +339,9 @@ def summarize(raw: Path) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "plans":
+        plans = summary_of_plans(by_plan("linear", int(sys.argv[2])))
+        sys.exit(plans.to_csv(SUMMARY.with_name("population_plans.csv")))
     path, most = Path(sys.argv[1]), float(sys.argv[2])
     run(path, most, int(sys.argv[3]) if len(sys.argv) > 3 else 500)
     result = summarize(path)
