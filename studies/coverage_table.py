@@ -37,6 +37,7 @@ ASKED = {
     "FIRM given grid": "FIRM",
     "H": "H",
     "ALE": "ALE",
+    "M-plot": "M-plot",
     "centered PD": "centered PD",
     "slope": "slope",
     "AME": "AME",
@@ -121,7 +122,8 @@ def asked(row: str, term: str) -> str | None:
         if term.startswith(f"{start} "):
             classes = row.startswith(("logistic", "naive Bayes", "forest 10%", "forest 50%"))
             classes |= row in ("boosting 10%", "forest AUC", "all logistic")
-            return "PD of probabilities" if start == "PD" and classes else ASKED[start]
+            shares = classes and start in ("PD", "M-plot")
+            return f"{ASKED[start]} of probabilities" if shares else ASKED[start]
     return None
 
 
@@ -137,15 +139,16 @@ def of_battery() -> Iterator[tuple[object, ...]]:
         learners=table["row"].map(learners).where(~two, "pairs of learners"),
     )
     table = table[table["kind"].notna() & (table["learners"] != "")]
-    table = table[~table["row"].str.startswith("weights")]  # tables with weights quote nothing
     # Of these there is a study of its own.
     own = (table["kind"] == "entropy-PFI") & (table["learners"] == "linear models")
     table = table[~own]
     groups, clusters = table["term"].str.startswith("by "), table["row"].str.contains("clusters")
+    weights = table["row"].str.startswith("weights")
     for some, plan, source in (
-        (table[~groups & ~clusters], "half-sampling", "battery"),
+        (table[~groups & ~clusters & ~weights], "half-sampling", "battery"),
         (table[groups], "half-sampling of some rows", "subgroups"),
         (table[clusters], "half-sampling of clusters", "clusters"),
+        (table[weights], "half-sampling with sampling weights", "weights"),
     ):
         for (kind, family), part in some.groupby(["kind", "learners"]):
             loss = "log loss" if kind in OF_CLASSES else ""

@@ -25,9 +25,8 @@ from battery.printed import FIELDS, judge, one, printed, truth_of
 from battery.rows import ROWS
 from joblib import Parallel, delayed
 
-EDITION = "second edition"  # of the seeds: none of its data sets was seen before the rule was fixed
-# Of settings whose truth is not the mean of the same estimates, and of that truth.
-FRESH, TRUTH = "third edition", "truth of the third edition"
+# Of the seeds of data sets and of their truth: none was seen before the rule was fixed.
+EDITION, TRUTH = "third edition", "truth of the third edition"
 
 
 def generator(name: str, edition: str, number: int) -> np.random.Generator:
@@ -38,7 +37,7 @@ def generator(name: str, edition: str, number: int) -> np.random.Generator:
 def data_set(name: str, number: int) -> tuple[pd.DataFrame, float]:
     """Return what tables print of one data set, and the seconds that it took."""
     start = time.time()
-    rng = generator(name, FRESH if ROWS[name].truths else EDITION, number)
+    rng = generator(name, EDITION, number)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return printed(one(ROWS[name], rng)), time.time() - start
@@ -57,7 +56,7 @@ def truth_path(folder: Path, name: str) -> Path:
 def add_truth(name: str, folder: Path) -> None:
     """Write the truth of the terms of a setting, once."""
     path = truth_path(folder, name)
-    if ROWS[name].truths and not path.exists():
+    if not path.exists():
         start = time.time()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -71,8 +70,8 @@ def run(name: str, folder: Path, jobs: int, seconds: float) -> None:
     kept = dict(np.load(path)) if path.exists() else {}
     done = len(kept["estimate"]) if kept else 0
     size = jobs
-    while done < ROWS[name].repetitions and time.time() - start < seconds:
-        size = min(size, ROWS[name].repetitions - done)
+    while done < ROWS[name].data_sets and time.time() - start < seconds:
+        size = min(size, ROWS[name].data_sets - done)
         found = Parallel(jobs)(delayed(data_set)(name, done + k) for k in range(size))
         names = np.array(found[0][0].index)
         new = {f: np.array([frame[f] for frame, _ in found], dtype=float) for f in FIELDS}
@@ -89,14 +88,13 @@ def run(name: str, folder: Path, jobs: int, seconds: float) -> None:
 
 def judged(folder: Path, table: Path) -> pd.DataFrame:
     """Return the lines of all settings: of those in the folder anew, the others as they stand."""
-    old = pd.read_csv(table).assign(truths=lambda t: t.get("truths", 0))
+    old = pd.read_csv(table)
     frames = []
     for name, row in ROWS.items():
         path, truth = path_of(folder, name), truth_path(folder, name)
         if path.exists():
             d = dict(np.load(path))
-            if row.truths:
-                d["truth"] = pd.read_csv(truth, index_col=0)["estimate"][d["names"]].to_numpy()
+            d["truth"] = pd.read_csv(truth, index_col=0)["estimate"][d["names"]].to_numpy()
             frames.append(pd.DataFrame(judge(name, row, d)))
         else:
             frames.append(old[old["row"] == name])

@@ -18,6 +18,7 @@ SOURCES = {
     "battery": "In simulations of ",
     "subgroups": "In simulations of subgroups and ",
     "clusters": "In simulations of 50 or 60 clusters and ",
+    "weights": "In simulations with sampling weights and ",
     "uncertainty": "In simulations (the processes of Wood et al. 2024, section 3.4.1) of ",
 }
 

@@ -524,8 +524,8 @@ class Learner(Hints):
 
     def _words(self, plan: Resampling, population: Sample, seeds: Seeds) -> dict[str, Any]:
         """Return what headers say of the fit, whatever becomes of its refits."""
-        # Studies are of rows that count alike.
-        alike = self.data.repeats is None and self.population.weights is None
+        # Studies are of rows that count alike, or have sampling weights.
+        study = plan.study_name if self.data.repeats is None else ""
         return {
             "level": "learner" if plan.number > 1 else "model",
             "endog_name": self.endog_names,
@@ -538,7 +538,7 @@ class Learner(Hints):
             "missing_note": self.missing_note,
             "plan": plan.label,
             "where": plan.where,
-            "study_name": plan.study_name if alike else "",
+            "study_name": study + " with sampling weights" * (self.population.weights is not None),
             "unit": "rows" if plan.cluster is None else "clusters",
             "weighting": self.data.weighting,
             "clusters": clusters_in_words(plan.cluster, population.clusters),

@@ -25,6 +25,8 @@ FAMILIES = {
     "lassos": r".*\.((MultiTask)?(Lasso|ElasticNet)|(Lasso|LassoLars|ElasticNet)CV|LassoLars(IC)?)",
     "linear models": r".*\.Statsmodels(Regressor|Classifier)|sklearn\.linear_model\..*",
     "nearest neighbors": r"sklearn\.neighbors\..*",
+    "kernel ridge": r"sklearn\.kernel_ridge\..*",
+    "support vectors": r"sklearn\.svm\.(?!.*Linear).*",
 }
 
 BY_CV = ("alpha", "l1_ratio", "C")  # of linear models with a search of their own

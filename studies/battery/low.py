@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -9,6 +11,14 @@ from scipy import stats
 NOMINAL, CHANCE = 0.95, 0.01
 # Tests at 5% of irrelevant features that reject more often than this are named.
 LIBERAL = 0.06
+# Why terms cover improbably little, by settings and terms: what their data sets show.
+REASONS = {
+    r"ridge.*": "the penalty is fixed: halves shrink more than other refits, and vary less",
+    r".*: (M-plot|ALE) .*": "few evaluation rows are near the value",
+    r".*: (ratio|plug-in) .*": "the standard error is smallest where the estimate is too small",
+    r"(lightgbm|boosting).*: PD .*": "halves have few leaves at either end, or few rows decide",
+    r"logistic.*: PD .*": "few events: halves have other coefficients",
+}
 
 
 def improbable(table: pd.DataFrame) -> pd.DataFrame:
@@ -16,6 +26,12 @@ def improbable(table: pd.DataFrame) -> pd.DataFrame:
     hits = (table["coverage"] * table["data_sets"]).round()
     tail = stats.binom.cdf(hits, table["data_sets"], NOMINAL)
     return table.assign(probability=tail)[tail < CHANCE].sort_values("coverage")
+
+
+def reason(row: str, term: str) -> str:
+    """Return why a term covers improbably little; empty if it is not known."""
+    found = (why for case, why in REASONS.items() if re.fullmatch(case, f"{row}: {term}"))
+    return next(found, "")
 
 
 def power(data_sets: pd.Series, coverage: float) -> float:

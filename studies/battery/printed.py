@@ -10,10 +10,11 @@ import pandas as pd
 
 import pyinterp as pi
 from battery.rows import BAND, Answer, Ask, Row
-from pyinterp.errors import LossError
+from pyinterp.errors import DataError, LossError
 from pyinterp.inference.half_sample.constants import LARGEST_IDLE_SHARE, LARGEST_SKEWNESS
 
 LEVEL = 0.05
+TRUTHS = 400  # fresh data sets, of other seeds, from which the truth of a term comes
 FIELDS = ("estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high", "warned")
 
 
@@ -36,8 +37,9 @@ def one(row: Row, rng: np.random.Generator) -> dict[str, Answer]:
 def truth_of(row: Row, rng: np.random.Generator) -> pd.Series:
     """Return the truth of every term: the mean over fresh refits of the size that tables print.
 
-    Every refit has data of its own, `row.truths` in all. Fresh draws have no clusters, weights or
-    subgroups: of these there are as many data sets with two refits each.
+    Every refit has data of its own, `TRUTHS` in all. Fresh draws have no clusters, weights or
+    subgroups, one width of M-plots, and some lack a rare class: of these there are as many data
+    sets, with two refits each or 15.
     """
 
     def draw(stream: np.random.Generator) -> pd.DataFrame:
@@ -46,16 +48,28 @@ def truth_of(row: Row, rng: np.random.Generator) -> pd.Series:
     def fit(plan: pi.Resampling) -> pi.LearnerResults:
         return row.specified(draw(rng)).fit(plan, seed=int(rng.integers(2**31)), progress=False)
 
-    def answers(asks: Mapping[str, Ask], results: pi.LearnerResults) -> pd.Series:
+    def answers(asks: Mapping[str, Ask], plan: pi.Resampling) -> pd.Series:
+        results = fit(plan)
         return printed({name: ask(results) for name, ask in asks.items()})["estimate"]
 
+    def drawn_again(asks: Mapping[str, Ask], plan: pi.Resampling) -> pd.Series:
+        while True:
+            try:
+                return answers(asks, plan)
+            except (DataError, LossError):  # as in `one`, or a draw without a class
+                continue
+
     known = row.cluster is None and row.weights is None
-    fresh = {name: ask for name, ask in row.asks.items() if known and name != "by"}
+    fresh = {name: ask for name, ask in row.asks.items() if known and name not in ("by", "M-plot")}
     others = {name: ask for name, ask in row.asks.items() if name not in fresh}
-    parts = [answers(fresh, fit(pi.FreshDraws(draw, row.truths)))] if fresh else []
+    try:
+        parts = [answers(fresh, pi.FreshDraws(draw, TRUTHS))] if fresh else []
+    except (DataError, LossError):  # fresh draws are not drawn again one by one
+        parts, others = [], dict(row.asks)
     if others:
-        plan = pi.Subsampling(2, cluster=row.cluster)
-        each = [answers(others, fit(plan)) for _ in range(row.truths)]
+        # Local lines through few rows have heavy tails.
+        plan = pi.Subsampling(15 if "M-plot" in others else 2, cluster=row.cluster)
+        each = [drawn_again(others, plan) for _ in range(TRUTHS)]
         parts.append(pd.concat(each, axis=1).mean(axis=1))
     return pd.concat(parts).rename("estimate")
 
@@ -80,22 +94,20 @@ def _warned(results: pi.EstimandResults) -> np.ndarray:
 def judge(name: str, row: Row, d: Mapping[str, np.ndarray]) -> Iterator[dict[str, Any]]:
     """Yield coverage, width, size and power of every term, and of every band as a whole.
 
-    The truth of a term is that of `truth_of`, or in settings of the second edition the mean of its
-    estimates over the data sets. Widths are over that of an
-    interval with the true standard deviation.
+    Widths are over the width of an interval with the true standard deviation.
 
     Parameters
     ----------
     name : str
     row : Row
     d : mapping of str to ndarray
-        Numbers of `printed`, shape (data sets, terms), "names", and "truth" if it is known.
+        Numbers of `printed`, shape (data sets, terms), "names", and "truth" of `truth_of`.
     """
     terms = [str(term) for term in d["names"]]
     estimate, low, high, p = (d[f] for f in ("estimate", "conf_low", "conf_high", "p_value"))
     t = d["statistic"]
     varies = np.nanstd(estimate, axis=0) > 1e-12 * np.nanmax(np.abs(estimate), axis=0)
-    truth = d.get("truth", np.nanmean(estimate, axis=0))
+    truth = d["truth"]
     sd = np.nanstd(estimate, axis=0, ddof=1)
     has = ~np.isnan(low)
     missed_low, missed_high = (truth < low) & has, (truth > high) & has
@@ -107,6 +119,8 @@ def judge(name: str, row: Row, d: Mapping[str, np.ndarray]) -> Iterator[dict[str
         among = has[:, columns].any(axis=1)
         if not varies[columns].any() or among.sum() < 2:
             continue
+        if np.isnan(truth[columns]).any():  # which no interval would miss
+            raise ValueError(f"{name}: the truth of {term} is not known")
         below, above = (m[:, columns].any(axis=1)[among] for m in (missed_low, missed_high))
         tested = ~np.isnan(p[:, columns]).all(axis=1)
         rejected = (p[:, columns] < LEVEL).any(axis=1)
@@ -125,7 +139,7 @@ def judge(name: str, row: Row, d: Mapping[str, np.ndarray]) -> Iterator[dict[str
             "refused": float(1 - among.mean()),
             "warned": float(d["warned"][:, columns].max(axis=1)[among].mean()),
             "truth": float(truth[columns].mean()),
-            "truths": row.truths,
+            "truths": TRUTHS,
             "coverage": float(1 - (below | above).mean()),
             "below": float(below.mean()),
             "above": float(above.mean()),

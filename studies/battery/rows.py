@@ -67,11 +67,7 @@ class Row:
         Features that do not matter.
     held : bool
         Whether it was run last.
-    repetitions : int
-        Data sets, at most.
-    truths : int
-        Fresh data sets, of other seeds, from which the truth comes; 0 where it is the mean of the
-        estimates themselves.
+    data_sets : int
     """
 
     draw: Draw
@@ -81,8 +77,7 @@ class Row:
     family: Family
     nulls: tuple[str, ...] = ()
     held: bool = False
-    repetitions: int = 400
-    truths: int = 0
+    data_sets: int = 200
     formula: str = "y ~ ."
     cluster: str | None = None
     weights: str | None = None
@@ -152,13 +147,11 @@ NORMAL_4 = partial(P.normal)
 NULLS_4 = noise(3, 4)
 
 
-def paper(process: Draw, learner: Any, family: Family, held: bool, n: int, p: int, R: int) -> Row:
+def paper(process: Draw, learner: Any, family: Family, held: bool, n: int, p: int) -> Row:
     """Return a row of Tables 1 and 2 of Molnar et al. (2021): PFI and PD of every feature."""
     curves = {f"PD x{j}": curve(f"x{j}", UNIFORM) for j in range(1, p + 1)}
     asks = {"PFI": pfi(), **curves}
-    return Row(
-        draw=process, learner=learner, n=n, asks=asks, family=family, held=held, repetitions=R
-    )
+    return Row(draw=process, learner=learner, n=n, asks=asks, family=family, held=held)
 
 
 def mean_classes(*, losses: tuple[str, ...] = ("log", "brier")) -> dict[str, Ask]:
@@ -197,25 +190,6 @@ FEATURES = ("x1", "x2", "x3")
 BAND = "band of "
 
 
-def every(other: Any) -> dict[str, Ask]:
-    """Ask for what else tables print: comparisons, contrasts, bands, adjusted importances."""
-    return {
-        "compare": lambda r: pi.compare(r, fit_other(r, other)).summary_frame(),
-        "compare PFI": lambda r: pi.compare(r.pfi(), fit_other(r, other).pfi()).summary_frame(),
-        "contrast": lambda r: contrasts(r.pfi(), "x1 - x2", "x1 - x3", "x2 - x3", "x1 + x2 + x3"),
-        "contrast of PD": lambda r: contrasts(
-            r.pd("x1", grid=GRID), "x1[1.3] - x1[-1.3]", "x1[0.6] - x1[0]"
-        ),
-        f"{BAND}PD": lambda r: r.pd("x1", grid=GRID, simultaneous=True),
-        f"{BAND}PFI": lambda r: r.pfi(simultaneous=True),
-        "AMVIM": R.amvim,
-        "additive AMVIM": lambda r: r.amvim(method="additive"),
-        "vint": lambda r: r.vint(grid=dict.fromkeys(FEATURES, GRID[::2])),
-        "FIRM given grid": lambda r: r.firm(grid=dict.fromkeys(FEATURES, GRID)),
-        "plug-in": plug_in,
-    }
-
-
 def with_side(draw: Draw) -> Draw:
     """Return draws with a column that says whether x1 is above 0, for subgroups."""
 
@@ -250,6 +224,7 @@ def all_estimands(other: Any, step: Any = None) -> dict[str, Ask]:
         "PD": curve("x1", NORMAL),
         "centered PD": curve("x1", NORMAL, kind="c-ice"),
         "ALE": partial(R.ale, features="x1", grid=GRID),
+        "M-plot": partial(R.m_plot, features="x1", grid=GRID),
         "slope": partial(R.slopes, features="x1", grid=GRID[1:4], step=step),
         "AME": partial(R.ame, step=step),
         "loss": R.loss,
@@ -260,6 +235,10 @@ def all_estimands(other: Any, step: Any = None) -> dict[str, Ask]:
         "compare": lambda r: pi.compare(r, fit_other(r, other)).summary_frame(),
         "compare PFI": lambda r: pi.compare(r.pfi(), fit_other(r, other).pfi()).summary_frame(),
         "contrast": lambda r: contrasts(r.pfi(), "x1 - x2", "x1 - x3"),
+        "contrast of PD": lambda r: contrasts(
+            r.pd("x1", grid=GRID), "x1[1.3] - x1[-1.3]", "x1[0.6] - x1[0]"
+        ),
+        "plug-in": plug_in,
         f"{BAND}PD": lambda r: r.pd("x1", grid=GRID, simultaneous=True),
         f"{BAND}PFI": lambda r: r.pfi(simultaneous=True),
     }
@@ -280,18 +259,18 @@ LOSSES: dict[str, Ask] = {"loss": R.loss, "absolute": partial(R.loss, loss="abso
 
 SETTINGS: Mapping[str, Row] = {
     # The 24 rows of the paper: two processes, three learners, two sizes, PFI and PD.
-    "lm linear 100": paper(P.LINEAR, LM, "stable", False, 100, 2, 1000),
-    "lm linear 1000": paper(P.LINEAR, LM, "stable", True, 1000, 2, 400),
-    "lm non-linear 100": paper(P.NON_LINEAR, LM, "stable", True, 100, 4, 1000),
-    "lm non-linear 1000": paper(P.NON_LINEAR, LM, "stable", False, 1000, 4, 400),
-    "tree linear 100": paper(P.LINEAR, RPART, "tree", True, 100, 2, 400),
-    "tree linear 1000": paper(P.LINEAR, RPART, "tree", False, 1000, 2, 200),
-    "tree non-linear 100": paper(P.NON_LINEAR, RPART, "tree", False, 100, 4, 400),
-    "tree non-linear 1000": paper(P.NON_LINEAR, RPART, "tree", True, 1000, 4, 200),
-    "forest linear 100": paper(P.LINEAR, FOREST, "forest", False, 100, 2, 150),
-    "forest linear 1000": paper(P.LINEAR, FOREST, "forest", True, 1000, 2, 60),
-    "forest non-linear 100": paper(P.NON_LINEAR, FOREST, "forest", True, 100, 4, 150),
-    "forest non-linear 1000": paper(P.NON_LINEAR, FOREST, "forest", False, 1000, 4, 60),
+    "lm linear 100": paper(P.LINEAR, LM, "stable", False, 100, 2),
+    "lm linear 1000": paper(P.LINEAR, LM, "stable", True, 1000, 2),
+    "lm non-linear 100": paper(P.NON_LINEAR, LM, "stable", True, 100, 4),
+    "lm non-linear 1000": paper(P.NON_LINEAR, LM, "stable", False, 1000, 4),
+    "tree linear 100": paper(P.LINEAR, RPART, "tree", True, 100, 2),
+    "tree linear 1000": paper(P.LINEAR, RPART, "tree", False, 1000, 2),
+    "tree non-linear 100": paper(P.NON_LINEAR, RPART, "tree", False, 100, 4),
+    "tree non-linear 1000": paper(P.NON_LINEAR, RPART, "tree", True, 1000, 4),
+    "forest linear 100": paper(P.LINEAR, FOREST, "forest", False, 100, 2),
+    "forest linear 1000": paper(P.LINEAR, FOREST, "forest", True, 1000, 2),
+    "forest non-linear 100": paper(P.NON_LINEAR, FOREST, "forest", True, 100, 4),
+    "forest non-linear 1000": paper(P.NON_LINEAR, FOREST, "forest", False, 1000, 4),
     # Nulls.
     "lm nulls 10": Row(
         draw=P.FRIEDMAN_10,
@@ -317,7 +296,6 @@ SETTINGS: Mapping[str, Row] = {
         asks=usual(grid=UNIFORM),
         family="boosting",
         nulls=noise(6, 10),
-        repetitions=200,
     ),
     "boosting nulls 20": Row(
         draw=P.FRIEDMAN_20,
@@ -327,7 +305,6 @@ SETTINGS: Mapping[str, Row] = {
         family="boosting",
         nulls=noise(6, 20),
         held=True,
-        repetitions=200,
     ),
     "forest nulls 10": Row(
         draw=P.FRIEDMAN_10,
@@ -337,7 +314,6 @@ SETTINGS: Mapping[str, Row] = {
         family="forest",
         nulls=noise(6, 10),
         held=True,
-        repetitions=200,
     ),
     "tree nulls 10": Row(
         draw=P.FRIEDMAN_10,
@@ -381,15 +357,7 @@ SETTINGS: Mapping[str, Row] = {
         nulls=noise(6, 10),
     ),
     # Shrinkage.
-    "ridge": Row(
-        draw=NORMAL_4,
-        learner=RIDGE,
-        n=100,
-        asks=usual(),
-        family="stable",
-        nulls=NULLS_4,
-        repetitions=1000,
-    ),
+    "ridge": Row(draw=NORMAL_4, learner=RIDGE, n=100, asks=usual(), family="stable", nulls=NULLS_4),
     "ridge 1n": Row(
         draw=NORMAL_4,
         learner=Size(Ridge),
@@ -398,19 +366,12 @@ SETTINGS: Mapping[str, Row] = {
         family="stable",
         nulls=NULLS_4,
         held=True,
-        repetitions=1000,
     ),
     "lasso": Row(
         draw=NORMAL_4, learner=LASSO, n=100, asks=usual(), family="stable", nulls=NULLS_4, held=True
     ),
     "small rate": Row(
-        draw=NORMAL_4,
-        learner=SLOW,
-        n=150,
-        asks=usual(),
-        family="boosting",
-        nulls=NULLS_4,
-        repetitions=200,
+        draw=NORMAL_4, learner=SLOW, n=150, asks=usual(), family="boosting", nulls=NULLS_4
     ),
     "small rate, Friedman": Row(
         draw=P.FRIEDMAN_10,
@@ -420,7 +381,6 @@ SETTINGS: Mapping[str, Row] = {
         family="boosting",
         nulls=noise(6, 10),
         held=True,
-        repetitions=200,
     ),
     # p near n/2 and p > n.
     "lm p 30 of 60": Row(
@@ -493,16 +453,9 @@ SETTINGS: Mapping[str, Row] = {
         family="tree",
         nulls=noise(6, 10),
         held=True,
-        repetitions=200,
     ),
     "forest leaf 1": Row(
-        draw=NORMAL_4,
-        learner=LEAF_1,
-        n=80,
-        asks=usual(),
-        family="forest",
-        nulls=NULLS_4,
-        repetitions=200,
+        draw=NORMAL_4, learner=LEAF_1, n=80, asks=usual(), family="forest", nulls=NULLS_4
     ),
     "forest leaf 1, Friedman": Row(
         draw=P.FRIEDMAN_10,
@@ -512,7 +465,6 @@ SETTINGS: Mapping[str, Row] = {
         family="forest",
         nulls=noise(6, 10),
         held=True,
-        repetitions=150,
     ),
     # Tuned, stacked, smooth and small networks.
     "tuned lasso": Row(
@@ -522,17 +474,9 @@ SETTINGS: Mapping[str, Row] = {
         asks=usual(grid=UNIFORM),
         family="stable",
         nulls=noise(6, 10),
-        repetitions=150,
     ),
     "stack": Row(
-        draw=NORMAL_4,
-        learner=STACK,
-        n=100,
-        asks=usual(),
-        family="other",
-        nulls=NULLS_4,
-        held=True,
-        repetitions=150,
+        draw=NORMAL_4, learner=STACK, n=100, asks=usual(), family="other", nulls=NULLS_4, held=True
     ),
     "splines": Row(
         draw=P.FRIEDMAN_10,
@@ -542,7 +486,6 @@ SETTINGS: Mapping[str, Row] = {
         family="stable",
         nulls=noise(6, 10),
         held=True,
-        repetitions=200,
     ),
     "kernel ridge": Row(
         draw=P.FRIEDMAN_10,
@@ -551,16 +494,8 @@ SETTINGS: Mapping[str, Row] = {
         asks=usual(grid=UNIFORM),
         family="other",
         nulls=noise(6, 10),
-        repetitions=200,
     ),
-    "network": Row(
-        draw=P.NON_LINEAR,
-        learner=MLP,
-        n=100,
-        asks=usual(grid=UNIFORM),
-        family="other",
-        repetitions=150,
-    ),
+    "network": Row(draw=P.NON_LINEAR, learner=MLP, n=100, asks=usual(grid=UNIFORM), family="other"),
     # Classification.
     "logistic 50%": Row(
         draw=partial(P.classes, intercept=0.0),
@@ -604,7 +539,6 @@ SETTINGS: Mapping[str, Row] = {
         family="forest",
         nulls=NULLS_4,
         held=True,
-        repetitions=150,
     ),
     "forest 10%": Row(
         draw=partial(P.classes, intercept=-2.6),
@@ -613,7 +547,6 @@ SETTINGS: Mapping[str, Row] = {
         asks=mean_classes(),
         family="forest",
         nulls=NULLS_4,
-        repetitions=150,
     ),
     "boosting 10%": Row(
         draw=partial(P.classes, intercept=-2.6),
@@ -623,7 +556,6 @@ SETTINGS: Mapping[str, Row] = {
         family="boosting",
         nulls=NULLS_4,
         held=True,
-        repetitions=150,
     ),
     # Counts.
     "Poisson": Row(
@@ -642,7 +574,6 @@ SETTINGS: Mapping[str, Row] = {
         family="boosting",
         nulls=NULLS_4,
         held=True,
-        repetitions=200,
     ),
     # Noise.
     "lm t3": Row(
@@ -678,7 +609,6 @@ SETTINGS: Mapping[str, Row] = {
         asks={**usual(), **LOSSES},
         family="boosting",
         nulls=NULLS_4,
-        repetitions=200,
     ),
     "lm heteroscedastic": Row(
         draw=partial(P.normal, noise="heteroscedastic"),
@@ -696,7 +626,6 @@ SETTINGS: Mapping[str, Row] = {
         family="forest",
         nulls=NULLS_4,
         held=True,
-        repetitions=150,
     ),
     # Features.
     "lm lognormal features": Row(
@@ -732,7 +661,6 @@ SETTINGS: Mapping[str, Row] = {
         asks=usual("x1", (0.0, 2.0)),
         family="boosting",
         nulls=NULLS_4,
-        repetitions=200,
     ),
     "lm near copies": Row(
         draw=partial(P.normal, copies=0.2),
@@ -753,7 +681,6 @@ SETTINGS: Mapping[str, Row] = {
         asks=usual(),
         family="forest",
         nulls=NULLS_4,
-        repetitions=150,
     ),
     # Clusters.
     "40 clusters": Row(
@@ -784,7 +711,6 @@ SETTINGS: Mapping[str, Row] = {
         n=300,
         asks={"PFI": pfi(), "PD": curve("alcohol", (9.0, 10.0, 11.0, 12.0))},
         family="boosting",
-        repetitions=150,
     ),
     "wine tree": Row(
         draw=P.WINE,
@@ -793,7 +719,6 @@ SETTINGS: Mapping[str, Row] = {
         asks={"PFI": pfi(), "PD": curve("alcohol", (9.0, 10.0, 11.0, 12.0))},
         family="tree",
         held=True,
-        repetitions=150,
     ),
     "concrete lm": Row(
         draw=P.CONCRETE,
@@ -809,7 +734,6 @@ SETTINGS: Mapping[str, Row] = {
         asks={"PFI": pfi(), "PD": curve("age", (7.0, 28.0, 56.0, 90.0))},
         family="forest",
         held=True,
-        repetitions=150,
     ),
     # Sizes.
     "lm 40": Row(
@@ -819,83 +743,11 @@ SETTINGS: Mapping[str, Row] = {
         draw=NORMAL_4, learner=LEAF_5, n=40, asks=usual(), family="tree", nulls=NULLS_4, held=True
     ),
     "lm 5000": Row(
-        draw=NORMAL_4,
-        learner=LM,
-        n=5000,
-        asks=usual(),
-        family="stable",
-        nulls=NULLS_4,
-        held=True,
-        repetitions=200,
+        draw=NORMAL_4, learner=LM, n=5000, asks=usual(), family="stable", nulls=NULLS_4, held=True
     ),
     "tree 2000": Row(
-        draw=NORMAL_4,
-        learner=LEAF_5,
-        n=2000,
-        asks=usual(),
-        family="tree",
-        nulls=NULLS_4,
-        repetitions=80,
+        draw=NORMAL_4, learner=LEAF_5, n=2000, asks=usual(), family="tree", nulls=NULLS_4
     ),
-    # Other estimands.
-    "estimands lm": Row(
-        draw=partial(P.normal, p=3),
-        learner=LM,
-        n=100,
-        asks={
-            "conditional PFI": partial(R.pfi, sampler="conditional"),
-            "CVIM": R.cvim,
-            "LOCO": R.loco,
-            "FIRM": R.firm,
-        },
-        family="stable",
-        nulls=("x3",),
-        repetitions=200,
-    ),
-    "estimands boosting": Row(
-        draw=partial(P.normal, p=3, copies=1.0),
-        learner=BOOST,
-        n=120,
-        asks={
-            "conditional PFI": partial(R.pfi, sampler="conditional"),
-            "CVIM": R.cvim,
-            "LOCO": R.loco,
-            "FIRM": R.firm,
-            "H2": partial(R.h_statistic),
-        },
-        family="boosting",
-        nulls=("x3",),
-        held=True,
-        repetitions=100,
-    ),
-    # What else tables print.
-    "printed lm": Row(
-        draw=partial(P.normal, p=3),
-        learner=LM,
-        n=100,
-        asks=every(LEAF_5),
-        family="stable",
-        nulls=("x3",),
-    ),
-    "printed tree": Row(
-        draw=partial(P.normal, p=3),
-        learner=LEAF_5,
-        n=150,
-        asks=every(BOOST),
-        family="tree",
-        nulls=("x3",),
-        repetitions=200,
-    ),
-    "printed boosting": Row(
-        draw=partial(P.normal, p=3),
-        learner=BOOST,
-        n=120,
-        asks=every(LM),
-        family="boosting",
-        nulls=("x3",),
-        repetitions=200,
-    ),
-    # Settings of the second edition.
     "tree correlation .9": Row(
         draw=partial(P.normal, correlation=0.9),
         learner=LEAF_5,
@@ -942,7 +794,7 @@ SETTINGS: Mapping[str, Row] = {
         draw=P.FRIEDMAN_10,
         learner=make_pipeline(StandardScaler(), KNeighborsRegressor(5)),
         n=200,
-        asks=usual(grid=UNIFORM),
+        asks=usual("x1", UNIFORM, "x1", "x4", "x6", "x10"),  # of all pairs of rows
         family="other",
         nulls=noise(6, 10),
     ),
@@ -992,23 +844,6 @@ SETTINGS: Mapping[str, Row] = {
         formula="y ~ x1 + x2 + x3",
         cluster="id",
     ),
-    "measures lm": Row(
-        draw=partial(P.normal, correlation=0.5),
-        learner=LM,
-        n=120,
-        asks={"MVIM": R.mvim, "CVIM": R.cvim, "LOCO": R.loco},
-        family="stable",
-        nulls=NULLS_4,
-    ),
-    "measures tree": Row(
-        draw=partial(P.normal, correlation=0.5),
-        learner=LEAF_5,
-        n=150,
-        asks={"MVIM": R.mvim, "CVIM": R.cvim, "LOCO": R.loco},
-        family="tree",
-        nulls=NULLS_4,
-        held=True,
-    ),
     "tree dummies": Row(
         draw=partial(P.normal, features="dummy"),
         learner=LEAF_5,
@@ -1053,8 +888,6 @@ SETTINGS: Mapping[str, Row] = {
         asks=all_estimands(LEAF_5),
         family="stable",
         nulls=NULLS_4,
-        repetitions=200,
-        truths=400,
     ),
     "all tree": Row(
         draw=with_side(partial(P.normal, correlation=0.5)),
@@ -1064,8 +897,6 @@ SETTINGS: Mapping[str, Row] = {
         asks=all_estimands(LM, "sd"),
         family="tree",
         nulls=NULLS_4,
-        repetitions=200,
-        truths=400,
     ),
     "all logistic": Row(
         draw=partial(P.classes, intercept=-0.5),
@@ -1085,8 +916,6 @@ SETTINGS: Mapping[str, Row] = {
         },
         family="stable",
         nulls=NULLS_4,
-        repetitions=200,
-        truths=400,
     ),
     # Samples in which some rows were likelier than others, and learners that state a law.
     "weights lm": Row(
@@ -1098,8 +927,6 @@ SETTINGS: Mapping[str, Row] = {
         asks=WEIGHTED,
         family="stable",
         nulls=NULLS_4,
-        repetitions=200,
-        truths=400,
     ),
     "weights tree": Row(
         draw=P.sampled,
@@ -1110,8 +937,6 @@ SETTINGS: Mapping[str, Row] = {
         asks=WEIGHTED,
         family="tree",
         nulls=NULLS_4,
-        repetitions=200,
-        truths=400,
     ),
     "uncertainty logistic": Row(
         draw=partial(P.classes, intercept=-0.5, correlation=0.7),
@@ -1120,8 +945,6 @@ SETTINGS: Mapping[str, Row] = {
         asks={"entropy": R.entropy_pfi, "likelihood": R.likelihood_pfi},
         family="stable",
         nulls=NULLS_4,
-        repetitions=200,
-        truths=400,
     ),
     "uncertainty tree": Row(
         draw=partial(P.classes, intercept=-0.5, correlation=0.7),
@@ -1130,8 +953,6 @@ SETTINGS: Mapping[str, Row] = {
         asks={"entropy": R.entropy_pfi, "likelihood": R.likelihood_pfi},
         family="tree",
         nulls=NULLS_4,
-        repetitions=200,
-        truths=400,
     ),
     "conditional lm": Row(
         draw=partial(P.normal, correlation=0.5),
@@ -1140,8 +961,6 @@ SETTINGS: Mapping[str, Row] = {
         asks=CONDITIONAL,
         family="stable",
         nulls=NULLS_4,
-        repetitions=200,
-        truths=400,
     ),
     "conditional tree": Row(
         draw=partial(P.normal, correlation=0.5),
@@ -1150,12 +969,13 @@ SETTINGS: Mapping[str, Row] = {
         asks=CONDITIONAL,
         family="tree",
         nulls=NULLS_4,
-        repetitions=200,
-        truths=400,
     ),
 }
-# Fresh data sets with a truth of its own in each.
+# Learners that take seconds to fit, or to predict.
+TAKE_SECONDS = ("lasso", "lasso p 100 of 60", "tuned lasso", "stack", "splines", "network")
 ROWS: Mapping[str, Row] = {
-    name: row if row.truths else replace(row, truths=400, repetitions=200)
+    name: replace(row, data_sets=100)
+    if row.family in ("forest", "boosting") or name in TAKE_SECONDS
+    else row
     for name, row in SETTINGS.items()
 }

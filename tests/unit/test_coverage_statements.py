@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,12 +16,13 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestClassifier,
 )
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import ElasticNet, Lasso, LassoCV, LogisticRegression, Ridge, RidgeCV
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
-from sklearn.svm import SVR
+from sklearn.svm import SVR, LinearSVR
 from sklearn.tree import DecisionTreeRegressor, ExtraTreeClassifier
 
 import pyinterp as pi
@@ -65,7 +67,9 @@ class Mine(Ridge):
         (make_pipeline(StandardScaler(), GradientBoostingClassifier()), "boosting"),
         (BaggingRegressor(DecisionTreeRegressor()), ""),  # no study is of bags
         (KNeighborsRegressor(), "nearest neighbors"),
-        (SVR(), ""),
+        (KernelRidge(), "kernel ridge"),
+        (make_pipeline(StandardScaler(), SVR()), "support vectors"),
+        (LinearSVR(), "linear models"),
         (object(), ""),
     ],
     ids=lambda case: case if isinstance(case, str) else type(case).__name__,
@@ -155,13 +159,17 @@ def test_a_sentence_says_what_the_table_says(row: Coverage) -> None:
     assert f"intervals covered {row.mean}% on average, and {row.nine_of_ten}% or" in sentence
 
 
-def test_clusters_have_simulations_of_their_own() -> None:
+def test_clusters_and_sampling_weights_have_simulations_of_their_own() -> None:
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(150, 2)), columns=["x1", "y"])
     learner = pi.Learner.from_formula("y ~ x1", frame, Ridge())
     by_cluster = learner.fit(pi.HalfSampling(cluster=np.arange(150) // 3), seed=1)
     full = " ".join(by_cluster.pfi().summary(notes="full").notes)
     assert "In simulations of 50 or 60 clusters and linear models (1 setting, 3 terms, 200" in full
+    options: dict[str, Any] = {"weights": np.arange(150) % 2 + 1.0, "weights_type": "sampling"}
+    weighted = pi.Learner.from_formula("y ~ x1", frame, Ridge(), **options).fit(seed=1)
+    full = " ".join(weighted.pfi().summary(notes="full").notes)
+    assert re.search(r"with sampling weights and linear models \(1 setting, \d terms, 200", full)
     stratified = pi.Bootstrap(15, strata=np.arange(150) % 2)
     assert NO_SIMULATION in " ".join(learner.fit(stratified, seed=1).pfi().summary().notes)
 
@@ -184,6 +192,7 @@ ASKS: dict[str, dict[str, Any]] = {
     "pd": {"features": "x1"},
     "pd centered": {"features": "x1", "kind": "c-ice"},
     "ale": {"features": "x1"},
+    "m_plot": {"features": "x1"},
     "slopes": {"features": "x1", "step": "sd"},
     "ame": {"step": "sd"},
     "loss": {},
