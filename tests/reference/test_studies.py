@@ -218,8 +218,9 @@ def test_pages_and_tables_quote_marked_rows() -> None:
     """A level of 5% that trees seldom use, and lognormal features or noise."""
     table = found("battery").query("warned > 0.5")
     rare = table[table["row"].isin(["tree dummies", "hist dummies"])]
-    assert set((100 * rare["coverage"]).round()) == {76}
-    assert "covered 76% in simulations" in FEW_REFITS
+    sets = rare["data_sets"].sum()
+    covered = (rare["coverage"] * rare["data_sets"]).sum() / sets
+    assert f"covered {covered:.0%} of {sets} simulated data sets" in FEW_REFITS
     heavy = table[
         table["row"].str.match("lm (lognormal|t3)") & table["term"].str.match("PFI|loss|r")
     ]

@@ -255,7 +255,7 @@ def test_rows_that_are_not_to_be_trusted_carry_the_number_of_their_footnote() ->
         number, _, text = note.partition(" ")
         if text.startswith("Share of refits on halves that never use"):
             marked |= {t: number for t, s in zip(pfi.params.index, shares, strict=True) if s > 0.1}
-            assert "covered 76% in simulations" in text
+            assert "covered 76% of 201 simulated data sets" in text
             assert f"dummy ({shares[2]:.0%})" in text
         if text.startswith("Few rows decide"):
             marked["far"] = number
