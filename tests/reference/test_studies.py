@@ -251,8 +251,8 @@ def test_the_page_and_tables_name_kernel_ridge(battery: pd.DataFrame) -> None:
     data = pi.datasets.load_diabetes()
     learner = pi.Learner.from_formula("progression ~ bmi + bp", data, KernelRidge())
     notes = " ".join(learner.fit(seed=1, progress=False).pfi().summary().notes)
-    words = f"rejected {ridge['share']:.0%} of irrelevant features in {sets} simulated data sets"
-    assert f"Tests of kernel ridge at 5% {words}" in notes
+    words = f"rejected {ridge['share']:.0%} of irrelevant features"
+    assert f"In {sets} simulations, tests of kernel ridge at 5% {words}" in notes
 
 
 def test_harm_is_found(battery: pd.DataFrame) -> None:
