@@ -91,7 +91,7 @@ def _import_rpy2() -> tuple[Any, Any, Any]:
 
 
 def _start(interface: Any, openrlib: Any) -> None:
-    """Start R, unless the program has done so, and leave the handler of Ctrl-C as it was."""
+    """Start R, unless the program has done so; Ctrl-C waits, as half a start ends the program."""
     home = openrlib.R_HOME
     if home is None or not Path(home, "library", "base").is_dir():
         # R itself would end the process.
@@ -99,6 +99,9 @@ def _start(interface: Any, openrlib: Any) -> None:
     main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGINT)
     searched = os.environ.get(LIBRARIES)
+    pressed: list[int] = []
+    if main and handler is not None:
+        signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
     try:
         with warnings.catch_warnings():
             if not main:  # where Ctrl-C does not arrive
@@ -115,6 +118,8 @@ def _start(interface: Any, openrlib: Any) -> None:
             os.environ.pop(LIBRARIES, None)
         else:
             os.environ[LIBRARIES] = searched
+    if pressed:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _broken(error: Exception) -> str:

@@ -215,7 +215,8 @@ LONG = {
 def forever(x):
     while True:
         time.sleep(0.05)
-stop(lambda: call("sapply", [1, 2], SESSION.function(forever, ["x"])))
+f = SESSION.function(forever, ["x"])
+stop(lambda: call("sapply", [1, 2], f))
 """,
     "R that calls Python again and again": """
 f = SESSION.function(lambda x: x, ["x"])
@@ -229,6 +230,16 @@ stop(lambda: call("function(f) f(1)", f))
 stop(lambda: call("function() tryCatch(repeat {}, interrupt = function(e) 'swallowed')"))
 """,
 }
+# R that is half started would end the program with the next call.
+WHILE_R_STARTS = """
+from rpy2.rinterface_lib import embedded
+started = embedded._setinitialized
+def interrupted():
+    signal.raise_signal(signal.SIGINT)
+    started()
+embedded._setinitialized = interrupted
+stop(lambda: call("identity", 1))
+"""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
@@ -252,6 +263,10 @@ def test_ctrl_c_is_a_keyboard_interrupt(what: str) -> None:
             running.kill()
     assert rest.splitlines() == ["interrupted True", "True [3]"]
     assert running.returncode == 0
+
+
+def test_ctrl_c_while_r_starts_is_a_keyboard_interrupt(run: Run) -> None:
+    assert lines(run(BEGIN + STOPPED + WHILE_R_STARTS)) == ["ready", "interrupted True", "True [3]"]
 
 
 @pytest.mark.parametrize("before", [None, "/nowhere"])
