@@ -10,7 +10,9 @@ FAST = accumulated adapters averages bad_input errors estimate estimates feature
 # Files of tests/unit that take longest: `make test-all` runs them.
 SLOW = ale_by_level boosting_offset causal codes columns conditional h_statistic kernels labels linear loco \
   population referee statsmodels_formula
-PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
+# Compiled ahead, the modules that nothing imports would take 0.1 GB and a minute. Python caches those that are imported.
+INSTALL = $(BIN)/python -m pip --quiet --disable-pip-version-check install --no-compile -e
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: hello demo test test-all check coverage house wheel dist r_package lowest matrix r torch more lint docs calibration acceptance torture mutants bench study papers format clean
 
@@ -21,8 +23,6 @@ test test-all check coverage calibration acceptance torture mutants bench papers
 hello:
 	@test -e $(VENV)/.base || echo "The demo needs the package in $(VENV): a first run installs it, which takes a few minutes and 0.7 GB."
 
-# Python caches what the demo imports, and no more (below).
-demo: export PYTHONDONTWRITEBYTECODE =
 demo: hello $(VENV)/.base
 	$(BIN)/python vignettes/demo.py demo_output
 
@@ -118,33 +118,32 @@ $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
 
-# Compiled ahead, the modules that nothing imports would take 0.1 GB and half a minute.
 $(VENV)/.base: pyproject.toml | $(VENV)/bin/python
-	$(PIP) install --no-compile -e .
+	$(INSTALL) .
 	touch $@
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
-	$(PIP) install -e '.[test]'
+	$(INSTALL) '.[test]'
 	touch $@ $(VENV)/.base
 
 $(VENV)/.r: pyproject.toml | $(VENV)/bin/python
-	RPY2_CFFI_MODE=ABI $(PIP) install -e '.[r]'
+	RPY2_CFFI_MODE=ABI $(INSTALL) '.[r]'
 	touch $@
 
 $(VENV)/.more: pyproject.toml | $(VENV)/bin/python
-	$(PIP) install -e '.[frames]'
-	$(PIP) install -e '.[word]'
-	$(PIP) install -e '.[zoo]'
+	$(INSTALL) '.[frames]'
+	$(INSTALL) '.[word]'
+	$(INSTALL) '.[zoo]'
 	touch $@
 
 $(VENV)/.torch: pyproject.toml | $(VENV)/bin/python
-	$(PIP) install -e '.[torch]'
+	$(INSTALL) '.[torch]'
 	touch $@
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
-	$(PIP) install -e '.[bench]'
+	$(INSTALL) '.[bench]'
 	touch $@ $(VENV)/.test $(VENV)/.base
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
-	$(PIP) install -e '.[dev]'
+	$(INSTALL) '.[dev]'
 	touch $@ $(VENV)/.test $(VENV)/.base

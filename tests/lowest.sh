@@ -18,7 +18,7 @@ for requirement in (*project["dependencies"], *extras["boost"], *extras["frames"
 PYTHON
 "${1:-python3}" -m venv "$place/venv"
 python="$place/venv/bin/python"
-"$python" -m pip install -r "$place/lowest.txt" pytest pytest-timeout hypothesis
+"$python" -m pip install --no-compile -r "$place/lowest.txt" pytest pytest-timeout hypothesis
 "$python" -m pytest -q -p no:cacheprovider tests/docs/test_readme.py tests/contract/test_form_of_rows.py \
   tests/contract/test_plots.py tests/reference/test_saved_files.py \
   tests/unit/test_{any_frame,codec,codes,fitted,formula,frames,import,linear,native,offset,results,sample,statsmodels_formula,trees}.py

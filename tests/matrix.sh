@@ -66,7 +66,7 @@ for version in 3.14 3.13 3.12; do
     continue
   fi
   "$interpreter" -m venv "$place/$version"
-  "$place/$version/bin/python" -m pip install -e '.[test]'
+  "$place/$version/bin/python" -m pip install --no-compile -e '.[test]'
   quick "Python $version" "$place/$version/bin/python" "${ROWS[@]}" tests/docs/test_readme.py tests/unit/test_codec.py
   break
 done
