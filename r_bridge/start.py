@@ -10,6 +10,8 @@ import subprocess
 import sys
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -90,36 +92,47 @@ def _import_rpy2() -> tuple[Any, Any, Any]:
     return rinterface, openrlib, callbacks
 
 
+@contextmanager
+def _holding_ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C wait, and leave the program's handler of it as it was."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or handler is None:
+        yield
+        return
+    pressed: list[int] = []
+    former = signal.set_wakeup_fd(-1)  # which a loop of events listens to
+    if callable(handler):
+        signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(former)
+        signal.signal(signal.SIGINT, handler)
+        if pressed:
+            signal.raise_signal(signal.SIGINT)
+
+
 def _start(interface: Any, openrlib: Any) -> None:
-    """Start R, unless the program has done so; Ctrl-C waits, as half a start ends the program."""
+    """Start R, unless the program has done so; after half a start, the next call would end it."""
     home = openrlib.R_HOME
     if home is None or not Path(home, "library", "base").is_dir():
         # R itself would end the process.
         raise RMissingError(_broken(FileNotFoundError(f"no library of R in {home}")))
-    main = threading.current_thread() is threading.main_thread()
-    handler = signal.getsignal(signal.SIGINT)
     searched = os.environ.get(LIBRARIES)
-    pressed: list[int] = []
-    if main and handler is not None:
-        signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
-    try:
-        with warnings.catch_warnings():
-            if not main:  # where Ctrl-C does not arrive
-                warnings.filterwarnings("ignore", message="(?s).*not initialized by the main")
+    with _holding_ctrl_c(), warnings.catch_warnings():
+        # Ctrl-C does not arrive in another thread.
+        warnings.filterwarnings("ignore", message="(?s).*not initialized by the main")
+        try:
             interface.initr()
-    except Exception as error:  # as above
-        raise RMissingError(_broken(error)) from error
-    finally:
-        if main and handler is not None:
-            signal.signal(signal.SIGINT, handler)
-        # Only programs started from now on would notice: with R's folders first in line a Python,
-        # such as a worker of joblib, may load another Python's library.
-        if searched is None:
-            os.environ.pop(LIBRARIES, None)
-        else:
-            os.environ[LIBRARIES] = searched
-    if pressed:
-        signal.raise_signal(signal.SIGINT)
+        except Exception as error:  # as above
+            raise RMissingError(_broken(error)) from error
+        finally:
+            # Only programs started from now on would notice: with R's folders first in line a
+            # Python, such as a worker of joblib, may load another Python's library.
+            if searched is None:
+                os.environ.pop(LIBRARIES, None)
+            else:
+                os.environ[LIBRARIES] = searched
 
 
 def _broken(error: Exception) -> str:

@@ -1,6 +1,6 @@
 """The settings of the battery: what is drawn, what learns, and what is asked.
 
-Fixed before the rule of the default intervals was run on them. Those marked `held` were run last.
+Fixed before the rule of the default intervals was run on them; `held` ones were then run last.
 """
 
 from __future__ import annotations

@@ -235,8 +235,9 @@ WHILE_R_STARTS = """
 from rpy2.rinterface_lib import embedded
 started = embedded._setinitialized
 def interrupted():
-    signal.raise_signal(signal.SIGINT)
+    embedded._setinitialized = started
     started()
+    signal.raise_signal(signal.SIGINT)
 embedded._setinitialized = interrupted
 stop(lambda: call("identity", 1))
 """
