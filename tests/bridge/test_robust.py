@@ -199,9 +199,9 @@ import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs of a shell are born ignoring it
 def stop(what):
     before = signal.getsignal(signal.SIGINT)
-    print("ready", flush=True)
     start = time.monotonic()
     try:
+        print("ready", flush=True)
         what()
     except KeyboardInterrupt:
         print("interrupted", time.monotonic() - start < 120, flush=True)
@@ -247,7 +247,7 @@ stop(lambda: call("identity", 1))
 @pytest.mark.parametrize("what", LONG)
 def test_ctrl_c_is_a_keyboard_interrupt(what: str) -> None:
     root = str(Path(__file__).parents[2])
-    code = BEGIN + STOPPED + LONG[what]
+    code = BEGIN + "call('identity', 1)\n" + STOPPED + LONG[what]  # R has started
     with subprocess.Popen(  # noqa: S603 - our own code
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,
@@ -257,7 +257,7 @@ def test_ctrl_c_is_a_keyboard_interrupt(what: str) -> None:
         try:
             assert running.stdout is not None
             assert running.stdout.readline() == "ready\n"
-            time.sleep(0.5 if "call" in what else 2.0)  # R starts within this
+            time.sleep(0.5)
             running.send_signal(signal.SIGINT)
             rest, _ = running.communicate(timeout=180)
         finally:
