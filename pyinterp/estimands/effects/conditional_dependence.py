@@ -185,8 +185,6 @@ def m_plot(
     lacking = f"{missing} of {len(column)} rows lack `{name}`, and are near no value."
     outputs = Outputs.of(problem, scale, which_class)
     ends = outputs.range if widths is None else (-np.inf, np.inf)  # lines leave it
-    studies = {"mean": "M-plot", "probability": "M-plot of probabilities"}
-    studied = studies.get(str(outputs.scale))
     terms = at.terms(outputs.labels)
     return Estimand(
         key=("m-plot", at, outputs, None if widths is None else span),
@@ -206,7 +204,7 @@ def m_plot(
             missing=dict.fromkeys(terms.names, "no evaluation row near the value in a refit"),
         ),
         parameter=Parameter(effect=True, range=ends, relations=outputs.relations),
-        coverage=(studied,) if studied else (),
+        coverage=("M-plot",) if outputs.scale == "mean" else (),
         no_weights=None,
     )
 
