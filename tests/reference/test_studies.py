@@ -251,6 +251,24 @@ def test_the_page_and_tables_name_kernel_ridge(battery: pd.DataFrame) -> None:
     assert f"In {sets} simulations, tests of kernel ridge at 5% {words}" in notes
 
 
+def test_pages_quote_tests_of_irrelevant_features(battery: pd.DataFrame) -> None:
+    null = battery[battery["null"] & battery["rejects"].notna()]
+    null = null[~null["term"].str.startswith("contrast")]
+    shares = null.groupby(["family", "row"])["rejects"].mean()
+    trees, forests = (shares[family] for family in ("tree", "forest"))
+    conservative = (
+        f"irrelevant features in {trees.min():.0%} to {trees.max():.0%} of data sets, by setting, "
+        f"and forests in {forests.min():.0%} to {forests.max():.0%}."
+    ).replace("% to", " to")
+    for name in ("limitations", "one_row_by_hand"):
+        assert conservative in (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    kernels = (
+        f"Kernel ridge rejects irrelevant features in {shares['other', 'kernel ridge']:.0%} of "
+        f"tests, and support vector machines in {shares['other', 'SVR']:.0%}."
+    )
+    assert kernels in (ROOT / "docs" / "one_row_by_hand.md").read_text(encoding="utf-8")
+
+
 def test_harm_is_found(battery: pd.DataFrame) -> None:
     """Copies of one feature in naive Bayes, whose true importances are below 0."""
     table = battery[battery["row"] == "naive Bayes copies"]
