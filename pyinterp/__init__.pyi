@@ -24,9 +24,7 @@ from pyinterp.losses.rowwise import Loss as Loss
 from pyinterp.models.adapters import statsmodels_learner as statsmodels_learner
 from pyinterp.models.distributional import Distributional as Distributional
 from pyinterp.models.early_stopping import EarlyStopping as EarlyStopping
-from pyinterp.papers import replicate as replicate
 from pyinterp.report_page import cite as cite
-from pyinterp.report_page import referee as referee
 from pyinterp.report_page import report as report
 from pyinterp.resampling import Bootstrap as Bootstrap
 from pyinterp.resampling import CrossValidation as CrossValidation
@@ -48,6 +46,7 @@ from pyinterp.simulation.certify import certify as certify
 from pyinterp.storage import load as load
 from pyinterp.whatif import ExactWhatIf as ExactWhatIf
 from pyinterp.whatif import register_engine as register_engine
+from pyinterp_papers import replicate as replicate
 
 __version__: str
 __all__: list[str]

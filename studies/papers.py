@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from pyinterp.papers.replication import PAPERS, Paper, paper_of, path_of, read_table
+from pyinterp_papers.replication import PAPERS, Paper, paper_of, path_of, read_table
 
 
 def store(paper: Paper, name: str) -> None:

@@ -25,10 +25,10 @@ from pyinterp.estimands.importance.losses import some_pairs
 from pyinterp.estimands.importance.permutation import permutation_importance
 from pyinterp.inference import CovType
 from pyinterp.losses.rowwise import LOSSES
-from pyinterp.papers.khan2025 import ADDITIVE, SECTION, boosting
 from pyinterp.simulation.processes.khan import Scenario
 from pyinterp.simulation.studies.importance import Measure
 from pyinterp.simulation.studies.study import Study
+from pyinterp_papers.khan2025 import ADDITIVE, SECTION, boosting
 
 GRID = (0.1, 0.3, 0.5, 0.7, 0.9)
 # rpart's defaults: cp is relative to the variance of the response, 1.17 and 1.19 here.
@@ -43,7 +43,7 @@ HALF: Mapping[str, Any] = {
 }
 
 
-PRINTED = files("pyinterp.papers") / "printed"
+PRINTED = files("pyinterp_papers") / "printed"
 
 
 def paper_tables() -> pd.DataFrame:

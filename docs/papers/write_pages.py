@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pyinterp.papers.replication import PAPERS, STATUSES, Paper, paper_of
+from pyinterp_papers.replication import PAPERS, STATUSES, Paper, paper_of
 
 HEAD = """---
 file_format: mystnb

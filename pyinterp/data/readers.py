@@ -18,7 +18,6 @@ from pyinterp.data.formula import names_in, parse
 from pyinterp.data.formula.coding import Factor, Scope, Terms
 from pyinterp.data.formula.factors import column_factor
 from pyinterp.data.formula.tokens import column_code
-from pyinterp.data.formula.trust import check_size
 from pyinterp.data.frames import one_column
 from pyinterp.data.row_data import RowData, read_rows
 from pyinterp.data.weights import Beside
@@ -41,8 +40,6 @@ class FormulaReader:
         The caller's names.
     as_frame : bool
         Hand the variables over as a DataFrame instead of a matrix.
-    trusted : bool
-        Whether the formula may use names of the caller and any function.
 
     Attributes
     ----------
@@ -51,38 +48,19 @@ class FormulaReader:
     """
 
     def __init__(
-        self,
-        formula: str,
-        data: RowData,
-        scope: Mapping[str, Any],
-        *,
-        as_frame: bool,
-        trusted: bool = True,
+        self, formula: str, data: RowData, scope: Mapping[str, Any], *, as_frame: bool
     ) -> None:
         self.formula = formula
         self._data = data if as_frame else None
-        numeric = pd.api.types.is_numeric_dtype
-        types = data.frame.dtypes.items()
-        self._numeric = None if trusted else [str(name) for name, t in types if numeric(t)]
         self._expand(_without(formula, [str(c) for c in data.frame], data.besides), scope)
-        if not trusted:
-            right = () if as_frame else self._terms.products
-            check_size(Terms(True, ((self._response,), *right)), data.frame)
 
     @classmethod
     def of(
-        cls,
-        formula: str,
-        data: object,
-        scope: Mapping[str, Any],
-        beside: Beside,
-        *,
-        as_frame: bool,
-        trusted: bool,
+        cls, formula: str, data: object, scope: Mapping[str, Any], beside: Beside, *, as_frame: bool
     ) -> tuple[Self, RowData]:
         """Return the reader of the rows at hand, with weights and offset beside them, and these."""
         rows = read_rows(data, of_formula=True, beside=beside)
-        reader = cls(formula, rows, scope, as_frame=as_frame, trusted=trusted)
+        reader = cls(formula, rows, scope, as_frame=as_frame)
         _ask_about_numbers(reader.variables, formula, rows.frame)
         if rows.offset is not None:
             rows.offset.check_apart(reader.variables)
@@ -91,7 +69,7 @@ class FormulaReader:
     def _expand(self, columns: Sequence[str], scope: Mapping[str, Any]) -> None:
         """Read the formula, in which `.` stands for these columns."""
         self._columns = columns
-        self._response, self._terms = parse(self.formula, columns, scope, numeric=self._numeric)
+        self._response, self._terms = parse(self.formula, columns, scope)
         names = self._terms.names.union(self._response.names)
         self._scope = Scope({n: scope[n] for n in names if n in scope})
         used = self._terms.variables

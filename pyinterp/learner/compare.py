@@ -43,7 +43,6 @@ def compare(
     reference: str | int = 0,
     pairs: Pairs = "reference",
     paired: bool = True,
-    rope: float | None = None,
     cov_type: CovType | None = None,
     alternative: Alternative = "two-sided",
     p_adjust: str | None = None,
@@ -80,12 +79,6 @@ def compare(
         variance of a difference is the sum of variances, and the degrees of freedom of t are those
         of Welch and Satterthwaite (the smallest of several differences). Results of the same data
         are refused, whatever their resamples.
-    rope : float, optional
-        Half the width of the region of practical equivalence, differences from -rope to rope. Notes
-        then have the Bayesian correlated t test (Corani and Benavoli 2015; Benavoli et al. 2017):
-        posterior probabilities that a difference is below, in and above the region, as in
-        ``results.rope_test``. For ``cov_type="corrected"`` only.
-    {inference}
 
     Returns
     -------
@@ -158,8 +151,7 @@ def compare(
         rows=base.rows if paired else base.rows[:0],
         labels=base.labels if paired else base.labels[:0],
     )
-    compared = ComparisonResults.of(difference, tuple(labels), tuple(places), base)
-    return compared if rope is None else _with_rope(compared, rope)
+    return ComparisonResults.of(difference, tuple(labels), tuple(places), base)
 
 
 def _listed_results(
@@ -209,19 +201,6 @@ def _of_both(diagnostics: Sequence[EstimandResults | None]) -> EstimandResults |
     if first is None or len(others) != 1 or others[0] is None or len(first.params) == 1:
         return None
     return first if first.params.equals(others[0].params) else None
-
-
-def _with_rope(compared: ComparisonResults, rope: float) -> ComparisonResults:
-    """Return the comparison with notes on probabilities of its region of equivalence."""
-    frame = compared.rope_test(rope)
-    notes = [
-        f"Bayesian correlated t test, {term}: P(below -{rope:g}) = {below:.3f}, "
-        f"P(within {rope:g} of 0) = {within:.3f}, P(above {rope:g}) = {above:.3f}."
-        for term, (below, within, above) in zip(frame.index, frame.to_numpy(), strict=True)
-    ]
-    words = compared.estimand.words
-    words = replace(words, always=(*words.always, *notes))
-    return replace(compared, estimand=replace(compared.estimand, words=words))
 
 
 def _difference(

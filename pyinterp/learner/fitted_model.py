@@ -16,13 +16,12 @@ from pyinterp.data.missing import Missing, MissingValues
 from pyinterp.data.row_data import RowData, read_rows
 from pyinterp.data.sample import Sample
 from pyinterp.data.weights import WeightsType
-from pyinterp.errors import DataError, OptionError
+from pyinterp.errors import DataError
 from pyinterp.estimands.estimand import Problem
 from pyinterp.inference import Evaluations
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.models_here import ModelsHere
 from pyinterp.learner.on_file import Keepable
-from pyinterp.models.distant_model import DistantModel
 from pyinterp.models.fitted_predictor import check_classes, predictor_of
 from pyinterp.models.missing_values import takes_missing
 from pyinterp.models.model_reader import ModelReader, formula_of, is_statsmodels
@@ -128,11 +127,6 @@ class FittedModel(Keepable):
         memory_mb: float = 256.0,
     ) -> None:
         check_instance(fitted, "fitted")
-        if isinstance(fitted, DistantModel):
-            raise OptionError(
-                "`fitted` must be a model that is here, but this one is on a cluster: pass what "
-                "its `fetch()` returns."
-            )
         fitted = as_function(fitted)
         if is_statsmodels(fitted):
             check_rows_alone(fitted, X)

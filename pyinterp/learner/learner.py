@@ -8,7 +8,7 @@ from contextlib import nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,6 @@ from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.dropped_models import analysis_without_models, drop_model
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.models_here import ModelsHere
-from pyinterp.learner.models_on_cluster import ModelsOnCluster, ModelThere
 from pyinterp.learner.on_file import Keepable, mean_prediction
 from pyinterp.models.adapters import fits_intercept, needs_intercept, one_thread, suit, wants_frames
 from pyinterp.models.copies import fresh
@@ -45,7 +44,6 @@ from pyinterp.models.predictor import check_estimator, is_classifier, learner_na
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.sample_weight import check_takes_weights
 from pyinterp.models.specification import family_of, specification
-from pyinterp.parallel.cluster import Cluster
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
@@ -179,7 +177,6 @@ class Learner(Hints):
         weights_type: WeightsType | None = None,
         offset: str | npt.ArrayLike | None = None,
         exposure: str | npt.ArrayLike | None = None,
-        trusted: bool = True,
         subset: Rows = None,
     ) -> Learner:
         r"""Return a learner for an R-style formula and a data frame.
@@ -221,11 +218,6 @@ class Learner(Hints):
             As in `Learner`.
         offset, exposure : str or array of shape (n,), optional
             As in `Learner`. ``.`` in the formula does not stand for their column.
-        trusted : bool
-            A formula is code: what stands inside function calls is run as Python, with the names
-            of the code around. False is for formulas from strangers: before anything is
-            evaluated, all but variables, numbers, arithmetic, splines, contrasts and NumPy's
-            elementwise functions is refused, and so are terms of more than 5,000 columns.
         subset : str or array of bool, optional
             Rows to analyze, as in R's ``lm(subset=)``: a query of any columns such as "age > 50",
             or a mask with a value per row.
@@ -251,11 +243,8 @@ class Learner(Hints):
         if design is None:
             design = "frame" if wants_frames(estimator) else "matrix"
         check_choice("design", design, ("matrix", "frame"))
-        check_flag("trusted", trusted)
         scope, beside = callers_names(1), (weights, weights_type, offset, exposure)
-        reader, rows = FormulaReader.of(
-            formula, data, scope, beside, as_frame=design == "frame", trusted=trusted
-        )
+        reader, rows = FormulaReader.of(formula, data, scope, beside, as_frame=design == "frame")
         options = RefitOptions(design_state=design_state, unseen_levels=unseen_levels)
         new = cls.__new__(cls)
         new._setup(
@@ -450,12 +439,9 @@ class Learner(Hints):
             n_jobs=1,
             data=None if isinstance(plan, FreshDraws) else self.data,
         )
-        # Learners of R work in one thread of one process at a time.
-        cluster = None if self._one_thread else Cluster.active(n_jobs)
-        stay = cluster is not None and store is None and measure is None
         finish = None
-        if stay or measure is not None:
-            finish = _finish(analyze, measure and partial(_ask, measure, model, plan), n_jobs)
+        if measure is not None:
+            finish = _finish(analyze, partial(_ask, measure, model, plan), n_jobs)
         call = {"resampling": resampling, "seed": seeds.entropy, "engine": engine, **chosen,
                 "memory_mb": memory_mb, "keep_models": keep_models, "measure": measure}  # fmt: skip
         with nullcontext() if store is None else store.at_work(part):
@@ -471,8 +457,6 @@ class Learner(Hints):
                 checkpoint=store,
                 shard=part,
                 finish=finish,
-                cluster=cluster,
-                stay=stay,
                 begin=lambda: (self._facts(plan, population, options, call), (self, call)),
             )
         analysis = analyze(
@@ -485,8 +469,6 @@ class Learner(Hints):
         )
         if measure is not None:
             analysis = analysis_without_models(analysis)
-        elif cluster is not None and stay:
-            analysis = _on_cluster(analysis, cluster, effective_n_jobs(n_jobs))
         return LearnerResults(model, plan, analysis)
 
     def _for_plan(
@@ -748,29 +730,14 @@ def _analysis(
     )
 
 
-def _on_cluster(analysis: Analysis, cluster: Cluster, workers: int) -> Analysis:
-    """Return the analysis of models that stayed on a cluster."""
-    here = cast(ModelsHere, analysis.models)
-    models = ModelsOnCluster(here=here, cluster=cluster, workers=workers)
-    return replace(analysis, problem=replace(analysis.problem, elsewhere=models), models=models)
-
-
 def _finish(
     analyze: Callable[[tuple[Refit, ...]], Analysis],
-    ask: Callable[[Analysis], object] | None,
+    ask: Callable[[Analysis], object],
     n_jobs: int | None,
 ) -> Callable[[Refit], Any]:
-    """Return what is made of a refit where it was trained: it is asked and dropped, or stays."""
+    """Return what is made of a refit where it was trained: it is asked and dropped."""
     away = partial(_analysis_away, analyze, engines_of_user())
-    if ask is None:
-        return partial(ModelThere, models_of=partial(_models_away, away))
     return partial(drop_model, analyze=away, ask=ask, workers=effective_n_jobs(n_jobs))
-
-
-def _models_away(
-    analyze: Callable[[tuple[Refit, ...]], Analysis], refits: tuple[Refit, ...]
-) -> ModelsHere:
-    return cast(ModelsHere, analyze(refits).models)
 
 
 def _analysis_away(

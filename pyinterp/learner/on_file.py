@@ -6,28 +6,22 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Never, cast
+from typing import Any, Never
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_flag
-from pyinterp.data.columns import columns_of
 from pyinterp.data.design import ArrayDesign
 from pyinterp.data.features import Features
 from pyinterp.data.form import Form
-from pyinterp.data.frames import as_frame
 from pyinterp.data.row_data import RowData
 from pyinterp.data.sample import Sample
-from pyinterp.errors import FileError, OptionError
+from pyinterp.errors import FileError
 from pyinterp.estimands.estimand import Problem
 from pyinterp.inference import Evaluations
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.learner.models_here import ModelsHere
-from pyinterp.learner.models_on_file import ModelsOnFile, models_on_file
 from pyinterp.learner.models_on_record import (
     NO_MODELS,
     AbsentModel,
@@ -42,7 +36,6 @@ from pyinterp.resampling.refits import Refit
 from pyinterp.results.header import Context
 from pyinterp.storage import AbsentFunction, Savable
 from pyinterp.storage.savable import write
-from pyinterp.whatif import EngineName
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,8 +98,6 @@ class Record:
         The rows by which `rows=` and `by=` choose; None if every refit draws its own.
     models : RecordOfModels
         What was measured of them.
-    on_file : ModelsOnFile or None
-        The models themselves.
     """
 
     context: Context
@@ -119,7 +110,6 @@ class Record:
     refits: tuple[RefitRecord, ...]
     data: RowData | None
     models: RecordOfModels
-    on_file: ModelsOnFile | None = None
 
 
 class Keepable(Interpretable):
@@ -135,7 +125,7 @@ class Keepable(Interpretable):
         """Number of rows analyzed."""
         return self.analysis.context.nobs
 
-    def save(self, path: str | os.PathLike[str], *, models: bool = False) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write what was measured to a file, which ``pi.load`` reads, and models if wanted.
 
         The loaded results answer what these were asked before, with any option of inference:
@@ -165,16 +155,7 @@ class Keepable(Interpretable):
         >>> pi.load("diabetes.pyinterp").params.equals(res.params)
         True
         """
-        check_flag("models", models)
-        record = record_of(self.analysis)
-        if models:
-            if isinstance(self.analysis.problem.elsewhere, RecordOfModels):
-                raise OptionError(
-                    "`models=True` needs models, but these results have none: save those of a fit "
-                    "that keeps them, or leave `models` out."
-                )
-            record = replace(record, on_file=models_on_file(self.analysis))
-        write(ResultsOnFile(record), path)
+        write(ResultsOnFile(record_of(self.analysis)), path)
 
 
 class ResultsOnFile(Keepable, Savable):
@@ -193,23 +174,15 @@ class ResultsOnFile(Keepable, Savable):
     def __init__(self, record: Record) -> None:
         self.record, self.analysis = record, analysis_of(record)
 
-    def read_models(self, trusted: Sequence[str | type]) -> ResultsOnFile:
-        """Return these results with the models that came with them; themselves without any."""
-        models = self.record.on_file
-        if models is not None:
-            self.record = replace(self.record, on_file=None)  # bytes that nothing needs now
-            self.analysis = with_models(analysis_of(self.record), models, trusted)
-        return self
-
     def state_on_file(self) -> dict[str, Any]:
         """Return what files keep."""
         return {"record": self.record}
 
     def check_state(self) -> None:
         """Raise `FileError` unless every refit has its measurements, of rows and variables."""
-        every, models = set(self.record.design.variables), self.record.on_file
+        every = set(self.record.design.variables)
         used = {name for names in self.record.features.values() for name in names}
-        if not every.issuperset((*used, *(models.design.variables if models else ()))):
+        if not every.issuperset(used):
             raise FileError("a feature is not among the variables")
         rows, data = self.record.population, self.record.data
         by_row = (rows.variables, rows.y, rows.rows, rows.clusters, rows.index, rows.weights)
@@ -221,27 +194,6 @@ class ResultsOnFile(Keepable, Savable):
         for finding in self.record.models.findings.values():
             if not finding.scope:
                 finding.tally.check(self.record.evaluations)
-
-    def predict(self, data: pd.DataFrame | npt.ArrayLike) -> FloatArray | pd.DataFrame:
-        """Predict new rows by the mean over refits, as ``LearnerResults.predict``.
-
-        Parameters
-        ----------
-        data : DataFrame or array
-            New rows with the learner's variables.
-
-        Raises
-        ------
-        FileError
-            If the file has no models, or they have an offset.
-        """
-        if self.record.context.offset:
-            raise FileError(
-                "`predict` must be asked of the fit itself if it has an offset, because files do "
-                f"not keep how new rows get theirs ({self.record.context.offset})."
-            )
-        variables = columns_of(as_frame(data), self.analysis.problem.design.variables)
-        return mean_prediction(self.analysis.estimating, variables)
 
     @property
     def estimands(self) -> list[str]:
@@ -359,22 +311,3 @@ def analysis_of(record: Record) -> Analysis:
         seeds=Seeds(record.seed),
         data=record.data,
     )
-
-
-def with_models(
-    analysis: Analysis, models: ModelsOnFile, trusted: Sequence[str | type]
-) -> Analysis:
-    """Return the analysis with models, on which all is measured that was not."""
-    refits = models.refits(analysis.refits, analysis.problem.population, trusted)
-    problem = replace(
-        analysis.problem, predictor=refits[0].predictor, design=refits[0].design, elsewhere=None
-    )
-    here = ModelsHere(
-        refits=refits,
-        problem=problem,
-        seeds=analysis.seeds,
-        engine=cast(EngineName, models.engine),
-        memory_mb=models.memory_mb,
-    )
-    known = replace(cast(RecordOfModels, analysis.models), models=here)
-    return replace(analysis, problem=problem, refits=refits, models=known)

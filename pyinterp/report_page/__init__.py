@@ -9,7 +9,6 @@ Module       What is in it
 ===========  ========================================================================
 `page`       `report`, the sections of the page, and the paragraph on methods. The frame
              of the page is ``page.html``
-`referee`    `referee`, answers to a referee's questions, which are in ``referee.toml``
 `citations`  `cite`: BibTeX of what results rest on. The papers are in
              ``references.toml``, and nowhere else
 ===========  ========================================================================
@@ -19,4 +18,3 @@ A new section is a function in `page` that returns HTML.
 
 from pyinterp.report_page.citations import cite
 from pyinterp.report_page.page import report
-from pyinterp.report_page.referee import referee

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
-from operator import attrgetter
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -30,12 +29,10 @@ from pyinterp.errors import (
 )
 from pyinterp.models.adapters import wants_codes, wants_frames
 from pyinterp.models.copies import fresh, reseed, seed_networks
-from pyinterp.models.distant_model import distant, outline
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.models.remedies import explanation
 from pyinterp.models.sample_weight import WEIGHT, weight_option
 from pyinterp.parallel import EndOfCall, outcomes, threads
-from pyinterp.parallel.cluster import Cluster, There
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.representation import about
@@ -129,8 +126,6 @@ def refit(
     checkpoint: Checkpoint | None = None,
     shard: Shard | None = None,
     finish: Callable[[Refit], Any] | None = None,
-    cluster: Cluster | None = None,
-    stay: bool = False,
     begin: Callable[[], tuple[Mapping[str, str], object]] = lambda: ({}, None),
 ) -> tuple[tuple[Refit, ...], str]:
     """Train `estimator` on every part of the plan; in words what a checkpoint had.
@@ -140,7 +135,7 @@ def refit(
     with facts and a call, which ``begin()`` returns. Of a shard, only its refits are trained, and
     returned.
     ``finish(refit)`` returns what takes the place of a refit's predictor, in the job that trains
-    it. On a cluster that may `stay` there: an owner of the predictor, which is asked from here.
+    it.
 
     Raises
     ------
@@ -156,7 +151,7 @@ def refit(
         parts = some_rows(parts, options.max_evaluation_rows, rng)
     every = dict(enumerate(parts, 1))
     numbered = every if shard is None else shard.choose(parts)
-    work = _Work(estimator, design, population, every, plan, seeds, options, finish, cluster)
+    work = _Work(estimator, design, population, every, plan, seeds, options, finish)
     done: dict[int, Predictor] = {}
     if checkpoint is not None:
         samples = (sample for part in parts for sample in part[:2])
@@ -177,7 +172,7 @@ def refit(
     failures: list[tuple[str, Exception]] = []
     with (
         _lost_workers(done, len(numbered), checkpoint),
-        work.outcomes(todo, ordered=checkpoint is None, stay=stay) as fits,
+        work.outcomes(todo, ordered=checkpoint is None) as fits,
     ):
         for k, outcome in fits:
             if not isinstance(outcome, Exception):
@@ -215,7 +210,6 @@ class _Work:
     seeds: Seeds
     options: RefitOptions
     finish: Callable[[Refit], Any] | None
-    cluster: Cluster | None
     _designs: dict[int, Design] = field(default_factory=dict)
 
     @cached_property
@@ -320,11 +314,9 @@ class _Work:
         return {} if isinstance(answers, Exception) else answers
 
     def outcomes(
-        self, numbers: Collection[int], *, ordered: bool, stay: bool = False
+        self, numbers: Collection[int], *, ordered: bool
     ) -> AbstractContextManager[Iterable[tuple[int, Predictor | Exception]]]:
-        """Train on a cluster, or under the joblib backend that is set; yields numbered outcomes."""
-        if self.cluster is not None:
-            return self._outcomes_there(numbers, self.cluster, stay=stay)
+        """Train under the joblib backend that is set; yields numbered outcomes."""
         return outcomes(
             self._jobs(numbers),
             len(numbers),
@@ -352,45 +344,6 @@ class _Work:
             if self.finish is not None:
                 job = partial(_finish, self.finish, design, self.parts[k], job)
             yield job
-
-    @contextmanager
-    def _outcomes_there(
-        self, numbers: Collection[int], cluster: Cluster, *, stay: bool
-    ) -> Iterator[Iterable[tuple[int, Predictor | Exception]]]:
-        """Train on a cluster; yields predictors of models that `stay` there, or come here."""
-        train = partial(
-            _train_there,
-            estimator=self.estimator,
-            design=self.design,
-            population=self.population,
-            workers=effective_n_jobs(self.options.n_jobs),
-            finish=self.finish or attrgetter("predictor"),
-        )
-        shared = cluster.share(train)
-        work = {k: cluster.start("refit", *self._call(k, shared)) for k in numbers}
-        answers = list(work.values())
-        if stay:
-            answers = [cluster.start("outline", outline, [owner]) for owner in answers]
-        progress = self.options.progress
-        with cluster.outcomes(answers, label="Refits", progress=progress) as brought:
-            yield (
-                (k, distant(outcome, cluster, work[k]))
-                if stay and isinstance(outcome, Predictor)
-                else (k, outcome)
-                for k, outcome in zip(work, brought, strict=True)
-            )
-
-    def _call(self, k: int, shared: There) -> tuple[Any, ...]:
-        """Return a function and what it is given to train a part on a cluster."""
-        part, shares = self.parts[k], self.plan.shares_data
-        try:
-            design = self.design_of(k)
-        except PyinterpError as error:
-            return _failure, (), error
-        rows = part.by_position(self.population) if shares else part
-        changed = None if design is self.design else design
-        rng = self.seeds.stream("refits", k) if self.options.reseed else None
-        return _apply, [shared], k, rows, changed, rng
 
 
 def _failure_in_words(k: int, total: int, error: Exception) -> str:
@@ -493,33 +446,6 @@ def _finish(
     if isinstance(outcome, Exception):
         return k, outcome
     return k, finish(Refit(number=k, predictor=outcome, design=design, **part._asdict()))
-
-
-def _apply(function: Callable[..., T], *arguments: Any) -> T:
-    return function(*arguments)
-
-
-def _train_there(
-    k: int,
-    rows: Part | Callable[[Sample], Part],
-    changed: Design | None,
-    rng: np.random.Generator | None,
-    *,
-    estimator: Any,
-    design: Design,
-    population: Sample,
-    workers: int,
-    finish: Callable[[Refit], Any],
-) -> Any:
-    """Return what becomes of a refit, or the exception that its training raises, on a cluster."""
-    part = rows if isinstance(rows, Part) else rows(population)
-    train, design = part.train, design if changed is None else changed
-
-    def fit() -> Predictor:
-        matrix = design.rows_of(train)
-        return fit_one(estimator, matrix, train, rng, workers=workers)
-
-    return _finish(finish, design, part, partial(outcome_of, k, fit))[1]
 
 
 def _failure(error: Exception) -> Exception:

@@ -6,7 +6,6 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -77,22 +76,8 @@ class Part(NamedTuple):
         kept = np.flatnonzero(np.isin(self.evaluation.rows, rows))
         return self._replace(evaluation=self.evaluation.some(kept), share=share)
 
-    def by_position(self, population: Sample) -> Callable[[Sample], Part]:
-        """Return a function of the population that returns the part, and holds no rows."""
-        train, evaluation = (
-            np.searchsorted(population.rows, sample.rows)
-            for sample in (self.train, self.evaluation)
-        )
-        return partial(_part_at, train=train, evaluation=evaluation, others=self[2:])
-
     def __repr__(self) -> str:
         return about(self, f"{self.train.nobs} rows train", f"{self.evaluation.nobs} evaluate")
-
-
-def _part_at(
-    population: Sample, *, train: IntArray, evaluation: IntArray, others: tuple[Any, ...]
-) -> Part:
-    return Part(population.some(train), population.some(evaluation), *others)
 
 
 class Split(NamedTuple):

@@ -13,7 +13,6 @@ import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import (
-    NOT_NEGATIVE,
     POSITIVE,
     Interval,
     check_alpha,
@@ -40,7 +39,6 @@ from pyinterp.inference.contrasts import Contrasts, Hypotheses, MeanRelation, co
 from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.intervals import check_adjustment
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
-from pyinterp.inference.posterior import rope_probabilities
 from pyinterp.inference.sample_size import more_rows
 from pyinterp.parameters import takes
 from pyinterp.results.header import Context, GoodnessOfFit
@@ -326,42 +324,6 @@ class EstimandResults(TableOfEstimands):
         check_alpha(alpha)
         limits = pd.DataFrame(self.inference.interval(alpha), index=self._index)
         return limits if cols is None else limits.iloc[self._positions(cols)]
-
-    def rope_test(self, rope: float) -> pd.DataFrame:
-        """Bayesian correlated t test: probabilities below, in and above the region [-rope, rope].
-
-        For results of ``pi.compare`` with ``cov_type="corrected"``: the region holds differences
-        that are practically none (Corani and Benavoli 2015; Benavoli et al. 2017).
-
-        Parameters
-        ----------
-        rope : float
-            Half the width of the region of practical equivalence, in units of the estimates.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Columns left, rope and right, by term.
-
-        Raises
-        ------
-        InferenceError
-            For other variances than the one of paired repeated splits.
-
-        Examples
-        --------
-        >>> subsamples = learner.fit(pi.Subsampling(5), seed=1)
-        >>> subsamples.pfi().rope_test(50.0).round(2)
-              left  rope  right
-        term
-        sex    0.0  0.57   0.43
-        bmi    0.0  0.00   1.00
-        bp     0.0  0.00   1.00
-        """
-        check_number("rope", rope, NOT_NEGATIVE)
-        inference = self.inference
-        probabilities = rope_probabilities(inference.estimate, inference.bse, self.variance, rope)
-        return pd.DataFrame(probabilities, index=self._index, columns=["left", "rope", "right"])
 
     def sample_size(
         self,

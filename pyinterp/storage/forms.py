@@ -135,6 +135,8 @@ def _moment(text: str, fold: int) -> datetime.datetime:
 
 # By what files call them; the first whose type it is keeps a value.
 FORMS = {
+    "dict": Form((), list, lambda *pairs: dict(pairs)),
+    "set": Form((), list, lambda *parts: frozenset(parts)),
     "scalar": Form((np.generic,), lambda v: [np.asarray(v)], lambda array: array[()]),
     "float": Form((float,), lambda v: [str(v)], float),
     "bytes": Form((bytes,), lambda v: [v.hex()], bytes.fromhex),

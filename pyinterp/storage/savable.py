@@ -6,13 +6,11 @@ import contextlib
 import importlib
 import importlib.metadata
 import os
-from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from pyinterp.checks import is_list
-from pyinterp.errors import FileError, OptionError, PyinterpError, quote, reason
+from pyinterp.errors import FileError, reason
 from pyinterp.storage import archive
 
 # Where the classes of results are: those of a file are among them.
@@ -51,10 +49,6 @@ class Savable:
         """
         write(self, path)
 
-    def read_models(self, trusted: Sequence[str | type]) -> Self:
-        """Return these results with the models that came with them; themselves without any."""
-        return self
-
     def check_state(self) -> None:
         """Raise an error, of whatever kind, if parts that were read do not go together."""
         str(self)
@@ -68,7 +62,7 @@ def write(results: Savable, path: str | os.PathLike[str]) -> None:
     archive.save(results, path, about)
 
 
-def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) -> Any:
+def load(path: str | os.PathLike[str]) -> Any:
     """Return the results that ``save`` wrote to a file.
 
     Nothing in the file is run: it is read as data, of which sizes, digests and types are checked.
@@ -106,11 +100,6 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
     >>> pi.load(path).tidy().equals(res.pd("bmi").tidy())
     True
     """
-    if not is_list(trusted) or not all(isinstance(each, str | type) for each in trusted):
-        raise OptionError(
-            "`trusted` must be a list of names of types, such as "
-            f"['sklearn.tree._tree.Tree'], not {quote(trusted)}."
-        )
     for package in RESULTS:
         importlib.import_module(package)
     results: Any = archive.load(path, Savable)
@@ -121,10 +110,4 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
         raise FileError(
             f"{str(path)!r} can't be read: its parts do not go together ({reason(error)})."
         ) from error
-    try:
-        return results.read_models(list(trusted))
-    except Exception as error:  # noqa: BLE001 - whatever odd values do
-        ours = isinstance(error, PyinterpError)
-        why = str(error).rstrip(".") if ours else f"its models are damaged ({reason(error)})"
-        cause = error.__cause__ if ours else error
-        raise FileError(f"{str(path)!r} can't be read: {why}.") from cause
+    return results

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import pyinterp as pi
-from pyinterp.papers.replication import PAPERS
+from pyinterp_papers.replication import PAPERS
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "papers"

@@ -20,7 +20,7 @@ from pyinterp import simulation
 from pyinterp.errors import FileError, OptionError
 from pyinterp.inference.contrasts import Contrasts
 from pyinterp.learner.on_file import ResultsOnFile
-from pyinterp.storage.codec import family
+from pyinterp.storage.codec import classes
 from pyinterp.storage.savable import Savable
 
 mpl.use("Agg")
@@ -522,7 +522,7 @@ def test_every_public_result_can_be_saved() -> None:
     public = [getattr(pi, name) for name in pi.__all__ if name.endswith("Results")]
     public += [getattr(simulation, n) for n in simulation.__all__ if n.endswith("Results")]
     kept = {pi.LearnerResults}  # `save` keeps what was measured, as ResultsOnFile
-    results = list(family(Savable))
+    results = [k for k in classes() if issubclass(k, Savable)]
     assert not [kind.__name__ for kind in public if kind not in kept and kind not in results]
     names = [kind.__name__ for kind in results]
     assert len(set(names)) == len(names)

@@ -14,8 +14,8 @@ from plotnine import ggplot
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from pyinterp.papers import khan2025, molnar2021
-from pyinterp.papers.replication import AGREE, PAPERS, STATUSES, TEXT, Cell, paper_of
+from pyinterp_papers import khan2025, molnar2021
+from pyinterp_papers.replication import AGREE, PAPERS, STATUSES, TEXT, Cell, paper_of
 
 sys.path.insert(0, str(Path(__file__).parent))
 from claims import CLAIMS, holds, right
@@ -152,12 +152,12 @@ def test_networks_of_greenwells_figure_4_err_as_often_as_is_said() -> None:
 @pytest.mark.parametrize(("paper", "cell"), CELLS)
 def test_the_code_of_a_cell_uses_the_public_api(paper: str, cell: str) -> None:
     """Its module imports from the package nothing but the machinery of this room."""
-    module = sys.modules[f"pyinterp.papers.{paper}"]
+    module = sys.modules[f"pyinterp_papers.{paper}"]
     lines = [line for line in inspect.getsource(module).splitlines() if "pyinterp" in line]
     imports = [line for line in lines if line.startswith(("import", "from"))]
     assert set(imports) <= {
         "import pyinterp as pi",
-        *(line for line in imports if line.startswith("from pyinterp.papers.")),
+        *(line for line in imports if line.startswith("from pyinterp_papers.")),
     }
 
 

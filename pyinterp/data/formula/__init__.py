@@ -22,7 +22,7 @@ Refusals may grow in `dialects`; accepted formulas have to agree with R's ``mode
 from __future__ import annotations
 
 import keyword
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pyinterp.data.formula.algebra import TermReader
@@ -30,16 +30,11 @@ from pyinterp.data.formula.coding import Factor, Terms
 from pyinterp.data.formula.columns import Columns
 from pyinterp.data.formula.factors import FactorReader
 from pyinterp.data.formula.tokens import atom_end, code_of, column_code, read_tokens
-from pyinterp.data.formula.trust import Grammar
 from pyinterp.errors import FormulaError, short
 
 
 def parse(
-    formula: str,
-    columns: Iterable[str],
-    scope: Mapping[str, Any] | None = None,
-    *,
-    numeric: Collection[str] | None = None,
+    formula: str, columns: Iterable[str], scope: Mapping[str, Any] | None = None
 ) -> tuple[Factor, Terms]:
     """Return the response and the terms of a formula; nothing of it is evaluated.
 
@@ -51,9 +46,6 @@ def parse(
         The columns of the data; ``.`` stands for all that the response does not use.
     scope : mapping from str
         Names of the caller that may be called, and used inside calls, besides the columns.
-    numeric : collection of str, optional
-        Columns that hold numbers. If given the formula is not trusted: it may use columns and
-        listed functions only.
 
     Raises
     ------
@@ -66,8 +58,7 @@ def parse(
             f'The formula must be a string such as "y ~ x", not {type(formula).__name__}.'
         )
     data_columns = Columns(columns)
-    check = None if numeric is None else Grammar(data_columns, frozenset(numeric)).check
-    reader = FactorReader(data_columns, (scope or {}) if check is None else {}, check)
+    reader = FactorReader(data_columns, scope or {})
     tokens = read_tokens(formula)
     places = [i for i, token in enumerate(tokens) if token.text == "~"]
     if len(places) != 1 or places[0] == 0 or places[0] == len(tokens) - 2:

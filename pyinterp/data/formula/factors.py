@@ -6,7 +6,7 @@ import ast
 import builtins
 import keyword
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, TypeGuard
 
@@ -52,17 +52,10 @@ class FactorReader:
         Of the data.
     scope : mapping from str
         Names of the caller.
-    check : callable, optional
-        A further check of the code, for formulas that are not trusted.
     """
 
-    def __init__(
-        self,
-        columns: Columns,
-        scope: Mapping[str, Any],
-        check: Callable[[ast.expr, str], None] | None = None,
-    ) -> None:
-        self.columns, self._scope, self._check = columns, scope, check
+    def __init__(self, columns: Columns, scope: Mapping[str, Any]) -> None:
+        self.columns, self._scope = columns, scope
 
     def read(self, tokens: Sequence[Token]) -> Factor:
         """Read one piece of code.
@@ -82,8 +75,6 @@ class FactorReader:
         if column is not None and column in columns:
             return column_factor(column)
         _check_nodes(tree, code)
-        if self._check is not None:
-            self._check(tree, code)
         self._check_names(tree, code)
         names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         categorical = tree.args[:1] if _is_call(tree, ("C",)) else []

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyinterp.results.results import EstimandResults
 
 PAPERS = ("molnar2021", "greenwell2018", "khan2025", "wood2024")
-FOLDER = files("pyinterp.papers")
+FOLDER = files("pyinterp_papers")
 TEXT = ("text", "text_error")  # by the settings of the paper's text, where ours are others
 NUMBERS = ("ours", "error", *TEXT)  # all other columns of a result name its rows
 ERRORS = 3.0  # Monte Carlo errors up to which a number agrees with the printed one
@@ -226,7 +226,7 @@ def paper_of(name: str) -> Paper:
             f"`paper` must be one of {list_of(PAPERS)}; got {quote(name)}."
             f"{did_you_mean(name, PAPERS)}"
         )
-    return cast("Paper", importlib.import_module(f"pyinterp.papers.{name}").PAPER)
+    return cast("Paper", importlib.import_module(f"pyinterp_papers.{name}").PAPER)
 
 
 def _overview() -> pd.DataFrame:

@@ -11,8 +11,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.model_selection import train_test_split
 
 import pyinterp as pi
-from pyinterp.papers.pictures import bars, bundle, curves
-from pyinterp.papers.replication import Cell, Paper, long, values
+from pyinterp_papers.pictures import bars, bundle, curves
+from pyinterp_papers.replication import Cell, Paper, long, values
 
 if TYPE_CHECKING:
     from plotnine import ggplot

@@ -15,4 +15,4 @@ A cell is a table, a figure or a passage with numbers. `printed` has the papers'
 ours, a CSV file per cell. Theorems and estimators are checked by tests (``tests/papers``).
 """
 
-from pyinterp.papers.replication import replicate
+from pyinterp_papers.replication import replicate as replicate

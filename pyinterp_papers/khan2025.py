@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
 import pyinterp as pi
-from pyinterp.papers.pictures import boxes, curves
-from pyinterp.papers.replication import Cell, Paper, long
+from pyinterp_papers.pictures import boxes, curves
+from pyinterp_papers.replication import Cell, Paper, long
 
 if TYPE_CHECKING:
     from plotnine import ggplot

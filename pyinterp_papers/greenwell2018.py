@@ -22,8 +22,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, TargetEncoder
 
 import pyinterp as pi
-from pyinterp.papers.pictures import bars, curves
-from pyinterp.papers.replication import Cell, Paper, long, values
+from pyinterp_papers.pictures import bars, curves
+from pyinterp_papers.replication import Cell, Paper, long, values
 
 if TYPE_CHECKING:
     from plotnine import ggplot

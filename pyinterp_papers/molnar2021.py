@@ -17,8 +17,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp.papers.pictures import bars, bundle, curves, segments
-from pyinterp.papers.replication import Cell, Paper, long, values
+from pyinterp_papers.pictures import bars, bundle, curves, segments
+from pyinterp_papers.replication import Cell, Paper, long, values
 
 GRID = (0.1, 0.3, 0.5, 0.7, 0.9)
 REFITS = (2, 5, 10, 15, 20, 30)
