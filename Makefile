@@ -14,10 +14,14 @@ SLOW = ale_by_level boosting_offset causal codes columns conditional h_statistic
 INSTALL = $(BIN)/python -m pip --quiet --disable-pip-version-check install --no-compile -e
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: hello demo test test-all check coverage house wheel dist r_package lowest matrix r torch more lint docs calibration acceptance torture mutants bench study papers format clean
+# Folders of tests that continuous integration runs; `make nightly` runs the others.
+CI = bridge contract docs laws mutants photograph reference unit
+NIGHTLY = $(filter-out $(CI:%=tests/%) tests/acceptance,$(patsubst %/,%,$(dir $(wildcard tests/*/test_*.py))))
+
+.PHONY: hello demo test test-ci test-all nightly check coverage house wheel dist r_package lowest matrix r torch more lint docs calibration acceptance torture mutants bench study papers format clean
 
 # Two processes fill two cores. More threads in each take twice the time.
-test test-all check coverage calibration acceptance torture mutants bench papers study docs: export OMP_NUM_THREADS = 1
+test test-ci test-all nightly check coverage calibration acceptance torture mutants bench papers study docs: export OMP_NUM_THREADS = 1
 
 # Says what it does before anything is installed, which takes minutes the first time.
 hello:
@@ -29,7 +33,15 @@ demo: hello $(VENV)/.base
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(SLOW:%=--ignore=tests/unit/test_%.py)
 
-# Laws, saved results, kinds of learners, pages, fuzzed inputs, naive oracles, studies, interrupts and R besides.
+# Laws, kinds of learners, pages and R besides; with `make lint docs` all of continuous integration.
+test-ci: $(VENV)/.test
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=30 $(CI:%=tests/%)
+
+# The rest: fuzzed inputs, naive oracles, kills, clusters, studies, papers, and other environments.
+nightly: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=30 $(sort $(NIGHTLY))
+	$(MAKE) matrix lowest r_package dist
+
 test-all: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=60 tests
 

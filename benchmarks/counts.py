@@ -1,4 +1,4 @@
-"""Counts of code: its lines, classes and imports, and the functions on the way of a call."""
+"""Counts of code: its tokens, lines and classes, and the functions on the way of a call."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import io
 import sys
 import tokenize
 from collections.abc import Callable, Iterable
+from inspect import signature
 from pathlib import Path
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any, NamedTuple
 
 LAYOUT = {
@@ -18,11 +19,18 @@ LAYOUT = {
 
 
 class Size(NamedTuple):
-    """Lines of code, classes, and the lines that import in percent of all lines."""
+    """Tokens and lines of code, and classes."""
 
+    tokens: int
     lines: int
     classes: int
-    imports: float
+
+
+class ApiSize(NamedTuple):
+    """Public functions of a package, methods of its public classes too, and their parameters."""
+
+    names: int
+    parameters: int
 
 
 class Way(NamedTuple):
@@ -35,33 +43,40 @@ class Way(NamedTuple):
 
 def size_of(files: Iterable[Path]) -> Size:
     """Return the size of some files."""
-    texts = [path.read_text(encoding="utf-8") for path in files]
-    nodes = [node for text in texts for node in ast.walk(ast.parse(text))]
-    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-    return Size(
-        sum(map(code_lines, texts)),
-        sum(isinstance(node, ast.ClassDef) for node in nodes),
-        100 * sum(map(_height, imports)) / sum(text.count("\n") for text in texts),
-    )
+    sizes = [_size(path.read_text(encoding="utf-8")) for path in files]
+    return Size(*map(sum, zip(*sizes, strict=True)))
 
 
-def _height(node: ast.stmt) -> int:
-    return (node.end_lineno or node.lineno) - node.lineno + 1
-
-
-def code_lines(text: str) -> int:
-    """Return the number of lines that hold code: no docstrings, comments and blank lines."""
+def _size(text: str) -> Size:
+    """Return the size of a file: what is no docstring, comment or layout is code."""
+    nodes = [*ast.walk(ast.parse(text))]
     strings: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
-        body = getattr(node, "body", None)
-        first = body[0] if isinstance(body, list) and body else None
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-            strings.update(range(first.lineno, first.lineno + _height(first)))
+    for node in nodes:
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
+            strings.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     code: set[int] = set()
+    tokens = 0
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in LAYOUT:
             code.update(range(token.start[0], token.end[0] + 1))
-    return len(code - strings)
+            tokens += token.start[0] not in strings
+    return Size(tokens, len(code - strings), sum(isinstance(n, ast.ClassDef) for n in nodes))
+
+
+def size_of_api(package: ModuleType) -> ApiSize:
+    """Return the size of what a package has in ``__all__``; an inherited method counts once."""
+    functions = set()
+    for value in (getattr(package, name) for name in package.__all__):
+        names = [n for n in dir(value) if n == "__init__" or not n.startswith("_")]
+        parts = [getattr(value, n) for n in names] if isinstance(value, type) else [value]
+        functions.update(getattr(part, "__func__", part) for part in parts if callable(part))
+    own = [f for f in functions if str(f.__module__).partition(".")[0] == package.__name__]
+    parameters = [p for f in own for p in signature(f).parameters if p not in ("self", "cls")]
+    return ApiSize(len(own), len(parameters))
 
 
 def way_of(call: Callable[[], Any], package: Path) -> Way:

@@ -77,9 +77,9 @@ PACKAGES: dict[str, Callable[[pd.DataFrame], Iterator[tuple[str, Call]]]] = {
 def column_of(size: Size, ways: Mapping[str, Way]) -> dict[str, str]:
     """Return the cells of a package."""
     return {
+        "tokens": f"{size.tokens:,}",
         "lines of code": f"{size.lines:,}",
         "classes": f"{size.classes:,}",
-        "lines that import": f"{size.imports:.1f}%",
         **{f"way of {name}": " / ".join(map(str, way)) for name, way in ways.items()},
     }
 
