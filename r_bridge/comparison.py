@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import pandas as pd
 
-from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice
 from pyinterp.data.features import check_names, names_of
 from pyinterp.data.missing import count_missing
 from pyinterp.errors import OptionError, list_of
-from pyinterp.estimands.effects.grids import DECILES
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metrics import MetricName
-from pyinterp.parameters import takes
-from pyinterp.r_style.arguments import PredGrid, Task, different
 from pyinterp.r_style.r_functions import HSTATS, PARTIAL, VI_FIRM, VINT, RFunction
 from pyinterp.results.summary import summarize_frame
 from pyinterp.results.table import Table
@@ -32,6 +27,7 @@ from r_bridge.session import SESSION
 
 __all__ = ["RComparison", "compare"]
 
+FEATURES = ("pred_var", "feature_names", "v")  # R's names of `features`
 What: TypeAlias = Literal["pdp", "vip", "vint", "hstats"]
 
 
@@ -101,7 +97,6 @@ class RComparison:
         return str(self.summary().as_html())
 
 
-@takes()
 def compare(
     results: Interpretable,
     what: What = "pdp",
@@ -110,27 +105,7 @@ def compare(
     metric: MetricName | None = None,
     nsim: int = 5,
     seed: int = 1,
-    pred_grid: PredGrid | None = None,
-    grid_resolution: int | None = None,
-    ice: bool = False,
-    center: bool = False,
-    approx: bool = False,
-    quantiles: bool = False,
-    probs: Sequence[float] = DECILES,
-    trim_outliers: bool = False,
-    type: Task = "auto",  # noqa: A002 - R's name
-    inv_link: Callable[[FloatArray], FloatArray] | None = None,
-    which_class: int = 1,
-    prob: bool = False,
-    chull: bool = False,
-    cats: str | Sequence[str] | None = None,
-    check_class: bool = True,
-    pairwise_m: int = 5,
-    threeway_m: int = 0,
-    n_max: int = 500,
-    eps: float = 1e-10,
-    normalize: bool = True,
-    squared: bool = True,
+    **options: Any,
 ) -> RComparison:
     """Ask R's packages what we have answered, on the identical prediction function.
 
@@ -150,16 +125,12 @@ def compare(
         Of ``vi_permute``; by default "rmse", for two classes "logloss", for more "accuracy".
     nsim, seed : int
         Number of permutations of ``vi_permute``, and R's ``set.seed`` before they are drawn.
-    pred_grid, approx
-        Of `partial`, with "pdp" alone.
-    ice, center
-        Of `partial` and `vi_firm`, with "pdp" and "vip".
-    grid_resolution, quantiles, probs, trim_outliers, type, inv_link, which_class, prob, chull
-        Of `partial`, with all but "hstats".
-    cats, check_class
-        Likewise.
-    pairwise_m, threeway_m, n_max, eps, normalize, squared
-        Of `hstats`, with "hstats" alone.
+    **options
+        Arguments of R's functions, with underscores for dots: `pred_grid` and `approx` of
+        `partial`, with "pdp" alone; `ice` and `center`, with "pdp" and "vip"; `grid_resolution`,
+        `quantiles`, `probs`, `trim_outliers`, `type`, `inv_link`, `which_class`, `prob`, `chull`,
+        `cats` and `check_class`, with all but "hstats"; `pairwise_m`, `threeway_m`, `n_max`,
+        `eps`, `normalize` and `squared` of `hstats`, with "hstats" alone.
 
     Returns
     -------
@@ -183,32 +154,6 @@ def compare(
             "R's functions leave rows with missing values out, each in its own way, so that there "
             f'is nothing to compare (missing: {missing}); use `missing="drop"`.'
         )
-    options = different(
-        compare,
-        {
-            "pred_grid": pred_grid,
-            "grid_resolution": grid_resolution,
-            "ice": ice,
-            "center": center,
-            "approx": approx,
-            "quantiles": quantiles,
-            "probs": probs,
-            "trim_outliers": trim_outliers,
-            "type": type,
-            "inv_link": inv_link,
-            "which_class": which_class,
-            "prob": prob,
-            "chull": chull,
-            "cats": cats,
-            "check_class": check_class,
-            "pairwise_m": pairwise_m,
-            "threeway_m": threeway_m,
-            "n_max": n_max,
-            "eps": eps,
-            "normalize": normalize,
-            "squared": squared,
-        },
-    )
     _check_options(what, options)
     versions = {name: need(name, "`r_bridge.compare`") for name in QUESTIONS[what].packages}
     ours = one_function(results)
@@ -230,13 +175,13 @@ def compare(
 def _check_options(what: What, options: Mapping[str, Any]) -> None:
     """Raise `TypeError` for an option that the two functions do not both take."""
     function = QUESTIONS[what].function
-    common = [name for name in function.names("r_style") if name in function.names("r_bridge")]
+    there = function.names("r_bridge")
+    common = [n for n in function.names("r_style") if n in there and n not in FEATURES]
     for name in options:
         if name not in common:
-            names = [n for n in common if n in signature(compare).parameters]
             raise TypeError(
                 f'compare() of "{what}" takes no keyword argument `{name}`; its options are '
-                f"{list_of(names, most=20, limit=300)}."
+                f"{list_of(common, most=20, limit=300)}."
             )
 
 
