@@ -207,7 +207,7 @@ raises(TypeError, 'compare() of "vip" takes no keyword argument `approx`',
 raises(TypeError, 'compare() of "hstats" takes no keyword argument `prob`; its options are '
        "pairwise_m, threeway_m, n_max, eps, normalize, squared.",
        lambda: r_bridge.compare(fitted, "hstats", prob=True))
-raises(TypeError, "compare() takes no keyword argument `grid_size`",
+raises(TypeError, 'compare() of "hstats" takes no keyword argument `grid_size`',
        lambda: r_bridge.compare(fitted, "hstats", grid_size=3))
 lacking = X.assign(a=X.a.where(X.index > 2))
 boosted = pi.FittedModel(HistGradientBoostingRegressor(max_iter=3).fit(lacking, y), lacking, y)
