@@ -8,121 +8,26 @@ predictive uncertainty: an entropy-based approach.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy import integrate, interpolate
 
-from pyinterp._typing import FloatArray
-from pyinterp.checks import NOT_NEGATIVE, check_choice, check_count, check_number
-from pyinterp.simulation.processes.process import (
-    LABEL_NOISE,
-    MOST_FEATURES,
-    OF_LABELS,
-    Process,
-    Values,
-    columns,
-    uniform,
-)
+from pyinterp.simulation import Process
+from pyinterp_papers.choices import check_one_of
+from pyinterp_papers.processes.parts import FloatArray, Values, columns, uniform
 
+CopiedFeature: TypeAlias = Literal["x1", "x5"]
 
-def mease_wyner_classification(
-    features: int = 10, relevant: int = 4, noise: float = 0.1
-) -> Process:
-    r"""Two classes on either side of a hyperplane, with label noise.
-
-    .. math:: P(Y = 1 | x) = \epsilon + (1 - 2 \epsilon) \, 1(x_1 + \dots + x_J > J / 2)
-
-    with :math:`x` uniform on :math:`[0, 1]^d` (Mease & Wyner 2008, as in Wood et al. 2024, section
-    3.4.1, whose d, J and :math:`\epsilon` are the defaults). Classes are "0" and "1". Closed forms:
-    PD of the probability, PFI under the Brier score, and likelihood-PFI, of all features.
-
-    Parameters
-    ----------
-    features : int
-        d, number of features.
-    relevant : int
-        J, number of features that matter, equally.
-    noise : float
-        :math:`\epsilon`, the error rate of the best classifier, in [0, 0.5).
-
-    Examples
-    --------
-    >>> import pyinterp as pi
-    >>> process = pi.simulation.mease_wyner_classification()
-    >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
-         x9   x10  y
-    0  0.55  0.03  1
-    1  0.20  0.26  1
-    """
-    check_count("relevant", relevant, 1, MOST_FEATURES)
-    check_count("features", features, relevant, MOST_FEATURES)
-    check_number("noise", noise, LABEL_NOISE, OF_LABELS)
-    names = tuple(f"x{j}" for j in range(1, features + 1))
-    return Process(
-        name=f"mease & wyner, d = {features}, J = {relevant}, noise {noise:g}",
-        source="Mease & Wyner (2008); Wood et al. (2024), section 3.4.1",
-        features=names,
-        covariates=partial(uniform, names=names),
-        function=partial(_probability, relevant=names[:relevant], noise=noise),
-        noise=f"the class is that of the larger probability, wrong with probability {noise:g}",
-        noise_sd=float(np.sqrt(noise * (1 - noise))),
-        classes=("0", "1"),
-        closed_pd=partial(_pd, relevant=names[:relevant], noise=noise),
-        closed_pfi=partial(_pfi, relevant=names[:relevant], noise=noise),
-        label_noise=float(noise),
-    )
-
-
-def _probability(frame: pd.DataFrame, *, relevant: tuple[str, ...], noise: float) -> FloatArray:
-    total = np.sum(columns(frame, *relevant), axis=0)
-    return np.asarray(noise + (1 - 2 * noise) * (total > len(relevant) / 2))
-
-
-def _pd(feature: str, x: FloatArray, *, relevant: tuple[str, ...], noise: float) -> FloatArray:
-    half = len(relevant) / 2
-    share = (
-        1 - _sum_cdf(half - x, len(relevant) - 1) if feature in relevant else np.full(len(x), 0.5)
-    )
-    return np.asarray(noise + (1 - 2 * noise) * share)
-
-
-def _pfi(feature: str, *, relevant: tuple[str, ...], noise: float) -> float:
-    r"""Return :math:`(1 - 2 \epsilon)^2 E[2 q (1 - q)]`, q = P(class 1 | the other features)."""
-    if feature not in relevant:
-        return 0.0
-    others, half = len(relevant) - 1, len(relevant) / 2
-    if not others:
-        return float((1 - 2 * noise) ** 2 / 2)
-    density = _sum_density(others)
-    # q lies between 0 and 1 only if the others' sum is within 1/2 of (J - 1) / 2.
-    flips, _ = integrate.quad(
-        lambda s: 2 * (s - half + 1) * (half - s) * float(density(s)),
-        half - 1,
-        half,
-        points=[half - 0.5],
-        epsabs=1e-13,
-    )
-    return float((1 - 2 * noise) ** 2 * flips)
-
-
-def _sum_density(number: int) -> interpolate.BSpline:
-    """Density of the sum of independent uniforms (Irwin-Hall): the cardinal B-spline."""
-    return interpolate.BSpline.basis_element(np.arange(number + 1), extrapolate=False)
-
-
-def _sum_cdf(at: npt.ArrayLike, number: int) -> FloatArray:
-    inside = np.clip(np.asarray(at, dtype=np.float64), 0, number)
-    if number == 0:
-        return np.asarray(np.asarray(at) >= 0, dtype=np.float64)
-    return np.asarray(_sum_density(number).antiderivative()(inside))
-
-
-CopiedFeature: TypeAlias = Literal["x1", "x5"] | None
+# Of the classification: the error rate of the best classifier, and features, of which some matter.
+LABEL_NOISE = 0.1
+NAMES = tuple(f"x{j}" for j in range(1, 11))
+RELEVANT = NAMES[:4]
+HALF = len(RELEVANT) / 2
+# Density of the sum of the other three (Irwin-Hall): the cardinal B-spline.
+DENSITY = interpolate.BSpline.basis_element(np.arange(len(RELEVANT)), extrapolate=False)
 
 CORRELATION = 0.8
 # Of the ring: half the side of the hole, and of the square around it.
@@ -135,12 +40,15 @@ SHARES = {"X1": CORRELATION**2, "X2": CORRELATION**2, "X3": CORRELATION**4, "X4"
 REGRESSION_CVIM = {x: pfi * (1 - SHARES.get(x, 0.0)) for x, pfi in REGRESSION_PFI.items()}
 
 
-def wood_classification(copied: CopiedFeature = None) -> Process:
-    r"""The process of Mease & Wyner (2008) in which feature 10 may copy another one.
+def wood_classification(copied: CopiedFeature | None = None) -> Process:
+    r"""Two classes on either side of a hyperplane, with label noise; feature 10 may be a copy.
 
-    `mease_wyner_classification` with d = 10, J = 4 and noise 0.1 (Wood et al. 2024, section 3.4.1):
-    features 1 to 4 matter, 5 to 10 do not. Closed forms: PD of the probability, PFI and CVIM under
-    the Brier score, and likelihood-PFI, of all features.
+    .. math:: P(Y = 1 | x) = \epsilon + (1 - 2 \epsilon) \, 1(x_1 + \dots + x_4 > 2)
+
+    with :math:`x` uniform on :math:`[0, 1]^{10}` and :math:`\epsilon = 0.1` (Mease & Wyner 2008, as
+    in Wood et al. 2024, section 3.4.1): features 1 to 4 matter, 5 to 10 do not. Classes are "0" and
+    "1". Closed forms: PD of the probability, PFI and CVIM under the Brier score, and
+    likelihood-PFI, of all features.
 
     Parameters
     ----------
@@ -151,35 +59,34 @@ def wood_classification(copied: CopiedFeature = None) -> Process:
 
     Examples
     --------
-    >>> import pyinterp as pi
-    >>> process = pi.simulation.wood_classification()
+    >>> from pyinterp_papers.processes import wood_classification
+    >>> process = wood_classification()
     >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
          x9   x10  y
     0  0.55  0.03  1
     1  0.20  0.26  1
     """
-    if copied is not None:
-        check_choice("copied", copied, ("x1", "x5"))
-    plain = mease_wyner_classification(features=10, relevant=4, noise=0.1)
-    source = "Wood et al. (2024), section 3.4.1"
-    if copied is None:
-        return replace(plain, name="wood classification", source=source)
-    pfi = {name: plain.pfi(name) for name in plain.features}
-    return replace(
-        plain,
-        name=f"wood classification, x10 = {copied}",
-        source=source,
-        covariates=partial(_with_copy, names=plain.features, copied=copied),
-        conditional=partial(_copy_conditional, copied=copied),
-        closed_cvim=(pfi | {copied: 0.0, "x10": 0.0}).get,
+    check_one_of("copied", copied or "x1", ("x1", "x5"))
+    pfi = dict.fromkeys(NAMES, 0.0) | dict.fromkeys(RELEVANT, _pfi())
+    return Process(
+        name=f"wood classification, x10 = {copied}" if copied else "wood classification",
+        source="Wood et al. (2024), section 3.4.1",
+        features=NAMES,
+        covariates=partial(_covariates, copied=copied),
+        function=_probability,
+        noise="the class is that of the larger probability, wrong with probability 0.1",
+        noise_sd=float(np.sqrt(LABEL_NOISE * (1 - LABEL_NOISE))),
+        classes=("0", "1"),
+        conditional=partial(_copy_conditional, copied=copied) if copied else None,
+        closed_pd=_pd,
+        closed_pfi=pfi.get,
+        closed_cvim=(pfi | {copied: 0.0, "x10": 0.0}).get if copied else None,
     )
 
 
-def _with_copy(
-    n: int, rng: np.random.Generator, *, names: tuple[str, ...], copied: str
-) -> pd.DataFrame:
-    frame = uniform(n, rng, names=names)
-    return frame.assign(x10=frame[copied])
+def _covariates(n: int, rng: np.random.Generator, *, copied: str | None) -> pd.DataFrame:
+    frame = uniform(n, rng, names=NAMES)
+    return frame.assign(x10=frame[copied]) if copied else frame
 
 
 def _copy_conditional(
@@ -189,40 +96,57 @@ def _copy_conditional(
     return rng.random(len(frame)) if twin is None else frame[twin].to_numpy()
 
 
-def wood_regression(noise_variance: float = 2.0) -> Process:
+def _probability(frame: pd.DataFrame) -> FloatArray:
+    total = np.sum(columns(frame, *RELEVANT), axis=0)
+    return np.asarray(LABEL_NOISE + (1 - 2 * LABEL_NOISE) * (total > HALF))
+
+
+def _pd(feature: str, x: FloatArray) -> FloatArray:
+    others = np.clip(HALF - x, 0, len(RELEVANT) - 1)  # above which the sum of the others must be
+    share = 1 - DENSITY.antiderivative()(others) if feature in RELEVANT else np.full(len(x), 0.5)
+    return np.asarray(LABEL_NOISE + (1 - 2 * LABEL_NOISE) * share)
+
+
+def _pfi() -> float:
+    r"""Return :math:`(1 - 2 \epsilon)^2 E[2 q (1 - q)]`, q = P(class 1 | the other features)."""
+    # q lies between 0 and 1 only if the others' sum is within 1/2 of 3/2.
+    flips, _ = integrate.quad(
+        lambda s: 2 * (s - HALF + 1) * (HALF - s) * float(DENSITY(s)),
+        HALF - 1,
+        HALF,
+        points=[HALF - 0.5],
+        epsabs=1e-13,
+    )
+    return float((1 - 2 * LABEL_NOISE) ** 2 * flips)
+
+
+def wood_regression() -> Process:
     r"""Regression on two pairs of correlated features and one independent feature.
 
     .. math:: Y = X_1 + X_2 + 0.9 X_3^2 + X_4 + X_5 + \epsilon
 
     with :math:`(X_1, X_2)` and :math:`(X_3, X_4)` standard normal with correlation 0.8,
     :math:`X_5 \sim N(0, 1)`, and :math:`\epsilon \sim N(0, 2)` (Wood et al. 2024, section 3.4.1).
-    Closed forms: PD, PFI and CVIM of all features.
-
-    Parameters
-    ----------
-    noise_variance : float
-        The paper's N(0, 2) is taken as variance 2, since its normal features have covariances;
-        with 4, 2 would be the standard deviation.
+    Closed forms: PD, PFI and CVIM of all features. The paper's N(0, 2) is taken as variance 2,
+    since its normal features have covariances.
 
     Examples
     --------
-    >>> import pyinterp as pi
-    >>> process = pi.simulation.wood_regression()
+    >>> from pyinterp_papers.processes import wood_regression
+    >>> process = wood_regression()
     >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
          X4    X5     y
     0 -0.52  0.91  1.64
     1  0.68  0.29  2.54
     """
-    check_number("noise_variance", noise_variance, NOT_NEGATIVE)
-    more = "" if noise_variance == 2 else f", noise variance {noise_variance:g}"
     return Process(
-        name=f"wood regression{more}",
+        name="wood regression",
         source="Wood et al. (2024), section 3.4.1",
         features=tuple(REGRESSION_PFI),
         covariates=_pairs,
         function=_regression,
-        noise=f"N(0, {noise_variance:g}), the variance",
-        noise_sd=float(np.sqrt(noise_variance)),
+        noise="N(0, 2), the variance",
+        noise_sd=float(np.sqrt(2.0)),
         conditional=_partner_conditional,
         closed_pd=_regression_pd,
         closed_pfi=REGRESSION_PFI.get,
@@ -266,8 +190,8 @@ def wood_ring() -> Process:
 
     Examples
     --------
-    >>> import pyinterp as pi
-    >>> process = pi.simulation.wood_ring()
+    >>> from pyinterp_papers.processes import wood_ring
+    >>> process = wood_ring()
     >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
          X1    X2     y
     0 -0.45  1.64  1.46
