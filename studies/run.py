@@ -13,14 +13,7 @@ from typing import Any
 
 from settings import STUDIES, only
 
-from pyinterp.simulation.studies.study import (
-    Record,
-    Study,
-    StudyFile,
-    as_json,
-    from_json,
-    pool_records,
-)
+from pyinterp.simulation.records import Record, Study, StudyFile, as_json, from_json, pool_records
 
 RESULTS = Path(__file__).with_name("results")
 

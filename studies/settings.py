@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pyinterp.simulation.studies.importance import Measure
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
@@ -25,10 +26,16 @@ from pyinterp.estimands.importance.losses import some_pairs
 from pyinterp.estimands.importance.permutation import permutation_importance
 from pyinterp.inference import CovType
 from pyinterp.losses.rowwise import LOSSES
-from pyinterp.simulation.processes.khan import Scenario
-from pyinterp.simulation.studies.importance import Measure
-from pyinterp.simulation.studies.study import Study
+from pyinterp.simulation.records import Study
 from pyinterp_papers.khan2025 import ADDITIVE, SECTION, boosting
+from pyinterp_papers.processes import (
+    khan_regression,
+    molnar_linear,
+    molnar_nonlinear,
+    wood_classification,
+    wood_regression,
+)
+from pyinterp_papers.processes.khan import Scenario
 
 GRID = (0.1, 0.3, 0.5, 0.7, 0.9)
 # rpart's defaults: cp is relative to the variance of the response, 1.17 and 1.19 here.
@@ -122,7 +129,7 @@ def tables(process: simulation.Process) -> simulation.CoverageStudy:
 def refits() -> simulation.CoverageStudy:
     """Width and coverage against the number of refits, as in Figure 5, there of a forest."""
     boot = {f"boot {m}": pi.Bootstrap(m) for m in (2, 5, 10, 15, 20, 30)}
-    process = simulation.molnar_nonlinear()
+    process = molnar_nonlinear()
     return simulation.CoverageStudy(
         dgps=[process],
         learners={"lm": LinearRegression(), "tree": TREE},
@@ -145,9 +152,9 @@ def importances(
 ) -> simulation.ImportanceStudy:
     """Bias, variance and delta of MVIM and CVIM: Khan et al. (2025), Tables 2 to 4 and 5 to 7."""
     return simulation.ImportanceStudy(
-        dgps=[simulation.khan_regression(scenario) for scenario in scenarios],
+        dgps=[khan_regression(scenario) for scenario in scenarios],
         learners={
-            "oracle": (simulation.khan_regression().oracle, LinearRegression()),
+            "oracle": (khan_regression().oracle, LinearRegression()),
             "additive": ADDITIVE,
             "xgboost": boosting,
         },
@@ -162,7 +169,7 @@ def importances(
 def adjusted_importances() -> simulation.CoverageStudy:
     """Mean MVIM, CVIM and AMVIM of X1 as users get them: Khan et al. (2025), Figures 10 to 12."""
     return simulation.CoverageStudy(
-        dgps=[simulation.khan_regression(s) for s in ("weak", "moderate", "strong")],
+        dgps=[khan_regression(s) for s in ("weak", "moderate", "strong")],
         learners={"xgboost": XGBRegressor(n_estimators=700, learning_rate=0.1, max_depth=3)},
         estimands={
             "MVIM": partial(pi.LearnerResults.mvim, features="X1"),
@@ -200,8 +207,8 @@ def uncertainty(process: simulation.Process, n: int, **learners: Any) -> simulat
 
 
 STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
-    "linear": partial(tables, simulation.molnar_linear()),
-    "non-linear": partial(tables, simulation.molnar_nonlinear()),
+    "linear": partial(tables, molnar_linear()),
+    "non-linear": partial(tables, molnar_nonlinear()),
     "refits": refits,
     "mvim": partial(
         importances,
@@ -221,13 +228,13 @@ STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
     ),
     "uncertainty-regression": partial(
         uncertainty,
-        simulation.wood_regression(),
+        wood_regression(),
         100,
         **{"bayesian ridge": BayesianRidge(), "gaussian process": GAUSSIAN_PROCESS},
     ),
     "uncertainty-classification": partial(
         uncertainty,
-        simulation.wood_classification("x1"),
+        wood_classification("x1"),
         200,
         logistic=LogisticRegression(),
         rf=RandomForestClassifier(20, min_samples_leaf=5),

@@ -35,7 +35,7 @@ import pandas as pd
 import pyinterp as pi
 
 pd.set_option("display.max_rows", 250, "display.max_colwidth", None)
-pi.replicate("{name}")
+replicate("{name}")
 ```
 """
 
@@ -45,7 +45,7 @@ SECTION = """
 **{status}**{errata}{time}
 {says}{why}
 ```{{code-cell}} ipython3
-{tags}pi.replicate("{paper}", "{cell}")
+{tags}replicate("{paper}", "{cell}")
 ```
 {code}"""
 

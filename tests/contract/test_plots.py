@@ -20,7 +20,8 @@ from pyinterp.results.plots import room
 from pyinterp.results.plots.scatter import overlap
 from pyinterp.results.plots.style import in_style
 from pyinterp.simulation import ImportanceStudyResults
-from pyinterp.simulation.studies.coverage import CoverageResults
+from pyinterp.simulation.coverage_results import CoverageResults
+from pyinterp_papers.processes import molnar_linear
 
 mpl.use("Agg")
 
@@ -346,7 +347,7 @@ def every_plot(
     fitted: pi.LearnerResults, other: pi.LearnerResults
 ) -> dict[str, Callable[..., Any]]:
     """Return the method of every kind of results that draws."""
-    linear = pi.simulation.molnar_linear()
+    linear = molnar_linear()
     few = {"n": 20, "evaluation": 20, "repetitions": 3, "truth_n": 100, "seed": 1}
     pfi = pi.simulation.decompose(linear, LinearRegression(), "pfi", progress=False, **few)
     what = {"process": ["linear"], "learner": ["lm"], "n": [60]}

@@ -14,11 +14,13 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
+from pyinterp_papers import replicate
+from pyinterp_papers.processes import khan_regression
 
 ERRORS = 3.0
 N = 1_000_000  # rows of the theorems
 FULL = pytest.mark.calibration
-PROCESS = pi.simulation.khan_regression("weak", noise_features=1)
+PROCESS = khan_regression("weak", noise_features=1)
 
 
 def compare(*sides: Any) -> tuple[float, float]:
@@ -205,7 +207,7 @@ def test_algorithm_2_cvim_over_splits_of_bootstrap_samples(bootstrap: pi.Learner
 def test_equation_14_delta_enters_the_error_with_a_minus_sign(tmp_path: Path) -> None:
     """Erratum 4: an additive model misses most of X1, so that delta is large."""
     study = pi.simulation.ImportanceStudy(
-        dgps=[pi.simulation.khan_regression("multivariate", noise_features=0)],
+        dgps=[khan_regression("multivariate", noise_features=0)],
         learners={"lm": LinearRegression()},
         features=["X1"],
         measures=["mvim"],
@@ -224,7 +226,7 @@ def test_equation_14_delta_enters_the_error_with_a_minus_sign(tmp_path: Path) ->
 
 
 def test_equation_14_has_the_minus_sign_in_table_2() -> None:
-    at = pi.replicate("khan2025", "table 2").query("n == 100 and feature == 'X1'")
+    at = replicate("khan2025", "table 2").query("n == 100 and feature == 'X1'")
     ours = at.set_index("quantity")["ours"]
     away = [abs(ours["truth"] + s * ours["delta"] - ours["estimate"]) for s in (-1, 1)]
     assert away[0] < 1

@@ -15,9 +15,10 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
+from pyinterp_papers.processes import molnar_linear
 
 ERRORS = 3.0
-PROCESS = pi.simulation.molnar_linear()
+PROCESS = molnar_linear()
 FEATURES = ["x1", "x2"]
 FULL = pytest.mark.calibration
 

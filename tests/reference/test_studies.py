@@ -24,8 +24,9 @@ from sklearn.linear_model import LinearRegression
 import pyinterp as pi
 from pyinterp.inference.coverage import coverages
 from pyinterp.results.footnotes import FEW_REFITS
-from pyinterp.simulation import CoverageStudy, dgp_pfi, khan_regression, molnar_linear
-from pyinterp.simulation.studies.study import StudyFile
+from pyinterp.simulation import CoverageStudy, dgp_pfi
+from pyinterp.simulation.records import StudyFile
+from pyinterp_papers.processes import khan_regression, molnar_linear
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "studies"

@@ -18,6 +18,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassi
 import pyinterp as pi
 from pyinterp import simulation
 from pyinterp.losses.rowwise import LOSSES
+from pyinterp_papers.processes import friedman1, khan_regression, molnar_linear, wood_classification
 
 WAYS: dict[str, Callable[[Any], Any]] = {
     "pickle": lambda value: pickle.loads(pickle.dumps(value)),  # noqa: S301 - our own bytes
@@ -55,10 +56,10 @@ PLANS = {
     "holdout": pi.Holdout(),
 }
 PROCESSES = {
-    "linear": simulation.molnar_linear,
-    "friedman": simulation.friedman1,
-    "khan": simulation.khan_regression,
-    "wood": simulation.wood_classification,
+    "linear": molnar_linear,
+    "friedman": friedman1,
+    "khan": khan_regression,
+    "wood": wood_classification,
     "classes": simulation.mease_wyner_classification,
 }
 
@@ -133,7 +134,7 @@ def test_processes(name: str, way: str) -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_results_of_simulations(way: str) -> None:
     parts = simulation.decompose(
-        simulation.molnar_linear(), LinearRegression(), n=20, evaluation=20, repetitions=3,
+        molnar_linear(), LinearRegression(), n=20, evaluation=20, repetitions=3,
         truth_n=100, seed=1,
     )  # fmt: skip
     pd.testing.assert_frame_equal(WAYS[way](parts).frame, parts.frame)

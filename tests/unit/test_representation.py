@@ -20,6 +20,7 @@ import pyinterp as pi
 from pyinterp import distributions, estimators, resampling, samplers, simulation
 from pyinterp.data.sample import Sample
 from pyinterp.representation import call_form
+from pyinterp_papers.processes import friedman1, khan_regression
 
 LONGEST = 160
 FOLDERS = ("distributions", "estimators", "samplers", "simulation")
@@ -77,9 +78,7 @@ def part() -> Any:
 
 
 def study(cls: Any, **options: Any) -> Any:
-    return cls(
-        dgps=[simulation.friedman1()], learners={"ols": LinearRegression()}, n=[50], **options
-    )
+    return cls(dgps=[friedman1()], learners={"ols": LinearRegression()}, n=[50], **options)
 
 
 # As they are called: these can be evaluated again.
@@ -143,7 +142,7 @@ LINES: dict[str, Callable[[], Any]] = {
     "Draws": lambda: samplers.Draws(np.arange(3), data()[["a"]], np.zeros((3, 2), np.intp)),
     "LearningRows": learning_rows,
     "ConditionalDistribution": lambda: samplers.Residual().learn(learning_rows()),
-    "Process": simulation.khan_regression,
+    "Process": khan_regression,
     "CoverageStudy": lambda: study(
         simulation.CoverageStudy,
         estimands={"pfi": pi.LearnerResults.pfi},

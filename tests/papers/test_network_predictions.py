@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pyinterp.estimators.backprop import normal_layers
+from pyinterp.estimators.dropout import dropout_layers, noise_of
+from pyinterp.estimators.networks import Networks, Scale, forward
 from scipy.stats import norm
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.estimators.backprop import normal_layers
-from pyinterp.estimators.dropout import dropout_layers, noise_of
-from pyinterp.estimators.networks import Networks, Scale, forward
+from pyinterp_papers.networks import BayesByBackpropClassifier, MCDropoutRegressor
 
 # Sums of the same numbers in another order, by the BLAS.
 ROUNDING = {"rtol": 1e-12, "atol": 1e-12}
@@ -150,10 +151,10 @@ def no_torch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 NETWORKS = [
-    pi.estimators.MCDropoutRegressor,
+    MCDropoutRegressor,
     pi.estimators.MCDropoutClassifier,
     pi.estimators.BayesByBackpropRegressor,
-    pi.estimators.BayesByBackpropClassifier,
+    BayesByBackpropClassifier,
 ]
 
 
@@ -195,12 +196,12 @@ def test_options_are_checked_before_torch_is_needed(
 @pytest.mark.parametrize(
     ("model", "sentence"),
     [
-        (pi.estimators.MCDropoutRegressor(dropout=1), r"`dropout` must be a number in \[0, 1\)"),
+        (MCDropoutRegressor(dropout=1), r"`dropout` must be a number in \[0, 1\)"),
         (
             pi.estimators.MCDropoutClassifier(feature_dropout=-0.1),
             r"`feature_dropout` must be a number in \[0, 1\)",
         ),
-        (pi.estimators.MCDropoutRegressor(reserved=0), r"`reserved` must be a number in \(0, 1\)"),
+        (MCDropoutRegressor(reserved=0), r"`reserved` must be a number in \(0, 1\)"),
         (pi.estimators.BayesByBackpropRegressor(prior_sd=-1), "`prior_sd` must be a positive"),
     ],
 )

@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import pyinterp as pi
 from pyinterp.errors import DataError, OptionError
+from pyinterp_papers.networks import MCDropoutRegressor
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: the extra `torch`")
 
@@ -131,7 +132,7 @@ def test_without_hidden_units_dropout_of_features_is_ridge_regression() -> None:
     Z = draw.normal(size=(400, 2)) @ [[1.0, 0.8], [0.0, 0.6]]
     y = Z @ [1.0, -0.5] + draw.normal(size=400)
     rate = 0.4
-    network = E.MCDropoutRegressor(
+    network = MCDropoutRegressor(
         (), feature_dropout=rate, learning_rate=0.002, epochs=4000, reserved=0.01, random_state=0
     ).fit(Z, y)
     scale = network.networks_.scale
