@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from importlib.resources import files
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from pyinterp.simulation.studies.importance import Measure
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
@@ -26,7 +26,7 @@ from pyinterp.estimands.importance.losses import some_pairs
 from pyinterp.estimands.importance.permutation import permutation_importance
 from pyinterp.inference import CovType
 from pyinterp.losses.rowwise import LOSSES
-from pyinterp.simulation.records import Study
+from pyinterp_papers.importance import importance_study
 from pyinterp_papers.khan2025 import ADDITIVE, SECTION, boosting
 from pyinterp_papers.processes import (
     khan_regression,
@@ -35,8 +35,9 @@ from pyinterp_papers.processes import (
     wood_classification,
     wood_regression,
 )
-from pyinterp_papers.processes.khan import Scenario
+from pyinterp_papers.processes.khan import ORACLE, Scenario
 
+SIZES = (100, 500, 1000, 5000, 10_000)
 GRID = (0.1, 0.3, 0.5, 0.7, 0.9)
 # rpart's defaults: cp is relative to the variance of the response, 1.17 and 1.19 here.
 TREE = DecisionTreeRegressor(min_samples_split=20, min_samples_leaf=7, ccp_alpha=0.0118)
@@ -143,27 +144,31 @@ def refits() -> simulation.CoverageStudy:
 
 
 def importances(
-    measure: Measure,
+    measure: str,
     scenarios: tuple[Scenario, ...],
     features: tuple[str, ...],
     *,
     repetitions: Mapping[str, int],
     block: int = 10,
-) -> simulation.ImportanceStudy:
+) -> Iterator[pd.DataFrame]:
     """Bias, variance and delta of MVIM and CVIM: Khan et al. (2025), Tables 2 to 4 and 5 to 7."""
-    return simulation.ImportanceStudy(
-        dgps=[khan_regression(scenario) for scenario in scenarios],
-        learners={
-            "oracle": (khan_regression().oracle, LinearRegression()),
-            "additive": ADDITIVE,
-            "xgboost": boosting,
-        },
-        features=features,
-        measures=[measure],
-        n=[100, 500, 1000, 5000, 10_000],
-        repetitions=repetitions,
-        block=block,
-    )
+    learners: Mapping[str, Callable[[int], Any]] = {
+        "oracle": lambda _: (ORACLE, LinearRegression()),
+        "additive": lambda _: ADDITIVE,
+        "xgboost": boosting,
+    }
+    for scenario, (name, learner), n in product(scenarios, learners.items(), SIZES):
+        frame = importance_study(
+            khan_regression(scenario),
+            learner(n),
+            features,
+            measures=[measure],
+            n=n,
+            repetitions=repetitions[name],
+            block=block,
+        )
+        frame.insert(1, "learner", name)
+        yield frame
 
 
 def adjusted_importances() -> simulation.CoverageStudy:
@@ -206,26 +211,11 @@ def uncertainty(process: simulation.Process, n: int, **learners: Any) -> simulat
     )
 
 
-STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
+STUDIES: Mapping[str, Callable[[], simulation.CoverageStudy]] = {
     "linear": partial(tables, molnar_linear()),
     "non-linear": partial(tables, molnar_nonlinear()),
     "refits": refits,
-    "mvim": partial(
-        importances,
-        "mvim",
-        ("independent", "simple", "multivariate"),
-        ("X1", "X5", "X6"),
-        repetitions={"oracle": 200, "additive": 50, "xgboost": 50},
-        block=5,
-    ),
     "adjusted": adjusted_importances,
-    "cvim": partial(
-        importances,
-        "cvim",
-        ("weak", "moderate", "strong"),
-        ("X1",),
-        repetitions={"oracle": 200, "additive": 100, "xgboost": 100},
-    ),
     "uncertainty-regression": partial(
         uncertainty,
         wood_regression(),
@@ -242,7 +232,28 @@ STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
 }
 
 
-def only(study: Study[Any], learners: list[str] | None, n: list[int] | None) -> Study[Any]:
+IMPORTANCES: Mapping[str, Callable[[], Iterator[pd.DataFrame]]] = {
+    "mvim": partial(
+        importances,
+        "mvim",
+        ("independent", "simple", "multivariate"),
+        ("X1", "X5", "X6"),
+        repetitions={"oracle": 200, "additive": 50, "xgboost": 50},
+        block=5,
+    ),
+    "cvim": partial(
+        importances,
+        "cvim",
+        ("weak", "moderate", "strong"),
+        ("X1",),
+        repetitions={"oracle": 200, "additive": 100, "xgboost": 100},
+    ),
+}
+
+
+def only(
+    study: simulation.CoverageStudy, learners: list[str] | None, n: list[int] | None
+) -> simulation.CoverageStudy:
     """Return the study of some of its learners, and of other sizes."""
     kept = {k: v for k, v in study.learners.items() if not learners or k in learners}
     return replace(study, learners=kept, n=n or study.n)
