@@ -90,17 +90,6 @@ def _shared() -> dict[str, Any]:
         "logit": LogisticRegression().fit(x, c),
         "process": friedman1(0),
         "wood": wood_classification(),
-        "decomposition": pi.simulation.decompose(
-            friedman1(0),
-            LinearRegression(),
-            features=["x1", "x2"],
-            points=3,
-            n=20,
-            evaluation=20,
-            repetitions=3,
-            truth_n=100,
-            seed=1,
-        ),
     }
 
 

@@ -373,19 +373,6 @@ def studies(folder: Path) -> Iterator[tuple[str, Any]]:
         repetitions=3, truth_refits=4, seed=1,
     )  # fmt: skip
     yield "coverage", counts.run(folder / "a.sqlite", **options)
-    importances = simulation.ImportanceStudy(
-        dgps=[molnar_linear()], learners=line, features=["x1"], n=[30],
-        repetitions=4, block=2, validation=20, seed=1,
-    )  # fmt: skip
-    yield "importance", importances.run(folder / "b.sqlite", **options)
-    for estimand in ("pd", "pfi"):
-        yield (
-            estimand,
-            simulation.decompose(
-                molnar_linear(), LinearRegression(), estimand, ["x1"], n=20,
-                evaluation=20, repetitions=3, truth_n=100, seed=1,
-            ),
-        )  # fmt: skip
     certified = fit("subsampling")
     yield "certificate", pi.certify(certified, data_sets=2, truth_refits=5, **options)
 

@@ -16,7 +16,7 @@ from sklearn.linear_model import BayesianRidge
 from sklearn.tree import DecisionTreeClassifier
 
 import pyinterp as pi
-from pyinterp_papers.processes import wood_classification, wood_regression
+from pyinterp_papers.processes import likelihood_pfi, wood_classification, wood_regression
 
 ERRORS = 3.0
 PROCESS = wood_regression()
@@ -105,6 +105,6 @@ def test_equation_6_likelihood_pfi_is_that_of_the_true_distribution() -> None:
     formula = "y ~ X1 + X2 + I(X3**2) + X4 + X5"
     learner = pi.Learner.from_formula(formula, PROCESS.draw(2000, seed=1), BayesianRidge())
     found = learner.fit(pi.HalfSampling(0, pairs=10), seed=1, progress=False).likelihood_pfi()
-    true = np.array([PROCESS.likelihood_pfi(x) for x in PROCESS.features])
+    true = np.array([likelihood_pfi(PROCESS, x) for x in PROCESS.features])
     assert list(found.params.index) == list(PROCESS.features)
     assert (np.abs(found.params - true) < ERRORS * found.bse).all()
