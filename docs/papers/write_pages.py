@@ -32,7 +32,7 @@ words of the paper are checked by `tests/papers`; those that do not hold here ar
 :tags: [words]
 
 import pandas as pd
-import pyinterp as pi
+from pyinterp_papers import replicate
 
 pd.set_option("display.max_rows", 250, "display.max_colwidth", None)
 replicate("{name}")
