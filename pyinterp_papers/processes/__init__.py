@@ -1,7 +1,7 @@
 """Data-generating processes of the papers, with their closed forms.
 
-In come numbers of rows and seeds; out go data frames, and the true function with its PD, PFI and
-CVIM where there are formulas.
+In come numbers of rows and seeds; out go data frames, and the true function with its PFI and
+CVIM, and those of Molnar and Friedman their PD, where there are formulas.
 
 ==============================  ============================================================
 Process                         Source

@@ -69,8 +69,8 @@ def khan_regression(
     :math:`\epsilon \sim N(0, 1)`, and standard normal noise features :math:`X_6, \dots`.
     :math:`X_1` may depend on :math:`C_1, X_2, \dots, X_5`; all else is independent.
 
-    Closed forms: PD, PFI (MVIM) and CVIM of all features; for the logarithm and the CVIM of C1
-    they are integrals, computed to rounding.
+    Closed forms: PFI (MVIM) and CVIM of all features; for the logarithm and the CVIM of C1 they
+    are integrals, computed to rounding.
 
     Parameters
     ----------
@@ -115,7 +115,6 @@ def khan_regression(
         noise_sd=1.0,
         levels={"C2": LEVELS},
         conditional=partial(_conditional, dependence=dependence),
-        closed_pd=partial(_pd, dependence=dependence, offset=offset),
         closed_pfi=partial(_importance, conditional=False, dependence=dependence, offset=offset),
         closed_cvim=partial(_importance, conditional=True, dependence=dependence, offset=offset),
     )
@@ -246,29 +245,3 @@ def _importance(feature: str, *, conditional: bool, dependence: Dependence, offs
         case _:
             value = 0.0
     return value
-
-
-def _pd(feature: str, x: Values, *, dependence: Dependence, offset: float) -> FloatArray:
-    """Return the mean of f and the effect of a feature, which has mean 0 but for X1 and C1.
-
-    C1 is the only feature that X1 depends on and with which it interacts: without that their
-    slopes of 2 and -2 cancel.
-    """
-    log = 2 * float(WEIGHTS @ np.log(np.outer(NODES, NODES) + offset) @ WEIGHTS)
-    mean = -dependence.c1 + 1.0 + log + CUBIC[0] + 1 / 3
-    match feature:
-        case "X1":
-            effect = np.full(len(x), dependence.c1)
-        case "X2" | "X3":
-            effect = 2 * np.log(np.abs(np.outer(x, NODES)) + offset) @ WEIGHTS - log
-        case "X4":
-            effect = (x - 0.5) ** 3 - CUBIC[0]
-        case "X5":
-            effect = -2 * x
-        case "C1":
-            effect = dependence.c1 + 2 * x - 1
-        case "C2":
-            effect = np.where(x == "3", 2.0, np.where(x == "2", -1.0, 0.0)) - 1 / 3
-        case _:  # U1 and U2: sin is odd, they are symmetric
-            effect = np.zeros(len(x))
-    return np.asarray(mean + effect)

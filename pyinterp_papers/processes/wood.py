@@ -47,8 +47,7 @@ def wood_classification(copied: CopiedFeature | None = None) -> Process:
 
     with :math:`x` uniform on :math:`[0, 1]^{10}` and :math:`\epsilon = 0.1` (Mease & Wyner 2008, as
     in Wood et al. 2024, section 3.4.1): features 1 to 4 matter, 5 to 10 do not. Classes are "0" and
-    "1". Closed forms: PD of the probability, PFI and CVIM under the Brier score, and
-    likelihood-PFI, of all features.
+    "1". Closed forms: PFI and CVIM under the Brier score, and likelihood-PFI, of all features.
 
     Parameters
     ----------
@@ -78,7 +77,6 @@ def wood_classification(copied: CopiedFeature | None = None) -> Process:
         noise_sd=float(np.sqrt(LABEL_NOISE * (1 - LABEL_NOISE))),
         classes=("0", "1"),
         conditional=partial(_copy_conditional, copied=copied) if copied else None,
-        closed_pd=_pd,
         closed_pfi=pfi.get,
         closed_cvim=(pfi | {copied: 0.0, "x10": 0.0}).get if copied else None,
     )
@@ -101,12 +99,6 @@ def _probability(frame: pd.DataFrame) -> FloatArray:
     return np.asarray(LABEL_NOISE + (1 - 2 * LABEL_NOISE) * (total > HALF))
 
 
-def _pd(feature: str, x: FloatArray) -> FloatArray:
-    others = np.clip(HALF - x, 0, len(RELEVANT) - 1)  # above which the sum of the others must be
-    share = 1 - DENSITY.antiderivative()(others) if feature in RELEVANT else np.full(len(x), 0.5)
-    return np.asarray(LABEL_NOISE + (1 - 2 * LABEL_NOISE) * share)
-
-
 def _pfi() -> float:
     r"""Return :math:`(1 - 2 \epsilon)^2 E[2 q (1 - q)]`, q = P(class 1 | the other features)."""
     # q lies between 0 and 1 only if the others' sum is within 1/2 of 3/2.
@@ -127,8 +119,8 @@ def wood_regression() -> Process:
 
     with :math:`(X_1, X_2)` and :math:`(X_3, X_4)` standard normal with correlation 0.8,
     :math:`X_5 \sim N(0, 1)`, and :math:`\epsilon \sim N(0, 2)` (Wood et al. 2024, section 3.4.1).
-    Closed forms: PD, PFI and CVIM of all features. The paper's N(0, 2) is taken as variance 2,
-    since its normal features have covariances.
+    Closed forms: PFI and CVIM of all features. The paper's N(0, 2) is taken as variance 2, since
+    its normal features have covariances.
 
     Examples
     --------
@@ -148,7 +140,6 @@ def wood_regression() -> Process:
         noise="N(0, 2), the variance",
         noise_sd=float(np.sqrt(2.0)),
         conditional=_partner_conditional,
-        closed_pd=_regression_pd,
         closed_pfi=REGRESSION_PFI.get,
         closed_cvim=REGRESSION_CVIM.get,
     )
@@ -175,10 +166,6 @@ def _regression(frame: pd.DataFrame) -> FloatArray:
     return np.asarray(x1 + x2 + 0.9 * x3**2 + x4 + x5)
 
 
-def _regression_pd(feature: str, x: FloatArray) -> FloatArray:
-    return np.asarray(0.9 * x**2 if feature == "X3" else x + 0.9)
-
-
 def wood_ring() -> Process:
     r"""Two features on a square ring, so that the middle of their range was never observed.
 
@@ -186,7 +173,7 @@ def wood_ring() -> Process:
 
     with :math:`(X_1, X_2)` uniform where :math:`1.5 \le \max(|x_1|, |x_2|) \le 2.5` and
     :math:`\epsilon \sim N(0, 1)` (Wood et al. 2024, section 3.5, who show the hole and not the
-    outer side). Closed forms: PD, PFI and CVIM of both features.
+    outer side).
 
     Examples
     --------
@@ -206,9 +193,6 @@ def wood_ring() -> Process:
         noise="N(0, 0.01), the variance",
         noise_sd=0.1,
         conditional=_side_conditional,
-        closed_pd=_ring_pd,
-        closed_pfi=_ring_pfi,
-        closed_cvim=_ring_cvim,
     )
 
 
@@ -233,28 +217,3 @@ def _side_conditional(feature: str, frame: pd.DataFrame, rng: np.random.Generato
 def _square_of_sum(frame: pd.DataFrame) -> FloatArray:
     x1, x2 = columns(frame, "X1", "X2")
     return np.asarray((x1 + x2) ** 2)
-
-
-def _ring_pd(_: str, x: FloatArray) -> FloatArray:
-    """Return x^2 + E X^2, the other feature having mean 0."""
-    return np.asarray(x**2 + (OUTER**2 + INNER**2) / 3)
-
-
-def _ring_pfi(_: str) -> float:
-    """Return 2 (m4 - m2^2) + 4 (m2^2 + m22), of moments of one feature and of both."""
-    a, b = OUTER**2, INNER**2
-    m2, m4, m22 = (a + b) / 3, (a**2 + a * b + b**2) / 5, (a**2 + a * b + b**2) / 9
-    return 2 * (m4 - m2**2) + 4 * (m2**2 + m22)
-
-
-def _ring_cvim(_: str) -> float:
-    """Return twice the mean variance of the response given the other feature.
-
-    Where the other is beyond the hole, a feature is uniform on a whole side, else around the hole.
-    """
-    beyond = OUTER / (OUTER + INNER)  # the probability
-    q2 = (OUTER**2 + OUTER * INNER + INNER**2) / 3  # moments between hole and side
-    q4 = (OUTER**5 - INNER**5) / 5 / (OUTER - INNER)
-    whole = 4 * OUTER**4 / 45 + 4 * q2 * OUTER**2 / 3
-    sides = q4 - q2**2 + 4 * INNER**2 / 3 * q2
-    return 2 * (beyond * whole + (1 - beyond) * sides)

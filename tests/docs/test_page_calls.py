@@ -202,7 +202,7 @@ def names(model: str) -> dict[str, Any]:
         "res": res, "results": res, "learner": models()["learner"], "quantile": res,
         "a": res, "b": models()["numbers"], "data": frame, "X": x, "y": y, "exog": x, "endog": y,
         "estimator": LinearRegression(), "alpha": 0.1, "model": linear, "frame": friedman,
-        "fitted": pi.FittedModel(linear, x, y), "process": friedman1(0),
+        "fitted": pi.FittedModel(linear, x, y), "process": friedman1(0), "replicate": replicate,
         "found": CoverageResults, "p": [0.2, 0.8], "label": "yes", "K": 3, "loss": "absolute",
         "rows": np.ones((4, 1)), "case": SimpleNamespace(weights=None), "generator": draw,
         "distribution": None, "parameters": lambda _, rows: np.zeros((len(rows), 1)),
