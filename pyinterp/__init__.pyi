@@ -46,7 +46,6 @@ from pyinterp.simulation.certify import certify as certify
 from pyinterp.storage import load as load
 from pyinterp.whatif import ExactWhatIf as ExactWhatIf
 from pyinterp.whatif import register_engine as register_engine
-from pyinterp_papers import replicate as replicate
 
 __version__: str
 __all__: list[str]

@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler, TargetEncoder
 
 import pyinterp as pi
 from pyinterp_papers.pictures import bars, curves
+from pyinterp_papers.processes import friedman1
 from pyinterp_papers.replication import Cell, Paper, long, values
 
 if TYPE_CHECKING:
@@ -43,14 +44,14 @@ SOLD = ["Lot_Area", "Year_Built", "Gr_Liv_Area", "Garage_Area", "Mo_Sold", "Sale
 
 def friedman(estimator: Any, n: int = 500) -> pi.Learner:
     """Return a learner of Friedman's data with five features of noise."""
-    return pi.Learner.from_formula("y ~ .", pi.simulation.friedman1().draw(n, seed=1), estimator)
+    return pi.Learner.from_formula("y ~ .", friedman1().draw(n, seed=1), estimator)
 
 
 def network(k: int = 20) -> pd.DataFrame:
     """FIRM, Garson's and Olden's importances of k networks with other data and first weights."""
     parts = []
     for seed in range(k):
-        data = pi.simulation.friedman1().draw(500, seed=seed)
+        data = friedman1().draw(500, seed=seed)
         one = clone(NETWORK).set_params(random_state=seed)
         model = pi.Learner.from_formula("y ~ .", data, one).fit_model(seed=1)
         results = {

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from itertools import product
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +14,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer
 
 import pyinterp as pi
+from pyinterp_papers.importance import importance_study
 from pyinterp_papers.pictures import boxes, curves
+from pyinterp_papers.processes import khan_regression
+from pyinterp_papers.processes.khan import ORACLE
 from pyinterp_papers.replication import Cell, Paper, long
 
 if TYPE_CHECKING:
@@ -47,9 +48,7 @@ ADDITIVE = make_pipeline(
 )
 
 
-def boosting(
-    _: pi.simulation.Process, n: int, settings: tuple[int, float, int] | None = None
-) -> XGBRegressor:
+def boosting(n: int, settings: tuple[int, float, int] | None = None) -> XGBRegressor:
     """Return XGBoost with the settings for n training rows, or with these."""
     from xgboost import XGBRegressor  # noqa: PLC0415 - an extra
 
@@ -61,7 +60,7 @@ def truth(n: int = 1_000_000) -> pd.DataFrame:
     """Closed forms, with the Monte Carlo error that the paper's mean over n rows has."""
     values = []
     for offset in (0.1, 0.01):
-        process = pi.simulation.khan_regression("multivariate", offset=offset, noise_features=1)
+        process = khan_regression("multivariate", offset=offset, noise_features=1)
         for feature in FEATURES:
             error = pi.simulation.dgp_pfi(process, feature, n=n, seed=1, method="monte-carlo").mcse
             values.append((feature, offset, process.pfi(feature), error))
@@ -79,19 +78,15 @@ def components(
     measure: Any, scenario: Any, models: dict[int, int] = MODELS, settings: Any = None
 ) -> pd.DataFrame:
     """Bias, variance and delta by training rows."""
-    parts = []
-    for n, repetitions in models.items():
-        study = pi.simulation.ImportanceStudy(
-            dgps=[pi.simulation.khan_regression(scenario)],
-            learners={"xgboost": partial(boosting, settings=settings)},
-            features=["X1", "X5", "X6"] if measure == "mvim" else ["X1"],
-            measures=[measure],
-            n=[n],
-            repetitions=repetitions,
-            block=2,
+    features = ["X1", "X5", "X6"] if measure == "mvim" else ["X1"]
+    options: dict[str, Any] = {"measures": [measure], "block": 2}
+    process = khan_regression(scenario)
+    parts = [
+        importance_study(
+            process, boosting(n, settings), features, n=n, repetitions=repetitions, **options
         )
-        with TemporaryDirectory() as folder:
-            parts.append(study.run(Path(folder) / "study.sqlite", progress=False).frame)
+        for n, repetitions in models.items()
+    ]
     frame = pd.concat(parts)
     names = [str(c).removesuffix("_mcse") for c in frame if str(c).endswith("_mcse")]
     keys = ["feature", "n"]
@@ -112,13 +107,13 @@ def draws(
     repetitions: int,
 ) -> pd.DataFrame:
     """Importances of data sets: two thirds train, one third is permuted."""
-    process = pi.simulation.khan_regression(scenario)
+    process = khan_regression(scenario)
     parts = {}
     for n, k in product(sizes, range(repetitions)):
         data = process.draw(3 * n // 2, seed=k)
         models = {
-            "oracle": (process.oracle, LinearRegression()),
-            "XGBoost": ("y ~ .", boosting(process, n)),
+            "oracle": (ORACLE, LinearRegression()),
+            "XGBoost": ("y ~ .", boosting(n)),
             "additive": ("y ~ .", ADDITIVE),
         }
         for name in learners:
@@ -134,7 +129,7 @@ def draws(
 
 def box_plots(scenario: Any, panel: str, result: pd.DataFrame) -> ggplot:
     """Draw importances of data sets by training rows, and the true ones."""
-    process = pi.simulation.khan_regression(scenario)
+    process = khan_regression(scenario)
     keys = result[["learner", "measure", "feature"]].drop_duplicates()
     keys["ours"] = [
         process.cvim(x) if m == "CVIM" else process.pfi(x) for _, m, x in keys.to_numpy()

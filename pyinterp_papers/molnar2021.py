@@ -18,15 +18,13 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp_papers.pictures import bars, bundle, curves, segments
+from pyinterp_papers.processes import molnar_figure2, molnar_linear, molnar_nonlinear
 from pyinterp_papers.replication import Cell, Paper, long, values
 
 GRID = (0.1, 0.3, 0.5, 0.7, 0.9)
 REFITS = (2, 5, 10, 15, 20, 30)
 FEW = {"lm": 8, "tree": 8, "rf": 2}
-PROCESSES = {
-    "linear": pi.simulation.molnar_linear(),
-    "non-linear": pi.simulation.molnar_nonlinear(),
-}
+PROCESSES = {"linear": molnar_linear(), "non-linear": molnar_nonlinear()}
 # rpart's defaults; its cp is relative to the variance of the response, 1.17 and 1.19. randomForest
 # counts copies of a row, scikit-learn distinct ones: 4 are 6.3 with their copies.
 LEARNERS = {
@@ -109,7 +107,7 @@ def summary_of(rows: pd.DataFrame, width: str) -> pd.DataFrame:
 
 def toy(repetitions: int = 100) -> pd.DataFrame:
     """PD of refits of a tree, their mean, and the true PD."""
-    process = pi.simulation.molnar_figure2()
+    process = molnar_figure2()
     grid = np.linspace(0.5, 9.5, 19).tolist()
     tree = DecisionTreeRegressor(min_samples_leaf=10)
     plan = pi.FreshDraws(partial(process.draw, 400), repetitions, fraction=0.5)

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pandas as pd
 
-from pyinterp.checks import check_flag
-from pyinterp.errors import OptionError, did_you_mean, list_of, quote
+from pyinterp.errors import OptionError
+from pyinterp_papers.choices import check_one_of
 
 if TYPE_CHECKING:
     from plotnine import ggplot
 
-    from pyinterp.results.results import EstimandResults
+    from pyinterp import EstimandResults
 
 PAPERS = ("molnar2021", "greenwell2018", "khan2025", "wood2024")
 FOLDER = files("pyinterp_papers")
@@ -82,12 +82,8 @@ class Paper:
 
     def cell(self, name: object) -> Cell:
         """Return a cell by name; raise if there is none."""
-        if not isinstance(name, str) or name not in self.cells:
-            raise OptionError(
-                f"`cell` must be a cell of {self.name}: {list_of(self.cells, 60, 1000)}; got "
-                f"{quote(name)}.{did_you_mean(name, self.cells)}"
-            )
-        return self.cells[name]
+        check_one_of("cell", name, self.cells)
+        return self.cells[str(name)]
 
     def result(self, name: str) -> pd.DataFrame:
         """Return the result of a cell that the package holds."""
@@ -196,14 +192,13 @@ def replicate(
 
     Examples
     --------
-    >>> import pyinterp as pi
-    >>> table = pi.replicate("khan2025", "table 1")
+    >>> from pyinterp_papers import replicate
+    >>> table = replicate("khan2025", "table 1")
     >>> (table["status"] == "agrees").sum().item(), (table["status"] == "differs").sum().item()
     (10, 0)
     """
-    check_flag("rerun", rerun)
     if paper is None and (cell is not None or rerun):
-        raise OptionError(f"A cell needs its paper: give `paper`, one of {list_of(PAPERS)}.")
+        raise OptionError(f"A cell needs its paper: give `paper`, one of {', '.join(PAPERS)}.")
     if paper is None:
         return _overview()
     chosen = paper_of(paper)
@@ -221,11 +216,7 @@ def replicate(
 
 def paper_of(name: str) -> Paper:
     """Return a paper by name; raise if there is none."""
-    if name not in PAPERS:
-        raise OptionError(
-            f"`paper` must be one of {list_of(PAPERS)}; got {quote(name)}."
-            f"{did_you_mean(name, PAPERS)}"
-        )
+    check_one_of("paper", name, PAPERS)
     return cast("Paper", importlib.import_module(f"pyinterp_papers.{name}").PAPER)
 
 

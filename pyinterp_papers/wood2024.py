@@ -11,7 +11,9 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.model_selection import train_test_split
 
 import pyinterp as pi
+from pyinterp_papers.networks import BayesByBackpropClassifier, MCDropoutRegressor
 from pyinterp_papers.pictures import bars, bundle, curves
+from pyinterp_papers.processes import wood_classification, wood_regression, wood_ring
 from pyinterp_papers.replication import Cell, Paper, long, values
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ def classification(n: int = 5000) -> pd.DataFrame:
     parts = {}
     versions: Any = {"no copy": None, "x10 = x1": "x1", "x10 = x5": "x5"}
     for name, copied in versions.items():
-        data = pi.simulation.wood_classification(copied).draw(n, seed=1)
+        data = wood_classification(copied).draw(n, seed=1)
         forest = pi.estimators.calibrated_forest(random_state=1)
         parts[name] = both(model_of(data, "y", forest, 0.25), permutations=2)
     return long(parts, "data")
@@ -56,13 +58,13 @@ def classification(n: int = 5000) -> pd.DataFrame:
 
 def regression(n: int = 1000) -> pd.DataFrame:
     """A Gaussian process: half of the rows train."""
-    data = pi.simulation.wood_regression().draw(n, seed=1)
+    data = wood_regression().draw(n, seed=1)
     return both(model_of(data, "y", pi.estimators.gaussian_process(), 0.5), permutations=10)
 
 
 def ring() -> pd.DataFrame:
     """Entropy curves of a Gaussian process trained around a hole."""
-    data = pi.simulation.wood_ring().draw(400, seed=1)
+    data = wood_ring().draw(400, seed=1)
     kernel = ConstantKernel() * RBF(1.0, "fixed") + WhiteKernel()
     model = model_of(data, "y", pi.estimators.gaussian_process(kernel=kernel), 0.5)
     grid = np.linspace(-2.4, 2.4, 33).round(2).tolist()
@@ -74,7 +76,7 @@ def concrete() -> dict[str, pi.FittedModel]:
     """Models of the strength of concrete: 75% of the samples train."""
     estimators = {
         "Gaussian process": pi.estimators.gaussian_process(),
-        "MC dropout": pi.estimators.MCDropoutRegressor(random_state=1),
+        "MC dropout": MCDropoutRegressor(random_state=1),
     }
     data, response = pi.datasets.load_concrete(), "compressive_strength"
     return {name: model_of(data, response, one, 0.25) for name, one in estimators.items()}
@@ -95,7 +97,7 @@ def pima() -> dict[str, pi.FittedModel]:
     """Models of the diabetes data: 75% of the women train."""
     estimators = {
         "calibrated forest": pi.estimators.calibrated_forest(random_state=1),
-        "Bayes by backprop": pi.estimators.BayesByBackpropClassifier(random_state=1),
+        "Bayes by backprop": BayesByBackpropClassifier(random_state=1),
     }
     data = pi.datasets.load_pima_diabetes()
     return {name: model_of(data, "diabetes", one, 0.25) for name, one in estimators.items()}

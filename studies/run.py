@@ -1,26 +1,21 @@
 """Run the studies: what the files in ``studies/results`` do not hold yet.
 
-``make study`` runs all. Results are kept as JSON lines, which can be compared. While a study runs
-they are in a database beside; after a kill, which loses at most the blocks under way, the next run
-goes on from it.
+``make study`` runs all. Results of coverage are kept as JSON lines, which can be compared. While a
+study runs they are in a database beside; after a kill, which loses at most the blocks under way,
+the next run goes on from it. Studies of importances, of minutes, are run anew.
 """
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from settings import STUDIES, only
+import pandas as pd
+from joblib import parallel_config
+from settings import IMPORTANCES, STUDIES, only
 
-from pyinterp.simulation.studies.study import (
-    Record,
-    Study,
-    StudyFile,
-    as_json,
-    from_json,
-    pool_records,
-)
+from pyinterp.simulation import CoverageStudy
+from pyinterp.simulation.records import Record, StudyFile, as_json, from_json, pool_records
 
 RESULTS = Path(__file__).with_name("results")
 
@@ -28,7 +23,7 @@ RESULTS = Path(__file__).with_name("results")
 def main() -> None:
     """Run the studies named on the command line, or all, and write their tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=list(STUDIES), help=", ".join(STUDIES))
+    parser.add_argument("names", nargs="*", default=[*STUDIES, *IMPORTANCES], help="by default all")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--learners", nargs="*", help="only these")
     parser.add_argument("--n", nargs="*", type=int, help="these sizes instead of the study's")
@@ -39,6 +34,10 @@ def main() -> None:
     if arguments.merge and len(arguments.names) != 1:
         parser.error("--merge takes files of one study: name it before")
     for name in arguments.names:
+        if name in IMPORTANCES:
+            with parallel_config(n_jobs=arguments.jobs):
+                write(pd.concat(IMPORTANCES[name]()), name)
+            continue
         study, database = STUDIES[name](), RESULTS / f"{name}.sqlite"
         lines = RESULTS / f"{name}.jsonl"
         merge(study, database, [lines, *(arguments.merge or [])])
@@ -48,8 +47,13 @@ def main() -> None:
         results = study.results(records_of(lines))
         # A study without repetitions is of means only.
         table = results.truths if results.frame.empty else results.frame
-        table.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.6g")
+        write(table, name)
         print(results)
+
+
+def write(table: pd.DataFrame, name: str) -> None:
+    """Write the table of a study."""
+    table.to_csv(RESULTS / f"{name}.csv", index=False, float_format="%.6g")
 
 
 def records_of(path: Path) -> list[Record]:
@@ -59,7 +63,7 @@ def records_of(path: Path) -> list[Record]:
     return [from_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def merge(study: Study[Any], path: Path, files: list[Path]) -> None:
+def merge(study: CoverageStudy, path: Path, files: list[Path]) -> None:
     """Add to a study's database what other files hold and it does not."""
     database = StudyFile(path)
     blocks = {(r.row, r.term, block) for r in database.records() for block in r.blocks}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from importlib.resources import files
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,18 @@ from pyinterp.estimands.importance.losses import some_pairs
 from pyinterp.estimands.importance.permutation import permutation_importance
 from pyinterp.inference import CovType
 from pyinterp.losses.rowwise import LOSSES
-from pyinterp.simulation.processes.khan import Scenario
-from pyinterp.simulation.studies.importance import Measure
-from pyinterp.simulation.studies.study import Study
+from pyinterp_papers.importance import importance_study
 from pyinterp_papers.khan2025 import ADDITIVE, SECTION, boosting
+from pyinterp_papers.processes import (
+    khan_regression,
+    molnar_linear,
+    molnar_nonlinear,
+    wood_classification,
+    wood_regression,
+)
+from pyinterp_papers.processes.khan import ORACLE, Scenario
 
+SIZES = (100, 500, 1000, 5000, 10_000)
 GRID = (0.1, 0.3, 0.5, 0.7, 0.9)
 # rpart's defaults: cp is relative to the variance of the response, 1.17 and 1.19 here.
 TREE = DecisionTreeRegressor(min_samples_split=20, min_samples_leaf=7, ccp_alpha=0.0118)
@@ -122,7 +130,7 @@ def tables(process: simulation.Process) -> simulation.CoverageStudy:
 def refits() -> simulation.CoverageStudy:
     """Width and coverage against the number of refits, as in Figure 5, there of a forest."""
     boot = {f"boot {m}": pi.Bootstrap(m) for m in (2, 5, 10, 15, 20, 30)}
-    process = simulation.molnar_nonlinear()
+    process = molnar_nonlinear()
     return simulation.CoverageStudy(
         dgps=[process],
         learners={"lm": LinearRegression(), "tree": TREE},
@@ -136,33 +144,37 @@ def refits() -> simulation.CoverageStudy:
 
 
 def importances(
-    measure: Measure,
+    measure: str,
     scenarios: tuple[Scenario, ...],
     features: tuple[str, ...],
     *,
     repetitions: Mapping[str, int],
     block: int = 10,
-) -> simulation.ImportanceStudy:
+) -> Iterator[pd.DataFrame]:
     """Bias, variance and delta of MVIM and CVIM: Khan et al. (2025), Tables 2 to 4 and 5 to 7."""
-    return simulation.ImportanceStudy(
-        dgps=[simulation.khan_regression(scenario) for scenario in scenarios],
-        learners={
-            "oracle": (simulation.khan_regression().oracle, LinearRegression()),
-            "additive": ADDITIVE,
-            "xgboost": boosting,
-        },
-        features=features,
-        measures=[measure],
-        n=[100, 500, 1000, 5000, 10_000],
-        repetitions=repetitions,
-        block=block,
-    )
+    learners: Mapping[str, Callable[[int], Any]] = {
+        "oracle": lambda _: (ORACLE, LinearRegression()),
+        "additive": lambda _: ADDITIVE,
+        "xgboost": boosting,
+    }
+    for scenario, (name, learner), n in product(scenarios, learners.items(), SIZES):
+        frame = importance_study(
+            khan_regression(scenario),
+            learner(n),
+            features,
+            measures=[measure],
+            n=n,
+            repetitions=repetitions[name],
+            block=block,
+        )
+        frame.insert(1, "learner", name)
+        yield frame
 
 
 def adjusted_importances() -> simulation.CoverageStudy:
     """Mean MVIM, CVIM and AMVIM of X1 as users get them: Khan et al. (2025), Figures 10 to 12."""
     return simulation.CoverageStudy(
-        dgps=[simulation.khan_regression(s) for s in ("weak", "moderate", "strong")],
+        dgps=[khan_regression(s) for s in ("weak", "moderate", "strong")],
         learners={"xgboost": XGBRegressor(n_estimators=700, learning_rate=0.1, max_depth=3)},
         estimands={
             "MVIM": partial(pi.LearnerResults.mvim, features="X1"),
@@ -199,10 +211,28 @@ def uncertainty(process: simulation.Process, n: int, **learners: Any) -> simulat
     )
 
 
-STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
-    "linear": partial(tables, simulation.molnar_linear()),
-    "non-linear": partial(tables, simulation.molnar_nonlinear()),
+STUDIES: Mapping[str, Callable[[], simulation.CoverageStudy]] = {
+    "linear": partial(tables, molnar_linear()),
+    "non-linear": partial(tables, molnar_nonlinear()),
     "refits": refits,
+    "adjusted": adjusted_importances,
+    "uncertainty-regression": partial(
+        uncertainty,
+        wood_regression(),
+        100,
+        **{"bayesian ridge": BayesianRidge(), "gaussian process": GAUSSIAN_PROCESS},
+    ),
+    "uncertainty-classification": partial(
+        uncertainty,
+        wood_classification("x1"),
+        200,
+        logistic=LogisticRegression(),
+        rf=RandomForestClassifier(20, min_samples_leaf=5),
+    ),
+}
+
+
+IMPORTANCES: Mapping[str, Callable[[], Iterator[pd.DataFrame]]] = {
     "mvim": partial(
         importances,
         "mvim",
@@ -211,7 +241,6 @@ STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
         repetitions={"oracle": 200, "additive": 50, "xgboost": 50},
         block=5,
     ),
-    "adjusted": adjusted_importances,
     "cvim": partial(
         importances,
         "cvim",
@@ -219,23 +248,12 @@ STUDIES: Mapping[str, Callable[[], Study[Any]]] = {
         ("X1",),
         repetitions={"oracle": 200, "additive": 100, "xgboost": 100},
     ),
-    "uncertainty-regression": partial(
-        uncertainty,
-        simulation.wood_regression(),
-        100,
-        **{"bayesian ridge": BayesianRidge(), "gaussian process": GAUSSIAN_PROCESS},
-    ),
-    "uncertainty-classification": partial(
-        uncertainty,
-        simulation.wood_classification("x1"),
-        200,
-        logistic=LogisticRegression(),
-        rf=RandomForestClassifier(20, min_samples_leaf=5),
-    ),
 }
 
 
-def only(study: Study[Any], learners: list[str] | None, n: list[int] | None) -> Study[Any]:
+def only(
+    study: simulation.CoverageStudy, learners: list[str] | None, n: list[int] | None
+) -> simulation.CoverageStudy:
     """Return the study of some of its learners, and of other sizes."""
     kept = {k: v for k, v in study.learners.items() if not learners or k in learners}
     return replace(study, learners=kept, n=n or study.n)

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 import sklearn
 
-from pyinterp.simulation.studies.study import StudyFile
+from pyinterp.simulation.records import StudyFile
 
 # Seconds for a test that is not run by `make test`; `pyproject.toml` has those of all others.
 SLOW = 3 * 3600
@@ -49,7 +49,7 @@ STOPPING = """
 import sys, time
 sys.path[:0] = {path!r}
 from {module} import study
-from pyinterp.simulation.studies.study import StudyFile
+from pyinterp.simulation.records import StudyFile
 add, left = StudyFile.add, {blocks}
 def stopping(self, records):
     global left

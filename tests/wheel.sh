@@ -25,9 +25,10 @@ from importlib import metadata, resources
 from pathlib import Path
 
 import pyinterp
+import pyinterp_papers
 import r_bridge
 
-for package in (pyinterp, r_bridge):
+for package in (pyinterp, pyinterp_papers, r_bridge):
     if "site-packages" not in Path(package.__file__).parts:
         raise SystemExit(f"`{package.__name__}` comes from {package.__file__}, not from the wheel.")
     if not resources.files(package).joinpath("py.typed").is_file():

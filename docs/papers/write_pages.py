@@ -32,10 +32,10 @@ words of the paper are checked by `tests/papers`; those that do not hold here ar
 :tags: [words]
 
 import pandas as pd
-import pyinterp as pi
+from pyinterp_papers import replicate
 
 pd.set_option("display.max_rows", 250, "display.max_colwidth", None)
-pi.replicate("{name}")
+replicate("{name}")
 ```
 """
 
@@ -45,7 +45,7 @@ SECTION = """
 **{status}**{errata}{time}
 {says}{why}
 ```{{code-cell}} ipython3
-{tags}pi.replicate("{paper}", "{cell}")
+{tags}replicate("{paper}", "{cell}")
 ```
 {code}"""
 

@@ -35,8 +35,9 @@ class FreshDraws(Resampling):
     --------
     >>> import pyinterp as pi
     >>> from functools import partial
+    >>> from pyinterp_papers.processes import molnar_linear
     >>> from sklearn.linear_model import LinearRegression
-    >>> process = pi.simulation.molnar_linear()
+    >>> process = molnar_linear()
     >>> data = process.draw(100, seed=1)
     >>> plan = pi.FreshDraws(partial(process.draw, 100), 5)
     >>> learner = pi.Learner.from_formula("y ~ x1 + x2", data, LinearRegression())

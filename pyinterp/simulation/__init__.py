@@ -1,60 +1,34 @@
-"""Known data-generating processes, their ground truth, and studies of learners on them.
+"""Data-generating processes, their ground truth, and studies of coverage on them.
 
-==============================  ============================================================
-Process                         Source
-==============================  ============================================================
-``molnar_linear``               Molnar et al. (2021), section 8
-``molnar_nonlinear``            Molnar et al. (2021), section 8, as in the code or as printed
-``molnar_figure2``              Molnar et al. (2021), code behind Figure 2
-``friedman1``                   Friedman (1991), five of ten features matter
-``khan_regression``             Khan et al. (2025), eq. 8, six dependence scenarios
-``wood_classification``         Wood et al. (2024), section 3.4.1
-``wood_regression``             Wood et al. (2024), section 3.4.1
-``wood_ring``                   Wood et al. (2024), section 3.5
-``mease_wyner_classification``  Mease & Wyner (2008)
-==============================  ============================================================
+==================  ========================================================================
+Module              Contents
+==================  ========================================================================
+`process`           A process: features, the true f and noise
+`truth`             PD and PFI of the true function
+`coverage`          Coverage of intervals over data sets: the study
+`coverage_results`  Its tables and plots
+`records`           What a study has counted, and the file that keeps it
+`data_copy`         A process made of data, for `certify`
+`certify`           The coverage of intervals on copies of a user's data
+==================  ========================================================================
 
-Processes are in `processes`, studies in `studies`; `truth` has PD and PFI of the true function,
-`decomposition` the bias and variance of a learner's PD and PFI, `certify` the coverage of
-intervals on copies of a user's data.
+`pyinterp_papers.processes` has the processes of four papers, with closed forms. A study's settings
+are part of its records: one with other settings does not go on from them.
 """
 
 from pyinterp.simulation.certify import Certificate
-from pyinterp.simulation.decomposition import Decomposition, decompose
-from pyinterp.simulation.processes.friedman import friedman1
-from pyinterp.simulation.processes.khan import khan_regression
-from pyinterp.simulation.processes.molnar import molnar_figure2, molnar_linear, molnar_nonlinear
-from pyinterp.simulation.processes.process import Process
-from pyinterp.simulation.processes.wood import (
-    mease_wyner_classification,
-    wood_classification,
-    wood_regression,
-    wood_ring,
-)
-from pyinterp.simulation.studies.coverage import CoverageResults, CoverageStudy, ideal
-from pyinterp.simulation.studies.importance import ImportanceStudy, ImportanceStudyResults
+from pyinterp.simulation.coverage import CoverageStudy, ideal
+from pyinterp.simulation.coverage_results import CoverageResults
+from pyinterp.simulation.process import Process
 from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
 
 __all__ = [
     "Certificate",
     "CoverageResults",
     "CoverageStudy",
-    "Decomposition",
-    "ImportanceStudy",
-    "ImportanceStudyResults",
     "Process",
     "Truth",
-    "decompose",
     "dgp_pd",
     "dgp_pfi",
-    "friedman1",
     "ideal",
-    "khan_regression",
-    "mease_wyner_classification",
-    "molnar_figure2",
-    "molnar_linear",
-    "molnar_nonlinear",
-    "wood_classification",
-    "wood_regression",
-    "wood_ring",
 ]

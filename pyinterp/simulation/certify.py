@@ -72,15 +72,11 @@ from pyinterp.results.footnotes import NotesOption
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOptions, Tabular, summarize_frame
 from pyinterp.results.table import Table
-from pyinterp.simulation.processes.data_copy import copy_of
-from pyinterp.simulation.processes.process import Process
-from pyinterp.simulation.studies.coverage import (
-    COLUMNS,
-    TRUTH_BLOCKS,
-    CoverageResults,
-    CoverageStudy,
-)
-from pyinterp.simulation.studies.study import StudyFile
+from pyinterp.simulation.coverage import TRUTH_BLOCKS, CoverageStudy
+from pyinterp.simulation.coverage_results import COLUMNS, CoverageResults
+from pyinterp.simulation.data_copy import copy_of
+from pyinterp.simulation.process import Process
+from pyinterp.simulation.records import StudyFile
 from pyinterp.storage import text_of
 
 PLANS = (HalfSampling, Subsampling, Bootstrap)
@@ -127,8 +123,9 @@ class Certificate(Tabular):
     Examples
     --------
     >>> import pyinterp as pi
+    >>> from pyinterp_papers.processes import molnar_linear
     >>> from sklearn.linear_model import LinearRegression
-    >>> data = pi.simulation.molnar_linear().draw(100, seed=1)
+    >>> data = molnar_linear().draw(100, seed=1)
     >>> learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
     >>> results = learner.fit(pi.Subsampling(5), seed=1)
     >>> certificate = pi.certify(results, data_sets=5, truth_refits=20)
@@ -301,8 +298,9 @@ def certify(
     Examples
     --------
     >>> import pyinterp as pi
+    >>> from pyinterp_papers.processes import molnar_linear
     >>> from sklearn.linear_model import LinearRegression
-    >>> data = pi.simulation.molnar_linear().draw(100, seed=1)
+    >>> data = molnar_linear().draw(100, seed=1)
     >>> learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
     >>> results = learner.fit(pi.Subsampling(5), seed=1)
     >>> certificate = pi.certify(results, data_sets=5, truth_refits=20)

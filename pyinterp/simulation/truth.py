@@ -13,7 +13,7 @@ from pyinterp.checks import check_choice, check_count, check_flag
 from pyinterp.data.sample import Response
 from pyinterp.losses.rowwise import LossLike, choose
 from pyinterp.models.predictor import Predictor
-from pyinterp.simulation.processes.process import Process, Seed, check_process, generator
+from pyinterp.simulation.process import Process, Seed, check_process, generator
 
 Method: TypeAlias = Literal["auto", "monte-carlo"]
 Value = TypeVar("Value", float, FloatArray)
@@ -32,7 +32,8 @@ class Truth(NamedTuple, Generic[Value]):
 
     Examples
     --------
-    >>> from pyinterp.simulation import dgp_pfi, molnar_linear
+    >>> from pyinterp.simulation import dgp_pfi
+    >>> from pyinterp_papers.processes import molnar_linear
     >>> truth = dgp_pfi(molnar_linear(), "x1", "absolute", n=10_000, seed=1)
     >>> round(truth.value, 2), round(truth.mcse, 3)
     (0.06, 0.004)
@@ -77,7 +78,8 @@ def dgp_pd(
 
     Examples
     --------
-    >>> from pyinterp.simulation import dgp_pd, molnar_linear
+    >>> from pyinterp.simulation import dgp_pd
+    >>> from pyinterp_papers.processes import molnar_linear
     >>> dgp_pd(molnar_linear(), "x2", [0.0, 0.5]).value
     array([0.5, 0. ])
     """
@@ -142,7 +144,8 @@ def dgp_pfi(
 
     Examples
     --------
-    >>> from pyinterp.simulation import dgp_pfi, wood_regression
+    >>> from pyinterp.simulation import dgp_pfi
+    >>> from pyinterp_papers.processes import wood_regression
     >>> dgp_pfi(wood_regression(), "X1").value
     2.0
     >>> round(dgp_pfi(wood_regression(), "X1", conditional=True).value, 2)

@@ -10,6 +10,7 @@ import pandas as pd
 
 import pyinterp as pi
 from pyinterp import simulation
+from pyinterp_papers.processes import friedman1, molnar_linear, molnar_nonlinear
 
 Draw = Callable[[np.random.Generator, int], pd.DataFrame]
 
@@ -116,9 +117,9 @@ def _frame(X: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame(X, columns=[f"x{j + 1}" for j in range(X.shape[1])])
 
 
-LINEAR = known(simulation.molnar_linear())
-NON_LINEAR = known(simulation.molnar_nonlinear())
-FRIEDMAN_10 = known(simulation.friedman1(noise_features=5))
-FRIEDMAN_20 = known(simulation.friedman1(noise_features=15))
+LINEAR = known(molnar_linear())
+NON_LINEAR = known(molnar_nonlinear())
+FRIEDMAN_10 = known(friedman1(noise_features=5))
+FRIEDMAN_20 = known(friedman1(noise_features=15))
 WINE = plasmode(partial(pi.datasets.load_wine_quality, "white"), "quality")
 CONCRETE = plasmode(pi.datasets.load_concrete, "compressive_strength")

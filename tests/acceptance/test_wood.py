@@ -15,7 +15,14 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 import pyinterp as pi
-from pyinterp.simulation.processes.wood import INNER, CopiedFeature
+from pyinterp_papers.networks import BayesByBackpropClassifier, MCDropoutRegressor
+from pyinterp_papers.processes import (
+    likelihood_pfi,
+    wood_classification,
+    wood_regression,
+    wood_ring,
+)
+from pyinterp_papers.processes.wood import INNER, CopiedFeature
 
 pytestmark = pytest.mark.acceptance
 
@@ -50,7 +57,7 @@ def both(model: Any, features: list[str] | None = None, permutations: int = FEW)
 
 
 def classification(learner: Any, copied: CopiedFeature) -> pd.DataFrame:
-    process = pi.simulation.wood_classification(copied)
+    process = wood_classification(copied)
     frame = process.draw(5000, seed=1)
     X, y = frame[list(process.features)], frame["y"]
     learner.fit(X[:3750], y[:3750])
@@ -61,11 +68,11 @@ def classification(learner: Any, copied: CopiedFeature) -> pd.DataFrame:
 
 def check_figure_2(plain: pd.DataFrame, one: pd.DataFrame, five: pd.DataFrame) -> None:
     """What the caption and the text say of the three versions."""
-    oracle = pi.simulation.wood_classification()
+    oracle = wood_classification()
     relevant, irrelevant = ["x1", "x2", "x3", "x4"], ["x5", "x10"]
     # "All four task-relevant features have similarly high Likelihood-PFI values."
     high = plain.loc[relevant, "likelihood"]
-    exact = oracle.likelihood_pfi("x1")
+    exact = likelihood_pfi(oracle, "x1")
     print(f"the true distribution has {exact:.3f}")
     assert high.max() - high.min() < 0.2 * high.mean()
     assert (plain.loc[irrelevant, "likelihood"].abs() < 0.02 * high.mean()).all()
@@ -99,7 +106,7 @@ def test_mease_wyner_with_a_calibrated_forest() -> None:
 def test_mease_wyner_with_bayes_by_backprop(network: None) -> None:
     """The paper has the forest alone. A network learns to do without copies of irrelevant ones."""
     plain, one, five = (
-        classification(E.BayesByBackpropClassifier(random_state=1), copied)
+        classification(BayesByBackpropClassifier(random_state=1), copied)
         for copied in (None, "x1", "x5")
     )
     check_figure_2(plain, one, five)
@@ -110,7 +117,7 @@ def test_mease_wyner_with_bayes_by_backprop(network: None) -> None:
 
 def test_regression_with_a_gaussian_process() -> None:
     """1,000 rows: every half-sample is the paper's 500 to train on and 500 to look at."""
-    frame = pi.simulation.wood_regression().draw(1000, seed=1)
+    frame = wood_regression().draw(1000, seed=1)
     learner = pi.Learner.from_formula("y ~ .", frame, E.gaussian_process())
     res = learner.fit(pi.HalfSampling(0, pairs=5), seed=1, progress=False)
     entropy = res.entropy_pfi(permutations=FEW)
@@ -131,7 +138,7 @@ def test_likelihood_of_the_independent_feature_is_among_the_largest() -> None:
     feature 5". That of the true distribution is 0.81 for the square of X3 and 0.5 for all others,
     shared or not: what sharing reduces is what a learner finds.
     """
-    process = pi.simulation.wood_regression()
+    process = wood_regression()
     tables = []
     for seed in range(1, 9):
         frame = process.draw(1000, seed=seed)
@@ -158,7 +165,7 @@ INTERIOR, BANDS, EDGES = [-0.5, 0.0, 0.5], [-2.2, -1.8, 1.8, 2.2], [-2.49, 2.49]
 
 def entropy_on_the_ring(learner: Any) -> pd.DataFrame:
     """Mean entropy-PD of both features inside, in the bands and at the edges."""
-    frame = pi.simulation.wood_ring().draw(700, seed=1)
+    frame = wood_ring().draw(700, seed=1)
     X, y = frame[["X1", "X2"]], frame["y"]
     model = pi.FittedModel(learner.fit(X[:500], y[:500]), X[500:])
     assert max(INTERIOR) < INNER < min(np.abs(BANDS))
@@ -220,7 +227,7 @@ def importances_with_dropout(concrete: pd.DataFrame, **options: float) -> tuple[
     X, y = concrete.drop(columns="compressive_strength"), concrete["compressive_strength"]
     order = np.random.default_rng(1).permutation(len(y))
     train, test = order[: 3 * len(y) // 4], order[3 * len(y) // 4 :]
-    learner = E.MCDropoutRegressor(random_state=1, **options).fit(X.iloc[train], y.iloc[train])
+    learner = MCDropoutRegressor(random_state=1, **options).fit(X.iloc[train], y.iloc[train])
     model = pi.FittedModel(learner, X.iloc[test], y.iloc[test], seed=1)
     print(f"\n{learner}: mean squared error {np.square(learner.predict(X) - y)[test].mean():.1f}")
     table = both(model, permutations=3)
@@ -299,4 +306,4 @@ def test_pima_with_a_calibrated_forest(pima: pd.DataFrame) -> None:
 
 
 def test_pima_with_bayes_by_backprop(pima: pd.DataFrame, network: None) -> None:
-    check_pima(E.BayesByBackpropClassifier(), pima)
+    check_pima(BayesByBackpropClassifier(), pima)

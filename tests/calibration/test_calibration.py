@@ -13,7 +13,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from pyinterp.simulation import molnar_linear
+from pyinterp_papers.processes import molnar_linear
 
 FULL = pytest.param(1000, id="full", marks=pytest.mark.calibration)
 REDUCED = pytest.param(250, id="reduced")

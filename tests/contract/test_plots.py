@@ -19,8 +19,7 @@ import pyinterp as pi
 from pyinterp.results.plots import room
 from pyinterp.results.plots.scatter import overlap
 from pyinterp.results.plots.style import in_style
-from pyinterp.simulation import ImportanceStudyResults
-from pyinterp.simulation.studies.coverage import CoverageResults
+from pyinterp.simulation.coverage_results import CoverageResults
 
 mpl.use("Agg")
 
@@ -346,16 +345,10 @@ def every_plot(
     fitted: pi.LearnerResults, other: pi.LearnerResults
 ) -> dict[str, Callable[..., Any]]:
     """Return the method of every kind of results that draws."""
-    linear = pi.simulation.molnar_linear()
-    few = {"n": 20, "evaluation": 20, "repetitions": 3, "truth_n": 100, "seed": 1}
-    pfi = pi.simulation.decompose(linear, LinearRegression(), "pfi", progress=False, **few)
     what = {"process": ["linear"], "learner": ["lm"], "n": [60]}
     row = {"plan": ["subs"], "cov_type": ["naive"], "estimand": ["pfi"], "refits": [4]}
     numbers = {"relative_width": [0.9], "coverage": [0.9], "coverage_mcse": [0.1]}
     coverage = CoverageResults(*[pd.DataFrame(what | row | numbers)] * 3)
-    part = {"measure": ["mvim"], "feature": ["x"], "truth": [1.0], "delta": [0.1]}
-    errors = {"delta_mcse": [0.1], "estimate": [0.9], "estimate_mcse": [0.1]}
-    study = ImportanceStudyResults(pd.DataFrame(what | part | errors))
     return {
         "values": fitted.pfi().plot,
         "curve": fitted.pd("a", points=3).plot,
@@ -368,9 +361,7 @@ def every_plot(
         "ranks": fitted.pfi(["a", "b"]).ranks().plot,
         "uncertainty": fitted.uncertainty().plot,
         "positivity": partial(fitted.plot_positivity, "a"),
-        "decomposition": pfi.plot,
         "coverage": coverage.plot,
-        "study": study.plot,
     }
 
 

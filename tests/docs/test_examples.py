@@ -29,14 +29,13 @@ from pyinterp.whatif.dispatch import ENGINES
 
 INDEX = Path(__file__).resolve().parents[2] / "docs" / "api" / "index.md"
 TEMPLATE = INDEX.parents[1] / "_templates" / "autosummary" / "class.rst"
-PACKAGES = ("pyinterp", "r_bridge")
+PACKAGES = ("pyinterp", "pyinterp_papers", "r_bridge")
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 HEADING = re.compile(r"^ *Examples\n *--------\n", re.MULTILINE)
 # Examples would need PyTorch, or a fit in R: their output is to be copied from a run there.
 NOT_YET = {
-    *(f"NetworkRegressor.{name}" for name in ("fit", "predict", "predict_components")),
-    *(f"NetworkClassifier.{name}" for name in ("fit", "predict", "predict_proba")),
-    "NetworkClassifier.predict_proba_draws",
+    *(f"MCDropoutRegressor.{name}" for name in ("fit", "predict", "predict_components")),
+    *(f"BayesByBackpropClassifier.{name}" for name in ("fit", "predict", "predict_proba")),
     *(f"RLearner.{name}" for name in ("fit", "predict", "score")),
     *(f"r_bridge.{name}" for name in ("partial", "vi_firm", "vi_permute", "vint", "hstats")),
     *(f"r_bridge.{name}" for name in ("RModel", "RCallError", "RMissingError")),

@@ -35,7 +35,10 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.simulation.studies.coverage import CoverageResults
+from pyinterp.simulation.coverage_results import CoverageResults
+from pyinterp_papers import replicate
+from pyinterp_papers.networks import MCDropoutRegressor
+from pyinterp_papers.processes import friedman1
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -137,7 +140,7 @@ def draw(rng: np.random.Generator) -> pd.DataFrame:
     return data()
 
 
-friedman = pi.simulation.friedman1(0).draw(20, seed=1)
+friedman = friedman1(0).draw(20, seed=1)
 N = 84
 RESULTS = ("numbers", "trees", "classes", "model", "corrected", "counts")
 PLAN = pi.HalfSampling(2, pairs=5)
@@ -199,7 +202,7 @@ def names(model: str) -> dict[str, Any]:
         "res": res, "results": res, "learner": models()["learner"], "quantile": res,
         "a": res, "b": models()["numbers"], "data": frame, "X": x, "y": y, "exog": x, "endog": y,
         "estimator": LinearRegression(), "alpha": 0.1, "model": linear, "frame": friedman,
-        "fitted": pi.FittedModel(linear, x, y), "process": pi.simulation.friedman1(0),
+        "fitted": pi.FittedModel(linear, x, y), "process": friedman1(0), "replicate": replicate,
         "found": CoverageResults, "p": [0.2, 0.8], "label": "yes", "K": 3, "loss": "absolute",
         "rows": np.ones((4, 1)), "case": SimpleNamespace(weights=None), "generator": draw,
         "distribution": None, "parameters": lambda _, rows: np.zeros((len(rows), 1)),
@@ -296,7 +299,7 @@ def takers(model: str) -> dict[str, Callable[..., Any]]:
     alone["native_importance"] = res.native_importance
     pfi, classes = space["pfi"], pi.Learner.from_formula
     return {
-        "replicate": partial(pi.replicate, "greenwell2018", "figure 7"),
+        "replicate": partial(replicate, "greenwell2018", "figure 7"),
         **alone,
         "pd of two": partial(res.pd, ["x", "z"]),
         "pd of levels": partial(res.pd, "sex"),
@@ -316,7 +319,7 @@ def takers(model: str) -> dict[str, Callable[..., Any]]:
         "HalfSampling": pi.HalfSampling,
         "Bootstrap": pi.Bootstrap,
         "NestedBootstrap": pi.NestedBootstrap,
-        "network": pi.estimators.MCDropoutRegressor,
+        "network": MCDropoutRegressor,
         "partial": partial(pi.r_style.partial, res, "x"),
         "vi_firm": partial(pi.r_style.vi_firm, res),
     }

@@ -10,7 +10,7 @@ from types import ModuleType
 import pandas as pd
 import pytest
 
-import pyinterp as pi
+from pyinterp_papers import replicate
 from pyinterp_papers.replication import PAPERS
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +68,7 @@ def test_theorems_of_the_index_have_tests() -> None:
 
 
 def test_the_readme_and_the_index_count_printed_numbers() -> None:
-    papers = pi.replicate()
+    papers = replicate()
     assert isinstance(papers, pd.DataFrame)
     table = papers.set_index("paper")[["printed", "agree"]]
     printed, agree = table.sum()

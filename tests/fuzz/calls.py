@@ -766,26 +766,9 @@ def _r_style() -> list[Call]:
 
 
 def _simulation() -> list[Call]:
-    makers: dict[str, dict[str, str]] = {
-        "friedman1": {"noise_features": "natural"},
-        "khan_regression": {"scenario": "choice", "offset": "number", "noise_features": "natural"},
-        "mease_wyner_classification": {"features": "count", "relevant": "count", "noise": "number"},
-        "molnar_nonlinear": {"version": "choice"},
-        "wood_classification": {"copied": "choice"},
-        "wood_regression": {"noise_variance": "number"},
-        "ideal": {"refits": "count"},
-    }
     drawn = {"n": "count", "seed": "seed"}
     return [
-        *(
-            Call(
-                name=f"simulation.{name}",
-                callee=f"pi.simulation.{name}",
-                kinds=kinds,
-                then="" if name == "ideal" else ".draw(5, seed=1)",
-            )
-            for name, kinds in makers.items()
-        ),
+        Call(name="ideal", callee="pi.simulation.ideal", kinds={"refits": "count"}),
         Call(name="Process.draw", callee="process.draw", kinds=drawn, base={"n": "5", "seed": "1"}),
         Call(
             name="Process.f",
@@ -839,45 +822,6 @@ def _simulation() -> list[Call]:
             positional=2,
         ),
         Call(
-            name="decompose",
-            callee="pi.simulation.decompose",
-            kinds={
-                "process": "process",
-                "learner": "estimator",
-                "estimand": "choice",
-                "features": "features",
-                "grid": "grid",
-                "points": "count",
-                "loss": "loss",
-                "n": "count",
-                "evaluation": "count",
-                "repetitions": "count",
-                "truth_n": "count",
-                "seed": "seed",
-                "n_jobs": "jobs",
-                "progress": "progress",
-            },
-            base={
-                "process": "process",
-                "learner": "LR",
-                "features": "'x1'",
-                "points": "3",
-                "n": "20",
-                "evaluation": "20",
-                "repetitions": "3",
-                "truth_n": "100",
-                "seed": "1",
-            },
-            positional=2,
-            then=".frame",
-        ),
-        Call(
-            name="Decomposition.plot",
-            callee="decomposition.plot",
-            kinds={"feature": "term"},
-            base={"feature": "'x1'"},
-        ),
-        Call(
             name="CoverageStudy",
             callee="pi.simulation.CoverageStudy",
             kinds={
@@ -922,33 +866,6 @@ def _simulation() -> list[Call]:
             },
             base={"results": "boot", "data_sets": "2", "truth_refits": "2", "progress": "False"},
             positional=2,
-        ),
-        Call(
-            name="ImportanceStudy",
-            callee="pi.simulation.ImportanceStudy",
-            kinds={
-                "dgps": "processes",
-                "learners": "learners",
-                "n": "sizes",
-                "features": "process features",
-                "measures": "study measures",
-                "repetitions": "natural",
-                "block": "count",
-                "validation": "count",
-                "truth_n": "count",
-                "seed": "seed",
-            },
-            base={
-                "dgps": "[process]",
-                "learners": "{'ols': LR}",
-                "n": "[20]",
-                "features": "['x1']",
-                "repetitions": "2",
-                "block": "2",
-                "validation": "20",
-                "truth_n": "100",
-            },
-            then=".run(new_file(), progress=False)",
         ),
         Call(name="load_diabetes", callee="pi.datasets.load_diabetes", kinds={}),
         Call(

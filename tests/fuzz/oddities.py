@@ -798,8 +798,8 @@ KINDS = {
         ),
     ),
     "process": Kind(
-        ("3", "None", "'friedman1'", "pi.simulation.friedman1", "d", "res", "LR", "[]", "{}"),
-        ("wood", "pi.simulation.molnar_linear()"),
+        ("3", "None", "'friedman1'", "pi.simulation.Process", "d", "res", "LR", "[]", "{}"),
+        ("wood",),
     ),
     "generator": Kind(
         (
@@ -911,7 +911,7 @@ KINDS = {
     "term": Kind(("3", "[]", "'no such'", "float('nan')", "{}"), ("None", "'x1'", "'x'")),
     "processes": Kind(
         ("[]", "process", "3", "None", "[3]", "[process, process]", "['friedman1']", "{}", "d"),
-        ("(process,)", "[pi.simulation.molnar_linear()]", "[wood]"),
+        ("(process,)", "[wood]"),
     ),
     "learners": Kind(
         (

@@ -29,6 +29,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import pyinterp as pi
+from pyinterp_papers.processes import friedman1, wood_classification
 
 N = 40
 PLAN = pi.HalfSampling(2, pairs=5)
@@ -87,19 +88,8 @@ def _shared() -> dict[str, Any]:
         "ols_formula": smf.ols("y ~ x + z", d).fit(),
         "lin": LinearRegression().fit(x, y),
         "logit": LogisticRegression().fit(x, c),
-        "process": pi.simulation.friedman1(0),
-        "wood": pi.simulation.wood_classification(),
-        "decomposition": pi.simulation.decompose(
-            pi.simulation.friedman1(0),
-            LinearRegression(),
-            features=["x1", "x2"],
-            points=3,
-            n=20,
-            evaluation=20,
-            repetitions=3,
-            truth_n=100,
-            seed=1,
-        ),
+        "process": friedman1(0),
+        "wood": wood_classification(),
     }
 
 

@@ -26,23 +26,12 @@ NOT_CALLED = {
     "Estimand", "Estimate", "Metric", "Parameter", "Terms", "Words",
     # Classes that their author writes, with errors that `tests/unit/test_register_engine.py` has.
     "ExactWhatIf", "register_engine",
-    "replicate",  # names of papers and cells: tests/papers
     "join", "load",  # folders and files: tests/unit/test_{checkpoint,saving}.py
 }  # fmt: skip
 # Results, types and constants; loaders of data that need a folder.
 NO_CALLS = {
     "pi.r_style": {"classes_in_order", "factors"},
-    "pi.simulation": {
-        "Certificate",
-        "CoverageResults",
-        "Decomposition",
-        "ImportanceStudyResults",
-        "Process",
-        "Truth",
-        "molnar_figure2",
-        "molnar_linear",
-        "wood_ring",
-    },
+    "pi.simulation": {"Certificate", "CoverageResults", "Process", "Truth"},
     "pi.datasets": {"load_airfoil", "load_ames", "load_boston"},
 }
 
@@ -126,7 +115,6 @@ SOME_ARGUMENTS = {
     "plot of values": OF_ROWS | {"alpha"},
     "imp.plot": {"sort", "top", *LOOK},
     "cau.plot": LOOK,
-    "Decomposition.plot": LOOK,
     **{f"{who}.plot_positivity": LOOK for who in ("res", "fm", "clf", "three")},
     **dict.fromkeys(("res.plot", "fm.plot"), PLOT | OF_ROWS),
 }

@@ -49,7 +49,8 @@ import os, time
 import numpy as np, pandas as pd
 from sklearn.base import BaseEstimator, RegressorMixin
 import pyinterp as pi
-from pyinterp.simulation import CoverageStudy, molnar_linear
+from pyinterp.simulation import CoverageStudy
+from pyinterp_papers.processes import molnar_linear
 
 class Slow(RegressorMixin, BaseEstimator):
     def __init__(self, fits=0.0, predicts=0.0):

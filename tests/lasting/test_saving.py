@@ -22,6 +22,7 @@ from pyinterp.inference.contrasts import Contrasts
 from pyinterp.learner.on_file import ResultsOnFile
 from pyinterp.storage.codec import classes
 from pyinterp.storage.savable import Savable
+from pyinterp_papers.processes import molnar_linear
 
 mpl.use("Agg")
 
@@ -367,24 +368,11 @@ def test_ranks(tmp_path: Path) -> None:
 def studies(folder: Path) -> Iterator[tuple[str, Any]]:
     line, options = {"lm": LinearRegression()}, {"progress": False}
     counts = simulation.CoverageStudy(
-        dgps=[simulation.molnar_linear()], learners=line, estimands={"pfi": pi.LearnerResults.pfi},
+        dgps=[molnar_linear()], learners=line, estimands={"pfi": pi.LearnerResults.pfi},
         resamplings={"five": pi.Subsampling(5)}, cov_types={"five": ["corrected"]}, n=[30],
         repetitions=3, truth_refits=4, seed=1,
     )  # fmt: skip
     yield "coverage", counts.run(folder / "a.sqlite", **options)
-    importances = simulation.ImportanceStudy(
-        dgps=[simulation.molnar_linear()], learners=line, features=["x1"], n=[30],
-        repetitions=4, block=2, validation=20, seed=1,
-    )  # fmt: skip
-    yield "importance", importances.run(folder / "b.sqlite", **options)
-    for estimand in ("pd", "pfi"):
-        yield (
-            estimand,
-            simulation.decompose(
-                simulation.molnar_linear(), LinearRegression(), estimand, ["x1"], n=20,
-                evaluation=20, repetitions=3, truth_n=100, seed=1,
-            ),
-        )  # fmt: skip
     certified = fit("subsampling")
     yield "certificate", pi.certify(certified, data_sets=2, truth_refits=5, **options)
 

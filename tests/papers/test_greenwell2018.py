@@ -14,6 +14,7 @@ from sklearn.linear_model import LinearRegression
 from statsmodels.formula.api import ols
 
 import pyinterp as pi
+from pyinterp_papers.processes import friedman1
 
 ERRORS = 3.0
 
@@ -26,7 +27,7 @@ def f14(x1: Any, x4: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def data() -> pd.DataFrame:
-    return pi.simulation.friedman1().draw(200, seed=1)
+    return friedman1().draw(200, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +109,7 @@ def test_section_3_1_firm_of_a_linear_model_is_slope_times_standard_deviation() 
 def test_section_4_joint_pd_of_x1_and_x4_has_60_where_12_is_printed() -> None:
     """Erratum 3: `f14`, with 60, is the mean over a million rows; 12 is not."""
     n, x1, x4 = 1_000_000, 0.3, 0.7
-    process = pi.simulation.friedman1()
+    process = friedman1()
     rows = process.covariates(n, np.random.default_rng(1)).assign(x1=x1, x4=x4)
     values = process.f(rows)
     error = values.std() / n**0.5
@@ -133,7 +134,7 @@ def test_figure_3_pd_of_a_linear_model_has_its_slopes() -> None:
 def test_figure_6_the_importance_of_x1_depends_on_x2_and_not_on_x4() -> None:
     """The spread of the model's PD over x1 at values of the other feature, as of the true PD."""
     x = np.linspace(0.1, 0.9, 9)
-    process = pi.simulation.friedman1()
+    process = friedman1()
     data = process.draw(2000, seed=1)
     model = pi.FittedModel(SimpleNamespace(predict=process.f), data, "y")
     spread = {}

@@ -5,7 +5,6 @@ Simulations have fixed seeds and allow `ERRORS` of their own standard errors.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,15 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
+from pyinterp_papers import replicate
+from pyinterp_papers.importance import importance_study
+from pyinterp_papers.processes import khan_regression
+from pyinterp_papers.processes.khan import ORACLE
 
 ERRORS = 3.0
 N = 1_000_000  # rows of the theorems
 FULL = pytest.mark.calibration
-PROCESS = pi.simulation.khan_regression("weak", noise_features=1)
+PROCESS = khan_regression("weak", noise_features=1)
 
 
 def compare(*sides: Any) -> tuple[float, float]:
@@ -136,7 +139,7 @@ SIZES = [1500, pytest.param(20_000, marks=FULL)]
 @pytest.fixture(scope="module", params=SIZES)
 def oracle(request: pytest.FixtureRequest) -> pi.Learner:
     data = PROCESS.draw(request.param, seed=1)
-    return pi.Learner.from_formula(PROCESS.oracle, data, LinearRegression())
+    return pi.Learner.from_formula(ORACLE, data, LinearRegression())
 
 
 @pytest.fixture(scope="module")
@@ -202,18 +205,11 @@ def test_algorithm_2_cvim_over_splits_of_bootstrap_samples(bootstrap: pi.Learner
 # The parts of an error, and of a variance ---------------------------------------------------------
 
 
-def test_equation_14_delta_enters_the_error_with_a_minus_sign(tmp_path: Path) -> None:
+def test_equation_14_delta_enters_the_error_with_a_minus_sign() -> None:
     """Erratum 4: an additive model misses most of X1, so that delta is large."""
-    study = pi.simulation.ImportanceStudy(
-        dgps=[pi.simulation.khan_regression("multivariate", noise_features=0)],
-        learners={"lm": LinearRegression()},
-        features=["X1"],
-        measures=["mvim"],
-        n=[100],
-        repetitions=100,
-        block=5,
-    )
-    (found,) = study.run(tmp_path / "study.sqlite", progress=False).frame.to_dict("records")
+    process = khan_regression("multivariate", noise_features=0)
+    frame = importance_study(process, LinearRegression(), ["X1"], measures=["mvim"], block=5)
+    (found,) = frame.to_dict("records")
     bias = found["bias2_switch"] - found["bias2_orig"]
     variance = found["variance_switch"] - found["variance_orig"]
     error = np.hypot(found["corrected_mcse"], found["truth_mcse"])
@@ -224,7 +220,7 @@ def test_equation_14_delta_enters_the_error_with_a_minus_sign(tmp_path: Path) ->
 
 
 def test_equation_14_has_the_minus_sign_in_table_2() -> None:
-    at = pi.replicate("khan2025", "table 2").query("n == 100 and feature == 'X1'")
+    at = replicate("khan2025", "table 2").query("n == 100 and feature == 'X1'")
     ours = at.set_index("quantity")["ours"]
     away = [abs(ours["truth"] + s * ours["delta"] - ours["estimate"]) for s in (-1, 1)]
     assert away[0] < 1

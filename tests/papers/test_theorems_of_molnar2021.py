@@ -15,9 +15,11 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
+from pyinterp_papers.decomposition import decompose
+from pyinterp_papers.processes import molnar_linear
 
 ERRORS = 3.0
-PROCESS = pi.simulation.molnar_linear()
+PROCESS = molnar_linear()
 FEATURES = ["x1", "x2"]
 FULL = pytest.mark.calibration
 
@@ -35,7 +37,7 @@ def pairs_loop(model: Any, data: pd.DataFrame) -> float:
 
 def bias(estimand: Any, repetitions: int, **options: Any) -> pd.DataFrame:
     """Mean of a least-squares learner's estimates over fresh data, less the true value."""
-    return pi.simulation.decompose(
+    return decompose(
         PROCESS,
         LinearRegression(),
         estimand,
@@ -43,9 +45,8 @@ def bias(estimand: Any, repetitions: int, **options: Any) -> pd.DataFrame:
         n=100,
         repetitions=repetitions,
         seed=1,
-        progress=False,
         **options,
-    ).frame
+    )
 
 
 @pytest.mark.parametrize("repetitions", [20, pytest.param(200, marks=FULL)])

@@ -16,9 +16,10 @@ from sklearn.linear_model import BayesianRidge
 from sklearn.tree import DecisionTreeClassifier
 
 import pyinterp as pi
+from pyinterp_papers.processes import likelihood_pfi, wood_classification, wood_regression
 
 ERRORS = 3.0
-PROCESS = pi.simulation.wood_regression()
+PROCESS = wood_regression()
 N = 1000
 
 
@@ -37,7 +38,7 @@ def test_proposition_1_entropy_pfi_of_an_independent_feature_is_0() -> None:
 
 
 def test_proposition_2_both_importances_of_a_feature_that_is_not_used_are_0() -> None:
-    data = pi.simulation.wood_classification().draw(N, seed=1)
+    data = wood_classification().draw(N, seed=1)
     tree = DecisionTreeClassifier(min_samples_leaf=10, random_state=1)
     tree.fit(data.drop(columns="y").assign(x1=0.0), data["y"])  # x1 is never split
     model = pi.FittedModel(tree, data, "y", seed=1)
@@ -104,6 +105,6 @@ def test_equation_6_likelihood_pfi_is_that_of_the_true_distribution() -> None:
     formula = "y ~ X1 + X2 + I(X3**2) + X4 + X5"
     learner = pi.Learner.from_formula(formula, PROCESS.draw(2000, seed=1), BayesianRidge())
     found = learner.fit(pi.HalfSampling(0, pairs=10), seed=1, progress=False).likelihood_pfi()
-    true = np.array([PROCESS.likelihood_pfi(x) for x in PROCESS.features])
+    true = np.array([likelihood_pfi(PROCESS, x) for x in PROCESS.features])
     assert list(found.params.index) == list(PROCESS.features)
     assert (np.abs(found.params - true) < ERRORS * found.bse).all()

@@ -24,8 +24,9 @@ from sklearn.linear_model import LinearRegression
 import pyinterp as pi
 from pyinterp.inference.coverage import coverages
 from pyinterp.results.footnotes import FEW_REFITS
-from pyinterp.simulation import CoverageStudy, dgp_pfi, khan_regression, molnar_linear
-from pyinterp.simulation.studies.study import StudyFile
+from pyinterp.simulation import CoverageStudy, dgp_pfi
+from pyinterp.simulation.records import StudyFile
+from pyinterp_papers.processes import khan_regression, molnar_linear
 
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "studies"
@@ -316,12 +317,14 @@ def test_the_printed_components_add_up_to_the_printed_importance() -> None:
 
 def importances(name: str, learner: str) -> pd.DataFrame:
     """Return a learner's rows of a study of importances, with the scenario's name."""
-    frame, study = found(name).query("learner == @learner"), STUDIES_OF[name]()
-    rows = set(product((process.name for process in study.dgps), study.n, study.features))
+    frame, study = found(name).query("learner == @learner"), settings.IMPORTANCES[name]
+    (_, scenarios, features), options = study.args, study.keywords
+    names = [khan_regression(scenario).name for scenario in scenarios]
+    rows = set(product(names, settings.SIZES, features))
     assert set(zip(frame["process"], frame["n"], frame["feature"], strict=True)) == rows
-    assert (frame["repetitions"] >= study.repetitions[learner]).all()
+    assert (frame["repetitions"] >= options["repetitions"][learner]).all()
     scenario = frame["process"].str.extract(r"khan (\w+)", expand=False)
-    return frame.assign(scenario=scenario, blocks=frame["repetitions"] / study.block)
+    return frame.assign(scenario=scenario, blocks=frame["repetitions"] / options.get("block", 10))
 
 
 def errors(frame: pd.DataFrame) -> np.ndarray:

@@ -19,8 +19,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.simulation.processes.data_copy import NOISE, copy_of
-from pyinterp.simulation.studies.study import StudyFile
+from pyinterp.simulation.data_copy import NOISE, copy_of
+from pyinterp.simulation.records import StudyFile
+from pyinterp_papers.processes import molnar_linear
 
 # A Monte Carlo mean of a test with a fixed seed is within so many standard errors of its target.
 ERRORS = 4.0
@@ -181,7 +182,7 @@ def test_numbers_are_those_of_each_data_set() -> None:
     certificate = certify(results, table, alpha=0.2)
     truth = certificate.frame.loc[list(table.params.index), "truth"].to_numpy()
     study = pi.simulation.CoverageStudy(
-        dgps=[pi.simulation.molnar_linear()],
+        dgps=[molnar_linear()],
         learners={"lm": LinearRegression()},
         estimands={"PFI": pi.LearnerResults.pfi},
         n=[2],

@@ -21,8 +21,9 @@ from sklearn.linear_model import LinearRegression
 import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError
 from pyinterp.learner.learner import LearnerResults
-from pyinterp.simulation import CoverageResults, CoverageStudy, ideal, molnar_linear
-from pyinterp.simulation.studies.study import Record, Row, StudyFile, pool_records
+from pyinterp.simulation import CoverageResults, CoverageStudy, ideal
+from pyinterp.simulation.records import Record, Row, StudyFile, pool_records
+from pyinterp_papers.processes import molnar_linear
 
 
 def study(**options) -> CoverageStudy:
@@ -328,10 +329,7 @@ file.add(blocks())
 
 def in_another(code: str, path: Path) -> subprocess.CompletedProcess[str]:
     """Run code in another process; `file` is that of the path."""
-    begin = (
-        "from pyinterp.simulation.studies import study as records\n"
-        f"file = records.StudyFile({str(path)!r})\n"
-    )
+    begin = f"from pyinterp.simulation import records\nfile = records.StudyFile({str(path)!r})\n"
     return subprocess.run(  # noqa: S603 - our own code
         [sys.executable, "-c", begin + code], capture_output=True, check=False, text=True
     )

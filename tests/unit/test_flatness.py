@@ -17,7 +17,7 @@ import pyinterp as pi
 from pyinterp.errors import OptionError
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.estimands.importance.flatness import spread_of
-from pyinterp.simulation import friedman1, molnar_linear
+from pyinterp_papers.processes import friedman1, molnar_linear
 
 DATA = Path(__file__).parents[1] / "reference" / "data"
 LM_FRIEDMAN = "y ~ x1*x2 + x3 + I(x3**2) + x4 + x5 + I(x1**2) + x6 + x7 + x8 + x9 + x10"

@@ -13,7 +13,7 @@ from sklearn.linear_model import LinearRegression
 import pyinterp as pi
 from pyinterp.errors import OptionError
 from pyinterp.estimands.interaction.vint import surface_interaction
-from pyinterp.simulation import friedman1
+from pyinterp_papers.processes import friedman1
 
 DATA = Path(__file__).parents[1] / "reference" / "data"
 LM_FRIEDMAN = "y ~ x1*x2 + x3 + I(x3**2) + x4 + x5 + I(x1**2) + x6 + x7 + x8 + x9 + x10"

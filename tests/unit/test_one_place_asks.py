@@ -26,7 +26,6 @@ CALLERS = {
     "models/early_stopping.py": "the booster inside, as scikit-learn's wrappers do",
     "models/offset_model.py": "the estimator inside, for the one with an offset",
     "models/predictive.py": "the model, for a predictor of its distribution",
-    "estimators/networks.py": "itself, for labels",
     "models/statsmodels_formula.py": "results, to see that a design of their formula is right",
     "samplers/learners.py": "models of features, which samplers learn",
     "samplers/subgroup.py": "a tree of a feature, which the sampler learns",

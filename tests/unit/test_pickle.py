@@ -16,8 +16,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 
 import pyinterp as pi
-from pyinterp import simulation
 from pyinterp.losses.rowwise import LOSSES
+from pyinterp_papers.processes import friedman1, khan_regression, molnar_linear, wood_classification
 
 WAYS: dict[str, Callable[[Any], Any]] = {
     "pickle": lambda value: pickle.loads(pickle.dumps(value)),  # noqa: S301 - our own bytes
@@ -55,11 +55,10 @@ PLANS = {
     "holdout": pi.Holdout(),
 }
 PROCESSES = {
-    "linear": simulation.molnar_linear,
-    "friedman": simulation.friedman1,
-    "khan": simulation.khan_regression,
-    "wood": simulation.wood_classification,
-    "classes": simulation.mease_wyner_classification,
+    "linear": molnar_linear,
+    "friedman": friedman1,
+    "khan": khan_regression,
+    "wood": wood_classification,
 }
 
 
@@ -128,15 +127,6 @@ def test_plans(name: str, way: str) -> None:
 def test_processes(name: str, way: str) -> None:
     process = PROCESSES[name]()
     pd.testing.assert_frame_equal(WAYS[way](process).draw(5, seed=1), process.draw(5, seed=1))
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_results_of_simulations(way: str) -> None:
-    parts = simulation.decompose(
-        simulation.molnar_linear(), LinearRegression(), n=20, evaluation=20, repetitions=3,
-        truth_n=100, seed=1,
-    )  # fmt: skip
-    pd.testing.assert_frame_equal(WAYS[way](parts).frame, parts.frame)
 
 
 CLASSIFIERS: dict[str, Callable[[], tuple[Any, Any]]] = {

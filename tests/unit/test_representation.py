@@ -17,19 +17,19 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold
 
 import pyinterp as pi
-from pyinterp import distributions, estimators, resampling, samplers, simulation
+from pyinterp import distributions, resampling, samplers, simulation
 from pyinterp.data.sample import Sample
 from pyinterp.representation import call_form
+from pyinterp_papers.processes import friedman1, khan_regression
 
 LONGEST = 160
-FOLDERS = ("distributions", "estimators", "samplers", "simulation")
+FOLDERS = ("distributions", "samplers", "simulation")
 NAMES = {
     **vars(pi.samplers),
     **{name: getattr(pi, name) for name in pi.__all__},
     **{name: getattr(distributions, name) for name in distributions.__all__},
     "KFold": KFold,
     "RandomForestRegressor": RandomForestRegressor,
-    "ideal": simulation.ideal,
 }
 
 
@@ -76,12 +76,6 @@ def part() -> Any:
     return next(resampling.Bootstrap(2).parts(population, units, rng, lambda new: new))
 
 
-def study(cls: Any, **options: Any) -> Any:
-    return cls(
-        dgps=[simulation.friedman1()], learners={"ols": LinearRegression()}, n=[50], **options
-    )
-
-
 # As they are called: these can be evaluated again.
 CALLS: dict[str, Callable[[], Any]] = {
     "Bootstrap": pi.Bootstrap,
@@ -102,7 +96,6 @@ CALLS: dict[str, Callable[[], Any]] = {
     "Normal": distributions.Normal,
     "NormalMixture": partial(distributions.NormalMixture, 3),
     "Poisson": distributions.Poisson,
-    "ideal": partial(simulation.ideal, 5),
     "Group": partial(resampling.Group, "pair", 2),
     "Target": partial(samplers.Target, "a", ("a",), discrete=False),
     "Truth": partial(simulation.Truth, 0.5, 0.1),
@@ -143,21 +136,16 @@ LINES: dict[str, Callable[[], Any]] = {
     "Draws": lambda: samplers.Draws(np.arange(3), data()[["a"]], np.zeros((3, 2), np.intp)),
     "LearningRows": learning_rows,
     "ConditionalDistribution": lambda: samplers.Residual().learn(learning_rows()),
-    "Process": simulation.khan_regression,
-    "CoverageStudy": lambda: study(
-        simulation.CoverageStudy,
+    "Process": khan_regression,
+    "CoverageStudy": lambda: simulation.CoverageStudy(
+        dgps=[friedman1()],
+        learners={"ols": LinearRegression()},
+        n=[50],
         estimands={"pfi": pi.LearnerResults.pfi},
         resamplings={},
         cov_types={},
     ),
-    "ImportanceStudy": lambda: study(simulation.ImportanceStudy, features=["x1"]),
     "CoverageResults": lambda: simulation.CoverageResults(data(), data(), data()),
-    "ImportanceStudyResults": lambda: simulation.ImportanceStudyResults(data()),
-    **{
-        name: partial(getattr(estimators, name))
-        for name in estimators.__all__
-        if inspect.isclass(getattr(estimators, name))
-    },
 }
 # Results show their table.
 TABLES: dict[str, Callable[[], Any]] = {
@@ -170,7 +158,7 @@ TABLES: dict[str, Callable[[], Any]] = {
     "Table": lambda: fitted().pfi().summary(),
 }
 # Which have no instance, or take minutes to have one.
-OTHERS = {"Certificate", "Decomposition", "Distribution", "Resampling", "Sampler", "Splitting"}
+OTHERS = {"Certificate", "Distribution", "Resampling", "Sampler", "Splitting"}
 
 
 @pytest.mark.parametrize("name", CALLS)

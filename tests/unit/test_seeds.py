@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 import pyinterp as pi
 from pyinterp.errors import OptionError
 from pyinterp.random import Seeds
-from pyinterp.simulation.processes.data_copy import DataCopy, copy_of
+from pyinterp.simulation.data_copy import DataCopy, copy_of
 
 
 def first(seeds: Seeds, *key: Any) -> float:

@@ -31,6 +31,7 @@ from pyinterp.errors import OptionError, PredictionError
 from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Predictor
 from pyinterp.results.together import DECISIONS
+from pyinterp_papers.processes import wood_regression
 
 N = 40
 RNG = np.random.default_rng(3)
@@ -216,7 +217,7 @@ class TestPropositions:
 
     def test_an_independent_feature_has_entropy_pfi_0_within_3_standard_errors(self) -> None:
         """Proposition 1, for X5 of Wood's regression set and the mean t of 8 data sets."""
-        process = pi.simulation.wood_regression()
+        process = wood_regression()
         t = []
         for seed in range(8):
             data = process.draw(150, np.random.default_rng(seed))
@@ -393,7 +394,7 @@ def own_parameters(fitted: Any, rows: Any) -> np.ndarray:
 
 class TestTogether:
     def test_the_four_decisions_are_the_stated_rule(self) -> None:
-        process = pi.simulation.wood_regression()
+        process = wood_regression()
         data = process.draw(200, np.random.default_rng(1))
         learner = pi.Learner.from_formula("y ~ .", data, BayesianRidge())
         result = learner.fit(pi.HalfSampling(5, pairs=8), seed=1, progress=False).uncertainty()
@@ -414,7 +415,7 @@ class TestTogether:
         assert result.plot().draw() is not None
 
     def test_the_response_adds_to_what_predicts_an_informative_feature(self) -> None:
-        process = pi.simulation.wood_regression()
+        process = wood_regression()
         data = process.draw(300, np.random.default_rng(1))
         learner = pi.Learner.from_formula("y ~ .", data, BayesianRidge())
         res = learner.fit(pi.Subsampling(3), seed=1, progress=False)

@@ -23,7 +23,7 @@ from sklearn.linear_model import LinearRegression
 import pyinterp as pi
 from pyinterp.errors import FileError, OptionError
 from pyinterp.resampling.checkpoint import Checkpoint
-from pyinterp.simulation.studies.study import StudyFile
+from pyinterp.simulation.records import StudyFile
 from pyinterp.storage import whole_file
 
 mpl.use("Agg")

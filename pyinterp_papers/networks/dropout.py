@@ -8,25 +8,24 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
-from sklearn.base import is_classifier
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import validate_data
 
-from pyinterp._typing import FloatArray, IntArray
-from pyinterp.checks import SHARE, Interval, check_number
-from pyinterp.estimators.networks import (
+from pyinterp_papers.networks.network import (
     Draw,
+    FloatArray,
+    IntArray,
     Layer,
     Network,
-    NetworkClassifier,
-    NetworkRegressor,
     Scale,
     SingleArray,
 )
-from pyinterp.estimators.training import Tensor, descent, forward, load_torch, train
-from pyinterp.random import Seeds
+from pyinterp_papers.networks.training import Tensor, descent, forward, load_torch, train
+from pyinterp_papers.streams import stream
 
-RATE = Interval(0, 1, "low")
 LEVELS = 2**16  # of the random numbers behind a mask: two bytes are quicker to draw than floats
 LEAST_NOISE, MOST_NOISE = 1e-3, 1e1  # standard deviations, of a standardized response
 
@@ -61,52 +60,7 @@ def dropout_layers(
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class MCDropout(Network):
-    """A network whose units are left out at random."""
-
-    dropout: float = 0.1
-    feature_dropout: float = 0.0
-    learning_rate: float = 0.1
-    epochs: int = 5000
-
-    def _train(
-        self, rows: SingleArray, targets: Any, start: Sequence[SingleArray], seeds: Seeds
-    ) -> tuple[Draw, float]:
-        check_number("dropout", self.dropout, RATE)
-        check_number("feature_dropout", self.feature_dropout, RATE)
-        torch = load_torch(self)
-        rates = [self.feature_dropout, *(self.dropout for _ in self.hidden_layer_sizes)]
-        rng = seeds.stream("refits", name="dropout")
-        losses = torch.nn.functional
-        loss_of = losses.cross_entropy if is_classifier(self) else losses.mse_loss
-
-        def loss(parameters: Sequence[Tensor], batch: IntArray) -> Tensor:
-            widths = (len(weights) for weights in start[::2])
-            masks = [_mask(len(batch), *w, rng) for w in zip(widths, rates, strict=True)]
-            units = forward(torch, torch.from_numpy(rows[batch]), parameters, masks)
-            return loss_of(units, torch.from_numpy(targets[batch]))
-
-        order = seeds.stream("refits", name="order")
-        draw = partial(
-            dropout_layers,
-            draws=self.draws,
-            parameters=train(self, torch, start, loss, descent, len(rows), order),
-            rate=self.dropout,
-            feature_rate=self.feature_dropout,
-        )
-        return draw, 0.0
-
-
-def _mask(rows: int, width: int, rate: float, rng: np.random.Generator) -> SingleArray | None:
-    """Return the mask of a layer, by which units that stay grow; None leaves nothing out."""
-    if rate == 0:
-        return None
-    stays = rng.integers(LEVELS, size=(rows, width), dtype=np.uint16) >= round(rate * LEVELS)
-    return stays * np.float32(1 / (1 - rate))
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class MCDropoutRegressor(MCDropout, NetworkRegressor):
+class MCDropoutRegressor(RegressorMixin, Network):  # type: ignore[misc]  # untyped
     """Network of a number whose hidden units are left out at random, in prediction too.
 
     Every draw of units gives a normal distribution of a response: the network's mean, and the
@@ -134,8 +88,6 @@ class MCDropoutRegressor(MCDropout, NetworkRegressor):
     random_state : int, RandomState or None
         Seed of start, order of rows, units left out and reserved rows. The same one gives the
         same model on the same machine.
-    progress : bool
-        Whether epochs are counted on a progress bar.
 
     Notes
     -----
@@ -154,67 +106,105 @@ class MCDropoutRegressor(MCDropout, NetworkRegressor):
 
     Examples
     --------
-    >>> import pyinterp as pi
-    >>> pi.estimators.MCDropoutRegressor(epochs=100, random_state=1)
+    >>> from pyinterp_papers.networks import MCDropoutRegressor
+    >>> MCDropoutRegressor(epochs=100, random_state=1)
     MCDropoutRegressor(epochs=100, random_state=1)
     """
 
+    dropout: float = 0.1
+    feature_dropout: float = 0.0
+    learning_rate: float = 0.1
+    epochs: int = 5000
     reserved: float = 0.1
 
-    def _learn(self, X: FloatArray, y: FloatArray, seeds: Seeds) -> None:
-        check_number("reserved", self.reserved, SHARE)
-        order = seeds.stream("splits").permutation(len(y))
+    def fit(self, X: npt.ArrayLike, y: npt.ArrayLike) -> MCDropoutRegressor:
+        """Train the networks; PyTorch is needed for this alone."""
+        features, numbers = validate_data(
+            self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2
+        )
+        seed, total = self._seed(), len(numbers)
+        order = stream(seed, "splits").permutation(total)
         # At least one row on either side, however few there are.
-        n = min(max(1, round(self.reserved * len(y))), len(y) - 1)
+        n = min(max(1, round(self.reserved * total)), total - 1)
         rows, rest = order[n:], order[:n]
-        self.response_scale_ = Scale.of(y[rows])
-        response = self.response_scale_.standardize(y).astype(np.float32)
-        self.networks_ = self._networks(X[rows], response[rows, None], 1, seeds)
-        means = np.concatenate([b[:, :, 0].T for b in self.networks_.outputs(X[rest])])
-        noise = noise_of(response[rest].astype(np.float64), means)
+        self.response_scale_ = Scale.of(np.asarray(numbers[rows], dtype=np.float64))
+        response = self.response_scale_.standardize(numbers).astype(np.float32)
+        self._learn(features[rows], response[rows, None], 1, seed)
+        noise = noise_of(response[rest].astype(np.float64), self._means(features[rest]))
         self.noise_ = float(self.response_scale_.spread) * noise
+        return self
+
+    def _train(
+        self, rows: SingleArray, targets: Any, start: Sequence[SingleArray], seed: int
+    ) -> Draw:
+        torch = load_torch(self)
+        rates = [self.feature_dropout, *(self.dropout for _ in self.hidden_layer_sizes)]
+        rng = stream(seed, "refits", "dropout")
+
+        def loss(parameters: Sequence[Tensor], batch: IntArray) -> Tensor:
+            widths = (len(weights) for weights in start[::2])
+            masks = [_mask(len(batch), *w, rng) for w in zip(widths, rates, strict=True)]
+            units = forward(torch, torch.from_numpy(rows[batch]), parameters, masks)
+            return torch.nn.functional.mse_loss(units, torch.from_numpy(targets[batch]))
+
+        order = stream(seed, "refits", "order")
+        return partial(
+            dropout_layers,
+            draws=self.draws,
+            parameters=train(self, torch, start, loss, descent, len(rows), order),
+            rate=self.dropout,
+            feature_rate=self.feature_dropout,
+        )
+
+    def _means(self, X: FloatArray) -> FloatArray:
+        """Return the standardized mean of every draw, shape (n, draws)."""
+        return np.concatenate([block[:, :, 0].T for block in self._outputs(X)])
+
+    def predict(
+        self, X: npt.ArrayLike, return_std: bool = False
+    ) -> FloatArray | tuple[FloatArray, FloatArray]:
+        """Return the mean of the mixture, and its standard deviation if asked for.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n, features)
+        return_std : bool
+            Whether the standard deviation, noise included, is returned too.
+
+        Returns
+        -------
+        array of shape (n,), or two of them
+        """
+        blocks = self._outputs(self._rows(X))
+        parts = [(block.mean(axis=0), block.std(axis=0)) for block in blocks]
+        center, spread = (np.concatenate(part)[:, 0] for part in zip(*parts, strict=True))
+        mean = self.response_scale_.restore(center)
+        if not return_std:
+            return mean
+        return mean, np.hypot(self.response_scale_.spread * spread, self.noise_)
+
+    def predict_components(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return the mixture: means and standard deviations of its equally likely parts.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n, features)
+
+        Returns
+        -------
+        means, sds : arrays of shape (n, draws)
+            Of normal distributions. The sds include the noise of an observation.
+        """
+        means = self.response_scale_.restore(self._means(self._rows(X)))
+        return means, np.full_like(means, self.noise_)
 
 
-class MCDropoutClassifier(MCDropout, NetworkClassifier):
-    """Network of classes whose hidden units are left out at random, in prediction too.
-
-    Probabilities are means over draws of units (Gal and Ghahramani 2016). Defaults are those
-    of Wood et al. (2024), B.4, who have a regressor; no rows are reserved, because classes have
-    no noise.
-
-    Parameters
-    ----------
-    hidden_layer_sizes : sequence of int
-        Numbers of units of the hidden layers.
-    dropout : float
-        Probability that a hidden unit is left out.
-    feature_dropout : float
-        Probability that a feature is left out, that is, has its mean.
-    learning_rate : float
-        Of stochastic gradient descent on the log loss.
-    epochs : int
-        How often the training rows are gone through.
-    batch_size : int
-        Rows per step.
-    draws : int
-        Number of draws that predict; they are the same for all rows and calls.
-    random_state : int, RandomState or None
-        Seed of start, order of rows and units left out. The same one gives the same model on
-        the same machine.
-    progress : bool
-        Whether epochs are counted on a progress bar.
-
-    Notes
-    -----
-    Features are standardized. Fitting needs PyTorch (``pip install "pyinterp-stats[torch]"``),
-    prediction does not.
-
-    Examples
-    --------
-    >>> import pyinterp as pi
-    >>> pi.estimators.MCDropoutClassifier(epochs=100, random_state=1)
-    MCDropoutClassifier(epochs=100, random_state=1)
-    """
+def _mask(rows: int, width: int, rate: float, rng: np.random.Generator) -> SingleArray | None:
+    """Return the mask of a layer, by which units that stay grow; None leaves nothing out."""
+    if rate == 0:
+        return None
+    stays = rng.integers(LEVELS, size=(rows, width), dtype=np.uint16) >= round(rate * LEVELS)
+    return stays * np.float32(1 / (1 - rate))
 
 
 def noise_of(response: FloatArray, means: FloatArray) -> float:

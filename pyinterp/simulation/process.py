@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from pandas import DataFrame  # `pd` is partial dependence here
-from scipy.special import entr, logit
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import Interval, check_count, check_flag, check_number
+from pyinterp.checks import check_count, check_flag
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.effects.grids import as_floats, check_levels, values_of
 from pyinterp.random import Seeds
@@ -20,11 +19,7 @@ from pyinterp.random import Seeds
 Seed: TypeAlias = int | np.random.Generator | None
 Values: TypeAlias = npt.NDArray[Any]
 
-# More would be a mistake that takes all memory.
-MOST_FEATURES = 1_000_000
-MOST_ROWS = 100_000_000
-LABEL_NOISE = Interval(0, 0.5, "low")
-OF_LABELS = " It is the share of wrong labels."
+MOST_ROWS = 100_000_000  # more would be a mistake that takes all memory
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,11 +56,6 @@ class Process:
     closed_pfi, closed_cvim : callable, optional
         ``closed_pfi(feature)``, the marginal and the conditional PFI of f under squared error,
         or None.
-    label_noise : float, optional
-        Of classes: epsilon in [0, 0.5), if the probability of the second class is epsilon or
-        1 - epsilon in every row. Closed forms of entropy and likelihood need it.
-    oracle : str
-        A formula with the terms of f, in which f is linear: with it least squares is unbiased.
 
     See Also
     --------
@@ -74,7 +64,7 @@ class Process:
 
     Examples
     --------
-    >>> from pyinterp.simulation import molnar_linear
+    >>> from pyinterp_papers.processes import molnar_linear
     >>> process = molnar_linear()
     >>> process.draw(100, seed=1).columns.tolist()
     ['x1', 'x2', 'y']
@@ -95,12 +85,6 @@ class Process:
     closed_pd: Callable[[str, Values], FloatArray | None] | None = None
     closed_pfi: Callable[[str], float | None] | None = None
     closed_cvim: Callable[[str], float | None] | None = None
-    label_noise: float | None = None
-    oracle: str = ""
-
-    def __post_init__(self) -> None:
-        if self.label_noise is not None:
-            check_number("label_noise", self.label_noise, LABEL_NOISE, OF_LABELS)
 
     def draw(self, n: int, seed: Seed = None) -> DataFrame:
         """Draw n rows: the features, then the response `y` (labels if it is a class).
@@ -234,72 +218,6 @@ class Process:
             return self.pfi(feature)
         return None if self.closed_cvim is None else self.closed_cvim(feature)
 
-    def entropy(self) -> float | None:
-        r"""Return the expected entropy of the response given the features, in nats.
-
-        With normal noise every row has :math:`\tfrac12 \log(2 \pi e \sigma^2)`, with label noise
-        :math:`-\epsilon \log \epsilon - (1 - \epsilon) \log(1 - \epsilon)`. None without a closed
-        form, and for numbers without noise, which have no density.
-
-        Examples
-        --------
-        >>> process.entropy()
-        1.4189385332046727
-        """
-        if self.classes is None:
-            variance = self.noise_sd**2
-            return None if variance == 0 else float((1 + np.log(2 * np.pi * variance)) / 2)
-        epsilon = self.label_noise
-        return None if epsilon is None else float(entr(epsilon) + entr(1 - epsilon))
-
-    def entropy_pfi(self, feature: str) -> float | None:
-        """Return the entropy-PFI of the true predictive distribution; None without a closed form.
-
-        It is 0 where all rows have the same entropy: a learner's entropy-PFI then comes from the
-        learner, not from the process.
-
-        Examples
-        --------
-        >>> process.entropy_pfi("x1")
-        0.0
-        """
-        self.check(feature)
-        return None if self.entropy() is None else 0.0
-
-    def likelihood_pfi(self, feature: str, *, conditional: bool = False) -> float | None:
-        r"""Return the likelihood-PFI of the true predictive distribution, in nats.
-
-        With normal noise it is the PFI under squared error, divided by :math:`2 \sigma^2`; with
-        label noise :math:`(1 - 2 \epsilon) \log\{(1 - \epsilon) / \epsilon\}` times the probability
-        that the other class gets the larger probability (of Wood et al. 2024, eq. 6). Infinite if
-        a feature changes labels that have no noise; None without a closed form.
-
-        Parameters
-        ----------
-        feature : str
-        conditional : bool
-            With a draw given the other features.
-
-        Examples
-        --------
-        >>> process.likelihood_pfi("x1")
-        0.08333333333333333
-        """
-        self.check(feature)
-        check_flag("conditional", conditional)
-        squared = self.cvim(feature) if conditional else self.pfi(feature)
-        if squared is None or self.entropy() is None:
-            return None
-        return 0.0 if squared == 0 else squared * self._nats()
-
-    def _nats(self) -> float:
-        """Return the likelihood-PFI of a feature whose PFI under squared error is 1."""
-        epsilon = self.label_noise
-        if self.classes is None or epsilon is None:
-            return 1 / (2 * self.noise_sd**2)
-        # The other class is (1 - 2 epsilon)^2 away in squared error.
-        return float("inf") if epsilon == 0 else -float(logit(epsilon)) / (1 - 2 * epsilon)
-
     def grid(self, feature: str, grid: npt.ArrayLike) -> Values:
         """Return values of a feature as an array: finite floats, or levels.
 
@@ -357,23 +275,7 @@ class Process:
 def check_process(process: object) -> None:
     """Raise ``OptionError`` unless `process` is one."""
     if not isinstance(process, Process):
-        raise OptionError(
-            "`process` must be a process such as `pi.simulation.friedman1()`, not "
-            f"{quote(process)}."
-        )
-
-
-def formula_and_estimator(learner: object) -> tuple[str, Any]:
-    """Return formula and estimator of a pair of both; of an estimator alone, with ``y ~ .``."""
-    if not isinstance(learner, tuple):
-        return "y ~ .", learner
-    if len(learner) != 2:
-        raise OptionError(
-            "A learner must be an estimator or a pair of formula and estimator, such as "
-            f'("y ~ x1", LinearRegression()), not {quote(learner)}.'
-        )
-    formula, estimator = learner
-    return formula, estimator
+        raise OptionError(f"`process` must be a `pi.simulation.Process`, not {quote(process)}.")
 
 
 def generator(seed: Seed) -> np.random.Generator:
@@ -381,19 +283,3 @@ def generator(seed: Seed) -> np.random.Generator:
     if isinstance(seed, np.random.Generator):
         return seed
     return np.random.default_rng(Seeds.start(seed).entropy)
-
-
-def columns(frame: DataFrame, *names: str) -> list[FloatArray]:
-    """Return columns as arrays of floats."""
-    return [frame[name].to_numpy(dtype=np.float64) for name in names]
-
-
-def noise_names(first: int, number: int, letter: str = "x") -> list[str]:
-    """Return names of features that f does not depend on, counted from `first`."""
-    check_count("noise_features", number, 0, MOST_FEATURES)
-    return [f"{letter}{j}" for j in range(first, first + number)]
-
-
-def uniform(n: int, rng: np.random.Generator, *, names: Sequence[str]) -> DataFrame:
-    """Draw independent features, uniform on [0, 1]."""
-    return DataFrame(rng.random((n, len(names))), columns=list(names))

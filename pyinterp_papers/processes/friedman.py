@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from pyinterp._typing import FloatArray
-from pyinterp.simulation.processes.process import Process, columns, noise_names, uniform
+from pyinterp.simulation import Process
+from pyinterp_papers.processes.parts import FloatArray, columns, uniform
 
 
 def friedman1(noise_features: int = 5) -> Process:
@@ -30,14 +30,14 @@ def friedman1(noise_features: int = 5) -> Process:
 
     Examples
     --------
-    >>> import pyinterp as pi
-    >>> process = pi.simulation.friedman1()
+    >>> from pyinterp_papers.processes import friedman1
+    >>> process = friedman1()
     >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
          x9   x10      y
     0  0.55  0.03  23.58
     1  0.20  0.26  19.27
     """
-    noise = noise_names(6, noise_features)
+    noise = [f"x{j}" for j in range(6, 6 + noise_features)]
     names = ("x1", "x2", "x3", "x4", "x5", *noise)
     si, si2 = special.sici(np.pi)[0], special.sici(2 * np.pi)[0]
     square = 1 / 2 - si2 / (4 * np.pi)

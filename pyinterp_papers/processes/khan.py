@@ -13,20 +13,17 @@ import numpy as np
 import pandas as pd
 from scipy import special, stats
 
-from pyinterp._typing import FloatArray
-from pyinterp.checks import POSITIVE, check_choice, check_number
-from pyinterp.simulation.processes.process import Process, Values, columns, noise_names
+from pyinterp.simulation import Process
+from pyinterp_papers.choices import check_one_of
+from pyinterp_papers.processes.parts import FloatArray, Values, columns
 
 Scenario: TypeAlias = Literal["independent", "simple", "multivariate", "weak", "moderate", "strong"]
 LEVELS = ("1", "2", "3")
 NORMAL = ("X2", "X3", "X4", "X5")
 SLOPES = {"X2": -0.5, "X3": 0.5, "X4": 0.3, "X5": -0.3}
-
-
-# f, linear in its coefficients.
+# f with the printed offset, linear in its coefficients: with it least squares is unbiased.
 ORACLE = (
-    "y ~ X1*C1 + np.log(np.abs(X2*X3) + {offset:g}) + I((X4 - 0.5)**3) + X5 + C(C2)"
-    " + np.sin(np.pi*U1*U2)"
+    "y ~ X1*C1 + np.log(np.abs(X2*X3) + 0.1) + I((X4 - 0.5)**3) + X5 + C(C2) + np.sin(np.pi*U1*U2)"
 )
 
 
@@ -72,8 +69,8 @@ def khan_regression(
     :math:`\epsilon \sim N(0, 1)`, and standard normal noise features :math:`X_6, \dots`.
     :math:`X_1` may depend on :math:`C_1, X_2, \dots, X_5`; all else is independent.
 
-    Closed forms: PD, PFI (MVIM) and CVIM of all features; for the logarithm and the CVIM of C1
-    they are integrals, computed to rounding.
+    Closed forms: PFI (MVIM) and CVIM of all features; for the logarithm and the CVIM of C1 they
+    are integrals, computed to rounding.
 
     Parameters
     ----------
@@ -98,17 +95,16 @@ def khan_regression(
 
     Examples
     --------
-    >>> import pyinterp as pi
-    >>> process = pi.simulation.khan_regression(noise_features=1)
+    >>> from pyinterp_papers.processes import khan_regression
+    >>> process = khan_regression(noise_features=1)
     >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
          U2    X6     y
     0  0.58  0.04 -1.04
     1 -0.39 -0.29  0.66
     """
-    check_choice("scenario", scenario, SCENARIOS)
-    check_number("offset", offset, POSITIVE, " The logarithm is finite then.")
+    check_one_of("scenario", scenario, SCENARIOS)
     dependence = SCENARIOS[scenario]
-    noise = tuple(noise_names(6, noise_features, "X"))
+    noise = tuple(f"X{j}" for j in range(6, 6 + noise_features))
     return Process(
         name=f"khan {scenario}, offset {offset:g}, {noise_features} noise features",
         source="Khan et al. (2025), eq. 8",
@@ -119,10 +115,8 @@ def khan_regression(
         noise_sd=1.0,
         levels={"C2": LEVELS},
         conditional=partial(_conditional, dependence=dependence),
-        closed_pd=partial(_pd, dependence=dependence, offset=offset),
         closed_pfi=partial(_importance, conditional=False, dependence=dependence, offset=offset),
         closed_cvim=partial(_importance, conditional=True, dependence=dependence, offset=offset),
-        oracle=ORACLE.format(offset=offset),
     )
 
 
@@ -251,29 +245,3 @@ def _importance(feature: str, *, conditional: bool, dependence: Dependence, offs
         case _:
             value = 0.0
     return value
-
-
-def _pd(feature: str, x: Values, *, dependence: Dependence, offset: float) -> FloatArray:
-    """Return the mean of f and the effect of a feature, which has mean 0 but for X1 and C1.
-
-    C1 is the only feature that X1 depends on and with which it interacts: without that their
-    slopes of 2 and -2 cancel.
-    """
-    log = 2 * float(WEIGHTS @ np.log(np.outer(NODES, NODES) + offset) @ WEIGHTS)
-    mean = -dependence.c1 + 1.0 + log + CUBIC[0] + 1 / 3
-    match feature:
-        case "X1":
-            effect = np.full(len(x), dependence.c1)
-        case "X2" | "X3":
-            effect = 2 * np.log(np.abs(np.outer(x, NODES)) + offset) @ WEIGHTS - log
-        case "X4":
-            effect = (x - 0.5) ** 3 - CUBIC[0]
-        case "X5":
-            effect = -2 * x
-        case "C1":
-            effect = dependence.c1 + 2 * x - 1
-        case "C2":
-            effect = np.where(x == "3", 2.0, np.where(x == "2", -1.0, 0.0)) - 1 / 3
-        case _:  # U1 and U2: sin is odd, they are symmetric
-            effect = np.zeros(len(x))
-    return np.asarray(mean + effect)

@@ -12,9 +12,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray
-from pyinterp.checks import check_choice
-from pyinterp.simulation.processes.process import Process, columns, uniform
+from pyinterp.simulation import Process
+from pyinterp_papers.choices import check_one_of
+from pyinterp_papers.processes.parts import FloatArray, columns, uniform
 
 Version: TypeAlias = Literal["code", "printed"]
 
@@ -29,8 +29,8 @@ def molnar_linear() -> Process:
 
     Examples
     --------
-    >>> import pyinterp as pi
-    >>> process = pi.simulation.molnar_linear()
+    >>> from pyinterp_papers.processes import molnar_linear
+    >>> process = molnar_linear()
     >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
          x1    x2     y
     0  0.51  0.95  0.47
@@ -74,14 +74,14 @@ def molnar_nonlinear(version: Version = "code") -> Process:
 
     Examples
     --------
-    >>> import pyinterp as pi
-    >>> process = pi.simulation.molnar_nonlinear()
+    >>> from pyinterp_papers.processes import molnar_nonlinear
+    >>> process = molnar_nonlinear()
     >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
          x3    x4     y
     0  0.14  0.95 -0.37
     1  0.83  0.41 -0.25
     """
-    check_choice("version", version, ("code", "printed"))
+    check_one_of("version", version, ("code", "printed"))
     names = ("x1", "x2", "x3", "x4")
     sign = 1 if version == "code" else -1
     pfi = {
@@ -136,8 +136,8 @@ def molnar_figure2() -> Process:
 
     Examples
     --------
-    >>> import pyinterp as pi
-    >>> process = pi.simulation.molnar_figure2()
+    >>> from pyinterp_papers.processes import molnar_figure2
+    >>> process = molnar_figure2()
     >>> process.draw(2, seed=1).iloc[:, -3:].round(2)
          x2    x3     y
     0  0.33 -1.30 -0.15

@@ -1,4 +1,8 @@
-"""Estimators with calibrated uncertainty that are composed of scikit-learn's."""
+"""Estimators with calibrated uncertainty that are composed of scikit-learn's.
+
+They are learners of Wood et al. (2024), Appendix B; the networks there are in
+`pyinterp_papers.networks`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+
+__all__ = ["calibrated_forest", "gaussian_process"]
 
 
 def calibrated_forest(random_state: int | None = None, **forest: Any) -> CalibratedClassifierCV:

@@ -8,12 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from pyinterp._typing import FloatArray, IntArray
 from pyinterp.errors import OptionError
-from pyinterp.estimators.networks import Network, SingleArray
-from pyinterp.parallel import go_on
+from pyinterp_papers.networks.network import FloatArray, IntArray, Network, SingleArray
 
-INSTALL = 'pip install "pyinterp-stats[torch]"'
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # of Adam (Kingma, Ba 2015)
 
 Tensor: TypeAlias = Any  # torch.Tensor: PyTorch is imported when a network is trained
@@ -33,7 +30,7 @@ def load_torch(model: Network) -> Any:
     except ModuleNotFoundError as error:
         raise OptionError(
             f"{type(model).__name__} needs PyTorch to be fitted, which is not installed; install "
-            f"it with {INSTALL}."
+            'it with pip install "pyinterp-stats[torch]".'
         ) from error
     return torch
 
@@ -69,16 +66,10 @@ def train(
     """
     parameters = [torch.from_numpy(part).requires_grad_() for part in start]
     step = optimizer(parameters, model.learning_rate)
-    epochs: Iterable[int] = range(model.epochs)
-    if model.progress:
-        from tqdm.auto import tqdm  # noqa: PLC0415 - it warns in notebooks that can't show bars
-
-        epochs = tqdm(epochs, unit="epoch")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        for _ in epochs:
-            go_on()  # Ctrl-C ends a training in another thread here
+        for _ in range(model.epochs):
             order = rng.permutation(rows)
             for first in range(0, rows, model.batch_size):
                 value = loss(parameters, order[first : first + model.batch_size])
