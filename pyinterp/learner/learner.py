@@ -230,7 +230,7 @@ class Learner(Hints):
         ------
         FormulaError
             If the formula can't be read, names an unknown variable, or has something that R would
-            read in another way, or that a formula that is not trusted may not have.
+            read in another way.
         DataError
             If the data can't be analyzed as they are.
 

@@ -85,10 +85,6 @@ class Decomposition(Savable):
     truth: Truth[FloatArray]
     estimates: FloatArray
 
-    def check_state(self) -> None:
-        """Raise an error, of whatever kind, unless all parts are of the same terms."""
-        len(self.frame)
-
     @property
     def repetitions(self) -> int:
         """Number of refits."""

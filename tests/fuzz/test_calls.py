@@ -110,7 +110,6 @@ SOME_ARGUMENTS = {
         "design_state",
         "missing",
         "unseen_levels",
-        "trusted",
         "subset",
         "weights",
         "weights_type",
