@@ -32,7 +32,6 @@ from pyinterp.resampling import FreshDraws as FreshDraws
 from pyinterp.resampling import HalfSampling as HalfSampling
 from pyinterp.resampling import Holdout as Holdout
 from pyinterp.resampling import NestedBootstrap as NestedBootstrap
-from pyinterp.resampling import NestedCrossValidation as NestedCrossValidation
 from pyinterp.resampling import Splits as Splits
 from pyinterp.resampling import Subsampling as Subsampling
 from pyinterp.results.results import EstimandResults as EstimandResults

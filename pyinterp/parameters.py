@@ -79,10 +79,10 @@ top : int, optional
     How many terms to print, the first in that order; of groups, of each. By default all.
 cov_type : str, optional
     Variance estimator. The default depends on the resampling plan: "half-sample" after
-    `HalfSampling`, "nested-cv" after `NestedCrossValidation`, "bootstrap" after
-    `NestedBootstrap`, "naive" after fresh draws, and "corrected" after other plans with several
-    refits. `population` and `compare_targets` have "influence" alone. One fitted model has
-    "ustat"; its effects have "delta" if the model states the covariance of its coefficients.
+    `HalfSampling`, "bootstrap" after `NestedBootstrap`, "naive" after fresh draws, and
+    "corrected" after other plans with several refits. `population` and `compare_targets` have
+    "influence" alone. One fitted model has "ustat"; its effects have "delta" if the model states
+    the covariance of its coefficients.
     "bootstrap" gives percentile intervals and "bootstrap-bca" BCa intervals. "rows" is for one
     fitted model too, and takes the donors as fixed.
 alternative : {"two-sided", "greater", "less"}

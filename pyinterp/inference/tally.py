@@ -43,7 +43,7 @@ class Tally:
     losses : ndarray of shape (R, q) or (R, 1), or None
         Of ratios: the losses that divide.
     single : tuple of Estimate
-        Every refit's estimate with its rows, of one model and of folds within folds; else empty.
+        The estimate with its rows, of one model; else empty.
     names : tuple of str or tuple
         What the measurement of every refit is called, of what a model reports; else empty.
     engine : Engine

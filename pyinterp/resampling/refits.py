@@ -66,7 +66,7 @@ class Refit:
     n_train, n_evaluation : int
         Number of distinct units (rows, or clusters) that the plan trains on and evaluates.
     group : Group or None
-        The pair, fold or bootstrap sample that it belongs to.
+        The pair or bootstrap sample that it belongs to.
     share : float
         Of the rows that evaluate any refit: below 1 they are a random sample (`some_rows`).
     """

@@ -271,7 +271,6 @@ PLANS = {
         "split_by": "choice",
         "cluster": "by",
     },
-    "NestedCrossValidation": {"folds": "count", "repeats": "count"},
 }
 SMALL = {
     "Bootstrap": {"refits": "3"},
@@ -279,7 +278,6 @@ SMALL = {
     "Subsampling": {"refits": "3"},
     "HalfSampling": {"refits": "2", "pairs": "5"},
     "NestedBootstrap": {"bootstraps": "50", "splits": "2"},
-    "NestedCrossValidation": {"folds": "3", "repeats": "2"},
 }
 
 

@@ -648,7 +648,6 @@ KINDS = {
             "pi.HalfSampling(1, pairs=5, cluster='s')",
             "pi.NestedBootstrap(3, splits=2)",
             "pi.NestedBootstrap(3, splits=2, split_by='copy')",
-            "pi.NestedCrossValidation(3, repeats=2)",
             "pi.FreshDraws(lambda rng: d.sample(20, random_state=rng), 3)",
         ),
     ),

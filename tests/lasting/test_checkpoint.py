@@ -36,7 +36,6 @@ PLANS: dict[str, Any] = {
     "half-sampling": pi.HalfSampling(3, pairs=5),
     "bootstrap": pi.Bootstrap(4, cluster="c"),
     "folds": pi.CrossValidation(3, strata="g"),
-    "nested": pi.NestedCrossValidation(3, repeats=2),
     "nested bootstrap": pi.NestedBootstrap(4, splits=2),
     "fresh": pi.FreshDraws(draw, 4),
     "splitter": ShuffleSplit(4, test_size=0.4),

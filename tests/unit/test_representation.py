@@ -90,7 +90,6 @@ CALLS: dict[str, Callable[[], Any]] = {
     "Holdout": partial(pi.Holdout, 0.5),
     "CrossValidation": partial(pi.CrossValidation, 5, repeats=2),
     "NestedBootstrap": partial(pi.NestedBootstrap, 30, splits=3),
-    "NestedCrossValidation": partial(pi.NestedCrossValidation, repeats=20),
     "Splits": lambda: pi.Splits(KFold(5), cluster="school"),
     "RGrid": partial(pi.RGrid, quantiles=True, cats=["a"]),
     "Categorical": samplers.Categorical,
