@@ -6,7 +6,6 @@ from pyinterp import estimators as estimators
 from pyinterp import r_style as r_style
 from pyinterp import samplers as samplers
 from pyinterp import simulation as simulation
-from pyinterp.estimands.effects.grids import RGrid as RGrid
 from pyinterp.estimands.estimand import Estimand as Estimand
 from pyinterp.estimands.estimand import Parameter as Parameter
 from pyinterp.estimands.estimand import Terms as Terms

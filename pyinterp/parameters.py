@@ -36,7 +36,7 @@ sampler : str, Sampler or mapping
     feature. A mapping names a sampler per feature; features that it does not name have
     "conditional". See ``pyinterp.samplers``.
 grid : {"quantile", "equidistant", "unique", "r"}, RGrid, array, mapping or DataFrame
-    "r" and ``pi.RGrid`` are the grids of R's pdp. An array, a mapping from variables to
+    "r" and ``pi.r_style.RGrid`` are the grids of R's pdp. An array, a mapping from variables to
     arrays, or a frame with one row per point, is used as it is. Categorical variables
     have all their levels unless the grid names them.
 points : int, optional

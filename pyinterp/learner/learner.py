@@ -50,7 +50,6 @@ from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws, HalfSampling, Resampling, Splits, Units, plan_of
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.leave_out import LeaveOut
-from pyinterp.resampling.memory import warn_of_memory
 from pyinterp.resampling.proof import digest_of
 from pyinterp.resampling.refits import (
     DesignState,
@@ -400,8 +399,7 @@ class Learner(Hints):
         Warns
         -----
         RefitWarning
-            If the fit needs more than half of the free memory, models not counted; if refits
-            failed and were dropped; if `max_evaluation_rows` is below a tenth of the rows.
+            If refits failed and were dropped; if `max_evaluation_rows` is below a tenth of the rows.
 
         Examples
         --------
@@ -423,7 +421,6 @@ class Learner(Hints):
             # A folder keeps the seed that was drawn.
             seeds = Seeds(store.seed(seeds.entropy)) if seed is None else seeds
         model, population, units, plan = self._for_plan(plan, seeds)
-        warn_of_memory(plan, population, len(model.features), max_evaluation_rows)
         words = self._words(plan, population, seeds)
         analyze = partial(
             _analysis,

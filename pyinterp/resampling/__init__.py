@@ -16,7 +16,6 @@ Module              Content
 `checkpoint`        A folder of finished refits, with which a call goes on
 `proof`             One kept refit is made again, and must predict the same
 `leave_out`         Training again without some variables
-`memory`            A word before a fit that needs much of the free memory
 ==================  ======================================================================
 
 A new plan is a file here with a subclass of `Splitting` that has ``split``.

@@ -652,7 +652,7 @@ def _several() -> list[Call]:
         ),
         Call(
             name="RGrid",
-            callee="(lambda *a, **k: fm.pd('x', grid=pi.RGrid(*a, **k)))",
+            callee="(lambda *a, **k: fm.pd('x', grid=pi.r_style.RGrid(*a, **k)))",
             kinds={name: CURVE[name] for name in list(CURVE)[:7]},
         ),
         Call(

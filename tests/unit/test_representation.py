@@ -26,6 +26,7 @@ FOLDERS = ("distributions", "estimators", "samplers", "simulation")
 NAMES = {
     **vars(pi.samplers),
     **{name: getattr(pi, name) for name in pi.__all__},
+    "RGrid": pi.r_style.RGrid,
     **{name: getattr(distributions, name) for name in distributions.__all__},
     "KFold": KFold,
     "RandomForestRegressor": RandomForestRegressor,
@@ -91,7 +92,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "CrossValidation": partial(pi.CrossValidation, 5, repeats=2),
     "NestedBootstrap": partial(pi.NestedBootstrap, 30, splits=3),
     "Splits": lambda: pi.Splits(KFold(5), cluster="school"),
-    "RGrid": partial(pi.RGrid, quantiles=True, cats=["a"]),
+    "RGrid": partial(pi.r_style.RGrid, quantiles=True, cats=["a"]),
     "Categorical": samplers.Categorical,
     "Knockoff": samplers.Knockoff,
     "Residual": lambda: samplers.Residual(RandomForestRegressor(20), within_range=True),
