@@ -399,7 +399,7 @@ class Learner(Hints):
         Warns
         -----
         RefitWarning
-            If refits failed and were dropped; if `max_evaluation_rows` is below a tenth of the rows.
+            If refits failed and were dropped; if `max_evaluation_rows` is below a tenth of rows.
 
         Examples
         --------

@@ -51,7 +51,7 @@ def report(
     res : LearnerResults or FittedModel
         The analysis: the result of `Learner.fit`, or a `FittedModel`.
     path : path
-        File to write, such as "wine.html". An existing one is replaced, a pipe is written into.
+        File to write, such as "wine.html". An existing one is replaced.
     title : str, optional
         Title of the page; by default the response and the learner.
     features : str or sequence of str, optional

@@ -26,8 +26,7 @@ class Savable:
         Parameters
         ----------
         path : str or path
-            Such as "wine.pyinterp". An old file stays as it is until the new one is whole. Pipes
-            and devices are written into.
+            Such as "wine.pyinterp". An old file stays as it is until the new one is whole.
 
         Raises
         ------
