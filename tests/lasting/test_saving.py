@@ -251,12 +251,9 @@ def test_results_of_refits_that_state_distributions(kind: str, tmp_path: Path) -
 
 OPTIONS: list[dict[str, Any]] = [
     {"cov_type": "corrected"},
-    {"cov_type": "half-sample"},
-    {"alternative": "greater"},
     {"p_adjust": "holm"},
     {"simultaneous": True},
     {"rows": "z > 0", "p_adjust": "fdr_bh"},
-    {"by": "g", "simultaneous": True},
     {"by": "g", "rows": "z > -1", "cov_type": "corrected"},
 ]
 
