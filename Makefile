@@ -9,7 +9,7 @@ FAST = accumulated adapters averages bad_input errors estimate estimates feature
   seeds
 # Files of tests/unit that take longest: `make test-all` runs them.
 SLOW = ale_by_level boosting_offset causal codes columns conditional h_statistic kernels labels linear loco \
-  population referee statsmodels_formula
+  population statsmodels_formula
 # Compiled ahead, the modules that nothing imports would take 0.1 GB and a minute. Python caches those that are imported.
 INSTALL = $(BIN)/python -m pip --quiet --disable-pip-version-check install --no-compile -e
 export PYTHONDONTWRITEBYTECODE =

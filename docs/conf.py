@@ -85,9 +85,7 @@ QUESTIONS = {
     ),
     "How good are the predictions?": "loss metric",
     "How sure is an estimate?": "conf_int cov_params variance_parts ranks sample_size",
-    "Do estimates differ?": (
-        "t_test wald_test f_test flat_test equality_test differences rope_test"
-    ),
+    "Do estimates differ?": ("t_test wald_test f_test flat_test equality_test differences"),
     "What does it look like?": "summary plot",
     "How do I take numbers elsewhere?": (
         "summary_frame tidy glance refit_frame row_frame save to_docx to_excel to_html to_latex "

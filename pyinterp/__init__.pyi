@@ -6,7 +6,6 @@ from pyinterp import estimators as estimators
 from pyinterp import r_style as r_style
 from pyinterp import samplers as samplers
 from pyinterp import simulation as simulation
-from pyinterp.estimands.effects.grids import RGrid as RGrid
 from pyinterp.estimands.estimand import Estimand as Estimand
 from pyinterp.estimands.estimand import Parameter as Parameter
 from pyinterp.estimands.estimand import Terms as Terms
@@ -32,7 +31,6 @@ from pyinterp.resampling import FreshDraws as FreshDraws
 from pyinterp.resampling import HalfSampling as HalfSampling
 from pyinterp.resampling import Holdout as Holdout
 from pyinterp.resampling import NestedBootstrap as NestedBootstrap
-from pyinterp.resampling import NestedCrossValidation as NestedCrossValidation
 from pyinterp.resampling import Splits as Splits
 from pyinterp.resampling import Subsampling as Subsampling
 from pyinterp.results.results import EstimandResults as EstimandResults

@@ -177,7 +177,7 @@ class NamesWarning(UserWarning):
 
 
 class RefitWarning(UserWarning):
-    """Some refits failed and were left out; or a fit evaluates few rows, or needs much memory.
+    """Some refits failed and were left out; or a fit evaluates few rows.
 
     Examples
     --------

@@ -36,7 +36,7 @@ sampler : str, Sampler or mapping
     feature. A mapping names a sampler per feature; features that it does not name have
     "conditional". See ``pyinterp.samplers``.
 grid : {"quantile", "equidistant", "unique", "r"}, RGrid, array, mapping or DataFrame
-    "r" and ``pi.RGrid`` are the grids of R's pdp. An array, a mapping from variables to
+    "r" and ``pi.r_style.RGrid`` are the grids of R's pdp. An array, a mapping from variables to
     arrays, or a frame with one row per point, is used as it is. Categorical variables
     have all their levels unless the grid names them.
 points : int, optional
@@ -79,10 +79,10 @@ top : int, optional
     How many terms to print, the first in that order; of groups, of each. By default all.
 cov_type : str, optional
     Variance estimator. The default depends on the resampling plan: "half-sample" after
-    `HalfSampling`, "nested-cv" after `NestedCrossValidation`, "bootstrap" after
-    `NestedBootstrap`, "naive" after fresh draws, and "corrected" after other plans with several
-    refits. `population` and `compare_targets` have "influence" alone. One fitted model has
-    "ustat"; its effects have "delta" if the model states the covariance of its coefficients.
+    `HalfSampling`, "bootstrap" after `NestedBootstrap`, "naive" after fresh draws, and
+    "corrected" after other plans with several refits. `population` and `compare_targets` have
+    "influence" alone. One fitted model has "ustat"; its effects have "delta" if the model states
+    the covariance of its coefficients.
     "bootstrap" gives percentile intervals and "bootstrap-bca" BCa intervals. "rows" is for one
     fitted model too, and takes the donors as fixed.
 alternative : {"two-sided", "greater", "less"}

@@ -14,7 +14,6 @@ Module            Content
 `columns`         Columns as numbers, levels and dates, which estimands read; typical values
 `form`            Container, names and types of the user's rows, in which models see them
 `design`          Designs: variables to columns, and columns of rows with replaced values
-`design_record`   Designs as files keep them
 `readers`         The two ways in: a formula with a frame, or a response with variables
 `queries`         Conditions on columns, without code
 `row_data`        The user's rows, read once, with weights, offset and the rows analyzed

@@ -15,7 +15,6 @@ Module            What is in it
 `over_rows`       The variances ``rows`` and ``ustat``, of one fitted model
 `delta`           The delta method, of a model with a covariance of its coefficients
 `half_sample`     The default: pairs of refits on complementary halves (a folder)
-`nested_cv`       Nested cross-validation
 `influence`       Rows pooled over refits, and lower limits of squares
 `bootstrap`       Percentile and BCa intervals of the nested bootstrap
 `intervals`       Quantiles and sides of t intervals, adjustments of p-values
@@ -35,7 +34,7 @@ outside the package. No estimand may be named here.
 """
 
 # Every file of a variance registers it when it is imported.
-from pyinterp.inference import delta, influence, nested_cv, over_refits, over_rows
+from pyinterp.inference import delta, influence, over_refits, over_rows
 from pyinterp.inference.bootstrap import BootstrapVariance
 from pyinterp.inference.cov_types import (
     COV_TYPES,

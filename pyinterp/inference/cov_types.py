@@ -17,7 +17,7 @@ from pyinterp.inference.variance import Variance
 from pyinterp.resampling.plans import LEAST_PAIRS
 
 CovType: TypeAlias = (
-    Literal["half-sample", "half-sample-t", "nested-cv", "bootstrap", "bootstrap-bca"]
+    Literal["half-sample", "half-sample-t", "bootstrap", "bootstrap-bca"]
     | Literal["corrected", "naive", "delta", "rows", "ustat", "influence"]
     | str
 )
@@ -35,11 +35,6 @@ NEEDS: Mapping[str, tuple[Callable[[Replicates], bool], str, str]] = {
         lambda found: found.number > 1 and len(found.evaluations.pairs) >= LEAST_PAIRS,
         f"at least {LEAST_PAIRS} pairs of refits on complementary halves",
         "fit with `pi.HalfSampling()`",
-    ),
-    "folds": (
-        lambda found: bool(found.evaluations.folds),
-        "folds within folds",
-        "fit with `pi.NestedCrossValidation()`",
     ),
     "bootstraps": (
         lambda found: found.evaluations.bootstraps is not None,
@@ -86,7 +81,7 @@ def register_variance(
         What headers of tables call it; by default the name.
     needs : {"", "refits", "pairs", "folds", "bootstraps", "pool", "model", "coefficients"}
         Without which it is refused, with the plan of resampling that gives it: at least two refits,
-        pairs of halves, folds within folds, splits of bootstrap samples, rows that are pooled over
+        pairs of halves, splits of bootstrap samples, rows that are pooled over
         refits, one fitted model, or the covariance of its coefficients.
 
     Returns
@@ -172,14 +167,12 @@ def default(replicates: Replicates) -> CovType:
     """Return the default type of variance for the plan of the refits.
 
     "influence" of rows that are pooled over refits. "half-sample" if there are pairs of halves,
-    "nested-cv" if there are folds within folds, "bootstrap" if there are splits of bootstrap
-    samples, "delta" for an effect of one model that states the covariance of its coefficients,
-    "ustat" for another one, "naive" for fresh data, else "corrected".
+    "bootstrap" if there are splits of bootstrap samples, "delta" for an effect of one model that
+    states the covariance of its coefficients, "ustat" for another one, "naive" for fresh data,
+    else "corrected".
     """
     if replicates.pool or replicates.evaluations.pairs:
         return "influence" if replicates.pool else "half-sample"
-    if replicates.evaluations.folds:
-        return "nested-cv"
     if replicates.evaluations.bootstraps is not None:
         return "bootstrap"
     if replicates.coefficient_errors is not None:

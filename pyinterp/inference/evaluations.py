@@ -1,4 +1,4 @@
-"""Which rows evaluate which refit, and which pair, fold or bootstrap sample the refit is in."""
+"""Which rows evaluate which refit, and which pair or bootstrap sample the refit is in."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,23 +14,6 @@ import numpy.typing as npt
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.representation import about
 from pyinterp.resampling import Group
-
-
-class FoldOf(NamedTuple):
-    """The refit that omits a fold, evaluated on it, and the ones that omit another one too.
-
-    Attributes
-    ----------
-    outer : int
-    inner : tuple of int
-        Refits, each evaluated on the other fold that it omits.
-    number : int
-        How many folds there are: one more than inner refits, if none failed.
-    """
-
-    outer: int
-    inner: tuple[int, ...]
-    number: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,7 +27,7 @@ class Evaluations:
     at : tuple of ndarray of int32
         By refit, which of these rows evaluate it, repeats allowed.
     groups : tuple of (Group or None)
-        The pair, fold or bootstrap sample of every refit.
+        The pair or bootstrap sample of every refit.
     clusters : ndarray of int, shape (n,), or None
     weights : ndarray of shape (n,), or None
         Sampling weights.
@@ -139,18 +122,6 @@ class Evaluations:
         return tuple(sorted(whole, key=itemgetter(1)))
 
     @cached_property
-    def folds(self) -> tuple[FoldOf, ...]:
-        """Folds of nested cross-validation."""
-        inner: dict[int, list[int]] = {}
-        outer: dict[int, tuple[int, int]] = {}
-        for k, group in enumerate(self.groups):
-            if group is not None and group.kind == "fold" and group.inner:
-                inner.setdefault(group.number, []).append(k)
-            elif group is not None and group.kind == "fold":
-                outer[group.number] = k, group.size
-        return tuple(FoldOf(k, tuple(inner.get(n, ())), size) for n, (k, size) in outer.items())
-
-    @cached_property
     def bootstraps(self) -> IntArray | None:
         """The bootstrap sample of every refit; None if the plan draws none."""
         samples = [g.number for g in self.groups if g is not None and g.kind == "bootstrap"]
@@ -186,12 +157,8 @@ class Evaluations:
 
     @cached_property
     def keeps_rows(self) -> bool:
-        """Whether variances need the contributions of rows to single refits.
-
-        Those over rows of one model do, and those over folds within folds, whose rows vary
-        together within a refit.
-        """
-        return len(self.at) == 1 or any(g is not None and g.kind == "fold" for g in self.groups)
+        """Whether variances need the contributions of rows: those over rows of one model do."""
+        return len(self.at) == 1
 
     def __repr__(self) -> str:
         return about(self, f"{len(self.at)} refits", f"{len(self.rows)} rows")

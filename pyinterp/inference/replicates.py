@@ -28,7 +28,7 @@ class RefitEstimate(NamedTuple):
     rows : ndarray of int
         By their position in the data.
     group : Group or None
-        The pair, fold or bootstrap sample of the refit.
+        The pair or bootstrap sample of the refit.
     clusters, weights : ndarray or None
         Of the rows.
     """
@@ -38,23 +38,6 @@ class RefitEstimate(NamedTuple):
     group: Group | None = None
     clusters: IntArray | None = None
     weights: FloatArray | None = None
-
-
-class OuterFold(NamedTuple):
-    """The refit that omits a fold, evaluated on it, and the ones that omit another one too.
-
-    Attributes
-    ----------
-    outer : Estimate
-    inner : tuple of Estimate
-        Each evaluated on the other fold that it omits.
-    number : int
-        How many folds there are: one more than inner refits, if none failed.
-    """
-
-    outer: Estimate
-    inner: tuple[Estimate, ...]
-    number: int
 
 
 class CoefficientErrors(NamedTuple):
@@ -146,18 +129,9 @@ class Replicates:
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
-        """The estimates with their rows, where variances need these: of one model, and of folds."""
+        """The estimates with their rows, where variances need these: of one model."""
         single = self.tally.single
         return tuple(single[k] for k in self.evaluations.estimating) if single else ()
-
-    @cached_property
-    def folds(self) -> tuple[OuterFold, ...]:
-        """Folds of nested cross-validation."""
-        single = self.tally.single
-        return tuple(
-            OuterFold(single[outer], tuple(single[k] for k in inner), number)
-            for outer, inner, number in self.evaluations.folds
-        )
 
     @cached_property
     def mc_variance(self) -> FloatArray:

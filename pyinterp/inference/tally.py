@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from pyinterp._typing import FloatArray
-from pyinterp.errors import FileError
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.evaluations import Evaluations
 from pyinterp.representation import about
@@ -44,7 +43,7 @@ class Tally:
     losses : ndarray of shape (R, q) or (R, 1), or None
         Of ratios: the losses that divide.
     single : tuple of Estimate
-        Every refit's estimate with its rows, of one model and of folds within folds; else empty.
+        The estimate with its rows, of one model; else empty.
     names : tuple of str or tuple
         What the measurement of every refit is called, of what a model reports; else empty.
     engine : Engine
@@ -62,25 +61,6 @@ class Tally:
     single: tuple[Estimate, ...] = ()
     names: tuple[Any, ...] = ()
     engine: Engine = NO_ENGINE
-
-    def check(self, evaluations: Evaluations) -> None:
-        """Raise `FileError` unless these are sums over such refits and rows."""
-        if self.values.ndim != 2:
-            raise FileError("a measurement has no terms")
-        (refits, q), rows = self.values.shape, len(evaluations.rows)
-        sums = (self.effects, self.alone, self.halves, self.shares)
-        shapes = {part.shape for part in sums if part is not None}
-        sizes = [len(part) for part in (self.below,) if part is not None]
-        single = [e.rows.shape for e in self.single]
-        of_refits = [(len(at), q) for at in evaluations.at]
-        if refits != len(evaluations.at) or self.mc_variance.shape != (refits, q):
-            raise FileError("a measurement is of other refits than the file has")
-        if any(((at < 0) | (at >= rows)).any() or at.ndim != 1 for at in evaluations.at):
-            raise FileError("a refit is evaluated by rows that the file has not")
-        if self.effects is None and not self.single:
-            raise FileError("a measurement has no contributions of rows")
-        if shapes - {(rows, q)} or sizes not in ([], [rows]) or single not in ([], of_refits):
-            raise FileError("a measurement has another shape than its rows")
 
     def minus(self, other: Tally) -> Tally:
         """Return the difference of two, refit by refit and row by row."""

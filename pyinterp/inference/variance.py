@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -10,7 +10,6 @@ from scipy import stats
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice
-from pyinterp.errors import FileError
 from pyinterp.inference.intervals import (
     ALTERNATIVES,
     Alternative,
@@ -87,14 +86,6 @@ class Variance:
         """Return the heading of P in tables."""
         t = symbol(self.df)
         return {"two-sided": f"P>|{t}|", "greater": f"P>{t}", "less": f"P<{t}"}[alternative]
-
-    def check(self, q: int) -> None:
-        """Raise `FileError` unless its arrays are of q terms."""
-        arrays = {part.name: np.asarray(getattr(self, part.name)) for part in fields(self)}
-        shapes = {name: array.shape for name, array in arrays.items() if array.ndim}
-        square, draws = shapes.pop("cov", ()), shapes.pop("means", (0, q))
-        if square != (q, q) or draws[1:] != (q,) or {*shapes.values()} - {(q,)}:
-            raise FileError("its variance is of other terms than it names")
 
     def of(self, terms: IntArray) -> Self:
         """Return the variance of some of the terms."""

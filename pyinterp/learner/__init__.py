@@ -17,7 +17,6 @@ Module            What is in it
 `analysis`        What was measured on a fit, on all of its rows or on some
 `models`          `Models`, the one way to ask models, wherever they are; answers are added up
 `models_here`     Models in memory: one after the other is asked, and only sums stay
-`models_on_cluster`  Models in the processes of a cluster
 `models_on_record` What was measured of models that are not here
 `dropped_models`  Refits whose models are dropped once they are measured
 `on_file`         Results of fits as files hold them

@@ -50,7 +50,6 @@ from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws, HalfSampling, Resampling, Splits, Units, plan_of
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.leave_out import LeaveOut
-from pyinterp.resampling.memory import warn_of_memory
 from pyinterp.resampling.proof import digest_of
 from pyinterp.resampling.refits import (
     DesignState,
@@ -230,7 +229,7 @@ class Learner(Hints):
         ------
         FormulaError
             If the formula can't be read, names an unknown variable, or has something that R would
-            read in another way, or that a formula that is not trusted may not have.
+            read in another way.
         DataError
             If the data can't be analyzed as they are.
 
@@ -400,8 +399,7 @@ class Learner(Hints):
         Warns
         -----
         RefitWarning
-            If the fit needs more than half of the free memory, models not counted; if refits
-            failed and were dropped; if `max_evaluation_rows` is below a tenth of the rows.
+            If refits failed and were dropped; if `max_evaluation_rows` is below a tenth of rows.
 
         Examples
         --------
@@ -423,7 +421,6 @@ class Learner(Hints):
             # A folder keeps the seed that was drawn.
             seeds = Seeds(store.seed(seeds.entropy)) if seed is None else seeds
         model, population, units, plan = self._for_plan(plan, seeds)
-        warn_of_memory(plan, population, len(model.features), max_evaluation_rows)
         words = self._words(plan, population, seeds)
         analyze = partial(
             _analysis,

@@ -117,8 +117,6 @@ class RecordOfModels:
             if self.models is None or estimand.leave_out:
                 raise self._unknown(estimand)
         tallies = {j: finding.tally for j, finding in known.items()}
-        for tally in tallies.values():
-            tally.check(scope.evaluations)
         if new and self.models is not None:
             found = self.models.measure([*new.values()], scope, progress)
             tallies |= dict(zip(new, found, strict=True))

@@ -1,4 +1,4 @@
-"""Results of refits as files keep them: what was measured, and models if they are wanted."""
+"""Results of refits as files keep them: what was measured."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ from pyinterp.models.predictor import Predictor
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit
 from pyinterp.results.header import Context
-from pyinterp.storage import AbsentFunction, Savable
-from pyinterp.storage.savable import write
+from pyinterp.storage import AbsentFunction, Savable, archive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,26 +125,22 @@ class Keepable(Interpretable):
         return self.analysis.context.nobs
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write what was measured to a file, which ``pi.load`` reads, and models if wanted.
+        """Write what was measured to a file, which ``pi.load`` reads.
 
         The loaded results answer what these were asked before, with any option of inference:
-        after ``res.pfi()`` also ``pfi(p_adjust="holm")``, tests, plots and comparisons. With models
-        they answer all else too, but LOCO, which trains. The file holds the columns of the data
-        that the analysis uses, so treat it like the data.
+        after ``res.pfi()`` also ``pfi(p_adjust="holm")``, tests, plots and comparisons. Models are
+        not in the file, which holds the columns of the data that the analysis uses, so treat it
+        like the data.
 
         Parameters
         ----------
         path : str or path
             Such as "wine.pyinterp". An old file stays as it is until the new one is whole.
-        models : bool
-            Keep the fitted models too, through skops, without pickles. Every model is read again,
-            and must predict the same, bit for bit.
 
         Raises
         ------
         OptionError
-            If there is no such folder. With models, if a file can't hold them, such as functions
-            and models of R, or the formula, if skops is not installed, or if models were dropped.
+            If there is no such folder.
         OSError
             If the file can't be written, as on a full disk.
 
@@ -155,14 +150,14 @@ class Keepable(Interpretable):
         >>> pi.load("diabetes.pyinterp").params.equals(res.params)
         True
         """
-        write(ResultsOnFile(record_of(self.analysis)), path)
+        archive.save(ResultsOnFile(record_of(self.analysis)), path)
 
 
 class ResultsOnFile(Keepable, Savable):
     """Results of refits that were loaded from a file: all that was measured.
 
-    Methods give what they gave before saving, with any option of inference. Other estimands are
-    measured if the file has models. If not, they are an error that lists what the file holds.
+    Methods give what they gave before saving, with any option of inference. Other estimands are an
+    error that lists what the file holds.
 
     Attributes
     ----------
@@ -177,23 +172,6 @@ class ResultsOnFile(Keepable, Savable):
     def state_on_file(self) -> dict[str, Any]:
         """Return what files keep."""
         return {"record": self.record}
-
-    def check_state(self) -> None:
-        """Raise `FileError` unless every refit has its measurements, of rows and variables."""
-        every = set(self.record.design.variables)
-        used = {name for names in self.record.features.values() for name in names}
-        if not every.issuperset(used):
-            raise FileError("a feature is not among the variables")
-        rows, data = self.record.population, self.record.data
-        by_row = (rows.variables, rows.y, rows.rows, rows.clusters, rows.index, rows.weights)
-        of_user = () if data is None else (data.frame, data.complete, data.repeats)
-        every_part: tuple[tuple[Any, ...], ...] = (by_row, of_user)
-        for parts in every_part:
-            if len({len(part) for part in parts if part is not None}) > 1:
-                raise FileError("the rows are not as many everywhere")
-        for finding in self.record.models.findings.values():
-            if not finding.scope:
-                finding.tally.check(self.record.evaluations)
 
     @property
     def estimands(self) -> list[str]:

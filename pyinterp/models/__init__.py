@@ -19,7 +19,6 @@ Module                What is in it
 `model_reader`        Evaluation rows of such a model, their columns matched by name
 `statsmodels_formula` Its formula, read into the package's own design
 `codes`               Numbers that a fitted model takes as categories
-`distant_model`       A model that stays in a process of a cluster
 `adapters`            What estimators say about themselves, and statsmodels models as learners
 `early_stopping`      Boosters that stop by rows that do not train them
 `native_boosters`     Boosters trained without their scikit-learn classes

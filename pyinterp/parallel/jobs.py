@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, parallel_config
 from sklearn import config_context, get_config
 
 from pyinterp.parallel.progress import ProgressOption, with_progress
@@ -99,11 +99,13 @@ class _Call:
     """A call of `outcomes`, which its jobs in other threads ask whether to go on.
 
     What other processes get is a copy without a call: they are killed instead. Jobs run under the
-    configuration of scikit-learn that the caller has, in other threads and processes too.
+    configuration of scikit-learn that the caller has, in other threads and processes too. On a
+    Dask cluster they would spread over it again, and forests add their trees up in any order.
     """
 
     def __init__(self, config: dict[str, Any] | None = None) -> None:
         self._config = get_config() if config is None else config
+        self._inside = {} if config is None else {"backend": "threading", "n_jobs": 1}
         self._caller = threading.get_ident()
         self._outer = _jobs.get(self._caller)
         self._ended = False
@@ -118,7 +120,7 @@ class _Call:
     def do(self, job: Callable[[], T]) -> T:
         """Do a job."""
         thread = threading.get_ident()
-        with config_context(**self._config):
+        with config_context(**self._config), parallel_config(**self._inside):
             if thread == self._caller:  # which Ctrl-C stops by itself
                 return job()
             _jobs[thread] = self

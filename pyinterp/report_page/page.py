@@ -51,7 +51,7 @@ def report(
     res : LearnerResults or FittedModel
         The analysis: the result of `Learner.fit`, or a `FittedModel`.
     path : path
-        File to write, such as "wine.html". An existing one is replaced, a pipe is written into.
+        File to write, such as "wine.html". An existing one is replaced.
     title : str, optional
         Title of the page; by default the response and the learner.
     features : str or sequence of str, optional
@@ -108,27 +108,21 @@ def report(
     rests_on = {key for several in asked.values() for one in several for key in papers_of(one)}
     papers = "\n".join(f"<li>{escape(text)}</li>" for text in sorted(map(as_text, rests_on)))
     parts = [
-        section("Importance of features", *_bars(importance, alpha)),
-        section("Partial dependence", *(_curve(curve, alpha) for curve in curves)),
-        *(section("Interactions", *_bars(pair, alpha)) for pair in pairs),
-        section("Methods", f"<p>{escape(_methods(asked))}</p>"),
-        section("References", f"<ul>{papers}</ul>"),
+        _section("Importance of features", *_bars(importance, alpha)),
+        _section("Partial dependence", *(_curve(curve, alpha) for curve in curves)),
+        *(_section("Interactions", *_bars(pair, alpha)) for pair in pairs),
+        _section("Methods", f"<p>{escape(_methods(asked))}</p>"),
+        _section("References", f"<ul>{papers}</ul>"),
     ]
     if with_response:
-        loss = html_table(res.loss(), alpha, header=True)
-        parts.insert(0, section("Analysis and expected loss", loss))
+        loss = _html_table(res.loss(), alpha, header=True)
+        parts.insert(0, _section("Analysis and expected loss", loss))
     context = importance.context
     heading = title or f"{context.endog_name or 'Model'}: {context.learner}"
-    return write_page(path, heading, parts, context)
-
-
-def write_page(
-    path: str | PathLike[str], title: str, parts: Sequence[str], context: Context
-) -> Path:
-    """Write sections as a page, with the date and the versions at its end."""
     versions = ", ".join(f"{name} {number}" for name, number in context.versions)
-    page = Template(resource("page.html")).substitute(
-        title=escape(title),
+    frame = files("pyinterp.report_page").joinpath("page.html").read_text("utf-8")
+    page = Template(frame).substitute(
+        title=escape(heading),
         body="\n".join(parts),
         footer=escape(f"{context.date}. Made with {versions}."),
     )
@@ -137,24 +131,19 @@ def write_page(
     return Path(path)
 
 
-def resource(name: str) -> str:
-    """Return the text of a file of this folder."""
-    return files("pyinterp.report_page").joinpath(name).read_text("utf-8")
-
-
-def section(heading: str, *parts: str) -> str:
+def _section(heading: str, *parts: str) -> str:
     """Return parts of a page under a heading."""
     return "\n".join([f"<h2>{escape(heading)}</h2>", *parts])
 
 
 def _bars(results: EstimandResults, alpha: float) -> list[str]:
     height = 1.4 + ROW * len(results.params)
-    return [_picture(results, alpha, height), html_table(results, alpha)]
+    return [_picture(results, alpha, height), _html_table(results, alpha)]
 
 
 def _curve(results: EstimandResults, alpha: float) -> str:
     """Return the picture of a curve, and its table, which a click on its label opens."""
-    label, table = f"Table of {results.estimand.description}", html_table(results, alpha)
+    label, table = f"Table of {results.estimand.description}", _html_table(results, alpha)
     details = f"<details><summary>{escape(label)}</summary>\n{table}\n</details>"
     return f"{_picture(results, alpha, CURVE)}\n{details}"
 
@@ -179,7 +168,7 @@ def _picture(results: EstimandResults, alpha: float, height: float) -> str:
     )
 
 
-def html_table(results: TableOfEstimands, alpha: float, *, header: bool = False) -> str:
+def _html_table(results: TableOfEstimands, alpha: float, *, header: bool = False) -> str:
     """Return a summary table with its full footnotes."""
     table = results.summary(alpha, notes="full").as_html(header=header)
     return f'<div class="tables">{table}</div>'

@@ -3,27 +3,26 @@
 The input is a sample and an estimator. The output is `Refit` objects, each with its model and its
 training and evaluation rows.
 
-==============  ======================================================================
-Module          Content
-==============  ======================================================================
-`resampling`    Base classes of plans, and their units: rows or clusters in strata
-`plans`         Half-sampling, the default; bootstrap, subsampling, folds, one split
-`nested_plans`  Folds within folds, and bootstrap samples that are split several times
-`splits`        Splits of users: splitters, lists
-`fresh`         Fresh data for every refit, in simulations
-`refits`        Training by a plan
-`levels`        Levels of evaluation rows that training rows lack
-`checkpoint`    A folder of finished refits, with which a call goes on
-`proof`         One kept refit is made again, and must predict the same
-`leave_out`     Training again without some variables
-`memory`        A word before a fit that needs much of the free memory
-==============  ======================================================================
+==================  ======================================================================
+Module              Content
+==================  ======================================================================
+`resampling`        Base classes of plans, and their units: rows or clusters in strata
+`plans`             Half-sampling, the default; bootstrap, subsampling, folds, one split
+`nested_bootstrap`  Bootstrap samples that are split several times
+`splits`            Splits of users: splitters, lists
+`fresh`             Fresh data for every refit, in simulations
+`refits`            Training by a plan
+`levels`            Levels of evaluation rows that training rows lack
+`checkpoint`        A folder of finished refits, with which a call goes on
+`proof`             One kept refit is made again, and must predict the same
+`leave_out`         Training again without some variables
+==================  ======================================================================
 
 A new plan is a file here with a subclass of `Splitting` that has ``split``.
 """
 
 from pyinterp.resampling.fresh import FreshDraws
-from pyinterp.resampling.nested_plans import NestedBootstrap, NestedCrossValidation
+from pyinterp.resampling.nested_bootstrap import NestedBootstrap
 from pyinterp.resampling.plans import Bootstrap, CrossValidation, HalfSampling, Holdout, Subsampling
 from pyinterp.resampling.resampling import Group, Part, Resampling, Split, Splitting, Units
 from pyinterp.resampling.splits import Splits, plan_of

@@ -165,11 +165,7 @@ class Checkpoint:
             )
 
     def refits(self, numbers: Collection[int]) -> dict[int, Any]:
-        """Return the predictors that are kept of these refits, and remove half-written files."""
-        with self.lock("first", wait=PATIENCE):  # any shard may be writing the first one
-            for file in (self.folder / "refits").glob(f".{'[0-9]' * DIGITS}-*"):
-                if int(file.name[1 : 1 + DIGITS]) in numbers:
-                    file.unlink()
+        """Return the predictors that are kept of these refits."""
         kept = {number: _of_pickle(self._refit(number)) for number in numbers}
         return {number: predictor for number, predictor in kept.items() if predictor is not None}
 

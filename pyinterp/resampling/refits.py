@@ -38,7 +38,7 @@ from pyinterp.random import Seeds
 from pyinterp.representation import about
 from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.levels import Levels, Unseen, in_words, levels_for, unread, unseen_among
-from pyinterp.resampling.proof import Answers, circumstances, digest_of, prove
+from pyinterp.resampling.proof import Answers, digest_of, prove
 from pyinterp.resampling.resampling import Group, Part, Resampling, Units, some_rows
 
 T = TypeVar("T")
@@ -66,7 +66,7 @@ class Refit:
     n_train, n_evaluation : int
         Number of distinct units (rows, or clusters) that the plan trains on and evaluates.
     group : Group or None
-        The pair, fold or bootstrap sample that it belongs to.
+        The pair or bootstrap sample that it belongs to.
     share : float
         Of the rows that evaluate any refit: below 1 they are a random sample (`some_rows`).
     """
@@ -156,9 +156,8 @@ def refit(
     if checkpoint is not None:
         samples = (sample for part in parts for sample in part[:2])
         rows = digest_of(samples, positions=plan.shares_data)
-        words = circumstances(estimator, design)
         facts, call = begin()
-        checkpoint.begin({**facts, "rows": rows, "words": words}, call)
+        checkpoint.begin({**facts, "rows": rows}, call)
         done = checkpoint.refits(numbered)
     if work.unseen and options.on_error == "raise":
         raise RefitError(in_words(work.unseen, plan, design))
@@ -287,8 +286,8 @@ class _Work:
                 return False
             answers = {} if kept is None else self._answers(k, kept)
             if answers:  # one that did not fail, and now may
-                make, here = partial(self._answers, k), circumstances(self.estimator, self.design)
-                return prove(k, answers, self._answers(k, again), make, checkpoint, here)
+                make = partial(self._answers, k)
+                return prove(k, answers, self._answers(k, again), make, checkpoint)
         return False
 
     def _train(self, k: int) -> Predictor | Exception:

@@ -31,31 +31,24 @@ FEW_ROWS = (
 
 
 class Group(NamedTuple):
-    """The pair, fold or bootstrap sample that a refit belongs to.
+    """The pair or bootstrap sample that a refit belongs to.
 
     Attributes
     ----------
-    kind : {"pair", "fold", "bootstrap"}
-        Refits of a pair train each on the rows that evaluate the other. Refits of a fold omit it:
-        one is evaluated on it, and each inner one on another fold, which it omits too. Refits of
-        a bootstrap use splits of the same bootstrap sample.
+    kind : {"pair", "bootstrap"}
+        Refits of a pair train each on the rows that evaluate the other. Refits of a bootstrap use
+        splits of the same bootstrap sample.
     number : int
-        Which pair, fold or bootstrap sample.
-    inner : bool
-        Whether the refit omits another fold too.
-    size : int
-        For a fold, how many refits omit it: the number of folds.
+        Which pair or bootstrap sample.
     """
 
-    kind: Literal["pair", "fold", "bootstrap"]
+    kind: Literal["pair", "bootstrap"]
     number: int
-    inner: bool = False
-    size: int = 0
 
     @property
     def estimates(self) -> bool:
         """Whether the refit counts for the estimate."""
-        return self.kind != "pair" and not self.inner
+        return self.kind != "pair"
 
 
 class Part(NamedTuple):

@@ -24,7 +24,7 @@ from pyinterp.checks import (
     is_list,
 )
 from pyinterp.data.formula.coding import linear_hypotheses
-from pyinterp.errors import FileError, InferenceError, OptionError, did_you_mean, list_of, quote
+from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Terms
 from pyinterp.inference import (
     COV_TYPES,
@@ -37,7 +37,6 @@ from pyinterp.inference import (
 )
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, MeanRelation, contrasts
 from pyinterp.inference.half_sample.variance import variance_parts
-from pyinterp.inference.intervals import check_adjustment
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.inference.sample_size import more_rows
 from pyinterp.parameters import takes
@@ -235,28 +234,6 @@ class EstimandResults(TableOfEstimands):
         words = replace(words, always=tuple(words.on(self.warning_column)), remarks=None)
         state = {part.name: getattr(self, part.name) for part in fields(self)}
         return {**state, "estimand": replace(self.estimand, words=words)}
-
-    def check_state(self) -> None:
-        """Raise `FileError` unless all parts are of the same terms, refits and rows."""
-        replicates, of_parts = self.replicates, 0
-        for part in replicates.parts:
-            part.tally.check(part.evaluations)
-            of_parts += part.tally.mc_variance.shape[1]
-        terms, q = self.estimand.terms, len(self.estimand.terms.names)
-        if not {*terms.axes, terms.facet} - {None} <= {*terms.layout}:
-            raise FileError("its terms have no such columns")
-        of_terms = {len(terms.layout), replicates.tally.mc_variance.shape[1], of_parts}
-        if self.corrected_params is not None:
-            of_terms.add(len(self.corrected_params))
-        if of_terms != {q}:
-            raise FileError("its estimates are of other terms than it names")
-        self.variance.check(q)
-        if self.p_adjust is not None:
-            check_adjustment(self.p_adjust)
-        if self.diagnostic is not None:
-            self.diagnostic.check_state()
-        if len(self.rows) != len(self.labels):
-            raise FileError("its rows have other labels")
 
     @property
     def df_resid(self) -> float:

@@ -73,11 +73,6 @@ class SeveralResults(TableOfEstimands):
         """The results, in the order of the table."""
         return list(self.results.values())
 
-    def check_state(self) -> None:
-        """Raise `FileError` unless every part is whole."""
-        for part in self.parts:
-            part.check_state()
-
     @property
     def labels(self) -> list[str]:
         """What tables and plots call the parts: their labels, descriptions if these repeat."""

@@ -5,15 +5,13 @@ Module          What is in it
 ==============  ======================================================================
 `files`         Files that appear whole or not at all
 `forms`         Values that JSON has not, such as dates and frames of pandas
-`codec`         Values as JSON and named arrays, and back by the types that classes state
+`archive`       Values as JSON and named arrays in a zip, and back
 `texts`         Values as texts, the same in every session
-`archive`       The zip: its members, limits and checks
-`models`        Fitted estimators as bytes of skops
 `savable`       Results that can be saved, and how they are loaded
 ==============  ======================================================================
 
-No file holds a pickle, and none is run: what is read is data, checked against the types that the
-classes state.
+No file holds a pickle, and none is run: what is read is data, of which objects of this package's
+records are made.
 """
 
 from pyinterp.storage.files import whole_file

@@ -1,62 +1,65 @@
-"""The zip that holds a value: its members, limits and checks."""
+"""Values as JSON and named arrays in a zip, and back."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
+import math
 import os
 import stat
+import sys
 import zipfile
-from operator import attrgetter
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache, partial
+from inspect import signature
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pyinterp.errors import FileError, PyinterpError, quote, reason, short
-from pyinterp.storage.codec import Reader, Writer
+from pyinterp import __version__
+from pyinterp.errors import FileError, OptionError, quote, reason
 from pyinterp.storage.files import place_of, whole_file
+from pyinterp.storage.forms import FORMS
 
 Value = TypeVar("Value")
+Tree: TypeAlias = Any  # what JSON holds
+Array: TypeAlias = npt.NDArray[Any]
 
-FORMAT, SCHEMA = "pyinterp", 2
+FORMAT, SCHEMA = "pyinterp", 3
+MANIFEST, SUFFIX = "manifest.json", ".npy"
+CLASS, ARRAY = "class", "array"
 # Arrays made while a file is read take at most so many times its size: references to one array
 # are arrays of their own.
 MOST_BYTES = 20
-MANIFEST, SUFFIX = "manifest.json", ".npy"
-# Numbers, texts, dates and durations: what can be read without running anything.
-NUMBERS = "biufcmMSU"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # of members: equal values make equal files
 NO_FILE = "it is no file that `save` wrote"
 
 
-def save(value: Any, path: str | os.PathLike[str], about: dict[str, str]) -> None:
+def save(value: Any, path: str | os.PathLike[str]) -> None:
     """Write a value to a file: a zip of JSON and arrays, which ``numpy.load`` reads too.
-
-    Parameters
-    ----------
-    value : object
-    path : path
-    about : dict of str to str
-        Words that the file has for people, such as versions.
 
     Raises
     ------
     OptionError
         If it holds what files can't, or there is no such folder.
     """
-    writer = Writer()
+    writer = _Writer()
     tree, members = writer.tree(value, "results"), {}
     for name, array in writer.arrays.items():
         file = io.BytesIO()
         np.save(file, array, allow_pickle=False)
         members[name] = file.getvalue()
-    digests = {name: hashlib.sha256(data).hexdigest() for name, data in members.items()}
     manifest = {
-        "format": FORMAT, "schema": SCHEMA, "about": about, "results": tree, "arrays": digests,
-    }  # fmt: skip
+        "format": FORMAT,
+        "schema": SCHEMA,
+        "about": {"pyinterp-stats": __version__},
+        "results": tree,
+        "arrays": {name: hashlib.sha256(data).hexdigest() for name, data in members.items()},
+    }
     text = json.dumps(manifest, ensure_ascii=False, allow_nan=False).encode()
     with whole_file(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         archive.writestr(zipfile.ZipInfo(MANIFEST, EPOCH), text)
@@ -70,106 +73,186 @@ def load(path: str | os.PathLike[str], kind: type[Value]) -> Value:
     Raises
     ------
     FileError
-        If it is no file of this package, damaged, or made by a newer version.
+        If it is no file of this package, damaged, or made by another version.
     """
     file, mode = place_of(path)
     if not mode:
         raise FileError(f"There is no file {str(path)!r}.")
     if not stat.S_ISREG(mode):
         raise FileError(f"{str(path)!r} can't be read: it is a folder, a pipe or a device.")
+    cause: BaseException | None
     try:
         with zipfile.ZipFile(file) as archive:
-            members = _Members(archive)
-            value: Value = Reader(members.array, members.size).value(members.tree, kind)
+            value = _Reader(archive).results()
+        why, cause = NO_FILE, None
+        if isinstance(value, kind):
             return value
     except FileError as error:
-        text = str(error)
-        raise FileError(f"{str(path)!r} can't be read: {text.rstrip('.')}.") from error
+        why, cause = str(error).rstrip("."), error.__cause__
     except (zipfile.BadZipFile, EOFError):
-        raise FileError(f"{str(path)!r} can't be read: {NO_FILE}, or it is cut off.") from None
+        why, cause = f"{NO_FILE}, or it is cut off", None
     except OSError as error:
-        raise FileError(f"{str(path)!r} can't be read: {reason(error)}.") from error
+        why, cause = reason(error), error
     # Whatever odd values do where objects are made of them.
-    except (PyinterpError, Exception) as error:
-        raise FileError(f"{str(path)!r} can't be read: it is damaged ({reason(error)}).") from error
+    except Exception as error:  # noqa: BLE001 - any can come of it
+        why, cause = f"it is damaged ({reason(error)})", error
+    raise FileError(f"{str(path)!r} can't be read: {why}.") from cause
 
 
-class _Members:
-    """The members of an archive, checked before they are read.
+class _Writer:
+    """Makes trees of values; equal arrays are kept once.
 
     Attributes
     ----------
-    tree : object
-        Of the results.
-    size : int
-        Bytes of the archive.
+    arrays : dict of str to ndarray
+        To which trees refer by name: the fields that lead to the first of them.
     """
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self.size = Path(str(archive.filename)).stat().st_size
-        self._archive, self._left = archive, MOST_BYTES * self.size
-        end = 0
-        for info in sorted(archive.infolist(), key=attrgetter("header_offset")):
-            if info.header_offset < end:
-                raise FileError("its members overlap")
-            end = info.header_offset + info.file_size
-            # Members are stored as they are, so that a small file can't hold a large one.
-            if info.compress_type != zipfile.ZIP_STORED or info.file_size > self.size:
-                raise FileError(f"its member {quote(info.filename)} was not written by `save`")
-        names = archive.namelist()
-        if MANIFEST not in names:
-            raise FileError(NO_FILE)
-        manifest = json.loads(archive.read(MANIFEST))
-        check_schema(manifest)
-        self.tree, self._digests = manifest["results"], dict(manifest["arrays"])
-        if sorted(names) != sorted([MANIFEST, *(name + SUFFIX for name in self._digests)]):
-            raise FileError("it lacks members, or has others than it lists")
+    def __init__(self) -> None:
+        self.arrays: dict[str, Array] = {}
+        self._names: dict[bytes, str] = {}
 
-    def array(self, name: str) -> npt.NDArray[Any]:
-        """Return the array of a member."""
-        if name not in self._digests:
-            raise FileError(f"it lacks its member {quote(name)}")
+    def tree(self, value: Any, name: str) -> Tree:
+        """Return the tree of a value whose arrays have names that begin so.
+
+        Raises
+        ------
+        OptionError
+            If files can't hold it.
+        """
+        if isinstance(value, np.float64 | np.integer | np.bool_ | np.str_):
+            value = value.item()
+        kind = type(value)
+        if value is None or kind in (bool, str, int) or (kind is float and math.isfinite(value)):
+            return value
+        if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+            return {ARRAY: self._name(value, name)}
+        if kind in (list, tuple, set, frozenset) or isinstance(value, Mapping):
+            return self._several(value, name)
+        for tag, form in FORMS.items():
+            if isinstance(value, form.types):
+                return {tag: self.tree(form.parts(value), name)}
+        if _is_record(kind):
+            parts = {p: self.tree(each, f"{name}/{p}") for p, each in _state_of(value).items()}
+            return {CLASS: kind.__name__, **parts}
+        if callable(value) and not isinstance(value, type):
+            return {"function": [function_name(value)]}
+        raise OptionError(
+            f"Files can't hold {quote(value)}, of type {kind.__name__}: leave it out before saving."
+        )
+
+    def _several(self, value: Any, name: str) -> Tree:
+        if isinstance(value, Mapping):
+            keys = [self.tree(key, f"{name}/keys/{k}") for k, key in enumerate(value)]
+            return {"dict": [*zip(keys, self._several([*value.values()], name), strict=True)]}
+        if isinstance(value, set | frozenset):  # their order differs between sessions
+            return {"set": self._several(sorted(value, key=repr), name)}
+        return [self.tree(part, f"{name}/{k}") for k, part in enumerate(value)]
+
+    def _name(self, array: Array, name: str) -> str:
+        data = array.copy(order="K")  # sums depend on the order of values in memory
+        by_columns = data.flags.f_contiguous and not data.flags.c_contiguous
+        digest = hashlib.blake2b(data.tobytes(order="F" if by_columns else "C"), digest_size=16)
+        digest.update(f"{data.dtype.str} {data.shape} {by_columns}".encode())
+        known = self._names.setdefault(digest.digest(), name)
+        if known == name:
+            self.arrays[name] = data
+        return known
+
+
+class _Reader:
+    """Makes values of trees; raises an error, of whatever kind, where a tree is no value's."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        members = archive.infolist()
+        if MANIFEST not in archive.namelist():
+            raise FileError(NO_FILE)
+        # Members are stored as they are, so that a small file can't hold a large one.
+        if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+            raise FileError("it is compressed, as `save` does not; unpack it before loading")
+        self._archive, self._manifest = archive, json.loads(archive.read(MANIFEST))
+        self._left = MOST_BYTES * Path(str(archive.filename)).stat().st_size
+
+    def results(self) -> Any:
+        """Return the results, of this schema."""
+        if not isinstance(self._manifest, dict) or self._manifest.get("format") != FORMAT:
+            raise FileError(NO_FILE)
+        schema, about = self._manifest["schema"], self._manifest["about"]
+        if schema != SCHEMA:
+            age, remedy = "an older", "fit again, and save again"
+            if schema > SCHEMA:
+                age, remedy = "a newer", "update pyinterp-stats"
+            raise FileError(
+                f"it was saved by {age} version ({quote(about.get('pyinterp-stats'), 40)}, schema "
+                f"{schema}; this one reads {SCHEMA}): {remedy}"
+            )
+        return self._value(self._manifest["results"])
+
+    def _value(self, tree: Tree) -> Any:
+        if isinstance(tree, list):
+            return tuple(map(self._value, tree))
+        if not isinstance(tree, dict):
+            return tree
+        tag, parts = next(iter(tree.items()))
+        if tag == ARRAY:
+            return self._array(parts)
+        if tag == CLASS:
+            state = {name: self._value(part) for name, part in tree.items() if name != CLASS}
+            for kind in records():
+                if kind.__name__ == parts and _takes(kind, state):
+                    return kind(**state)
+            raise FileError(f"this version knows no {quote(parts, 40)} of such parts")
+        return FORMS[tag].value(*map(self._value, parts))
+
+    def _array(self, name: str) -> Array:
         data = self._archive.read(name + SUFFIX)
-        if hashlib.sha256(data).hexdigest() != self._digests[name]:
+        if hashlib.sha256(data).hexdigest() != self._manifest["arrays"][name]:
             raise FileError(f"its member {quote(name)} was changed")
-        array = array_of(data)
+        array: Array = np.load(io.BytesIO(data), allow_pickle=False)
         self._left -= array.nbytes
         if self._left < 0:
             raise FileError(f"it takes more than {MOST_BYTES} times its size")
         return array
 
 
-def check_schema(manifest: Any) -> None:
-    """Raise `FileError` unless a manifest is of this schema."""
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise FileError(NO_FILE)
-    schema, about = manifest.get("schema"), manifest.get("about")
-    if type(schema) is not int or schema < 1 or not isinstance(about, dict):
-        raise FileError("its manifest is damaged")
-    if schema < SCHEMA:
-        raise FileError(
-            f"it was saved by an older version (schema {schema}; this one reads {SCHEMA}): fit "
-            "again, and save again"
-        )
-    if schema > SCHEMA:
-        raise FileError(
-            f"it was saved by a newer version ({quote(about.get('pyinterp-stats'), 40)}, schema "
-            f"{schema}; this one reads up to {SCHEMA}): update pyinterp-stats"
-        )
+def _takes(kind: type, state: Mapping[str, Any]) -> bool:
+    try:
+        signature(kind).bind(**state)
+    except TypeError:
+        return False
+    return True
 
 
-def array_of(data: bytes, kinds: str = NUMBERS) -> npt.NDArray[Any]:
-    """Return the array of a member, whose size its header must tell rightly, of some kinds."""
-    file = io.BytesIO(data)
-    version = np.lib.format.read_magic(file)
-    if version != (1, 0):
-        raise FileError("an array has an unknown form")
-    shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-    # Values of no bytes would be any number of them.
-    if dtype.kind not in kinds or dtype.hasobject or not dtype.itemsize:
-        raise FileError(f"an array has values of type {short(dtype)}")
-    if int(np.prod(shape, dtype=object)) * dtype.itemsize != len(data) - file.tell():
-        raise FileError("an array is cut off")
-    file.seek(0)
-    array: npt.NDArray[Any] = np.load(file, allow_pickle=False)
-    return array
+@cache
+def records() -> list[type]:
+    """Return the classes of this package of which files hold objects."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("pyinterp.")]
+    every = [kind for module in modules for kind in vars(module).values()]
+    return [kind for kind in every if isinstance(kind, type) and _is_record(kind)]
+
+
+def _is_record(kind: type) -> bool:
+    """Whether objects of a class are what they are made of: no others do work as they are made.
+
+    Designs of formulas, which evaluate code, are none.
+    """
+    ours = kind.__module__.startswith("pyinterp.") and kind.__name__[0] != "_"
+    return ours and (is_dataclass(kind) or hasattr(kind, "_fields") or hasattr(kind, STATE))
+
+
+STATE = "state_on_file"  # a method that returns the arguments that make an equal object
+
+
+def _state_of(value: Any) -> dict[str, Any]:
+    """Return the arguments with which the class of a value makes an equal one."""
+    if hasattr(value, STATE):
+        return dict(value.state_on_file())
+    if is_dataclass(value):
+        return {part.name: getattr(value, part.name) for part in fields(value) if part.init}
+    return dict(value._asdict())
+
+
+def function_name(function: Any) -> str:
+    """Return what a function is called; a partial one by its function."""
+    inner = function.func if isinstance(function, partial) else function
+    return str(getattr(inner, "__qualname__", type(inner).__name__))

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import stat
-import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from pyinterp.errors import OptionError, quote, reason
 
-# Open files of processes: links that only the system can follow.
-DESCRIPTOR = re.compile(r"(/proc/.+|/dev)/fd/\d+")
+# A name there may be that of an open file, which nothing may take the place of.
+SYSTEM = ("/dev/", "/proc/")
 
 
 def whole_file(path: str | os.PathLike[str]) -> AbstractContextManager[Path]:
     """Yield the path of a temporary file, which takes the place of `path` at the end.
 
     It is flushed to the disk before. An error, a kill or a full disk leaves the old file as it was.
-    The new one has its mode. Links stay, and what they lead to is written. Into a pipe, a device or
-    an open file such as "/dev/stdout" the content is written at the end, and nothing is replaced.
+    The new one has its mode. Links stay, and what they lead to is written.
 
     Parameters
     ----------
@@ -35,29 +31,21 @@ def whole_file(path: str | os.PathLike[str]) -> AbstractContextManager[Path]:
     OptionError
         If no file, or none that you may write, can have this name.
     """
-    target, mode = target_of(path)
-    return _in_place_of(target, mode) if _is_file(mode) else _into(target)
-
-
-def _is_file(mode: int) -> bool:
-    return not mode or stat.S_ISREG(mode)
+    return _in_place_of(*target_of(path))
 
 
 def target_of(path: str | os.PathLike[str]) -> tuple[Path, int]:
-    """Return what is written when `path` is, with its type and mode; 0 if it is not there.
-
-    An open file of a process takes what comes, as devices do, and has their type.
-    """
+    """Return what is written when `path` is, with its type and mode; 0 if it is not there."""
     place, mode = place_of(path)
-    target, name = _end_of_links(place), quote(str(path), 100)
-    if DESCRIPTOR.fullmatch(str(target)):
-        mode = stat.S_IFCHR
-    if stat.S_ISDIR(mode) or stat.S_ISSOCK(mode):
-        raise OptionError(f"`path` must name a file, but {name} is a folder, or a socket.")
+    target, name = place.resolve(), quote(str(path), 100)
+    if (mode and not stat.S_ISREG(mode)) or str(place.absolute()).startswith(SYSTEM):
+        raise OptionError(
+            f"`path` must name a file, but {name} is a folder, a pipe or a device: give another "
+            "path."
+        )
     if not target.parent.is_dir():
         raise OptionError(f"The folder of `path` must exist, but {name} is in none: make it first.")
-    written = [target] * bool(mode) + [target.parent] * _is_file(mode)
-    if not all(os.access(each, os.W_OK) for each in written):
+    if not all(os.access(each, os.W_OK) for each in [target.parent] + [target] * bool(mode)):
         raise OptionError(f"You must be allowed to write {name} and its folder: give another path.")
     return target, mode
 
@@ -84,13 +72,6 @@ def place_of(path: str | os.PathLike[str], option: str = "path") -> tuple[Path, 
     return place, 0
 
 
-def _end_of_links(path: Path) -> Path:
-    path = path.parent.resolve() / path.name
-    if DESCRIPTOR.fullmatch(str(path)) or not path.is_symlink():
-        return path
-    return _end_of_links(path.parent / path.readlink())
-
-
 @contextmanager
 def _in_place_of(target: Path, old: int) -> Iterator[Path]:
     """Yield the path of a file for nobody else, of a short name, which is moved to another."""
@@ -109,24 +90,6 @@ def _in_place_of(target: Path, old: int) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
     with suppress(OSError):  # not every system can flush a folder
         _flush(target.parent)
-
-
-@contextmanager
-def _into(target: Path) -> Iterator[Path]:
-    """Yield the path of a file whose content is written into one that may be unable to seek."""
-    with open(target, "wb", opener=_handle) as out, TemporaryDirectory() as folder:
-        temporary = Path(folder, f"whole{target.suffix}")
-        yield temporary
-        out.write(temporary.read_bytes())
-
-
-def _handle(path: str, _: int) -> int:
-    """Open what is there, of which nothing is cut off or overwritten."""
-    if Path(path).parent not in (Path("/dev/fd"), Path("/proc/self/fd").resolve()):
-        return os.open(path, os.O_WRONLY | os.O_APPEND)
-    with suppress(AttributeError, ValueError):  # none, or closed
-        sys.stdout.flush()  # what was printed before stands before
-    return os.dup(int(Path(path).name))  # is at the same place in the file
 
 
 def _flush(path: Path) -> None:

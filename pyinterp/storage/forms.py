@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
-from pyinterp.errors import FileError, OptionError, PyinterpError, quote
+from pyinterp.errors import FileError, OptionError, quote
 from pyinterp.storage.texts import KeyText
 
 OFFSET = re.compile(r"UTC([+-]\d\d:\d\d)?")
@@ -62,15 +62,10 @@ def _values(column: pd.Series[Any] | pd.Index) -> Any:
 
 
 def _series(values: Any, name: Any, index: pd.Index) -> pd.Series[Any]:
-    # Tables take many times the memory of texts of numpy, and of one value for all rows.
-    if values.shape != (len(index),) or values.dtype.kind in "SU":
-        raise FileError("a column has other rows than its table, or texts of numpy")
     return pd.Series(values, index, values.dtype, name)
 
 
 def _index(values: Any, name: Any) -> pd.Index:
-    if values.dtype.kind in "SU":
-        raise FileError("an index has texts of numpy")
     return pd.Index(values, values.dtype, name=name, tupleize_cols=False)
 
 
@@ -102,11 +97,7 @@ def _column(dtype: str, values: Any) -> ExtensionArray:
         zone = _zone(dtype.removesuffix("]").partition(", ")[2])
         return pd.DatetimeIndex(values).tz_localize("UTC").tz_convert(zone).array
     # pandas 2 has the type under no name.
-    text: Any = pd.StringDtype(na_value=np.nan)
-    kind = text if dtype == "str" else pd.api.types.pandas_dtype(dtype)
-    # Types of numpy, such as texts of 1,000 characters, can be larger than what they hold.
-    if values.dtype.kind != "O" or isinstance(kind, np.dtype):
-        raise FileError(f"a column of type {quote(dtype)} has values of another one")
+    kind: Any = pd.StringDtype(na_value=np.nan) if dtype == "str" else dtype
     return cast(ExtensionArray, pd.array(values, dtype=kind))
 
 
@@ -118,14 +109,16 @@ def _stamp(moment: Any, zone: str | None) -> pd.Timestamp:
 def _zone_of(zone: datetime.tzinfo) -> str:
     if isinstance(zone, datetime.timezone):  # its name may be one of a zone with summer time
         zone = datetime.timezone(zone.utcoffset(None))
-    return _zone(str(zone), OptionError)
+    return _zone(str(zone))
 
 
 @cache  # names are read from the disk
-def _zone(name: str, error: type[PyinterpError] = FileError) -> str:
+def _zone(name: str) -> str:
     """Return the name of a time zone, if it is one: others may name files to open."""
     if not OFFSET.fullmatch(name) and name not in available_timezones():
-        raise error(f"Files can't hold the time zone {quote(name)}: convert its times to UTC.")
+        raise OptionError(
+            f"Files can't hold the time zone {quote(name)}: convert its times to UTC."
+        )
     return name
 
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import importlib.metadata
 import os
 from typing import Any
 
-import numpy as np
-
-from pyinterp.errors import FileError, reason
 from pyinterp.storage import archive
 
 # Where the classes of results are: those of a file are among them.
@@ -31,8 +26,7 @@ class Savable:
         Parameters
         ----------
         path : str or path
-            Such as "wine.pyinterp". An old file stays as it is until the new one is whole. Pipes
-            and devices are written into.
+            Such as "wine.pyinterp". An old file stays as it is until the new one is whole.
 
         Raises
         ------
@@ -47,33 +41,17 @@ class Savable:
         >>> pi.load("pfi.pyinterp").tidy().equals(pfi.tidy())
         True
         """
-        write(self, path)
-
-    def check_state(self) -> None:
-        """Raise an error, of whatever kind, if parts that were read do not go together."""
-        str(self)
-
-
-def write(results: Savable, path: str | os.PathLike[str]) -> None:
-    """Write results to a file, as `Savable.save` does."""
-    about = {}
-    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-        about["pyinterp-stats"] = importlib.metadata.version("pyinterp-stats")
-    archive.save(results, path, about)
+        archive.save(self, path)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Return the results that ``save`` wrote to a file.
 
-    Nothing in the file is run: it is read as data, of which sizes, digests and types are checked.
+    Nothing in the file is run: it is read as data, of which digests are checked.
 
     Parameters
     ----------
     path : str or path
-    trusted : list of str or type
-        For files with models (``save(models=True)``): types to trust beside those that skops
-        trusts, as in ``skops.io.load``. The error of a file with others has their names. A trusted
-        type is made of what the file says: trust it only if you trust who made the file.
 
     Returns
     -------
@@ -82,10 +60,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     FileError
-        If there is no such file, if it is damaged, or if a newer version wrote it. If it has
-        models of types that are not trusted, or skops is not installed.
+        If there is no such file, if it is damaged, or if another version wrote it.
     OptionError
-        If no file can have this path, or `trusted` is no list of types.
+        If no file can have this path.
 
     Examples
     --------
@@ -102,12 +79,4 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     for package in RESULTS:
         importlib.import_module(package)
-    results: Any = archive.load(path, Savable)
-    try:
-        with np.errstate(all="ignore"):
-            results.check_state()
-    except Exception as error:
-        raise FileError(
-            f"{str(path)!r} can't be read: its parts do not go together ({reason(error)})."
-        ) from error
-    return results
+    return archive.load(path, Savable)

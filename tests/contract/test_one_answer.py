@@ -24,7 +24,6 @@ PLANS: dict[str, Any] = {
     "half-sample": pi.HalfSampling(6, pairs=6),
     "corrected": pi.Bootstrap(6),
     "bootstrap": pi.NestedBootstrap(60, splits=2),
-    "nested-cv": pi.NestedCrossValidation(4, repeats=5),
 }
 COV_TYPES = {
     "half-sample": "half-sample",
@@ -32,7 +31,6 @@ COV_TYPES = {
     "naive": "corrected",
     "bootstrap": "bootstrap",
     "bootstrap-bca": "bootstrap",
-    "nested-cv": "nested-cv",
     "ustat": "model",
     "rows": "model",
 }

@@ -39,7 +39,6 @@ ENGINES = {
 PLANS = {
     "half-sample": pi.HalfSampling(2, pairs=5),
     "corrected": pi.Subsampling(2),
-    "nested-cv": pi.NestedCrossValidation(3, repeats=2),
     "bootstrap": pi.NestedBootstrap(3, 2),
 }
 TWO = ["x", "z"]

@@ -202,7 +202,6 @@ TABLE = {
     "differences": {"reference": "group", "relation": "choice"},
     "equality_test": {},
     "ranks": {"largest_first": "flag", "draws": "draws", "seed": "natural"},
-    "rope_test": {"rope": "positive"},
     "sample_size": {
         "effect": "positive",
         "width": "positive",
@@ -220,12 +219,9 @@ TABLES = {
     "res": OF_A_FIT,
     "fm": OF_A_FIT,
     "pf": tuple(
-        name
-        for name in TABLE
-        if name not in ("flat_test", "differences", "equality_test", "rope_test")
+        name for name in TABLE if name not in ("flat_test", "differences", "equality_test")
     ),
     "pfg": ("differences", "equality_test", "summary", "plot"),
-    "pfc": ("rope_test",),
     "pf0": ("conf_int", "summary", "t_test"),
     "pdx": ("conf_int", "plot", "summary_frame", "summary", "row_frame", "flat_test"),
     "pdxg": ("plot", "summary"),
@@ -249,7 +245,6 @@ BASE = {
     "t_test": {"hypotheses": "'x = z'"},
     "wald_test": {"hypotheses": "'x = z'"},
     "f_test": {"hypotheses": "'x = z'"},
-    "rope_test": {"rope": "0.1"},
     "sample_size": {"effect": "0.1"},
     "to_excel": {"path": "new_file() + '.xlsx'"},
     "to_docx": {"path": "new_file() + '.docx'"},
@@ -276,7 +271,6 @@ PLANS = {
         "split_by": "choice",
         "cluster": "by",
     },
-    "NestedCrossValidation": {"folds": "count", "repeats": "count"},
 }
 SMALL = {
     "Bootstrap": {"refits": "3"},
@@ -284,7 +278,6 @@ SMALL = {
     "Subsampling": {"refits": "3"},
     "HalfSampling": {"refits": "2", "pairs": "5"},
     "NestedBootstrap": {"bootstraps": "50", "splits": "2"},
-    "NestedCrossValidation": {"folds": "3", "repeats": "2"},
 }
 
 
@@ -339,7 +332,6 @@ def _learners() -> list[Call]:
         "design": "choice",
         "design_state": "choice",
         "unseen_levels": "choice",
-        "trusted": "flag",
         **SPECIFICATION,
     }
     arrays = {"endog": "response", "exog": "variables", "estimator": "estimator", **SPECIFICATION}
@@ -564,7 +556,6 @@ def _several() -> list[Call]:
         "reference": "choice",
         "pairs": "choice",
         "paired": "flag",
-        "rope": "choice",
         **READING,
     }
     return [
@@ -595,13 +586,6 @@ def _several() -> list[Call]:
                 "caption": "flag",
             },
             base={"results": "[pf, tree.pfi()]"},
-            positional=1,
-        ),
-        Call(
-            name="referee",
-            callee="pi.referee",
-            kinds={"res": "one", "path": "page file", "features": "features"},
-            base={"res": "res"},
             positional=1,
         ),
         Call(
@@ -668,7 +652,7 @@ def _several() -> list[Call]:
         ),
         Call(
             name="RGrid",
-            callee="(lambda *a, **k: fm.pd('x', grid=pi.RGrid(*a, **k)))",
+            callee="(lambda *a, **k: fm.pd('x', grid=pi.r_style.RGrid(*a, **k)))",
             kinds={name: CURVE[name] for name in list(CURVE)[:7]},
         ),
         Call(

@@ -139,7 +139,6 @@ OF_LEARNER = {
     "design": ["'matrix'", "'frame'"],
     "design_state": ["'refit'"],
     "unseen_levels": ["'allow'"],
-    "trusted": ["False"],
 }
 OF_PLAN = {
     "plan": [
@@ -151,7 +150,6 @@ OF_PLAN = {
         "pi.CrossValidation(3)",
         "pi.CrossValidation(3, cluster='{s}')",
         "pi.Holdout(0.5)",
-        "pi.NestedCrossValidation(3, repeats=2)",
         "pi.NestedBootstrap(8, splits=2)",
         "KFold(3)",
         "TimeSeriesSplit(3)",
@@ -201,7 +199,7 @@ BY_RESPONSE = {
 }
 OF_INFERENCE = {
     "cov_type": [
-        "'half-sample'", "'corrected'", "'rows'", "'naive'", "'nested-cv'", "'bootstrap'",
+        "'half-sample'", "'corrected'", "'rows'", "'naive'", "'bootstrap'",
         "'bootstrap-bca'", "'ustat'", "'delta'",
     ],
     "alternative": ["'greater'", "'less'"],

@@ -99,7 +99,6 @@ SOME_ARGUMENTS = {
         "design_state",
         "missing",
         "unseen_levels",
-        "trusted",
         "subset",
         "weights",
         "weights_type",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import threading
@@ -17,7 +16,6 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import ShuffleSplit
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
@@ -35,11 +33,8 @@ def draw(rng: np.random.Generator) -> pd.DataFrame:
 PLANS: dict[str, Any] = {
     "half-sampling": pi.HalfSampling(3, pairs=5),
     "bootstrap": pi.Bootstrap(4, cluster="c"),
-    "folds": pi.CrossValidation(3, strata="g"),
-    "nested": pi.NestedCrossValidation(3, repeats=2),
     "nested bootstrap": pi.NestedBootstrap(4, splits=2),
     "fresh": pi.FreshDraws(draw, 4),
-    "splitter": ShuffleSplit(4, test_size=0.4),
     "list": [(np.arange(30), np.arange(30, 60)), (np.arange(20, 60), np.arange(20))],
 }
 
@@ -134,7 +129,7 @@ def test_numbers_are_the_same_with_and_without(plan, frame, tmp_path) -> None:
     same(fit(checkpoint=tmp_path), plain)
 
 
-@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("plan", ["half-sampling", "fresh", "list"])
 def test_shards_make_the_results_of_one_process(plan, frame, tmp_path) -> None:
     fit = partial(learner(frame).fit, PLANS[plan], seed=1)
     for number in (2, 1, 2):  # in any order, one of them repeated
@@ -147,9 +142,7 @@ def test_shards_make_the_results_of_one_process(plan, frame, tmp_path) -> None:
     ("formula", "options"),
     [
         ("y ~ x + z", {"weights": "w", "weights_type": "sampling"}),
-        ("y ~ x + z", {"weights": "w", "weights_type": "frequency"}),
         ("y ~ center(x) + C(g)", {"design_state": "refit", "design": "matrix"}),
-        ("y ~ x + g", {"groups": {"both": ["x", "g"]}}),
     ],
 )
 def test_options_of_learners_and_jobs(formula, options, n_jobs, frame, tmp_path) -> None:
@@ -214,7 +207,6 @@ CHANGES: dict[str, tuple[str, Callable[[pd.DataFrame], Any]]] = {
         lambda f: pi.Learner.from_formula("y ~ x * z", f, TREE).fit,
     ),
     "weights": ("data", lambda f: learner(f, weights="w", weights_type="sampling").fit),
-    "subset": ("data", lambda f: learner(f, subset="x > 0").fit),
     "plan": (
         r"plan: Bootstrap\(refits=4\) there, Bootstrap\(refits=5\) here",
         lambda f: partial(learner(f).fit, resampling=pi.Bootstrap(5)),
@@ -231,14 +223,6 @@ CHANGES: dict[str, tuple[str, Callable[[pd.DataFrame], Any]]] = {
     "design": (
         "options.*design_state='refit'",
         lambda f: learner(f, design="matrix", design_state="refit").fit,
-    ),
-    "levels": (
-        "options.*unseen_levels='raise'.*unseen_levels='allow'",
-        lambda f: learner(f, unseen_levels="allow").fit,
-    ),
-    "evaluation rows": (
-        "options.*max_evaluation_rows=None.*max_evaluation_rows=50",
-        lambda f: partial(learner(f).fit, max_evaluation_rows=50),
     ),
     "models": (
         "options.*keep_models=True.*keep_models=False",
@@ -401,20 +385,6 @@ def test_shards_may_start_at_the_same_moment(seed, frame, tmp_path, monkeypatch)
     same(joined, made.fit(pi.Bootstrap(4), seed=joined.seed))
 
 
-def test_a_kill_before_the_facts_leaves_a_new_folder(frame, tmp_path, monkeypatch) -> None:
-    """The call is written, its facts are not; then other facts may come."""
-    written = json.dumps
-    monkeypatch.setattr(json, "dumps", lambda *a, **k: 1 / 0 if "indent" in k else written(*a, **k))
-    with pytest.raises(ZeroDivisionError):
-        learner(frame).fit(pi.Bootstrap(3), seed=1, checkpoint=tmp_path)
-    monkeypatch.undo()
-    assert (tmp_path / "call.pickle").exists()
-    with pytest.raises(FileError, match="is no checkpoint"):
-        pi.join(tmp_path)
-    learner(frame).fit(pi.Bootstrap(3), seed=2, checkpoint=tmp_path)
-    same(pi.join(tmp_path), learner(frame).fit(pi.Bootstrap(3), seed=2))
-
-
 HOLDING = """
 import sys
 from pathlib import Path
@@ -427,12 +397,7 @@ with Checkpoint(Path(sys.argv[1])).lock(sys.argv[2], shared=len(sys.argv) > 3):
 
 @pytest.mark.parametrize(
     ("held", "asked"),
-    [
-        (("whole",), {}),
-        (("whole",), {"shard": (1, 2)}),
-        (("whole", "shared"), {}),
-        (("1 of 2",), {"shard": (1, 2)}),
-    ],
+    [(("whole",), {}), (("whole", "shared"), {}), (("1 of 2",), {"shard": (1, 2)})],
 )
 def test_a_second_process_is_refused(held, asked, frame, tmp_path) -> None:
     fit = partial(learner(frame).fit, pi.Bootstrap(4), seed=1, checkpoint=tmp_path)
@@ -449,21 +414,6 @@ def test_a_second_process_is_refused(held, asked, frame, tmp_path) -> None:
             fit(shard=(2, 2))
         other.kill()  # whose lock ends with it
     fit(**asked)
-
-
-def test_files_of_a_kill_are_swept(frame, tmp_path) -> None:
-    fit = partial(learner(frame).fit, pi.Bootstrap(4), seed=1, checkpoint=tmp_path)
-    fit(shard=(1, 2))
-    mine, another = (tmp_path / "refits" / f".00000{k}-0123abcd.pickle" for k in (1, 2))
-    foreign = tmp_path / "refits" / ".nfs0001"
-    for file in (mine, another, foreign):
-        file.write_bytes(b"half")
-    fit(shard=(1, 2))
-    assert not mine.exists()
-    assert another.exists()  # another shard may be writing it
-    fit()
-    assert not another.exists()
-    assert foreign.exists()
 
 
 def test_a_missing_shard_is_named(frame, tmp_path) -> None:

@@ -67,7 +67,7 @@ CASES: dict[str, tuple[str, Any, Any, list[Question]]] = {
     "folds": (
         "y ~ a + b + c",
         HistGradientBoostingRegressor(max_iter=5),
-        pi.NestedCrossValidation(3),
+        pi.CrossValidation(3),
         [lambda r: r.pfi(), lambda r: r.loss()],
     ),
     "one model": (

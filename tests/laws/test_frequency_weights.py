@@ -46,7 +46,6 @@ PLANS = {
     "bootstrap": pi.Bootstrap(3),
     "subsampling": pi.Subsampling(3),
     "cross-validation": pi.CrossValidation(3),
-    "nested-cv": pi.NestedCrossValidation(3, repeats=2),
     "nested bootstrap": pi.NestedBootstrap(3, 2),
     "holdout": pi.Holdout(0.6),
 }

@@ -75,7 +75,6 @@ PLANS = {
     "half-sample": (pi.HalfSampling(3, pairs=5), "half-sample"),
     "corrected": (pi.Bootstrap(4), "corrected"),
     "naive": (pi.Bootstrap(4), "naive"),
-    "nested-cv": (pi.NestedCrossValidation(3, repeats=1), "nested-cv"),
     "bootstrap": (pi.NestedBootstrap(3, splits=3), "bootstrap"),
     "bootstrap-bca": (pi.NestedBootstrap(3, splits=3), "bootstrap-bca"),
     "ustat": (pi.Holdout(0.5), "ustat"),

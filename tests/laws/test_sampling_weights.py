@@ -329,7 +329,6 @@ def test_learners_are_fitted_with_the_weights(estimator: object) -> None:
         pi.Bootstrap(3),
         pi.Subsampling(3),
         pi.CrossValidation(3),
-        pi.NestedCrossValidation(3, repeats=2),
         pi.NestedBootstrap(3, 2),
         pi.Holdout(0.6),
     ],

@@ -68,7 +68,6 @@ PLANS: dict[str, Callable[[], Any]] = {
     "subsampling": lambda: pi.Subsampling(4),
     "folds": lambda: pi.CrossValidation(4),
     "holdout": lambda: pi.Holdout(0.6),
-    "nested folds": lambda: pi.NestedCrossValidation(3, repeats=2),
     "nested bootstrap": lambda: pi.NestedBootstrap(20),
 }
 
@@ -128,7 +127,6 @@ OTHERS: list[tuple[str, str, str, Ask]] = [
 ]
 VARIANCES = {
     "halves": ("half-sample", "corrected", "naive"),
-    "nested folds": ("nested-cv", "corrected"),
     "nested bootstrap": ("bootstrap", "bootstrap-bca"),
     "model": ("ustat", "rows"),
 }

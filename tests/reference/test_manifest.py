@@ -139,7 +139,7 @@ def curve(entry: dict[str, str], **changed: Any) -> pd.DataFrame:
 
 def averaged(entry: dict[str, str], average: str) -> pd.DataFrame:
     """A mean over rows that R is given as a function."""
-    grid = pi.RGrid(grid_resolution=11)
+    grid = pi.r_style.RGrid(grid_resolution=11)
     found = fitted(entry["model"], "friedman1").pd("x1", grid=grid, average=average)
     return pd.DataFrame({"x1": found.summary_frame()["value"], "yhat": found.params})
 

@@ -482,7 +482,6 @@ class TestOtherCovTypes:
         [
             ("corrected", r'splits of different bootstrap samples.*use "bootstrap"'),
             ("half-sample", "needs at least 5 pairs"),
-            ("nested-cv", "needs folds within folds"),
             ("rows", "needs one fitted model, not several refits: .* or leave `cov_type` out"),
             ("ustat", "needs one fitted model, not several refits"),
         ],

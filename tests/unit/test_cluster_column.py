@@ -82,7 +82,7 @@ def test_products_of_all_columns_have_none_of_clusters(visits: pd.DataFrame) -> 
     pd.testing.assert_series_equal(res.params, named.params)
 
 
-@pytest.mark.parametrize("options", [{"design": "frame"}, {"trusted": False}, {"subset": "x < 2"}])
+@pytest.mark.parametrize("options", [{"design": "frame"}, {"subset": "x < 2"}])
 def test_ways_of_reading(visits: pd.DataFrame, options: dict[str, Any]) -> None:
     by_dot, by_name = (
         fit(formula, visits, PLANS["bootstrap"], **options)

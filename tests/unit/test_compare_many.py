@@ -90,21 +90,6 @@ def test_metrics_are_compared_with_their_sign(three: dict[str, Any]) -> None:
     assert pi.compare(three, metric="rmse").params["lm - b"] == pytest.approx(difference)
 
 
-def test_the_bayesian_test_is_the_posterior_of_corani_and_benavoli(three: dict[str, Any]) -> None:
-    compared, rope = pi.compare(three["lm"], three["ridge"], rope=0.1), 0.1
-    values = compared.refit_frame().iloc[:, 0].to_numpy()
-    m, share = len(values), compared.context.n_evaluation / N
-    scale = np.sqrt((1 / m + share / (1 - share)) * values.var(ddof=1))
-    posterior = stats.t(m - 1, values.mean(), scale)
-    left, inside, right = compared.rope_test(rope).iloc[0]
-    assert left == pytest.approx(posterior.cdf(-rope), rel=1e-9)
-    assert inside == pytest.approx(posterior.cdf(rope) - posterior.cdf(-rope), rel=1e-9)
-    assert right == pytest.approx(posterior.sf(rope), rel=1e-9)
-    assert "Bayesian" in str(compared)
-    with pytest.raises(InferenceError, match="repeated splits"):
-        three["lm"].loss(cov_type="naive").rope_test(rope)
-
-
 def test_independent_results_have_welchs_test() -> None:
     samples = [data(1), data(2).iloc[:50]]
     losses = [np.square(s["y"] - s["a"]).to_numpy() for s in samples]
@@ -198,7 +183,6 @@ def test_headers_of_independent_results_have_both_sides() -> None:
         ({"paired": False}, "same resamples"),
         ({"loss": "squared", "metric": "rmse"}, "not both"),
         ({"names": ["a", "b", "c"]}, "not both"),
-        ({"rope": -1.0}, "`rope` must be"),
     ],
 )
 def test_wrong_comparisons_are_refused(

@@ -64,7 +64,6 @@ def test_the_default_variance_is_the_best_that_refits_can_serve() -> None:
     rows = np.arange(2)
     expected: dict[str, tuple[list[Group | None], float]] = {
         "half-sample": ([None, None, Group("pair", 0), Group("pair", 0)], 0.5),
-        "nested-cv": ([Group("fold", k, size=2) for k in range(2)], 0.5),
         "bootstrap": ([Group("bootstrap", k) for k in range(2)], 0.5),
         "corrected": ([None, None], 0.5),
         "naive": ([None, None], 0.0),

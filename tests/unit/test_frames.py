@@ -339,7 +339,6 @@ WIDE = pd.DataFrame(RNG.normal(size=(N, 400)), columns=[f"{i}" + "w" * 300 for i
         lambda: pi.Learner.from_formula("y ~ .", WIDE.assign(y=Y), LINEAR, groups={LONG: 3}),
         lambda: pi.Learner(Y, pd.concat([WIDE, WIDE], axis=1), LINEAR),
         lambda: pi.Learner(WIDE, X, LINEAR),
-        lambda: pi.Learner.from_formula("y ~ .", WIDE.assign(y=Y), LINEAR, trusted=WIDE),  # type: ignore[arg-type]  # wrong
     ],
 )
 def test_messages_are_short_whatever_the_names(call: Any) -> None:

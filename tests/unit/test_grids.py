@@ -169,4 +169,4 @@ def test_quantiles_of_whole_numbers_are_observed() -> None:
 
 
 def test_grids_of_r_can_be_looked_up_whatever_their_categories_are_in() -> None:
-    assert hash(pi.RGrid(cats=["x"])) == hash(pi.RGrid(cats=("x",)))
+    assert hash(pi.r_style.RGrid(cats=["x"])) == hash(pi.r_style.RGrid(cats=("x",)))

@@ -263,10 +263,10 @@ class TestEstimands:
         text = " ".join(str(curve.summary()).split())
         assert "`x` is missing in 3 of 59 rows; the grid is of its other values" in text
         assert list(grid_of(results.pd("g"))) == ["a", "b", "c"]
-        for grid in ("equidistant", "unique", "r", pi.RGrid(quantiles=True)):
+        for grid in ("equidistant", "unique", "r", pi.r_style.RGrid(quantiles=True)):
             assert results.pd("x", grid=grid).params.notna().all()
         assert (
-            results.pd(["x", "z"], grid=pi.RGrid(chull=True, grid_resolution=5))
+            results.pd(["x", "z"], grid=pi.r_style.RGrid(chull=True, grid_resolution=5))
             .params.notna()
             .all()
         )

@@ -50,7 +50,6 @@ PLANS = {
     "bootstrap": pi.Bootstrap(3),
     "subsampling": pi.Subsampling(3),
     "folds": pi.CrossValidation(3),
-    "nested folds": pi.NestedCrossValidation(3, repeats=2),
     "nested bootstrap": pi.NestedBootstrap(3, splits=2),
     "holdout": pi.Holdout(),
 }

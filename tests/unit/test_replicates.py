@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import Fold, RefitEstimate, Replicates, Tally, combine
+from pyinterp.inference import Fold, RefitEstimate, Replicates, combine
 from pyinterp.inference.evaluations import places_of
 from pyinterp.inference.half_sample.variance import half_sample_t
 from pyinterp.inference.tally import contributions
@@ -42,29 +41,12 @@ def test_pairs_do_not_estimate_beside_others() -> None:
     np.testing.assert_array_equal(replicates.of_pairs, [[[5.0], [7.0]]])
     np.testing.assert_array_equal(evaluations.rows[evaluations.at[3]], [7, 8])
     assert (evaluations.correction, replicates.no_effect) == (0.5, 0.0)
-    assert replicates.folds == ()
     assert evaluations.bootstraps is None
     np.testing.assert_array_equal(evaluations.estimating_rows, [1, 2, 3])
     np.testing.assert_array_equal(evaluations.clusters, evaluations.rows)
     alone = Replicates.of(pairs, correction=0.5)
     assert values(alone) == [5.0, 6.0, 7.0, 8.0]
     assert not alone.evaluations.has_own_refits
-
-
-def test_folds_have_their_inner_refits() -> None:
-    refits = [
-        found(1, Group("fold", 0, size=3)),
-        found(2, Group("fold", 0, inner=True, size=3)),
-        found(3, Group("fold", 0, inner=True, size=3)),
-        found(4, Group("fold", 1, inner=True, size=3)),
-        found(5, Group("fold", 2, size=3)),
-    ]
-    replicates = Replicates.of(refits, correction=0.5)
-    assert values(replicates) == [1.0, 5.0]
-    first, second = replicates.folds  # of fold 1 the refit that estimates failed
-    assert (first.outer.value[0], first.number) == (1.0, 3)
-    assert [e.value[0] for e in first.inner] == [2.0, 3.0]
-    assert (second.outer.value[0], second.inner) == (5.0, ())
 
 
 def test_bootstrap_samples_are_numbered() -> None:
@@ -78,17 +60,13 @@ def test_differences_are_taken_part_by_part() -> None:
     def made(shift: float) -> Replicates:
         refits = [found(1, None), found(2, None)]
         refits += [found(v, Group("pair", 0)) for v in (3, 4)]
-        refits += [found(5, Group("fold", 0, size=2))]
-        refits += [found(6, Group("fold", 0, inner=True, size=2))]
         moved = [each._replace(estimate=one(each.estimate.value[0] + shift)) for each in refits]
         return Replicates.of(moved, correction=0.5, no_effect=0.0)
 
     first, second = made(10.0), made(0.0)
     both = combine([first, second], first.tally.minus(second.tally))
-    assert values(both) == [10.0] * 3
+    assert values(both) == [10.0] * 2
     np.testing.assert_array_equal(both.of_pairs, [[[10.0], [10.0]]])
-    (fold,) = both.folds
-    assert (fold.outer.value[0], fold.inner[0].value[0], fold.number) == (10.0, 10.0, 2)
     assert both.no_effect is None
     assert both.evaluations.correction == 0.5
 
@@ -227,13 +205,3 @@ def test_places_are_of_distinct_values() -> None:
     np.testing.assert_array_equal(distinct, [3, 7, 9])
     assert [each.tolist() for each in at] == [[1, 0, 0], [2], []]
     assert at[0].dtype == np.int32
-
-
-def test_measured_of_other_rows_is_refused() -> None:
-    replicates = Replicates.of([found(1, None), found(2, None)])
-    replicates.tally.check(replicates.evaluations)
-    other: Any = Replicates.of([found(1, None), found(4, None)])
-    with pytest.raises(Exception, match="another shape than its rows"):
-        replicates.tally.check(other.evaluations)
-    with pytest.raises(Exception, match="of other refits"):
-        Tally.stack([replicates.tally]).check(Replicates.of([found(1, None)]).evaluations)

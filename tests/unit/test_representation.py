@@ -27,6 +27,7 @@ FOLDERS = ("distributions", "samplers", "simulation")
 NAMES = {
     **vars(pi.samplers),
     **{name: getattr(pi, name) for name in pi.__all__},
+    "RGrid": pi.r_style.RGrid,
     **{name: getattr(distributions, name) for name in distributions.__all__},
     "KFold": KFold,
     "RandomForestRegressor": RandomForestRegressor,
@@ -84,9 +85,8 @@ CALLS: dict[str, Callable[[], Any]] = {
     "Holdout": partial(pi.Holdout, 0.5),
     "CrossValidation": partial(pi.CrossValidation, 5, repeats=2),
     "NestedBootstrap": partial(pi.NestedBootstrap, 30, splits=3),
-    "NestedCrossValidation": partial(pi.NestedCrossValidation, repeats=20),
     "Splits": lambda: pi.Splits(KFold(5), cluster="school"),
-    "RGrid": partial(pi.RGrid, quantiles=True, cats=["a"]),
+    "RGrid": partial(pi.r_style.RGrid, quantiles=True, cats=["a"]),
     "Categorical": samplers.Categorical,
     "Knockoff": samplers.Knockoff,
     "Residual": lambda: samplers.Residual(RandomForestRegressor(20), within_range=True),

@@ -6,9 +6,7 @@ import errno
 import os
 import socket
 import stat
-import subprocess
 import sys
-import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -159,111 +157,6 @@ def test_other_paths_are_refused(path: Any) -> None:
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, devices and modes of POSIX")
 
 
-def what_is_in(path: Path) -> object:
-    """Return what a file holds but its time."""
-    if path.suffix == ".xlsx":
-        return [sheet.to_json() for sheet in pd.read_excel(path, sheet_name=None).values()]
-    return path.read_bytes()
-
-
-@posix
-@every_writer
-def test_pipes_are_written_into(name: str, fit: Any, tmp_path: Path) -> None:
-    file, write = WRITERS[name]
-    (tmp_path / "file").mkdir()
-    pipe, got = tmp_path / file, tmp_path / "file" / file
-    os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: got.write_bytes(pipe.read_bytes()), daemon=True)
-    reader.start()
-    write(fit, pipe)
-    assert stat.S_ISFIFO(pipe.stat().st_mode)
-    reader.join(timeout=300)
-    assert not reader.is_alive()
-    written = tmp_path / "file" / f"other{pipe.suffix}"
-    write(fit, written)
-    assert what_is_in(got) == what_is_in(written)
-    assert sorted(each.name for each in tmp_path.iterdir()) == sorted([file, "file"])
-
-
-@posix
-def test_devices_are_written_into(fit: Any, tmp_path: Path) -> None:
-    device = tmp_path / "null"
-    try:
-        os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
-    except PermissionError:
-        device = Path(os.devnull)  # which who may not make devices can't replace either
-    before = device.stat()
-    fit.pfi().save(device)
-    after = device.stat()
-    assert stat.S_ISCHR(after.st_mode)
-    assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
-
-
-@posix
-@pytest.mark.parametrize("folder", ["/dev/fd", "/proc/self/fd"])
-@pytest.mark.parametrize("by_link", [False, True])
-@pytest.mark.parametrize("flags", [os.O_WRONLY, os.O_WRONLY | os.O_APPEND])
-def test_open_files_are_written_where_they_are(
-    folder: str, by_link: bool, flags: int, tmp_path: Path
-) -> None:
-    if not Path(folder).is_dir():
-        pytest.skip(f"the system has no {folder}")
-    log, path = tmp_path / "run.log", tmp_path / "link"
-    handle = os.open(log, flags | os.O_CREAT)
-    try:
-        os.write(handle, b"before ")
-        if by_link:
-            path.symlink_to(f"{folder}/{handle}")
-        with whole_file(path if by_link else f"{folder}/{handle}") as temporary:
-            temporary.write_bytes(b"new")
-        os.write(handle, b" after")
-    finally:
-        os.close(handle)
-    assert log.read_bytes() == b"before new after"
-
-
-PRINTS = """
-import sys
-from pyinterp.storage import whole_file
-print("before", end=" ")
-with whole_file(sys.argv[1]) as temporary:
-    temporary.write_bytes(b"new")
-print(" after", end="", file=getattr(sys, sys.argv[1].rpartition("/")[2]))
-"""
-
-
-@posix
-@pytest.mark.parametrize("to", ["file", "end of file", "pipe"])
-def test_what_was_printed_stays(to: str, tmp_path: Path) -> None:
-    log = tmp_path / "run.log"
-    log.write_bytes(b"old ")
-    with log.open("ab" if to == "end of file" else "wb") as opened:
-        run = subprocess.run(  # noqa: S603 - our own code
-            [sys.executable, "-W", "ignore", "-c", PRINTS, "/dev/stdout"],
-            stdout=subprocess.PIPE if to == "pipe" else opened,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-            check=True,
-        )
-    got = run.stdout if to == "pipe" else log.read_bytes()
-    assert got == (b"old " if to == "end of file" else b"") + b"before new after"
-    assert [each.name for each in tmp_path.iterdir()] == ["run.log"]
-
-
-@posix
-def test_errors_write_nothing_into_pipes(tmp_path: Path) -> None:
-    pipe, got = tmp_path / "pipe", []
-    os.mkfifo(pipe)
-    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()), daemon=True)
-    reader.start()
-    opened = whole_file(pipe)
-    temporary = opened.__enter__()
-    temporary.write_bytes(b"half")
-    assert not opened.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
-    reader.join(timeout=300)
-    assert got == [b""]
-    assert not temporary.exists()
-
-
 @posix
 @pytest.mark.parametrize("old", [None, 0o600, 0o640, 0o644, 0o666])
 @pytest.mark.parametrize("mask", [0o022, 0o027, 0o077])
@@ -377,11 +270,12 @@ def test_folders_pipes_and_devices_are_not_loaded(tmp_path: Path) -> None:
 
 
 @posix
-def test_folders_and_sockets_are_not_written(tmp_path: Path, monkeypatch: Any) -> None:
+def test_only_files_are_written(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)  # names of sockets are short
+    os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("socket")
-        for path in (tmp_path, "socket", "", ".", ".."):
+        for path in (tmp_path, "socket", "pipe", os.devnull, "/dev/stdout", "", ".", ".."):
             with pytest.raises(OptionError, match=f"must name a file, but .*{path}' is a folder"):
                 whole_file(path)
     for path in ("none/x", tmp_path / "none" / "x"):

@@ -13,7 +13,6 @@ Module         Content
 `dialects`     Operators and functions of R's packages that are refused
 `factors`      Python code as factors: nothing that R would read in another way
 `algebra`      Terms as sets of products of factors: ``+ - : * / ^`` and ``.``
-`trust`        Formulas from elsewhere: a list of allowed code
 =============  =================================================================
 
 Refusals may grow in `dialects`; accepted formulas have to agree with R's ``model.matrix``.

@@ -69,7 +69,7 @@ class RGrid:
     >>> data = pi.datasets.load_diabetes()
     >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
     >>> res = learner.fit(pi.Holdout(0.7), seed=1)
-    >>> grid = pi.RGrid(quantiles=True, probs=[0.25, 0.75])
+    >>> grid = pi.r_style.RGrid(quantiles=True, probs=[0.25, 0.75])
     >>> res.pd("bmi", grid=grid).params.round(1).to_dict()
     {'bmi[23.2]': 127.0, 'bmi[29.275]': 179.0}
     """
@@ -233,8 +233,8 @@ def points_of(
     check_count("points", number, 2)
     if points is not None and (isinstance(grid, RGrid) or (isinstance(grid, str) and grid == "r")):
         raise OptionError(
-            "The grid of R's pdp takes the number of points from `pi.RGrid(grid_resolution=...)`, "
-            "not from `points`."
+            "The grid of R's pdp takes the number of points from "
+            "`pi.r_style.RGrid(grid_resolution=...)`, not from `points`."
         )
     axes = []
     for name, one in grids_of(names, grid).items():

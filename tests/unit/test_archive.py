@@ -11,10 +11,9 @@ import os
 import struct
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -24,13 +23,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from pyinterp._typing import FloatArray, IntArray
-from pyinterp.distributions.families import Distribution, Gamma, Poisson
+from pyinterp.distributions.families import Gamma, Poisson
 from pyinterp.errors import FileError, OptionError
-from pyinterp.resampling import Group
 from pyinterp.storage import AbsentFunction, archive
-from pyinterp.storage.codec import Reader
-from pyinterp.whatif import Engine
 
 ZONES = ["UTC", "Europe/Vienna", "America/St_Johns", "Asia/Kathmandu"]
 EXAMPLES = settings(
@@ -101,23 +96,14 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3).map(tuple),
     max_leaves=8,
 )
-# Values of types that a class states.
-typed = st.one_of(
-    values.map(lambda v: (v, Any)),
-    st.lists(values, max_size=3).map(lambda v: (v, list[Any])),
-    st.lists(keys, max_size=3).map(lambda v: ((1.0, tuple(v)), tuple[float, tuple[Any, ...]])),
-    st.dictionaries(keys, values, max_size=3).map(lambda v: (v, dict[Any, Any])),
-    st.dictionaries(texts, values, max_size=3).map(lambda v: (v, Mapping[str, Any])),
-    st.frozensets(keys, max_size=3).map(lambda v: (v, frozenset[Any])),
-    numbers.map(lambda v: (v, float)),
-    st.one_of(st.none(), st.integers(), texts).map(lambda v: (v, int | str | None)),
-    arrays.filter(lambda v: v.dtype.kind == "f").map(lambda v: (v, FloatArray | None)),
+several = st.one_of(
+    values, st.dictionaries(keys, values, max_size=3), st.frozensets(keys, max_size=3)
 )
 
 
-def again(value: Any, folder: Path, stated: Any = Any) -> Any:
-    archive.save(value, folder / "value.pyinterp", {})
-    return archive.load(folder / "value.pyinterp", stated)
+def again(value: Any, folder: Path, kind: type = object) -> Any:
+    archive.save(value, folder / "value.pyinterp")
+    return archive.load(folder / "value.pyinterp", kind)
 
 
 def form(value: Any) -> Any:  # noqa: PLR0911 - one per type
@@ -126,6 +112,7 @@ def form(value: Any) -> Any:  # noqa: PLR0911 - one per type
     if isinstance(value, float):
         return kind, struct.pack("d", value)
     if isinstance(value, np.ndarray):
+        value = value.copy(order="K")
         body: Any = [*map(form, value.ravel())] if value.dtype.kind == "O" else value.tobytes()
         flags = value.flags.c_contiguous, value.flags.f_contiguous
         return kind, value.dtype.str, value.shape, body, flags if value.dtype.kind != "O" else None
@@ -143,52 +130,23 @@ def form(value: Any) -> Any:  # noqa: PLR0911 - one per type
 
 
 @EXAMPLES
-@given(typed=typed)
-def test_a_value_comes_back(typed: tuple[Any, Any], tmp_path: Path) -> None:
-    value, stated = typed
-    assert form(again(value, tmp_path, stated)) == form(value)
-
-
-@pytest.mark.parametrize(
-    ("value", "stated"),
-    [
-        ("x", float),
-        (1.5, int),
-        (True, int),
-        (None, str),
-        (1, str | None),
-        ("x", Literal["a", "b"]),
-        ([1], tuple[int, int]),
-        ([1, "x"], tuple[int, ...]),
-        (3, list[int]),
-        (np.ones(2, complex), FloatArray),
-        (np.ones(2), IntArray),
-        (1.0, FloatArray),
-        ({"x": 1}, Mapping[str, str]),
-        (3, Callable[..., Any]),
-        (pd.Series([1.0]), pd.DataFrame),
-        (Engine("x"), Group),
-    ],
-)
-def test_another_type_is_refused(value: Any, stated: Any, tmp_path: Path) -> None:
-    """Each is saved, and no value of the type that is stated where it is read."""
-    with pytest.raises(FileError, match="can't be read"):
-        again(value, tmp_path, stated)
+@given(value=several)
+def test_a_value_comes_back(value: Any, tmp_path: Path) -> None:
+    assert form(again(value, tmp_path)) == form(value)
 
 
 def test_a_class_is_read_of_its_family_alone(tmp_path: Path) -> None:
-    family = Gamma()
-    assert again(family, tmp_path, Distribution) == family
-    with pytest.raises(FileError, match="can't be read: 'Gamma' is no Poisson"):
-        again(family, tmp_path, Poisson)
+    assert again(Gamma(), tmp_path, Gamma) == Gamma()
+    with pytest.raises(FileError, match="can't be read: it is no file that `save` wrote"):
+        again(Gamma(), tmp_path, Poisson)
 
 
 @EXAMPLES
 @given(array=ordered_arrays)
 def test_an_array_keeps_its_order_of_memory(array: Any, tmp_path: Path) -> None:
     """Sums depend on it: they must have the same bits."""
-    loaded = again([array, array], tmp_path, list[Any])
-    assert form(loaded[0]) == form(np.array(array, order="K", copy=True))
+    loaded = again([array, array], tmp_path)
+    assert form(loaded[0]) == form(array)
     assert loaded[0] is not loaded[1]
     if array.dtype.kind == "f":
         with np.errstate(all="ignore"):
@@ -314,7 +272,7 @@ def test_a_moment_of_a_clock_set_back_keeps_its_hour(tmp_path: Path) -> None:
 )
 def test_what_files_cannot_hold_is_refused(value: Any, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="Files can't hold"):
-        archive.save(value, tmp_path / "value.pyinterp", {})
+        archive.save(value, tmp_path / "value.pyinterp")
     assert not list(tmp_path.iterdir())
 
 
@@ -344,62 +302,11 @@ def test_a_zone_without_a_name_is_refused_before_saving(zone: Any, tmp_path: Pat
     moments = pd.date_range("2024-07-01", periods=2, tz=zone)
     for value in (moments, moments[0]):
         with pytest.raises(OptionError, match="can't hold the time zone"):
-            archive.save(value, tmp_path / "value.pyinterp", {})
-
-
-def of_header(text: str) -> bytes:
-    head = text.ljust(117) + "\n"
-    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode()
-
-
-LONG = [(f"a_field_of_a_long_name_{k}", "<f8") for k in range(200)]
-
-
-@pytest.mark.parametrize("descr", ["|S0", "<U0", LONG], ids=["bytes", "texts", "long"])
-def test_values_of_no_bytes_are_no_values(descr: Any) -> None:
-    """NumPy would make a thousand million of them of 128 bytes."""
-    head = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': (1000000000,)}}"
-    with pytest.raises(FileError, match="an array has values of type") as error:
-        archive.array_of(of_header(head))
-    assert len(str(error.value)) < 200
-
-
-ARRAY, ROWS = {"array": "a"}, {"RangeIndex": [0, 1000, 1, None]}
-NAMES = {"RangeIndex": [0, 1, 1, None]}
-ONE = np.array(1.0)
-BYTES = np.zeros(1000, np.uint8)
-
-
-@pytest.mark.parametrize(
-    ("tree", "array"),
-    [
-        ({"Series": [ARRAY, None, ROWS]}, ONE),
-        ({"Series": [{"scalar": [ARRAY]}, None, ROWS]}, ONE),
-        ({"DataFrame": [[{"scalar": [ARRAY]}], NAMES, ROWS]}, ONE),
-        ({"DataFrame": [[ARRAY], NAMES, ROWS]}, np.full(1000, b"ab")),
-        ({"Index": [ARRAY, None]}, np.full(1000, "ab")),
-        ({"column": ["S1000", ARRAY]}, BYTES),
-        ({"column": ["complex128", ARRAY]}, BYTES),
-        ({"column": ["Int64", ARRAY]}, BYTES),
-        ({"column": ["S1000", {"objects": [[3], [0, 0, 0]]}]}, BYTES),
-    ],
-)
-def test_no_table_is_larger_than_what_a_file_has_of_it(tree: Any, array: Any) -> None:
-    reader = Reader(lambda _: array, 10_000)
-    with pytest.raises(FileError, match=r"column|index"):
-        reader.value(tree)
-
-
-def test_ranges_have_so_many_rows_in_all() -> None:
-    """They can be columns, codes and levels, which take memory."""
-    reader = Reader(lambda _: ONE, 2500)
-    assert len(reader.value([ROWS, ROWS])) == 2
-    with pytest.raises(FileError, match="more rows"):
-        reader.value(ROWS)
+            archive.save(value, tmp_path / "value.pyinterp")
 
 
 def test_a_function_is_a_name(tmp_path: Path) -> None:
-    loaded = again({"f": np.sum, "g": partial(math.hypot, 3)}, tmp_path, dict[str, Any])
+    loaded = again({"f": np.sum, "g": partial(math.hypot, 3)}, tmp_path)
     assert loaded == {"f": AbsentFunction("sum"), "g": AbsentFunction("hypot")}
     with pytest.raises(FileError, match="`sum` is not in it"):
         loaded["f"]([1])
@@ -409,19 +316,19 @@ def test_a_function_is_a_name(tmp_path: Path) -> None:
 @given(value=values)
 def test_what_comes_back_makes_the_same_file(value: Any, tmp_path: Path) -> None:
     one, other = tmp_path / "one.pyinterp", tmp_path / "other.pyinterp"
-    archive.save(value, one, {})
-    archive.save(archive.load(one, Any), other, {})
+    archive.save(value, one)
+    archive.save(archive.load(one, object), other)
     assert one.read_bytes() == other.read_bytes()
 
 
 def test_dicts_with_keys_like_tags_come_back(tmp_path: Path) -> None:
     value = {"array": {"class": "os.system"}, "class": {"float": "nan"}}
-    assert again(value, tmp_path, dict[str, dict[str, str]]) == value
+    assert again(value, tmp_path) == value
 
 
 def test_equal_arrays_are_kept_once(tmp_path: Path) -> None:
     many = [np.arange(10_000.0) for _ in range(20)]
-    archive.save(many, tmp_path / "a.pyinterp", {})
+    archive.save(many, tmp_path / "a.pyinterp")
     assert (tmp_path / "a.pyinterp").stat().st_size < 90_000
 
 
@@ -429,7 +336,7 @@ SESSION = """
 import sys
 from pyinterp.storage import archive, text_of
 value = {"words": set("abcdefgh"), "of": (frozenset([("x", 1), ("y", 2), None]), {"p", 1, 2.5})}
-archive.save(value, sys.argv[1], {})
+archive.save(value, sys.argv[1])
 print(text_of(value))
 """
 

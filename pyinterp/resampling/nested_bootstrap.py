@@ -1,9 +1,8 @@
-"""Plans that resample within resampling, which shows the error of resampling itself."""
+"""Splits of bootstrap samples, which show the error of resampling itself."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Literal, TypeAlias, get_args
@@ -12,110 +11,10 @@ import numpy as np
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_choice, check_count
-from pyinterp.errors import DataError
 from pyinterp.representation import call_form
 from pyinterp.resampling.resampling import By, Group, Split, Splitting, Units, check_fraction
 
 SplitBy: TypeAlias = Literal["row", "copy"]
-
-
-@dataclass(frozen=True, eq=False)
-class NestedCrossValidation(Splitting):
-    """Nested cross-validation of Bates, Hastie and Tibshirani (2024): a costly reference.
-
-    The estimate comes from repeated cross-validation. For its variance every fold is omitted once
-    while the others are cross-validated among themselves. The distance between this inner mean and
-    the mean of the omitted fold shows the error of cross-validation; see ``cov_type="nested-cv"``.
-
-    Parameters
-    ----------
-    folds : int
-        Number of folds K, at least 3.
-    repeats : int
-        Number of partitions into folds. The authors advise many, 50 to 200.
-
-    Notes
-    -----
-    There are ``folds**2 * repeats`` fits: 5,000 by default.
-
-    Examples
-    --------
-    >>> import pyinterp as pi
-    >>> from sklearn.linear_model import LinearRegression
-    >>> data = pi.datasets.load_diabetes()
-    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, LinearRegression())
-    >>> plan = pi.NestedCrossValidation(5, repeats=2)
-    >>> learner.fit(plan, seed=1).pfi().bse.round().to_dict()
-    {'bmi': 274.0, 'bp': 111.0}
-    """
-
-    folds: int = 10
-    _: KW_ONLY
-    repeats: int = 50
-
-    __repr__ = call_form
-
-    def __post_init__(self) -> None:
-        check_count("folds", self.folds, least=3)
-        check_count("repeats", self.repeats)
-
-    @property
-    def number(self) -> int:
-        """Number of refits, those for the variance included."""
-        return self.folds**2 * self.repeats
-
-    @property
-    def label(self) -> str:
-        """Name of the plan in tables."""
-        return f"nested {self.folds}-fold cross-validation, {self.repeats} times"
-
-    def lacking(self, groups: Sequence[Group | None]) -> str:
-        """Return the requirement if too many refits failed; one fold must have all its refits."""
-        outer = [group for group in groups if group is not None and not group.inner]
-        sizes = Counter(group.number for group in groups if group is not None)
-        whole = sum(sizes[group.number] == self.folds for group in outer)
-        if whole and len(outer) > 1:
-            return ""
-        return (
-            "Nested cross-validation needs at least 2 folds whose own refit succeeds, and one "
-            f"without which all {self.folds} refits succeed, but of {self.folds * self.repeats} "
-            f"folds there are {len(outer)} and {whole}."
-        )
-
-    def split(
-        self, units: Units, rng: np.random.Generator, classes: FloatArray | None
-    ) -> Iterator[Split]:
-        """Yield the units of every refit.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from pyinterp.resampling.resampling import Units
-        >>> units = Units.make(10, None, None)
-        >>> next(plan.split(units, np.random.default_rng(1), None))
-        <Split: 8 units train, 2 evaluate>
-        """
-        if units.count < 2 * self.folds:
-            raise DataError(
-                f"Nested cross-validation needs at least 2 rows per fold; got {units.count} rows "
-                f"for {self.folds} folds."
-            )
-
-        def deal(repeat: int) -> list[Split]:
-            fold = rng.permutation(np.arange(units.count) % self.folds)
-            splits = []
-            for k in range(self.folds):
-                group = Group("fold", repeat * self.folds + k, size=self.folds)
-                splits.append(Split(np.flatnonzero(fold != k), np.flatnonzero(fold == k), group))
-                for j in range(self.folds):
-                    if j != k:
-                        train = np.flatnonzero((fold != j) & (fold != k))
-                        inner = group._replace(inner=True)
-                        splits.append(Split(train, np.flatnonzero(fold == j), inner))
-            return splits
-
-        for repeat in range(self.repeats):
-            yield from self.redraw(partial(deal, repeat), units, classes)
 
 
 @dataclass(frozen=True, eq=False)
