@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -13,6 +13,8 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula
 import statsmodels.formula.api as smf
+from by_copies import LOSSES, Asked, compare, in_order, same_importance, whatif_of
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -39,13 +41,11 @@ from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 import pyinterp as pi
 from pyinterp.errors import OptionError
 from pyinterp.losses.rowwise import LOSSES as NAMED
-from pyinterp.whatif import WhatIf
 from pyinterp.whatif.linear import PAIRS, LinearModel, read_linear
 from pyinterp.whatif.whatif import FeatureWhatIf
 
 PREDICTIONS = 1e-12  # the bar, relative to the largest prediction: sums in another order
 IMPORTANCES = 1e-10
-LOSSES = {"mean": ["squared", "absolute"], "probability": ["log", "brier"], "label": ["zero_one"]}
 
 N = 70
 GAUSSIAN, POISSON = sm.families.Gaussian(), sm.families.Poisson()
@@ -134,54 +134,23 @@ def fit(name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     return (fitted.results_ if name.startswith("results of ") else fitted), rows, Y[response]
 
 
-def whatif_of(fitted: pi.FittedModel) -> Any:
-    return fitted.analysis.cases[0].whatif
-
-
-def in_order(whatif: Any, variables: Sequence[str], donors: pd.DataFrame) -> np.ndarray:
-    blocks = list(whatif.of(variables).cross(donors))
-    rows = np.concatenate([block.rows for block in blocks])
-    assert sorted(rows) == list(range(whatif.sample.nobs))
-    return np.concatenate([block.predictions for block in blocks])[np.argsort(rows)]
-
-
-def compare(whatif: Any, variables: Sequence[str], donors: pd.DataFrame) -> None:
-    """The engine's predictions for rows and donors equal those of predicted copies."""
-    batched = WhatIf(whatif.predictor, whatif.design, whatif.sample)
-    found, expected = (in_order(w, variables, donors) for w in (whatif, batched))
-    assert found.shape == expected.shape
-    bound = PREDICTIONS * np.abs(expected).max()
-    np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
-    rng = np.random.default_rng(len(donors))
-    rows = rng.integers(whatif.sample.nobs, size=30)
-    index = rng.integers(len(donors), size=(len(rows), 6))
-    shared = whatif.of(variables).pairs(rows, index, donors)
-    np.testing.assert_allclose(shared, expected[rows[:, None], index], rtol=0, atol=bound)
-    own = donors.take(index.ravel()).reset_index(drop=True)
-    single = whatif.of(variables).pairs(rows, np.arange(index.size).reshape(index.shape), own)
-    np.testing.assert_allclose(single, expected[rows[:, None], index], rtol=0, atol=bound)
-
-
 def compare_each(whatif: Any) -> None:
     donors = whatif.sample.variables
-    for variable in donors.columns:
-        compare(whatif, [variable], donors)
-    compare(whatif, list(donors.columns[:2]), donors)
-    compare(whatif, list(donors.columns), donors)
+    for variables in (*([name] for name in donors), list(donors)[:2], list(donors)):
+        compare(whatif, variables, donors, PREDICTIONS)
 
 
-def same_importance(make: Callable[[str], pi.FittedModel], loss: str) -> None:
-    """Exact PFI equals that of all pairs predicted in batches, in all its parts."""
-    exact = make("auto").pfi(loss=loss, permutations="all")
-    slow = make("batched").pfi(loss=loss, permutations="all")
-    assert exact.engine.name == "linear, exact"
-    assert slow.engine.name == "batched"
-    (one,), (other,) = exact.replicates.estimates, slow.replicates.estimates
-    assert (exact.mcse == 0).all()
-    pairs = [(exact.params, slow.params), (exact.bse, slow.bse)]
-    pairs += [(one.rows, other.rows), (one.donors, other.donors)]
-    for found, expected in pairs:
-        np.testing.assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
+def equal(make: Callable[[str], pi.FittedModel], engine: str = "linear, exact") -> Any:
+    """Predictions and importances are those of copies, by the engine named."""
+    whatif = whatif_of(make("auto"))
+    compare_each(whatif)
+    for loss in LOSSES[whatif.predictor.kind]:
+        assert same_importance(make, loss, IMPORTANCES).startswith(engine)
+    return whatif
+
+
+def equal_model(model: Any, X: Any, y: Any, engine: str = "linear, exact") -> Any:
+    return equal(lambda name: pi.FittedModel(model, X, y, engine=name), engine)
 
 
 EVERY = [*SKLEARN, *STATSMODELS, *(f"results of {name}" for name in STATSMODELS)]
@@ -189,20 +158,9 @@ EVERY = [*SKLEARN, *STATSMODELS, *(f"results of {name}" for name in STATSMODELS)
 
 @pytest.mark.parametrize("name", EVERY)
 def test_every_family_is_read_and_equals_the_model(name: str) -> None:
-    model, rows, y = fit(name)
-    whatif = whatif_of(pi.FittedModel(model, rows, y))
-    assert whatif.engine.name == "linear, exact"
-    compare_each(whatif)
+    whatif = equal_model(*fit(name))
     # Beyond the data, out of order, and again.
-    compare(whatif, ["x1"], pd.DataFrame({"x1": [1.5, -9.0, 0.5, 9.0, 0.5]}))
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_exact_pfi_and_its_variance_equal_those_of_all_predicted_pairs(name: str) -> None:
-    model, rows, y = fit(name)
-    kind = whatif_of(pi.FittedModel(model, rows, y)).predictor.kind
-    for loss in LOSSES[kind]:
-        same_importance(lambda engine: pi.FittedModel(model, rows, y, engine=engine), loss)
+    compare(whatif, ["x1"], pd.DataFrame({"x1": [1.5, -9.0, 0.5, 9.0, 0.5]}), PREDICTIONS)
 
 
 def test_effects_equal_those_of_predicted_copies() -> None:
@@ -347,81 +305,47 @@ def of_formula(name: str, **options: Any) -> pi.FittedModel:
 
 class TestFormulas:
     @pytest.mark.parametrize("name", FORMULAS)
-    def test_results_of_a_formula_equal_predicted_copies(self, name: str) -> None:
-        compare_each(whatif_of(of_formula(name)))
-
-    @pytest.mark.parametrize("name", FORMULAS)
     def test_results_of_a_formula_are_read(self, name: str) -> None:
-        whatif = whatif_of(of_formula(name))
-        assert whatif.engine.name == "linear, exact"
-        for loss in LOSSES[whatif.predictor.kind]:
-            same_importance(lambda engine: of_formula(name, engine=engine), loss)
+        equal(lambda engine: of_formula(name, engine=engine))
 
     def test_results_of_a_formula_with_interactions_are_predicted_in_batches(self) -> None:
-        results = smf.ols("number ~ a*b + a:s + C(k)", DATA).fit()
-        whatif = whatif_of(pi.FittedModel(results, DATA, "number"))
-        compare_each(whatif)
-        exact, slow = (
-            pi.FittedModel(results, DATA, "number", engine=e).pfi(permutations="all")
-            for e in ("auto", "batched")
-        )
-        np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
-        np.testing.assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
+        equal_model(smf.ols("number ~ a*b + a:s + C(k)", DATA).fit(), DATA, "number", engine="")
 
     @pytest.mark.parametrize(
-        "learner", [LinearRegression(), Ridge(), pi.statsmodels_learner(sm.OLS), LINEAR_SVR]
+        ("formula", "learner"),
+        [
+            *(
+                ("number ~ a + I(a**2) + bs(b, df=4) + C(k)", learner)
+                for learner in (
+                    LinearRegression(),
+                    Ridge(),
+                    pi.statsmodels_learner(sm.OLS),
+                    LINEAR_SVR,
+                )
+            ),
+            ("three ~ a + I(a**2) + b", LogisticRegression()),
+            ("three ~ a + I(a**2) + b", pi.statsmodels_learner(sm.MNLogit)),
+        ],
     )
-    def test_a_variable_that_drives_several_columns(self, learner: Any) -> None:
-        formula = "number ~ a + I(a**2) + bs(b, df=4) + C(k)"
+    def test_a_variable_that_drives_several_columns(self, formula: str, learner: Any) -> None:
         fitted = pi.Learner.from_formula(formula, DATA, learner).fit_model(seed=1)
         assert whatif_of(fitted).engine.name == "linear, exact"
         compare_each(whatif_of(fitted))
 
-    @pytest.mark.parametrize("learner", [LogisticRegression(), pi.statsmodels_learner(sm.MNLogit)])
-    def test_classifiers_of_a_formula(self, learner: Any) -> None:
-        fitted = pi.Learner.from_formula("three ~ a + I(a**2) + b", DATA, learner).fit_model(seed=1)
-        assert whatif_of(fitted).engine.name == "linear, exact"
-        compare_each(whatif_of(fitted))
-
     def test_interactions_are_predicted_in_batches_and_other_variables_are_not(self) -> None:
-        learner = pi.Learner.from_formula("number ~ a*b + a:s + C(k)", DATA, LinearRegression())
+        formula = "number ~ a*b + a:s + I(k**2) + k"
+        learner = pi.Learner.from_formula(formula, DATA, LinearRegression())
         whatif = whatif_of(learner.fit_model(seed=1))
-        asked = []
-        predict = whatif.predictor
         compare_each(whatif)
-
-        def recorded(matrix):
-            asked.append(len(matrix))
-            return predict(matrix)
-
-        recorded.estimator, recorded.name = predict.estimator, predict.name
-        recorded.in_order, recorded.width = predict.in_order, predict.width
-        whatif.predictor = recorded
-        for variable, copies in (("a", N * N), ("b", N * N), ("s", N * N), ("k", 0)):
-            asked.clear()
-            found = in_order(whatif, [variable], whatif.sample.variables)
-            assert found.shape == (N, N)
-            assert sum(asked) == copies
-
-    def test_rows_with_donors_of_their_own_are_not_copied_if_columns_add_up(self) -> None:
-        learner = pi.Learner.from_formula("number ~ a*b + I(k**2) + k", DATA, LinearRegression())
-        whatif = whatif_of(learner.fit_model(seed=1))
-        predict = whatif.predictor
-        copied = []
-
-        def recorded(matrix):
-            copied.append(len(matrix))
-            return predict(matrix)
-
-        recorded.estimator, recorded.name = predict.estimator, predict.name
-        recorded.in_order, recorded.width = predict.in_order, predict.width
-        whatif.predictor = recorded
-        donors, index = whatif.sample.variables, np.arange(N).reshape(10, 7)
-        for variable, draws in (("k", 1e8), ("a", 250_000)):
-            copied.clear()
-            whatif.of([variable]).pairs(np.arange(10), index, donors)
-            assert sum(copied) == (0 if draws == 1e8 else N)
-            assert whatif.of([variable]).most_draws == draws
+        asked, donors = Asked(whatif), whatif.sample.variables
+        for variable in "absk":
+            asked.rows.clear()
+            in_order(whatif, [variable], donors)
+            assert sum(asked.rows) == (0 if variable == "k" else N * N)
+            asked.rows.clear()
+            whatif.of([variable]).pairs(np.arange(10), np.arange(N).reshape(10, 7), donors)
+            assert sum(asked.rows) == (0 if variable == "k" else N)
+            assert whatif.of([variable]).most_draws == (1e8 if variable == "k" else 250_000)
 
     def test_refits_equal_those_of_the_batched_engine(self) -> None:
         learner = pi.Learner.from_formula("number ~ a*b + C(k) + s", DATA, LinearRegression())
@@ -461,13 +385,8 @@ OTHER_LANGUAGE = ("braces", "states", "levels")  # which is not this package's
 class TestFormulaic:
     @pytest.mark.parametrize("name", FORMULAS)
     def test_results_are_read_as_those_of_patsy(self, name: str, formulaics: type[Any]) -> None:
-        whatif = whatif_of(of_formula(name))
-        results = whatif.predictor.estimator
-        assert isinstance(results.model.data.model_spec, formulaics)
-        assert whatif.engine.name == "linear, exact"
-        compare_each(whatif)
-        for loss in LOSSES[whatif.predictor.kind]:
-            same_importance(lambda engine: of_formula(name, engine=engine), loss)
+        whatif = equal(lambda engine: of_formula(name, engine=engine))
+        assert isinstance(whatif.predictor.estimator.model.data.model_spec, formulaics)
 
     @pytest.mark.filterwarnings("ignore:The design matrix is rank-deficient")  # an unused level
     @pytest.mark.parametrize("name", FORMULAICS)
@@ -475,22 +394,14 @@ class TestFormulaic:
         data = DATA.assign(h=DATA["g"].cat.add_categories("z"))
         results = smf.ols(FORMULAICS[name], data).fit()
         assert isinstance(results.model.data.model_spec, formulaics)
-        fitted = pi.FittedModel(results, data, "number")
         if name in OTHER_LANGUAGE:  # asked by `results.predict`
+            fitted = pi.FittedModel(results, data, "number")
             assert fitted.pfi().engine.name == "batched"
             means = [results.predict(data.assign(a=value)).mean() for value in (-0.5, 0.5)]
             curve = fitted.pd("a", grid=[-0.5, 0.5])
             np.testing.assert_allclose(curve.params, means, rtol=1e-12)
-            return
-        whatif = whatif_of(fitted)
-        assert whatif.engine.name == "linear, exact"
-        compare_each(whatif)
-        exact, slow = (
-            pi.FittedModel(results, data, "number", engine=e).pfi(permutations="all")
-            for e in ("auto", "batched")
-        )
-        np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
-        np.testing.assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
+        else:
+            equal_model(results, data, "number")
 
     @pytest.mark.usefixtures("formulaics")
     def test_only_variables_that_terms_mix_are_copied(self) -> None:
@@ -565,13 +476,7 @@ class TestPipelines:
     @pytest.mark.parametrize("name", PIPELINES)
     def test_columnwise_steps_before_a_linear_model(self, name: str) -> None:
         pipeline, response = PIPELINES[name]
-        rows, y = X[:, :3], Y[response]
-        pipeline.fit(rows, y)
-        whatif = whatif_of(pi.FittedModel(pipeline, rows, y))
-        assert whatif.engine.name == "linear, exact"
-        compare_each(whatif)
-        for loss in LOSSES[whatif.predictor.kind]:
-            same_importance(lambda engine: pi.FittedModel(pipeline, rows, y, engine=engine), loss)
+        equal_model(pipeline.fit(X[:, :3], Y[response]), X[:, :3], Y[response])
 
     @pytest.mark.parametrize("remainder", ["passthrough", StandardScaler()])
     @pytest.mark.parametrize("response", ["two", "three"])
@@ -580,18 +485,7 @@ class TestPipelines:
     ) -> None:
         encoder = ColumnTransformer([ONE_HOT], remainder=remainder)
         frame, y = DATA[["a", "b", "g"]], DATA[response]
-        pipeline = make_pipeline(encoder, LogisticRegression()).fit(frame, y)
-        whatif = whatif_of(pi.FittedModel(pipeline, frame, y))
-        assert whatif.engine.name == "linear, exact"
-        compare_each(whatif)
-        for loss in LOSSES["probability"]:
-            same_importance(lambda engine: pi.FittedModel(pipeline, frame, y, engine=engine), loss)
-
-    def test_steps_that_mix_columns_are_predicted_in_batches(self) -> None:
-        rows, y = X[:, :3], Y["number"]
-        pipeline = make_pipeline(StandardScaler(), PCA(2), LinearRegression()).fit(rows, y)
-        compare_each(whatif_of(pi.FittedModel(pipeline, rows, y)))
-        same_importance(lambda engine: pi.FittedModel(pipeline, rows, y, engine=engine), "squared")
+        equal_model(make_pipeline(encoder, LogisticRegression()).fit(frame, y), frame, y)
 
 
 class Shifted(LinearRegression):
@@ -604,17 +498,40 @@ class NotNegative(LinearRegression):
         return np.maximum(super().predict(X), 0)
 
 
-class TestModelsThatAreNotLinear:
-    def right_numbers(self, model: Any, rows: np.ndarray, y: np.ndarray) -> str:
-        """The engine's name; its numbers are those of predicted copies."""
-        fitted = pi.FittedModel(model, rows, y)
-        compare_each(whatif_of(fitted))
-        slow = pi.FittedModel(model, rows, y, engine="batched").pfi(permutations="all")
-        np.testing.assert_allclose(
-            fitted.pfi(permutations="all").params, slow.params, rtol=0, atol=IMPORTANCES
-        )
-        return str(whatif_of(fitted).engine.name)
+MODIFIED_HUBER = SGDClassifier(loss="modified_huber", random_state=0)
 
+
+def with_offset() -> Callable[[np.ndarray], np.ndarray]:
+    results = sm.GLM(Y["count"], X[:, 1:], family=POISSON, offset=X[:, 0]).fit()
+    return lambda rows: results.predict(rows[:, 1:], offset=rows[:, 0])
+
+
+OTHERS: dict[str, tuple[Any, str, str]] = {
+    "altered predictions": (Shifted(), "number", "batched"),
+    "transformed response": (
+        TransformedTargetRegressor(LinearRegression(), func=np.log, inverse_func=np.exp),
+        "positive",
+        "batched",
+    ),
+    "another link": (MODIFIED_HUBER, "two", "batched"),
+    "parameters that are no coefficients": (
+        lambda: sm.NegativeBinomial(Y["count"], X).fit(disp=0, maxiter=500),
+        "count",
+        "batched",
+    ),
+    "function with an offset": (with_offset, "count", "batched"),
+    "another kernel": (SVR(kernel="sigmoid", gamma=0.01), "number", "batched"),
+    # coef_ has one row for each pair of classes, as many as there are classes.
+    "classes decided pair by pair": (SVC(kernel="linear"), "three", "kernel, exact"),
+    "steps that mix columns": (
+        make_pipeline(StandardScaler(), PCA(2), LinearRegression()),
+        "number",
+        "",
+    ),
+}
+
+
+class TestModelsThatAreNotLinear:
     @staticmethod
     def far(name: str, by: float) -> tuple[Any, np.ndarray, np.ndarray]:
         """A model of features moved far from 0, and its intercept with them."""
@@ -636,7 +553,7 @@ class TestModelsThatAreNotLinear:
         assert "rounding of its terms" in whatif_of(fitted).engine.reason
 
     def test_one_row_of_large_terms_does_not_hide_that_the_others_are_wrong(self) -> None:
-        model = SGDClassifier(loss="modified_huber", random_state=0).fit(X[:, :3], Y["two"])
+        model = clone(MODIFIED_HUBER).fit(X[:, :3], Y["two"])
         model.coef_[0, 1:] = 1, -1
         for large in (1e10, 1e13, 1e17):
             rows = X[:, :3].copy()
@@ -663,9 +580,11 @@ class TestModelsThatAreNotLinear:
         monkeypatch.setattr(import_module("pyinterp.whatif.linear").LinearWhatIf, "read", read)
         assert "does not reproduce" in whatif_of(pi.FittedModel(*self.far(name, by))).engine.reason
 
-    def test_altered_predictions(self) -> None:
-        model = Shifted().fit(X, Y["number"])
-        assert self.right_numbers(model, X, Y["number"]).startswith("batched")
+    @pytest.mark.parametrize("name", OTHERS)
+    def test_they_have_the_numbers_of_copies(self, name: str) -> None:
+        model, response, engine = OTHERS[name]
+        fitted = model() if callable(model) else model.fit(X, Y[response])
+        equal_model(fitted, X, Y[response], engine)
 
     def test_predictions_that_are_altered_only_beyond_the_rows_as_they_are(self) -> None:
         # No row's own prediction is below 0, but some what-if copies' are.
@@ -673,24 +592,14 @@ class TestModelsThatAreNotLinear:
         rows, y = X[:, :3], y - np.quantile(LinearRegression().fit(X, y).predict(X), 0.3)
         model = NotNegative().fit(rows, y)
         above = LinearRegression.predict(model, rows) > 0
-        self.right_numbers(model, rows[above], y[above])
+        equal_model(model, rows[above], y[above], engine="")
 
-    def test_transformed_responses(self) -> None:
-        model = TransformedTargetRegressor(LinearRegression(), func=np.log, inverse_func=np.exp)
-        model.fit(X, Y["positive"])
-        assert self.right_numbers(model, X, Y["positive"]) == "batched"
-
-    def test_other_links_of_a_classifier(self) -> None:
-        model = SGDClassifier(loss="modified_huber", random_state=0).fit(X, Y["two"])
-        assert self.right_numbers(model, X, Y["two"]) == "batched"
-        lines = str(pi.FittedModel(model, X, Y["two"]).pfi().summary(notes="full")).splitlines()
-        assert any(line.rstrip().endswith("  batched") for line in lines)
-        note = "Engine: batched (the linear engine does not reproduce its predictions)."
-        assert note in " ".join(" ".join(lines).split())
-
-    def test_parameters_that_are_no_coefficients(self) -> None:
-        model = sm.NegativeBinomial(Y["count"], X).fit(disp=0, maxiter=500)
-        assert self.right_numbers(model, X, Y["count"]) == "batched"
+    def test_classes_decided_pair_by_pair_in_rows_of_one_class(self) -> None:
+        # These rows' own predictions are all the same.
+        model = SVC(kernel="linear").fit(X, Y["three"])
+        for k in range(3):
+            rows = X[model.predict(X) == k]
+            equal_model(model, rows, np.full(len(rows), k), engine="")
 
     @pytest.mark.parametrize("offset", [{"offset": X[:, 0] / 9}, {"exposure": np.exp(X[:, 0] / 9)}])
     @pytest.mark.parametrize("model", [sm.GLM, sm.Poisson])
@@ -704,53 +613,30 @@ class TestModelsThatAreNotLinear:
         with pytest.raises(OptionError, match=f"with an {next(iter(offset))}, which its `predict`"):
             pi.FittedModel(results, X, Y["count"])
 
-    def test_a_function_with_an_offset_is_predicted_in_batches(self) -> None:
-        results = sm.GLM(Y["count"], X[:, 1:], family=POISSON, offset=X[:, 0]).fit()
-
-        def predict(rows: np.ndarray) -> np.ndarray:
-            return results.predict(rows[:, 1:], offset=rows[:, 0])
-
-        assert self.right_numbers(predict, X, Y["count"]) == "batched"
-
-    def test_a_support_vector_machine_with_another_kernel(self) -> None:
-        model = SVR(kernel="sigmoid", gamma=0.01).fit(X, Y["number"])
-        assert self.right_numbers(model, X, Y["number"]) == "batched"
-
-    def test_classes_decided_pair_by_pair(self) -> None:
-        # coef_ has one row for each pair of classes, as many as there are classes.
-        model = SVC(kernel="linear").fit(X, Y["three"])
-        assert self.right_numbers(model, X, Y["three"]) == "kernel, exact"
-
-    def test_classes_decided_pair_by_pair_in_rows_of_one_class(self) -> None:
-        # These rows' own predictions are all the same.
-        model = SVC(kernel="linear").fit(X, Y["three"])
-        for k in range(3):
-            rows = X[model.predict(X) == k]
-            self.right_numbers(model, rows, np.full(len(rows), k))
-
 
 class TestChoice:
     def test_the_linear_engine_can_be_asked_for(self) -> None:
-        model, rows, y = fit("LinearRegression")
-        assert "linear, exact" in str(pi.FittedModel(model, rows, y).pfi().summary())
-        assert pi.FittedModel(model, rows, y, engine="linear").pfi().engine.name == (
-            "linear, exact"
-        )
+        found = pi.FittedModel(*fit("LinearRegression"), engine="linear").pfi()
+        assert "linear, exact" in str(found.summary())
 
-    def test_it_serves_no_forest(self) -> None:
-        forest = RandomForestRegressor(3, random_state=0).fit(X, Y["number"])
-        with pytest.raises(
-            OptionError,
-            match='engine="linear"` can\'t serve RandomForestRegressor: it is not a linear model',
-        ):
-            pi.FittedModel(forest, X, Y["number"], engine="linear").pfi()
-
-    def test_it_says_why_it_can_not_serve_a_model(self) -> None:
-        model = SGDClassifier(loss="modified_huber", random_state=0).fit(X, Y["two"])
-        with pytest.raises(OptionError, match="SGDClassifier: the linear engine does not repro"):
-            pi.FittedModel(model, X, Y["two"], engine="linear").pfi()
-        with pytest.raises(OptionError, match="can't serve Shifted"):
-            pi.FittedModel(Shifted().fit(X, Y["number"]), X, Y["number"], engine="linear").pfi()
+    @pytest.mark.parametrize(
+        ("model", "response", "why"),
+        [
+            (RandomForestRegressor(3), "number", "it is not a linear model"),
+            (MODIFIED_HUBER, "two", "the linear engine does not reproduce its predictions"),
+            (Shifted(), "number", ""),
+        ],
+    )
+    def test_it_says_why_it_can_not_serve_a_model(
+        self, model: Any, response: str, why: str
+    ) -> None:
+        model, y = clone(model).fit(X, Y[response]), Y[response]
+        words = f'engine="linear"` can\'t serve {type(model).__name__}: {why}'
+        with pytest.raises(OptionError, match=words):
+            pi.FittedModel(model, X, y, engine="linear").pfi()
+        if model.__class__ is SGDClassifier:
+            text = " ".join(str(pi.FittedModel(model, X, y).pfi().summary(notes="full")).split())
+            assert f"Engine: batched ({why})." in text
 
     def test_sparse_coefficients_are_predicted_in_batches(self) -> None:
         model = LogisticRegression().fit(X[:, :3], Y["two"]).sparsify()
