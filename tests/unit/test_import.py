@@ -27,7 +27,7 @@ import numpy as np
 import pyinterp as pi
 from sklearn.linear_model import LinearRegression
 X = np.random.default_rng(0).normal(size=(90, 2))
-pi.Learner(X[:, 0], X, LinearRegression()).fit(seed=1, progress=False).pfi().summary()
+pi.Learner(X[:, 0], X, LinearRegression()).fit(seed=1).pfi().summary()
 print("numba" in sys.modules)
 """
 

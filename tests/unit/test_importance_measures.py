@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from fits import model_of
 from sklearn.linear_model import BayesianRidge, LogisticRegression
 from sklearn.svm import LinearSVC
 
@@ -47,7 +48,7 @@ def learner(data: pd.DataFrame) -> pi.Learner:
 def fitted(request: pytest.FixtureRequest, learner: pi.Learner) -> Any:
     if request.param == "model":
         return learner.fit_model(seed=1)
-    return learner.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False)
+    return learner.fit(pi.HalfSampling(3, pairs=5), seed=1)
 
 
 def test_every_measure_is_tested() -> None:
@@ -122,9 +123,7 @@ def test_units_have_a_panel_each_and_top_is_of_the_first_measure(fitted: Any) ->
 
 def test_classes(data: pd.DataFrame) -> None:
     high = data.assign(progression=data["progression"] > 140)
-    model = pi.Learner.from_formula(
-        "progression ~ .", high, LogisticRegression(max_iter=1000)
-    ).fit_model(seed=1)
+    model = model_of("progression ~ .", high, LogisticRegression(max_iter=1000))
     both = model.importance(["likelihood_pfi", "entropy_pfi", "roc_auc"])
     pd.testing.assert_series_equal(
         both.params["roc_auc"], model.pfi(metric="roc_auc").params, check_names=False
@@ -142,8 +141,7 @@ def headings(results: pi.results.together.ImportanceResults) -> list[str]:
 def of_classes(data: pd.DataFrame, estimator: Any, count: int = 2) -> Any:
     """A model of classes, as many rows in each."""
     labels = pd.qcut(data["progression"], count, labels=list("abc"[:count])).astype(str)
-    learner = pi.Learner.from_formula("progression ~ .", data.assign(progression=labels), estimator)
-    return learner.fit_model(seed=1)
+    return model_of("progression ~ .", data.assign(progression=labels), estimator)
 
 
 def test_the_default_is_by_the_loss_of_the_learner(learner: pi.Learner, data: pd.DataFrame) -> None:

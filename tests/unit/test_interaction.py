@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from fits import model_of
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 
@@ -47,7 +48,7 @@ def words(results: pi.EstimandResults) -> str:
 @pytest.mark.parametrize("name", ["vint_lmf_res11", "vint_nnet_res11"])
 def test_vint_equals_vip(friedman: pd.DataFrame, name: str) -> None:
     if "lmf" in name:
-        model = pi.Learner.from_formula(LM_FRIEDMAN, friedman, LinearRegression()).fit_model()
+        model = model_of(LM_FRIEDMAN, friedman, LinearRegression())
     else:
         model = pi.FittedModel(network, friedman.drop(columns="y"))
     found = model.vint(FIVE, grid="equidistant", points=11).params
@@ -186,9 +187,7 @@ def test_bad_pairs_are_refused(pairs: object, message: str) -> None:
 
 
 def test_a_pair_has_one_name_whatever_the_order_it_is_asked_in() -> None:
-    model = pi.Learner.from_formula(
-        "y ~ .", friedman1().draw(60, 1), LinearRegression()
-    ).fit_model()
+    model = model_of("y ~ .", friedman1().draw(60, 1), LinearRegression())
     expected = model.vint([("x1", "x2")])
     assert list(expected.params.index) == ["x1:x2"]
     for pair in ([("x2", "x1")], ["x2", "x1"], "x1:x2", ["x2:x1"]):

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from by_copies import LOSSES, compare, same_importance, whatif_of
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
@@ -24,13 +26,11 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 
 import pyinterp as pi
 from pyinterp.losses.rowwise import LOSSES as NAMED
-from pyinterp.whatif import WhatIf
 from pyinterp.whatif import kernels as engine
 from pyinterp.whatif.kernels import KernelWhatIf, read_kernel
 from pyinterp.whatif.walks.coupling import couple
 
 BAR = 1e-9  # of the spread of predictions, or of the loss without a feature
-LOSSES = {"mean": ["squared", "absolute"], "probability": ["log", "brier"], "label": ["zero_one"]}
 NAMES = list("abcde")
 ONE, OFFSETS = np.array([0]), np.array([0, 1e6, 0, 0, -1e6])
 
@@ -104,62 +104,34 @@ def fit_to(name: str, X: pd.DataFrame, y: dict[str, np.ndarray]) -> Any:
         return clone(model).fit(X, y[response])
 
 
-def whatif_of(fitted: pi.FittedModel) -> Any:
-    return fitted.analysis.cases[0].whatif
-
-
-def table(whatif: WhatIf, names: list[str], donors: pd.DataFrame) -> np.ndarray:
-    return np.concatenate([block.predictions for block in whatif.of(names).cross(donors)])
-
-
-def compare(whatif: Any, names: list[str], donors: pd.DataFrame) -> None:
-    """Predictions of rows and donors equal those of predicted copies."""
-    batched = WhatIf(whatif.predictor, whatif.design, whatif.sample)
-    found, expected = (table(w, names, donors) for w in (whatif, batched))
-    bound = BAR * batched.factual.std()
-    np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
-    rng = np.random.default_rng(0)
-    rows = rng.integers(len(expected), size=20)
-    index = rng.integers(len(donors), size=(20, 3))
-    pairs = whatif.of(names).pairs(rows, index, donors)
-    np.testing.assert_allclose(pairs, expected[rows[:, None], index], rtol=0, atol=bound)
+def compare_own(whatif: Any, names: list[str], donors: pd.DataFrame) -> None:
+    compare(whatif, names, donors, BAR, size=whatif.factual.std())
 
 
 def compare_each(whatif: Any) -> None:
     donors = whatif.sample.variables
     assert whatif.engine.name == "kernel, exact"
     for names in [[name] for name in donors] + [["a", "b"], ["e", "c", "d"], list(donors)]:
-        compare(whatif, names, donors)
-        compare(whatif, names, donors[:3])
+        compare_own(whatif, names, donors)
+        compare_own(whatif, names, donors[:3])
 
 
-def same_importance(model: Any, X: Any, y: Any, loss: str, **options: Any) -> None:
+def same(model: Any, X: Any, y: Any, loss: str, **options: Any) -> None:
     """PFI equals that of all predicted pairs, with its variances by row and by donor."""
-    exact, slow = (
-        pi.FittedModel(model, X, y, engine=name, **options).pfi(loss=loss, permutations="all")
-        for name in ("kernel", "batched")
+    found = same_importance(
+        lambda name: pi.FittedModel(model, X, y, engine=name, **options), loss, BAR, size=True
     )
-    (one,), (other,) = exact.replicates.estimates, slow.replicates.estimates
-    bound = BAR * np.abs(other.rows).max()
-    for found, expected in ((exact.params, slow.params), (exact.bse, slow.bse)):
-        np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
-    np.testing.assert_allclose(one.rows, other.rows, rtol=0, atol=bound)
-    np.testing.assert_allclose(one.donors, other.donors, rtol=0, atol=bound)
+    assert found == "kernel, exact"
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_kernel_equals_the_model(name: str) -> None:
     model, X, y = fit(name)
-    compare_each(whatif_of(pi.FittedModel(model, X, y, engine="kernel")))
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_pfi_equals_that_of_all_predicted_pairs(name: str) -> None:
-    model, X, y = fit(name)
-    kind = whatif_of(pi.FittedModel(model, X, y)).predictor.kind
-    for loss in LOSSES[kind]:
-        same_importance(model, X, y, loss)
-        same_importance(model, X, y, loss, groups={"first": ["a", "b"], "rest": ["c", "e"]})
+    whatif = whatif_of(pi.FittedModel(model, X, y, engine="kernel"))
+    compare_each(whatif)
+    for loss in LOSSES[whatif.predictor.kind]:
+        for groups in (None, {"first": ["a", "b"], "rest": ["c", "e"]}):
+            same(model, X, y, loss, groups=groups)
 
 
 @pytest.mark.parametrize("name", ["SVR", "process, sums", "SVC, probabilities, 3"])
@@ -207,8 +179,8 @@ def test_behind_earlier_steps(steps: Callable[[Any], Any], name: str) -> None:
     rows, y_rows = X[60:].reset_index(drop=True), y[response][60:]
     whatif = whatif_of(pi.FittedModel(fitted, rows, y_rows, engine="kernel"))
     for variable in rows:
-        compare(whatif, [variable], rows)
-    same_importance(fitted, rows, y_rows, LOSSES[whatif.predictor.kind][0])
+        compare_own(whatif, [variable], rows)
+    same(fitted, rows, y_rows, LOSSES[whatif.predictor.kind][0])
 
 
 @pytest.mark.parametrize("kind", ["frequency", "sampling"])
@@ -253,18 +225,14 @@ class TestNodes:
     @pytest.mark.parametrize(
         "change", [lambda v: np.r_[v, [[100.0]]], lambda v: v[:9], lambda v: np.unique(v.round())]
     )
-    def test_none_for_outlying_and_few_donors(self, change: Any) -> None:
-        values = make_data()[0][["a"]].to_numpy()
-        assert self.model().nodes(ONE, values) is not None
-        assert self.model().nodes(ONE, change(values).reshape(-1, 1)) is None
-
-    def test_none_far_from_0(self) -> None:
-        model, values = self.model(), make_data()[0][["a"]].to_numpy()
+    def test_none_for_outlying_few_and_far_donors_and_several_columns(self, change: Any) -> None:
+        X, model = make_data()[0], self.model()
+        values = X[["a"]].to_numpy()
+        assert model.nodes(ONE, values) is not None
+        assert model.nodes(ONE, change(values).reshape(-1, 1)) is None
         far = replace(model, support=model.support + 1e6)
         assert far.nodes(ONE, values + 1e6) is None
-
-    def test_none_for_several_columns(self) -> None:
-        assert self.model().nodes(np.array([0, 1]), make_data()[0][["a", "b"]].to_numpy()) is None
+        assert model.nodes(np.array([0, 1]), X[["a", "b"]].to_numpy()) is None
 
     def test_none_where_values_at_donors_do_not_prove_them(
         self, monkeypatch: pytest.MonkeyPatch
@@ -313,7 +281,7 @@ class TestFarFrom0:
         far.loc[3, "a"] = 100.0
         for rows in (far, pd.concat([X, far], ignore_index=True)):
             compare_each(whatif_of(pi.FittedModel(model, rows, np.resize(y, len(rows)))))
-        same_importance(model, far, y, "squared")
+        same(model, far, y, "squared")
 
     def test_an_outlying_row_of_the_fit(self) -> None:
         X, y = make_data(90, seed=1)
@@ -337,7 +305,7 @@ class TestFarFrom0:
         X, y = make_data(90, seed=1)
         model = process(RBF + WHITE, normalize_y=True).fit(X, y["number"] + 1e4)
         rows, others = make_data()
-        same_importance(model, rows, others["number"] + 1e4, "squared")
+        same(model, rows, others["number"] + 1e4, "squared")
 
     def test_rounding_that_is_not_small_beside_the_spread(self) -> None:
         X, y = make_data(90, seed=1)
@@ -382,7 +350,6 @@ def test_other_kernels_are_not_read(model: Any, response: str) -> None:
 
 
 def test_other_forms_are_not_read() -> None:
-    from scipy.sparse import csr_matrix
 
     X, y = make_data(90, seed=1)[0].to_numpy(), RESPONSE["number"]
     both = np.column_stack([y, y])

@@ -14,6 +14,7 @@ import statsmodels.api as sm
 import statsmodels.formula
 import statsmodels.formula.api as smf
 from by_copies import LOSSES, Asked, compare, in_order, same_importance, whatif_of
+from fits import model_of
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.decomposition import PCA
@@ -328,14 +329,13 @@ class TestFormulas:
         ],
     )
     def test_a_variable_that_drives_several_columns(self, formula: str, learner: Any) -> None:
-        fitted = pi.Learner.from_formula(formula, DATA, learner).fit_model(seed=1)
+        fitted = model_of(formula, DATA, learner)
         assert whatif_of(fitted).engine.name == "linear, exact"
         compare_each(whatif_of(fitted))
 
     def test_interactions_are_predicted_in_batches_and_other_variables_are_not(self) -> None:
         formula = "number ~ a*b + a:s + I(k**2) + k"
-        learner = pi.Learner.from_formula(formula, DATA, LinearRegression())
-        whatif = whatif_of(learner.fit_model(seed=1))
+        whatif = whatif_of(model_of(formula, DATA, LinearRegression()))
         compare_each(whatif)
         asked, donors = Asked(whatif), whatif.sample.variables
         for variable in "absk":

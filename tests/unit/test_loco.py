@@ -13,6 +13,7 @@ import patsy
 import pytest
 import statsmodels.api as sm
 from by_refit import estimates_of, refits_of
+from fits import words_of
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -301,13 +302,13 @@ def test_a_constant_column_has_exactly_0_and_no_interval(
     assert found.params["k"] == 0
     assert found.bse["k"] == 0
     assert found.params["x"] > 0
-    text = " ".join(str(found.summary()).split())
+    text = words_of(found)
     assert "No interval for k: the learner predicts the same without it in every refit" in text
 
 
 def test_the_table_says_what_it_holds(data: pd.DataFrame) -> None:
     res = learner(data, LinearRegression()).fit(seed=1)
-    text = " ".join(str(res.loco().summary(notes="full")).split())
+    text = words_of(res.loco(), notes="full")
     for part in (
         "Leave-one-covariate-out importance, learner",
         "LOCO (squared error)",
@@ -318,7 +319,7 @@ def test_the_table_says_what_it_holds(data: pd.DataFrame) -> None:
     ):
         assert part in text
     assert "CVIM" not in str(res.loco(loss="absolute").summary(notes="full"))
-    ratio = " ".join(str(res.loco(relation="ratio").summary(notes="full")).split())
+    ratio = words_of(res.loco(relation="ratio"), notes="full")
     assert "Factor by which expected squared error grows when the learner is trained" in ratio
     assert "CVIM" not in ratio
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from scipy import optimize
 from sklearn import metrics
 from sklearn.ensemble import RandomForestClassifier
@@ -143,13 +144,11 @@ def log_by_hand(y: np.ndarray, probability: np.ndarray) -> np.ndarray:
 
 
 def regression(data: pd.DataFrame, estimator: Any = LINEAR) -> pi.LearnerResults:
-    model = pi.Learner.from_formula("y ~ x + z", data, estimator)
-    return model.fit(pi.Bootstrap(3), seed=1)
+    return fit_of("y ~ x + z", data, estimator, pi.Bootstrap(3))
 
 
 def classification(data: pd.DataFrame, estimator: Any = LOGISTIC) -> pi.LearnerResults:
-    model = pi.Learner.from_formula("g ~ x + z", data, estimator)
-    return model.fit(pi.Bootstrap(3, strata="g"), seed=1)
+    return fit_of("g ~ x + z", data, estimator, pi.Bootstrap(3, strata="g"))
 
 
 def test_a_function_is_a_loss(data: pd.DataFrame) -> None:

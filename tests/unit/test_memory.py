@@ -46,7 +46,7 @@ def test_more_than_half_of_the_free_memory_is_said(
     monkeypatch.setattr(memory, "free_bytes", lambda: int(free))
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        learner.fit(pi.CrossValidation(10), seed=1, progress=False)
+        learner.fit(pi.CrossValidation(10), seed=1)
     assert [str(w.message) for w in told if w.category is pi.errors.RefitWarning] == said * [
         "This fit and one importance of all features need about 5.3 GB, models not counted, "
         "and 10.5 GB are free. `max_evaluation_rows=` needs less, or a plan of fewer refits; "
@@ -59,7 +59,7 @@ def test_fewer_rows_need_less(learner: pi.Learner, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(memory, "free_bytes", lambda: 300_000)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        learner.fit(pi.CrossValidation(10), seed=1, max_evaluation_rows=100, progress=False)
+        learner.fit(pi.CrossValidation(10), seed=1, max_evaluation_rows=100)
 
 
 def test_free_memory_is_that_of_the_system(
@@ -79,4 +79,4 @@ def test_free_memory_is_that_of_the_system(
     assert memory.free_bytes() is None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        learner.fit(pi.CrossValidation(10), seed=1, progress=False)
+        learner.fit(pi.CrossValidation(10), seed=1)

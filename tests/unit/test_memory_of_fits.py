@@ -23,7 +23,7 @@ def learner_of(n: int) -> pi.Learner:
     y = X[:, 0] * X[:, 1] + rng.standard_normal(n)
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(P)])
     learner = pi.Learner(y, frame, LinearRegression())
-    learner.fit(pi.HalfSampling(2, pairs=5), seed=1, progress=False).pfi("x0")  # imports
+    learner.fit(pi.HalfSampling(2, pairs=5), seed=1).pfi("x0")  # imports
     return learner
 
 
@@ -31,7 +31,7 @@ def megabytes_after_pfi(learner: pi.Learner, plan: pi.HalfSampling) -> float:
     gc.collect()
     tracemalloc.start()
     try:
-        results = learner.fit(plan, seed=1, progress=False)
+        results = learner.fit(plan, seed=1)
         importances = results.pfi()
         gc.collect()
         traced, _ = tracemalloc.get_traced_memory()

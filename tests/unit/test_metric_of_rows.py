@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of, model_of
 from sklearn import metrics as sk
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -28,14 +29,12 @@ NUMBERS = X.assign(y=SCORE)
 
 @pytest.fixture(scope="module")
 def classes() -> Any:
-    learner = pi.Learner.from_formula("y ~ .", CLASSES, LogisticRegression())
-    return learner.fit(seed=1, resampling=pi.Subsampling(4), progress=False)
+    return fit_of("y ~ .", CLASSES, LogisticRegression(), pi.Subsampling(4))
 
 
 @pytest.fixture(scope="module")
 def numbers() -> Any:
-    learner = pi.Learner.from_formula("y ~ .", NUMBERS, LinearRegression())
-    return learner.fit(seed=1, resampling=pi.Subsampling(4), progress=False)
+    return fit_of("y ~ .", NUMBERS, LinearRegression(), pi.Subsampling(4))
 
 
 def probabilities(function: Any, **options: Any) -> Any:
@@ -197,8 +196,7 @@ def test_medians_have_no_standard_error(metric: Any, n: int) -> None:
 
 
 def test_medians_of_a_learner_have_no_standard_error_by_rows(numbers: Any) -> None:
-    learner = pi.Learner.from_formula("y ~ a + b", NUMBERS, LinearRegression())
-    results = learner.fit(pi.HalfSampling(2, pairs=5), seed=1)
+    results = fit_of("y ~ a + b", NUMBERS, LinearRegression(), pi.HalfSampling(2, pairs=5))
     result = results.metric("neg_median_absolute_error")
     assert result.params.iloc[0] < 0
     assert result.bse.isna().all()
@@ -227,10 +225,7 @@ def test_medians_of_weighted_rows_have_no_standard_error() -> None:
     rng = np.random.default_rng(5)
     frame = pd.DataFrame({"x": rng.normal(size=200), "w": rng.uniform(1, 3, size=200)})
     frame["y"] = frame["x"] + rng.normal(size=200)
-    learner = pi.Learner.from_formula(
-        "y ~ x", frame, LinearRegression(), weights="w", weights_type="sampling"
-    )
-    model = learner.fit_model()
+    model = model_of("y ~ x", frame, LinearRegression(), weights="w", weights_type="sampling")
     assert model.metric("neg_median_absolute_error").bse.isna().all()
     assert model.metric("r2").bse.notna().all()
     assert model.metric(sk.mean_absolute_error).bse.notna().all()

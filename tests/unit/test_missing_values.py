@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import xgboost
+from fits import words_of
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
@@ -147,11 +148,11 @@ def test_auto_keeps_or_drops_by_the_learner_and_counts(data: pd.DataFrame) -> No
     assert (kept.population.nobs, kept.dropped_rows) == (N - 1, 1)
     dropped = learner(data, "y ~ x + z", LINE)
     assert (dropped.population.nobs, dropped.dropped_rows) == (N - 4, 4)
-    text = " ".join(str(kept.fit(PLAN, seed=0).pfi().summary()).split())
+    text = words_of(kept.fit(PLAN, seed=0).pfi())
     assert "1 row is left out for missing values: y 1." in text
     assert "3 analyzed rows have missing values, which the learner takes: x 3." in text
     assert "59 (1 dropped)" in text
-    text = " ".join(str(dropped.fit(PLAN, seed=0).summary()).split())
+    text = words_of(dropped.fit(PLAN, seed=0))
     assert "4 rows are left out for missing values: x 3, y 1." in text
     assert "missing" not in str(learner(data.dropna(), "y ~ x", LINE).fit(PLAN, seed=0).summary())
 
@@ -169,7 +170,7 @@ def test_comparisons_need_the_same_rows(data: pd.DataFrame) -> None:
 def test_texts_in_frames_have_advice(data: pd.DataFrame) -> None:
     texts = data.dropna().assign(g=lambda d: d["g"].astype(str))
     with pytest.raises(RefitError, match=r'could not convert.*design="matrix".*category'):
-        learner(texts, "y ~ x + g", FOREST, design="frame").fit(PLAN, seed=1, progress=False)
+        learner(texts, "y ~ x + g", FOREST, design="frame").fit(PLAN, seed=1)
 
 
 def test_drop_is_the_same_as_no_such_rows(data: pd.DataFrame) -> None:
@@ -254,13 +255,13 @@ class TestEstimands:
     def results(self, data: pd.DataFrame) -> pi.LearnerResults:
         return learner(
             data, "y ~ .", HistGradientBoostingRegressor(max_iter=5), design="frame"
-        ).fit(PLAN, seed=0, progress=False)
+        ).fit(PLAN, seed=0)
 
     def test_grids_are_of_observed_values(self, results: pi.LearnerResults) -> None:
         curve = results.pd("x")
         values = grid_of(curve)
         assert values.notna().all()
-        text = " ".join(str(curve.summary()).split())
+        text = words_of(curve)
         assert "`x` is missing in 3 of 59 rows; the grid is of its other values" in text
         assert list(grid_of(results.pd("g"))) == ["a", "b", "c"]
         for grid in ("equidistant", "unique", "r", pi.RGrid(quantiles=True)):
@@ -320,13 +321,13 @@ class TestEstimands:
             return np.where(rows["x"].isna(), 1e6, rows["x"])
 
         curve = pi.FittedModel(predict, data[["x", "z"]], missing="keep").m_plot("x", points=5)
-        assert "3 of 60 rows lack `x`" in " ".join(str(curve.summary()).split())
+        assert "3 of 60 rows lack `x`" in words_of(curve)
         np.testing.assert_allclose(curve.params, grid_of(curve), atol=1e-9)
 
     def test_adjusted_importance_says_what_it_lacks(self, results: pi.LearnerResults) -> None:
         table = results.amvim(method="additive")
         assert table.params.isna().to_dict() == {"x": True, "z": False, "g": True}
-        assert "along which nothing accumulates" in " ".join(str(table.summary()).split())
+        assert "along which nothing accumulates" in words_of(table)
 
     def test_a_variable_with_one_value_and_missing_ones_varies(self, data: pd.DataFrame) -> None:
         one = data.assign(x=data["x"].where(data["x"].isna(), 1.0))

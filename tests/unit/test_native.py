@@ -10,6 +10,7 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost
+from fits import model_of
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     HistGradientBoostingRegressor,
@@ -72,14 +73,14 @@ def test_factors_and_interactions_equal_vip(mixed: pd.DataFrame) -> None:
     model = pi.FittedModel(smf.ols(LM_MIXED, mixed).fit(), mixed)
     assert_equal_vip(model.native_importance(), "model_lmm_stat")
     # The same through a learner, which hands statsmodels an array.
-    learner = pi.Learner.from_formula(LM_MIXED, mixed, pi.statsmodels_learner(sm.OLS))
-    assert_equal_vip(learner.fit_model().native_importance(), "model_lmm_stat")
     assert_equal_vip(
-        pi.Learner.from_formula(
+        model_of(LM_MIXED, mixed, pi.statsmodels_learner(sm.OLS)).native_importance(),
+        "model_lmm_stat",
+    )
+    assert_equal_vip(
+        model_of(
             LM_FRIEDMAN, pd.read_csv(DATA / "inputs/friedman1.csv"), LinearRegression()
-        )
-        .fit_model()
-        .native_importance(),
+        ).native_importance(),
         "model_lmf_raw",
     )
 
@@ -139,18 +140,18 @@ def test_networks_of_scikit_learn() -> None:
 
 
 def test_impurity_adds_up_the_columns_of_a_variable(data: pd.DataFrame) -> None:
-    learner = pi.Learner.from_formula("y ~ x + z + g", data, RandomForestRegressor(20))
-    found = learner.fit_model(seed=1)
+    found = model_of("y ~ x + z + g", data, RandomForestRegressor(20))
     design, forest = found.analysis.refits[0].design, found.analysis.refits[0].predictor.estimator
     own = pd.Series(forest.feature_importances_, index=design.columns)
     by_hand = {"x": own["x"], "z": own["z"], "g": own.filter(like="g[").sum()}
     params = found.native_importance().params
     np.testing.assert_allclose(params[list(by_hand)], list(by_hand.values()), rtol=EXACT)
     assert params.sum() == pytest.approx(1)
-    grouped = pi.Learner.from_formula(
-        "y ~ x + z + g", data, RandomForestRegressor(20), groups={"both": ["x", "z"]}
+    both = (
+        model_of("y ~ x + z + g", data, RandomForestRegressor(20), groups={"both": ["x", "z"]})
+        .native_importance()
+        .params
     )
-    both = grouped.fit_model(seed=1).native_importance().params
     assert both["both"] == pytest.approx(own["x"] + own["z"])
 
 
@@ -164,8 +165,7 @@ def test_a_column_of_two_variables_counts_for_both(data: pd.DataFrame) -> None:
 def test_which_inputs_of_a_pipeline_a_variable_drives(data: pd.DataFrame) -> None:
     encode = make_column_transformer((OneHotEncoder(), ["g"]), remainder=StandardScaler())
     pipeline = make_pipeline(encode, RandomForestRegressor(20))
-    learned = pi.Learner.from_formula("y ~ x + z + g", data, pipeline, design="frame")
-    model = learned.fit_model(seed=1)
+    model = model_of("y ~ x + z + g", data, pipeline, design="frame")
     fitted = model.analysis.refits[0].predictor.estimator
     names = fitted[:-1].get_feature_names_out()
     own = pd.Series(fitted[-1].feature_importances_, index=names)
@@ -173,27 +173,26 @@ def test_which_inputs_of_a_pipeline_a_variable_drives(data: pd.DataFrame) -> Non
     assert found["g"] == pytest.approx(own.filter(like="onehotencoder__").sum())
     assert found["x"] == pytest.approx(own["remainder__x"])
     linear = make_pipeline(encode, LinearRegression())
-    coefficients = pi.Learner.from_formula("y ~ x + z + g", data, linear, design="frame")
-    raw = coefficients.fit_model().native_importance()
+    raw = model_of("y ~ x + z + g", data, linear, design="frame").native_importance()
     assert raw.exog_names == names.tolist()
     blind = make_pipeline(encode, FunctionTransformer(), LinearRegression())
-    unnamed = pi.Learner.from_formula("y ~ x + z + g", data, blind, design="frame").fit_model()
+    unnamed = model_of("y ~ x + z + g", data, blind, design="frame")
     with pytest.raises(OptionError, match=r"names of the 5 inputs of .* can't be told"):
         unnamed.native_importance()
 
 
 def test_boosting_and_searches(data: pd.DataFrame) -> None:
     boost = xgboost.XGBRegressor(n_estimators=3, n_jobs=1)
-    model = pi.Learner.from_formula("y ~ x + z + g", data, boost).fit_model(seed=1)
+    model = model_of("y ~ x + z + g", data, boost)
     assert model.native_importance().params.sum() == pytest.approx(1, abs=1e-6)  # single precision
     search = GridSearchCV(RandomForestRegressor(5), {"max_depth": [1, 2]}, cv=2)
-    tuned = pi.Learner.from_formula("y ~ x + z + g", data, search).fit_model(seed=1)
+    tuned = model_of("y ~ x + z + g", data, search)
     assert tuned.native_importance().params.sum() == pytest.approx(1)
 
 
 def test_coefficients_of_several_classes(data: pd.DataFrame) -> None:
     data["k"] = pd.cut(data["y"], 3, labels=["lo", "mid", "hi"])
-    three = pi.Learner.from_formula("k ~ x + z", data, LogisticRegression()).fit_model()
+    three = model_of("k ~ x + z", data, LogisticRegression())
     raw = three.native_importance()
     model = three.analysis.refits[0].predictor.estimator
     assert raw.exog_names == [f"{c}: {n}" for c in ("lo", "mid", "hi") for n in ("x", "z")]
@@ -205,14 +204,14 @@ def test_coefficients_of_several_classes(data: pd.DataFrame) -> None:
     # Two classes against the first in statsmodels' order, which is alphabetical.
     assert z.exog_names == ["lo: x", "lo: z", "mid: x", "mid: z"]
     np.testing.assert_allclose(z.params, results.tvalues[1:].T.ravel(), rtol=EXACT)
-    vote = pi.Learner.from_formula("k ~ x + z", data, SVC(kernel="linear")).fit_model()
+    vote = model_of("k ~ x + z", data, SVC(kernel="linear"))
     with pytest.raises(OptionError, match="has no weights of its own for each of its classes"):
         vote.native_importance()
 
 
 def test_the_class_of_two_is_the_models_second(data: pd.DataFrame) -> None:
     data["k"] = pd.Categorical(np.where(data["y"] > 1, "yes", "no"), ["yes", "no"])
-    two = pi.Learner.from_formula("k ~ x + z", data, LogisticRegression()).fit_model()
+    two = model_of("k ~ x + z", data, LogisticRegression())
     raw = two.native_importance()
     assert raw.summary_frame()["class"].tolist() == ["yes", "yes"]  # of scikit-learn's order
     assert raw.params["x"] > 0
@@ -240,7 +239,7 @@ def test_what_a_model_does_not_have_is_refused(data: pd.DataFrame) -> None:
     boosted = pi.Learner.from_formula("y ~ x + z", data, HistGradientBoostingRegressor(max_iter=3))
     with pytest.raises(OptionError, match="reports no importance of its own"):
         boosted.fit_model(seed=1).native_importance()
-    line = pi.Learner.from_formula("y ~ x + z", data, LinearRegression()).fit_model()
+    line = model_of("y ~ x + z", data, LinearRegression())
     for kind, needed in {
         "stat": "a model with standard errors",
         "impurity": "a model with `feature_importances_`",
@@ -249,7 +248,7 @@ def test_what_a_model_does_not_have_is_refused(data: pd.DataFrame) -> None:
     }.items():
         with pytest.raises(OptionError, match=f'`type="{kind}"` needs {needed}'):
             line.native_importance(kind)
-    tree = pi.Learner.from_formula("y ~ x + z", data, DecisionTreeRegressor()).fit_model(seed=1)
+    tree = model_of("y ~ x + z", data, DecisionTreeRegressor())
     with pytest.raises(OptionError, match=r'`type="raw"` needs a linear model'):
         tree.native_importance("raw")
     with pytest.raises(OptionError, match="`type` must be"):
@@ -274,8 +273,7 @@ def test_statistics_of_a_pipelines_last_step_are_named_by_it() -> None:
     data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "y"])
     piped = make_pipeline(FunctionTransformer(), pi.statsmodels_learner(sm.OLS))
     for estimator in (pi.statsmodels_learner(sm.OLS), piped):
-        learner = pi.Learner.from_formula("y ~ a + b", data, estimator)
-        found = learner.fit_model().native_importance("stat")
+        found = model_of("y ~ a + b", data, estimator).native_importance("stat")
         expected_label = "t"
         expected = sm.OLS(data["y"], sm.add_constant(data[["a", "b"]])).fit().tvalues[1:]
         np.testing.assert_allclose(found.params, expected, rtol=1e-9)

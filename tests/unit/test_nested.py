@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_refit import refits_of
+from fits import fit_of
 from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -31,8 +32,7 @@ def data() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def fitted(data: pd.DataFrame) -> pi.LearnerResults:
-    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
-    return learner.fit(pi.NestedCrossValidation(K, repeats=3), seed=1)
+    return fit_of("y ~ x + z", data, LinearRegression(), pi.NestedCrossValidation(K, repeats=3))
 
 
 def test_folds_are_left_out_one_and_two_at_a_time(fitted: pi.LearnerResults) -> None:
@@ -155,8 +155,7 @@ def test_refits_that_differ_have_the_standard_error_of_the_algorithm() -> None:
     rng = np.random.default_rng(1)
     data = pd.DataFrame(rng.normal(size=(60, 10))).add_prefix("x")
     data["y"] = data["x0"] + rng.normal(size=60)
-    learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
-    results = learner.fit(pi.NestedCrossValidation(K, repeats=10), seed=1)
+    results = fit_of("y ~ .", data, LinearRegression(), pi.NestedCrossValidation(K, repeats=10))
     refits = results.analysis.refits
     errors = [
         (r.evaluation.y - r.predictor(r.design.encode(r.evaluation.variables))) ** 2 for r in refits
@@ -250,7 +249,7 @@ def test_both_sides_of_donors_count(fitted: pi.LearnerResults) -> None:
 
 def test_comparisons_are_paired_in_every_fold(data: pd.DataFrame, fitted) -> None:
     plan = pi.NestedCrossValidation(K, repeats=3)
-    other = pi.Learner.from_formula("y ~ z", data, LinearRegression()).fit(plan, seed=1)
+    other = fit_of("y ~ z", data, LinearRegression(), plan)
     found = pi.compare(fitted, other)
     assert found.cov_type == "nested-cv"
     first, second = fitted.loss().replicates.folds[5], other.loss().replicates.folds[5]
@@ -262,8 +261,9 @@ def test_comparisons_are_paired_in_every_fold(data: pd.DataFrame, fitted) -> Non
 
 
 def test_classifiers_have_every_class_in_training(data: pd.DataFrame) -> None:
-    learner = pi.Learner.from_formula("g ~ x + z", data, LogisticRegression())
-    results = learner.fit(pi.NestedCrossValidation(3, repeats=1), seed=1)
+    results = fit_of(
+        "g ~ x + z", data, LogisticRegression(), pi.NestedCrossValidation(3, repeats=1)
+    )
     assert (results.pfi().bse > 0).all()
 
 

@@ -8,6 +8,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from hypothesis import given, settings
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
@@ -151,7 +152,7 @@ def test_splits_depend_on_the_seed_alone(data: pd.DataFrame) -> None:
     plan = pi.NestedBootstrap(3, 2)
 
     def rows(formula: str, estimator: Any, seed: int) -> list[list[int]]:
-        results = pi.Learner.from_formula(formula, data, estimator).fit(plan, seed=seed)
+        results = fit_of(formula, data, estimator, plan, seed=seed)
         return [[*r.train_rows, *r.evaluation.rows] for r in results.refits]
 
     first = rows("y ~ x", LinearRegression(), 7)
@@ -180,9 +181,8 @@ def test_classes_that_can_not_all_train_are_an_error() -> None:
 
 
 def test_a_table_says_how_rows_were_split(data: pd.DataFrame) -> None:
-    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
     row, copy = (
-        learner.fit(pi.NestedBootstrap(4, 3, split_by=by), seed=1)  # type: ignore[arg-type]
+        fit_of("y ~ x + z", data, LinearRegression(), pi.NestedBootstrap(4, 3, split_by=by))  # type: ignore[arg-type]
         for by in ("row", "copy")
     )
     assert len(row.refits) == 12
@@ -213,8 +213,9 @@ def test_copies_leak_and_rows_do_not() -> None:
 
 
 def test_classifiers_go_through(data: pd.DataFrame) -> None:
-    learner = pi.Learner.from_formula("g ~ x + z", data, LogisticRegression())
-    assert (learner.fit(pi.NestedBootstrap(5, 2), seed=1).pfi().bse > 0).all()
+    assert (
+        fit_of("g ~ x + z", data, LogisticRegression(), pi.NestedBootstrap(5, 2)).pfi().bse > 0
+    ).all()
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost as xgb
+from fits import fit_of, model_of
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
@@ -61,8 +62,7 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_refits_have_the_exposures_of_their_rows(way: str) -> None:
     data = counts()
-    learner = pi.Learner.from_formula("c ~ x * g + z", data, glm(), **WAYS[way](data))
-    res = learner.fit(FOLDS, seed=1, progress=False)
+    res = fit_of("c ~ x * g + z", data, glm(), FOLDS, **WAYS[way](data))
     losses = res.loss("poisson").refit_frame().iloc[:, 0]
     for refit, loss in zip(res.refits, losses, strict=True):
         train, rows = data.iloc[refit.train_rows], data.iloc[refit.evaluation.rows]
@@ -85,7 +85,7 @@ def test_arrays_without_names() -> None:
 
 def test_curves_are_means_at_the_rows_exposures() -> None:
     data = counts()
-    res = pi.Learner.from_formula("c ~ x * g + z", data, glm(), exposure="e").fit_model()
+    res = model_of("c ~ x * g + z", data, glm(), exposure="e")
     by_hand = smf.glm("c ~ x * g + z", data, family=POISSON, exposure=data["e"]).fit()
     curve = res.pd("x", grid=[-1.0, 0.5])
     expected = [by_hand.predict(data.assign(x=x), exposure=data["e"]).mean() for x in (-1.0, 0.5)]
@@ -104,8 +104,10 @@ def test_the_linear_engine_is_exact(model: str) -> None:
         "probit": ("b", pi.statsmodels_learner(sm.Probit)),
         "gaussian": ("y", pi.statsmodels_learner(sm.GLM)),
     }[model]
-    learner = pi.Learner.from_formula(f"{response} ~ x * g + z", data, estimator, offset="log_e")
-    results = [learner.fit(FOLDS, seed=1, engine=e, progress=False) for e in ("linear", "batched")]
+    results = [
+        fit_of(f"{response} ~ x * g + z", data, estimator, FOLDS, offset="log_e", engine=e)
+        for e in ("linear", "batched")
+    ]
     for ask in (lambda r: r.pfi(), lambda r: r.pd("x"), lambda r: r.loco("x")):
         one, other = map(ask, results)
         np.testing.assert_allclose(one.params, other.params, rtol=1e-9, atol=1e-12)
@@ -114,9 +116,7 @@ def test_the_linear_engine_is_exact(model: str) -> None:
 
 def test_a_model_without_a_feature_keeps_the_offset() -> None:
     data = counts()
-    loco = pi.Learner.from_formula("c ~ x + z", data, glm(), exposure="e").fit(
-        FOLDS, seed=1, progress=False
-    )
+    loco = fit_of("c ~ x + z", data, glm(), FOLDS, exposure="e")
     differences = []
     for refit in loco.refits:
         train, rows = data.iloc[refit.train_rows], data.iloc[refit.evaluation.rows]
@@ -188,18 +188,20 @@ def test_frequencies_subsets_and_missing_exposures() -> None:
     data = counts()
     data["w"] = 1 + np.arange(90) % 3
     data.loc[[3, 7], "e"] = np.nan
-    weighted = pi.Learner.from_formula(
+    weighted = model_of(
         "c ~ x + z", data, glm(), exposure="e", weights="w", weights_type="frequency"
-    ).fit_model()
+    )
     rows = data.loc[np.repeat(data.index, data["w"])].reset_index(drop=True)
-    repeated = pi.Learner.from_formula("c ~ x + z", rows, glm(), exposure="e").fit_model()
+    repeated = model_of("c ~ x + z", rows, glm(), exposure="e")
     np.testing.assert_array_equal(weighted.pfi().params, repeated.pfi().params)
     assert repeated.analysis.context.dropped_rows == data["w"][[3, 7]].sum()
 
     subset = pi.Learner.from_formula("c ~ x + z", data, glm(), exposure=data["e"], subset="x > 0")
     part = data[data["x"] > 0]
-    other = pi.Learner.from_formula("c ~ x + z", part, glm(), exposure=part["e"])
-    np.testing.assert_array_equal(subset.fit_model().pfi().params, other.fit_model().pfi().params)
+    np.testing.assert_array_equal(
+        subset.fit_model().pfi().params,
+        model_of("c ~ x + z", part, glm(), exposure=part["e"]).pfi().params,
+    )
 
 
 @pytest.mark.parametrize("formula", ["c ~ .", "c ~ . - log_e", "c ~ bs(x, df=4) * g + z:x"])
@@ -213,8 +215,7 @@ def test_the_offset_is_the_last_column_and_no_feature(formula: str) -> None:
 
 def test_new_rows_have_their_exposure() -> None:
     data = counts()
-    learner = pi.Learner.from_formula("c ~ x + z", data, glm(), exposure="e")
-    res = learner.fit(FOLDS, seed=1, progress=False)
+    res = fit_of("c ~ x + z", data, glm(), FOLDS, exposure="e")
     new = data[["x", "z", "e"]].head(4)
     np.testing.assert_allclose(res.predict(new.assign(e=2 * new["e"])), 2 * res.predict(new))
     with pytest.raises(DataError, match="New rows must have the offset as column `e`"):
@@ -270,9 +271,7 @@ def test_fitted_models_have_the_offset_they_were_fitted_with() -> None:
     with pytest.raises(OptionError, match="pass that of the evaluation rows"):
         pi.FittedModel(exposed, data, "c")
     with pytest.raises(OptionError, match="draws new data"):
-        pi.Learner.from_formula("c ~ x", data, glm(), exposure="e").fit(
-            pi.FreshDraws(lambda _: data, 3)
-        )
+        fit_of("c ~ x", data, glm(), pi.FreshDraws(lambda _: data, 3), exposure="e")
 
 
 RATES = {
@@ -289,8 +288,7 @@ def test_learners_of_rates_are_weighted_by_exposure(name: str) -> None:
         pytest.skip("with routing on, the steps must request weights")
     data = counts()
     data["e"] = np.exp(np.log(data["e"]))  # rounded as the exposure is, which trees may see
-    learner = pi.Learner.from_formula("c ~ x + z", data, RATES[name], exposure="e")
-    res = learner.fit(FOLDS, seed=1, reseed=False, progress=False)
+    res = fit_of("c ~ x + z", data, RATES[name], FOLDS, exposure="e", reseed=False)
     losses = res.loss("poisson").refit_frame().iloc[:, 0]
     curves = res.pd("x", grid=[-1.0, 0.5]).refit_frame().to_numpy()
     rates = res.pd("x", grid=[-1.0, 0.5], scale="rate")
@@ -325,9 +323,9 @@ def test_a_poisson_model_of_rates_is_that_with_an_offset() -> None:
     for ask in (lambda r: r.pd("x"), lambda r: r.pd("x", scale="rate"), lambda r: r.pfi()):
         np.testing.assert_allclose(ask(one).params, ask(other).params, rtol=1e-4)
     weights = np.random.default_rng(0).uniform(0.5, 2, len(data))
-    both = pi.Learner.from_formula(
+    both = model_of(
         "c ~ x + z", data, RATES["poisson"], exposure="e", weights=weights, weights_type="sampling"
-    ).fit_model()
+    )
     by_hand = smf.glm(
         "c ~ x + z", data, family=POISSON, exposure=data["e"], freq_weights=weights
     ).fit()
@@ -389,10 +387,7 @@ def test_penalized_rates_do_not_depend_on_the_unit_of_exposure(estimator: Any, u
     data = pd.DataFrame({"x": rng.normal(size=200), "years": rng.uniform(0.1, 2, 200)})
     data["claims"] = rng.poisson(data["years"] * np.exp(-1 + 0.5 * data["x"]))
     curves = [
-        pi.Learner.from_formula("claims ~ x", rows, estimator, exposure="years")
-        .fit_model()
-        .pd("x", grid=[-1.0, 1.0])
-        .params
+        model_of("claims ~ x", rows, estimator, exposure="years").pd("x", grid=[-1.0, 1.0]).params
         for rows in (data, data.assign(years=unit * data["years"]))
     ]
     np.testing.assert_allclose(*curves, rtol=1e-6)

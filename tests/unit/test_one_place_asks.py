@@ -89,7 +89,7 @@ def test_every_answer_is_given_to_the_predictor(kind: Any, data: pd.DataFrame) -
     kind.asked_by.clear()
     learner = pi.Learner.from_formula("y ~ a + b", data, kind())
     plan = pi.HalfSampling(2, pairs=5)
-    for results in (learner.fit(plan, seed=1, progress=False), learner.fit_model(seed=1)):
+    for results in (learner.fit(plan, seed=1), learner.fit_model(seed=1)):
         results.pfi()
         results.cvim("a", sampler="residual", permutations=10)
         results.pd("a", points=3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
@@ -34,7 +35,7 @@ def signed() -> dict[str, pi.EstimandResults]:
     frame = pd.DataFrame(rng.normal(size=(120, 4)), columns=["small", "up", "down", "most"])
     frame["y"] = frame @ [0.1, 1.0, -2.0, -4.0] + rng.normal(size=120)
     full, part = (
-        pi.Learner.from_formula(formula, frame, LinearRegression()).fit(seed=1, progress=False)
+        fit_of(formula, frame, LinearRegression())
         for formula in ("y ~ .", "y ~ . - most + I(most > 0) + I(down > 0)")
     )
     names = list(frame)[:4]
@@ -65,7 +66,7 @@ def test_importances_are_ordered_with_their_sign() -> None:
     frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
     frame["y"] = rng.normal(size=60)
     tree = DecisionTreeRegressor(random_state=0)
-    pfi = pi.Learner.from_formula("y ~ .", frame, tree).fit(seed=1, progress=False).pfi()
+    pfi = fit_of("y ~ .", frame, tree).pfi()
     order = list(pfi.params.sort_values(ascending=False).index)
     assert order != list(pfi.params.abs().sort_values(ascending=False).index)
     assert [row[0].data for row in pfi.summary().tables[0][1:]] == order

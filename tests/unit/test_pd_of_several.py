@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from fits import model_of
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 
@@ -27,7 +28,7 @@ def data() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def model(data: pd.DataFrame) -> Any:
-    return pi.Learner.from_formula("y ~ x * z * g", data, LinearRegression()).fit_model()
+    return model_of("y ~ x * z * g", data, LinearRegression())
 
 
 def tiles_of(plot: Any) -> pd.DataFrame:
@@ -94,8 +95,9 @@ def test_three_variables_are_a_surface_per_value(data: pd.DataFrame, model: Any)
 
 def test_three_variables_and_classes(data: pd.DataFrame) -> None:
     three = data.assign(k=pd.cut(data["y"], 3, labels=list("lmh")).astype(str)).drop(columns="y")
-    learner = pi.Learner.from_formula("k ~ x + z + g", three, RandomForestClassifier(5))
-    result = learner.fit_model(seed=1).pd(["x", "z", "g"], points=3)
+    result = model_of("k ~ x + z + g", three, RandomForestClassifier(5)).pd(
+        ["x", "z", "g"], points=3
+    )
     assert tiles_of(result.plot())["PANEL"].nunique() == 6
 
 

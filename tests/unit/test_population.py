@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
+from fits import fit_of, words_of
 from scipy import stats
+from sklearn.base import is_classifier
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.linear_model import (
     HuberRegressor,
@@ -111,26 +113,24 @@ def test_influence_functions_are_derivatives(seed: int) -> None:
         h = law.f - (p * law.f).sum(axis=0)
         return (xz * (of_xz - g) * h).sum(), (xz * h * h).sum()
 
-    found = population.coefficients_of(one)
-    assert found.value[0] == pytest.approx(slope(law.law), abs=1e-12)
-    assert law.error(slope, found.rows[:, 0]) < 1e-12
     if parts(law.law)[0] < 0:
         law.f = -law.f
         one = law.residuals(law.f)
-    least = population.least_loss(one, share=False)
 
     def square(P: Any) -> Any:
         N, D = parts(P)
         return N**2 / D
 
-    assert least.value[0] == pytest.approx(square(law.law), abs=1e-12)
-    assert law.error(square, least.rows[:, 0]) < 1e-12
-    targets = population.targets_of(one)
-    for k, function in enumerate(
-        (lambda P: parts(P)[1], square, lambda P: parts(P)[1] - square(P))
+    least, targets = population.least_loss(one, share=False), population.targets_of(one)
+    for found, k, function in (
+        (population.coefficients_of(one), 0, slope),
+        (least, 0, square),
+        (targets, 0, lambda P: parts(P)[1]),
+        (targets, 1, square),
+        (targets, 2, lambda P: parts(P)[1] - square(P)),
     ):
-        assert targets.value[k] == pytest.approx(function(law.law), abs=1e-12)
-        assert law.error(function, targets.rows[:, k]) < 1e-12
+        assert found.value[k] == pytest.approx(function(law.law), abs=1e-12)
+        assert law.error(function, found.rows[:, k]) < 1e-12
 
 
 @pytest.mark.parametrize("k", [1, 2])
@@ -178,25 +178,32 @@ def test_a_level_without_effect_is_not_mixed_with_others() -> None:
     assert np.isnan(population.coefficients_of(few).value).all()
 
 
-def fit(n: int, seed: int, plan: Any = None, **options: Any) -> Any:
+LM = LinearRegression()
+
+
+def crossed(formula: str, data: Any, estimator: Any = LM, **options: Any) -> Any:
+    return fit_of(formula, data, estimator, options.pop("plan", pi.CrossValidation(5)), **options)
+
+
+def fit(n: int, seed: int, **options: Any) -> Any:
     rng = np.random.default_rng(seed)
     a, b, c = rng.normal(size=(3, n))
     x = 0.6 * a + rng.normal(size=n)
     data = pd.DataFrame({"x": x, "a": a, "b": b, "c": c})
     data["y"] = x + a - b + (1 + 0.5 * np.abs(a)) * rng.normal(size=n)
-    learner = pi.Learner.from_formula("y ~ x + a + b + c", data, LinearRegression(), **options)
-    return data, learner.fit(plan or pi.CrossValidation(5), seed=1, progress=False)
+    return data, crossed("y ~ x + a + b + c", data, **options)
 
 
-LINEAR = pi.samplers.Residual(LinearRegression())
+LINEAR, PLAN = pi.samplers.Residual(LinearRegression()), pi.CrossValidation(5)
 
 
 def test_slopes_are_those_of_double_machine_learning() -> None:
     """PLR of DoubleML with the score "partialling out", written anew, on the same folds."""
     data, _ = fit(300, 1)
     folds = [*KFold(5, shuffle=True, random_state=1).split(data)]
-    learner = pi.Learner.from_formula("y ~ x + a + b + c", data, LinearRegression())
-    found = learner.fit(pi.Splits(folds), seed=1, progress=False).population("x", sampler=LINEAR)
+    found = crossed("y ~ x + a + b + c", data, plan=pi.Splits(folds)).population(
+        "x", sampler=LINEAR
+    )
     others = data[["a", "b", "c"]].to_numpy()
     u, v = data["y"].to_numpy(), data["x"].to_numpy()
     u_hat, v_hat = np.empty(300), np.empty(300)
@@ -223,7 +230,7 @@ def test_with_lm_they_are_least_squares() -> None:
 
 
 def test_rows_are_means_over_refits_that_have_not_seen_them() -> None:
-    _, res = fit(200, 3, pi.CrossValidation(4, repeats=3))
+    _, res = fit(200, 3, plan=pi.CrossValidation(4, repeats=3))
     analysis = res.analysis
     estimand = population.of_population(analysis.problem, "x")
     analysis.measure(estimand)
@@ -237,7 +244,7 @@ def test_rows_are_means_over_refits_that_have_not_seen_them() -> None:
 
 
 def test_half_sampling_takes_its_first_pairs(caplog: Any) -> None:
-    _, res = fit(200, 3, pi.HalfSampling(2, pairs=6))
+    _, res = fit(200, 3, plan=pi.HalfSampling(2, pairs=6))
     with caplog.at_level("INFO", "pyinterp"):
         found = res.population(["x", "c"], progress="log")
     assert caplog.messages[0] == "Population: up to 40 fits"
@@ -251,28 +258,29 @@ def test_half_sampling_takes_its_first_pairs(caplog: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "plan",
+    ("plan", "asked", "said"),
     [
-        pi.Bootstrap(5),
-        pi.Subsampling(5),
-        pi.Holdout(0.5),
-        pi.FreshDraws(lambda s: fit(100, s)[0], 5),
+        *(
+            (plan, lambda res: res.population("x"), plan.label)
+            for plan in (
+                pi.Bootstrap(5),
+                pi.Subsampling(5),
+                pi.Holdout(0.5),
+                pi.FreshDraws(lambda s: fit(100, s)[0], 5),
+            )
+        ),
+        *(
+            (PLAN, lambda res, kind=kind: res.population("x", cov_type=kind), "influence")
+            for kind in ("rows", "naive", "half-sample")
+        ),
+        (PLAN, lambda res: res.pfi("x", cov_type="influence"), "pooled"),
     ],
-    ids=lambda plan: plan.label,
 )
-def test_plans_that_leave_rows_out_are_refused_by_name(plan: Any) -> None:
-    _, res = fit(100, 4, plan)
-    with pytest.raises(InferenceError, match=plan.label):
-        res.population("x")
-
-
-@pytest.mark.parametrize("cov_type", ["rows", "naive", "half-sample"])
-def test_other_variances_are_refused(cov_type: str) -> None:
-    _, res = fit(100, 4)
-    with pytest.raises(InferenceError, match="influence"):
-        res.population("x", cov_type=cov_type)
-    with pytest.raises(InferenceError, match="pooled"):
-        res.pfi("x", cov_type="influence")
+def test_plans_that_leave_rows_out_and_other_variances_are_refused(
+    plan: Any, asked: Any, said: str
+) -> None:
+    with pytest.raises(InferenceError, match=said):
+        asked(fit(100, 4, plan=plan)[1])
 
 
 @pytest.mark.parametrize(
@@ -288,35 +296,27 @@ def test_other_variances_are_refused(cov_type: str) -> None:
 )
 def test_learners_that_aim_at_no_mean_are_refused(estimator: Any, aim: str) -> None:
     data, _ = fit(100, 5)
-    if "C" in type(estimator).__name__[-10:]:
+    if is_classifier(estimator):
         data["y"] = data["y"] > 0
-    learner = pi.Learner.from_formula("y ~ x + a + b + c", data, estimator)
     with pytest.raises(OptionError, match=aim):
-        learner.fit(pi.CrossValidation(3), seed=1, progress=False).population("x")
+        crossed("y ~ x + a + b + c", data, estimator).population("x")
 
 
 def test_weights_and_fitted_models_are_refused() -> None:
     data, _ = fit(100, 5)
-    learner = pi.Learner.from_formula(
-        "y ~ x + a",
-        data,
-        LinearRegression(),
-        weights=np.linspace(1, 2, 100),
-        weights_type="sampling",
-    )
-    with pytest.raises(OptionError, match="weights"):
-        learner.fit(pi.CrossValidation(3), seed=1, progress=False).population()
-    model = pi.FittedModel(LinearRegression().fit(data[["x", "a"]], data["y"]), data[["x", "a"]],
-                           data["y"])  # fmt: skip
-    with pytest.raises(OptionError, match="no learner"):
-        model.population()
+    data["w"] = np.linspace(1, 2, 100)
+    weighted = crossed("y ~ x + a", data, weights="w", weights_type="sampling")
+    rows = data[["x", "a"]]
+    model = pi.FittedModel(LinearRegression().fit(rows, data["y"]), rows, data["y"])
+    for refused, said in ((weighted, "weights"), (model, "no learner")):
+        with pytest.raises(OptionError, match=said):
+            refused.population()
 
 
 def test_a_feature_that_others_fix_is_missing_with_the_reason() -> None:
     data, _ = fit(200, 6)
     data["twice"] = 2 * data["x"]
-    learner = pi.Learner.from_formula("y ~ x + twice + a", data, LinearRegression())
-    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population(sampler=LINEAR)
+    found = crossed("y ~ x + twice + a", data).population(sampler=LINEAR)
     assert found.params.isna().to_dict() == {"x": True, "a": False, "twice": True}
     assert "does not vary (R²_j = 1)" in str(found.summary())
 
@@ -328,10 +328,9 @@ def test_clusters_are_summed_first() -> None:
     x = shift[0] + rng.normal(size=5 * n)
     data = pd.DataFrame({"x": x, "z": rng.normal(size=5 * n), "id": cluster})
     data["y"] = x + shift[1] + rng.normal(size=5 * n)
-    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
     plan = pi.CrossValidation(5, cluster="id")
-    found = learner.fit(plan, seed=1, progress=False).population("x", sampler=LINEAR)
-    alone = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population("x")
+    found = crossed("y ~ x + z", data, plan=plan).population("x", sampler=LINEAR)
+    alone = crossed("y ~ x + z", data).population("x")
     assert found.df_resid == n - 1
     rows = found.row_frame()["x"].to_numpy()
     sums = np.bincount(cluster, rows - rows.mean())
@@ -344,18 +343,14 @@ def test_groups_classes_and_codes() -> None:
     data, _ = fit(300, 8)
     data["g"] = rng.choice(list("uvw"), 300)
     data["kind"] = pd.cut(data["y"], [-np.inf, -1, 1, np.inf], labels=["low", "mid", "high"])
-    grouped = pi.Learner.from_formula(
-        "y ~ x + a + b", data, LinearRegression(), groups={"both": ["x", "a"]}
-    ).fit(pi.CrossValidation(5), seed=1, progress=False)
+    grouped = crossed("y ~ x + a + b", data, groups={"both": ["x", "a"]})
     assert grouped.population("both").exog_names == ["x", "a"]
-    learner = pi.Learner.from_formula("kind ~ x + a + g", data, LogisticRegression())
-    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population()
+    found = crossed("kind ~ x + a + g", data, LogisticRegression()).population()
     assert found.exog_names[:4] == ["low: x", "low: a", "low: g[v - u]", "low: g[w - u]"]
     sums = found.params.to_numpy().reshape(3, 4).sum(axis=0)
     assert np.abs(sums).max() < 1e-8  # probabilities add up to 1
     data["big"] = data["y"] > 0
-    two = pi.Learner.from_formula("big ~ x + a", data, LogisticRegression())
-    found = two.fit(pi.CrossValidation(5), seed=1, progress=False).population("x")
+    found = crossed("big ~ x + a", data, LogisticRegression()).population("x")
     assert 0.1 < found.params["x"] < 0.3  # a difference of probabilities per unit
 
 
@@ -406,20 +401,18 @@ def test_relevance_doubles_the_smaller_p() -> None:
 def test_p_relevant_is_a_column_beside_other_importances() -> None:
     _, res = fit(200, 22)
     several = res.importance(["pfi", "cvim", "population"], ["x", "c"])
-    text = str(several.summary())
     limit = several["population"].conf_int()[0]["x"]
+    text = str(several.summary())
     assert re.search(rf"R²_j +share ≥ +P relevant\n-+\nx +\S+ +{limit:.3f} +<0.001\n", text)
-    order = res.importance(["pfi", "population", "cvim"], ["x", "c"]).summary(notes="none")
-    text = str(order)
-    assert text.index(" PFI ") < text.index(" share ≥ P") < text.index(" CVIM ")
+    order = str(res.importance(["pfi", "population", "cvim"], ["x", "c"]).summary(notes="none"))
+    assert order.index(" PFI ") < order.index(" share ≥ P") < order.index(" CVIM ")
     assert "std err & [0.05 & P relevant" in res.importance("population", "x").to_latex()
 
 
 def test_rows_of_other_columns_are_marked_and_said_to_be_of_one_feature() -> None:
     data, _ = fit(200, 1)
     data["y"] = np.exp(0.7 * data["y"])
-    learner = pi.Learner.from_formula("y ~ x + a + b", data, LinearRegression())
-    res = learner.fit(pi.CrossValidation(5), seed=1, progress=False)
+    res = crossed("y ~ x + a + b", data)
     found = res.population(p_adjust="holm")
     skewed = found.importance.row_warnings["skewness"] > 0.4
     marked = skewed & (found.relevance.pvalues < 0.05)
@@ -428,15 +421,14 @@ def test_rows_of_other_columns_are_marked_and_said_to_be_of_one_feature() -> Non
     below = str(found.summary()).split("P relevant")[-1]
     for name, mark in marked.items():
         assert bool(re.search(rf"^{name} [⁰-⁹¹²³]", below, re.MULTILINE)) == mark
-    assert "columns are for one feature each" in " ".join(str(found.summary()).split())
+    assert "columns are for one feature each" in words_of(found)
 
 
 def test_trees_find_an_interaction_that_slopes_do_not() -> None:
     rng, n = np.random.default_rng(11), 600
     a, b = rng.normal(size=(2, n))
     data = pd.DataFrame({"a": a, "b": b, "y": a * b + rng.normal(size=n)})
-    learner = pi.Learner.from_formula("y ~ a + b", data, HistGradientBoostingRegressor())
-    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population()
+    found = crossed("y ~ a + b", data, HistGradientBoostingRegressor()).population()
     assert found.pvalues.min() > 0.01
     assert found.relevance.pvalues.max() < 1e-4
     assert (found.importance.conf_int()[0] > 0.05).all()
@@ -447,8 +439,8 @@ def test_a_shortcut_is_used_beyond_what_is_there() -> None:
     x = rng.normal(size=n)
     data = pd.DataFrame({"x": x, "null": 0.9 * x + 0.19**0.5 * rng.normal(size=n)})
     data["y"] = 2 * x + rng.normal(size=n)
-    learner = pi.Learner.from_formula("y ~ x + null", data, HistGradientBoostingRegressor())
-    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).compare_targets("null")
+    res = crossed("y ~ x + null", data, HistGradientBoostingRegressor())
+    found = res.compare_targets("null")
     used, there, beyond = found.params
     assert beyond == pytest.approx(used - there)
     assert beyond > 5 * found.bse["null, beyond"] > 0
@@ -464,20 +456,16 @@ def square(n: int, seed: int) -> pd.DataFrame:
 
 def test_what_is_left_to_learn_is_seen() -> None:
     """Both regressions are linear, and wrong: P misfit is small for y and x, and a note says so."""
-    learner = pi.Learner.from_formula("y ~ .", square(500, 13), LinearRegression())
-    res = learner.fit(pi.CrossValidation(5), seed=1, progress=False)
-    wrong = res.population("null", sampler=LINEAR, others="learner")
-    left = {one.estimand.words.label: one.pvalues["null"] for one in wrong.diagnostics}
-    assert max(left["misfit of x"], left["misfit of y"]) < 1e-6
-    assert wrong.pvalues["null"] < 1e-6
-    text = str(wrong.summary())
-    assert "more of the feature (null)" in " ".join(text.split())
-    assert "more of the response (null)" in " ".join(text.split())
-    right = res.population("null")
-    left = {one.estimand.words.label: one.pvalues["null"] for one in right.diagnostics}
-    assert min(left["misfit of x"], left["misfit of y"]) > 0.01
-    assert right.pvalues["null"] > 0.01
-    assert "which predicts better than the learner" in " ".join(str(right.summary()).split())
+    res = crossed("y ~ .", square(500, 13))
+    wrong, right = res.population("null", sampler=LINEAR, others="learner"), res.population("null")
+    for found, seen in ((wrong, True), (right, False)):
+        left = {one.estimand.words.label: one.pvalues["null"] for one in found.diagnostics}
+        for p in (left["misfit of x"], left["misfit of y"], found.pvalues["null"]):
+            assert p < 1e-6 if seen else p > 0.01
+    text = words_of(wrong)
+    assert "more of the feature (null)" in text
+    assert "more of the response (null)" in text
+    assert "which predicts better than the learner" in words_of(right)
 
 
 def test_a_learner_that_is_not_beaten_learns_the_response() -> None:
@@ -492,9 +480,8 @@ def test_little_overlap_and_no_fit_are_said() -> None:
     rng, n = np.random.default_rng(15), 200
     z = rng.normal(size=n)
     data = pd.DataFrame({"x": z + 0.2 * rng.normal(size=n), "z": z, "y": rng.normal(size=n)})
-    learner = pi.Learner.from_formula("y ~ .", data, HistGradientBoostingRegressor())
-    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population(others="learner")
-    text = " ".join(str(found.summary()).split())
+    found = crossed("y ~ .", data, HistGradientBoostingRegressor()).population(others="learner")
+    text = words_of(found)
     assert "R²_j above 0.8 (x, z)" in text
     assert "R²_y not above 0 (x, z)" in text
 
@@ -502,15 +489,14 @@ def test_little_overlap_and_no_fit_are_said() -> None:
 def test_one_feature_alone_and_few_clusters() -> None:
     data, _ = fit(100, 16)
     data["id"] = np.arange(100) // 25
-    learner = pi.Learner.from_formula("y ~ x", data, LinearRegression())
-    found = learner.fit(pi.CrossValidation(4, cluster="id"), seed=1, progress=False).population()
+    found = crossed("y ~ x", data, plan=pi.CrossValidation(4, cluster="id")).population()
     assert found.df_resid == 3
     slope = np.polyfit(data["x"], data["y"], 1)[0]
     assert found.params["x"] == pytest.approx(slope, abs=0.1)
 
 
 def test_files_keep_it(tmp_path: Any) -> None:
-    _, res = fit(100, 17, pi.HalfSampling(2, pairs=5))
+    _, res = fit(100, 17, plan=pi.HalfSampling(2, pairs=5))
     found = res.population("x")
     res.save(tmp_path / "fit.pyinterp")
     found.save(tmp_path / "table.pyinterp")
@@ -526,8 +512,7 @@ def test_units_and_order_of_rows() -> None:
     """y times 3 and x over 2: slopes times 6, shares and P as they are, targets times 9."""
     data, res = fit(200, 18)
     other = data.assign(y=3 * data["y"] + 1, x=data["x"] / 2 - 5)
-    again = pi.Learner.from_formula("y ~ x + a + b + c", other, LinearRegression())
-    again = again.fit(pi.CrossValidation(5), seed=1, progress=False)
+    again = crossed("y ~ x + a + b + c", other)
     one, two = (each.population("x", sampler=LINEAR) for each in (res, again))
     assert two.params["x"] == pytest.approx(6 * one.params["x"])
     assert two.bse["x"] == pytest.approx(6 * one.bse["x"])
@@ -553,8 +538,7 @@ def test_few_rows_with_most_of_the_variation_are_marked() -> None:
     rng, n = np.random.default_rng(24), 300
     data = pd.DataFrame({"x": rng.lognormal(0, 2, n), "a": rng.normal(size=n)})
     data["y"] = 0.1 * data["x"] + data["a"] + rng.normal(size=n)
-    learner = pi.Learner.from_formula("y ~ x + a", data, LinearRegression())
-    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population(sampler=LINEAR)
+    found = crossed("y ~ x + a", data).population(sampler=LINEAR)
     assert found.row_warnings["skewness"]["x"] > 0.4 > found.row_warnings["skewness"]["a"]
     assert "Few rows decide x" in str(found.summary())
 
@@ -563,7 +547,7 @@ def test_short_notes_say_what_it_needs() -> None:
     _, res = fit(100, 21)
     found = res.population("x")
     for part in (found, found.importance, found.relevance, res.compare_targets("x")):
-        assert "right to first order" in " ".join(str(part.summary()).split())
+        assert "right to first order" in words_of(part)
 
 
 def test_a_learner_with_an_offset_learns_the_response() -> None:
@@ -572,8 +556,7 @@ def test_a_learner_with_an_offset_learns_the_response() -> None:
     x, a = rng.normal(size=(2, n))
     data = pd.DataFrame({"x": x, "a": a, "t": np.exp(0.3 * x)})
     data["y"] = rng.poisson(data["t"] * (1 + a**2))
-    learner = pi.Learner.from_formula("y ~ x + a", data, PoissonRegressor(), exposure="t")
-    res = learner.fit(pi.CrossValidation(5), seed=1, progress=False)
+    res = crossed("y ~ x + a", data, PoissonRegressor(), exposure="t")
     assert res.population("x").estimand.leave_out == {"x": ("x",)}
     with pytest.raises(OptionError, match="takes no offset or exposure"):
         res.population("x", others="default")

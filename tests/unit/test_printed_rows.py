@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from scipy import stats
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -48,7 +49,7 @@ def random_table(seed: int) -> pi.EstimandResults:
     data["y"] = np.where(score > 0, "yes", "no") if classes else score * 10 ** rng.uniform(-3, 3)
     estimator = rng.choice(np.array(CLASSES if classes else NUMBERS, dtype=object))()
     plan = pi.HalfSampling(int(rng.integers(3, 16)), pairs=int(rng.integers(5, 16)))
-    results = pi.Learner.from_formula("y ~ .", data, estimator).fit(plan, seed=seed)
+    results = fit_of("y ~ .", data, estimator, plan, seed=seed)
     measure = str(rng.choice(MEASURES if not classes else MEASURES[:2]))
     if measure in ("cvim", "loco"):
         return getattr(results, measure)()
@@ -105,7 +106,7 @@ def learner_that_is_harmed(seed: int) -> pi.EstimandResults:
     data = pd.DataFrame(z[:, None] + 0.25 * rng.normal(size=(400, 5)))
     data.columns = [f"x{j}" for j in range(5)]
     data["y"] = np.where(event, "yes", "no")
-    return pi.Learner.from_formula("y ~ .", data, GaussianNB()).fit(seed=seed).pfi()
+    return fit_of("y ~ .", data, GaussianNB(), seed=seed).pfi()
 
 
 def test_harm_is_shown_as_well_as_help() -> None:
@@ -128,7 +129,7 @@ def fitted() -> pi.LearnerResults:
     data = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
     data["y"] = data["a"] + 0.3 * data["b"] + rng.normal(size=120)
     tree = DecisionTreeRegressor(min_samples_leaf=8, random_state=0)
-    return pi.Learner.from_formula("y ~ .", data, tree).fit(seed=2)
+    return fit_of("y ~ .", data, tree, seed=2)
 
 
 @pytest.mark.parametrize("relation", ["difference", "ratio"])
@@ -162,8 +163,7 @@ def test_the_error_of_the_printed_standard_error_is_that_between_seeds() -> None
     rng = np.random.default_rng(9)
     data = pd.DataFrame(rng.normal(size=(100, 2)), columns=["a", "b"])
     data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=100)
-    learner = pi.Learner.from_formula("y ~ a + b", data, LinearRegression())
-    results = [learner.fit(seed=seed) for seed in range(24)]
+    results = [fit_of("y ~ a + b", data, LinearRegression(), seed=seed) for seed in range(24)]
     types: tuple[Any, ...] = ("half-sample", "half-sample-t")
     for cov_type in types:
         frames = [one.pfi(cov_type=cov_type).summary_frame() for one in results]

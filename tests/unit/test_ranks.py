@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from scipy import stats
 from sklearn.linear_model import LinearRegression
 
@@ -56,8 +57,7 @@ def test_ranks_do_not_depend_on_last_bits() -> None:
 
 def test_results_have_ranks_with_table_and_plot() -> None:
     data = pi.datasets.load_diabetes()
-    learner = pi.Learner.from_formula("progression ~ bmi + bp + s5 + age", data, LinearRegression())
-    res = learner.fit(seed=1, resampling=pi.Subsampling(5), progress=False)
+    res = fit_of("progression ~ bmi + bp + s5 + age", data, LinearRegression(), pi.Subsampling(5))
     ranks = res.pfi().ranks()
     assert isinstance(ranks.probabilities, pd.DataFrame)
     assert ranks.expected_ranks.is_monotonic_increasing
@@ -89,9 +89,7 @@ def test_terms_without_errors_have_no_ranks() -> None:
 def test_the_best_of_two_learners_has_the_p_value_of_their_difference() -> None:
     data = pi.datasets.load_diabetes()
     fits = {
-        name: pi.Learner.from_formula(f"progression ~ {formula}", data, LinearRegression()).fit(
-            seed=1, resampling=pi.Subsampling(5), progress=False
-        )
+        name: fit_of(f"progression ~ {formula}", data, LinearRegression(), pi.Subsampling(5))
         for name, formula in {"small": "age", "big": "bmi + bp + s5", "one": "s5"}.items()
     }
     two = pi.compare({name: fits[name] for name in ("one", "big")})

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
@@ -80,8 +81,7 @@ def as_shown(number: float, cell: str) -> str:
 
 @pytest.fixture(scope="module")
 def results() -> pi.LearnerResults:
-    learner = pi.Learner.from_formula("y ~ .", data(), LinearRegression())
-    return learner.fit(pi.HalfSampling(3, pairs=6), seed=1, progress=False)
+    return fit_of("y ~ .", data(), LinearRegression(), pi.HalfSampling(3, pairs=6))
 
 
 @pytest.fixture(scope="module")
@@ -169,10 +169,13 @@ def test_a_model_without_response_has_importance_by_flatness(tmp_path: Path) -> 
 def test_classes_groups_and_titles_with_signs(tmp_path: Path) -> None:
     frame = data()
     frame["c"] = pd.cut(frame.pop("y"), 3, labels=["low", "mid", "high"])
-    learner = pi.Learner.from_formula(
-        "c ~ .", frame, RandomForestClassifier(5, random_state=0), groups={"both": ["x", "z"]}
+    res = fit_of(
+        "c ~ .",
+        frame,
+        RandomForestClassifier(5, random_state=0),
+        pi.CrossValidation(3),
+        groups={"both": ["x", "z"]},
     )
-    res = learner.fit(pi.CrossValidation(3), seed=1, progress=False)
     text = pi.report(res, tmp_path / "a.html", title="a < b & <c>").read_text(encoding="utf-8")
     read = Reader(text)
     assert read.text("h1") == "a < b & <c>"

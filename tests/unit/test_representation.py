@@ -51,7 +51,7 @@ def data() -> pd.DataFrame:
 @cache
 def fitted() -> Any:
     learner = pi.Learner.from_formula("y ~ a + b", data(), LinearRegression())
-    return learner.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False)
+    return learner.fit(pi.HalfSampling(3, pairs=5), seed=1)
 
 
 def classifier() -> pi.FittedModel:

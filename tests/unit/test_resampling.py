@@ -8,6 +8,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from hypothesis import given, settings
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -198,8 +199,8 @@ def test_columns_name_strata_and_clusters(data: pd.DataFrame) -> None:
 def test_strata_and_clusters_follow_the_rows_that_are_kept(data: pd.DataFrame) -> None:
     data = data.assign(subject=np.repeat([f"s{k}" for k in range(20)], 3))
     data.loc[::7, "x"] = np.nan
-    results = pi.Learner.from_formula("y ~ x", data, LinearRegression()).fit(
-        pi.Bootstrap(4, cluster=data.subject.to_numpy()), seed=1
+    results = fit_of(
+        "y ~ x", data, LinearRegression(), pi.Bootstrap(4, cluster=data.subject.to_numpy())
     )
     for refit in results.refits:
         rows = refit.evaluation.rows  # positions in the data as given
@@ -238,7 +239,7 @@ def test_clusters_must_lie_within_strata() -> None:
 @pytest.mark.parametrize("plan", PLANS)
 def test_splits_depend_on_the_seed_alone(data: pd.DataFrame, plan: Resampling) -> None:
     def rows(formula: str, estimator: Any, seed: int) -> list[list[int]]:
-        results = pi.Learner.from_formula(formula, data, estimator).fit(plan, seed=seed)
+        results = fit_of(formula, data, estimator, plan, seed=seed)
         return [[*r.train_rows, *r.evaluation.rows] for r in results.refits]
 
     first = rows("y ~ x", LinearRegression(), 7)
@@ -275,8 +276,12 @@ def test_fresh_draws_share_no_rows_and_split_by_fraction() -> None:
         seen.append(draw(rng))
         return seen[-1]
 
-    model = pi.Learner.from_formula("y ~ x", draw(np.random.default_rng(0)), LinearRegression())
-    results = model.fit(pi.FreshDraws(record, 4, fraction=0.6), seed=1)
+    results = fit_of(
+        "y ~ x",
+        draw(np.random.default_rng(0)),
+        LinearRegression(),
+        pi.FreshDraws(record, 4, fraction=0.6),
+    )
     assert len(seen) == 4
     assert len(np.unique(np.concatenate([d["x"] for d in seen]))) == 200
     for data, refit in zip(seen, results.refits, strict=True):

@@ -52,7 +52,7 @@ def test_rows_of_a_learner_are_joined_to_their_rows(name: str, plan: Any) -> Non
     plain = rows(None)
     by_label, by_place = (
         pi.Learner.from_formula("y ~ x + z", d, LinearRegression())
-        .fit(plan, seed=1, progress=False)
+        .fit(plan, seed=1)
         .pfi()
         .row_frame()
         for d in (data, plain)
@@ -66,12 +66,12 @@ def test_rows_of_a_learner_are_joined_to_their_rows(name: str, plan: Any) -> Non
 def test_rows_of_arrays_are_numbered() -> None:
     data = rows(None)
     learner = pi.Learner(data["y"].to_numpy(), data[["x", "z"]].to_numpy(), LinearRegression())
-    frame = learner.fit(pi.CrossValidation(5), seed=1, progress=False).pfi().row_frame()
+    frame = learner.fit(pi.CrossValidation(5), seed=1).pfi().row_frame()
     assert list(frame.index) == list(range(N))
     by_response = pi.Learner(
         rows(INDEXES["strings"])["y"], data[["x", "z"]].to_numpy(), LinearRegression()
     )
-    named = by_response.fit(pi.CrossValidation(5), seed=1, progress=False).pfi().row_frame()
+    named = by_response.fit(pi.CrossValidation(5), seed=1).pfi().row_frame()
     assert list(named.index) == INDEXES["strings"]
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of, words_of
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold, TimeSeriesSplit
 from sklearn.svm import SVC
@@ -41,8 +42,8 @@ def notes(data: pd.DataFrame, plan: Any = None, *, notes: str = "short", **optio
     numeric = pd.api.types.is_numeric_dtype(data["y"])
     learner = LinearRegression() if numeric else LogisticRegression()
     plan = pi.Bootstrap(5) if plan is None else plan
-    results = pi.Learner.from_formula("y ~ x + z", data, learner, **options).fit(plan, seed=1)
-    return " ".join(str(results.pd("x", grid=[0, 1]).summary(notes=notes)).split())
+    results = fit_of("y ~ x + z", data, learner, plan, **options)
+    return words_of(results.pd("x", grid=[0, 1]), notes=notes)
 
 
 @pytest.mark.parametrize("option", ["short", "full"])
@@ -135,15 +136,14 @@ def test_one_model_has_none_unless_its_rows_are_held_out() -> None:
     learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
     fitted = LinearRegression().fit(data[["x", "z"]], data["y"])
     for model in (learner.fit_model(), pi.FittedModel(fitted, data[["x", "z"]], data["y"])):
-        assert WORDS not in " ".join(str(model.pfi().summary()).split())
+        assert WORDS not in words_of(model.pfi())
     assert WORDS in notes(data, pi.Holdout(0.5))
 
 
 @pytest.mark.parametrize("by", [{"by": "half"}, {"rows": "half == 0"}])
 def test_some_of_the_rows_have_the_footnote_of_all(by: dict[str, str]) -> None:
     data = frame(1, ordered=True).assign(half=np.arange(N) % 2)
-    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
-    results = learner.fit(pi.Bootstrap(5), seed=1)
+    results = fit_of("y ~ x + z", data, LinearRegression(), pi.Bootstrap(5))
     assert results.pfi(**by).context.plan_note == results.pfi().context.plan_note != ""
 
 
@@ -186,6 +186,6 @@ def test_the_footnote_costs_no_predictions(ask: Any, monkeypatch: pytest.MonkeyP
     for note in (row_order.order_note, lambda *_: ""):
         monkeypatch.setattr(analysis, "order_note", note)
         Counting.rows.clear()
-        ask(learner.fit(pi.Bootstrap(3), seed=1, progress=False))
+        ask(learner.fit(pi.Bootstrap(3), seed=1))
         counts.append(sum(Counting.rows))
     assert counts[0] == counts[1] > 0

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_refit import refits_of
+from fits import fit_of
 from scipy import stats
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
@@ -36,9 +37,7 @@ def test_it_is_the_skewness_of_the_losses_of_one_model() -> None:
 def test_of_a_learner_rows_are_averaged_over_the_refits_that_they_evaluate() -> None:
     rng = np.random.default_rng(2)
     frame = pd.DataFrame({"x": rng.normal(size=50), "y": rng.normal(size=50)})
-    results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(
-        pi.Bootstrap(6), seed=1
-    )
+    results = fit_of("y ~ x", frame, LinearRegression(), pi.Bootstrap(6))
     total, times = np.zeros(50), np.zeros(50)
     for refit, case in zip(results.refits, results.analysis.cases, strict=True):
         losses = (case.y - case.whatif.factual) ** 2
@@ -66,7 +65,7 @@ def test_ratios_depend_on_the_skewness_of_the_loss_too() -> None:
     frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["x", "z"])
     frame["y"] = 4 * frame["x"] + rng.normal(size=120)
     frame.loc[3, ["x", "y"]] = 0.0, 30.0  # its error, whatever x is
-    results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(seed=1)
+    results = fit_of("y ~ x", frame, LinearRegression())
     ratio, difference = (results.pfi(relation=r) for r in ("ratio", "difference"))
     plain = [
         one._replace(estimate=replace(one.estimate, below=None))
@@ -77,7 +76,7 @@ def test_ratios_depend_on_the_skewness_of_the_loss_too() -> None:
     assert difference.replicates.skewness[0] < LARGEST_SKEWNESS
     # Of groups it is the loss of the group.
     frame["g"] = np.where(np.arange(120) < 60, "with", "without")
-    groups = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(seed=1)
+    groups = fit_of("y ~ x", frame, LinearRegression())
     by = groups.pfi(relation="ratio", by="g").replicates.skewness
     assert by[0] > LARGEST_SKEWNESS > by[1]
 
@@ -146,9 +145,7 @@ def test_unused_is_the_share_of_half_refits_with_exactly_no_effect() -> None:
 
 def test_other_plans_have_no_halves_that_could_be_unused() -> None:
     frame = pd.DataFrame({"x": np.arange(60.0), "y": np.arange(60.0) % 7})
-    results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(
-        pi.Bootstrap(5), seed=1
-    )
+    results = fit_of("y ~ x", frame, LinearRegression(), pi.Bootstrap(5))
     np.testing.assert_array_equal(results.pfi().replicates.idle_share, [0.0])
 
 
@@ -158,7 +155,7 @@ def test_a_rare_dummy_of_a_tree_is_unused_in_many_halves() -> None:
     frame = pd.DataFrame({"x": rng.normal(size=150), "rare": np.arange(150.0) < 8})
     frame["y"] = frame["x"] + 4 * frame["rare"] + rng.normal(size=150)
     tree = DecisionTreeRegressor(min_samples_leaf=5, max_depth=3, random_state=0)
-    results = pi.Learner.from_formula("y ~ x + rare", frame, tree).fit(seed=1)
+    results = fit_of("y ~ x + rare", frame, tree)
     pfi = results.pfi()
     halves = pfi.replicates.of_pairs
     expected = [np.mean([h[k] == 0 for pair in halves for h in pair]) for k in (0, 1)]

@@ -24,7 +24,7 @@ def res() -> pi.LearnerResults:
     rng = np.random.default_rng(3)
     data = pd.DataFrame(rng.normal(size=(150, 4)), columns=list("abcd"))
     y = 0.7 * data["a"] + 0.4 * data["b"] + rng.normal(size=150)
-    return pi.Learner(y, data, LinearRegression()).fit(seed=1, progress=False)
+    return pi.Learner(y, data, LinearRegression()).fit(seed=1)
 
 
 def test_the_effect_in_errors_is_statsmodels_and_the_normal_one() -> None:

@@ -63,10 +63,10 @@ def test_a_certificate_does_not_depend_on_last_bits(
     data = data.assign(two=np.where(data["y"] > data["y"].median(), "yes", "no"))
     estimator = LinearRegression() if response == "y" else LogisticRegression()
     learner = pi.Learner.from_formula(f"{response} ~ x + z", data, estimator)
-    results = learner.fit(pi.Subsampling(5), seed=1, progress=False)
+    results = learner.fit(pi.Subsampling(5), seed=1)
 
     def certify() -> pd.DataFrame:
-        return pi.certify(results, data_sets=3, truth_refits=10, progress=False).frame
+        return pi.certify(results, data_sets=3, truth_refits=10).frame
 
     def moved(analysis: Any) -> DataCopy:
         copy, change = copy_of(analysis), 1 + 1e-14

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from fits import model_of
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -37,8 +38,7 @@ def test_ame_is_statsmodels_get_margeff(data: pd.DataFrame, model: Any) -> None:
 
 
 def test_of_a_linear_model_it_is_the_coefficient(data: pd.DataFrame) -> None:
-    learner = pi.Learner.from_formula("y ~ x + z + g", data, pi.statsmodels_learner(sm.OLS))
-    fitted = learner.fit_model()
+    fitted = model_of("y ~ x + z + g", data, pi.statsmodels_learner(sm.OLS))
     result = fitted.ame()
     theirs = sm.formula.ols("y ~ x + z + C(g, Treatment('hi'))", data).fit().params
     expected = [theirs["x"], theirs["z"], *theirs.filter(like="C(g").to_numpy()]
@@ -48,7 +48,7 @@ def test_of_a_linear_model_it_is_the_coefficient(data: pd.DataFrame) -> None:
 
 
 def test_slopes_are_those_of_the_rows_at_the_grid(data: pd.DataFrame) -> None:
-    fitted = pi.Learner.from_formula("y ~ x * z + g", data, LinearRegression()).fit_model()
+    fitted = model_of("y ~ x * z + g", data, LinearRegression())
     (refit,) = fitted.analysis.refits
     at = {
         x: refit.predictor(refit.design.encode(data[["x", "z", "g"]].assign(x=x))) for x in (0, 1)
@@ -87,8 +87,7 @@ def test_steps_are_refused_without_a_width(data: pd.DataFrame) -> None:
 
 def test_classes_have_effects_that_add_up_to_0(data: pd.DataFrame) -> None:
     three = data.assign(t=pd.cut(data["y"], 3, labels=list("abc")).astype(str)).drop(columns="y")
-    learner = pi.Learner.from_formula("t ~ x + z + g", three, LogisticRegression(max_iter=1000))
-    result = learner.fit_model().ame()
+    result = model_of("t ~ x + z + g", three, LogisticRegression(max_iter=1000)).ame()
     assert len(result.params) == 12
     sums = result.params.groupby(lambda name: name.split(": ")[1]).sum()
     np.testing.assert_allclose(sums, 0, atol=1e-9)
@@ -106,7 +105,7 @@ def test_classes_have_effects_that_add_up_to_0(data: pd.DataFrame) -> None:
     ],
 )
 def test_what_is_refused(data: pd.DataFrame, call: Any, words: str) -> None:
-    fitted = pi.Learner.from_formula("y ~ x * z + g", data, LinearRegression()).fit_model()
+    fitted = model_of("y ~ x * z + g", data, LinearRegression())
     with pytest.raises(OptionError, match=words):
         call(fitted)
 
@@ -132,6 +131,6 @@ def test_a_logarithm_is_asked_for_values_of_the_data_alone() -> None:
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"p": rng.lognormal(sigma=0.8, size=300)})
     data["y"] = 2 * np.log(data["p"]) + 0.1 * rng.normal(size=300)
-    model = pi.Learner.from_formula("y ~ np.log(p)", data, LinearRegression()).fit_model()
+    model = model_of("y ~ np.log(p)", data, LinearRegression())
     slope = model.analysis.refits[0].predictor.estimator.coef_[0] * (1 / data["p"]).mean()
     assert model.ame().params["p"] == pytest.approx(slope, rel=1e-2)

@@ -26,7 +26,7 @@ def data() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def fitted(data: pd.DataFrame) -> Any:
     learner = pi.Learner.from_formula(FORMULA, data, LinearRegression())
-    return learner.fit(pi.Subsampling(5), seed=1, progress=False)
+    return learner.fit(pi.Subsampling(5), seed=1)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from scipy import stats
 from sklearn.linear_model import LinearRegression, Ridge
 
@@ -23,8 +24,7 @@ def fitted() -> pi.LearnerResults:
     rng = np.random.default_rng(1)
     data = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
     data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=80)
-    learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
-    return learner.fit(pi.HalfSampling(5, pairs=8), seed=1, progress=False)
+    return fit_of("y ~ .", data, LinearRegression(), pi.HalfSampling(5, pairs=8))
 
 
 def naive(
@@ -101,11 +101,7 @@ def test_terms_that_are_nearly_the_same_have_no_certain_difference() -> None:
     data = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
     data["b"] = data["a"] + 1e-3 * rng.normal(size=90)
     data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=90)
-    pfi = (
-        pi.Learner.from_formula("y ~ .", data, Ridge(5.0))
-        .fit(pi.HalfSampling(5, pairs=8), seed=1, progress=False)
-        .pfi()
-    )
+    pfi = fit_of("y ~ .", data, Ridge(5.0), pi.HalfSampling(5, pairs=8)).pfi()
     low, high = pfi.conf_int().loc[["a", "b"]].to_numpy().T
     c, t = pfi.params[["a", "b"]].to_numpy(), stats.t.isf(0.025, 8)
     ratios = np.concatenate([c - low, high - c]) / np.tile(t * pfi.bse[["a", "b"]], 2)

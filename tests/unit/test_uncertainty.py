@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from fits import fit_of
 from scipy import stats
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -222,7 +223,7 @@ class TestPropositions:
             data = process.draw(150, np.random.default_rng(seed))
             learner = pi.Learner.from_formula("y ~ .", data, BayesianRidge())
             plan = pi.HalfSampling(3, pairs=8)
-            result = learner.fit(plan, seed=seed, progress=False).entropy_pfi()
+            result = learner.fit(plan, seed=seed).entropy_pfi()
             t.append(result.tvalues["X5"])
             assert (result.tvalues[["X1", "X2", "X3", "X4"]] > 2).all()
         assert abs(np.mean(t)) < 3 / np.sqrt(8)
@@ -351,7 +352,7 @@ class TestWhatLearnersState:
     def test_a_users_own_distribution(self) -> None:
         model = pi.Distributional(LinearRegression(), own_parameters)
         data = X.assign(y=Y)
-        res = pi.Learner.from_formula("y ~ .", data, model).fit(pi.Holdout(0.5), seed=1)
+        res = fit_of("y ~ .", data, model, pi.Holdout(0.5))
         assert (res.entropy_pfi().params[["a", "b"]] != 0).all()
         assert res.entropy_pfi().params["c"] == 0
         wrong = pi.Distributional(LinearRegression(), lambda _, rows: np.ones((len(rows), 3)))
@@ -395,8 +396,7 @@ class TestTogether:
     def test_the_four_decisions_are_the_stated_rule(self) -> None:
         process = pi.simulation.wood_regression()
         data = process.draw(200, np.random.default_rng(1))
-        learner = pi.Learner.from_formula("y ~ .", data, BayesianRidge())
-        result = learner.fit(pi.HalfSampling(5, pairs=8), seed=1, progress=False).uncertainty()
+        result = fit_of("y ~ .", data, BayesianRidge(), pi.HalfSampling(5, pairs=8)).uncertainty()
         likelihood, entropy = result.likelihood.conf_int(), result.entropy.conf_int()
         for name in result.decisions.index:
             informative = likelihood.loc[name, 0] > 0
@@ -416,8 +416,7 @@ class TestTogether:
     def test_the_response_adds_to_what_predicts_an_informative_feature(self) -> None:
         process = pi.simulation.wood_regression()
         data = process.draw(300, np.random.default_rng(1))
-        learner = pi.Learner.from_formula("y ~ .", data, BayesianRidge())
-        res = learner.fit(pi.Subsampling(3), seed=1, progress=False)
+        res = fit_of("y ~ .", data, BayesianRidge(), pi.Subsampling(3))
         result = res.redundancy()
         pd.testing.assert_series_equal(
             result["others"].params, res.positivity().params, check_names=False

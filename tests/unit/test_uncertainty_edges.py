@@ -175,7 +175,7 @@ class TestMixtures:
             entropy_of(model)
 
     def test_refits_with_other_families_are_refused(self) -> None:
-        res = pi.Learner(Y.rename("y"), X, Varying()).fit(pi.Subsampling(6), seed=1, progress=False)
+        res = pi.Learner(Y.rename("y"), X, Varying()).fit(pi.Subsampling(6), seed=1)
         for ask in (res.likelihood_pfi, res.entropy_pfi, lambda: res.pd("a", of="nll")):
             with pytest.raises(PredictionError, match="same family of distributions"):
                 ask()

@@ -83,7 +83,7 @@ BOTH = np.column_stack([CLASSES, CLASSES])
             r"the subgroup \(by a mask\) has 1 row, of which refit 1 has 1\. Merge groups",
         ),
         (
-            lambda: learner().fit(pi.Splits(GroupKFold(5)), progress=False),
+            lambda: learner().fit(pi.Splits(GroupKFold(5))),
             r"should not be None\. Its groups are `pi\.Splits\(splitter, cluster=\.\.\.\)`\.$",
         ),
     ],
