@@ -20,7 +20,6 @@ ANSWERS = {"predict", "predict_proba", "decision_function"}
 # Files that call such a method, and whose.
 CALLERS = {
     "models/adapters.py": "results of statsmodels, for the learner that they are made",
-    "models/distant_model.py": "a model in another process, which is asked there",
     "models/distributional.py": "the estimator inside, for the one that states its distribution",
     "models/native_boosters.py": "a booster, for the function that it is made",
     "models/early_stopping.py": "the booster inside, as scikit-learn's wrappers do",
