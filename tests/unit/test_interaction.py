@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from fits import model_of
+from fits import model_of, words_of
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 
@@ -41,10 +41,6 @@ def friedman() -> pd.DataFrame:
     return pd.read_csv(DATA / "inputs/friedman1.csv")
 
 
-def words(results: pi.EstimandResults) -> str:
-    return " ".join(str(results.summary()).split())
-
-
 @pytest.mark.parametrize("name", ["vint_lmf_res11", "vint_nnet_res11"])
 def test_vint_equals_vip(friedman: pd.DataFrame, name: str) -> None:
     if "lmf" in name:
@@ -68,7 +64,7 @@ def test_vint_of_a_product_is_the_product_of_the_sds() -> None:
     sd = {name: np.std(values, ddof=1) for name, values in grid.items()}
     assert found.params["a:b"] == pytest.approx(sd["a"] * sd["b"], rel=EXACT)
     assert (found.params[["a:c", "b:c"]] == 0).all()
-    assert "No interval for a:b, a:c, b:c: every row contributes the same." in words(found)
+    assert "No interval for a:b, a:c, b:c: every row contributes the same." in words_of(found)
 
 
 def test_greenwells_function_interacts_in_x1_and_x2_only() -> None:
@@ -95,8 +91,8 @@ def test_vint_is_blind_to_a_crossing_of_categories_and_says_so() -> None:
     found = model.vint(points=3)
     assert (found.params == 0).all()
     assert model.h_statistic([("g", "h")], order="pairwise").params["g:h"] == 1.0
-    assert "Of two categories (g:h) it can't see effects that cross" in words(found)
-    assert "cross" not in words(model.vint([("g", "x")], points=3))
+    assert "Of two categories (g:h) it can't see effects that cross" in words_of(found)
+    assert "cross" not in words_of(model.vint([("g", "x")], points=3))
 
 
 def test_the_sd_of_categories_too() -> None:

@@ -10,7 +10,7 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost
-from fits import model_of
+from fits import model_of, words_of
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     HistGradientBoostingRegressor,
@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
-from test_interaction import DATA, LM_FRIEDMAN, words
+from test_interaction import DATA, LM_FRIEDMAN
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
@@ -222,7 +222,7 @@ def test_one_model_has_no_interval_and_says_why_refits_have_one(data: pd.DataFra
     one = learner.fit_model().native_importance()
     assert one.bse.isna().all()
     assert one.conf_int().isna().all(axis=None)
-    text = words(one)
+    text = words_of(one)
     assert "is not a mean over rows; only refits of the learner show its sampling error" in text
     assert "Engine: the fitted model" in text
     res = learner.fit(pi.HalfSampling(5, pairs=5), seed=1)

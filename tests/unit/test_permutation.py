@@ -124,44 +124,35 @@ def test_contributions_of_some_permutations_are_those_of_the_pairs_met() -> None
     np.testing.assert_allclose(estimate.donors[:, 0], donor - donor.mean(), atol=1e-12)
 
 
-def test_monte_carlo_error_is_the_spread_over_seeds() -> None:
+@pytest.mark.parametrize(("permutations", "count"), [(5, 400), (36, 200)])
+def test_monte_carlo_error_is_the_spread_over_seeds(permutations: int, count: int) -> None:
+    """36 of 39 permutations: without the finite-population factor it would be 3.6 times that."""
     X, y = linear_data(40)
     model = LinearRegression().fit(X, y)
     exact = pi.FittedModel(model, X, y).pfi("a", permutations="all").params["a"]
-    runs = [pi.FittedModel(model, X, y, seed=s).pfi("a", permutations=5) for s in range(400)]
+    runs = [
+        pi.FittedModel(model, X, y, seed=s).pfi("a", permutations=permutations)
+        for s in range(count)
+    ]
     errors = np.array([r.params["a"] - exact for r in runs])
     mcse = np.sqrt(np.mean([r.mcse["a"] ** 2 for r in runs]))
-    # The sd of 400 normal draws has relative standard error 1/sqrt(800) = 3.5%.
-    assert np.sqrt(np.mean(errors**2)) == pytest.approx(mcse, rel=4 * 0.035)
-    assert abs(errors.mean()) < 4 * mcse / np.sqrt(400)
-
-
-def test_monte_carlo_error_vanishes_as_permutations_become_all() -> None:
-    # 36 of 39 permutations: without the finite-population factor mcse would be 3.6 times too large.
-    X, y = linear_data(40)
-    model = LinearRegression().fit(X, y)
-    exact = pi.FittedModel(model, X, y).pfi("a", permutations="all").params["a"]
-    runs = [pi.FittedModel(model, X, y, seed=s).pfi("a", permutations=36) for s in range(200)]
-    errors = [r.params["a"] - exact for r in runs]
-    mcse = np.sqrt(np.mean([r.mcse["a"] ** 2 for r in runs]))
-    # The sd of 200 draws has relative standard error 5%.
-    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(mcse, rel=4 * 0.05)
+    # The sd of normal draws has relative standard error 1/sqrt(2 count).
+    assert np.sqrt(np.mean(errors**2)) == pytest.approx(mcse, rel=4 / np.sqrt(2 * count))
+    assert abs(errors.mean()) < 4 * mcse / np.sqrt(count)
 
 
 def test_balanced_permutations_beat_independent_ones_at_the_same_cost() -> None:
     X, y = linear_data(40)
     model = LinearRegression().fit(X, y)
     exact = pi.FittedModel(model, X, y).pfi("a", permutations="all").params["a"]
-    ours = [pi.FittedModel(model, X, y, seed=s).pfi("a", permutations=10) for s in range(80)]
-    theirs = [
-        sklearn_pfi(
-            model, X, y, n_repeats=10, random_state=s, scoring="neg_mean_squared_error"
-        ).importances_mean[0]
-        for s in range(80)
-    ]
-    mse_ours = np.mean([(r.params["a"] - exact) ** 2 for r in ours])
-    mse_theirs = np.mean((np.array(theirs) - exact * 39 / 40) ** 2)
-    assert mse_ours < mse_theirs
+    options = {"n_repeats": 10, "scoring": "neg_mean_squared_error"}
+    ours, theirs = [], []
+    for seed in range(40):
+        found = pi.FittedModel(model, X, y, seed=seed).pfi("a", permutations=10)
+        ours.append(found.params["a"] - exact)
+        other = sklearn_pfi(model, X, y, random_state=seed, **options)
+        theirs.append(other.importances_mean[0] - exact * 39 / 40)
+    assert np.mean(np.square(ours)) < np.mean(np.square(theirs))
 
 
 def test_batches_draw_permutations_of_features_with_many_values(

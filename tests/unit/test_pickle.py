@@ -112,7 +112,7 @@ def test_models_that_exact_engines_have_read(learner: pi.Learner) -> None:
     forest = RandomForestRegressor(5, random_state=0).fit(data[["x", "z"]], data["x"])
     model = pi.FittedModel(forest, data[["x", "z"]], data["x"])
     table = str(model.pfi().summary())
-    again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own bytes
+    again = WAYS["pickle"](model)
     assert str(again.pfi().summary()) == table
     assert again.pfi().engine.name == "trees, exact"
 
@@ -163,7 +163,7 @@ def test_a_function_of_probabilities_answers_as_before() -> None:
     rows = pd.DataFrame({"x": np.linspace(-2, 2, 30)})
     y = np.where(rows["x"] > 0, "yes", "no")
     model = pi.FittedModel(expit, rows, y, classes=["no", "yes"])
-    again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own bytes
+    again = WAYS["pickle"](model)
     assert str(again.pfi().summary()) == str(model.pfi().summary())
 
 
@@ -175,7 +175,7 @@ def test_asking_with_a_lambda_does_not_keep_results_from_being_pickled(
     fitted: pi.LearnerResults,
 ) -> None:
     fitted.estimate(pi.mean_over_rows(lambda y, prediction: y - prediction, "bias"))
-    again = pickle.loads(pickle.dumps(fitted))  # noqa: S301 - our own bytes
+    again = WAYS["pickle"](fitted)
     assert str(again.pfi().summary()) == str(fitted.pfi().summary())
 
 
@@ -184,7 +184,7 @@ def test_an_equal_loss_takes_the_same_path() -> None:
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(3000, 1)), columns=["x"])
     model = LinearRegression().fit(data, data["x"])
-    copied = pickle.loads(pickle.dumps(LOSSES["squared"]))  # noqa: S301 - our own bytes
+    copied = WAYS["pickle"](LOSSES["squared"])
     results = [pi.FittedModel(model, data, data["x"] + 1).pfi(loss=x) for x in ("squared", copied)]
     assert results[0].params.equals(results[1].params)
     assert (results[1].mcse == 0).all()

@@ -131,16 +131,6 @@ def test_importances_and_effects_are_naive_loops() -> None:
         np.testing.assert_allclose(mean, predict(X.assign(a=value)).mean(), atol=EXACT)
 
 
-@pytest.mark.parametrize("ask", ["pfi", "mvim", "pd"])
-def test_estimates_are_those_of_copies(ask: str) -> None:
-    def asked(engine: str) -> np.ndarray:
-        model = fitted(engine=engine)
-        results = model.pd("b") if ask == "pd" else getattr(model, ask)(permutations="all")
-        return np.asarray(results.params)
-
-    np.testing.assert_allclose(asked("kernel ridge"), asked("batched"), rtol=0, atol=1e-9)
-
-
 def test_classes_are_in_the_order_that_is_reported() -> None:
     X, y = make_data(120)
     k = np.digitize(y, [-0.5, 0.5])
@@ -167,8 +157,9 @@ class TestProof:
         with pytest.raises(OptionError, match="can't serve KernelRidge"):
             fitted(engine="kernel ridge").pfi()
 
-    def test_wrong_predictions(self) -> None:
+    def test_wrong_predictions_and_another_shape(self) -> None:
         self.refused(lambda *given: LaplaceKernelRidge.table(*given) * (1 + 1e-8))
+        self.refused(lambda *given: LaplaceKernelRidge.table(*given)[..., None])
 
     @pytest.mark.parametrize("column", [0, 1, 2])
     def test_a_column_that_is_not_replaced(self, column: int) -> None:
@@ -183,9 +174,6 @@ class TestProof:
             return LaplaceKernelRidge.table(self, rows, columns[:1], values[:, :1])
 
         self.refused(table)
-
-    def test_another_shape(self) -> None:
-        self.refused(lambda *given: LaplaceKernelRidge.table(*given)[..., None])
 
     @pytest.mark.parametrize("method", ["read", "table"])
     def test_an_engine_that_fails_leaves_the_model_to_batches(self, method: str) -> None:
@@ -204,33 +192,38 @@ class TestProof:
         assert pi.FittedModel(model, X, y).pfi().engine == ("batched", 0.0, "")
 
 
+class Half(pi.ExactWhatIf):
+    name = "half"
+
+    @staticmethod
+    def read(model: Any, kind: Any) -> Any:
+        return model if kind == "mean" else None
+
+
+def named(label: Any) -> Any:
+    return type("Other", (LaplaceKernelRidge,), {"name": label})
+
+
+NAME = "`name` of an engine must be a string other than"
+
+
 class TestRegistration:
     def test_it_is_a_decorator_and_can_be_repeated(self) -> None:
         assert pi.register_engine(LaplaceKernelRidge) is LaplaceKernelRidge
 
-    @pytest.mark.parametrize("engine", [LaplaceKernelRidge.table, "kernel ridge", KernelRidge])
-    def test_other_things(self, engine: Any) -> None:
-        with pytest.raises(OptionError, match=r"must be a subclass of `pi.ExactWhatIf`"):
+    @pytest.mark.parametrize(
+        ("engine", "said"),
+        [
+            (LaplaceKernelRidge.table, r"must be a subclass of `pi.ExactWhatIf`"),
+            ("kernel ridge", r"must be a subclass of `pi.ExactWhatIf`"),
+            (KernelRidge, r"must be a subclass of `pi.ExactWhatIf`"),
+            (Half, "with the methods `read` and `table`"),
+            *((named(label), NAME) for label in ("auto", "trees", "batched", "", None)),
+        ],
+    )
+    def test_other_things(self, engine: Any, said: str) -> None:
+        with pytest.raises(OptionError, match=said):
             pi.register_engine(engine)
-
-    def test_a_method_that_is_not_there(self) -> None:
-        class Half(pi.ExactWhatIf):
-            name = "half"
-
-            @staticmethod
-            def read(model: Any, kind: Any) -> Any:
-                return model if kind == "mean" else None
-
-        with pytest.raises(OptionError, match="with the methods `read` and `table`"):
-            pi.register_engine(Half)
-
-    @pytest.mark.parametrize("label", ["auto", "trees", "batched", "", None])
-    def test_names_of_others(self, label: Any) -> None:
-        class Other(LaplaceKernelRidge):
-            name = label
-
-        with pytest.raises(OptionError, match="`name` of an engine must be a string other than"):
-            pi.register_engine(Other)
 
     def test_an_unknown_name_is_refused_with_all_names(self) -> None:
         with pytest.raises(OptionError, match="kernel ridge"):

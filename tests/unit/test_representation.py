@@ -18,7 +18,6 @@ from sklearn.model_selection import KFold
 
 import pyinterp as pi
 from pyinterp import distributions, estimators, resampling, samplers, simulation
-from pyinterp.data.sample import Sample
 from pyinterp.representation import call_form
 
 LONGEST = 160
@@ -69,13 +68,6 @@ def learning_rows() -> samplers.LearningRows:
     return samplers.LearningRows(("a",), case._covariates)
 
 
-def part() -> Any:
-    population = fitted().model.population
-    units = resampling.Units.make(60, None, None)
-    rng = np.random.default_rng(1)
-    return next(resampling.Bootstrap(2).parts(population, units, rng, lambda new: new))
-
-
 def study(cls: Any, **options: Any) -> Any:
     return cls(
         dgps=[simulation.friedman1()], learners={"ols": LinearRegression()}, n=[50], **options
@@ -103,15 +95,12 @@ CALLS: dict[str, Callable[[], Any]] = {
     "NormalMixture": partial(distributions.NormalMixture, 3),
     "Poisson": distributions.Poisson,
     "ideal": partial(simulation.ideal, 5),
-    "Group": partial(resampling.Group, "pair", 2),
     "Target": partial(samplers.Target, "a", ("a",), discrete=False),
     "Truth": partial(simulation.Truth, 0.5, 0.1),
 }
 # In a line that says what they are.
 LINES: dict[str, Callable[[], Any]] = {
     "FreshDraws": lambda: pi.FreshDraws(lambda _: data()),
-    "splits of rows": lambda: pi.Splits([(np.arange(30), np.arange(30, 60))] * 2),
-    "clusters": lambda: pi.Bootstrap(cluster=np.arange(60)),
     "Distributional": lambda: pi.Distributional(LinearRegression(), constant),
     "EarlyStopping": lambda: pi.EarlyStopping(LinearRegression()),
     "Estimand": lambda: fitted().pfi().estimand,
@@ -124,21 +113,7 @@ LINES: dict[str, Callable[[], Any]] = {
     "LearnerResults": fitted,
     "Loss": lambda: pi.Loss("absolute error", absolute),
     "Metric": lambda: fitted().metric("rmse").estimand.score,
-    "analysis": lambda: fitted().analysis,
-    "case": lambda: fitted().analysis.cases[0],
-    "problem": lambda: fitted().analysis.problem,
-    "design": lambda: fitted().model.design,
-    "data": lambda: fitted().model.data,
-    "refit": lambda: fitted().refits[0],
     "ExactWhatIf": lambda: fitted().analysis.cases[0].whatif,
-    "context": lambda: fitted().pfi().context,
-    "variance": lambda: fitted().pfi().variance,
-    "replicates": lambda: fitted().pfi().replicates,
-    "inference": lambda: fitted().pfi().inference,
-    "Sample": lambda: fitted().model.population,
-    "Part": part,
-    "Split": lambda: resampling.Split(np.arange(3), np.arange(3, 6)),
-    "Units": lambda: resampling.Units.make(60, None, None),
     "Distinct": lambda: samplers.distinct(fitted().model.population, ["a"]),
     "Draws": lambda: samplers.Draws(np.arange(3), data()[["a"]], np.zeros((3, 2), np.intp)),
     "LearningRows": learning_rows,
@@ -217,8 +192,3 @@ def test_settings_that_are_not_defaults_are_there() -> None:
 def test_names_of_modules_are_no_public_names() -> None:
     for folder in (pi, simulation):
         assert not {"Any", "TYPE_CHECKING", "annotations", "importlib"} & set(dir(folder))
-
-
-def test_a_sample_shows_no_data() -> None:
-    assert repr(fitted().model.population) == "<Sample: 60 rows, 2 variables>"
-    assert isinstance(fitted().model.population, Sample)
