@@ -13,7 +13,7 @@ import patsy
 import pytest
 import statsmodels.api as sm
 from by_refit import estimates_of, refits_of
-from fits import words_of
+from fits import fit_of, words_of
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -54,7 +54,7 @@ def each(fit: pi.LearnerResults, results: pi.EstimandResults) -> Iterator[tuple[
 
 
 def test_least_squares_equals_a_loop_over_all_refits(data: pd.DataFrame) -> None:
-    res = learner(data, LinearRegression()).fit(PLAN, seed=1)
+    res = fit_of(FORMULA, data, LinearRegression(), PLAN)
     found = res.loco()
     assert list(found.params.index) == ["x", "z", "g"]
     y = data["y"].to_numpy()
@@ -232,7 +232,7 @@ def test_expectation_for_gaussian_features_is_exact() -> None:
 def test_without_the_only_feature_the_best_constant_predicts(
     data: pd.DataFrame, estimator: Any
 ) -> None:
-    res = learner(data, estimator, "y ~ x + I(x**2)").fit(PLAN, seed=1)
+    res = fit_of("y ~ x + I(x**2)", data, estimator, PLAN)
     for name, constant in {"squared": np.mean, "absolute": np.median}.items():
         found = res.loco(loss=name)
         for refit, estimate in each(res, found):
@@ -245,7 +245,7 @@ def test_without_the_only_feature_the_best_constant_predicts(
 
 
 def test_without_the_only_feature_classes_have_their_shares(data: pd.DataFrame) -> None:
-    res = learner(data, LogisticRegression(), "g ~ x").fit(pi.Bootstrap(3), seed=1)
+    res = fit_of("g ~ x", data, LogisticRegression(), pi.Bootstrap(3))
     losses = estimates_of(res, res.loss())
     for refit, estimate in each(res, res.loco()):
         shares = data["g"].iloc[refit.train_rows].value_counts(normalize=True)
@@ -257,7 +257,7 @@ def test_without_the_only_feature_classes_have_their_shares(data: pd.DataFrame) 
 def test_without_all_features_an_intercept_column_is_left(data: pd.DataFrame) -> None:
     # statsmodels models are given the intercept: without x they still learn a mean.
     ols = learner(data, pi.statsmodels_learner(sm.OLS), "y ~ x").fit(PLAN, seed=1)
-    own = learner(data, LinearRegression(), "y ~ x").fit(PLAN, seed=1)
+    own = fit_of("y ~ x", data, LinearRegression(), PLAN)
     np.testing.assert_allclose(ols.loco().params, own.loco().params, atol=EXACT)
     assert np.isfinite(ols.loco(loss="huber").params).all()
 
@@ -276,7 +276,7 @@ def test_without_any_column_the_loss_needs_a_best_constant(
 
 
 def test_the_ratio_is_loss_without_over_loss_with(data: pd.DataFrame) -> None:
-    res = learner(data, LinearRegression()).fit(PLAN, seed=1)
+    res = fit_of(FORMULA, data, LinearRegression(), PLAN)
     difference, ratio = res.loco(), res.loco(relation="ratio")
     losses = res.loss().refit_frame()["loss"]
     expected = 1 + difference.refit_frame().div(losses, axis=0)
@@ -325,7 +325,7 @@ def test_the_table_says_what_it_holds(data: pd.DataFrame) -> None:
 
 
 def test_half_sample_intervals_are_those_of_squares(data: pd.DataFrame) -> None:
-    found = learner(data, LinearRegression()).fit(PLAN, seed=1).loco()
+    found = fit_of(FORMULA, data, LinearRegression(), PLAN).loco()
     taken = found.variance_parts()
     for name, row in taken.iterrows():
         V, V0 = reference.variances(*row[["A", "S", "s2_m", "g", "r"]])
@@ -381,7 +381,7 @@ def test_halves_differ_as_data_sets_do() -> None:
 
 
 def test_one_model_of_a_holdout_has_the_interval_of_a_mean(data: pd.DataFrame) -> None:
-    found = learner(data, LinearRegression(), "y ~ x + z").fit(pi.Holdout(0.6), seed=1).loco("x")
+    found = fit_of("y ~ x + z", data, LinearRegression(), pi.Holdout(0.6)).loco("x")
     rows = found.row_frame()["x"]
     assert found.bse["x"] == pytest.approx(rows.std(ddof=1) / np.sqrt(len(rows)), rel=1e-12)
     assert found.cov_type == "rows"
@@ -408,7 +408,7 @@ class Counting(RegressorMixin, BaseEstimator):
 
 
 def test_nothing_is_trained_twice(data: pd.DataFrame) -> None:
-    res = learner(data, Counting(), "y ~ x + z + g").fit(PLAN, seed=1)
+    res = fit_of("y ~ x + z + g", data, Counting(), PLAN)
     Counting.trained = 0
     first = res.loco(["x", "z"])
     assert Counting.trained == 2 * PLAN.number
@@ -420,21 +420,11 @@ def test_nothing_is_trained_twice(data: pd.DataFrame) -> None:
     assert Counting.trained == 3 * PLAN.number
 
 
-def test_models_without_features_are_not_kept(data: pd.DataFrame) -> None:
-    res = learner(data, LinearRegression()).fit(PLAN, seed=1)
-    res.loco()
-    kept = res.analysis.models.leave_out._predictions
-    assert len(kept) == 3 * PLAN.number
-    predictions = [p for by_kind in kept.values() for p in by_kind.values()]
-    assert len(predictions) == len(kept)
-    assert all(isinstance(p, np.ndarray) and p.base is None for p in predictions)
-
-
 def test_the_learner_is_that_of_the_fit_whatever_becomes_of_the_estimator(
     data: pd.DataFrame,
 ) -> None:
     estimator = Ridge(1.0)
-    res = learner(data, estimator).fit(PLAN, seed=1)
+    res = fit_of(FORMULA, data, estimator, PLAN)
     expected = learner(data, Ridge(1.0)).fit(PLAN, seed=1).loco().params
     estimator.set_params(alpha=1e6)
     pd.testing.assert_series_equal(res.loco().params, expected)
@@ -474,35 +464,32 @@ def test_a_feature_is_the_same_whatever_else_is_asked_for(data: pd.DataFrame) ->
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_a_learner_that_needs_more_columns_says_so(data: pd.DataFrame, n_jobs: int | None) -> None:
-    with parallel_config(backend="threading"):
-        res = learner(data, Counting(least=3), "y ~ x + z + g").fit(PLAN, seed=1, n_jobs=n_jobs)
     message = (
         r"LOCO trains the learner without `g`, but refit 1 then failed: RuntimeError: too few "
         r"columns\. Remedy: choose settings that allow fewer columns, or leave `g` out of "
         r"`features`\."
     )
     with parallel_config(backend="threading"):
+        res = fit_of("y ~ x + z + g", data, Counting(least=3), PLAN, n_jobs=n_jobs)
         with pytest.raises(RefitError, match=message) as caught:
             res.loco("g")
         assert isinstance(caught.value.__cause__, RuntimeError)
         assert np.isfinite(res.loco(["x", "z"]).params).all()
-
-
-def test_predictions_must_be_finite(data: pd.DataFrame) -> None:
-    res = learner(data, Counting(invalid=1), "y ~ x + z").fit(PLAN, seed=1)
-    with pytest.raises(RefitError, match=r"refit 1 then failed: .*Predictions must be finite"):
-        res.loco()
+        invalid = fit_of("y ~ x + z", data, Counting(invalid=1), PLAN, n_jobs=n_jobs)
+        with pytest.raises(RefitError, match=r"refit 1 then failed: .*Predictions must be finite"):
+            invalid.loco()
 
 
 @pytest.mark.parametrize("kind", [list, tuple, pd.Index, np.array])
 def test_a_pipeline_that_names_the_feature_is_trained_without_it(
     data: pd.DataFrame, kind: Any
 ) -> None:
+    plan = pi.Bootstrap(2)
     encode = make_column_transformer((OneHotEncoder(), kind(["g"])), remainder=StandardScaler())
     pipeline = make_pipeline(encode, LinearRegression())
-    res = learner(data, pipeline, "y ~ x + z + g", design="frame").fit(PLAN, seed=1)
+    res = fit_of("y ~ x + z + g", data, pipeline, plan, design="frame")
     scale = make_pipeline(StandardScaler(), LinearRegression())
-    less = learner(data, scale, "y ~ x + z", design="frame").fit(PLAN, seed=1)
+    less = fit_of("y ~ x + z", data, scale, plan, design="frame")
     difference = less.loss().params.iloc[0] - res.loss().params.iloc[0]
     assert res.loco().params["g"] == pytest.approx(difference, rel=1e-9)
     assert list(encode.transformers[0][2]) == ["g"]
@@ -518,34 +505,18 @@ def test_a_long_error_of_a_search_is_one_line_with_its_reason(data: pd.DataFrame
     assert len(str(caught.value)) <= 400
 
 
-@pytest.mark.parametrize(
-    ("estimator", "where"),
-    [
-        (
-            make_pipeline(
-                make_column_transformer((StandardScaler(), [0]), remainder="passthrough"),
-                LinearRegression(),
-            ),
-            "columntransformer__transformers",
-        ),
-        (
-            make_pipeline(
-                make_column_transformer((StandardScaler(), slice(0, 1)), remainder="passthrough"),
-                LinearRegression(),
-            ),
-            "columntransformer__transformers",
-        ),
-        (HistGradientBoostingRegressor(max_iter=2, monotonic_cst=[1, 0]), "monotonic_cst"),
-        (HistGradientBoostingRegressor(max_iter=2, interaction_cst=[{0}, {1}]), "interaction_cst"),
-    ],
-    ids=["list", "slice", "monotonic", "interaction"],
-)
-def test_columns_by_position_would_be_others(
-    data: pd.DataFrame, estimator: Any, where: str
-) -> None:
-    res = learner(data, estimator, "y ~ x + z").fit(pi.Bootstrap(2), seed=1)
-    with pytest.raises(OptionError, match=f"without `x`, but `{where}` refers to columns by pos"):
-        res.loco("x")
+@pytest.mark.parametrize("positions", [[0], slice(0, 1)])
+def test_columns_by_position_would_be_others(data: pd.DataFrame, positions: Any) -> None:
+    first = make_column_transformer((StandardScaler(), positions), remainder="passthrough")
+    options = {"monotonic_cst": [1, 0], "interaction_cst": [{0}, {1}]}
+    boosted = {k: HistGradientBoostingRegressor(max_iter=2, **{k: v}) for k, v in options.items()}
+    piped = {"columntransformer__transformers": make_pipeline(first, LinearRegression())}
+    for where, estimator in (piped | boosted).items():
+        res = fit_of("y ~ x + z", data, estimator, pi.Bootstrap(2))
+        with pytest.raises(
+            OptionError, match=f"without `x`, but `{where}` refers to columns by pos"
+        ):
+            res.loco("x")
 
 
 def test_a_fitted_model_has_no_learner_to_train(data: pd.DataFrame) -> None:
@@ -558,27 +529,13 @@ def test_a_fitted_model_has_no_learner_to_train(data: pd.DataFrame) -> None:
 
 
 def test_options_are_checked_before_anything_is_trained(data: pd.DataFrame) -> None:
-    res = learner(data, Counting(), "y ~ x + z").fit(PLAN, seed=1)
+    res = fit_of("y ~ x + z", data, Counting(), PLAN)
     Counting.trained = 0
-    with pytest.raises(OptionError, match=r"Can't find feature 'zz'.*Did you mean `z`"):
-        res.loco("zz")
-    with pytest.raises(OptionError, match='`relation` must be one of "difference", "ratio"'):
-        res.loco(relation="quotient")
-    with pytest.raises(LossError, match="needs a classifier"):
-        res.loco(loss="log")
+    for options, error, said in (
+        ({"features": "zz"}, OptionError, r"Can't find feature 'zz'.*Did you mean `z`"),
+        ({"relation": "quotient"}, OptionError, '`relation` must be one of "difference", "ratio"'),
+        ({"loss": "log"}, LossError, "needs a classifier"),
+    ):
+        with pytest.raises(error, match=said):
+            res.loco(**options)
     assert Counting.trained == 0
-
-
-def test_progress_appears_on_a_terminal(
-    data: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("pyinterp.parallel.progress.DELAY", 0.0)
-    learner(data, LinearRegression()).fit(PLAN, seed=1, progress=False).loco()
-    assert capsys.readouterr().err == ""
-    res = learner(data, LinearRegression()).fit(PLAN, seed=1, progress=True)
-    capsys.readouterr()
-    res.loco(["x", "z"], progress=True)
-    shown = capsys.readouterr().err
-    assert "LOCO refits" in shown
-    assert f"{2 * PLAN.number}/{2 * PLAN.number}" in shown

@@ -79,18 +79,20 @@ def test_training_and_evaluation_rows_are_disjoint_and_complete(
         assert len(set(evaluation.rows)) == evaluation.nobs
 
 
-def test_sizes() -> None:
-    for train, evaluation in parts_of(pi.Bootstrap(5), 100):
-        assert train.nobs == 100
-        assert evaluation.nobs == 100 - len(np.unique(train.rows))
-    for train, evaluation in parts_of(pi.Subsampling(5), 100):
-        assert (train.nobs, evaluation.nobs) == (63, 37)
-        assert len(np.unique(train.rows)) == 63
-    for train, evaluation in parts_of(pi.Holdout(0.8), 50):
-        assert (train.nobs, evaluation.nobs) == (40, 10)
-    for train, evaluation in parts_of(pi.CrossValidation(7), 40):
-        assert evaluation.nobs in (5, 6)
-        assert train.nobs == 40 - evaluation.nobs
+@pytest.mark.parametrize(
+    ("plan", "n", "train", "left"),
+    [
+        (pi.Bootstrap(5), 100, {100}, set(range(100))),
+        (pi.Subsampling(5), 100, {63}, {37}),
+        (pi.Holdout(0.8), 50, {40}, {10}),
+        (pi.CrossValidation(7), 40, {34, 35}, {5, 6}),
+    ],
+)
+def test_sizes(plan: Resampling, n: int, train: set[int], left: set[int]) -> None:
+    for trained, evaluation in parts_of(plan, n):
+        assert trained.nobs in train
+        assert evaluation.nobs in left
+        assert evaluation.nobs == n - len(np.unique(trained.rows))
 
 
 def test_folds_partition_the_rows_in_every_repeat() -> None:
@@ -219,23 +221,6 @@ def test_training_rows_hold_every_class(plan: Resampling) -> None:
             assert set(train.y) == {0, 1, 2}
 
 
-def test_a_class_that_cannot_be_in_every_training_part_is_an_error() -> None:
-    y = np.zeros(40)
-    y[0] = 1
-    with pytest.raises(DataError, match=r"must hold every class.*5-fold.*merge rare classes"):
-        parts_of(pi.CrossValidation(5), 40, y=y, classes=("a", "b"))
-
-
-def test_strata_too_small_to_split_are_an_error() -> None:
-    with pytest.raises(DataError, match=r"rows that train and rows that evaluate.*20 strata"):
-        parts_of(pi.Bootstrap(3), 20, strata=np.arange(20))
-
-
-def test_clusters_must_lie_within_strata() -> None:
-    with pytest.raises(DataError, match="must lie within one stratum, but cluster number 1"):
-        Units.make(6, np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 0, 1, 1, 1]))
-
-
 @pytest.mark.parametrize("plan", PLANS)
 def test_splits_depend_on_the_seed_alone(data: pd.DataFrame, plan: Resampling) -> None:
     def rows(formula: str, estimator: Any, seed: int) -> list[list[int]]:
@@ -251,6 +236,10 @@ def test_splits_depend_on_the_seed_alone(data: pd.DataFrame, plan: Resampling) -
 def draw(rng: np.random.Generator, n: int = 50) -> pd.DataFrame:
     x, z = rng.normal(size=(2, n))
     return pd.DataFrame({"y": x + rng.normal(size=n), "x": x, "z": z})
+
+
+def fitted(plan: Any) -> pi.LearnerResults:
+    return fit_of("y ~ x", draw(np.random.default_rng(0)), LinearRegression(), plan)
 
 
 def test_fresh_draws_of_frames_and_of_arrays_agree() -> None:
@@ -332,65 +321,77 @@ def test_fresh_draws_may_bring_levels_that_can_not_be_encoded(data: pd.DataFrame
     ("make", "message"),
     [
         (lambda: pi.Bootstrap(0), "`refits` must be a whole number of at least 1, not 0"),
-        (lambda: pi.Bootstrap(2.5), "`refits` must be a whole number"),  # type: ignore[arg-type]
+        (lambda: pi.Bootstrap(2.5), "`refits` must be a whole number"),
         (lambda: pi.Bootstrap(True), "`refits` must be a whole number"),
-        (lambda: pi.Subsampling("3"), "not '3'"),  # type: ignore[arg-type]
+        (lambda: pi.Subsampling("3"), "not '3'"),
         (lambda: pi.Subsampling(fraction=0.0), r"`fraction` must be a number in \(0, 1\)"),
         (lambda: pi.Subsampling(fraction=1), "not 1"),
-        (lambda: pi.Holdout("half"), "not 'half'"),  # type: ignore[arg-type]
+        (lambda: pi.Holdout("half"), "not 'half'"),
         (lambda: pi.CrossValidation(1), "`folds` must be a whole number of at least 2, not 1"),
         (lambda: pi.CrossValidation(5, repeats=0), "`repeats` must be a whole number"),
-        (lambda: pi.FreshDraws(3), "`generator` must be a function"),  # type: ignore[arg-type]
+        (lambda: pi.FreshDraws(3), "`generator` must be a function"),
         (lambda: pi.FreshDraws(draw, fraction=1.5), "not 1.5"),
+        *(
+            (lambda plan=plan: fitted(plan), r"must be a plan such as pi\.HalfSampling\(\)")
+            for plan in (15, "bootstrap", pi.Bootstrap)
+        ),
+        (
+            lambda: fitted(pi.Bootstrap(3, strata="site")),
+            "`strata` names column 'site', which is not in `data`",
+        ),
+        (
+            lambda: fitted(pi.Bootstrap(3, cluster="zz")),
+            r"`cluster` names column 'zz'.*Did you mean `z`\?",
+        ),
     ],
 )
 def test_a_plan_that_makes_no_sense_is_a_clear_error(make: Any, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         make()
+    assert pi.Subsampling(np.int64(3), fraction=np.float32(0.5)).number == 3
 
 
-def test_numpy_numbers_are_numbers() -> None:
-    assert pi.Bootstrap(np.int64(3)).number == 3
-    assert pi.Subsampling(3, fraction=np.float32(0.5)).number == 3
-
-
-@pytest.mark.parametrize(
-    ("plan", "n", "message"),
-    [
-        (pi.CrossValidation(10), 6, "at least as many rows or clusters as folds; got 6 for 10"),
-        (pi.CrossValidation(6), 6, "2 evaluation rows, but 6-fold cross-validation of 6 rows"),
-        (pi.Holdout(0.9), 6, "2 evaluation rows, but holdout, 0.9 of 6 rows gave 5 and 1"),
-        (pi.Subsampling(2, fraction=0.1), 6, "training rows.*gave 1 and 5"),
-    ],
-)
-def test_too_few_rows_for_the_plan_is_a_clear_error(plan: Resampling, n: int, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        parts_of(plan, n)
+RARE = {"y": np.eye(40)[0], "classes": ("a", "b")}
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "message"),
+    ("make", "message"),
     [
-        ({"strata": "site"}, OptionError, "`strata` names column 'site', which is not in `data`"),
-        ({"cluster": "gg"}, OptionError, r"`cluster` names column 'gg'.*Did you mean `g`\?"),
         (
-            {"strata": [1, 2]},
-            DataError,
-            r"one value per row of `data`; it has shape \(2,\) for 60 rows",
+            lambda: parts_of(pi.CrossValidation(10), 6),
+            "at least as many rows or clusters as folds; got 6 for 10",
         ),
-        ({"cluster": [None, *range(59)]}, DataError, "`cluster` must have no missing values; 1"),
+        (
+            lambda: parts_of(pi.CrossValidation(6), 6),
+            "2 evaluation rows, but 6-fold cross-validation of 6 rows",
+        ),
+        (
+            lambda: parts_of(pi.Holdout(0.9), 6),
+            "2 evaluation rows, but holdout, 0.9 of 6 rows gave 5 and 1",
+        ),
+        (lambda: parts_of(pi.Subsampling(2, fraction=0.1), 6), "training rows.*gave 1 and 5"),
+        (
+            lambda: parts_of(pi.CrossValidation(5), 40, **RARE),
+            "must hold every class.*5-fold.*merge rare classes",
+        ),
+        (
+            lambda: parts_of(pi.Bootstrap(3), 20, strata=np.arange(20)),
+            "rows that train and rows that evaluate.*20 strata",
+        ),
+        (
+            lambda: Units.make(6, np.array([0, 0, 1, 1, 2, 2]), np.array([0, 0, 0, 1, 1, 1])),
+            "must lie within one stratum, but cluster number 1",
+        ),
+        (
+            lambda: fitted(pi.Bootstrap(3, strata=[1, 2])),
+            r"one value per row of `data`; it has shape \(2,\) for 50 rows",
+        ),
+        (
+            lambda: fitted(pi.Bootstrap(3, cluster=[None, *range(49)])),
+            "`cluster` must have no missing values; 1",
+        ),
     ],
 )
-def test_strata_and_clusters_that_do_not_fit_are_a_clear_error(
-    data: pd.DataFrame, options: Any, error: type[Exception], message: str
-) -> None:
-    model = pi.Learner.from_formula("y ~ x", data, LinearRegression())
-    with pytest.raises(error, match=message):
-        model.fit(pi.Bootstrap(3, **options), seed=1)
-
-
-@pytest.mark.parametrize("plan", [15, "bootstrap", pi.Bootstrap])
-def test_resampling_must_be_a_plan(data: pd.DataFrame, plan: Any) -> None:
-    model = pi.Learner.from_formula("y ~ x", data, LinearRegression())
-    with pytest.raises(OptionError, match=r"must be a plan such as pi\.HalfSampling\(\)"):
-        model.fit(plan)
+def test_rows_that_do_not_fit_the_plan_are_a_clear_error(make: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        make()

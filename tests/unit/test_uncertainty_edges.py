@@ -13,17 +13,12 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
+from test_uncertainty import LABELS, N, X, Y
 
 import pyinterp as pi
 from pyinterp.distributions import Gamma, LogNormal, NormalMixture, Poisson
 from pyinterp.errors import LossError, OptionError, PredictionError, PyinterpError
 
-N = 40
-RNG = np.random.default_rng(3)
-X = pd.DataFrame(RNG.normal(size=(N, 3)), columns=["a", "b", "c"])
-X["b"] = 0.8 * X["a"] + 0.6 * X["b"]
-Y = X["a"] + X["b"] ** 2 + RNG.normal(scale=0.5, size=N)
-LABELS = pd.Series(np.where(Y.median() < Y, "yes", "no"), name="y")
 ROWS = sm.add_constant(X.to_numpy())
 COUNTS = np.exp(Y / 3).round().to_numpy()
 
