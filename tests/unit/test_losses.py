@@ -151,6 +151,10 @@ def classification(data: pd.DataFrame, estimator: Any = LOGISTIC) -> pi.LearnerR
     return fit_of("g ~ x + z", data, estimator, pi.Bootstrap(3, strata="g"))
 
 
+def of_labels(data: pd.DataFrame) -> pi.LearnerResults:
+    return classification(data, LinearSVC())
+
+
 def test_a_function_is_a_loss(data: pd.DataFrame) -> None:
     for results, by_hand, name in [
         (regression(data), squared_by_hand, "squared"),
@@ -191,78 +195,64 @@ def test_a_function_that_is_no_loss_is_a_clear_error(
         regression(data).pfi(loss=function)
 
 
-def test_a_classification_loss_that_does_not_broadcast_is_a_clear_error(data: pd.DataFrame) -> None:
-    def picks_by_row(y: np.ndarray, p: np.ndarray) -> np.ndarray:
-        return -np.log(p[np.arange(len(y)), y.astype(int)])
+def picks_by_row(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return -np.log(p[np.arange(len(y)), y.astype(int)])
 
-    with pytest.raises(LossError, match="`picks_by_row` must"):
-        classification(data).pfi(loss=picks_by_row)
+
+NUMERIC = 'needs numeric predictions, but LogisticRegression predicts the classes of `g`; use "log"'
+UNSURE = "needs class probabilities, but LinearSVC has no `predict_p"
 
 
 @pytest.mark.parametrize(
-    ("loss", "error", "message"),
+    ("make", "loss", "error", "message"),
     [
         (
+            regression,
             "squard",
             OptionError,
             r"`loss` must be one of .*not \'squard\'. Did you mean `squared`\?",
         ),
-        (3, LossError, "must be a name, a Loss or a function, not 3"),
+        (regression, 3, LossError, "must be a name, a Loss or a function, not 3"),
         (
+            regression,
             "log",
             LossError,
             'needs a classifier, but LinearRegression is a regressor; use "squared"',
         ),
-        ("brier", LossError, "needs a classifier"),
-        ("zero_one", LossError, "needs a classifier"),
-        ("poisson", LossError, "`poisson` needs a response >= 0"),
+        (regression, "brier", LossError, "needs a classifier"),
+        (regression, "zero_one", LossError, "needs a classifier"),
+        (regression, "poisson", LossError, "`poisson` needs a response >= 0"),
+        *(
+            (classification, name, LossError, NUMERIC)
+            for name in ("squared", "absolute", "huber", "poisson", "gamma")
+        ),
+        (classification, picks_by_row, LossError, "`picks_by_row` must"),
+        *((of_labels, name, LossError, UNSURE) for name in ("log", "brier")),
     ],
 )
-def test_a_loss_that_a_regressor_can_not_serve(
-    data: pd.DataFrame, loss: Any, error: type[Exception], message: str
+def test_a_loss_that_a_learner_can_not_serve(
+    data: pd.DataFrame, make: Any, loss: Any, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):
-        regression(data).pfi(loss=loss)
-
-
-@pytest.mark.parametrize("loss", ["squared", "absolute", "huber", "poisson", "gamma"])
-def test_a_classifier_can_not_serve_losses_of_numbers(data: pd.DataFrame, loss: Any) -> None:
-    message = (
-        'needs numeric predictions, but LogisticRegression predicts the classes of `g`; use "log"'
-    )
-    with pytest.raises(LossError, match=message):
-        classification(data).pfi(loss=loss)
-
-
-@pytest.mark.parametrize("loss", ["log", "brier"])
-def test_without_probabilities_only_zero_one_is_served(data: pd.DataFrame, loss: Any) -> None:
-    results = classification(data, LinearSVC())
-    with pytest.raises(
-        LossError, match="needs class probabilities, but LinearSVC has no `predict_p"
-    ):
-        results.pfi(loss=loss)
-    assert results.pfi().estimand.description == "PFI (zero-one loss)"
+        make(data).pfi(loss=loss)
 
 
 def test_defaults(data: pd.DataFrame) -> None:
-    assert regression(data).pfi().estimand.description == "PFI (squared error)"
-    forest = classification(data, RandomForestClassifier(5))
-    assert forest.pfi().estimand.description == "PFI (log loss)"
+    for results, loss in (
+        (regression(data), "squared error"),
+        (classification(data, RandomForestClassifier(5)), "log loss"),
+        (of_labels(data), "zero-one loss"),
+    ):
+        assert results.pfi().estimand.description == f"PFI ({loss})"
+    for options, error, message in (
+        ({"function": 3}, LossError, "function of a Loss must be callable, not 3"),
+        ({"function": np.add, "needs": "class"}, OptionError, '`needs` must be one of "mean"'),
+    ):
+        with pytest.raises(error, match=message):
+            Loss("l", **options)
 
 
 def test_poisson_deviance_serves_counts(data: pd.DataFrame) -> None:
     counts = data.assign(y=np.random.default_rng(0).poisson(np.exp(data.x / 2)))
     results = regression(counts, PoissonRegressor(alpha=0.01))
     assert results.pfi(loss="poisson").params["x"] > 0
-
-
-@pytest.mark.parametrize(
-    ("make", "error", "message"),
-    [
-        (lambda: Loss("l", 3), LossError, "function of a Loss must be callable, not 3"),
-        (lambda: Loss("l", np.add, needs="class"), OptionError, '`needs` must be one of "mean"'),
-    ],
-)
-def test_a_loss_is_checked_when_it_is_made(make: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        make()
