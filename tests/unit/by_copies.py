@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,11 +13,11 @@ from pyinterp.whatif import WhatIf
 LOSSES = {"mean": ["squared", "absolute"], "probability": ["log", "brier"], "label": ["zero_one"]}
 
 
-def whatif_of(fitted: pi.FittedModel) -> Any:
+def whatif_of(fitted: pi.FittedModel):
     return fitted.analysis.cases[0].whatif
 
 
-def in_order(whatif: Any, variables: Sequence[str], donors: pd.DataFrame) -> np.ndarray:
+def in_order(whatif, variables: Sequence[str], donors: pd.DataFrame) -> np.ndarray:
     """Predictions for every row with every donor."""
     blocks = list(whatif.of(variables).cross(donors))
     rows = np.concatenate([block.rows for block in blocks])
@@ -27,12 +26,12 @@ def in_order(whatif: Any, variables: Sequence[str], donors: pd.DataFrame) -> np.
 
 
 def compare(
-    whatif: Any,
+    whatif,
     variables: Sequence[str],
     donors: pd.DataFrame,
     tolerance: float,
     size: float | None = None,
-) -> None:
+):
     """The engine's predictions are those of copies, relative to the largest or to `size`."""
     batched = WhatIf(whatif.predictor, whatif.design, whatif.sample)
     found, expected = (in_order(w, variables, donors) for w in (whatif, batched))
@@ -70,13 +69,13 @@ def same_importance(
 class Asked:
     """In place of a predictor: of how many rows it predicts, call by call."""
 
-    def __init__(self, whatif: Any) -> None:
+    def __init__(self, whatif):
         self.predictor, self.rows = whatif.predictor, list[int]()
         whatif.predictor = self
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str):
         return getattr(self.predictor, name)
 
-    def __call__(self, matrix: Any) -> np.ndarray:
+    def __call__(self, matrix) -> np.ndarray:
         self.rows.append(len(matrix))
         return np.asarray(self.predictor(matrix))

@@ -53,7 +53,7 @@ def model_evidence(donors: bool = True, clusters: np.ndarray | None = None) -> R
     return Replicates.of((refit,), correction=0.0)
 
 
-def test_naive_and_corrected() -> None:
+def test_naive_and_corrected():
     replicates = learner_evidence()
     s2 = replicates.per_refit.var(axis=0, ddof=1)
     naive, corrected = variance(replicates, "naive"), variance(replicates, "corrected")
@@ -65,7 +65,7 @@ def test_naive_and_corrected() -> None:
     assert naive.df == corrected.df == 5
 
 
-def test_rows_and_ustat() -> None:
+def test_rows_and_ustat():
     replicates = model_evidence()
     (estimate,) = replicates.estimates
     n = 12
@@ -79,7 +79,7 @@ def test_rows_and_ustat() -> None:
     np.testing.assert_array_equal(variance(without, "rows").cov, variance(without, "ustat").cov)
 
 
-def test_clusters_of_one_row_change_nothing_and_copies_of_a_row_do_not_add_information() -> None:
+def test_clusters_of_one_row_change_nothing_and_copies_of_a_row_do_not_add_information():
     plain = variance(model_evidence(), "ustat")
     single = variance(model_evidence(clusters=np.arange(12)), "ustat")
     np.testing.assert_allclose(single.cov, plain.cov)
@@ -97,13 +97,13 @@ def test_clusters_of_one_row_change_nothing_and_copies_of_a_row_do_not_add_infor
     assert variance(copied, "ustat").df == 11
 
 
-def test_defaults() -> None:
+def test_defaults():
     assert default(learner_evidence()) == "corrected"
     assert default(learner_evidence(correction=0.0)) == "naive"
     assert default(model_evidence()) == "ustat"
 
 
-def test_a_variance_that_does_not_apply_says_why() -> None:
+def test_a_variance_that_does_not_apply_says_why():
     with pytest.raises(InferenceError, match="not defined for one refit"):
         variance(model_evidence(), "corrected")
     with pytest.raises(InferenceError, match=r"needs one fitted model, not several refits"):
@@ -115,7 +115,7 @@ def test_a_variance_that_does_not_apply_says_why() -> None:
     assert "need at least 2 clusters; there is 1" in one.note
 
 
-def test_the_naive_table_warns_only_where_refits_share_rows() -> None:
+def test_the_naive_table_warns_only_where_refits_share_rows():
     assert "too narrow" in COV_TYPES["naive"](learner_evidence()).note
     assert "too narrow" not in COV_TYPES["naive"](learner_evidence(correction=0.0)).note
     assert "donors" in COV_TYPES["rows"](model_evidence()).note
@@ -132,7 +132,7 @@ def test_the_naive_table_warns_only_where_refits_share_rows() -> None:
 )
 def test_interval_excludes_the_null_exactly_when_p_is_below_alpha(
     estimate: float, null: float, bse: float, df: int, alpha: float, alternative: str
-) -> None:
+):
     one, error = np.array([estimate]), np.array([bse])
     (low, high) = student(df).interval(one, error, alpha, alternative)[0]
     (p,) = student(df).p_values(one, error, null, alternative)
@@ -140,7 +140,7 @@ def test_interval_excludes_the_null_exactly_when_p_is_below_alpha(
         assert (p < alpha) == (not low <= null <= high)
 
 
-def test_small_p_values_do_not_become_0() -> None:
+def test_small_p_values_do_not_become_0():
     (p,) = student(100.0).p_values(np.array([40.0]), np.ones(1), 0.0, "two-sided")
     assert p == pytest.approx(2 * stats.t.sf(40.0, 100.0))
     assert 0 < p < 1e-60
@@ -148,7 +148,7 @@ def test_small_p_values_do_not_become_0() -> None:
     assert left == pytest.approx(p / 2)
 
 
-def test_no_interval_without_variance() -> None:
+def test_no_interval_without_variance():
     one, errors = np.array([1.0, 1.0]), np.array([0.0, 1.0])
     limits = student(5.0).interval(one, errors, 0.05, "two-sided")
     assert np.isnan(limits[0]).all()
@@ -159,7 +159,7 @@ def test_no_interval_without_variance() -> None:
 
 
 @pytest.mark.parametrize("method", ["holm", "fdr_bh", "bonferroni"])
-def test_adjustment_is_statsmodels_and_leaves_missing_p_values_out(method: str) -> None:
+def test_adjustment_is_statsmodels_and_leaves_missing_p_values_out(method: str):
     p = np.array([0.01, np.nan, 0.04, 0.2])
     adjusted = adjust(p, method, 3)
     assert np.isnan(adjusted[1])
@@ -169,14 +169,14 @@ def test_adjustment_is_statsmodels_and_leaves_missing_p_values_out(method: str) 
 
 
 @pytest.mark.parametrize("alpha", [0, 1, 5, -0.1, True, "0.05", None])
-def test_alpha_must_be_in_0_1(alpha: object) -> None:
+def test_alpha_must_be_in_0_1(alpha: object):
     with pytest.raises(OptionError, match=r"`alpha` must be a number in \(0, 1\), not"):
         student(3.0).interval(np.ones(1), np.ones(1), alpha, "two-sided")
 
 
 @pytest.mark.parametrize("q", [1, 2])
 @pytest.mark.parametrize("cov_type", ["corrected", "naive", "bootstrap"])
-def test_variances_themselves_refuse_what_is_no_level_or_side(cov_type: str, q: int) -> None:
+def test_variances_themselves_refuse_what_is_no_level_or_side(cov_type: str, q: int):
     refits = learner_refits(q=q)
     if cov_type == "bootstrap":
         refits = [one._replace(group=Group("bootstrap", k)) for k, one in enumerate(refits)]
@@ -193,7 +193,7 @@ def test_variances_themselves_refuse_what_is_no_level_or_side(cov_type: str, q: 
         found.p_values(estimate, bse, 0.0, "lower")
 
 
-def test_sidak_takes_p_values_of_1() -> None:
+def test_sidak_takes_p_values_of_1():
     """1 - (1 - p)^q, of 1 too, without a warning."""
     p = np.array([1.0, 0.0, 0.02, np.nan])
     expected = [1.0, 0.0, 1 - 0.98**5, np.nan]
@@ -204,7 +204,7 @@ def test_sidak_takes_p_values_of_1() -> None:
 @pytest.mark.parametrize("q", [-1.5, -0.4, 0.0, 0.7, 2.0])
 def test_the_largest_of_three_t_is_above_any_number_with_the_probability_of_the_law(
     q: float, df: float
-) -> None:
+):
     """Against scipy's multivariate normal and t; 1e-3 is about their errors and ours."""
     cov = np.array([[2.0, 0.6, -0.4], [0.6, 1.0, 0.3], [-0.4, 0.3, 0.5]])
     scaled = cov / np.sqrt(np.outer(np.diag(cov), np.diag(cov)))
@@ -218,7 +218,7 @@ def test_the_largest_of_three_t_is_above_any_number_with_the_probability_of_the_
     assert found == pytest.approx(1 - law.cdf(below), abs=2e-3)
 
 
-def test_another_hypothesis_leaves_the_first_as_it_was() -> None:
+def test_another_hypothesis_leaves_the_first_as_it_was():
     first = TermInference(
         estimate=np.array([1.0, 2.0]),
         bse=np.ones(2),
@@ -231,9 +231,9 @@ def test_another_hypothesis_leaves_the_first_as_it_was() -> None:
     assert (first.alternative, other.alternative) == ("two-sided", "less")
 
 
-def test_what_is_asked_again_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_asked_again_is_not_computed_again(monkeypatch: pytest.MonkeyPatch):
     """Tables, frames and hypotheses about single terms ask for the same numbers many times."""
-    computed: list[float] = []
+    computed = []
     outside = simultaneous._outside
     monkeypatch.setattr(
         simultaneous, "_outside", lambda q, *rest: (computed.append(q), outside(q, *rest))[1]
@@ -245,7 +245,7 @@ def test_what_is_asked_again_is_not_computed_again(monkeypatch: pytest.MonkeyPat
     assert len(computed) == count > 0
 
 
-def test_adjusted_p_values_are_those_of_their_p_values_whatever_was_asked_before() -> None:
+def test_adjusted_p_values_are_those_of_their_p_values_whatever_was_asked_before():
     for p in ([0.01, 0.02, 0.5], [0.02, 0.01, 0.5], [0.01, np.nan, 0.5]):
         raw = np.array(p)
         kept = ~np.isnan(raw)

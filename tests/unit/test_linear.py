@@ -78,7 +78,7 @@ def make_data(seed: int = 0) -> tuple[np.ndarray, dict[str, np.ndarray]]:
 
 X, Y = make_data()
 
-SKLEARN: dict[str, tuple[Any, str]] = {
+SKLEARN = {
     "LinearRegression": (LinearRegression(), "number"),
     "without intercept": (LinearRegression(fit_intercept=False), "number"),
     "Ridge": (Ridge(), "number"),
@@ -106,7 +106,7 @@ SKLEARN: dict[str, tuple[Any, str]] = {
     "SVC": (SVC(kernel="linear"), "two"),
 }
 CLASSIFIERS = ["LogisticRegression", "LogisticRegression, 3", "SGDClassifier, 3"]
-STATSMODELS: dict[str, tuple[Any, str]] = {
+STATSMODELS = {
     "OLS": (pi.statsmodels_learner(sm.OLS), "number"),
     "WLS": (pi.statsmodels_learner(sm.WLS), "number"),
     "RLM": (pi.statsmodels_learner(sm.RLM), "number"),
@@ -135,13 +135,13 @@ def fit(name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     return (fitted.results_ if name.startswith("results of ") else fitted), rows, Y[response]
 
 
-def compare_each(whatif: Any) -> None:
+def compare_each(whatif):
     donors = whatif.sample.variables
     for variables in (*([name] for name in donors), list(donors)[:2], list(donors)):
         compare(whatif, variables, donors, PREDICTIONS)
 
 
-def equal(make: Callable[[str], pi.FittedModel], engine: str = "linear, exact") -> Any:
+def equal(make: Callable[[str], pi.FittedModel], engine: str = "linear, exact"):
     """Predictions and importances are those of copies, by the engine named."""
     whatif = whatif_of(make("auto"))
     compare_each(whatif)
@@ -150,7 +150,7 @@ def equal(make: Callable[[str], pi.FittedModel], engine: str = "linear, exact") 
     return whatif
 
 
-def equal_model(model: Any, X: Any, y: Any, engine: str = "linear, exact") -> Any:
+def equal_model(model, X, y, engine: str = "linear, exact"):
     return equal(lambda name: pi.FittedModel(model, X, y, engine=name), engine)
 
 
@@ -158,13 +158,13 @@ EVERY = [*SKLEARN, *STATSMODELS, *(f"results of {name}" for name in STATSMODELS)
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_every_family_is_read_and_equals_the_model(name: str) -> None:
+def test_every_family_is_read_and_equals_the_model(name: str):
     whatif = equal_model(*fit(name))
     # Beyond the data, out of order, and again.
     compare(whatif, ["x1"], pd.DataFrame({"x1": [1.5, -9.0, 0.5, 9.0, 0.5]}), PREDICTIONS)
 
 
-def test_effects_equal_those_of_predicted_copies() -> None:
+def test_effects_equal_those_of_predicted_copies():
     for name in ("LinearRegression", "PoissonRegressor", "LogisticRegression, 3", "Probit"):
         model, rows, y = fit(name)
         exact, slow = (pi.FittedModel(model, rows, y, engine=e) for e in ("linear", "batched"))
@@ -174,7 +174,7 @@ def test_effects_equal_those_of_predicted_copies() -> None:
             np.testing.assert_allclose(one.bse, other.bse, rtol=0, atol=1e-12)
 
 
-def test_some_permutations_are_those_of_the_batched_engine() -> None:
+def test_some_permutations_are_those_of_the_batched_engine():
     model, rows, y = fit("GLM gamma")
     exact, slow = (
         pi.FittedModel(model, rows, y, engine=e, seed=1).pfi(permutations=5)
@@ -186,7 +186,7 @@ def test_some_permutations_are_those_of_the_batched_engine() -> None:
 
 
 @pytest.mark.parametrize("name", ["LinearRegression", "LogisticRegression, 3", "GLM gamma"])
-def test_small_memory_gives_the_same(name: str) -> None:
+def test_small_memory_gives_the_same(name: str):
     model, rows, y = fit(name)
     loss = "log" if "Logistic" in name else "absolute"
     whole, small = (pi.FittedModel(model, rows, y, memory_mb=mb) for mb in (256.0, 1e-3))
@@ -202,7 +202,7 @@ def test_small_memory_gives_the_same(name: str) -> None:
 class TestSquaredLoss:
     """Sums of squared errors over all pairs, from moments."""
 
-    def naive(self, model: Any, rows: np.ndarray, y: np.ndarray, column: int) -> np.ndarray:
+    def naive(self, model, rows: np.ndarray, y: np.ndarray, column: int) -> np.ndarray:
         """All pairs' losses: row i with the value of row k."""
         losses = np.empty((len(y), len(y)))
         for k, value in enumerate(rows[:, column]):
@@ -212,7 +212,7 @@ class TestSquaredLoss:
         return losses
 
     @pytest.mark.parametrize("repeated", [False, True])
-    def test_it_equals_the_loop_over_all_pairs(self, repeated: bool) -> None:
+    def test_it_equals_the_loop_over_all_pairs(self, repeated: bool):
         drawn = np.random.default_rng(3).integers(0, N, 90) if repeated else np.arange(N)
         rows, y = X[drawn], Y["number"][drawn]
         assert repeated == (len(np.unique(rows[:, 0])) < len(rows))
@@ -228,7 +228,7 @@ class TestSquaredLoss:
             found = result.params.iloc[j], result.bse.iloc[j]
             np.testing.assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
 
-    def test_both_sides_of_the_sums_are_those_over_all_pairs(self) -> None:
+    def test_both_sides_of_the_sums_are_those_over_all_pairs(self):
         model, rows, y = fit("Ridge")
         values, counts = np.array([2.0, -1.0, 0.5]), np.array([N - 5, 3, 2])  # out of order
         whatif = whatif_of(pi.FittedModel(model, rows, y, engine="linear"))
@@ -239,14 +239,14 @@ class TestSquaredLoss:
         np.testing.assert_allclose(found[0], losses @ counts, rtol=IMPORTANCES)
         np.testing.assert_allclose(found[1], losses.sum(axis=0), rtol=IMPORTANCES)
 
-    def test_least_squares_on_its_own_rows_gives_twice_the_explained_variance(self) -> None:
+    def test_least_squares_on_its_own_rows_gives_twice_the_explained_variance(self):
         # PFI = 2 b^2 s^2 + 2 b cov(x, residual), and residuals are uncorrelated with x.
         model, rows, y = fit("LinearRegression")
         found = pi.FittedModel(model, rows, y, engine="linear").pfi().params
         expected = 2 * model.coef_**2 * rows.var(axis=0, ddof=1)
         np.testing.assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
 
-    def test_a_large_mean_of_a_feature_costs_no_digits(self) -> None:
+    def test_a_large_mean_of_a_feature_costs_no_digits(self):
         y = Y["number"]
         moved = X + np.array([1e4, 0, 0, 0])
         far = LinearRegression().fit(moved, y)
@@ -254,14 +254,14 @@ class TestSquaredLoss:
         expected = 2 * far.coef_**2 * moved.var(axis=0, ddof=1)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)  # 1e4 x rounding unit
 
-    def test_a_group_moves_jointly(self) -> None:
+    def test_a_group_moves_jointly(self):
         model, rows, y = fit("LinearRegression")
         groups = {"both": ["x1", "x2"], "rest": ["x3", "x4"]}
         same_importance(
             lambda engine: pi.FittedModel(model, rows, y, groups=groups, engine=engine), "squared"
         )
 
-    def test_a_constant_feature_has_importance_0_exactly(self) -> None:
+    def test_a_constant_feature_has_importance_0_exactly(self):
         for name in ("LinearRegression", "OLS", "PoissonRegressor", "Logit"):
             model, _, y = fit(name)
             result = pi.FittedModel(model.fit(X, y), X, y).pfi()
@@ -269,7 +269,7 @@ class TestSquaredLoss:
             assert result.params["x4"] == 0
             assert result.bse["x4"] == 0
 
-    def test_a_feature_with_coefficient_0_has_importance_0_exactly(self) -> None:
+    def test_a_feature_with_coefficient_0_has_importance_0_exactly(self):
         model = Lasso(0.6).fit(X, Y["number"])
         unused = model.coef_ == 0
         assert 0 < unused[:3].sum() < 3
@@ -284,7 +284,7 @@ DATA = pd.DataFrame(X[:, :3], columns=list("abk")).assign(
     label=np.where(Y["two"] == 1, "yes", "no"),
     **Y,
 )
-FORMULAS: dict[str, Callable[[], Any]] = {
+FORMULAS = {
     "ols": lambda: smf.ols("number ~ a + I(a**2) + C(k)", DATA).fit(),
     "splines": lambda: smf.ols("number ~ a + I(a**2) + bs(b, df=4) + C(k)", DATA).fit(),
     "wls": lambda: smf.wls("number ~ a + s", DATA, weights=np.linspace(1, 2, N)).fit(),
@@ -299,17 +299,17 @@ FORMULAS: dict[str, Callable[[], Any]] = {
 }
 
 
-def of_formula(name: str, **options: Any) -> pi.FittedModel:
+def of_formula(name: str, **options) -> pi.FittedModel:
     results = FORMULAS[name]()
     return pi.FittedModel(results, DATA, results.model.formula.split(" ~ ")[0], **options)
 
 
 class TestFormulas:
     @pytest.mark.parametrize("name", FORMULAS)
-    def test_results_of_a_formula_are_read(self, name: str) -> None:
+    def test_results_of_a_formula_are_read(self, name: str):
         equal(lambda engine: of_formula(name, engine=engine))
 
-    def test_results_of_a_formula_with_interactions_are_predicted_in_batches(self) -> None:
+    def test_results_of_a_formula_with_interactions_are_predicted_in_batches(self):
         equal_model(smf.ols("number ~ a*b + a:s + C(k)", DATA).fit(), DATA, "number", engine="")
 
     @pytest.mark.parametrize(
@@ -328,12 +328,12 @@ class TestFormulas:
             ("three ~ a + I(a**2) + b", pi.statsmodels_learner(sm.MNLogit)),
         ],
     )
-    def test_a_variable_that_drives_several_columns(self, formula: str, learner: Any) -> None:
+    def test_a_variable_that_drives_several_columns(self, formula: str, learner):
         fitted = model_of(formula, DATA, learner)
         assert whatif_of(fitted).engine.name == "linear, exact"
         compare_each(whatif_of(fitted))
 
-    def test_interactions_are_predicted_in_batches_and_other_variables_are_not(self) -> None:
+    def test_interactions_are_predicted_in_batches_and_other_variables_are_not(self):
         formula = "number ~ a*b + a:s + I(k**2) + k"
         whatif = whatif_of(model_of(formula, DATA, LinearRegression()))
         compare_each(whatif)
@@ -347,7 +347,7 @@ class TestFormulas:
             assert sum(asked.rows) == (0 if variable == "k" else N)
             assert whatif.of([variable]).most_draws == (1e8 if variable == "k" else 250_000)
 
-    def test_refits_equal_those_of_the_batched_engine(self) -> None:
+    def test_refits_equal_those_of_the_batched_engine(self):
         learner = pi.Learner.from_formula("number ~ a*b + C(k) + s", DATA, LinearRegression())
         exact, slow = (
             learner.fit(pi.Bootstrap(4), seed=1, engine=e).pfi(permutations="all")
@@ -366,8 +366,7 @@ def formulaics(monkeypatch: pytest.MonkeyPatch) -> type[Any]:
     if options is None:
         pytest.skip("statsmodels reads formulas by formulaic since 0.15")
     monkeypatch.setattr(options, "formula_engine", "formulaic")
-    specification: type[Any] = formulaic.ModelSpec
-    return specification
+    return formulaic.ModelSpec
 
 
 # What formulaic writes in a way of its own, and what must be coded as in training.
@@ -384,13 +383,13 @@ OTHER_LANGUAGE = ("braces", "states", "levels")  # which is not this package's
 
 class TestFormulaic:
     @pytest.mark.parametrize("name", FORMULAS)
-    def test_results_are_read_as_those_of_patsy(self, name: str, formulaics: type[Any]) -> None:
+    def test_results_are_read_as_those_of_patsy(self, name: str, formulaics: type[Any]):
         whatif = equal(lambda engine: of_formula(name, engine=engine))
         assert isinstance(whatif.predictor.estimator.model.data.model_spec, formulaics)
 
     @pytest.mark.filterwarnings("ignore:The design matrix is rank-deficient")  # an unused level
     @pytest.mark.parametrize("name", FORMULAICS)
-    def test_formulas_of_its_own(self, name: str, formulaics: type[Any]) -> None:
+    def test_formulas_of_its_own(self, name: str, formulaics: type[Any]):
         data = DATA.assign(h=DATA["g"].cat.add_categories("z"))
         results = smf.ols(FORMULAICS[name], data).fit()
         assert isinstance(results.model.data.model_spec, formulaics)
@@ -404,7 +403,7 @@ class TestFormulaic:
             equal_model(results, data, "number")
 
     @pytest.mark.usefixtures("formulaics")
-    def test_only_variables_that_terms_mix_are_copied(self) -> None:
+    def test_only_variables_that_terms_mix_are_copied(self):
         results = smf.ols(FORMULAICS["interactions"], DATA).fit()
         whatif = whatif_of(pi.FittedModel(results, DATA, "number"))
         for variable in whatif.sample.variables:
@@ -420,9 +419,7 @@ class TestFormulaic:
         (PoissonRegressor(), PAIRS),
     ],
 )
-def test_losses_by_pieces_of_the_identity_link_need_no_predictions(
-    model: Any, squared: float
-) -> None:
+def test_losses_by_pieces_of_the_identity_link_need_no_predictions(model, squared: float):
     whatif = whatif_of(pi.FittedModel(model.fit(X, Y["count"]), X, Y["count"]))
     assert whatif.engine.name == "linear, exact"
     asked = whatif.of([whatif.sample.variables.columns[0]])
@@ -433,7 +430,7 @@ def test_losses_by_pieces_of_the_identity_link_need_no_predictions(
 
 @pytest.mark.parametrize("name", ["absolute", "huber"])
 @pytest.mark.parametrize("shift", [0.0, 1e6])
-def test_losses_by_pieces_are_summed_by_sorting(name: str, shift: float) -> None:
+def test_losses_by_pieces_are_summed_by_sorting(name: str, shift: float):
     """All pairs one by one are the reference, with ties of donors and rows on the knots."""
     rng = np.random.default_rng(5)
     rows = np.column_stack([rng.integers(-2, 3, 200), rng.normal(size=200)]).astype(float)
@@ -450,7 +447,7 @@ def test_losses_by_pieces_are_summed_by_sorting(name: str, shift: float) -> None
             np.testing.assert_allclose(one, other, rtol=1e-9 if shift else 1e-12)
 
 
-def test_a_row_on_the_border_of_two_classes_is_no_error_of_rounding() -> None:
+def test_a_row_on_the_border_of_two_classes_is_no_error_of_rounding():
     """Rounding there moves the label from one class to the other, far from a small deviation."""
     rows = X[:, :2].copy()
     rows[0] = 1.0
@@ -474,27 +471,25 @@ PIPELINES = {
 
 class TestPipelines:
     @pytest.mark.parametrize("name", PIPELINES)
-    def test_columnwise_steps_before_a_linear_model(self, name: str) -> None:
+    def test_columnwise_steps_before_a_linear_model(self, name: str):
         pipeline, response = PIPELINES[name]
         equal_model(pipeline.fit(X[:, :3], Y[response]), X[:, :3], Y[response])
 
     @pytest.mark.parametrize("remainder", ["passthrough", StandardScaler()])
     @pytest.mark.parametrize("response", ["two", "three"])
-    def test_encoders_of_frames_before_logistic_regression(
-        self, response: str, remainder: Any
-    ) -> None:
+    def test_encoders_of_frames_before_logistic_regression(self, response: str, remainder):
         encoder = ColumnTransformer([ONE_HOT], remainder=remainder)
         frame, y = DATA[["a", "b", "g"]], DATA[response]
         equal_model(make_pipeline(encoder, LogisticRegression()).fit(frame, y), frame, y)
 
 
 class Shifted(LinearRegression):
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X) -> np.ndarray:
         return super().predict(X) + 1
 
 
 class NotNegative(LinearRegression):
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X) -> np.ndarray:
         return np.maximum(super().predict(X), 0)
 
 
@@ -506,7 +501,7 @@ def with_offset() -> Callable[[np.ndarray], np.ndarray]:
     return lambda rows: results.predict(rows[:, 1:], offset=rows[:, 0])
 
 
-OTHERS: dict[str, tuple[Any, str, str]] = {
+OTHERS = {
     "altered predictions": (Shifted(), "number", "batched"),
     "transformed response": (
         TransformedTargetRegressor(LinearRegression(), func=np.log, inverse_func=np.exp),
@@ -542,17 +537,17 @@ class TestModelsThatAreNotLinear:
 
     @pytest.mark.parametrize("by", [1e2, 1e3, 1e4])
     @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS[:2]])
-    def test_terms_far_larger_than_predictions_are_read(self, name: str, by: float) -> None:
+    def test_terms_far_larger_than_predictions_are_read(self, name: str, by: float):
         # Their sums differ in their last digits with the order of addition, so with the processor.
         fitted = pi.FittedModel(*self.far(name, by))
         assert whatif_of(fitted).engine.name == "linear, exact"
 
     @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS])
-    def test_terms_whose_rounding_is_not_small_beside_the_spread_are_not(self, name: str) -> None:
+    def test_terms_whose_rounding_is_not_small_beside_the_spread_are_not(self, name: str):
         fitted = pi.FittedModel(*self.far(name, 1e9))
         assert "rounding of its terms" in whatif_of(fitted).engine.reason
 
-    def test_one_row_of_large_terms_does_not_hide_that_the_others_are_wrong(self) -> None:
+    def test_one_row_of_large_terms_does_not_hide_that_the_others_are_wrong(self):
         model = clone(MODIFIED_HUBER).fit(X[:, :3], Y["two"])
         model.coef_[0, 1:] = 1, -1
         for large in (1e10, 1e13, 1e17):
@@ -560,7 +555,7 @@ class TestModelsThatAreNotLinear:
             rows[0, 1:] = large
             assert "batched" in whatif_of(pi.FittedModel(model, rows, Y["two"])).engine.name
 
-    def test_large_terms_do_not_overflow(self) -> None:
+    def test_large_terms_do_not_overflow(self):
         rows, count = np.full((N, 2), 1e9), Y["count"]
         model = PoissonRegressor().fit(X[:, :2], count)
         model.coef_, model.intercept_ = np.array([1.0, -1.0]), 100.0
@@ -570,8 +565,8 @@ class TestModelsThatAreNotLinear:
     @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS[:2]])
     def test_a_difference_beyond_rounding_is_seen(
         self, name: str, by: float, wrong: float, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def read(estimator: Any, kind: Any) -> LinearModel:
+    ):
+        def read(estimator, kind) -> LinearModel:
             model = read_linear(estimator, kind)
             assert model is not None
             first = np.arange(len(model.intercept)) == 0  # softmax is blind to all alike
@@ -581,12 +576,12 @@ class TestModelsThatAreNotLinear:
         assert "does not reproduce" in whatif_of(pi.FittedModel(*self.far(name, by))).engine.reason
 
     @pytest.mark.parametrize("name", OTHERS)
-    def test_they_have_the_numbers_of_copies(self, name: str) -> None:
+    def test_they_have_the_numbers_of_copies(self, name: str):
         model, response, engine = OTHERS[name]
         fitted = model() if callable(model) else model.fit(X, Y[response])
         equal_model(fitted, X, Y[response], engine)
 
-    def test_predictions_that_are_altered_only_beyond_the_rows_as_they_are(self) -> None:
+    def test_predictions_that_are_altered_only_beyond_the_rows_as_they_are(self):
         # No row's own prediction is below 0, but some what-if copies' are.
         y = Y["number"]
         rows, y = X[:, :3], y - np.quantile(LinearRegression().fit(X, y).predict(X), 0.3)
@@ -594,7 +589,7 @@ class TestModelsThatAreNotLinear:
         above = LinearRegression.predict(model, rows) > 0
         equal_model(model, rows[above], y[above], engine="")
 
-    def test_classes_decided_pair_by_pair_in_rows_of_one_class(self) -> None:
+    def test_classes_decided_pair_by_pair_in_rows_of_one_class(self):
         # These rows' own predictions are all the same.
         model = SVC(kernel="linear").fit(X, Y["three"])
         for k in range(3):
@@ -605,7 +600,7 @@ class TestModelsThatAreNotLinear:
     @pytest.mark.parametrize("model", [sm.GLM, sm.Poisson])
     def test_models_with_offset_or_exposure_are_refused(
         self, model: type[Any], offset: dict[str, np.ndarray]
-    ) -> None:
+    ):
         # statsmodels predicts given rows without the offset of the fit: far from its own fit.
         options = {"family": POISSON} if model is sm.GLM else {}
         results = model(Y["count"], X, **options, **offset).fit()
@@ -615,7 +610,7 @@ class TestModelsThatAreNotLinear:
 
 
 class TestChoice:
-    def test_the_linear_engine_can_be_asked_for(self) -> None:
+    def test_the_linear_engine_can_be_asked_for(self):
         found = pi.FittedModel(*fit("LinearRegression"), engine="linear").pfi()
         assert "linear, exact" in str(found.summary())
 
@@ -627,9 +622,7 @@ class TestChoice:
             (Shifted(), "number", ""),
         ],
     )
-    def test_it_says_why_it_can_not_serve_a_model(
-        self, model: Any, response: str, why: str
-    ) -> None:
+    def test_it_says_why_it_can_not_serve_a_model(self, model, response: str, why: str):
         model, y = clone(model).fit(X, Y[response]), Y[response]
         words = f'engine="linear"` can\'t serve {type(model).__name__}: {why}'
         with pytest.raises(OptionError, match=words):
@@ -638,7 +631,7 @@ class TestChoice:
             text = " ".join(str(pi.FittedModel(model, X, y).pfi().summary(notes="full")).split())
             assert f"Engine: batched ({why})." in text
 
-    def test_sparse_coefficients_are_predicted_in_batches(self) -> None:
+    def test_sparse_coefficients_are_predicted_in_batches(self):
         model = LogisticRegression().fit(X[:, :3], Y["two"]).sparsify()
         whatif = whatif_of(pi.FittedModel(model, X[:, :3], Y["two"]))
         assert whatif.engine.name == "batched"

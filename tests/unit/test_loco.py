@@ -42,7 +42,7 @@ FORMULA = "y ~ x*g + I(x**2) + z"
 WITHOUT = {"x": "z + g", "g": "x + I(x**2) + z", "z": "x*g + I(x**2)"}
 
 
-def learner(data: pd.DataFrame, estimator: Any, formula: str = FORMULA, **options: Any) -> Any:
+def learner(data: pd.DataFrame, estimator, formula: str = FORMULA, **options):
     return pi.Learner.from_formula(formula, data, estimator, **options)
 
 
@@ -53,7 +53,7 @@ def each(fit: pi.LearnerResults, results: pi.EstimandResults) -> Iterator[tuple[
     yield from zip(fit.analysis.refits, found, strict=True)
 
 
-def test_least_squares_equals_a_loop_over_all_refits(data: pd.DataFrame) -> None:
+def test_least_squares_equals_a_loop_over_all_refits(data: pd.DataFrame):
     res = fit_of(FORMULA, data, LinearRegression(), PLAN)
     found = res.loco()
     assert list(found.params.index) == ["x", "z", "g"]
@@ -78,7 +78,7 @@ def test_least_squares_equals_a_loop_over_all_refits(data: pd.DataFrame) -> None
 
 
 FOREST = RandomForestRegressor(4, max_features=0.7)
-CASES: dict[str, tuple[str, str, str, Any, dict[str, Any]]] = {
+CASES = {
     "square and interaction": (FORMULA, "x", "y ~ z + g", LinearRegression(), {}),
     "factor": (FORMULA, "g", "y ~ x + I(x**2) + z", LinearRegression(), {}),
     "coded anew": ("y ~ 0 + g + h", "g", "y ~ 0 + h", LinearRegression(fit_intercept=False), {}),
@@ -119,9 +119,7 @@ CASES: dict[str, tuple[str, str, str, Any, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("plan", [PLAN, pi.Bootstrap(4)], ids=["halves", "bootstrap"])
-def test_it_is_the_comparison_with_the_learner_without_it(
-    data: pd.DataFrame, case: str, plan: Any
-) -> None:
+def test_it_is_the_comparison_with_the_learner_without_it(data: pd.DataFrame, case: str, plan):
     """Estimates and standard errors are those of the two learners; t intervals and tests too."""
     formula, feature, without, estimator, options = CASES[case]
     data = data.assign(h=np.tile(["u", "v", "v"], 20), g=data["g"].astype("category"))
@@ -149,7 +147,7 @@ def error_of_mean(answer: pi.EstimandResults) -> np.ndarray:
     return np.sqrt(np.diag(COV_TYPES["half-sample"](plain).cov))
 
 
-def test_seeds_of_the_estimator_are_kept_if_refits_kept_them(data: pd.DataFrame) -> None:
+def test_seeds_of_the_estimator_are_kept_if_refits_kept_them(data: pd.DataFrame):
     forest = RandomForestRegressor(3, random_state=7)
     whole = learner(data, forest, "y ~ x + z").fit(PLAN, seed=3, reseed=False)
     rest = learner(data, forest, "y ~ z").fit(PLAN, seed=3, reseed=False)
@@ -160,7 +158,7 @@ def test_seeds_of_the_estimator_are_kept_if_refits_kept_them(data: pd.DataFrame)
     assert whole.loco("x").params["x"] == again.loco("x").params["x"]
 
 
-def test_arrays(data: pd.DataFrame) -> None:
+def test_arrays(data: pd.DataFrame):
     X = data[["x", "z"]].to_numpy()
     res = pi.Learner(data["y"], X, LinearRegression()).fit(PLAN, seed=1)
     rest = pi.Learner(data["y"], X[:, [1]], LinearRegression()).fit(PLAN, seed=1)
@@ -172,7 +170,7 @@ LEARNERS = [LogisticRegression(), RandomForestClassifier(4)]
 
 
 @pytest.mark.parametrize("estimator", LEARNERS, ids=lambda e: type(e).__name__)
-def test_a_classifier_is_measured_by_its_log_loss(data: pd.DataFrame, estimator: Any) -> None:
+def test_a_classifier_is_measured_by_its_log_loss(data: pd.DataFrame, estimator):
     res = learner(data, estimator, "g ~ x + z").fit(pi.Bootstrap(3), seed=2)
     found = res.loco()
     for refit, estimate in each(res, found):
@@ -198,7 +196,7 @@ def risk_of_least_squares(noise: float, n: int, p: int) -> float:
     return noise * (n + 1) / n * (n - 2) / (n - p - 2)
 
 
-def test_expectation_for_gaussian_features_is_exact() -> None:
+def test_expectation_for_gaussian_features_is_exact():
     # Without x_j the model of Gaussian features is linear again, with noise variance
     # s² + beta_j² V(X_j | X_-j) and one coefficient less: at n -> infinity LOCO is the second part.
     n, beta, noise = 120, np.array([1.0, 0.7, 0.0, 0.5]), 1.0
@@ -229,9 +227,7 @@ def test_expectation_for_gaussian_features_is_exact() -> None:
 
 
 @pytest.mark.parametrize("estimator", [LinearRegression(), RandomForestRegressor(3)])
-def test_without_the_only_feature_the_best_constant_predicts(
-    data: pd.DataFrame, estimator: Any
-) -> None:
+def test_without_the_only_feature_the_best_constant_predicts(data: pd.DataFrame, estimator):
     res = fit_of("y ~ x + I(x**2)", data, estimator, PLAN)
     for name, constant in {"squared": np.mean, "absolute": np.median}.items():
         found = res.loco(loss=name)
@@ -244,7 +240,7 @@ def test_without_the_only_feature_the_best_constant_predicts(
             np.testing.assert_allclose(estimate.rows[:, 0], best - own, atol=EXACT)
 
 
-def test_without_the_only_feature_classes_have_their_shares(data: pd.DataFrame) -> None:
+def test_without_the_only_feature_classes_have_their_shares(data: pd.DataFrame):
     res = fit_of("g ~ x", data, LogisticRegression(), pi.Bootstrap(3))
     losses = estimates_of(res, res.loss())
     for refit, estimate in each(res, res.loco()):
@@ -254,7 +250,7 @@ def test_without_the_only_feature_classes_have_their_shares(data: pd.DataFrame) 
         np.testing.assert_allclose(estimate.rows[:, 0], best - own, atol=EXACT)
 
 
-def test_without_all_features_an_intercept_column_is_left(data: pd.DataFrame) -> None:
+def test_without_all_features_an_intercept_column_is_left(data: pd.DataFrame):
     # statsmodels models are given the intercept: without x they still learn a mean.
     ols = learner(data, pi.statsmodels_learner(sm.OLS), "y ~ x").fit(PLAN, seed=1)
     own = fit_of("y ~ x", data, LinearRegression(), PLAN)
@@ -268,14 +264,14 @@ def test_without_all_features_an_intercept_column_is_left(data: pd.DataFrame) ->
 )
 def test_without_any_column_the_loss_needs_a_best_constant(
     data: pd.DataFrame, formula: str, feature: str, groups: Mapping[str, Sequence[str]] | None
-) -> None:
+):
     res = learner(data, LinearRegression(), formula, groups=groups).fit(PLAN, seed=1)
     with pytest.raises(LossError, match=f"Without `{feature}` no column is left .*`Huber loss`"):
         res.loco(feature, loss="huber")
     assert np.isfinite(res.loco(feature).params).all()
 
 
-def test_the_ratio_is_loss_without_over_loss_with(data: pd.DataFrame) -> None:
+def test_the_ratio_is_loss_without_over_loss_with(data: pd.DataFrame):
     res = fit_of(FORMULA, data, LinearRegression(), PLAN)
     difference, ratio = res.loco(), res.loco(relation="ratio")
     losses = res.loss().refit_frame()["loss"]
@@ -294,9 +290,7 @@ def test_the_ratio_is_loss_without_over_loss_with(data: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     "estimator", [LinearRegression(), DecisionTreeRegressor(max_depth=2), Ridge()]
 )
-def test_a_constant_column_has_exactly_0_and_no_interval(
-    data: pd.DataFrame, estimator: Any
-) -> None:
+def test_a_constant_column_has_exactly_0_and_no_interval(data: pd.DataFrame, estimator):
     res = learner(data.assign(k=7.0), estimator, "y ~ x + k").fit(PLAN, seed=1)
     found = res.loco()
     assert found.params["k"] == 0
@@ -306,7 +300,7 @@ def test_a_constant_column_has_exactly_0_and_no_interval(
     assert "No interval for k: the learner predicts the same without it in every refit" in text
 
 
-def test_the_table_says_what_it_holds(data: pd.DataFrame) -> None:
+def test_the_table_says_what_it_holds(data: pd.DataFrame):
     res = learner(data, LinearRegression()).fit(seed=1)
     text = words_of(res.loco(), notes="full")
     for part in (
@@ -324,7 +318,7 @@ def test_the_table_says_what_it_holds(data: pd.DataFrame) -> None:
     assert "CVIM" not in ratio
 
 
-def test_half_sample_intervals_are_those_of_squares(data: pd.DataFrame) -> None:
+def test_half_sample_intervals_are_those_of_squares(data: pd.DataFrame):
     found = fit_of(FORMULA, data, LinearRegression(), PLAN).loco()
     taken = found.variance_parts()
     for name, row in taken.iterrows():
@@ -335,7 +329,7 @@ def test_half_sample_intervals_are_those_of_squares(data: pd.DataFrame) -> None:
     np.testing.assert_allclose(tests.pvalue, 0.05, rtol=1e-6)
 
 
-def test_halves_see_three_times_the_standard_error_of_noise() -> None:
+def test_halves_see_three_times_the_standard_error_of_noise():
     """A law. Slopes b + e and b - e on halves, least squares, a standardized noise feature.
 
     LOCO of the pair is b² - 3 e², PFI 2 (b² - e²), up to terms of the order of e² / root n. So S is
@@ -346,7 +340,7 @@ def test_halves_see_three_times_the_standard_error_of_noise() -> None:
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     data = pd.DataFrame(X, columns=["x", "z"]).assign(y=X[:, 0] + rng.normal(size=1000))
     res = learner(data, LinearRegression(), "y ~ x + z").fit(pi.HalfSampling(0, pairs=20), seed=1)
-    halves: dict[int, list[float]] = {}
+    halves = {}
     for refit in res.analysis.refits:
         rows = refit.train_rows
         beta = np.linalg.lstsq(np.column_stack([X[rows], np.ones(500)]), data["y"].iloc[rows])[0]
@@ -358,7 +352,7 @@ def test_halves_see_three_times_the_standard_error_of_noise() -> None:
         np.testing.assert_allclose(means, law, atol=0.1 * np.std(law))
 
 
-def test_halves_differ_as_data_sets_do() -> None:
+def test_halves_differ_as_data_sets_do():
     """V(e²) = V(b²), of the test before: 2,000 data sets of 200 rows, 15 pairs each.
 
     The root of 9 V(e²) / V(b²) is 3 up to a term of the order of 1/n, .06 here. Its standard error
@@ -380,7 +374,7 @@ def test_halves_differ_as_data_sets_do() -> None:
     assert ratio == pytest.approx(3.06, abs=0.39)
 
 
-def test_one_model_of_a_holdout_has_the_interval_of_a_mean(data: pd.DataFrame) -> None:
+def test_one_model_of_a_holdout_has_the_interval_of_a_mean(data: pd.DataFrame):
     found = fit_of("y ~ x + z", data, LinearRegression(), pi.Holdout(0.6)).loco("x")
     rows = found.row_frame()["x"]
     assert found.bse["x"] == pytest.approx(rows.std(ddof=1) / np.sqrt(len(rows)), rel=1e-12)
@@ -392,7 +386,7 @@ class Counting(RegressorMixin, BaseEstimator):
 
     trained = 0
 
-    def __init__(self, least: int = 1, invalid: int = 0) -> None:
+    def __init__(self, least: int = 1, invalid: int = 0):
         self.least, self.invalid = least, invalid
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Counting:
@@ -407,7 +401,7 @@ class Counting(RegressorMixin, BaseEstimator):
         return np.asarray(self.model_.predict(X) + missing)
 
 
-def test_nothing_is_trained_twice(data: pd.DataFrame) -> None:
+def test_nothing_is_trained_twice(data: pd.DataFrame):
     res = fit_of("y ~ x + z + g", data, Counting(), PLAN)
     Counting.trained = 0
     first = res.loco(["x", "z"])
@@ -420,9 +414,7 @@ def test_nothing_is_trained_twice(data: pd.DataFrame) -> None:
     assert Counting.trained == 3 * PLAN.number
 
 
-def test_the_learner_is_that_of_the_fit_whatever_becomes_of_the_estimator(
-    data: pd.DataFrame,
-) -> None:
+def test_the_learner_is_that_of_the_fit_whatever_becomes_of_the_estimator(data: pd.DataFrame):
     estimator = Ridge(1.0)
     res = fit_of(FORMULA, data, estimator, PLAN)
     expected = learner(data, Ridge(1.0)).fit(PLAN, seed=1).loco().params
@@ -444,7 +436,7 @@ class Process(RegressorMixin, BaseEstimator):
 @pytest.mark.parametrize(("backend", "here"), [("threading", True), ("loky", False)])
 def test_training_takes_the_users_backend_which_changes_nothing(
     data: pd.DataFrame, backend: str, here: bool
-) -> None:
+):
     forest = learner(data, RandomForestRegressor(3), "y ~ x + z + g")
     expected = forest.fit(PLAN, seed=3).loco().summary_frame()
     with parallel_config(backend=backend):
@@ -456,14 +448,14 @@ def test_training_takes_the_users_backend_which_changes_nothing(
     assert (where == {os.getpid()}) == here
 
 
-def test_a_feature_is_the_same_whatever_else_is_asked_for(data: pd.DataFrame) -> None:
+def test_a_feature_is_the_same_whatever_else_is_asked_for(data: pd.DataFrame):
     forest = learner(data, RandomForestRegressor(3), "y ~ x + z + g")
     among, alone = forest.fit(PLAN, seed=3).loco(), forest.fit(PLAN, seed=3).loco("z")
     pd.testing.assert_frame_equal(alone.summary_frame(), among.summary_frame().loc[["z"]])
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_a_learner_that_needs_more_columns_says_so(data: pd.DataFrame, n_jobs: int | None) -> None:
+def test_a_learner_that_needs_more_columns_says_so(data: pd.DataFrame, n_jobs: int | None):
     message = (
         r"LOCO trains the learner without `g`, but refit 1 then failed: RuntimeError: too few "
         r"columns\. Remedy: choose settings that allow fewer columns, or leave `g` out of "
@@ -481,9 +473,7 @@ def test_a_learner_that_needs_more_columns_says_so(data: pd.DataFrame, n_jobs: i
 
 
 @pytest.mark.parametrize("kind", [list, tuple, pd.Index, np.array])
-def test_a_pipeline_that_names_the_feature_is_trained_without_it(
-    data: pd.DataFrame, kind: Any
-) -> None:
+def test_a_pipeline_that_names_the_feature_is_trained_without_it(data: pd.DataFrame, kind):
     plan = pi.Bootstrap(2)
     encode = make_column_transformer((OneHotEncoder(), kind(["g"])), remainder=StandardScaler())
     pipeline = make_pipeline(encode, LinearRegression())
@@ -495,7 +485,7 @@ def test_a_pipeline_that_names_the_feature_is_trained_without_it(
     assert list(encode.transformers[0][2]) == ["g"]
 
 
-def test_a_long_error_of_a_search_is_one_line_with_its_reason(data: pd.DataFrame) -> None:
+def test_a_long_error_of_a_search_is_one_line_with_its_reason(data: pd.DataFrame):
     every = [("g", OneHotEncoder(), ["g"]), ("z", "passthrough", ["z"])]
     pipeline = make_pipeline(make_column_transformer((OneHotEncoder(), ["g"])), LinearRegression())
     search = GridSearchCV(pipeline, {"columntransformer__transformers": [every]}, cv=2)
@@ -506,7 +496,7 @@ def test_a_long_error_of_a_search_is_one_line_with_its_reason(data: pd.DataFrame
 
 
 @pytest.mark.parametrize("positions", [[0], slice(0, 1)])
-def test_columns_by_position_would_be_others(data: pd.DataFrame, positions: Any) -> None:
+def test_columns_by_position_would_be_others(data: pd.DataFrame, positions):
     first = make_column_transformer((StandardScaler(), positions), remainder="passthrough")
     options = {"monotonic_cst": [1, 0], "interaction_cst": [{0}, {1}]}
     boosted = {k: HistGradientBoostingRegressor(max_iter=2, **{k: v}) for k, v in options.items()}
@@ -519,7 +509,7 @@ def test_columns_by_position_would_be_others(data: pd.DataFrame, positions: Any)
             res.loco("x")
 
 
-def test_a_fitted_model_has_no_learner_to_train(data: pd.DataFrame) -> None:
+def test_a_fitted_model_has_no_learner_to_train(data: pd.DataFrame):
     model = LinearRegression().fit(data[["x", "z"]], data["y"])
     inside = learner(data, LinearRegression()).fit_model()
     for fitted in (pi.FittedModel(model, data[["x", "z"]], data["y"]), inside,
@@ -528,7 +518,7 @@ def test_a_fitted_model_has_no_learner_to_train(data: pd.DataFrame) -> None:
             fitted.loco()
 
 
-def test_options_are_checked_before_anything_is_trained(data: pd.DataFrame) -> None:
+def test_options_are_checked_before_anything_is_trained(data: pd.DataFrame):
     res = fit_of("y ~ x + z", data, Counting(), PLAN)
     Counting.trained = 0
     for options, error, said in (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -55,24 +53,24 @@ TWO = np.column_stack([PROBABILITIES[:, 0], 1 - PROBABILITIES[:, 0]])
 )
 def test_mean_loss_equals_scikit_learns_metric(
     name: str, y: np.ndarray, prediction: np.ndarray, expected: float
-) -> None:
+):
     assert LOSSES[name](y, prediction).mean() == pytest.approx(expected, abs=SAME)
 
 
-def test_huber_is_squared_near_zero_and_absolute_far_away() -> None:
+def test_huber_is_squared_near_zero_and_absolute_far_away():
     r = np.array([-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0])
     expected = np.where(np.abs(r) <= 1, r**2 / 2, np.abs(r) - 0.5)
     np.testing.assert_allclose(LOSSES["huber"](r, np.zeros(7)), expected, atol=SAME)
 
 
-def test_log_loss_of_a_certain_mistake_is_large_but_finite() -> None:
+def test_log_loss_of_a_certain_mistake_is_large_but_finite():
     certain = np.array([[1.0, 0.0]])
     assert LOSSES["log"](np.array([0.0]), certain)[0] == 0
     assert LOSSES["log"](np.array([1.0]), certain)[0] == pytest.approx(36.04, abs=0.01)
 
 
 @pytest.mark.parametrize("name", list(LOSSES))
-def test_losses_broadcast_over_donors(name: str) -> None:
+def test_losses_broadcast_over_donors(name: str):
     loss = LOSSES[name]
     if name == "binomial":
         y, predictions = SHARES[:6], rng.uniform(size=(6, 4))
@@ -89,7 +87,7 @@ def test_losses_broadcast_over_donors(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["squared", "absolute", "poisson", "gamma", "binomial"])
-def test_the_best_constant_minimizes_the_loss(name: str) -> None:
+def test_the_best_constant_minimizes_the_loss(name: str):
     loss = LOSSES[name]
     assert loss.constant is not None
     y, most = (SHARES, 0.99) if name == "binomial" else (POSITIVE, 10)
@@ -103,7 +101,7 @@ def test_the_best_constant_minimizes_the_loss(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["log", "brier"])
-def test_the_class_shares_are_the_best_constant_probabilities(name: str) -> None:
+def test_the_class_shares_are_the_best_constant_probabilities(name: str):
     loss = LOSSES[name]
     assert loss.constant is not None
     best = loss.constant(CODES)
@@ -129,7 +127,7 @@ def test_the_class_shares_are_the_best_constant_probabilities(name: str) -> None
 )
 def test_deviances_need_positive_numbers(
     name: str, y: list[float], prediction: list[float], message: str
-) -> None:
+):
     with pytest.raises(LossError, match=message):
         LOSSES[name](np.array(y), np.array(prediction))
 
@@ -143,11 +141,11 @@ def log_by_hand(y: np.ndarray, probability: np.ndarray) -> np.ndarray:
     return -np.log((probability * own).sum(axis=-1))
 
 
-def regression(data: pd.DataFrame, estimator: Any = LINEAR) -> pi.LearnerResults:
+def regression(data: pd.DataFrame, estimator=LINEAR) -> pi.LearnerResults:
     return fit_of("y ~ x + z", data, estimator, pi.Bootstrap(3))
 
 
-def classification(data: pd.DataFrame, estimator: Any = LOGISTIC) -> pi.LearnerResults:
+def classification(data: pd.DataFrame, estimator=LOGISTIC) -> pi.LearnerResults:
     return fit_of("g ~ x + z", data, estimator, pi.Bootstrap(3, strata="g"))
 
 
@@ -155,7 +153,7 @@ def of_labels(data: pd.DataFrame) -> pi.LearnerResults:
     return classification(data, LinearSVC())
 
 
-def test_a_function_is_a_loss(data: pd.DataFrame) -> None:
+def test_a_function_is_a_loss(data: pd.DataFrame):
     for results, by_hand, name in [
         (regression(data), squared_by_hand, "squared"),
         (classification(data), log_by_hand, "log"),
@@ -166,7 +164,7 @@ def test_a_function_is_a_loss(data: pd.DataFrame) -> None:
         assert by_hand.__name__ in str(found.summary())
 
 
-def test_a_loss_of_ones_own_may_have_a_constant(data: pd.DataFrame) -> None:
+def test_a_loss_of_ones_own_may_have_a_constant(data: pd.DataFrame):
     own = Loss("pinball", lambda y, p: np.maximum(0.9 * (y - p), 0.1 * (p - y)), constant=np.median)
     results = regression(data)
     assert np.isfinite(results.loss(own, relation="explained").params).all()
@@ -188,9 +186,7 @@ def test_a_loss_of_ones_own_may_have_a_constant(data: pd.DataFrame) -> None:
         (lambda *_: "small", "must return real numbers, not 'small'"),
     ],
 )
-def test_a_function_that_is_no_loss_is_a_clear_error(
-    data: pd.DataFrame, function: Any, message: str
-) -> None:
+def test_a_function_that_is_no_loss_is_a_clear_error(data: pd.DataFrame, function, message: str):
     with pytest.raises(LossError, match=message):
         regression(data).pfi(loss=function)
 
@@ -231,13 +227,13 @@ UNSURE = "needs class probabilities, but LinearSVC has no `predict_p"
     ],
 )
 def test_a_loss_that_a_learner_can_not_serve(
-    data: pd.DataFrame, make: Any, loss: Any, error: type[Exception], message: str
-) -> None:
+    data: pd.DataFrame, make, loss, error: type[Exception], message: str
+):
     with pytest.raises(error, match=message):
         make(data).pfi(loss=loss)
 
 
-def test_defaults(data: pd.DataFrame) -> None:
+def test_defaults(data: pd.DataFrame):
     for results, loss in (
         (regression(data), "squared error"),
         (classification(data, RandomForestClassifier(5)), "log loss"),
@@ -252,7 +248,7 @@ def test_defaults(data: pd.DataFrame) -> None:
             Loss("l", **options)
 
 
-def test_poisson_deviance_serves_counts(data: pd.DataFrame) -> None:
+def test_poisson_deviance_serves_counts(data: pd.DataFrame):
     counts = data.assign(y=np.random.default_rng(0).poisson(np.exp(data.x / 2)))
     results = regression(counts, PoissonRegressor(alpha=0.01))
     assert results.pfi(loss="poisson").params["x"] > 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +14,7 @@ from pyinterp.errors import OptionError
 EXACT = 1e-10
 
 
-def fitted(data: pd.DataFrame, formula: str) -> Any:
+def fitted(data: pd.DataFrame, formula: str):
     return pi.Learner.from_formula(formula, data, LinearRegression()).fit_model()
 
 
@@ -31,7 +29,7 @@ def normal() -> pd.DataFrame:
     return data
 
 
-def test_on_a_full_factorial_it_is_the_partial_dependence() -> None:
+def test_on_a_full_factorial_it_is_the_partial_dependence():
     """Independent features: E[f(X) | x] is E[f(x, X_C)]."""
     a, b, c = (m.ravel() for m in np.meshgrid(list("uvw"), np.arange(4.0), np.arange(3.0)))
     data = pd.DataFrame({"a": a, "b": b, "c": c})
@@ -41,7 +39,7 @@ def test_on_a_full_factorial_it_is_the_partial_dependence() -> None:
         np.testing.assert_allclose(full.m_plot(name).params, full.pd(name).params, atol=EXACT)
 
 
-def test_of_a_level_it_is_the_mean_prediction_of_its_rows(normal: pd.DataFrame) -> None:
+def test_of_a_level_it_is_the_mean_prediction_of_its_rows(normal: pd.DataFrame):
     model = fitted(normal, "y ~ x + z + g")
     (refit,) = model.analysis.refits
     predictions = pd.Series(refit.predictor(refit.design.encode(normal[["x", "z", "g"]])))
@@ -52,7 +50,7 @@ def test_of_a_level_it_is_the_mean_prediction_of_its_rows(normal: pd.DataFrame) 
     np.testing.assert_allclose(result.bse, spread * np.sqrt(1500 / 1499), rtol=1e-6)
 
 
-def test_of_normal_features_the_slope_has_the_others_share(normal: pd.DataFrame) -> None:
+def test_of_normal_features_the_slope_has_the_others_share(normal: pd.DataFrame):
     """E[x + 2 z | x] = (1 + 2 * 0.8) x, where the partial dependence has slope 1."""
     model = fitted(normal, "y ~ x + z + g")
     grid = np.array([-1.0, 0, 1.0])
@@ -65,7 +63,7 @@ def test_of_normal_features_the_slope_has_the_others_share(normal: pd.DataFrame)
     np.testing.assert_allclose(np.diff(model.pd("x", grid=grid).params), 1, atol=0.01)
 
 
-def test_a_line_is_kept_as_it_is(normal: pd.DataFrame) -> None:
+def test_a_line_is_kept_as_it_is(normal: pd.DataFrame):
     """Local lines have no bias for predictions that are a line, whatever the span."""
     model = fitted(normal, "y ~ x")
     for span in (0.05, 0.5, 1):
@@ -73,7 +71,7 @@ def test_a_line_is_kept_as_it_is(normal: pd.DataFrame) -> None:
         np.testing.assert_allclose(result.params, model.pd("x", points=6).params, atol=1e-9)
 
 
-def test_it_is_a_weighted_least_squares_fit(normal: pd.DataFrame) -> None:
+def test_it_is_a_weighted_least_squares_fit(normal: pd.DataFrame):
     """The level at the point of a line with tricube weights, as ``loess(degree = 1)`` has it."""
     model = fitted(normal, "y ~ x + z + g")
     (refit,) = model.analysis.refits
@@ -85,7 +83,7 @@ def test_it_is_a_weighted_least_squares_fit(normal: pd.DataFrame) -> None:
     assert model.m_plot("x", grid=[0.7]).params.iloc[0] == pytest.approx(line(0), rel=1e-9)
 
 
-def test_contributions_are_influences(normal: pd.DataFrame) -> None:
+def test_contributions_are_influences(normal: pd.DataFrame):
     """A second copy of a row moves the estimate by its contribution, to first order."""
     from pyinterp.estimands.effects.conditional_dependence import _local_line
     from pyinterp.estimands.estimate import Estimate
@@ -102,7 +100,7 @@ def test_contributions_are_influences(normal: pd.DataFrame) -> None:
         np.testing.assert_allclose(moved, once.rows[3] - once.value, atol=0.01)
 
 
-def test_conditional_pd_of_a_level_weights_rows_by_its_probability() -> None:
+def test_conditional_pd_of_a_level_weights_rows_by_its_probability():
     """Against a loop over the sampler's probabilities, and without other variables the PD."""
     rng = np.random.default_rng(1)
     data = pd.DataFrame({"z": rng.normal(size=120)})
@@ -120,7 +118,7 @@ def test_conditional_pd_of_a_level_weights_rows_by_its_probability() -> None:
         assert result.params[f"g[{level}]"] == pytest.approx(expected, rel=1e-9)
 
 
-def test_conditional_pd_says_that_it_depends_on_the_seed(normal: pd.DataFrame) -> None:
+def test_conditional_pd_says_that_it_depends_on_the_seed(normal: pd.DataFrame):
     """Folds of rows differ by seed, where nothing is drawn."""
     small = normal.head(120)
     curves = []
@@ -132,7 +130,7 @@ def test_conditional_pd_says_that_it_depends_on_the_seed(normal: pd.DataFrame) -
     assert "depends on the seed" in " ".join(str(curves[0].summary(notes="full")).split())
 
 
-def test_classes_refits_and_tables(normal: pd.DataFrame) -> None:
+def test_classes_refits_and_tables(normal: pd.DataFrame):
     small = normal.head(120).assign(k=lambda d: pd.cut(d["y"], 3, labels=list("lmh")).astype(str))
     learner = pi.Learner.from_formula("k ~ x + z + g", small, RandomForestClassifier(8))
     results = learner.fit(pi.HalfSampling(2), seed=1)
@@ -155,6 +153,6 @@ def test_classes_refits_and_tables(normal: pd.DataFrame) -> None:
         (lambda f: f.pd("x", sampler="conditionl"), "sampler"),
     ],
 )
-def test_what_is_refused(normal: pd.DataFrame, call: Any, words: str) -> None:
+def test_what_is_refused(normal: pd.DataFrame, call, words: str):
     with pytest.raises(OptionError, match=words):
         call(fitted(normal.head(100), "y ~ x + z + g"))

@@ -23,14 +23,14 @@ def learner() -> pi.Learner:
 
 
 @pytest.mark.parametrize(("most", "evaluate"), [(None, 1000), (200, 200)])
-def test_the_sum_is_that_of_its_parts(learner: pi.Learner, most: int | None, evaluate: int) -> None:
+def test_the_sum_is_that_of_its_parts(learner: pi.Learner, most: int | None, evaluate: int):
     positions, copies = 4 * 10 * 1000, 4 * 8 * 1000 * 2
     predictions, sums = 8 * 10 * evaluate / 2, 3 * 8 * evaluate * 2
     need = memory.bytes_of(pi.CrossValidation(10), learner.population, 2, most)
     assert need == positions + copies + predictions + sums
 
 
-def test_a_million_rows_are_gigabytes() -> None:
+def test_a_million_rows_are_gigabytes():
     """45 refits of a million rows: 0.36 GB, and 1.12 GB by 20 features."""
     rows = np.arange(1_000_000)
     frame = pd.DataFrame(np.zeros((len(rows), 20), np.float32))
@@ -41,7 +41,7 @@ def test_a_million_rows_are_gigabytes() -> None:
 @pytest.mark.parametrize(("free", "said"), [(10.7e9, False), (10.5e9, True)])
 def test_more_than_half_of_the_free_memory_is_said(
     learner: pi.Learner, monkeypatch: pytest.MonkeyPatch, free: float, said: bool
-) -> None:
+):
     monkeypatch.setattr(memory, "bytes_of", lambda *_: 5_300_000_000)
     monkeypatch.setattr(memory, "free_bytes", lambda: int(free))
     with warnings.catch_warnings(record=True) as told:
@@ -55,7 +55,7 @@ def test_more_than_half_of_the_free_memory_is_said(
     assert all(w.filename == __file__ for w in told)
 
 
-def test_fewer_rows_need_less(learner: pi.Learner, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fewer_rows_need_less(learner: pi.Learner, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(memory, "free_bytes", lambda: 300_000)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -64,7 +64,7 @@ def test_fewer_rows_need_less(learner: pi.Learner, monkeypatch: pytest.MonkeyPat
 
 def test_free_memory_is_that_of_the_system(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learner: pi.Learner
-) -> None:
+):
     def unknown(name: str) -> int:
         raise ValueError(name)
 

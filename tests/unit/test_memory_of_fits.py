@@ -44,12 +44,12 @@ def megabytes_after_pfi(learner: pi.Learner, plan: pi.HalfSampling) -> float:
 pytestmark = pytest.mark.skipif(sys.gettrace() is not None, reason="coverage is measured")
 
 
-def test_sums_stay_and_rows_of_refits_go() -> None:
+def test_sums_stay_and_rows_of_refits_go():
     """285 MB where contributions of 45 refits are kept."""
     assert megabytes_after_pfi(learner_of(10_000), pi.HalfSampling()) <= 12
 
 
-def test_more_refits_keep_positions_and_predictions() -> None:
+def test_more_refits_keep_positions_and_predictions():
     """Per refit 4 bytes a row that trains or evaluates, 8 bytes a prediction, and its model."""
     n, learner = 2_000, learner_of(2_000)
     some, more = (pi.HalfSampling(k, pairs=k) for k in (5, 15))

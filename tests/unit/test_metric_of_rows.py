@@ -28,20 +28,20 @@ NUMBERS = X.assign(y=SCORE)
 
 
 @pytest.fixture(scope="module")
-def classes() -> Any:
+def classes():
     return fit_of("y ~ .", CLASSES, LogisticRegression(), pi.Subsampling(4))
 
 
 @pytest.fixture(scope="module")
-def numbers() -> Any:
+def numbers():
     return fit_of("y ~ .", NUMBERS, LinearRegression(), pi.Subsampling(4))
 
 
-def probabilities(function: Any, **options: Any) -> Any:
+def probabilities(function, **options):
     return lambda y, prediction: function(y, prediction[:, 1], **options)
 
 
-OF_CLASSES: dict[str, tuple[Any, Any]] = {
+OF_CLASSES = {
     "roc_auc": ("roc_auc", probabilities(sk.roc_auc_score)),
     "pr_auc": ("pr_auc", probabilities(sk.average_precision_score)),
     "log_loss": ("log_loss", probabilities(sk.log_loss)),
@@ -59,7 +59,7 @@ OF_CLASSES: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("name", OF_CLASSES)
-def test_values_on_the_rows_of_each_refit_are_scikit_learns(classes: Any, name: str) -> None:
+def test_values_on_the_rows_of_each_refit_are_scikit_learns(classes, name: str):
     metric, expected = OF_CLASSES[name]
     values = [expected(c.y, c.whatif.factual) for c in classes.analysis.cases]
     result = classes.metric(metric)
@@ -78,7 +78,7 @@ def test_values_on_the_rows_of_each_refit_are_scikit_learns(classes: Any, name: 
         (sk.mean_pinball_loss, sk.mean_pinball_loss),
     ],
 )
-def test_values_for_numbers_are_scikit_learns(numbers: Any, metric: Any, expected: Any) -> None:
+def test_values_for_numbers_are_scikit_learns(numbers, metric, expected):
     values = [expected(c.y, c.whatif.factual) for c in numbers.analysis.cases]
     np.testing.assert_allclose(numbers.metric(metric).refit_frame().iloc[:, 0], values, rtol=1e-12)
 
@@ -109,7 +109,7 @@ def weighted_mae(y: FloatArray, prediction: FloatArray, weights: FloatArray) -> 
     ],
     ids=lambda m: getattr(m, "__name__", repr(m)),
 )
-def test_scikit_learns_metrics_of_numbers_have_formulas(metric: Any) -> None:
+def test_scikit_learns_metrics_of_numbers_have_formulas(metric):
     """Values are scikit-learn's and influences those by small changes of weights."""
     result, y, prediction = fitted()
     score = metric_functions.choose_metric(
@@ -133,7 +133,7 @@ def test_scikit_learns_metrics_of_numbers_have_formulas(metric: Any) -> None:
     np.testing.assert_allclose(influences, changes, rtol=1e-2, atol=1e-3 * np.std(changes))
 
 
-def test_options_of_a_function_are_not_lost() -> None:
+def test_options_of_a_function_are_not_lost():
     """A scorer with options, and a function of the same name, are computed by their own code."""
     result = fitted()[0]
 
@@ -148,13 +148,13 @@ def test_options_of_a_function_are_not_lost() -> None:
     )  # which knows no formula
 
 
-def test_weights_that_a_function_ignores_do_not_make_errors_0() -> None:
+def test_weights_that_a_function_ignores_do_not_make_errors_0():
     result = fitted()[0]
 
-    def with_weights(y: FloatArray, prediction: FloatArray, weights: Any = None) -> float:
+    def with_weights(y: FloatArray, prediction: FloatArray, weights=None) -> float:
         return float(np.mean(np.abs(y - prediction)))
 
-    def as_in_sklearn(y: FloatArray, prediction: FloatArray, sample_weight: Any = None) -> float:
+    def as_in_sklearn(y: FloatArray, prediction: FloatArray, sample_weight=None) -> float:
         return float(np.mean(np.abs(y - prediction)))
 
     exact = result.metric("mae").bse.iloc[0]
@@ -181,7 +181,7 @@ def share_of_small_errors(y: FloatArray, prediction: FloatArray) -> float:
 
 @pytest.mark.parametrize("metric", [sk.median_absolute_error, median_of_errors, upper_quantile])
 @pytest.mark.parametrize("n", [41, 301, 302])
-def test_medians_have_no_standard_error(metric: Any, n: int) -> None:
+def test_medians_have_no_standard_error(metric, n: int):
     """A row's influence on a median says nothing of its error: 15 times too small, or huge."""
     rng = np.random.default_rng(2)
     x = rng.normal(size=n)
@@ -195,7 +195,7 @@ def test_medians_have_no_standard_error(metric: Any, n: int) -> None:
     assert "jumps where the weights of rows change a little, as medians do" in table
 
 
-def test_medians_of_a_learner_have_no_standard_error_by_rows(numbers: Any) -> None:
+def test_medians_of_a_learner_have_no_standard_error_by_rows(numbers):
     results = fit_of("y ~ a + b", NUMBERS, LinearRegression(), pi.HalfSampling(2, pairs=5))
     result = results.metric("neg_median_absolute_error")
     assert result.params.iloc[0] < 0
@@ -211,7 +211,7 @@ def test_medians_of_a_learner_have_no_standard_error_by_rows(numbers: Any) -> No
 @pytest.mark.parametrize(
     "metric", [share_of_small_errors, sk.r2_score, sk.root_mean_squared_error, sk.max_error]
 )
-def test_only_what_jumps_is_without_standard_error(metric: Any) -> None:
+def test_only_what_jumps_is_without_standard_error(metric):
     rng = np.random.default_rng(4)
     missing = 0
     for _ in range(20):
@@ -221,7 +221,7 @@ def test_only_what_jumps_is_without_standard_error(metric: Any) -> None:
     assert missing == (20 if metric is sk.max_error else 0)
 
 
-def test_medians_of_weighted_rows_have_no_standard_error() -> None:
+def test_medians_of_weighted_rows_have_no_standard_error():
     rng = np.random.default_rng(5)
     frame = pd.DataFrame({"x": rng.normal(size=200), "w": rng.uniform(1, 3, size=200)})
     frame["y"] = frame["x"] + rng.normal(size=200)
@@ -239,7 +239,7 @@ def test_medians_of_weighted_rows_have_no_standard_error() -> None:
         (sk.hamming_loss, r"pass `sklearn\.metrics\.make_scorer\(hamming_loss\)`"),
     ],
 )
-def test_functions_of_labels_are_told_from_those_of_probabilities(function: Any, said: str) -> None:
+def test_functions_of_labels_are_told_from_those_of_probabilities(function, said: str):
     model = LogisticRegression().fit(X, CLASSES["y"])
     result = pi.FittedModel(model, X, CLASSES["y"])
     with pytest.raises(LossError, match=said) as refused:
@@ -247,7 +247,7 @@ def test_functions_of_labels_are_told_from_those_of_probabilities(function: Any,
     assert "shape (120, 2)" in str(refused.value)
 
 
-def test_errors_without_a_formula_are_those_by_formula() -> None:
+def test_errors_without_a_formula_are_those_by_formula():
     result, y, prediction = fitted()
 
     def by_leaving_out(y: FloatArray, prediction: FloatArray) -> float:
@@ -264,9 +264,7 @@ def test_errors_without_a_formula_are_those_by_formula() -> None:
     assert "left out" in notes[1]
 
 
-def test_blocks_of_similar_rows_have_nearly_the_influences_of_rows(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_blocks_of_similar_rows_have_nearly_the_influences_of_rows(monkeypatch: pytest.MonkeyPatch):
     y = RNG.normal(size=3000)
     prediction = y + RNG.normal(size=3000)
     metric = MetricFunction(
@@ -282,7 +280,7 @@ def test_blocks_of_similar_rows_have_nearly_the_influences_of_rows(
     assert len({*blocks.round(9)}) <= metric_functions.BLOCKS
 
 
-def test_the_header_and_notes_name_the_metric_that_was_asked_for(classes: Any) -> None:
+def test_the_header_and_notes_name_the_metric_that_was_asked_for(classes):
     for table in (classes.metric("roc_auc"), classes.pfi(metric="roc_auc", permutations=2)):
         text = str(table)
         assert "Metric:" in text
@@ -292,7 +290,7 @@ def test_the_header_and_notes_name_the_metric_that_was_asked_for(classes: Any) -
     assert "average precision" in str(classes.metric("pr_auc").summary(notes="full"))
 
 
-def test_importance_by_a_function_is_that_of_the_metric(numbers: Any) -> None:
+def test_importance_by_a_function_is_that_of_the_metric(numbers):
     by_name = numbers.pfi(metric="mae", permutations=2)
     by_function = numbers.pfi(metric=sk.mean_absolute_error, permutations=2)
     by_scorer = numbers.pfi(metric="neg_mean_absolute_error", permutations=2)
@@ -328,7 +326,7 @@ def of_three(y: FloatArray, prediction: FloatArray, other: FloatArray) -> float:
         (of_three, "this one needs"),
     ],
 )
-def test_what_is_no_metric_is_refused(classes: Any, numbers: Any, metric: Any, said: str) -> None:
+def test_what_is_no_metric_is_refused(classes, numbers, metric, said: str):
     with pytest.raises((LossError, OptionError), match=said):
         classes.metric(metric)
     with pytest.raises(LossError, match="whether a smaller"):
@@ -336,7 +334,7 @@ def test_what_is_no_metric_is_refused(classes: Any, numbers: Any, metric: Any, s
     assert numbers.metric(no_direction).estimand.parameter.better is None
 
 
-def test_results_survive_pickle(classes: Any) -> None:
+def test_results_survive_pickle(classes):
     results = [classes.metric(m) for m in ("pr_auc", "f1", sk.make_scorer(sk.accuracy_score))]
     for kept in (*METRICS.values(), *(result.params for result in results)):
         again = pickle.loads(pickle.dumps(kept))  # noqa: S301 - written here
@@ -346,7 +344,7 @@ def test_results_survive_pickle(classes: Any) -> None:
 
 @pytest.mark.calibration
 @pytest.mark.parametrize("name", ["rmse", "mae", "rsq", "roc_auc", "pr_auc", "log_loss"])
-def test_standard_errors_of_one_model_are_those_of_a_simulation(name: str) -> None:
+def test_standard_errors_of_one_model_are_those_of_a_simulation(name: str):
     rng, n, times = np.random.default_rng(11), 400, 3000
     values, errors = [], []
     for _ in range(times):
@@ -364,7 +362,7 @@ def test_standard_errors_of_one_model_are_those_of_a_simulation(name: str) -> No
     assert ratio == pytest.approx(1, abs=0.05)
 
 
-def test_blocks_of_rows_keep_outliers_apart() -> None:
+def test_blocks_of_rows_keep_outliers_apart():
     rng = np.random.default_rng(3)
     n = 2500
     f = rng.normal(size=n)

@@ -50,7 +50,7 @@ def mixed() -> pd.DataFrame:
     return data
 
 
-def assert_equal_vip(found: pi.EstimandResults, name: str, tolerance: float = VIP) -> None:
+def assert_equal_vip(found: pi.EstimandResults, name: str, tolerance: float = VIP):
     """The absolute value is vip's importance, the sign its sign; no intercept."""
     expected = pd.read_csv(DATA / f"vip/{name}.csv").set_index("Variable")
     values = found.params.rename(vip_name)
@@ -60,7 +60,7 @@ def assert_equal_vip(found: pi.EstimandResults, name: str, tolerance: float = VI
     assert (np.where(values > 0, "POS", "NEG") == expected["Sign"]).all()
 
 
-def test_t_and_coefficients_of_lm_equal_vip() -> None:
+def test_t_and_coefficients_of_lm_equal_vip():
     friedman = pd.read_csv(DATA / "inputs/friedman1.csv")
     model = pi.FittedModel(smf.ols(LM_FRIEDMAN, friedman).fit(), friedman)
     stat = model.native_importance()
@@ -69,7 +69,7 @@ def test_t_and_coefficients_of_lm_equal_vip() -> None:
     assert_equal_vip(model.native_importance("raw"), "model_lmf_raw")
 
 
-def test_factors_and_interactions_equal_vip(mixed: pd.DataFrame) -> None:
+def test_factors_and_interactions_equal_vip(mixed: pd.DataFrame):
     model = pi.FittedModel(smf.ols(LM_MIXED, mixed).fit(), mixed)
     assert_equal_vip(model.native_importance(), "model_lmm_stat")
     # The same through a learner, which hands statsmodels an array.
@@ -85,7 +85,7 @@ def test_factors_and_interactions_equal_vip(mixed: pd.DataFrame) -> None:
     )
 
 
-def test_z_of_a_binomial_glm_equals_vip(mixed: pd.DataFrame) -> None:
+def test_z_of_a_binomial_glm_equals_vip(mixed: pd.DataFrame):
     options = {"tol": 1e-14, "maxiter": 100}
     fitted = smf.glm(GLM_MIXED, mixed, family=sm.families.Binomial()).fit(**options)
     model = pi.FittedModel(fitted, mixed)
@@ -103,12 +103,12 @@ def nnet() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("function", [olden, garson])
-def test_weights_of_a_network_equal_neuralnettools(function: object) -> None:
+def test_weights_of_a_network_equal_neuralnettools(function: object):
     expected = pd.read_csv(DATA / f"vip/model_nnet_{function.__name__}.csv")["Importance"]
     np.testing.assert_allclose(function(*nnet()), expected, rtol=0, atol=VIP)
 
 
-def test_garson_by_hand_and_its_laws() -> None:
+def test_garson_by_hand_and_its_laws():
     w = np.array([[1.0, -2.0, 0.0], [3.0, 2.0, 0.0]])
     found = garson(w, [1.0, -5.0, 2.0])  # the third unit is not connected
     np.testing.assert_allclose(found, [(1 / 4 + 1 / 2) / 2, (3 / 4 + 1 / 2) / 2], rtol=EXACT)
@@ -120,7 +120,7 @@ def test_garson_by_hand_and_its_laws() -> None:
         olden(w, [1.0, 2.0])
 
 
-def test_networks_of_scikit_learn() -> None:
+def test_networks_of_scikit_learn():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"])
     network = MLPRegressor(hidden_layer_sizes=[4], solver="lbfgs", max_iter=5000, random_state=1)
@@ -139,7 +139,7 @@ def test_networks_of_scikit_learn() -> None:
     np.testing.assert_allclose(found.to_numpy().reshape(3, 3).sum(axis=1), 1, rtol=EXACT)
 
 
-def test_impurity_adds_up_the_columns_of_a_variable(data: pd.DataFrame) -> None:
+def test_impurity_adds_up_the_columns_of_a_variable(data: pd.DataFrame):
     found = model_of("y ~ x + z + g", data, RandomForestRegressor(20))
     design, forest = found.analysis.refits[0].design, found.analysis.refits[0].predictor.estimator
     own = pd.Series(forest.feature_importances_, index=design.columns)
@@ -155,14 +155,14 @@ def test_impurity_adds_up_the_columns_of_a_variable(data: pd.DataFrame) -> None:
     assert both["both"] == pytest.approx(own["x"] + own["z"])
 
 
-def test_a_column_of_two_variables_counts_for_both(data: pd.DataFrame) -> None:
+def test_a_column_of_two_variables_counts_for_both(data: pd.DataFrame):
     learner = pi.Learner.from_formula("y ~ x + x:z", data, DecisionTreeRegressor(max_depth=3))
     found = learner.fit_model(seed=1).native_importance().params
     (tree,) = (r.predictor.estimator for r in learner.fit_model(seed=1).analysis.refits)
     np.testing.assert_allclose(found, [1.0, tree.feature_importances_[1]], rtol=EXACT)
 
 
-def test_which_inputs_of_a_pipeline_a_variable_drives(data: pd.DataFrame) -> None:
+def test_which_inputs_of_a_pipeline_a_variable_drives(data: pd.DataFrame):
     encode = make_column_transformer((OneHotEncoder(), ["g"]), remainder=StandardScaler())
     pipeline = make_pipeline(encode, RandomForestRegressor(20))
     model = model_of("y ~ x + z + g", data, pipeline, design="frame")
@@ -181,7 +181,7 @@ def test_which_inputs_of_a_pipeline_a_variable_drives(data: pd.DataFrame) -> Non
         unnamed.native_importance()
 
 
-def test_boosting_and_searches(data: pd.DataFrame) -> None:
+def test_boosting_and_searches(data: pd.DataFrame):
     boost = xgboost.XGBRegressor(n_estimators=3, n_jobs=1)
     model = model_of("y ~ x + z + g", data, boost)
     assert model.native_importance().params.sum() == pytest.approx(1, abs=1e-6)  # single precision
@@ -190,7 +190,7 @@ def test_boosting_and_searches(data: pd.DataFrame) -> None:
     assert tuned.native_importance().params.sum() == pytest.approx(1)
 
 
-def test_coefficients_of_several_classes(data: pd.DataFrame) -> None:
+def test_coefficients_of_several_classes(data: pd.DataFrame):
     data["k"] = pd.cut(data["y"], 3, labels=["lo", "mid", "hi"])
     three = model_of("k ~ x + z", data, LogisticRegression())
     raw = three.native_importance()
@@ -209,7 +209,7 @@ def test_coefficients_of_several_classes(data: pd.DataFrame) -> None:
         vote.native_importance()
 
 
-def test_the_class_of_two_is_the_models_second(data: pd.DataFrame) -> None:
+def test_the_class_of_two_is_the_models_second(data: pd.DataFrame):
     data["k"] = pd.Categorical(np.where(data["y"] > 1, "yes", "no"), ["yes", "no"])
     two = model_of("k ~ x + z", data, LogisticRegression())
     raw = two.native_importance()
@@ -217,7 +217,7 @@ def test_the_class_of_two_is_the_models_second(data: pd.DataFrame) -> None:
     assert raw.params["x"] > 0
 
 
-def test_one_model_has_no_interval_and_says_why_refits_have_one(data: pd.DataFrame) -> None:
+def test_one_model_has_no_interval_and_says_why_refits_have_one(data: pd.DataFrame):
     learner = pi.Learner.from_formula("y ~ x + z + g", data, pi.statsmodels_learner(sm.OLS))
     one = learner.fit_model().native_importance()
     assert one.bse.isna().all()
@@ -235,7 +235,7 @@ def test_one_model_has_no_interval_and_says_why_refits_have_one(data: pd.DataFra
     assert np.isfinite(raw.pvalues).all()
 
 
-def test_what_a_model_does_not_have_is_refused(data: pd.DataFrame) -> None:
+def test_what_a_model_does_not_have_is_refused(data: pd.DataFrame):
     boosted = pi.Learner.from_formula("y ~ x + z", data, HistGradientBoostingRegressor(max_iter=3))
     with pytest.raises(OptionError, match="reports no importance of its own"):
         boosted.fit_model(seed=1).native_importance()
@@ -258,7 +258,7 @@ def test_what_a_model_does_not_have_is_refused(data: pd.DataFrame) -> None:
     assert len(pi.FittedModel(forest, data[["x", "z"]], labels).native_importance().params) == 2
 
 
-def test_a_machine_for_two_classes_has_its_weights() -> None:
+def test_a_machine_for_two_classes_has_its_weights():
     """One row; one for several classes has a row for every pair of classes, and is refused."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
@@ -268,7 +268,7 @@ def test_a_machine_for_two_classes_has_its_weights() -> None:
     np.testing.assert_array_equal(found.params, model.coef_[0])
 
 
-def test_statistics_of_a_pipelines_last_step_are_named_by_it() -> None:
+def test_statistics_of_a_pipelines_last_step_are_named_by_it():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "y"])
     piped = make_pipeline(FunctionTransformer(), pi.statsmodels_learner(sm.OLS))

@@ -35,7 +35,7 @@ def fitted(data: pd.DataFrame) -> pi.LearnerResults:
     return fit_of("y ~ x + z", data, LinearRegression(), pi.NestedCrossValidation(K, repeats=3))
 
 
-def test_folds_are_left_out_one_and_two_at_a_time(fitted: pi.LearnerResults) -> None:
+def test_folds_are_left_out_one_and_two_at_a_time(fitted: pi.LearnerResults):
     refits = fitted.analysis.refits
     assert len(refits) == K * K * 3
     for start in range(0, len(refits), K):
@@ -49,7 +49,7 @@ def test_folds_are_left_out_one_and_two_at_a_time(fitted: pi.LearnerResults) -> 
         assert sorted(covered) == list(range(60))
 
 
-def test_the_estimate_is_that_of_cross_validation(fitted: pi.LearnerResults) -> None:
+def test_the_estimate_is_that_of_cross_validation(fitted: pi.LearnerResults):
     loss = fitted.loss()
     assert len(fitted.refits) == K * 3
     outer = [r for r in fitted.analysis.refits if not r.group.inner]
@@ -95,7 +95,7 @@ def algorithm_1(errors: list[list[np.ndarray]]) -> tuple[float, float]:
 @pytest.mark.parametrize("sizes", [(15,) * K, (16, 15, 15, 14)])
 def test_the_formula_is_that_of_the_algorithm(
     apart: float, low: float, high: float, sizes: tuple[int, ...]
-) -> None:
+):
     rng = np.random.default_rng(0)
     errors = []
     for _ in range(20):
@@ -125,7 +125,7 @@ def test_the_formula_is_that_of_the_algorithm(
     assert found.df == np.inf
 
 
-def test_refits_that_differ_have_the_standard_error_of_the_algorithm() -> None:
+def test_refits_that_differ_have_the_standard_error_of_the_algorithm():
     """10 slopes of 60 rows: what training does to the loss is seen in all folds."""
     rng = np.random.default_rng(1)
     data = pd.DataFrame(rng.normal(size=(60, 10))).add_prefix("x")
@@ -146,7 +146,7 @@ def test_refits_that_differ_have_the_standard_error_of_the_algorithm() -> None:
     np.testing.assert_allclose(limits, loss.params.iloc[0] + np.array([-half, half]))
 
 
-def test_simultaneous_intervals_are_wider_and_normal(fitted: pi.LearnerResults) -> None:
+def test_simultaneous_intervals_are_wider_and_normal(fitted: pi.LearnerResults):
     point, joint = fitted.pfi().conf_int(), fitted.pfi(simultaneous=True).conf_int()
     ratio = (joint[1] - joint[0]) / (point[1] - point[0])
     # Between one term and Bonferroni's two.
@@ -173,7 +173,7 @@ def dropped(data: pd.DataFrame, fails: set[int], repeats: int = 1) -> pi.Learner
     return learner.fit(plan, seed=1, on_error="drop")
 
 
-def test_folds_whose_inner_refits_failed_do_not_count(data: pd.DataFrame) -> None:
+def test_folds_whose_inner_refits_failed_do_not_count(data: pd.DataFrame):
     # An inner refit of every fold of the second repeat: the first has what it has alone.
     with pytest.warns(pi.errors.RefitWarning, match="3 of 18 refits failed"):
         found = dropped(data, {10, 13, 16}, repeats=2).loss()
@@ -193,12 +193,12 @@ def test_folds_whose_inner_refits_failed_do_not_count(data: pd.DataFrame) -> Non
         ({0, 3}, "there are 1 and 1"),
     ],
 )
-def test_too_many_failures_are_counted(data: pd.DataFrame, fails: set[int], found: str) -> None:
+def test_too_many_failures_are_counted(data: pd.DataFrame, fails: set[int], found: str):
     with pytest.raises(RefitError, match=rf"Nested cross-validation needs.*of 3 folds {found}\."):
         dropped(data, fails)
 
 
-def test_a_variance_needs_a_whole_fold(data: pd.DataFrame) -> None:
+def test_a_variance_needs_a_whole_fold(data: pd.DataFrame):
     full = dropped(data, set())
     # Of every fold its refit and one of two inner ones.
     refits = [one for k, one in enumerate(refits_of(full, full.loss())) if k % 3 < 2]
@@ -206,7 +206,7 @@ def test_a_variance_needs_a_whole_fold(data: pd.DataFrame) -> None:
         COV_TYPES["nested-cv"](Replicates.of(refits))
 
 
-def test_both_sides_of_donors_count(fitted: pi.LearnerResults) -> None:
+def test_both_sides_of_donors_count(fitted: pi.LearnerResults):
     pfi = fitted.pfi()
     (fold, *_) = pfi.replicates.folds
     assert fold.outer.donors is not None
@@ -216,7 +216,7 @@ def test_both_sides_of_donors_count(fitted: pi.LearnerResults) -> None:
     assert (pfi.bse**2 <= least * K * (1 + 1e-12)).all()
 
 
-def test_comparisons_are_paired_in_every_fold(data: pd.DataFrame, fitted) -> None:
+def test_comparisons_are_paired_in_every_fold(data: pd.DataFrame, fitted):
     plan = pi.NestedCrossValidation(K, repeats=3)
     other = fit_of("y ~ z", data, LinearRegression(), plan)
     found = pi.compare(fitted, other)
@@ -229,12 +229,12 @@ def test_comparisons_are_paired_in_every_fold(data: pd.DataFrame, fitted) -> Non
     )
 
 
-def test_classifiers_have_every_class_in_training(data: pd.DataFrame) -> None:
+def test_classifiers_have_every_class_in_training(data: pd.DataFrame):
     plan = pi.NestedCrossValidation(3, repeats=1)
     assert (fit_of("g ~ x + z", data, LogisticRegression(), plan).pfi().bse > 0).all()
 
 
-def test_bad_options(data: pd.DataFrame, fitted: pi.LearnerResults) -> None:
+def test_bad_options(data: pd.DataFrame, fitted: pi.LearnerResults):
     with pytest.raises(OptionError, match="`folds` must be a whole number of at least 3"):
         pi.NestedCrossValidation(2)
     with pytest.raises(OptionError, match="`repeats` must be a whole number of at least 1"):

@@ -41,11 +41,11 @@ def counts(n: int = 90) -> pd.DataFrame:
     return data
 
 
-def glm(**fit: Any) -> Any:
+def glm(**fit):
     return pi.statsmodels_learner(sm.GLM, family=POISSON, **fit)
 
 
-def poisson_loss(y: Any, mean: Any) -> float:
+def poisson_loss(y, mean) -> float:
     y, mean = np.asarray(y), np.asarray(mean)
     logs = np.where(y > 0, y * np.log(np.where(y > 0, y, 1) / mean), 0)
     return float(2 * np.mean(logs - (y - mean)))
@@ -60,7 +60,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_refits_have_the_exposures_of_their_rows(way: str) -> None:
+def test_refits_have_the_exposures_of_their_rows(way: str):
     data = counts()
     res = fit_of("c ~ x * g + z", data, glm(), FOLDS, **WAYS[way](data))
     losses = res.loss("poisson").refit_frame().iloc[:, 0]
@@ -72,7 +72,7 @@ def test_refits_have_the_exposures_of_their_rows(way: str) -> None:
         )
 
 
-def test_arrays_without_names() -> None:
+def test_arrays_without_names():
     data = counts()
     X = sm.add_constant(data[["x", "z"]]).to_numpy()
     model = pi.Learner(data["c"].to_numpy(), X, glm(), exposure=data["e"].to_numpy()).fit_model()
@@ -83,7 +83,7 @@ def test_arrays_without_names() -> None:
     assert len(model.pfi().params) == 3  # the offset is no feature
 
 
-def test_curves_are_means_at_the_rows_exposures() -> None:
+def test_curves_are_means_at_the_rows_exposures():
     data = counts()
     res = model_of("c ~ x * g + z", data, glm(), exposure="e")
     by_hand = smf.glm("c ~ x * g + z", data, family=POISSON, exposure=data["e"]).fit()
@@ -96,7 +96,7 @@ def test_curves_are_means_at_the_rows_exposures() -> None:
 
 
 @pytest.mark.parametrize("model", ["poisson", "logit", "probit", "gaussian"])
-def test_the_linear_engine_is_exact(model: str) -> None:
+def test_the_linear_engine_is_exact(model: str):
     data = counts()
     response, estimator = {
         "poisson": ("c", glm()),
@@ -114,7 +114,7 @@ def test_the_linear_engine_is_exact(model: str) -> None:
         np.testing.assert_allclose(one.bse, other.bse, rtol=1e-8, atol=1e-12)
 
 
-def test_a_model_without_a_feature_keeps_the_offset() -> None:
+def test_a_model_without_a_feature_keeps_the_offset():
     data = counts()
     loco = fit_of("c ~ x + z", data, glm(), FOLDS, exposure="e")
     differences = []
@@ -136,7 +136,7 @@ BOOSTED = {
 
 
 @pytest.mark.parametrize("library", BOOSTED)
-def test_with_squared_error_an_offset_is_subtracted(library: str) -> None:
+def test_with_squared_error_an_offset_is_subtracted(library: str):
     data = counts()
     make = BOOSTED[library]
     variables = data[["x", "z"]]
@@ -151,7 +151,7 @@ def test_with_squared_error_an_offset_is_subtracted(library: str) -> None:
     assert curve == pytest.approx(expected, rel=1e-5)
 
 
-def test_boosted_counts_and_classes_are_those_of_the_libraries() -> None:
+def test_boosted_counts_and_classes_are_those_of_the_libraries():
     data = counts()
     variables = data[["x", "z"]]
     margin = xgb.XGBRegressor(n_estimators=8, objective="count:poisson")
@@ -184,7 +184,7 @@ def test_boosted_counts_and_classes_are_those_of_the_libraries() -> None:
         assert model.loss("log").params.iloc[0] == pytest.approx(expected, rel=1e-5)
 
 
-def test_frequencies_subsets_and_missing_exposures() -> None:
+def test_frequencies_subsets_and_missing_exposures():
     data = counts()
     data["w"] = 1 + np.arange(90) % 3
     data.loc[[3, 7], "e"] = np.nan
@@ -205,7 +205,7 @@ def test_frequencies_subsets_and_missing_exposures() -> None:
 
 
 @pytest.mark.parametrize("formula", ["c ~ .", "c ~ . - log_e", "c ~ bs(x, df=4) * g + z:x"])
-def test_the_offset_is_the_last_column_and_no_feature(formula: str) -> None:
+def test_the_offset_is_the_last_column_and_no_feature(formula: str):
     data = counts().drop(columns=["b", "y"])
     learner = pi.Learner.from_formula(formula, data, glm(), exposure="e")
     assert "e" not in learner.features
@@ -213,7 +213,7 @@ def test_the_offset_is_the_last_column_and_no_feature(formula: str) -> None:
     assert "log(e)" in learner.design.columns[-1]
 
 
-def test_new_rows_have_their_exposure() -> None:
+def test_new_rows_have_their_exposure():
     data = counts()
     res = fit_of("c ~ x + z", data, glm(), FOLDS, exposure="e")
     new = data[["x", "z", "e"]].head(4)
@@ -225,7 +225,7 @@ def test_new_rows_have_their_exposure() -> None:
     assert "offset log(e)" in str(res.pfi().summary())
 
 
-REFUSALS: list[tuple[str, Any, str, dict[str, Any], type[PyinterpError], str]] = [
+REFUSALS = [
     ("both", glm(), "c ~ x", {"offset": "log_e", "exposure": "e"}, OptionError, "not both"),
     ("negative", glm(), "c ~ z", {"exposure": "x"}, DataError, "must be positive"),
     ("no column", glm(), "c ~ z", {"offset": "loge"}, OptionError, "not in `data`.*`log_e`"),
@@ -256,13 +256,13 @@ REFUSALS: list[tuple[str, Any, str, dict[str, Any], type[PyinterpError], str]] =
 
 
 @pytest.mark.parametrize("case", REFUSALS, ids=[case[0] for case in REFUSALS])
-def test_refusals(case: tuple[str, Any, str, dict[str, Any], type[PyinterpError], str]) -> None:
+def test_refusals(case: tuple[str, Any, str, dict[str, Any], type[PyinterpError], str]):
     _, estimator, formula, options, error, sentence = case
     with pytest.raises(error, match=sentence):
         pi.Learner.from_formula(formula, counts(), estimator, **options)
 
 
-def test_fitted_models_have_the_offset_they_were_fitted_with() -> None:
+def test_fitted_models_have_the_offset_they_were_fitted_with():
     data = counts()
     plain = smf.glm("c ~ x", data, family=POISSON).fit()
     with pytest.raises(OptionError, match="fitted without an offset"):
@@ -283,7 +283,7 @@ RATES = {
 
 
 @pytest.mark.parametrize("name", RATES)
-def test_learners_of_rates_are_weighted_by_exposure(name: str) -> None:
+def test_learners_of_rates_are_weighted_by_exposure(name: str):
     if name == "pipeline" and get_config()["enable_metadata_routing"]:
         pytest.skip("with routing on, the steps must request weights")
     data = counts()
@@ -301,7 +301,7 @@ def test_learners_of_rates_are_weighted_by_exposure(name: str) -> None:
             train[["x", "z"]].to_numpy(), train["c"] / exposure, **{step: exposure}
         )
 
-        def rate(frame: pd.DataFrame, model: Any = model, unit: float = unit) -> np.ndarray:
+        def rate(frame: pd.DataFrame, model=model, unit: float = unit) -> np.ndarray:
             return model.predict(frame[["x", "z"]].to_numpy()) / unit
 
         mean = rate(rows) * rows["e"]
@@ -315,7 +315,7 @@ def test_learners_of_rates_are_weighted_by_exposure(name: str) -> None:
     assert "rate" in str(rates.summary())
 
 
-def test_a_poisson_model_of_rates_is_that_with_an_offset() -> None:
+def test_a_poisson_model_of_rates_is_that_with_an_offset():
     data = counts()
     by_rates = pi.Learner.from_formula("c ~ x + z", data, RATES["poisson"], exposure="e")
     by_offset = pi.Learner.from_formula("c ~ x + z", data, glm(), exposure="e")
@@ -334,7 +334,7 @@ def test_a_poisson_model_of_rates_is_that_with_an_offset() -> None:
     np.testing.assert_allclose(found, np.average(rates, weights=weights), rtol=1e-4)
 
 
-def test_the_rate_of_results_of_statsmodels() -> None:
+def test_the_rate_of_results_of_statsmodels():
     data = counts()
     results = smf.glm("c ~ x * g", data, family=POISSON, exposure=data["e"]).fit()
     fitted = pi.FittedModel(results, data, "c", exposure="e")
@@ -349,7 +349,7 @@ def test_the_rate_of_results_of_statsmodels() -> None:
         fitted.ame("x", scale="rate")
 
 
-def test_a_binomial_model_with_an_offset_predicts_classes() -> None:
+def test_a_binomial_model_with_an_offset_predicts_classes():
     data = counts()
     results = smf.glm("b ~ x", data, family=sm.families.Binomial(), offset=data["log_e"]).fit()
     fitted = pi.FittedModel(results, data, "b", offset="log_e")
@@ -359,7 +359,7 @@ def test_a_binomial_model_with_an_offset_predicts_classes() -> None:
     assert fitted.analysis.problem.predictor.classes == (0, 1)
 
 
-def test_a_fitted_model_is_taken_to_predict_rates_and_says_so() -> None:
+def test_a_fitted_model_is_taken_to_predict_rates_and_says_so():
     data = counts()
     model = RATES["poisson"].fit(data[["x", "z"]], data["c"] / data["e"], sample_weight=data["e"])
     fitted = pi.FittedModel(model, data, "c", exposure="e")
@@ -370,7 +370,7 @@ def test_a_fitted_model_is_taken_to_predict_rates_and_says_so() -> None:
     assert "is taken to predict rates" in " ".join(str(fitted.pfi().summary()).split())
 
 
-def test_functions_and_boosters_take_no_exposure() -> None:
+def test_functions_and_boosters_take_no_exposure():
     data = counts()
     booster = xgb.train({"nthread": 1}, xgb.DMatrix(data[["x"]], data["c"]), 3)
     for model in (booster, lambda rows: rows["x"]):
@@ -382,7 +382,7 @@ def test_functions_and_boosters_take_no_exposure() -> None:
 @pytest.mark.parametrize(
     "estimator", [Ridge(1.0), PoissonRegressor(alpha=0.1, tol=1e-10, max_iter=1000)]
 )
-def test_penalized_rates_do_not_depend_on_the_unit_of_exposure(estimator: Any, unit: float) -> None:
+def test_penalized_rates_do_not_depend_on_the_unit_of_exposure(estimator, unit: float):
     rng = np.random.default_rng(3)
     data = pd.DataFrame({"x": rng.normal(size=200), "years": rng.uniform(0.1, 2, 200)})
     data["claims"] = rng.poisson(data["years"] * np.exp(-1 + 0.5 * data["x"]))

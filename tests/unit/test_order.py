@@ -14,7 +14,7 @@ from pyinterp.results.summary import largest_first
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-9, 1.0, 1e12, 1e300])
-def test_equal_but_for_rounding_stays_in_order(scale: float) -> None:
+def test_equal_but_for_rounding_stays_in_order(scale: float):
     exact = np.array([2.0, 3.0, -1.0, np.nan, 2.0, 0.0, -1.0])
     for sign in (-1, 1):
         noise = 1 + sign * np.array([1, 0, 1, 0, -1, 0, -1]) * 4e-16
@@ -22,7 +22,7 @@ def test_equal_but_for_rounding_stays_in_order(scale: float) -> None:
         assert found.index.tolist() == [1, 0, 4, 5, 2, 6, 3]
 
 
-def test_what_differs_is_sorted_and_infinite_values_are_ends() -> None:
+def test_what_differs_is_sorted_and_infinite_values_are_ends():
     values = [1.0, 1.0 + 1e-7, np.inf, -np.inf, 5e-324, 0.0]
     found = largest_first(pd.DataFrame({"estimate": values}))
     assert found.index.tolist() == [2, 1, 0, 4, 5, 3]
@@ -45,7 +45,7 @@ def signed() -> dict[str, pi.EstimandResults]:
 @pytest.mark.parametrize("kind", ["difference", "effect"])
 def test_differences_and_effects_are_ordered_by_size(
     kind: str, signed: dict[str, pi.EstimandResults]
-) -> None:
+):
     results = signed[kind]
     by_size = list(results.params.abs().sort_values(ascending=False).index)
     assert by_size != list(results.params.sort_values(ascending=False).index)
@@ -61,7 +61,7 @@ def test_differences_and_effects_are_ordered_by_size(
     assert list(results.tidy()["term"]) == list(results.params.index)
 
 
-def test_importances_are_ordered_with_their_sign() -> None:
+def test_importances_are_ordered_with_their_sign():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
     frame["y"] = rng.normal(size=60)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -28,17 +26,17 @@ def rps(P: np.ndarray, codes: np.ndarray = CODES) -> np.ndarray:
     return np.square(below).mean(axis=1)
 
 
-def by_formula(distr: str = "logit") -> Any:
+def by_formula(distr: str = "logit"):
     return OrderedModel.from_formula("o ~ a + b", DATA, distr=distr).fit(disp=0)
 
 
-def by_arrays(distr: str = "logit") -> Any:
+def by_arrays(distr: str = "logit"):
     return OrderedModel(DATA.o, DATA[["a", "b"]], distr=distr).fit(disp=0)
 
 
 @pytest.mark.parametrize("distr", ["logit", "probit"])
 @pytest.mark.parametrize("model", [by_formula, by_arrays])
-def test_ordinal_models_equal_naive_loops(model: Any, distr: str) -> None:
+def test_ordinal_models_equal_naive_loops(model, distr: str):
     results = model(distr)
     fitted = pi.FittedModel(results, DATA, "o")
 
@@ -76,7 +74,7 @@ def test_ordinal_models_equal_naive_loops(model: Any, distr: str) -> None:
 
 
 @pytest.mark.parametrize("model", [by_formula, by_arrays])
-def test_effects_of_ordinal_models_take_the_delta_method(model: Any) -> None:
+def test_effects_of_ordinal_models_take_the_delta_method(model):
     results = model()
     fitted = pi.FittedModel(results, DATA, "o")
     found = fitted.pd("a", grid=[0.0, 1.0], scale="score")
@@ -98,7 +96,7 @@ def test_effects_of_ordinal_models_take_the_delta_method(model: Any) -> None:
 @pytest.mark.parametrize(
     "estimator", [LogisticRegression(), RandomForestClassifier(7, random_state=0)]
 )
-def test_classifiers_have_the_order_of_the_response(estimator: Any) -> None:
+def test_classifiers_have_the_order_of_the_response(estimator):
     learner = pi.Learner.from_formula("o ~ a + b", DATA, estimator)
     results = learner.fit(pi.Bootstrap(2), seed=1)
     assert list(results.predict(DATA).columns) == LABELS
@@ -123,7 +121,7 @@ def test_classifiers_have_the_order_of_the_response(estimator: Any) -> None:
     np.testing.assert_allclose(found, by_label["worse"] + by_label["same"], rtol=1e-10)
 
 
-def test_classes_that_are_numbers_are_their_scores() -> None:
+def test_classes_that_are_numbers_are_their_scores():
     grade = pd.Series(CODES * 2 + 3).astype(pd.CategoricalDtype([3, 5, 7], ordered=True))
     fitted = pi.FittedModel(
         LogisticRegression().fit(DATA[["a", "b"]], grade.astype(int)), DATA[["a", "b"]], grade
@@ -133,7 +131,7 @@ def test_classes_that_are_numbers_are_their_scores() -> None:
     assert "(3 3, 5 5, 7 7)" in str(values.summary())
 
 
-def test_two_classes_have_half_the_brier_score_of_several() -> None:
+def test_two_classes_have_half_the_brier_score_of_several():
     two = DATA.assign(o=(DATA.o == "better").map({False: "no", True: "yes"}))
     two["o"] = two["o"].astype(pd.CategoricalDtype(["no", "yes"], ordered=True))
     fitted = pi.FittedModel(LogisticRegression().fit(two[["a", "b"]], two.o), two, "o")
@@ -141,7 +139,7 @@ def test_two_classes_have_half_the_brier_score_of_several() -> None:
     np.testing.assert_allclose(scores[0], scores[1], rtol=1e-12)
 
 
-def test_classes_without_order_are_refused() -> None:
+def test_classes_without_order_are_refused():
     plain = DATA.assign(o=DATA.o.astype(str))
     model = LogisticRegression().fit(plain[["a", "b"]], plain.o)
     fitted = pi.FittedModel(model, plain, "o")
@@ -160,6 +158,6 @@ def test_classes_without_order_are_refused() -> None:
         labels.pd("a", scale="score")
 
 
-def test_an_ordinal_model_of_statsmodels_is_no_learner() -> None:
+def test_an_ordinal_model_of_statsmodels_is_no_learner():
     with pytest.raises(OptionError, match="pass its results to"):
         pi.statsmodels_learner(OrderedModel)

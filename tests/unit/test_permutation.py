@@ -25,7 +25,7 @@ def linear_data(n: int = 60, seed: int = 1) -> tuple[pd.DataFrame, np.ndarray]:
     return X, X["a"] - 2 * X["b"] + rng.normal(size=n)
 
 
-def test_linear_model_has_the_closed_form_of_all_pairs() -> None:
+def test_linear_model_has_the_closed_form_of_all_pairs():
     # With residuals r_i and f = x'beta, the mean over i != k of (r_i - beta (x_k - x_i))² - r_i²
     # is 2 beta² s_x² + 2 beta s_rx (both with divisor n - 1).
     X, y = linear_data()
@@ -71,7 +71,7 @@ def classification_case():
 
 @pytest.mark.parametrize("case", [regression_case, classification_case])
 @pytest.mark.parametrize("members", [["a"], ["b"], ["a", "b"]])
-def test_all_pairs_equal_the_double_loop_with_both_sides_contributions(case, members) -> None:
+def test_all_pairs_equal_the_double_loop_with_both_sides_contributions(case, members):
     model, X, y, coded, predict, loss = case()
     groups = {"group": members} if len(members) > 1 else None
     name = "group" if groups else members[0]
@@ -92,7 +92,7 @@ def test_all_pairs_equal_the_double_loop_with_both_sides_contributions(case, mem
 
 
 @pytest.mark.parametrize(("n", "k"), [(7, 3), (7, 6), (30, 11), (2, 1)])
-def test_balanced_permutations(n: int, k: int) -> None:
+def test_balanced_permutations(n: int, k: int):
     donors = balanced_permutations(n, k, np.random.default_rng(5))
     assert donors.shape == (n, k)
     assert (donors != np.arange(n)[:, None]).all()
@@ -101,7 +101,7 @@ def test_balanced_permutations(n: int, k: int) -> None:
     assert all(sorted(column) == list(range(n)) for column in donors.T.tolist())
 
 
-def test_n_minus_1_balanced_permutations_are_all_pairs() -> None:
+def test_n_minus_1_balanced_permutations_are_all_pairs():
     X, y = linear_data(30)
     fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=3)
     np.testing.assert_allclose(
@@ -109,7 +109,7 @@ def test_n_minus_1_balanced_permutations_are_all_pairs() -> None:
     )
 
 
-def test_contributions_of_some_permutations_are_those_of_the_pairs_met() -> None:
+def test_contributions_of_some_permutations_are_those_of_the_pairs_met():
     X, y = linear_data(25)
     model = LinearRegression().fit(X, y)
     fitted = pi.FittedModel(model, X, y, seed=4)
@@ -125,7 +125,7 @@ def test_contributions_of_some_permutations_are_those_of_the_pairs_met() -> None
 
 
 @pytest.mark.parametrize(("permutations", "count"), [(5, 400), (36, 200)])
-def test_monte_carlo_error_is_the_spread_over_seeds(permutations: int, count: int) -> None:
+def test_monte_carlo_error_is_the_spread_over_seeds(permutations: int, count: int):
     """36 of 39 permutations: without the finite-population factor it would be 3.6 times that."""
     X, y = linear_data(40)
     model = LinearRegression().fit(X, y)
@@ -141,7 +141,7 @@ def test_monte_carlo_error_is_the_spread_over_seeds(permutations: int, count: in
     assert abs(errors.mean()) < 4 * mcse / np.sqrt(count)
 
 
-def test_balanced_permutations_beat_independent_ones_at_the_same_cost() -> None:
+def test_balanced_permutations_beat_independent_ones_at_the_same_cost():
     X, y = linear_data(40)
     model = LinearRegression().fit(X, y)
     exact = pi.FittedModel(model, X, y).pfi("a", permutations="all").params["a"]
@@ -155,9 +155,7 @@ def test_balanced_permutations_beat_independent_ones_at_the_same_cost() -> None:
     assert np.mean(np.square(ours)) < np.mean(np.square(theirs))
 
 
-def test_batches_draw_permutations_of_features_with_many_values(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_batches_draw_permutations_of_features_with_many_values(monkeypatch: pytest.MonkeyPatch):
     X, y = linear_data(40)
     model = LinearRegression().fit(X, y)
     few = pi.FittedModel(model, X, y, seed=1, engine="batched")
@@ -176,14 +174,14 @@ def test_batches_draw_permutations_of_features_with_many_values(
     assert (pi.FittedModel(model, X, y).pfi().mcse == 0).all()
 
 
-def test_a_feature_has_the_same_draws_whatever_else_is_asked_for() -> None:
+def test_a_feature_has_the_same_draws_whatever_else_is_asked_for():
     X, y = linear_data(40)
     fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1)
     alone, among = fitted.pfi("c", permutations=4), fitted.pfi(permutations=4)
     assert alone.params["c"] == among.params["c"]
 
 
-def test_ratio_and_its_contributions_are_the_delta_method() -> None:
+def test_ratio_and_its_contributions_are_the_delta_method():
     rng = np.random.default_rng(2)
     top, bottom = rng.uniform(1, 2, (50, 1)), rng.uniform(2, 3, (50, 1))
     ratio = Estimate.of_rows(top).over(Estimate.of_rows(bottom))
@@ -198,7 +196,7 @@ def test_ratio_and_its_contributions_are_the_delta_method() -> None:
         assert ratio.rows[i, 0] - ratio.value[0] == pytest.approx(slope, abs=1e-5)
 
 
-def test_ratio_is_switched_over_original_loss() -> None:
+def test_ratio_is_switched_over_original_loss():
     X, y = linear_data(40)
     fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y)
     loss = fitted.loss().params.iloc[0]
@@ -217,7 +215,7 @@ def test_ratio_is_switched_over_original_loss() -> None:
     assert case.sample.nobs == len(estimate.donors)
 
 
-def test_distinct_donors_reproduce_every_row() -> None:
+def test_distinct_donors_reproduce_every_row():
     frame = pd.DataFrame({"a": [1.0, 2, 1, 2, 1], "g": pd.Categorical(list("xyxxx"))})
     sample = Sample(variables=frame, y=None, response=None, rows=np.arange(5))
     donors = distinct(sample, ["a", "g"])

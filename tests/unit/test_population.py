@@ -42,7 +42,7 @@ ROWS = 600  # a finite law: so many rows, dealt to its cells
 class Law:
     """A random law of (x, z, y) with few values, and its rows."""
 
-    def __init__(self, seed: int, levels: int) -> None:
+    def __init__(self, seed: int, levels: int):
         rng = np.random.default_rng(seed)
         self.counts = 1 + rng.multinomial(ROWS, rng.dirichlet(np.ones(levels * 9)))
         self.counts = self.counts.reshape(levels, 3, 3)
@@ -51,18 +51,18 @@ class Law:
         self.f = rng.normal(size=(levels, 3))  # predictions that are not right
         self.rng = rng
 
-    def rows(self, cells: Any) -> Any:
+    def rows(self, cells):
         """Return a value for every row of an array by cell."""
         return np.repeat(np.broadcast_to(cells, self.law.shape).ravel(), self.counts.ravel())
 
-    def means(self, P: Any) -> tuple[Any, ...]:
+    def means(self, P) -> tuple[Any, ...]:
         """Return P(x, z), P(z), E(y | x, z), E(y | z) and P(x | z)."""
         xz = P.sum(axis=2)
         z = xz.sum(axis=0)
         of_xz = P @ self.y / xz
         return xz, z, of_xz, (xz * of_xz).sum(axis=0) / z, xz / z
 
-    def residuals(self, f: Any, *, category: bool = False) -> Residuals:
+    def residuals(self, f, *, category: bool = False) -> Residuals:
         """Return the residuals of all rows by the true means."""
         _, _, _, g, p = self.means(self.law)
         k = len(self.x)
@@ -86,7 +86,7 @@ class Law:
         v = x - self.rows(mean[None, :, None])[:, None]
         return Residuals(Feature("x", ("x",)), x=x, v=v, levels=x[:, :0], **parts)
 
-    def error(self, functional: Any, contributions: Any) -> float:
+    def error(self, functional, contributions) -> float:
         """Return the largest difference of derivatives along scores, and of their mean from 0."""
         away = contributions - contributions.mean()
         worst = 0.0
@@ -99,16 +99,16 @@ class Law:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_influence_functions_are_derivatives(seed: int) -> None:
+def test_influence_functions_are_derivatives(seed: int):
     law = Law(seed, levels=5)
     one = law.residuals(law.f)
 
-    def slope(P: Any) -> Any:
+    def slope(P):
         xz, _, of_xz, _, p = law.means(P)
         v = law.x[:, None] - (p * law.x[:, None]).sum(axis=0)
         return (xz * v * of_xz).sum() / (xz * v * v).sum()
 
-    def parts(P: Any) -> Any:
+    def parts(P):
         xz, _, of_xz, g, p = law.means(P)
         h = law.f - (p * law.f).sum(axis=0)
         return (xz * (of_xz - g) * h).sum(), (xz * h * h).sum()
@@ -117,7 +117,7 @@ def test_influence_functions_are_derivatives(seed: int) -> None:
         law.f = -law.f
         one = law.residuals(law.f)
 
-    def square(P: Any) -> Any:
+    def square(P):
         N, D = parts(P)
         return N**2 / D
 
@@ -134,12 +134,12 @@ def test_influence_functions_are_derivatives(seed: int) -> None:
 
 
 @pytest.mark.parametrize("k", [1, 2])
-def test_contrasts_are_weighted_by_overlap(k: int) -> None:
+def test_contrasts_are_weighted_by_overlap(k: int):
     law = Law(5, levels=3)
     # The true regression, which E(y | others) on rows of two levels needs.
     one = law.residuals(law.means(law.law)[2], category=True)
 
-    def contrast(P: Any) -> Any:
+    def contrast(P):
         _, z, of_xz, _, p = law.means(P)
         weight = z * p[k] * p[0] / (p[k] + p[0])
         return (weight * (of_xz[k] - of_xz[0])).sum() / weight.sum()
@@ -149,7 +149,7 @@ def test_contrasts_are_weighted_by_overlap(k: int) -> None:
     assert law.error(contrast, found.rows[:, k - 1]) < 1e-12
 
 
-def test_a_level_without_effect_is_not_mixed_with_others() -> None:
+def test_a_level_without_effect_is_not_mixed_with_others():
     """With all levels at once it has -.467 for 0 (Goldsmith-Pinkham, Hull and Kolesár 2024)."""
     rng, n = np.random.default_rng(3), 4000
     z = rng.integers(2, size=n)
@@ -181,11 +181,11 @@ def test_a_level_without_effect_is_not_mixed_with_others() -> None:
 LM = LinearRegression()
 
 
-def crossed(formula: str, data: Any, estimator: Any = LM, **options: Any) -> Any:
+def crossed(formula: str, data, estimator=LM, **options):
     return fit_of(formula, data, estimator, options.pop("plan", pi.CrossValidation(5)), **options)
 
 
-def fit(n: int, seed: int, **options: Any) -> Any:
+def fit(n: int, seed: int, **options):
     rng = np.random.default_rng(seed)
     a, b, c = rng.normal(size=(3, n))
     x = 0.6 * a + rng.normal(size=n)
@@ -197,7 +197,7 @@ def fit(n: int, seed: int, **options: Any) -> Any:
 LINEAR, PLAN = pi.samplers.Residual(LinearRegression()), pi.CrossValidation(5)
 
 
-def test_slopes_are_those_of_double_machine_learning() -> None:
+def test_slopes_are_those_of_double_machine_learning():
     """PLR of DoubleML with the score "partialling out", written anew, on the same folds."""
     data, _ = fit(300, 1)
     folds = [*KFold(5, shuffle=True, random_state=1).split(data)]
@@ -220,7 +220,7 @@ def test_slopes_are_those_of_double_machine_learning() -> None:
     assert found.pvalues["x"] == pytest.approx(2 * stats.t.sf(abs(found.tvalues["x"]), 299))
 
 
-def test_with_lm_they_are_least_squares() -> None:
+def test_with_lm_they_are_least_squares():
     data, res = fit(10_000, 2)
     found = res.population(sampler=LINEAR)
     ols = smf.ols("y ~ x + a + b + c", data).fit(cov_type="HC0")
@@ -229,7 +229,7 @@ def test_with_lm_they_are_least_squares() -> None:
     assert (found.bse / ols.bse[found.bse.index] - 1).abs().max() < 0.01
 
 
-def test_rows_are_means_over_refits_that_have_not_seen_them() -> None:
+def test_rows_are_means_over_refits_that_have_not_seen_them():
     _, res = fit(200, 3, plan=pi.CrossValidation(4, repeats=3))
     analysis = res.analysis
     estimand = population.of_population(analysis.problem, "x")
@@ -243,7 +243,7 @@ def test_rows_are_means_over_refits_that_have_not_seen_them() -> None:
     assert np.allclose(found.row_frame()["x"], expected.rows[:, 0], atol=1e-10)
 
 
-def test_half_sampling_takes_its_first_pairs(caplog: Any) -> None:
+def test_half_sampling_takes_its_first_pairs(caplog):
     _, res = fit(200, 3, plan=pi.HalfSampling(2, pairs=6))
     with caplog.at_level("INFO", "pyinterp"):
         found = res.population(["x", "c"], progress="log")
@@ -276,9 +276,7 @@ def test_half_sampling_takes_its_first_pairs(caplog: Any) -> None:
         (PLAN, lambda res: res.pfi("x", cov_type="influence"), "pooled"),
     ],
 )
-def test_plans_that_leave_rows_out_and_other_variances_are_refused(
-    plan: Any, asked: Any, said: str
-) -> None:
+def test_plans_that_leave_rows_out_and_other_variances_are_refused(plan, asked, said: str):
     with pytest.raises(InferenceError, match=said):
         asked(fit(100, 4, plan=plan)[1])
 
@@ -294,7 +292,7 @@ def test_plans_that_leave_rows_out_and_other_variances_are_refused(
     ],
     ids=str,
 )
-def test_learners_that_aim_at_no_mean_are_refused(estimator: Any, aim: str) -> None:
+def test_learners_that_aim_at_no_mean_are_refused(estimator, aim: str):
     data, _ = fit(100, 5)
     if is_classifier(estimator):
         data["y"] = data["y"] > 0
@@ -302,7 +300,7 @@ def test_learners_that_aim_at_no_mean_are_refused(estimator: Any, aim: str) -> N
         crossed("y ~ x + a + b + c", data, estimator).population("x")
 
 
-def test_weights_and_fitted_models_are_refused() -> None:
+def test_weights_and_fitted_models_are_refused():
     data, _ = fit(100, 5)
     data["w"] = np.linspace(1, 2, 100)
     weighted = crossed("y ~ x + a", data, weights="w", weights_type="sampling")
@@ -313,7 +311,7 @@ def test_weights_and_fitted_models_are_refused() -> None:
             refused.population()
 
 
-def test_a_feature_that_others_fix_is_missing_with_the_reason() -> None:
+def test_a_feature_that_others_fix_is_missing_with_the_reason():
     data, _ = fit(200, 6)
     data["twice"] = 2 * data["x"]
     found = crossed("y ~ x + twice + a", data).population(sampler=LINEAR)
@@ -321,7 +319,7 @@ def test_a_feature_that_others_fix_is_missing_with_the_reason() -> None:
     assert "does not vary (R²_j = 1)" in str(found.summary())
 
 
-def test_clusters_are_summed_first() -> None:
+def test_clusters_are_summed_first():
     rng, n = np.random.default_rng(7), 200
     cluster = np.repeat(np.arange(n), 5)
     shift = rng.normal(size=(2, n))[:, cluster]
@@ -338,7 +336,7 @@ def test_clusters_are_summed_first() -> None:
     assert found.bse["x"] > 1.2 * alone.bse["x"]
 
 
-def test_groups_classes_and_codes() -> None:
+def test_groups_classes_and_codes():
     rng = np.random.default_rng(8)
     data, _ = fit(300, 8)
     data["g"] = rng.choice(list("uvw"), 300)
@@ -354,7 +352,7 @@ def test_groups_classes_and_codes() -> None:
     assert 0.1 < found.params["x"] < 0.3  # a difference of probabilities per unit
 
 
-def lower(u: Any, h: Any) -> Any:
+def lower(u, h):
     y = u + 1.0
     one = Residuals(Feature("x", ("x",)), y=y, u=u, f=h, h=h, x=h[:, None], v=h[:, None],
                     levels=h[:, None], rows=np.arange(len(u)))  # fmt: skip
@@ -363,7 +361,7 @@ def lower(u: Any, h: Any) -> Any:
     return least, variance(found, None)
 
 
-def test_p_gate_and_limit_never_contradict_and_do_not_depend_on_shrinking() -> None:
+def test_p_gate_and_limit_never_contradict_and_do_not_depend_on_shrinking():
     rng = np.random.default_rng(9)
     for _ in range(500):
         h = rng.normal(size=60) * rng.choice([0.01, 1.0])
@@ -383,13 +381,13 @@ def test_p_gate_and_limit_never_contradict_and_do_not_depend_on_shrinking() -> N
         assert other == pytest.approx(low, abs=1e-10)
 
 
-def test_what_is_never_used_is_said_to_be() -> None:
+def test_what_is_never_used_is_said_to_be():
     least, found = lower(np.random.default_rng(1).normal(size=50), np.zeros(50))
     assert least.value[0] == 0
     assert found.p_values(least.value, np.zeros(1), np.zeros(1), "greater")[0] == 1.0
 
 
-def test_relevance_doubles_the_smaller_p() -> None:
+def test_relevance_doubles_the_smaller_p():
     _, res = fit(300, 10)
     found = res.population()
     joint = found.pvalues
@@ -398,7 +396,7 @@ def test_relevance_doubles_the_smaller_p() -> None:
     assert np.allclose(res.importance(["pfi", "population"]).pvalues["population"], expected)
 
 
-def test_p_relevant_is_a_column_beside_other_importances() -> None:
+def test_p_relevant_is_a_column_beside_other_importances():
     _, res = fit(200, 22)
     several = res.importance(["pfi", "cvim", "population"], ["x", "c"])
     limit = several["population"].conf_int()[0]["x"]
@@ -409,7 +407,7 @@ def test_p_relevant_is_a_column_beside_other_importances() -> None:
     assert "std err & [0.05 & P relevant" in res.importance("population", "x").to_latex()
 
 
-def test_rows_of_other_columns_are_marked_and_said_to_be_of_one_feature() -> None:
+def test_rows_of_other_columns_are_marked_and_said_to_be_of_one_feature():
     data, _ = fit(200, 1)
     data["y"] = np.exp(0.7 * data["y"])
     res = crossed("y ~ x + a + b", data)
@@ -424,7 +422,7 @@ def test_rows_of_other_columns_are_marked_and_said_to_be_of_one_feature() -> Non
     assert "columns are for one feature each" in words_of(found)
 
 
-def test_trees_find_an_interaction_that_slopes_do_not() -> None:
+def test_trees_find_an_interaction_that_slopes_do_not():
     rng, n = np.random.default_rng(11), 600
     a, b = rng.normal(size=(2, n))
     data = pd.DataFrame({"a": a, "b": b, "y": a * b + rng.normal(size=n)})
@@ -434,7 +432,7 @@ def test_trees_find_an_interaction_that_slopes_do_not() -> None:
     assert (found.importance.conf_int()[0] > 0.05).all()
 
 
-def test_a_shortcut_is_used_beyond_what_is_there() -> None:
+def test_a_shortcut_is_used_beyond_what_is_there():
     rng, n = np.random.default_rng(12), 500
     x = rng.normal(size=n)
     data = pd.DataFrame({"x": x, "null": 0.9 * x + 0.19**0.5 * rng.normal(size=n)})
@@ -454,7 +452,7 @@ def square(n: int, seed: int) -> pd.DataFrame:
     return data.assign(y=1.5 * a**2 + b + error)
 
 
-def test_what_is_left_to_learn_is_seen() -> None:
+def test_what_is_left_to_learn_is_seen():
     """Both regressions are linear, and wrong: P misfit is small for y and x, and a note says so."""
     res = crossed("y ~ .", square(500, 13))
     wrong, right = res.population("null", sampler=LINEAR, others="learner"), res.population("null")
@@ -468,7 +466,7 @@ def test_what_is_left_to_learn_is_seen() -> None:
     assert "which predicts better than the learner" in words_of(right)
 
 
-def test_a_learner_that_is_not_beaten_learns_the_response() -> None:
+def test_a_learner_that_is_not_beaten_learns_the_response():
     _, res = fit(300, 14)
     assert res.population("x", sampler=LINEAR).context.engine.name == "refits without features"
     found = res.population("x", others="default")
@@ -476,7 +474,7 @@ def test_a_learner_that_is_not_beaten_learns_the_response() -> None:
     assert abs(found.params["x"] - res.population("x").params["x"]) < found.bse["x"]
 
 
-def test_little_overlap_and_no_fit_are_said() -> None:
+def test_little_overlap_and_no_fit_are_said():
     rng, n = np.random.default_rng(15), 200
     z = rng.normal(size=n)
     data = pd.DataFrame({"x": z + 0.2 * rng.normal(size=n), "z": z, "y": rng.normal(size=n)})
@@ -486,7 +484,7 @@ def test_little_overlap_and_no_fit_are_said() -> None:
     assert "R²_y not above 0 (x, z)" in text
 
 
-def test_one_feature_alone_and_few_clusters() -> None:
+def test_one_feature_alone_and_few_clusters():
     data, _ = fit(100, 16)
     data["id"] = np.arange(100) // 25
     found = crossed("y ~ x", data, plan=pi.CrossValidation(4, cluster="id")).population()
@@ -495,7 +493,7 @@ def test_one_feature_alone_and_few_clusters() -> None:
     assert found.params["x"] == pytest.approx(slope, abs=0.1)
 
 
-def test_files_keep_it(tmp_path: Any) -> None:
+def test_files_keep_it(tmp_path):
     _, res = fit(100, 17, plan=pi.HalfSampling(2, pairs=5))
     found = res.population("x")
     res.save(tmp_path / "fit.pyinterp")
@@ -508,7 +506,7 @@ def test_files_keep_it(tmp_path: Any) -> None:
         assert again.relevance.pvalues.equals(found.relevance.pvalues)
 
 
-def test_units_and_order_of_rows() -> None:
+def test_units_and_order_of_rows():
     """y times 3 and x over 2: slopes times 6, shares and P as they are, targets times 9."""
     data, res = fit(200, 18)
     other = data.assign(y=3 * data["y"] + 1, x=data["x"] / 2 - 5)
@@ -523,7 +521,7 @@ def test_units_and_order_of_rows() -> None:
     assert second == pytest.approx(9 * first)
 
 
-def test_a_value_of_a_share_is_tested_by_its_limit() -> None:
+def test_a_value_of_a_share_is_tested_by_its_limit():
     _, res = fit(300, 19)
     found = res.population("x", sampler=LINEAR)
     low = float(found.importance.conf_int()[0]["x"])
@@ -533,7 +531,7 @@ def test_a_value_of_a_share_is_tested_by_its_limit() -> None:
         assert p[2] > 0.999
 
 
-def test_few_rows_with_most_of_the_variation_are_marked() -> None:
+def test_few_rows_with_most_of_the_variation_are_marked():
     """HC0 is too small then: with the true means a null was rejected in .14 of 2,000 rows."""
     rng, n = np.random.default_rng(24), 300
     data = pd.DataFrame({"x": rng.lognormal(0, 2, n), "a": rng.normal(size=n)})
@@ -543,14 +541,14 @@ def test_few_rows_with_most_of_the_variation_are_marked() -> None:
     assert "Few rows decide x" in str(found.summary())
 
 
-def test_short_notes_say_what_it_needs() -> None:
+def test_short_notes_say_what_it_needs():
     _, res = fit(100, 21)
     found = res.population("x")
     for part in (found, found.importance, found.relevance, res.compare_targets("x")):
         assert "right to first order" in words_of(part)
 
 
-def test_a_learner_with_an_offset_learns_the_response() -> None:
+def test_a_learner_with_an_offset_learns_the_response():
     """The default learner does not take it: a null that the exposure depends on would matter."""
     rng, n = np.random.default_rng(25), 400
     x, a = rng.normal(size=(2, n))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,18 +19,14 @@ from test_square import reference
 import pyinterp as pi
 from pyinterp.inference import SquareVariance
 
-NUMBERS: tuple[Callable[[], Any], ...] = (
+NUMBERS = (
     LinearRegression,
     lambda: Ridge(30.0),
     lambda: DecisionTreeRegressor(min_samples_leaf=6),
     lambda: RandomForestRegressor(4),
     lambda: KNeighborsRegressor(5),
 )
-CLASSES: tuple[Callable[[], Any], ...] = (
-    LogisticRegression,
-    GaussianNB,
-    lambda: DecisionTreeClassifier(min_samples_leaf=8),
-)
+CLASSES = (LogisticRegression, GaussianNB, lambda: DecisionTreeClassifier(min_samples_leaf=8))
 MEASURES = ("pfi", "ratio", "absolute", "cvim", "loco")
 LEVELS = (0.2, 0.05, 0.001)
 AGREE = 1e-6
@@ -64,7 +58,7 @@ def random_table(seed: int) -> pi.EstimandResults:
         pytest.param(range(1000, 1200), id="full", marks=pytest.mark.torture),
     ],
 )
-def test_rows_recompute_from_what_is_printed(tables: range) -> None:
+def test_rows_recompute_from_what_is_printed(tables: range):
     rows, harmful, without = 0, 0, 0
     for seed in tables:
         with warnings.catch_warnings():
@@ -109,7 +103,7 @@ def learner_that_is_harmed(seed: int) -> pi.EstimandResults:
     return fit_of("y ~ .", data, GaussianNB(), seed=seed).pfi()
 
 
-def test_harm_is_shown_as_well_as_help() -> None:
+def test_harm_is_shown_as_well_as_help():
     found = pd.concat([learner_that_is_harmed(seed).summary_frame() for seed in range(4)])
     # The truth is within four standard errors of a mean of 20 rows, of 4 data sets.
     assert found["estimate"].mean() == pytest.approx(-0.095, abs=4 * 0.03 / np.sqrt(4))
@@ -134,9 +128,7 @@ def fitted() -> pi.LearnerResults:
 
 @pytest.mark.parametrize("relation", ["difference", "ratio"])
 @pytest.mark.parametrize("side", ["two-sided", "greater", "less"])
-def test_tests_and_intervals_of_a_table_are_dual(
-    fitted: pi.LearnerResults, side: Any, relation: Any
-) -> None:
+def test_tests_and_intervals_of_a_table_are_dual(fitted: pi.LearnerResults, side, relation):
     """At every level and null value, through what users call; the null value too."""
     pfi = fitted.pfi(alternative=side, relation=relation)
     rng = np.random.default_rng(6)
@@ -154,7 +146,7 @@ def test_tests_and_intervals_of_a_table_are_dual(
             np.testing.assert_array_equal(np.asarray(tested.pvalue) >= alpha, inside)
 
 
-def test_the_error_of_the_printed_standard_error_is_that_between_seeds() -> None:
+def test_the_error_of_the_printed_standard_error_is_that_between_seeds():
     """One data set, 24 seeds: the standard deviation of the standard error is as reported.
 
     It has a standard error of 15% over 24 seeds; the report is by the delta method, from 15 pairs.
@@ -164,7 +156,7 @@ def test_the_error_of_the_printed_standard_error_is_that_between_seeds() -> None
     data = pd.DataFrame(rng.normal(size=(100, 2)), columns=["a", "b"])
     data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=100)
     results = [fit_of("y ~ a + b", data, LinearRegression(), seed=seed) for seed in range(24)]
-    types: tuple[Any, ...] = ("half-sample", "half-sample-t")
+    types = ("half-sample", "half-sample-t")
     for cov_type in types:
         frames = [one.pfi(cov_type=cov_type).summary_frame() for one in results]
         errors = np.array([frame["std_error"] for frame in frames])
@@ -174,5 +166,5 @@ def test_the_error_of_the_printed_standard_error_is_that_between_seeds() -> None
         assert (reported < errors / 2).all()
 
 
-def test_other_plans_do_not_know_that_error(fitted: pi.LearnerResults) -> None:
+def test_other_plans_do_not_know_that_error(fitted: pi.LearnerResults):
     assert fitted.pfi(cov_type="corrected").summary_frame()["std_error_mcse"].isna().all()

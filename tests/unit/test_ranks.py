@@ -17,7 +17,7 @@ DRAWS = 100_000
 ERROR = 4 * 0.5 / DRAWS**0.5  # four Monte Carlo errors
 
 
-def test_two_terms_have_the_closed_form() -> None:
+def test_two_terms_have_the_closed_form():
     cov = np.array([[2.0, 0.5], [0.5, 1.0]])
     shares, exact = rank_probabilities(np.array([1.0, 0.3]), cov, 7, draws=10, seed=0)
     assert exact
@@ -26,7 +26,7 @@ def test_two_terms_have_the_closed_form() -> None:
 
 
 @pytest.mark.parametrize("df", [5.0, np.inf])
-def test_a_third_term_far_away_changes_nothing(df: float) -> None:
+def test_a_third_term_far_away_changes_nothing(df: float):
     cov = np.array([[2.0, 0.5, 0], [0.5, 1.0, 0], [0, 0, 1e-8]])
     shares, exact = rank_probabilities(np.array([1.0, 0.3, -1e4]), cov, df, draws=DRAWS, seed=0)
     assert not exact
@@ -35,7 +35,7 @@ def test_a_third_term_far_away_changes_nothing(df: float) -> None:
 
 
 @pytest.mark.parametrize("cov", [np.eye(3), np.eye(3) + 2, np.zeros((3, 3))])
-def test_terms_that_are_alike_have_every_rank_alike(cov: np.ndarray) -> None:
+def test_terms_that_are_alike_have_every_rank_alike(cov: np.ndarray):
     shares, _ = rank_probabilities(np.zeros(3), cov, 15, draws=DRAWS, seed=1)
     tolerance = ERROR if cov.any() else 0.15  # ties take turns by chunks of draws
     np.testing.assert_allclose(shares, 1 / 3, atol=tolerance)
@@ -43,7 +43,7 @@ def test_terms_that_are_alike_have_every_rank_alike(cov: np.ndarray) -> None:
     np.testing.assert_allclose(shares.sum(axis=1), 1)
 
 
-def test_ranks_do_not_depend_on_last_bits() -> None:
+def test_ranks_do_not_depend_on_last_bits():
     """Eigenvectors of equal eigenvalues turn with them; the draws must not."""
     noise = np.random.default_rng(0).normal(size=(4, 4))
     values = np.array([1.0, 1.2, 0.9, 1.1])
@@ -55,7 +55,7 @@ def test_ranks_do_not_depend_on_last_bits() -> None:
         np.testing.assert_array_equal(one, two)
 
 
-def test_results_have_ranks_with_table_and_plot() -> None:
+def test_results_have_ranks_with_table_and_plot():
     data = pi.datasets.load_diabetes()
     res = fit_of("progression ~ bmi + bp + s5 + age", data, LinearRegression(), pi.Subsampling(5))
     ranks = res.pfi().ranks()
@@ -78,7 +78,7 @@ def test_results_have_ranks_with_table_and_plot() -> None:
         res.pfi().ranks(draws=0)
 
 
-def test_terms_without_errors_have_no_ranks() -> None:
+def test_terms_without_errors_have_no_ranks():
     data = pi.datasets.load_diabetes()[["bmi", "bp", "progression"]]
     model = LinearRegression().fit(data[["bmi", "bp"]], data["progression"])
     native = pi.FittedModel(model, data[["bmi", "bp"]], data["progression"]).native_importance()
@@ -86,7 +86,7 @@ def test_terms_without_errors_have_no_ranks() -> None:
         native.ranks()
 
 
-def test_the_best_of_two_learners_has_the_p_value_of_their_difference() -> None:
+def test_the_best_of_two_learners_has_the_p_value_of_their_difference():
     data = pi.datasets.load_diabetes()
     fits = {
         name: fit_of(f"progression ~ {formula}", data, LinearRegression(), pi.Subsampling(5))

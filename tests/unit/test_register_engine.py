@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +27,7 @@ class LaplaceKernelRidge(pi.ExactWhatIf):
     name = "kernel ridge"
 
     @staticmethod
-    def read(model: Any, kind: Any) -> Any:
+    def read(model, kind):
         laplace = isinstance(model, KernelRidge) and model.kernel == "laplacian"
         return model if laplace and kind == "mean" else None
 
@@ -48,7 +47,7 @@ class NaiveBayes(pi.ExactWhatIf):
     name = "naive Bayes"
 
     @staticmethod
-    def read(model: Any, kind: Any) -> Any:
+    def read(model, kind):
         return model if isinstance(model, GaussianNB) and kind == "probability" else None
 
     def table(self, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -81,7 +80,7 @@ def make_data(n: int = N) -> tuple[pd.DataFrame, np.ndarray]:
     return X, np.sin(X["a"]).to_numpy() + X["b"].to_numpy() * X["c"] + rng.normal(size=n) / 5
 
 
-def fitted(steps: bool = False, **options: Any) -> pi.FittedModel:
+def fitted(steps: bool = False, **options) -> pi.FittedModel:
     X, y = make_data()
     ridge = KernelRidge(kernel="laplacian", gamma=0.4, alpha=0.3)
     model = make_pipeline(StandardScaler(), ridge) if steps else ridge
@@ -97,7 +96,7 @@ def copies(X: pd.DataFrame, row: int, names: list[str], values: pd.DataFrame) ->
 
 @pytest.mark.parametrize("steps", [False, True])
 @pytest.mark.parametrize("names", [["a"], ["b"], ["c", "a"], NAMES])
-def test_predictions_are_naive_loops(names: list[str], steps: bool) -> None:
+def test_predictions_are_naive_loops(names: list[str], steps: bool):
     model, (X, _) = fitted(steps), make_data()
     whatif = model.analysis.cases[0].whatif
     assert whatif.engine.name == "kernel ridge, exact"
@@ -116,7 +115,7 @@ def test_predictions_are_naive_loops(names: list[str], steps: bool) -> None:
             np.testing.assert_allclose(found[i], expected, rtol=0, atol=EXACT)
 
 
-def test_importances_and_effects_are_naive_loops() -> None:
+def test_importances_and_effects_are_naive_loops():
     model, (X, y) = fitted(), make_data()
     predict = model.analysis.cases[0].whatif.predictor.estimator.predict
     risk = np.mean((y - predict(X)) ** 2)
@@ -131,7 +130,7 @@ def test_importances_and_effects_are_naive_loops() -> None:
         np.testing.assert_allclose(mean, predict(X.assign(a=value)).mean(), atol=EXACT)
 
 
-def test_classes_are_in_the_order_that_is_reported() -> None:
+def test_classes_are_in_the_order_that_is_reported():
     X, y = make_data(120)
     k = np.digitize(y, [-0.5, 0.5])
     labels = pd.Series(pd.Categorical(np.array(["x", "y", "z"])[k], ["z", "x", "y"]))
@@ -145,7 +144,7 @@ def test_classes_are_in_the_order_that_is_reported() -> None:
 class TestProof:
     """What does not equal the model's own predictions is not used."""
 
-    def refused(self, table: Any) -> None:
+    def refused(self, table):
         class Wrong(LaplaceKernelRidge):
             pass
 
@@ -157,27 +156,27 @@ class TestProof:
         with pytest.raises(OptionError, match="can't serve KernelRidge"):
             fitted(engine="kernel ridge").pfi()
 
-    def test_wrong_predictions_and_another_shape(self) -> None:
+    def test_wrong_predictions_and_another_shape(self):
         self.refused(lambda *given: LaplaceKernelRidge.table(*given) * (1 + 1e-8))
         self.refused(lambda *given: LaplaceKernelRidge.table(*given)[..., None])
 
     @pytest.mark.parametrize("column", [0, 1, 2])
-    def test_a_column_that_is_not_replaced(self, column: int) -> None:
-        def table(self: Any, rows: Any, columns: Any, values: Any) -> np.ndarray:
+    def test_a_column_that_is_not_replaced(self, column: int):
+        def table(self, rows, columns, values) -> np.ndarray:
             kept = columns != column
             return LaplaceKernelRidge.table(self, rows, columns[kept], values[:, kept])
 
         self.refused(table)
 
-    def test_columns_that_are_replaced_one_at_a_time_only(self) -> None:
-        def table(self: Any, rows: Any, columns: Any, values: Any) -> np.ndarray:
+    def test_columns_that_are_replaced_one_at_a_time_only(self):
+        def table(self, rows, columns, values) -> np.ndarray:
             return LaplaceKernelRidge.table(self, rows, columns[:1], values[:, :1])
 
         self.refused(table)
 
     @pytest.mark.parametrize("method", ["read", "table"])
-    def test_an_engine_that_fails_leaves_the_model_to_batches(self, method: str) -> None:
-        def fail(*_: Any) -> Any:
+    def test_an_engine_that_fails_leaves_the_model_to_batches(self, method: str):
+        def fail(*_):
             raise ZeroDivisionError("boo")
 
         changed = staticmethod(fail) if method == "read" else fail
@@ -186,7 +185,7 @@ class TestProof:
         assert engine.name == "batched"
         assert "engine raises ZeroDivisionError: boo" in engine.reason
 
-    def test_another_model(self) -> None:
+    def test_another_model(self):
         X, y = make_data()
         model = KernelRidge(kernel="cosine").fit(X, y)
         assert pi.FittedModel(model, X, y).pfi().engine == ("batched", 0.0, "")
@@ -196,11 +195,11 @@ class Half(pi.ExactWhatIf):
     name = "half"
 
     @staticmethod
-    def read(model: Any, kind: Any) -> Any:
+    def read(model, kind):
         return model if kind == "mean" else None
 
 
-def named(label: Any) -> Any:
+def named(label):
     return type("Other", (LaplaceKernelRidge,), {"name": label})
 
 
@@ -208,7 +207,7 @@ NAME = "`name` of an engine must be a string other than"
 
 
 class TestRegistration:
-    def test_it_is_a_decorator_and_can_be_repeated(self) -> None:
+    def test_it_is_a_decorator_and_can_be_repeated(self):
         assert pi.register_engine(LaplaceKernelRidge) is LaplaceKernelRidge
 
     @pytest.mark.parametrize(
@@ -221,10 +220,10 @@ class TestRegistration:
             *((named(label), NAME) for label in ("auto", "trees", "batched", "", None)),
         ],
     )
-    def test_other_things(self, engine: Any, said: str) -> None:
+    def test_other_things(self, engine, said: str):
         with pytest.raises(OptionError, match=said):
             pi.register_engine(engine)
 
-    def test_an_unknown_name_is_refused_with_all_names(self) -> None:
+    def test_an_unknown_name_is_refused_with_all_names(self):
         with pytest.raises(OptionError, match="kernel ridge"):
             fitted(engine="ridge")

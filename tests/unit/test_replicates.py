@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +28,7 @@ def values(replicates: Replicates) -> list[float]:
     return [float(value) for value in replicates.per_refit[:, 0]]
 
 
-def test_pairs_do_not_estimate_beside_others() -> None:
+def test_pairs_do_not_estimate_beside_others():
     pairs = [found(v, Group("pair", number)) for v, number in ((5, 1), (6, 0), (7, 1), (8, 2))]
     # Distinct clusters by row are a fact of the rows: here every row has its own.
     every = [one._replace(clusters=one.rows) for one in (found(1, None), *pairs, found(2, None))]
@@ -51,7 +50,7 @@ def test_pairs_do_not_estimate_beside_others() -> None:
     assert not alone.evaluations.has_own_refits
 
 
-def test_folds_have_their_inner_refits() -> None:
+def test_folds_have_their_inner_refits():
     refits = [
         found(1, Group("fold", 0, size=3)),
         found(2, Group("fold", 0, inner=True, size=3)),
@@ -67,14 +66,14 @@ def test_folds_have_their_inner_refits() -> None:
     assert (second.outer.value[0], second.inner) == (5.0, ())
 
 
-def test_bootstrap_samples_are_numbered() -> None:
+def test_bootstrap_samples_are_numbered():
     refits = [found(v, Group("bootstrap", number)) for v, number in ((1, 4), (2, 4), (3, 7))]
     replicates = Replicates.of(refits, correction=0.5)
     np.testing.assert_array_equal(replicates.evaluations.bootstraps, [4, 4, 7])
     assert values(replicates) == [1.0, 2.0, 3.0]
 
 
-def test_differences_are_taken_part_by_part() -> None:
+def test_differences_are_taken_part_by_part():
     def made(shift: float) -> Replicates:
         refits = [found(1, None), found(2, None)]
         refits += [found(v, Group("pair", 0)) for v in (3, 4)]
@@ -93,7 +92,7 @@ def test_differences_are_taken_part_by_part() -> None:
     assert both.evaluations.correction == 0.5
 
 
-def test_effects_of_rows_are_means_over_the_times_that_they_evaluate() -> None:
+def test_effects_of_rows_are_means_over_the_times_that_they_evaluate():
     rows = np.array([[1.0], [3.0], [5.0]])
     donors = np.array([[1.0], [0.0], [-1.0]])
     with_donors = Estimate(value=np.array([3.0]), rows=rows, donors=donors, mc_variance=np.zeros(1))
@@ -138,7 +137,7 @@ def refits() -> list[RefitEstimate]:
     return made
 
 
-def test_sums_are_those_of_a_loop_over_rows(refits: list[RefitEstimate]) -> None:
+def test_sums_are_those_of_a_loop_over_rows(refits: list[RefitEstimate]):
     """The old way, row by row and refit by refit."""
     replicates = Replicates.of(refits, share=0.5)
     measured, first = replicates.tally, refits[3].estimate.value
@@ -155,7 +154,7 @@ def test_sums_are_those_of_a_loop_over_rows(refits: list[RefitEstimate]) -> None
     assert all(not len(estimate.rows) for estimate in measured.single)
 
 
-def test_pairs_may_come_in_any_order(refits: list[RefitEstimate]) -> None:
+def test_pairs_may_come_in_any_order(refits: list[RefitEstimate]):
     """The level of sums over halves is that of the pair which is whole first."""
     short = [*refits]
     for k in (3, 5):  # halves of 5 and 6 rows
@@ -167,7 +166,7 @@ def test_pairs_may_come_in_any_order(refits: list[RefitEstimate]) -> None:
         np.testing.assert_allclose(found, usual, rtol=1e-10)
 
 
-def test_losses_below_may_be_of_one_term_or_of_all(refits: list[RefitEstimate]) -> None:
+def test_losses_below_may_be_of_one_term_or_of_all(refits: list[RefitEstimate]):
     def with_below(k: int, below: np.ndarray) -> RefitEstimate:
         return refits[k]._replace(estimate=replace(refits[k].estimate, below=below))
 
@@ -191,14 +190,14 @@ def test_losses_below_may_be_of_one_term_or_of_all(refits: list[RefitEstimate]) 
         np.testing.assert_allclose(wide.tally.below[:, 1], expected[wide.evaluations.rows])
 
 
-def test_a_half_without_the_other_is_in_no_sum(refits: list[RefitEstimate]) -> None:
+def test_a_half_without_the_other_is_in_no_sum(refits: list[RefitEstimate]):
     whole, lacking = Replicates.of(refits), Replicates.of(refits[:-1])
     only = Replicates.of(refits[:-2])
     np.testing.assert_array_equal(lacking.tally.halves, only.tally.halves)
     assert not np.array_equal(whole.tally.halves, only.tally.halves)
 
 
-def test_a_part_is_folded_like_an_estimate(refits: list[RefitEstimate]) -> None:
+def test_a_part_is_folded_like_an_estimate(refits: list[RefitEstimate]):
     """Components of a ratio may be added up first, and divided then: other numbers, from sums."""
     above = Replicates.of(refits[:3])
     weights = np.array([[1.0, 0.0]])
@@ -222,17 +221,17 @@ def test_a_part_is_folded_like_an_estimate(refits: list[RefitEstimate]) -> None:
     assert (effects * counts).sum() * pooled[1] == pytest.approx(mean - level, abs=1e-12)
 
 
-def test_places_are_of_distinct_values() -> None:
+def test_places_are_of_distinct_values():
     distinct, at = places_of([np.array([7, 3, 3]), np.array([9]), np.empty(0, np.intp)])
     np.testing.assert_array_equal(distinct, [3, 7, 9])
     assert [each.tolist() for each in at] == [[1, 0, 0], [2], []]
     assert at[0].dtype == np.int32
 
 
-def test_measured_of_other_rows_is_refused() -> None:
+def test_measured_of_other_rows_is_refused():
     replicates = Replicates.of([found(1, None), found(2, None)])
     replicates.tally.check(replicates.evaluations)
-    other: Any = Replicates.of([found(1, None), found(4, None)])
+    other = Replicates.of([found(1, None), found(4, None)])
     with pytest.raises(Exception, match="another shape than its rows"):
         replicates.tally.check(other.evaluations)
     with pytest.raises(Exception, match="of other refits"):

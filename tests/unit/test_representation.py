@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,11 +30,11 @@ NAMES = {
 }
 
 
-def constant(fitted: Any, X: Any) -> np.ndarray:
+def constant(fitted, X) -> np.ndarray:
     return np.ones((len(X), 2))
 
 
-def absolute(y: Any, prediction: Any) -> Any:
+def absolute(y, prediction):
     return abs(y - prediction)
 
 
@@ -48,7 +46,7 @@ def data() -> pd.DataFrame:
 
 
 @cache
-def fitted() -> Any:
+def fitted():
     learner = pi.Learner.from_formula("y ~ a + b", data(), LinearRegression())
     return learner.fit(pi.HalfSampling(3, pairs=5), seed=1)
 
@@ -68,14 +66,14 @@ def learning_rows() -> samplers.LearningRows:
     return samplers.LearningRows(("a",), case._covariates)
 
 
-def study(cls: Any, **options: Any) -> Any:
+def study(cls, **options):
     return cls(
         dgps=[simulation.friedman1()], learners={"ols": LinearRegression()}, n=[50], **options
     )
 
 
 # As they are called: these can be evaluated again.
-CALLS: dict[str, Callable[[], Any]] = {
+CALLS = {
     "Bootstrap": pi.Bootstrap,
     "Subsampling": partial(pi.Subsampling, 20, fraction=0.8),
     "HalfSampling": partial(pi.HalfSampling, pairs=8, cluster="school"),
@@ -99,7 +97,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "Truth": partial(simulation.Truth, 0.5, 0.1),
 }
 # In a line that says what they are.
-LINES: dict[str, Callable[[], Any]] = {
+LINES = {
     "FreshDraws": lambda: pi.FreshDraws(lambda _: data()),
     "Distributional": lambda: pi.Distributional(LinearRegression(), constant),
     "EarlyStopping": lambda: pi.EarlyStopping(LinearRegression()),
@@ -135,7 +133,7 @@ LINES: dict[str, Callable[[], Any]] = {
     },
 }
 # Results show their table.
-TABLES: dict[str, Callable[[], Any]] = {
+TABLES = {
     "EstimandResults": lambda: fitted().pfi(),
     "CurveResults": lambda: fitted().pd(),
     "ImportanceResults": lambda: fitted().importance(["pfi", "loco"]),
@@ -149,7 +147,7 @@ OTHERS = {"Certificate", "Decomposition", "Distribution", "Resampling", "Sampler
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_call_can_be_evaluated_and_leaves_defaults_out(name: str) -> None:
+def test_a_call_can_be_evaluated_and_leaves_defaults_out(name: str):
     value = CALLS[name]()
     text = repr(value)
     again = eval(text, {**NAMES, "Group": resampling.Group, "Truth": simulation.Truth})  # noqa: S307
@@ -159,7 +157,7 @@ def test_a_call_can_be_evaluated_and_leaves_defaults_out(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_other_objects_say_what_they_are_in_a_line(name: str) -> None:
+def test_other_objects_say_what_they_are_in_a_line(name: str):
     text = repr(LINES[name]())
     assert " at 0x" not in text
     assert "\n" not in text
@@ -168,19 +166,19 @@ def test_other_objects_say_what_they_are_in_a_line(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_results_show_their_table(name: str) -> None:
+def test_results_show_their_table(name: str):
     text = repr(TABLES[name]())
     assert " at 0x" not in text
     assert "====" in text
 
 
-def test_no_public_class_is_left_out() -> None:
+def test_no_public_class_is_left_out():
     folders = [pi, *(import_module(f"pyinterp.{name}") for name in FOLDERS)]
     classes = {n for f in folders for n in f.__all__ if inspect.isclass(getattr(f, n))}
     assert classes <= {*CALLS, *LINES, *TABLES, *OTHERS}
 
 
-def test_settings_that_are_not_defaults_are_there() -> None:
+def test_settings_that_are_not_defaults_are_there():
     assert repr(pi.Bootstrap()) == "Bootstrap()"
     assert repr(pi.Subsampling(15, fraction=0.8)) == "Subsampling(fraction=0.8)"
     plan = pi.HalfSampling(cluster=np.arange(60))
@@ -189,6 +187,6 @@ def test_settings_that_are_not_defaults_are_there() -> None:
     assert call_form(pi.FreshDraws(constant)) == "FreshDraws(generator=constant)"
 
 
-def test_names_of_modules_are_no_public_names() -> None:
+def test_names_of_modules_are_no_public_names():
     for folder in (pi, simulation):
         assert not {"Any", "TYPE_CHECKING", "annotations", "importlib"} & set(dir(folder))

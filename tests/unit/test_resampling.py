@@ -25,7 +25,7 @@ from pyinterp.resampling import Resampling, Units
 FIVE_SE = 0.0035
 RATIO_FIVE_SE = 3 * FIVE_SE
 
-PLANS: list[Resampling] = [
+PLANS = [
     pi.Bootstrap(6),
     pi.Subsampling(6),
     pi.Subsampling(6, fraction=0.5),
@@ -34,7 +34,7 @@ PLANS: list[Resampling] = [
 ]
 
 
-def sample_of(y: Any, classes: tuple[Any, ...] | None = None) -> Sample:
+def sample_of(y, classes: tuple[Any, ...] | None = None) -> Sample:
     n = len(y)
     return Sample(
         variables=pd.DataFrame({"x": np.arange(n, dtype=float)}),
@@ -48,10 +48,10 @@ def parts_of(
     plan: Resampling,
     n: int,
     *,
-    cluster: Any = None,
-    strata: Any = None,
+    cluster=None,
+    strata=None,
     seed: int = 0,
-    y: Any = None,
+    y=None,
     classes: tuple[Any, ...] | None = None,
 ) -> list[tuple[Sample, Sample]]:
     population = sample_of(np.arange(n) if y is None else y, classes)
@@ -67,9 +67,7 @@ def parts_of(
 
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(n=st.integers(20, 90), seed=st.integers(0, 2**16), which=st.integers(0, len(PLANS) - 1))
-def test_training_and_evaluation_rows_are_disjoint_and_complete(
-    n: int, seed: int, which: int
-) -> None:
+def test_training_and_evaluation_rows_are_disjoint_and_complete(n: int, seed: int, which: int):
     plan = PLANS[which]
     parts = parts_of(plan, n, seed=seed)
     assert len(parts) == plan.number
@@ -88,14 +86,14 @@ def test_training_and_evaluation_rows_are_disjoint_and_complete(
         (pi.CrossValidation(7), 40, {34, 35}, {5, 6}),
     ],
 )
-def test_sizes(plan: Resampling, n: int, train: set[int], left: set[int]) -> None:
+def test_sizes(plan: Resampling, n: int, train: set[int], left: set[int]):
     for trained, evaluation in parts_of(plan, n):
         assert trained.nobs in train
         assert evaluation.nobs in left
         assert evaluation.nobs == n - len(np.unique(trained.rows))
 
 
-def test_folds_partition_the_rows_in_every_repeat() -> None:
+def test_folds_partition_the_rows_in_every_repeat():
     parts = parts_of(pi.CrossValidation(6, repeats=3), 45)
     assert len(parts) == 18
     partitions = []
@@ -106,7 +104,7 @@ def test_folds_partition_the_rows_in_every_repeat() -> None:
     assert partitions[0] != partitions[1] != partitions[2]
 
 
-def test_bootstrap_draws_every_row_equally_often() -> None:
+def test_bootstrap_draws_every_row_equally_often():
     n, m = 30, 400
     drawn = np.zeros(n)
     for train, _ in parts_of(pi.Bootstrap(m), n):
@@ -127,7 +125,7 @@ def test_bootstrap_draws_every_row_equally_often() -> None:
 )
 def test_correction_is_the_ratio_of_distinct_rows(
     plan: Resampling, expected: float, tolerance: float
-) -> None:
+):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(1000, 1)), rng.normal(size=1000)
     results = pi.Learner(y, X, DummyRegressor()).fit(plan, seed=1)
@@ -139,7 +137,7 @@ def test_correction_is_the_ratio_of_distinct_rows(
         assert refit.n_evaluation == refit.evaluation.nobs
 
 
-def test_correction_counts_clusters_if_clusters_are_drawn() -> None:
+def test_correction_counts_clusters_if_clusters_are_drawn():
     rng = np.random.default_rng(1)
     cluster = np.repeat(np.arange(20), 5)
     X, y = rng.normal(size=(100, 1)), rng.normal(size=100)
@@ -150,7 +148,7 @@ def test_correction_counts_clusters_if_clusters_are_drawn() -> None:
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_strata_keep_their_shares(plan: Resampling) -> None:
+def test_strata_keep_their_shares(plan: Resampling):
     strata = np.repeat([0, 1, 2], [60, 30, 10])
     order = np.random.default_rng(0).permutation(100)
     strata = strata[order]
@@ -164,7 +162,7 @@ def test_strata_keep_their_shares(plan: Resampling) -> None:
             assert np.abs(left - whole * evaluation.nobs / 100).max() <= 1
 
 
-def test_stratified_bootstrap_draws_as_many_as_the_stratum_has() -> None:
+def test_stratified_bootstrap_draws_as_many_as_the_stratum_has():
     strata = np.repeat([0, 1], [70, 30])
     for train, _ in parts_of(pi.Bootstrap(5), 100, strata=strata):
         np.testing.assert_array_equal(np.bincount(strata[train.rows]), [70, 30])
@@ -172,7 +170,7 @@ def test_stratified_bootstrap_draws_as_many_as_the_stratum_has() -> None:
 
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("stratified", [False, True])
-def test_clusters_are_whole_in_or_out(plan: Resampling, stratified: bool) -> None:
+def test_clusters_are_whole_in_or_out(plan: Resampling, stratified: bool):
     rng = np.random.default_rng(3)
     cluster = rng.permutation(np.repeat(np.arange(24), rng.integers(1, 6, size=24)))
     strata = cluster % 2 if stratified else None
@@ -188,7 +186,7 @@ def test_clusters_are_whole_in_or_out(plan: Resampling, stratified: bool) -> Non
         assert set(left[left > 0]) <= set(size)
 
 
-def test_columns_name_strata_and_clusters(data: pd.DataFrame) -> None:
+def test_columns_name_strata_and_clusters(data: pd.DataFrame):
     data = data.assign(subject=np.repeat(np.arange(20), 3), site=np.repeat(np.arange(4), 15))
     model = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
     named = model.fit(pi.Bootstrap(4, cluster="subject", strata="site"), seed=1)
@@ -198,7 +196,7 @@ def test_columns_name_strata_and_clusters(data: pd.DataFrame) -> None:
         assert not set(data.subject[a.train_rows]) & set(data.subject[a.evaluation.rows])
 
 
-def test_strata_and_clusters_follow_the_rows_that_are_kept(data: pd.DataFrame) -> None:
+def test_strata_and_clusters_follow_the_rows_that_are_kept(data: pd.DataFrame):
     data = data.assign(subject=np.repeat([f"s{k}" for k in range(20)], 3))
     data.loc[::7, "x"] = np.nan
     results = fit_of(
@@ -213,7 +211,7 @@ def test_strata_and_clusters_follow_the_rows_that_are_kept(data: pd.DataFrame) -
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_training_rows_hold_every_class(plan: Resampling) -> None:
+def test_training_rows_hold_every_class(plan: Resampling):
     y = np.zeros(60)
     y[:2], y[2:5] = 1, 2
     for seed in range(15):
@@ -222,8 +220,8 @@ def test_training_rows_hold_every_class(plan: Resampling) -> None:
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_splits_depend_on_the_seed_alone(data: pd.DataFrame, plan: Resampling) -> None:
-    def rows(formula: str, estimator: Any, seed: int) -> list[list[int]]:
+def test_splits_depend_on_the_seed_alone(data: pd.DataFrame, plan: Resampling):
+    def rows(formula: str, estimator, seed: int) -> list[list[int]]:
         results = fit_of(formula, data, estimator, plan, seed=seed)
         return [[*r.train_rows, *r.evaluation.rows] for r in results.refits]
 
@@ -238,11 +236,11 @@ def draw(rng: np.random.Generator, n: int = 50) -> pd.DataFrame:
     return pd.DataFrame({"y": x + rng.normal(size=n), "x": x, "z": z})
 
 
-def fitted(plan: Any) -> pi.LearnerResults:
+def fitted(plan) -> pi.LearnerResults:
     return fit_of("y ~ x", draw(np.random.default_rng(0)), LinearRegression(), plan)
 
 
-def test_fresh_draws_of_frames_and_of_arrays_agree() -> None:
+def test_fresh_draws_of_frames_and_of_arrays_agree():
     def arrays(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         data = draw(rng)
         return data["y"].to_numpy(), data[["x", "z"]].to_numpy()
@@ -258,8 +256,8 @@ def test_fresh_draws_of_frames_and_of_arrays_agree() -> None:
     np.testing.assert_allclose(with_c, a.pfi(cov_type="naive").cov_params(), rtol=1e-12)
 
 
-def test_fresh_draws_share_no_rows_and_split_by_fraction() -> None:
-    seen: list[pd.DataFrame] = []
+def test_fresh_draws_share_no_rows_and_split_by_fraction():
+    seen = []
 
     def record(rng: np.random.Generator) -> pd.DataFrame:
         seen.append(draw(rng))
@@ -279,8 +277,8 @@ def test_fresh_draws_share_no_rows_and_split_by_fraction() -> None:
         np.testing.assert_array_equal(refit.evaluation.y, data["y"][30:])
 
 
-def test_fresh_draws_keep_the_classes_of_the_learners_data() -> None:
-    def with_classes(labels: list[str]) -> Any:
+def test_fresh_draws_keep_the_classes_of_the_learners_data():
+    def with_classes(labels: list[str]):
         def draw_labels(rng: np.random.Generator) -> pd.DataFrame:
             x = rng.normal(size=60)
             cut = pd.cut(x, [-9, -0.5, 0.5, 9], labels=["low", "mid", "high"])
@@ -306,7 +304,7 @@ def test_fresh_draws_keep_the_classes_of_the_learners_data() -> None:
         model(["a", "b", "c"]).fit(pi.FreshDraws(with_classes(["a", "b"]), 2), seed=1)
 
 
-def test_fresh_draws_may_bring_levels_that_can_not_be_encoded(data: pd.DataFrame) -> None:
+def test_fresh_draws_may_bring_levels_that_can_not_be_encoded(data: pd.DataFrame):
     model = pi.Learner.from_formula("y ~ x + g", data, LinearRegression())
     plan = pi.FreshDraws(lambda rng: data.assign(g=rng.permutation(list("abcd") * 15)), 2)
     with pytest.raises(RefitError, match=r"Refit 1 of 2 failed: DesignError: .*'d'"):
@@ -345,7 +343,7 @@ def test_fresh_draws_may_bring_levels_that_can_not_be_encoded(data: pd.DataFrame
         ),
     ],
 )
-def test_a_plan_that_makes_no_sense_is_a_clear_error(make: Any, message: str) -> None:
+def test_a_plan_that_makes_no_sense_is_a_clear_error(make, message: str):
     with pytest.raises(OptionError, match=message):
         make()
     assert pi.Subsampling(np.int64(3), fraction=np.float32(0.5)).number == 3
@@ -392,6 +390,6 @@ RARE = {"y": np.eye(40)[0], "classes": ("a", "b")}
         ),
     ],
 )
-def test_rows_that_do_not_fit_the_plan_are_a_clear_error(make: Any, message: str) -> None:
+def test_rows_that_do_not_fit_the_plan_are_a_clear_error(make, message: str):
     with pytest.raises(DataError, match=message):
         make()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +34,7 @@ def load_reference() -> ModuleType:
 reference = load_reference()
 
 
-def variance_of(se: np.ndarray, at_zero: np.ndarray, df: int = 15, no_effect: float = 0.0) -> Any:
+def variance_of(se: np.ndarray, at_zero: np.ndarray, df: int = 15, no_effect: float = 0.0):
     return SquareVariance(
         cov=np.diag(se**2),
         df=df,
@@ -52,12 +51,12 @@ def row(c: float, se: float, share: float, df: int = 15, no_effect: float = 0.0)
     return variance_of(np.array([se]), np.array([share * se]), df, no_effect)
 
 
-def interval(variance: SquareVariance, c: float, alpha: float, side: Any) -> np.ndarray:
+def interval(variance: SquareVariance, c: float, alpha: float, side) -> np.ndarray:
     bse = np.sqrt(np.diag(variance.cov))
     return variance.interval(np.array([c]), bse, alpha, side)[0]
 
 
-def p_of(variance: SquareVariance, c: float, null: float, side: Any = "two-sided") -> float:
+def p_of(variance: SquareVariance, c: float, null: float, side="two-sided") -> float:
     bse = np.sqrt(np.diag(variance.cov))
     return float(variance.p_values(np.array([c]), bse, null, side)[0])
 
@@ -77,7 +76,7 @@ rows = {"c": values, "se": errors, "share": shares, "df": dfs}
 
 
 @given(**rows, alpha=levels, null=nulls)
-def test_limits_and_statistics_are_those_of_the_formulas(c, se, share, df, alpha, null) -> None:
+def test_limits_and_statistics_are_those_of_the_formulas(c, se, share, df, alpha, null):
     variance, given_ = row(c, se, share, df), (c, se**2, share * se)
     near = {"rtol": ROUNDING, "atol": ROUNDING * (abs(c) + se)}
     found = interval(variance, c, alpha, "two-sided")
@@ -97,7 +96,7 @@ def test_limits_and_statistics_are_those_of_the_formulas(c, se, share, df, alpha
 
 @settings(deadline=None)
 @given(**rows, null=nulls)
-def test_p_is_the_level_at_which_a_limit_reaches_the_null_value(c, se, share, df, null) -> None:
+def test_p_is_the_level_at_which_a_limit_reaches_the_null_value(c, se, share, df, null):
     if abs(null - c) < 1e-3 * (abs(c) + se):
         return  # P is nearly 1, at which no interval has a width
     if reference.p_value(c, se**2, share * se, df, null) < 1e-250:
@@ -110,7 +109,7 @@ def test_p_is_the_level_at_which_a_limit_reaches_the_null_value(c, se, share, df
 @given(**rows, alpha=levels, null=nulls, side=st.sampled_from(SIDES), no_effect=st.floats(-2, 2))
 def test_the_test_rejects_exactly_what_the_interval_excludes(
     c, se, share, df, alpha, null, side, no_effect
-) -> None:
+):
     variance, null = row(c, se, share, df, no_effect), null + no_effect
     low, high = interval(variance, c + no_effect, alpha, side)
     p = p_of(variance, c + no_effect, null, side)
@@ -119,9 +118,7 @@ def test_the_test_rejects_exactly_what_the_interval_excludes(
 
 
 @given(**rows, alpha=levels, other=levels)
-def test_limits_enclose_the_estimate_and_those_of_larger_levels(
-    c, se, share, df, alpha, other
-) -> None:
+def test_limits_enclose_the_estimate_and_those_of_larger_levels(c, se, share, df, alpha, other):
     small, large = sorted([alpha, other])
     for side in SIDES:
         wide, narrow = (interval(row(c, se, share, df), c, a, side) for a in (small, large))
@@ -132,7 +129,7 @@ def test_limits_enclose_the_estimate_and_those_of_larger_levels(
 
 
 @given(**rows, alpha=levels)
-def test_the_upper_limit_of_harm_is_that_of_the_standard_error(c, se, share, df, alpha) -> None:
+def test_the_upper_limit_of_harm_is_that_of_the_standard_error(c, se, share, df, alpha):
     """Where q >= 1, at levels below a third: 0 is excluded from above only by |c| > q std err."""
     q = float(stats.t.isf(alpha / 2, df))
     high = interval(row(c, se, share, df), c, alpha, "two-sided")[1]
@@ -141,13 +138,13 @@ def test_the_upper_limit_of_harm_is_that_of_the_standard_error(c, se, share, df,
         assert high == pytest.approx(c + q * se, rel=EXACT) or high >= 0
 
 
-def test_an_upper_limit_of_exactly_0_is_that_of_a_square() -> None:
+def test_an_upper_limit_of_exactly_0_is_that_of_a_square():
     """C = -2, a standard error of 1 and q = 2: the test does not reject 0 at that level."""
     high = square.limits(np.array([-2.0]), np.array([1.0]), np.array([0.5]), 2.0)[0, 1]
     assert high == pytest.approx(4 / np.sqrt(2), rel=EXACT)
 
 
-def test_rounding_puts_no_estimate_outside_its_interval() -> None:
+def test_rounding_puts_no_estimate_outside_its_interval():
     c = np.random.default_rng(5).uniform(0, 10, size=10_000)
     for share in (1e-17, 1e-16, 1e-15):
         low, high = square.limits(c, share * c, share * c / 2, 1e-9).T
@@ -156,9 +153,7 @@ def test_rounding_puts_no_estimate_outside_its_interval() -> None:
 
 
 @given(**rows, no_effect=st.floats(-2, 2))
-def test_t_of_no_effect_is_the_estimate_over_its_standard_error_there(
-    c, se, share, df, no_effect
-) -> None:
+def test_t_of_no_effect_is_the_estimate_over_its_standard_error_there(c, se, share, df, no_effect):
     variance, bse = row(c, se, share, df, no_effect), np.array([se])
     error = float(variance.null_error(np.array([c + no_effect]), bse)[0])
     t = t_of(variance, c + no_effect, no_effect)
@@ -167,7 +162,7 @@ def test_t_of_no_effect_is_the_estimate_over_its_standard_error_there(
 
 
 @given(**rows, alpha=levels)
-def test_a_row_recomputes_from_what_is_printed(c, se, share, df, alpha) -> None:
+def test_a_row_recomputes_from_what_is_printed(c, se, share, df, alpha):
     """From the estimate, its standard error, t and the degrees of freedom."""
     if c == 0:
         return  # t is 0 whatever the standard error at 0 is
@@ -179,7 +174,7 @@ def test_a_row_recomputes_from_what_is_printed(c, se, share, df, alpha) -> None:
 
 
 @given(**rows, alpha=levels, null=nulls, power=st.integers(-60, 60))
-def test_no_number_depends_on_the_unit(c, se, share, df, alpha, null, power) -> None:
+def test_no_number_depends_on_the_unit(c, se, share, df, alpha, null, power):
     unit = 10.0**power
     plain, scaled = row(c, se, share, df), row(c, se * unit, share, df)
     limits = interval(scaled, c * unit, alpha, "two-sided")
@@ -192,7 +187,7 @@ def test_no_number_depends_on_the_unit(c, se, share, df, alpha, null, power) -> 
 
 
 @given(se=errors, share=shares, alpha=levels, c=st.sampled_from([1e-310, 5e-324, 1e-9, 1e-7]))
-def test_nothing_jumps_at_an_estimate_of_0(se, share, alpha, c) -> None:
+def test_nothing_jumps_at_an_estimate_of_0(se, share, alpha, c):
     q = stats.t.isf(alpha / 2, 15)
     at_zero = interval(row(0.0, se, share), 0.0, alpha, "two-sided")
     root = se / np.sqrt(2)  # a of an estimate of 0
@@ -214,7 +209,7 @@ def test_nothing_jumps_at_an_estimate_of_0(se, share, alpha, c) -> None:
 
 
 @pytest.mark.parametrize("c", [-2.0, -0.1, 0.0, 0.4])
-def test_the_standard_error_at_0_is_at_most_that_at_the_estimate(c: float) -> None:
+def test_the_standard_error_at_0_is_at_most_that_at_the_estimate(c: float):
     larger, same = row(c, 1.0, 3.0), row(c, 1.0, 1.0)
     assert t_of(larger, c) == t_of(same, c)
     for alpha in (0.3, 0.01):
@@ -222,12 +217,12 @@ def test_the_standard_error_at_0_is_at_most_that_at_the_estimate(c: float) -> No
         np.testing.assert_array_equal(*limits)
 
 
-def test_a_level_is_in_0_and_1() -> None:
+def test_a_level_is_in_0_and_1():
     with pytest.raises(OptionError, match="`alpha` must be"):
         interval(row(1.0, 1.0, 0.5), 1.0, 5.0, "two-sided")
 
 
-def test_no_number_of_a_large_statistic_is_lost() -> None:
+def test_no_number_of_a_large_statistic_is_lost():
     for c in (1e3, 1e8, 1e16):
         p = p_of(row(c, 1.0, 0.01), c, 0.0)
         assert p == pytest.approx(2 * stats.t.sf(2 * c, 15), rel=1e-4)
@@ -235,7 +230,7 @@ def test_no_number_of_a_large_statistic_is_lost() -> None:
         assert 0 <= p_of(row(c, 1.0, 0.01), c, c / 2) < 1e-12
 
 
-def test_terms_keep_their_numbers() -> None:
+def test_terms_keep_their_numbers():
     """Of one alone, and of one between others; a term that does not vary has none."""
     c, bse = np.array([4.0, -5.0, 0.5, 6.0]), np.array([1.0, 1.5, 2.0, 0.0])
     whole = variance_of(bse, np.array([0.2, 1.0, 2.0, 1.0]))
@@ -254,7 +249,7 @@ def test_terms_keep_their_numbers() -> None:
     assert whole.varies_as_square
 
 
-def test_one_side_does_not_halve_p_or_alpha() -> None:
+def test_one_side_does_not_halve_p_or_alpha():
     """A square has no sign: what is above 0 counts as much as in the test of both sides."""
     for c in (2.0, -2.0):
         one = row(c, 0.8, 0.5)
@@ -267,7 +262,7 @@ def test_one_side_does_not_halve_p_or_alpha() -> None:
     assert [one.p_heading(side) for side in SIDES] == ["P>|t|", "P", "P"]
 
 
-def test_several_terms_at_once_take_one_quantile_of_both_sides() -> None:
+def test_several_terms_at_once_take_one_quantile_of_both_sides():
     variance = variance_of(np.ones(3), np.full(3, 0.5))
     c, bse = np.array([3.0, 0.1, -3.5]), np.ones(3)
     joint = variance.joint_interval(c, bse, 0.05, "two-sided")
@@ -297,7 +292,7 @@ def square_draws(delta: float, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("alpha", "size"), [(0.10, 0.068), (0.05, 0.0503), (0.01, 0.0101)])
-def test_the_size_of_the_test_of_one_coefficient(alpha: float, size: float) -> None:
+def test_the_size_of_the_test_of_one_coefficient(alpha: float, size: float):
     """With variances known: V = 2 a² + 4 a c_+ of each draw, v0² = 2 a²; normal quantiles.
 
     The test is exact where |Z| > q needs sqrt(1 + c/a) = |Z| only; at 10% c > q v0 asks for more.
@@ -315,7 +310,7 @@ def test_the_size_of_the_test_of_one_coefficient(alpha: float, size: float) -> N
 
 
 @pytest.mark.parametrize("delta", [0.5, 1.0, 2.0, 3.0, 4.0])
-def test_the_coverage_of_one_coefficient(delta: float) -> None:
+def test_the_coverage_of_one_coefficient(delta: float):
     """A law, with variances known: the effect interval misses if | |Z + delta| - delta | > q.
 
     .973 at delta = .5, .950 at 4. The plain interval adds less than .002 to that.
@@ -334,7 +329,7 @@ def test_the_coverage_of_one_coefficient(delta: float) -> None:
 
 
 @pytest.mark.parametrize(("alpha", "size"), [(0.10, 0.100), (0.05, 0.0503), (0.01, 0.0101)])
-def test_the_size_where_estimates_are_normal(alpha: float, size: float) -> None:
+def test_the_size_where_estimates_are_normal(alpha: float, size: float):
     """Normal estimates of a value of 0, of one standard error."""
     c = np.random.default_rng(3).normal(size=DRAWS)
     t = square.statistic(c, np.ones(DRAWS), np.ones(DRAWS), 0.0)
@@ -353,7 +348,7 @@ MIXTURES = [
 ]
 
 
-def test_mixtures_of_a_square_a_chi_square_and_a_normal_are_covered() -> None:
+def test_mixtures_of_a_square_a_chi_square_and_a_normal_are_covered():
     """c = a ((Z + delta)² - 1) + a (chi²(k-1) - (k-1)) + N(0, tau²), variances known.
 
     V = 2 a² k + tau² + 4 a c_+ of each draw. The worst coverage is .943 by normal quantiles, the
@@ -375,7 +370,7 @@ def test_mixtures_of_a_square_a_chi_square_and_a_normal_are_covered() -> None:
     assert largest <= 0.052 + 0.0046
 
 
-def test_a_larger_standard_error_at_0_widens_every_interval() -> None:
+def test_a_larger_standard_error_at_0_widens_every_interval():
     """Why the factor in v0 can cost no coverage and raise no size: 20,000 random rows."""
     rng, n, q = np.random.default_rng(41), 20_000, stats.t.isf(0.025, 15)
     c, small, large = rng.standard_t(2, n), *np.sort(rng.uniform(0.01, 1, (2, n)), axis=0)

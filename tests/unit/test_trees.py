@@ -104,7 +104,7 @@ def is_walked(whatif, name: str) -> bool:
     return not asked.rows
 
 
-def check(model, X, y, tolerance: float = DOUBLE, categorical: str = "") -> None:
+def check(model, X, y, tolerance: float = DOUBLE, categorical: str = ""):
     whatif = whatif_of(pi.FittedModel(model, X, y))
     assert whatif.engine.name == "trees, exact"
     donors = whatif.sample.variables
@@ -120,7 +120,7 @@ def check(model, X, y, tolerance: float = DOUBLE, categorical: str = "") -> None
     compare(whatif, [donors.columns[1]], merged.frame, tolerance)
 
 
-def compare_each(whatif, names: Iterable[str] = ()) -> None:
+def compare_each(whatif, names: Iterable[str] = ()):
     for name in names or whatif.sample.variables:
         compare(whatif, [name], whatif.sample.variables, DOUBLE)
 
@@ -131,7 +131,7 @@ def same(model, X, y, loss: str = "squared") -> str:
 
 
 @pytest.mark.parametrize("name", REGRESSORS)
-def test_regression_equals_the_model(name: str) -> None:
+def test_regression_equals_the_model(name: str):
     X, y = make_data()
     y = np.exp(y / 3) if "poisson" in name else y
     check(REGRESSORS[name].fit(X, y), X, y, SINGLE if "xgb" in name else DOUBLE)
@@ -139,20 +139,20 @@ def test_regression_equals_the_model(name: str) -> None:
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_classification_equals_the_model(name: str, classes: int) -> None:
+def test_classification_equals_the_model(name: str, classes: int):
     X, y = make_data()
     labels = np.digitize(y, [0.0, 0.7][: classes - 1])
     check(CLASSIFIERS[name].fit(X, labels), X, labels, SINGLE if "xgb" in name else DOUBLE)
 
 
-def test_categories_of_histogram_boosting() -> None:
+def test_categories_of_histogram_boosting():
     X, y = make_data()
     options = {"max_iter": 20, "min_samples_leaf": 5, "categorical_features": [2]}
     check(HistGradientBoostingRegressor(**options).fit(X, y), X, y, categorical="x3")
 
 
 @pytest.mark.parametrize("name", ["tree", "forest", "hist", "xgb", "lgb"])
-def test_missing_donors_and_rows_go_where_the_model_sends_them(name: str) -> None:
+def test_missing_donors_and_rows_go_where_the_model_sends_them(name: str):
     X, y = make_data()
     case = whatif_of(pi.FittedModel(clone(REGRESSORS[name]).fit(X, y), X, y))
     X[::6, 0] = np.nan
@@ -165,7 +165,7 @@ def test_missing_donors_and_rows_go_where_the_model_sends_them(name: str) -> Non
         compare(whatif, [variable], frame[:25], SINGLE if name == "xgb" else DOUBLE)
 
 
-def test_one_node_trees_and_unused_features() -> None:
+def test_one_node_trees_and_unused_features():
     X, y = make_data()
     check(RandomForestRegressor(3, max_depth=1, random_state=0).fit(X, y), X, y)
     flat = DecisionTreeRegressor(min_samples_leaf=80).fit(X, y)
@@ -180,7 +180,7 @@ def test_one_node_trees_and_unused_features() -> None:
     decimals=st.integers(0, 2),
     trees=st.integers(1, 4),
 )
-def test_random_trees(seed: int, depth: int, decimals: int, trees: int) -> None:
+def test_random_trees(seed: int, depth: int, decimals: int, trees: int):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 3)).round(decimals)
     y = rng.normal(size=40)
@@ -199,12 +199,12 @@ class TestDesigns:
             pi.Learner.from_formula(formula, data, learner, **options).fit_model(seed=1)
         )
 
-    def test_a_variable_that_drives_several_columns(self) -> None:
+    def test_a_variable_that_drives_several_columns(self):
         whatif = self.whatif("y ~ a + I(a**2) + np.sin(a) + b + C(k)", RandomForestRegressor(8))
         assert whatif.engine.name == "trees, exact"
         compare_each(whatif)
 
-    def test_interactions_are_predicted_in_batches(self) -> None:
+    def test_interactions_are_predicted_in_batches(self):
         compare_each(self.whatif("y ~ a*b + k", RandomForestRegressor(8)), "ak")
 
     @pytest.mark.parametrize(
@@ -220,14 +220,14 @@ class TestDesigns:
     )
     def test_one_column_is_walked_for_rows_with_donors_of_their_own(
         self, formula: str, walked: bool
-    ) -> None:
+    ):
         whatif = self.whatif(formula, RandomForestRegressor(8))
         compare(whatif, ["a"], whatif.sample.variables, DOUBLE)
         assert is_walked(whatif, "a") is walked
         assert whatif.of(["a"]).most_draws == (1e8 if walked else PREDICTIONS)
         assert whatif.of(["a", "b"]).most_draws == PREDICTIONS
 
-    def test_a_variable_without_a_column_changes_nothing(self) -> None:
+    def test_a_variable_without_a_column_changes_nothing(self):
         whatif = self.whatif("y ~ a + one", RandomForestRegressor(8))
         compare_each(whatif, ["one"])
         assert is_walked(whatif, "one")
@@ -242,7 +242,7 @@ class TestDesigns:
             ([FunctionTransformer(lambda X: X[:, :1] * X[:, 1:])], {"x1": True}),
         ],
     )
-    def test_pipelines_are_asked_about_every_pair(self, steps, walked: dict[str, bool]) -> None:
+    def test_pipelines_are_asked_about_every_pair(self, steps, walked: dict[str, bool]):
         X, y = self.data[["a", "b"]].to_numpy(), self.data["y"]
         model = make_pipeline(*steps, RandomForestRegressor(8, random_state=0)).fit(X, y)
         whatif = whatif_of(pi.FittedModel(model, X, y))
@@ -250,7 +250,7 @@ class TestDesigns:
         compare_each(whatif, walked)
         assert {name: is_walked(whatif, name) for name in walked} == walked
 
-    def test_categories_are_predicted_in_batches(self) -> None:
+    def test_categories_are_predicted_in_batches(self):
         options = {"min_child_samples": 5, "min_data_per_group": 1, "cat_smooth": 1}
         learner = LGBMRegressor(n_estimators=8, verbose=-1, n_jobs=1, **options)
         whatif = self.whatif("y ~ a + g", learner, design="frame")
@@ -274,10 +274,10 @@ class TestDesigns:
             ),
         ],
     )
-    def test_frames_and_pipelines_equal_copies_whatever_the_engine(self, learner) -> None:
+    def test_frames_and_pipelines_equal_copies_whatever_the_engine(self, learner):
         compare_each(self.whatif("y ~ a + b + g", learner, design="frame"), "ag")
 
-    def test_a_pipeline_that_mixes_columns_in_a_few_rows_only_is_not_walked(self) -> None:
+    def test_a_pipeline_that_mixes_columns_in_a_few_rows_only_is_not_walked(self):
         # a counts only where b is large: most rows hide that the step mixes columns.
         large = self.data["b"].nlargest(5).min()
         mix = FunctionTransformer(
@@ -294,12 +294,12 @@ class TestDesigns:
 
 
 @pytest.mark.parametrize("loss", ["squared", "absolute"])
-def test_exact_pfi_and_its_variance_equal_those_of_all_predicted_pairs(loss: str) -> None:
+def test_exact_pfi_and_its_variance_equal_those_of_all_predicted_pairs(loss: str):
     X, y = make_data()
     assert same(RandomForestRegressor(20, random_state=0).fit(X, y), X, y, loss) == "trees, exact"
 
 
-def test_the_order_of_questions_changes_nothing() -> None:
+def test_the_order_of_questions_changes_nothing():
     X, y = make_data()
     model = RandomForestRegressor(20, random_state=0).fit(X, y)
     first, second = (pi.FittedModel(model, X, y) for _ in range(2))
@@ -310,7 +310,7 @@ def test_the_order_of_questions_changes_nothing() -> None:
     np.testing.assert_allclose(one, two, rtol=ROUNDING)
 
 
-def test_small_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch):
 
     X, y = make_data(n=150)
     model = RandomForestRegressor(10, random_state=0).fit(X, y)
@@ -327,7 +327,7 @@ def test_small_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(asked(), whole, atol=1e-12)
 
 
-def test_a_variable_that_drives_no_column_changes_no_prediction() -> None:
+def test_a_variable_that_drives_no_column_changes_no_prediction():
     X, y = make_data()
     frame = pd.DataFrame(X, columns=[f"x{k + 1}" for k in range(X.shape[1])])
     kept = ColumnTransformer([("kept", "passthrough", ["x1", "x2"])])
@@ -338,9 +338,7 @@ def test_a_variable_that_drives_no_column_changes_no_prediction() -> None:
     compare_each(whatif, ["x3"])
 
 
-def test_which_rows_go_left_is_asked_for_few_rows_at_a_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_which_rows_go_left_is_asked_for_few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch):
 
     asked, answer = [], trees.TreesWhatIf._bits_of
 
@@ -360,7 +358,7 @@ def test_which_rows_go_left_is_asked_for_few_rows_at_a_time(
     assert max(asked) <= 128
 
 
-def test_pairs_in_small_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pairs_in_small_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch):
 
     X, y = make_data(n=150)
     rows, index = np.arange(150)[::-1], np.arange(150 * 7).reshape(150, 7)
@@ -381,7 +379,7 @@ def test_pairs_in_small_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> 
             np.testing.assert_array_equal(asked(), whole)
 
 
-def test_the_engine_is_named_and_can_be_chosen() -> None:
+def test_the_engine_is_named_and_can_be_chosen():
     X, y = make_data()
     forest = RandomForestRegressor(5, random_state=0).fit(X, y)
     assert "trees, exact" in str(pi.FittedModel(forest, X, y).pfi().summary())
@@ -393,7 +391,7 @@ def test_the_engine_is_named_and_can_be_chosen() -> None:
         pi.FittedModel(forest, X, y, engine="tree")
 
 
-def test_trees_with_another_kind_of_split_are_predicted_in_batches() -> None:
+def test_trees_with_another_kind_of_split_are_predicted_in_batches():
     # As scikit-learn's next release will have for categories; all nodes here split numbers.
     X, y = np.arange(40.0).reshape(-1, 2), np.arange(20.0)
     model = DecisionTreeRegressor(max_depth=3).fit(X, y)
@@ -405,10 +403,10 @@ def test_trees_with_another_kind_of_split_are_predicted_in_batches() -> None:
 class AnotherTree:
     """A tree whose nodes say whether they split categories."""
 
-    def __init__(self, tree: Any) -> None:
+    def __init__(self, tree):
         self.tree = tree
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str):
         return getattr(self.tree, name)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -441,7 +439,7 @@ class Own(LinearRegression):
         Own(),
     ],
 )
-def test_a_model_that_predicts_in_its_own_way_is_predicted_in_batches(model) -> None:
+def test_a_model_that_predicts_in_its_own_way_is_predicted_in_batches(model):
     X, y = make_data()
     model.fit(X, y)
     assert pi.FittedModel(model, X, y).pfi().engine == ("batched", 0.0, "its `predict` is its own")
@@ -452,7 +450,7 @@ def test_a_model_that_predicts_in_its_own_way_is_predicted_in_batches(model) -> 
 
 def test_a_model_that_the_trees_do_not_reproduce_is_predicted_in_batches(
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+):
     X, y = make_data()
     model = RandomForestRegressor(5, random_state=0).fit(X, y)
     own = RandomForestRegressor.predict
@@ -468,7 +466,7 @@ def test_a_model_that_the_trees_do_not_reproduce_is_predicted_in_batches(
 
 @pytest.mark.parametrize("learner", [RandomForestRegressor(10), LinearRegression()])
 @pytest.mark.parametrize("order", [[0, 1, 4, 3, 2], [0, 1, 2, 3, 4]])
-def test_levels_that_no_row_has_are_read_as_the_model_reads_them(learner, order) -> None:
+def test_levels_that_no_row_has_are_read_as_the_model_reads_them(learner, order):
     rng = np.random.default_rng(0)
     k = rng.integers(0, 5, 200)
     X = pd.DataFrame({"k": pd.Categorical(k), "x": rng.normal(size=200)})
@@ -482,7 +480,7 @@ def test_levels_that_no_row_has_are_read_as_the_model_reads_them(learner, order)
     pd.testing.assert_series_equal(exact, batched, rtol=1e-10)
 
 
-def test_levels_that_the_model_does_not_know_do_not_matter_until_asked_for() -> None:
+def test_levels_that_the_model_does_not_know_do_not_matter_until_asked_for():
     X = pd.DataFrame({"g": pd.Categorical(list("abab") * 10, list("abc")), "x": np.arange(40.0)})
     y = np.where(X["g"] == "a", 1.0, 2.0) + X["x"] % 3
     for unknown in ("error", "ignore"):
@@ -502,7 +500,7 @@ def test_levels_that_the_model_does_not_know_do_not_matter_until_asked_for() -> 
     ],
 )
 @pytest.mark.parametrize("sampler", ["marginal", "conditional"])
-def test_frames_and_arrays_have_the_same_numbers(learner, sampler) -> None:
+def test_frames_and_arrays_have_the_same_numbers(learner, sampler):
     X, y = make_data()
     frame = pd.DataFrame(X, columns=[f"x{j + 1}" for j in range(X.shape[1])])
     model = clone(learner).fit(frame, y)
@@ -516,7 +514,7 @@ def test_frames_and_arrays_have_the_same_numbers(learner, sampler) -> None:
     pd.testing.assert_frame_equal(given.conf_int(), array.conf_int(), rtol=1e-10)
 
 
-def test_without_compilation_the_numbers_are_the_same() -> None:
+def test_without_compilation_the_numbers_are_the_same():
     code = (
         "import numpy as np, pyinterp as pi\n"
         "from sklearn.ensemble import RandomForestRegressor, GradientBoostingClassifier\n"
@@ -555,11 +553,11 @@ class TestWhatTheRowsDoNotShow:
             ExtraTreesRegressor(10, max_leaf_nodes=12, random_state=0),
         ],
     )
-    def test_trees_grown_best_first_are_not_in_preorder(self, model) -> None:
+    def test_trees_grown_best_first_are_not_in_preorder(self, model):
         X, y = make_data()
         check(model.fit(X, y), X, y)
 
-    def test_formulas_of_statsmodels_that_mix_in_a_few_rows(self) -> None:
+    def test_formulas_of_statsmodels_that_mix_in_a_few_rows(self):
         rng = np.random.default_rng(0)
         data = pd.DataFrame(rng.normal(size=(200, 2)), columns=["y", "a"])
         data["flag"] = (np.arange(200) % 20 == 7).astype(float)
@@ -574,7 +572,7 @@ class TestWhatTheRowsDoNotShow:
             (clone(REGRESSORS["lgb"]).set_params(zero_as_missing=True), 0.0),
         ],
     )
-    def test_what_a_library_takes_for_missing(self, model, missing: float) -> None:
+    def test_what_a_library_takes_for_missing(self, model, missing: float):
         X, y = make_data()
         X[:, 0] += 20
         trained = X.copy()
@@ -585,7 +583,7 @@ class TestWhatTheRowsDoNotShow:
         tolerance = SINGLE if xgboost else DOUBLE
         compare(whatif, ["x1"], pd.DataFrame({"x1": [missing, 20.0]}), tolerance)
 
-    def test_rows_with_fewer_levels_than_lightgbm_was_trained_on(self) -> None:
+    def test_rows_with_fewer_levels_than_lightgbm_was_trained_on(self):
         rng = np.random.default_rng(0)
         data = pd.DataFrame({"g": pd.Categorical(rng.choice(list("abcde"), 200))})
         data["x"] = rng.normal(size=200)
@@ -596,7 +594,7 @@ class TestWhatTheRowsDoNotShow:
         rows, y = rows.reset_index(drop=True), y[kept].reset_index(drop=True)
         assert same(model, rows, y) == "trees, exact"
 
-    def test_early_stopping_of_xgboost_with_texts_of_categories(self) -> None:
+    def test_early_stopping_of_xgboost_with_texts_of_categories(self):
         rng = np.random.default_rng(0)
         X = pd.DataFrame(
             {"x": rng.normal(size=300), "g": pd.Categorical(rng.choice([*"uvw"], 300))}
@@ -616,27 +614,27 @@ class TestWhatTheRowsDoNotShow:
         fitted = pi.FittedModel(model, rows, y[::-1].reset_index(drop=True))
         assert fitted.pfi().engine.name == "trees, exact"
 
-    def test_early_stopping_of_xgboost(self) -> None:
+    def test_early_stopping_of_xgboost(self):
         X, y = make_data(n=200)
         model = XGBRegressor(n_estimators=200, early_stopping_rounds=3, n_jobs=1)
         model.fit(X[:100], y[:100], eval_set=[(X[100:], y[100:])], verbose=False)
         assert model.best_iteration < 150
         check(model, X, y, SINGLE)
 
-    def test_saturated_classifiers_do_not_show_their_link(self) -> None:
+    def test_saturated_classifiers_do_not_show_their_link(self):
         rng = np.random.default_rng(0)
         centers = np.array([[100, 150], [-150, 100], [120, -180]])
         y = np.repeat([0, 1, 2], 40)
         X = centers[y] + rng.normal(size=(120, 2))
         same(SGDClassifier(loss="log_loss", random_state=0).fit(X, y), X, y, "brier")
 
-    def test_predictions_that_are_not_finite_are_refused(self) -> None:
+    def test_predictions_that_are_not_finite_are_refused(self):
         X, y = make_data()
         fitted = pi.FittedModel(PoissonRegressor().fit(X, np.exp(y / 3)), X, np.exp(y / 3))
         with pytest.raises(pi.errors.PredictionError, match="Predictions must be finite"):
             fitted.pd("x1", grid=[0, 1e6])
 
-    def test_groups_have_a_bound(self) -> None:
+    def test_groups_have_a_bound(self):
         X, y = make_data()
         model = RandomForestRegressor(10, random_state=0).fit(X, y)
         whatif = whatif_of(pi.FittedModel(model, X, y))
@@ -644,14 +642,14 @@ class TestWhatTheRowsDoNotShow:
             assert whatif.of(names).most_pairs(NAMED["squared"]) == most
 
 
-def test_any_number_of_threads_adds_up_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_number_of_threads_adds_up_the_same_bits(monkeypatch: pytest.MonkeyPatch):
     rng = np.random.default_rng(0)
     exog = rng.normal(size=(2_500, 3))  # three slices of rows
     endog = exog[:, 0] + rng.normal(size=2_500)
     forest = RandomForestRegressor(5, max_depth=6, random_state=0).fit(exog, endog)
     threads, run = set(), trees.summed_pairs
 
-    def spied(*arguments: Any) -> None:
+    def spied(*arguments):
         threads.add(threading.get_ident())
         run(*arguments)
 

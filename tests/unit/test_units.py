@@ -29,13 +29,13 @@ def mean_variance(weights: np.ndarray | None) -> float:
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS, WEIGHTS**3])
-def test_the_variance_of_a_weighted_mean_is_unbiased(weights: np.ndarray | None) -> None:
+def test_the_variance_of_a_weighted_mean_is_unbiased(weights: np.ndarray | None):
     shares = np.ones(7) / 7 if weights is None else weights / weights.sum()
     np.testing.assert_allclose(mean_variance(weights), (shares**2).sum(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("clusters", [None, CLUSTERS])
-def test_weights_that_hardly_differ_are_none(clusters: np.ndarray | None) -> None:
+def test_weights_that_hardly_differ_are_none(clusters: np.ndarray | None):
     values = np.sin(np.arange(7.0))
     nearly = 1 + 1e-9 * np.arange(7)
     one, other = (units_of(7, clusters, w) for w in (nearly, None))
@@ -45,7 +45,7 @@ def test_weights_that_hardly_differ_are_none(clusters: np.ndarray | None) -> Non
     )
 
 
-def test_degrees_of_freedom_count_the_effective_units() -> None:
+def test_degrees_of_freedom_count_the_effective_units():
     assert units_of(7, None, WEIGHTS).df == pytest.approx(
         WEIGHTS.sum() ** 2 / (WEIGHTS**2).sum() - 1
     )

@@ -6,7 +6,6 @@ Inflation variables: statsmodels issues 4757 and 4952.
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,7 +37,7 @@ MATRIX = sm.add_constant(DATA[["x"]])
 INFLATION = sm.add_constant(DATA[["z"]])
 
 
-def fitted(kind: Any, form: str, **options: Any) -> Any:
+def fitted(kind, form: str, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some do not converge
         if form == "formula":
@@ -49,28 +48,28 @@ def fitted(kind: Any, form: str, **options: Any) -> Any:
         return kind(DATA["c"], MATRIX, **options).fit(disp=0, maxiter=30)
 
 
-def inflated(kind: str, form: str, **options: Any) -> Any:
+def inflated(kind: str, form: str, **options):
     return fitted(getattr(count_model, f"ZeroInflated{kind}"), form, **options)
 
 
-def rows(form: str, data: pd.DataFrame) -> Any:
+def rows(form: str, data: pd.DataFrame):
     """Return evaluation rows as a model of this form takes them."""
     matrix = sm.add_constant(data[["x"]], has_constant="add")
     return {"formula": data, "frame": matrix, "array": matrix.to_numpy()}[form]
 
 
-def curve(results: Any, form: str, data: pd.DataFrame, **beside: Any) -> list[float]:
+def curve(results, form: str, data: pd.DataFrame, **beside) -> list[float]:
     """Return the mean prediction with x at the points of the grid."""
     return [float(np.mean(results.predict(rows(form, data.assign(x=x)), **beside))) for x in GRID]
 
 
-def pd_of(model: pi.FittedModel, form: str) -> Any:
+def pd_of(model: pi.FittedModel, form: str):
     return model.pd("x2" if form == "array" else "x", grid=GRID).params
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
-def test_variables_of_the_inflation_are_asked_for_by_name(kind: str, form: str) -> None:
+def test_variables_of_the_inflation_are_asked_for_by_name(kind: str, form: str):
     results = inflated(kind, form, exog_infl=INFLATION)
     with pytest.raises(OptionError, match=r"`exog_infl`.*`lambda Z: results.predict\("):
         pi.FittedModel(results, rows(form, DATA))
@@ -78,7 +77,7 @@ def test_variables_of_the_inflation_are_asked_for_by_name(kind: str, form: str) 
     with pytest.raises(OptionError, match="exog_infl"):
         pi.FittedModel(ones, rows(form, DATA[:1]))
 
-    def predict(Z: pd.DataFrame) -> Any:
+    def predict(Z: pd.DataFrame):
         inflation = sm.add_constant(Z[["z"]], has_constant="add")
         return results.predict(rows(form, Z), exog_infl=np.asarray(inflation))
 
@@ -93,13 +92,13 @@ def test_variables_of_the_inflation_are_asked_for_by_name(kind: str, form: str) 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("n", [1, 60, N])
-def test_a_constant_inflation_is_right(kind: str, form: str, n: int) -> None:
+def test_a_constant_inflation_is_right(kind: str, form: str, n: int):
     results, new = inflated(kind, form), DATA[:n]
     model = pi.FittedModel(results, rows(form, new))
     np.testing.assert_allclose(pd_of(model, form), curve(results, form, new))
 
 
-def test_standard_errors_are_those_of_the_delta_method() -> None:
+def test_standard_errors_are_those_of_the_delta_method():
     """With the coefficient of the inflation, by differences of statsmodels' own predictions."""
     results, step = inflated("Poisson", "frame"), 1e-5
     gradient = []
@@ -117,7 +116,7 @@ def test_standard_errors_are_those_of_the_delta_method() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
-def test_exposures_of_inflated_counts_are_those_of_the_rows(kind: str, form: str) -> None:
+def test_exposures_of_inflated_counts_are_those_of_the_rows(kind: str, form: str):
     results, new = inflated(kind, form, exposure=DATA["e"]), DATA[60:]
     with pytest.raises(OptionError, match="fitted with an exposure"):
         pi.FittedModel(results, rows(form, new))
@@ -131,7 +130,7 @@ def test_exposures_of_inflated_counts_are_those_of_the_rows(kind: str, form: str
 @pytest.mark.parametrize("kind", ["NegativeBinomialP", "GeneralizedPoisson"])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("n", [60, N])
-def test_no_exposure_of_training_rows_is_in_predictions(kind: str, form: str, n: int) -> None:
+def test_no_exposure_of_training_rows_is_in_predictions(kind: str, form: str, n: int):
     """By default these two add that of their training rows to whatever rows they predict."""
     results = fitted(getattr(discrete_model, kind), form, exposure=DATA["e"])
     new = DATA[::-1][:n]
@@ -141,7 +140,7 @@ def test_no_exposure_of_training_rows_is_in_predictions(kind: str, form: str, n:
     np.testing.assert_allclose(pd_of(model, form), right)
 
 
-def test_a_learner_of_inflated_counts_takes_exposures() -> None:
+def test_a_learner_of_inflated_counts_takes_exposures():
     learner = pi.statsmodels_learner(count_model.ZeroInflatedPoisson, fit={"disp": 0})
     fit = pi.Learner.from_formula("c ~ x", DATA, learner, exposure="e").fit_model()
     results = inflated("Poisson", "frame", exposure=DATA["e"])
@@ -151,7 +150,7 @@ def test_a_learner_of_inflated_counts_takes_exposures() -> None:
         pi.statsmodels_learner(count_model.ZeroInflatedPoisson, exog_infl=INFLATION)
 
 
-def test_rows_of_a_smooth_are_asked_for_by_name() -> None:
+def test_rows_of_a_smooth_are_asked_for_by_name():
     smooth = BSplines(DATA[["z"]], df=[5], degree=[3])
     gam = GLMGam(DATA["c"], MATRIX, smoother=smooth, family=sm.families.Poisson()).fit()
     with pytest.raises(OptionError, match="`exog_smooth`"):
@@ -162,7 +161,7 @@ def test_rows_of_a_smooth_are_asked_for_by_name() -> None:
     np.testing.assert_allclose(pd_of(model, "frame"), right)
 
 
-def test_what_else_a_model_needs_is_quoted_as_its_own_words() -> None:
+def test_what_else_a_model_needs_is_quoted_as_its_own_words():
     series = sm.tsa.SARIMAX(DATA["x"].to_numpy(), exog=DATA[["z"]].to_numpy()).fit(disp=0)
     with pytest.raises(PredictionError, match=r"SARIMAX can't .*Error: .*`lambda Z: results."):
         pi.FittedModel(series, DATA[["z"]].to_numpy()).pd("x1")
