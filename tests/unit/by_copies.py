@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.testing import assert_allclose
 
 import pyinterp as pi
 from pyinterp.whatif import WhatIf
@@ -37,15 +38,15 @@ def compare(
     found, expected = (in_order(w, variables, donors) for w in (whatif, batched))
     assert found.shape == expected.shape
     bound = tolerance * (np.abs(expected).max() if size is None else size)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
+    assert_allclose(found, expected, rtol=0, atol=bound)
     rng = np.random.default_rng(len(donors))
     rows = rng.integers(whatif.sample.nobs, size=70)
     index = rng.integers(len(donors), size=(len(rows), 6))
     shared = whatif.of(variables).pairs(rows, index, donors)
-    np.testing.assert_allclose(shared, expected[rows[:, None], index], rtol=0, atol=bound)
+    assert_allclose(shared, expected[rows[:, None], index], rtol=0, atol=bound)
     own = donors.take(index.ravel()).reset_index(drop=True)
     single = whatif.of(variables).pairs(rows, np.arange(index.size).reshape(index.shape), own)
-    np.testing.assert_allclose(single, expected[rows[:, None], index], rtol=0, atol=bound)
+    assert_allclose(single, expected[rows[:, None], index], rtol=0, atol=bound)
 
 
 def same_importance(
@@ -62,7 +63,7 @@ def same_importance(
     bound = tolerance * (np.abs(other.rows).max() if size else 1)
     pairs = [(exact.params, slow.params), (exact.bse, slow.bse)]
     for found, expected in [*pairs, (one.rows, other.rows), (one.donors, other.donors)]:
-        np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
+        assert_allclose(found, expected, rtol=0, atol=bound)
     return str(exact.engine.name)
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from fits import model_of
+from pandas.testing import assert_frame_equal, assert_series_equal
 from sklearn.linear_model import BayesianRidge, LogisticRegression
 from sklearn.svm import LinearSVC
 
@@ -63,10 +64,8 @@ def test_a_measure_is_its_method(fitted):
         alone = ALONE[name](fitted)
         for attribute, frame in frames.items():
             expected = getattr(alone, attribute)
-            pd.testing.assert_series_equal(
-                frame[name], expected, check_exact=True, check_names=False
-            )
-        pd.testing.assert_frame_equal(together.conf_int(0.1)[name], alone.conf_int(0.1))
+            assert_series_equal(frame[name], expected, check_exact=True, check_names=False)
+        assert_frame_equal(together.conf_int(0.1)[name], alone.conf_int(0.1))
     assert len(together.summary_frame()) == 3 * len(names)
     # Measures that share a label are told apart by their descriptions.
     assert together.summary_frame()["measure"].nunique() == len(names)
@@ -77,11 +76,11 @@ def test_options_go_where_they_are_taken(fitted):
     options = {"alternative": "greater", "p_adjust": "holm", "rows": "bmi > 22"}
     both = fitted.importance(["pfi", "rmse", "firm"], ["bmi", "s5"], permutations=3, **options)
     alone = fitted.pfi(["bmi", "s5"], permutations=3, **options)
-    pd.testing.assert_series_equal(both.pvalues["pfi"], alone.pvalues, check_names=False)
+    assert_series_equal(both.pvalues["pfi"], alone.pvalues, check_names=False)
     by_metric = fitted.pfi(["bmi", "s5"], metric="rmse", permutations=3, **options)
-    pd.testing.assert_series_equal(both.params["rmse"], by_metric.params, check_names=False)
+    assert_series_equal(both.params["rmse"], by_metric.params, check_names=False)
     firm = fitted.firm(["bmi", "s5"], **options)
-    pd.testing.assert_frame_equal(both["firm"].conf_int(), firm.conf_int())
+    assert_frame_equal(both["firm"].conf_int(), firm.conf_int())
 
 
 def test_what_a_measure_has_no_value_for_is_empty(data: pd.DataFrame):
@@ -122,7 +121,7 @@ def test_classes(data: pd.DataFrame):
     high = data.assign(progression=data["progression"] > 140)
     model = model_of("progression ~ .", high, LogisticRegression(max_iter=1000))
     both = model.importance(["likelihood_pfi", "entropy_pfi", "roc_auc"])
-    pd.testing.assert_series_equal(
+    assert_series_equal(
         both.params["roc_auc"], model.pfi(metric="roc_auc").params, check_names=False
     )
     with pytest.raises(LossError, match="'rmse' needs numeric predictions"):
@@ -156,7 +155,7 @@ def test_the_default_is_by_the_loss_of_the_learner(learner: pi.Learner, data: pd
         for name in ("params", "bse"):
             expected = pd.DataFrame({"pfi": getattr(model.pfi(), name)})
             expected["conditional_pfi"] = getattr(alone, name)
-            pd.testing.assert_frame_equal(getattr(found, name), expected, check_exact=True)
+            assert_frame_equal(getattr(found, name), expected, check_exact=True)
         conditional = found["conditional_pfi"].estimand
         assert conditional.description == f"PFI given the others ({loss})"
         assert conditional.score is alone.estimand.score
@@ -184,7 +183,7 @@ def test_squared_loss_beside_another_says_so(learner: pi.Learner, data: pd.DataF
         assert all(heading in found.summary().as_csv() for heading in expected)
         if "cvim" in names:  # the numbers are Khan's, whatever stands beside them
             alone = one.cvim()
-            pd.testing.assert_series_equal(
+            assert_series_equal(
                 found.params["cvim"], alone.params, check_names=False, check_exact=True
             )
             assert alone.summary().tables[0][0][1].data.strip() == "CVIM"

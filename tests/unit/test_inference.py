@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -57,11 +58,9 @@ def test_naive_and_corrected():
     replicates = learner_evidence()
     s2 = replicates.per_refit.var(axis=0, ddof=1)
     naive, corrected = variance(replicates, "naive"), variance(replicates, "corrected")
-    np.testing.assert_allclose(np.diag(naive.cov), s2 / 6)
-    np.testing.assert_allclose(np.diag(corrected.cov), (1 / 6 + 0.58) * s2)
-    np.testing.assert_allclose(
-        corrected.cov, (1 / 6 + 0.58) * np.cov(replicates.per_refit, rowvar=False)
-    )
+    assert_allclose(np.diag(naive.cov), s2 / 6)
+    assert_allclose(np.diag(corrected.cov), (1 / 6 + 0.58) * s2)
+    assert_allclose(corrected.cov, (1 / 6 + 0.58) * np.cov(replicates.per_refit, rowvar=False))
     assert naive.df == corrected.df == 5
 
 
@@ -72,17 +71,17 @@ def test_rows_and_ustat():
     one = estimate.rows - estimate.rows.mean(axis=0)
     both = estimate.rows + estimate.donors
     both = both - both.mean(axis=0)
-    np.testing.assert_allclose(variance(replicates, "rows").cov, one.T @ one / (n * (n - 1)))
-    np.testing.assert_allclose(variance(replicates, "ustat").cov, both.T @ both / (n * (n - 1)))
+    assert_allclose(variance(replicates, "rows").cov, one.T @ one / (n * (n - 1)))
+    assert_allclose(variance(replicates, "ustat").cov, both.T @ both / (n * (n - 1)))
     assert variance(replicates, "ustat").df == 11
     without = model_evidence(donors=False)
-    np.testing.assert_array_equal(variance(without, "rows").cov, variance(without, "ustat").cov)
+    assert_array_equal(variance(without, "rows").cov, variance(without, "ustat").cov)
 
 
 def test_clusters_of_one_row_change_nothing_and_copies_of_a_row_do_not_add_information():
     plain = variance(model_evidence(), "ustat")
     single = variance(model_evidence(clusters=np.arange(12)), "ustat")
-    np.testing.assert_allclose(single.cov, plain.cov)
+    assert_allclose(single.cov, plain.cov)
     (estimate,) = model_evidence(donors=False).estimates
     twice = Estimate(
         value=estimate.value,
@@ -91,7 +90,7 @@ def test_clusters_of_one_row_change_nothing_and_copies_of_a_row_do_not_add_infor
     )
     refit = RefitEstimate(twice, np.arange(24), clusters=np.repeat(np.arange(12), 2))
     copied = Replicates.of((refit,), correction=0.0)
-    np.testing.assert_allclose(
+    assert_allclose(
         variance(copied, "ustat").cov, variance(model_evidence(donors=False), "ustat").cov
     )
     assert variance(copied, "ustat").df == 11
@@ -163,7 +162,7 @@ def test_adjustment_is_statsmodels_and_leaves_missing_p_values_out(method: str):
     p = np.array([0.01, np.nan, 0.04, 0.2])
     adjusted = adjust(p, method, 3)
     assert np.isnan(adjusted[1])
-    np.testing.assert_allclose(adjusted[[0, 2, 3]], multipletests(p[[0, 2, 3]], method=method)[1])
+    assert_allclose(adjusted[[0, 2, 3]], multipletests(p[[0, 2, 3]], method=method)[1])
     with pytest.raises(OptionError, match="`p_adjust` must be one of"):
         adjust(p, "homl", 3)
 
@@ -197,7 +196,7 @@ def test_sidak_takes_p_values_of_1():
     """1 - (1 - p)^q, of 1 too, without a warning."""
     p = np.array([1.0, 0.0, 0.02, np.nan])
     expected = [1.0, 0.0, 1 - 0.98**5, np.nan]
-    np.testing.assert_allclose(adjust(p, "sidak", 5), expected, rtol=1e-12)
+    assert_allclose(adjust(p, "sidak", 5), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("df", [np.inf, 6.0])
@@ -226,8 +225,8 @@ def test_another_hypothesis_leaves_the_first_as_it_was():
         variance=Variance(cov=np.eye(2), df=9.0, cov_type="corrected", label="", note=""),
     )
     other = first.about(1, 5.0, "less")
-    np.testing.assert_array_equal(first.null, [0.0, 0.0])
-    np.testing.assert_array_equal(other.null, [0.0, 5.0])
+    assert_array_equal(first.null, [0.0, 0.0])
+    assert_array_equal(other.null, [0.0, 5.0])
     assert (first.alternative, other.alternative) == ("two-sided", "less")
 
 
@@ -252,7 +251,5 @@ def test_adjusted_p_values_are_those_of_their_p_values_whatever_was_asked_before
         for method in ("holm", "fdr_bh"):
             for _ in range(2):
                 adjusted = adjust(raw, method, 3)
-                np.testing.assert_array_equal(
-                    adjusted[kept], multipletests(raw[kept], method=method)[1]
-                )
+                assert_array_equal(adjusted[kept], multipletests(raw[kept], method=method)[1])
                 adjusted[:] = 0.0  # belongs to the caller

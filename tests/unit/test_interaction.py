@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fits import model_of, words_of
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 
@@ -49,9 +50,7 @@ def test_vint_equals_vip(friedman: pd.DataFrame, name: str):
         model = pi.FittedModel(network, friedman.drop(columns="y"))
     found = model.vint(FIVE, grid="equidistant", points=11).params
     expected = pd.read_csv(DATA / f"vip/{name}.csv").set_index("Variables")["Interaction"]
-    np.testing.assert_allclose(
-        found[expected.index.str.replace("*", ":")], expected, rtol=0, atol=VIP
-    )
+    assert_allclose(found[expected.index.str.replace("*", ":")], expected, rtol=0, atol=VIP)
 
 
 def test_vint_of_a_product_is_the_product_of_the_sds():
@@ -119,7 +118,7 @@ def test_gradient_by_finite_differences_and_cells_missing_or_repeated():
             / (2 * step)
             for e in np.eye(len(cells))
         ]
-        np.testing.assert_allclose(gradient, numeric, atol=1e-8)
+        assert_allclose(gradient, numeric, atol=1e-8)
 
 
 def test_contributions_by_perturbing_the_weights_of_rows():
@@ -137,7 +136,7 @@ def test_contributions_by_perturbing_the_weights_of_rows():
 
     derivatives = [(value(one + step * e) - value(one - step * e)) / 2 / step for e in np.eye(25)]
     deviations = (estimate.rows - estimate.value)[:, 0] / 25
-    np.testing.assert_allclose(deviations, derivatives, atol=1e-8)
+    assert_allclose(deviations, derivatives, atol=1e-8)
 
 
 def test_classes_and_engines():
@@ -148,8 +147,8 @@ def test_classes_and_engines():
     exact, batched = (pi.FittedModel(forest, X, y, engine=e) for e in ("trees", "batched"))
     found = exact.vint(points=4)
     assert found.exog_names == ["u: a:b", "v: a:b", "w: a:b"]
-    np.testing.assert_allclose(found.params, batched.vint(points=4).params, rtol=1e-9)
-    np.testing.assert_allclose(found.bse, batched.vint(points=4).bse, rtol=1e-9)
+    assert_allclose(found.params, batched.vint(points=4).params, rtol=1e-9)
+    assert_allclose(found.bse, batched.vint(points=4).bse, rtol=1e-9)
     only = exact.vint(points=4, which_class="w")
     assert only.params["a:b"] == pytest.approx(found.params["w: a:b"], rel=EXACT)
 
@@ -160,8 +159,8 @@ def test_scaling_the_prediction_scales_vint():
     forest = RandomForestRegressor(10, random_state=1).fit(X, X["a"] * X["b"] + X["c"])
     once = pi.FittedModel(forest.predict, X).vint(points=4)
     thrice = pi.FittedModel(lambda rows: 5 - 3 * forest.predict(rows), X).vint(points=4)
-    np.testing.assert_allclose(thrice.params, 3 * once.params, rtol=1e-9)
-    np.testing.assert_allclose(thrice.bse, 3 * once.bse, rtol=1e-9)
+    assert_allclose(thrice.params, 3 * once.params, rtol=1e-9)
+    assert_allclose(thrice.bse, 3 * once.bse, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +188,7 @@ def test_a_pair_has_one_name_whatever_the_order_it_is_asked_in():
     for pair in ([("x2", "x1")], ["x2", "x1"], "x1:x2", ["x2:x1"]):
         again = model.vint(pair)
         assert list(again.params.index) == ["x1:x2"]
-        np.testing.assert_array_equal(again.params, expected.params)
+        assert_array_equal(again.params, expected.params)
     by_name = model.h_statistic("x2:x1", order="pairwise")
     assert list(by_name.params.index) == ["x1:x2"]
     with pytest.raises(OptionError, match="Can't find variable 'x1:x99'"):

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.special import expit, logit
 from sklearn.ensemble import RandomForestClassifier
@@ -56,10 +57,10 @@ def test_the_scale_is_inverted_and_its_slope_is_the_derivative(
     share: float, range_: tuple[float, float]
 ):
     x, scale, step = np.array([value_in(range_, share)]), IntervalScale(range_), 1e-6
-    np.testing.assert_allclose(scale.back(scale.of(x)), x, rtol=1e-9, atol=1e-12)
+    assert_allclose(scale.back(scale.of(x)), x, rtol=1e-9, atol=1e-12)
     h = step * min(share, 1 - share)
     slope = (scale.of(x + h) - scale.of(x - h)) / (2 * h)
-    np.testing.assert_allclose(scale.slope(x), slope, rtol=1e-3)
+    assert_allclose(scale.slope(x), slope, rtol=1e-3)
 
 
 @given(
@@ -112,7 +113,7 @@ def test_an_interval_excludes_what_the_test_rejects(
 def test_probabilities_are_on_the_logit_scale():
     test = inference(SHARES, 0.1, 0.05, df=12)
     half = stats.t.isf(0.025, 12) * 0.05 / (0.1 * 0.9)
-    np.testing.assert_allclose(test.interval(0.05)[0], expit(logit(0.1) + np.array([-half, half])))
+    assert_allclose(test.interval(0.05)[0], expit(logit(0.1) + np.array([-half, half])))
 
 
 def test_at_an_end_of_the_range_intervals_end_there():
@@ -164,7 +165,7 @@ def test_loss_of_numbers_is_on_the_log_scale_and_says_so():
     results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(seed=1)
     loss = results.loss()
     half = stats.t.isf(0.025, 15) * loss.bse / loss.params
-    np.testing.assert_allclose(loss.conf_int()[1], loss.params * np.exp(half))
+    assert_allclose(loss.conf_int()[1], loss.params * np.exp(half))
     assert "symmetric on the log scale" in " ".join(str(loss.summary(notes="full")).split())
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_copies import LOSSES, compare, same_importance, whatif_of
+from numpy.testing import assert_allclose
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -141,8 +142,8 @@ def test_effects_equal_those_of_predicted_copies(name: str):
     for kind in ("pd", "ice", "c-ice"):
         one, other = (f.pd(["a", "c"], points=7, kind=kind) for f in (exact, slow))
         assert one.engine.name == "kernel, exact"
-        np.testing.assert_allclose(one.params, other.params, rtol=0, atol=1e-11)
-        np.testing.assert_allclose(one.bse, other.bse, rtol=0, atol=1e-11)
+        assert_allclose(one.params, other.params, rtol=0, atol=1e-11)
+        assert_allclose(one.bse, other.bse, rtol=0, atol=1e-11)
 
 
 def test_probabilities_of_pairs_are_never_0():
@@ -159,7 +160,7 @@ def test_sizes_of_terms_are_those_before_anything_cancels():
     inner = 0.3 * np.abs(rows) @ np.abs(model.support_vectors_).T + 1
     expected = inner**3 @ np.abs(model.dual_coef_[0]) + np.abs(model.intercept_)
     size = found.sums(rows, engine.NO_COLUMNS, engine.NO_VALUES, np.abs)[:, 0, 0]
-    np.testing.assert_allclose(size, expected, rtol=1e-12)
+    assert_allclose(size, expected, rtol=1e-12)
 
 
 def encoded(last):
@@ -192,8 +193,8 @@ def test_weights_of_rows(kind):
         for e in ("kernel", "batched")
     )
     one, other = (f.pfi(permutations="all") for f in (exact, slow))
-    np.testing.assert_allclose(one.params, other.params, rtol=0, atol=1e-11)
-    np.testing.assert_allclose(exact.pd("a").params, slow.pd("a").params, rtol=0, atol=1e-11)
+    assert_allclose(one.params, other.params, rtol=0, atol=1e-11)
+    assert_allclose(exact.pd("a").params, slow.pd("a").params, rtol=0, atol=1e-11)
 
 
 class TestNodes:
@@ -215,7 +216,7 @@ class TestNodes:
         assert len(nodes) <= 60
         at_nodes, expected = model.sums(rows, ONE, nodes), model.sums(rows, ONE, values)
         bound = 1e-12 * expected.std()
-        np.testing.assert_allclose(at_nodes @ weights.T, expected, rtol=0, atol=bound)
+        assert_allclose(at_nodes @ weights.T, expected, rtol=0, atol=bound)
 
     def test_a_polynomial_has_one_more_than_its_degree(self):
         values = make_data()[0][["a"]].to_numpy()
@@ -260,7 +261,7 @@ class TestNodes:
         whole = model.sums(rows, columns, rows[:, columns])
         monkeypatch.setattr(engine, "MOST_TABLE_ROWS", 9)
         parts = model.sums(rows, columns, rows[:, columns])
-        np.testing.assert_allclose(parts, whole, rtol=0, atol=1e-13)
+        assert_allclose(parts, whole, rtol=0, atol=1e-13)
 
     def test_pairs_that_are_worth_an_exact_mean(self, monkeypatch: pytest.MonkeyPatch):
         model, X, y = fit("SVR")
@@ -366,5 +367,5 @@ def test_compiled_coupling_equals_python():
         compiled, python = np.empty((50, classes)), np.empty((50, classes))
         couple(pairs, compiled)
         couple._loop(pairs, python)
-        np.testing.assert_allclose(compiled, python, rtol=0, atol=1e-14)
-        np.testing.assert_allclose(compiled.sum(axis=1), 1, rtol=0, atol=1e-14)
+        assert_allclose(compiled, python, rtol=0, atol=1e-14)
+        assert_allclose(compiled.sum(axis=1), 1, rtol=0, atol=1e-14)

@@ -15,6 +15,7 @@ import statsmodels.formula
 import statsmodels.formula.api as smf
 from by_copies import LOSSES, Asked, compare, in_order, same_importance, whatif_of
 from fits import model_of
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.decomposition import PCA
@@ -170,8 +171,8 @@ def test_effects_equal_those_of_predicted_copies():
         exact, slow = (pi.FittedModel(model, rows, y, engine=e) for e in ("linear", "batched"))
         for variable in ("x1", "x3"):
             one, other = exact.pd(variable), slow.pd(variable)
-            np.testing.assert_allclose(one.params, other.params, rtol=0, atol=1e-12)
-            np.testing.assert_allclose(one.bse, other.bse, rtol=0, atol=1e-12)
+            assert_allclose(one.params, other.params, rtol=0, atol=1e-12)
+            assert_allclose(one.bse, other.bse, rtol=0, atol=1e-12)
 
 
 def test_some_permutations_are_those_of_the_batched_engine():
@@ -181,8 +182,8 @@ def test_some_permutations_are_those_of_the_batched_engine():
         for e in ("linear", "batched")
     )
     assert (exact.mcse[:3] > 0).all()
-    np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
-    np.testing.assert_allclose(exact.mcse, slow.mcse, rtol=0, atol=IMPORTANCES)
+    assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
+    assert_allclose(exact.mcse, slow.mcse, rtol=0, atol=IMPORTANCES)
 
 
 @pytest.mark.parametrize("name", ["LinearRegression", "LogisticRegression, 3", "GLM gamma"])
@@ -193,10 +194,8 @@ def test_small_memory_gives_the_same(name: str):
     assert len(list(whatif_of(small).of(["x1"]).cross(whatif_of(small).sample.variables))) > 1
     donors, index = pd.DataFrame({"x1": Y["number"]}), np.arange(N).reshape(10, 7)
     pairs = [whatif_of(m).of(["x1"]).pairs(np.arange(10), index, donors) for m in (whole, small)]
-    np.testing.assert_array_equal(*pairs)
-    np.testing.assert_allclose(
-        small.pfi(loss=loss).params, whole.pfi(loss=loss).params, rtol=0, atol=1e-12
-    )
+    assert_array_equal(*pairs)
+    assert_allclose(small.pfi(loss=loss).params, whole.pfi(loss=loss).params, rtol=0, atol=1e-12)
 
 
 class TestSquaredLoss:
@@ -226,7 +225,7 @@ class TestSquaredLoss:
             h = (increase.sum(axis=0) + increase.sum(axis=1)) / (n - 1)
             expected = increase.sum() / (n * (n - 1)), np.std(h, ddof=1) / np.sqrt(n)
             found = result.params.iloc[j], result.bse.iloc[j]
-            np.testing.assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
+            assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
 
     def test_both_sides_of_the_sums_are_those_over_all_pairs(self):
         model, rows, y = fit("Ridge")
@@ -236,15 +235,15 @@ class TestSquaredLoss:
         found = whatif.summed_losses(y, NAMED["squared"], first, values[:, None], counts)
         copies = [np.column_stack([np.full(N, value), rows[:, 1:]]) for value in values]
         losses = np.column_stack([(y - model.predict(copy)) ** 2 for copy in copies])
-        np.testing.assert_allclose(found[0], losses @ counts, rtol=IMPORTANCES)
-        np.testing.assert_allclose(found[1], losses.sum(axis=0), rtol=IMPORTANCES)
+        assert_allclose(found[0], losses @ counts, rtol=IMPORTANCES)
+        assert_allclose(found[1], losses.sum(axis=0), rtol=IMPORTANCES)
 
     def test_least_squares_on_its_own_rows_gives_twice_the_explained_variance(self):
         # PFI = 2 b^2 s^2 + 2 b cov(x, residual), and residuals are uncorrelated with x.
         model, rows, y = fit("LinearRegression")
         found = pi.FittedModel(model, rows, y, engine="linear").pfi().params
         expected = 2 * model.coef_**2 * rows.var(axis=0, ddof=1)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
+        assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
 
     def test_a_large_mean_of_a_feature_costs_no_digits(self):
         y = Y["number"]
@@ -252,7 +251,7 @@ class TestSquaredLoss:
         far = LinearRegression().fit(moved, y)
         found = pi.FittedModel(far, moved, y, engine="linear").pfi().params
         expected = 2 * far.coef_**2 * moved.var(axis=0, ddof=1)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)  # 1e4 x rounding unit
+        assert_allclose(found, expected, rtol=0, atol=1e-10)  # 1e4 x rounding unit
 
     def test_a_group_moves_jointly(self):
         model, rows, y = fit("LinearRegression")
@@ -354,8 +353,8 @@ class TestFormulas:
             for e in ("auto", "batched")
         )
         assert exact.engine.name == "linear, exact"
-        np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
-        np.testing.assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
+        assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
+        assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
 
 
 @pytest.fixture
@@ -398,7 +397,7 @@ class TestFormulaic:
             assert fitted.pfi().engine.name == "batched"
             means = [results.predict(data.assign(a=value)).mean() for value in (-0.5, 0.5)]
             curve = fitted.pd("a", grid=[-0.5, 0.5])
-            np.testing.assert_allclose(curve.params, means, rtol=1e-12)
+            assert_allclose(curve.params, means, rtol=1e-12)
         else:
             equal_model(results, data, "number")
 
@@ -444,7 +443,7 @@ def test_losses_by_pieces_are_summed_by_sorting(name: str, shift: float):
         found, loss = asked.summed_losses(y, NAMED[name]), NAMED[name]
         expected = FeatureWhatIf.summed_losses(asked, y, loss)
         for one, other in zip(found, expected, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-9 if shift else 1e-12)
+            assert_allclose(one, other, rtol=1e-9 if shift else 1e-12)
 
 
 def test_a_row_on_the_border_of_two_classes_is_no_error_of_rounding():

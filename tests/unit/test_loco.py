@@ -15,6 +15,8 @@ import statsmodels.api as sm
 from by_refit import estimates_of, refits_of
 from fits import fit_of, words_of
 from joblib import parallel_config
+from numpy.testing import assert_allclose, assert_array_equal
+from pandas.testing import assert_frame_equal, assert_series_equal
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import (
@@ -49,7 +51,7 @@ def learner(data: pd.DataFrame, estimator, formula: str = FORMULA, **options):
 def each(fit: pi.LearnerResults, results: pi.EstimandResults) -> Iterator[tuple[Refit, Any]]:
     """Pair every refit, those in pairs included, with its estimate."""
     found = [one.estimate for one in refits_of(fit, results)]
-    np.testing.assert_array_equal([one.value for one in found], results.replicates.tally.values)
+    assert_array_equal([one.value for one in found], results.replicates.tally.values)
     yield from zip(fit.analysis.refits, found, strict=True)
 
 
@@ -71,8 +73,8 @@ def test_least_squares_equals_a_loop_over_all_refits(data: pd.DataFrame):
             beta = np.linalg.lstsq(X[train], y[train])[0]
             losses.append((y[rows] - X[rows] @ beta) ** 2)
         apart = np.column_stack(losses[1:]) - losses[0][:, None]
-        np.testing.assert_allclose(estimate.rows, apart, atol=EXACT)
-        np.testing.assert_allclose(estimate.value, apart.mean(axis=0), atol=EXACT)
+        assert_allclose(estimate.rows, apart, atol=EXACT)
+        assert_allclose(estimate.value, apart.mean(axis=0), atol=EXACT)
         assert estimate.donors is None
     assert (found.mcse == 0).all()
 
@@ -138,7 +140,7 @@ def test_it_is_the_comparison_with_the_learner_without_it(data: pd.DataFrame, ca
         tests = ["std_error_null", "statistic", "p_value"]
         assert found[tests].isna().all(axis=None)
         found, expected = found.drop(columns=tests), expected.drop(columns=tests)
-    np.testing.assert_allclose(found.to_numpy(), expected.to_numpy(), rtol=1e-9, atol=EXACT)
+    assert_allclose(found.to_numpy(), expected.to_numpy(), rtol=1e-9, atol=EXACT)
 
 
 def error_of_mean(answer: pi.EstimandResults) -> np.ndarray:
@@ -151,9 +153,7 @@ def test_seeds_of_the_estimator_are_kept_if_refits_kept_them(data: pd.DataFrame)
     forest = RandomForestRegressor(3, random_state=7)
     whole = learner(data, forest, "y ~ x + z").fit(PLAN, seed=3, reseed=False)
     rest = learner(data, forest, "y ~ z").fit(PLAN, seed=3, reseed=False)
-    np.testing.assert_allclose(
-        whole.loco("x").params, pi.compare(rest, whole).params, rtol=0, atol=EXACT
-    )
+    assert_allclose(whole.loco("x").params, pi.compare(rest, whole).params, rtol=0, atol=EXACT)
     again = learner(data, forest, "y ~ x + z").fit(PLAN, seed=3, reseed=False)
     assert whole.loco("x").params["x"] == again.loco("x").params["x"]
 
@@ -187,7 +187,7 @@ def test_a_classifier_is_measured_by_its_log_loss(data: pd.DataFrame, estimator)
             own = p[np.arange(len(rows)), np.searchsorted(model.classes_, rows["g"])]
             losses.append(-np.log(np.clip(own, np.finfo(float).eps, 1)))
         expected = np.column_stack(losses[1:]) - losses[0][:, None]
-        np.testing.assert_allclose(estimate.rows, expected, atol=EXACT)
+        assert_allclose(estimate.rows, expected, atol=EXACT)
     assert "LOCO (log loss)" in str(found.summary())
 
 
@@ -204,7 +204,7 @@ def test_expectation_for_gaussian_features_is_exact():
     law[0, 1] = law[1, 0] = 0.6
     root = np.linalg.cholesky(law)
     conditional = 1 / np.diag(np.linalg.inv(law))
-    np.testing.assert_allclose(conditional, [0.64, 0.64, 1, 1])
+    assert_allclose(conditional, [0.64, 0.64, 1, 1])
 
     def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         X = rng.normal(size=(n, 4)) @ root.T
@@ -237,7 +237,7 @@ def test_without_the_only_feature_the_best_constant_predicts(data: pd.DataFrame,
             power = {"squared": 2, "absolute": 1}[name]
             best = np.abs(y[rows] - constant(y[refit.train_rows])) ** power
             own = np.abs(y[rows] - predicted) ** power
-            np.testing.assert_allclose(estimate.rows[:, 0], best - own, atol=EXACT)
+            assert_allclose(estimate.rows[:, 0], best - own, atol=EXACT)
 
 
 def test_without_the_only_feature_classes_have_their_shares(data: pd.DataFrame):
@@ -247,14 +247,14 @@ def test_without_the_only_feature_classes_have_their_shares(data: pd.DataFrame):
         shares = data["g"].iloc[refit.train_rows].value_counts(normalize=True)
         best = -np.log(shares[data["g"].iloc[refit.evaluation.rows]].to_numpy())
         own = losses[refit.number - 1].rows[:, 0]
-        np.testing.assert_allclose(estimate.rows[:, 0], best - own, atol=EXACT)
+        assert_allclose(estimate.rows[:, 0], best - own, atol=EXACT)
 
 
 def test_without_all_features_an_intercept_column_is_left(data: pd.DataFrame):
     # statsmodels models are given the intercept: without x they still learn a mean.
     ols = learner(data, pi.statsmodels_learner(sm.OLS), "y ~ x").fit(PLAN, seed=1)
     own = fit_of("y ~ x", data, LinearRegression(), PLAN)
-    np.testing.assert_allclose(ols.loco().params, own.loco().params, atol=EXACT)
+    assert_allclose(ols.loco().params, own.loco().params, atol=EXACT)
     assert np.isfinite(ols.loco(loss="huber").params).all()
 
 
@@ -276,7 +276,7 @@ def test_the_ratio_is_loss_without_over_loss_with(data: pd.DataFrame):
     difference, ratio = res.loco(), res.loco(relation="ratio")
     losses = res.loss().refit_frame()["loss"]
     expected = 1 + difference.refit_frame().div(losses, axis=0)
-    np.testing.assert_allclose(ratio.refit_frame(), expected, rtol=EXACT)
+    assert_allclose(ratio.refit_frame(), expected, rtol=EXACT)
     assert difference.null is None
     assert ratio.null is None
     perfect = data.assign(y=data["x"])
@@ -324,9 +324,9 @@ def test_half_sample_intervals_are_those_of_squares(data: pd.DataFrame):
     for name, row in taken.iterrows():
         V, V0 = reference.variances(*row[["A", "S", "s2_m", "g", "r"]])
         low, high = reference.limits(row["estimate"], V, np.sqrt(V0), row["M"], 0.05)
-        np.testing.assert_allclose(found.conf_int().loc[name], [low, high], rtol=1e-7)
+        assert_allclose(found.conf_int().loc[name], [low, high], rtol=1e-7)
     tests = found.t_test([f"{x} = {low!r}" for x, low in found.conf_int()[0].items()])
-    np.testing.assert_allclose(tests.pvalue, 0.05, rtol=1e-6)
+    assert_allclose(tests.pvalue, 0.05, rtol=1e-6)
 
 
 def test_halves_see_three_times_the_standard_error_of_noise():
@@ -349,7 +349,7 @@ def test_halves_see_three_times_the_standard_error_of_noise():
     b, e = (one + two) / 2, (one - two) / 2
     for found, law in ((res.loco("z"), b**2 - 3 * e**2), (res.pfi("z"), 2 * (b**2 - e**2))):
         means = found.replicates.of_pairs[..., 0].mean(axis=1)
-        np.testing.assert_allclose(means, law, atol=0.1 * np.std(law))
+        assert_allclose(means, law, atol=0.1 * np.std(law))
 
 
 def test_halves_differ_as_data_sets_do():
@@ -409,7 +409,7 @@ def test_nothing_is_trained_twice(data: pd.DataFrame):
     again = [res.loco("x"), res.loco("z", loss="absolute"), res.loco(["z", "x"], relation="ratio")]
     assert Counting.trained == 2 * PLAN.number
     # NumPy adds the refits of one term and of two in another order, on some processors.
-    np.testing.assert_allclose(again[0].params["x"], first.params["x"], rtol=1e-15 * PLAN.number)
+    assert_allclose(again[0].params["x"], first.params["x"], rtol=1e-15 * PLAN.number)
     res.loco()
     assert Counting.trained == 3 * PLAN.number
 
@@ -419,7 +419,7 @@ def test_the_learner_is_that_of_the_fit_whatever_becomes_of_the_estimator(data: 
     res = fit_of(FORMULA, data, estimator, PLAN)
     expected = learner(data, Ridge(1.0)).fit(PLAN, seed=1).loco().params
     estimator.set_params(alpha=1e6)
-    pd.testing.assert_series_equal(res.loco().params, expected)
+    assert_series_equal(res.loco().params, expected)
 
 
 class Process(RegressorMixin, BaseEstimator):
@@ -443,7 +443,7 @@ def test_training_takes_the_users_backend_which_changes_nothing(
         found = forest.fit(PLAN, seed=3, n_jobs=2).loco().summary_frame()
         numbers = learner(data, Process(), "y ~ x + z").fit(PLAN, seed=1, n_jobs=2)
         numbers.loco()
-    pd.testing.assert_frame_equal(found, expected)
+    assert_frame_equal(found, expected)
     where = {float(p["mean"][0]) for p in numbers.analysis.models.leave_out._predictions.values()}
     assert (where == {os.getpid()}) == here
 
@@ -451,7 +451,7 @@ def test_training_takes_the_users_backend_which_changes_nothing(
 def test_a_feature_is_the_same_whatever_else_is_asked_for(data: pd.DataFrame):
     forest = learner(data, RandomForestRegressor(3), "y ~ x + z + g")
     among, alone = forest.fit(PLAN, seed=3).loco(), forest.fit(PLAN, seed=3).loco("z")
-    pd.testing.assert_frame_equal(alone.summary_frame(), among.summary_frame().loc[["z"]])
+    assert_frame_equal(alone.summary_frame(), among.summary_frame().loc[["z"]])
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

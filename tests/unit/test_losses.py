@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fits import fit_of
+from numpy.testing import assert_allclose
 from scipy import optimize
 from sklearn import metrics
 from sklearn.ensemble import RandomForestClassifier
@@ -60,7 +61,7 @@ def test_mean_loss_equals_scikit_learns_metric(
 def test_huber_is_squared_near_zero_and_absolute_far_away():
     r = np.array([-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0])
     expected = np.where(np.abs(r) <= 1, r**2 / 2, np.abs(r) - 0.5)
-    np.testing.assert_allclose(LOSSES["huber"](r, np.zeros(7)), expected, atol=SAME)
+    assert_allclose(LOSSES["huber"](r, np.zeros(7)), expected, atol=SAME)
 
 
 def test_log_loss_of_a_certain_mistake_is_large_but_finite():
@@ -105,7 +106,7 @@ def test_the_class_shares_are_the_best_constant_probabilities(name: str):
     loss = LOSSES[name]
     assert loss.constant is not None
     best = loss.constant(CODES)
-    np.testing.assert_allclose(best, np.bincount(CODES.astype(int)) / N)
+    assert_allclose(best, np.bincount(CODES.astype(int)) / N)
     smallest = loss(CODES, np.broadcast_to(best, (N, 3))).mean()
     for other in rng.dirichlet([1, 1, 1], size=50):
         assert loss(CODES, np.broadcast_to(other, (N, 3))).mean() >= smallest
@@ -159,8 +160,8 @@ def test_a_function_is_a_loss(data: pd.DataFrame):
         (classification(data), log_by_hand, "log"),
     ]:
         found, expected = results.pfi(loss=by_hand), results.pfi(loss=name)
-        np.testing.assert_allclose(found.params, expected.params, atol=SAME)
-        np.testing.assert_allclose(results.loss(by_hand).params, results.loss(name).params)
+        assert_allclose(found.params, expected.params, atol=SAME)
+        assert_allclose(results.loss(by_hand).params, results.loss(name).params)
         assert by_hand.__name__ in str(found.summary())
 
 

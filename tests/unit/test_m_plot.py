@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 
@@ -36,7 +37,7 @@ def test_on_a_full_factorial_it_is_the_partial_dependence():
     data["y"] = data["b"] * (data["a"] == "v") + data["b"] * data["c"]
     full = fitted(data, "y ~ a * b * c")
     for name in "abc":
-        np.testing.assert_allclose(full.m_plot(name).params, full.pd(name).params, atol=EXACT)
+        assert_allclose(full.m_plot(name).params, full.pd(name).params, atol=EXACT)
 
 
 def test_of_a_level_it_is_the_mean_prediction_of_its_rows(normal: pd.DataFrame):
@@ -45,9 +46,9 @@ def test_of_a_level_it_is_the_mean_prediction_of_its_rows(normal: pd.DataFrame):
     predictions = pd.Series(refit.predictor(refit.design.encode(normal[["x", "z", "g"]])))
     groups = predictions.groupby(normal["g"])
     result = model.m_plot("g")
-    np.testing.assert_allclose(result.params, groups.mean(), atol=EXACT)
+    assert_allclose(result.params, groups.mean(), atol=EXACT)
     spread = groups.std(ddof=0) / np.sqrt(groups.size())
-    np.testing.assert_allclose(result.bse, spread * np.sqrt(1500 / 1499), rtol=1e-6)
+    assert_allclose(result.bse, spread * np.sqrt(1500 / 1499), rtol=1e-6)
 
 
 def test_of_normal_features_the_slope_has_the_others_share(normal: pd.DataFrame):
@@ -58,9 +59,9 @@ def test_of_normal_features_the_slope_has_the_others_share(normal: pd.DataFrame)
         (model.m_plot("x", grid=grid), 0.15),
         (model.pd("x", sampler="conditional", grid=grid), 0.15),
     ):
-        np.testing.assert_allclose(np.diff(result.params), 2.6, atol=tolerance)
+        assert_allclose(np.diff(result.params), 2.6, atol=tolerance)
         assert (result.bse > 0).all()
-    np.testing.assert_allclose(np.diff(model.pd("x", grid=grid).params), 1, atol=0.01)
+    assert_allclose(np.diff(model.pd("x", grid=grid).params), 1, atol=0.01)
 
 
 def test_a_line_is_kept_as_it_is(normal: pd.DataFrame):
@@ -68,7 +69,7 @@ def test_a_line_is_kept_as_it_is(normal: pd.DataFrame):
     model = fitted(normal, "y ~ x")
     for span in (0.05, 0.5, 1):
         result = model.m_plot("x", points=6, span=span)
-        np.testing.assert_allclose(result.params, model.pd("x", points=6).params, atol=1e-9)
+        assert_allclose(result.params, model.pd("x", points=6).params, atol=1e-9)
 
 
 def test_it_is_a_weighted_least_squares_fit(normal: pd.DataFrame):
@@ -95,9 +96,9 @@ def test_contributions_are_influences(normal: pd.DataFrame):
     lines = [_local_line(values[i], away[i], weights[i]) for i in (np.arange(n), many)]
     means = [Estimate.of_rows(away[i], weights[i]) for i in (np.arange(n), many)]
     for once, more in (lines, means):
-        np.testing.assert_allclose(once.rows.mean(axis=0), once.value, atol=EXACT)
+        assert_allclose(once.rows.mean(axis=0), once.value, atol=EXACT)
         moved = (more.value - once.value) * len(many)
-        np.testing.assert_allclose(moved, once.rows[3] - once.value, atol=0.01)
+        assert_allclose(moved, once.rows[3] - once.value, atol=0.01)
 
 
 def test_conditional_pd_of_a_level_weights_rows_by_its_probability():
@@ -136,7 +137,7 @@ def test_classes_refits_and_tables(normal: pd.DataFrame):
     results = learner.fit(pi.HalfSampling(2), seed=1)
     for result in (results.m_plot("x", points=4), results.pd("x", sampler="residual", points=4)):
         sums = result.params.to_numpy().reshape(3, 4).sum(axis=0)
-        np.testing.assert_allclose(sums, 1, atol=1e-9)
+        assert_allclose(sums, 1, atol=1e-9)
         assert "`x`" in str(result.summary())
 
 

@@ -11,6 +11,7 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
@@ -130,18 +131,18 @@ def test_intervals_of_positive_means_are_symmetric_on_the_logarithmic_scale(
     quantile = stats.t.isf(0.025, curve.df_resid) if curve.use_t else stats.norm.isf(0.025)
     half = quantile * curve.bse / curve.params
     limits = np.column_stack([curve.params * np.exp(-half), curve.params * np.exp(half)])
-    np.testing.assert_allclose(curve.conf_int(), limits, rtol=1e-10)
+    assert_allclose(curve.conf_int(), limits, rtol=1e-10)
     assert "symmetric on the log scale" in " ".join(curve.summary().as_text().split())
 
 
 def test_positive_predictions_are_no_statement(data: pd.DataFrame):
     curve = _fit(data.assign(cost=data["cost"] + 50), LinearRegression(), "cost").pd("g")
     assert (curve.params > 40).all()
-    np.testing.assert_allclose(curve.conf_int().mean(axis=1), curve.params)
+    assert_allclose(curve.conf_int().mean(axis=1), curve.params)
     near = _fit(data).m_plot("x", grid=[-1, 0])  # a local line, which may leave the range
-    np.testing.assert_allclose(near.conf_int().mean(axis=1), near.params)
+    assert_allclose(near.conf_int().mean(axis=1), near.params)
     slope = _fit(data).slopes("x", grid=[0])
-    np.testing.assert_allclose(slope.conf_int().mean(axis=1), slope.params)
+    assert_allclose(slope.conf_int().mean(axis=1), slope.params)
 
 
 def test_no_lower_limit_of_a_rare_count_is_below_0():
@@ -174,7 +175,7 @@ def test_the_default_loss_is_the_deviance_of_the_family(
     assert {table.fit.name for table in tables} == {loss}
     assert {table.fit.share_name for table in tables} == {"R²" if loss[0] == "s" else "D²"}
     named = loss.split(maxsplit=1)[0].lower()
-    np.testing.assert_array_equal(results.pfi("x").params, results.pfi("x", loss=named).params)
+    assert_array_equal(results.pfi("x").params, results.pfi("x", loss=named).params)
 
 
 def test_a_fitted_model_has_the_deviance_of_its_family(data: pd.DataFrame):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fits import fit_of, model_of
+from numpy.testing import assert_allclose
 from sklearn import metrics as sk
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -63,7 +64,7 @@ def test_values_on_the_rows_of_each_refit_are_scikit_learns(classes, name: str):
     metric, expected = OF_CLASSES[name]
     values = [expected(c.y, c.whatif.factual) for c in classes.analysis.cases]
     result = classes.metric(metric)
-    np.testing.assert_allclose(result.refit_frame().iloc[:, 0], values, rtol=1e-12)
+    assert_allclose(result.refit_frame().iloc[:, 0], values, rtol=1e-12)
     assert result.params.iloc[0] == pytest.approx(np.mean(values), rel=1e-12)
 
 
@@ -80,7 +81,7 @@ def test_values_on_the_rows_of_each_refit_are_scikit_learns(classes, name: str):
 )
 def test_values_for_numbers_are_scikit_learns(numbers, metric, expected):
     values = [expected(c.y, c.whatif.factual) for c in numbers.analysis.cases]
-    np.testing.assert_allclose(numbers.metric(metric).refit_frame().iloc[:, 0], values, rtol=1e-12)
+    assert_allclose(numbers.metric(metric).refit_frame().iloc[:, 0], values, rtol=1e-12)
 
 
 def fitted() -> tuple[Any, FloatArray, FloatArray]:
@@ -130,7 +131,7 @@ def test_scikit_learns_metrics_of_numbers_have_formulas(metric):
     value, influences = score(y, prediction)
     expected, changes = jackknife(y, prediction)
     assert value == pytest.approx(expected, rel=1e-12)
-    np.testing.assert_allclose(influences, changes, rtol=1e-2, atol=1e-3 * np.std(changes))
+    assert_allclose(influences, changes, rtol=1e-2, atol=1e-3 * np.std(changes))
 
 
 def test_options_of_a_function_are_not_lost():
@@ -294,9 +295,9 @@ def test_importance_by_a_function_is_that_of_the_metric(numbers):
     by_name = numbers.pfi(metric="mae", permutations=2)
     by_function = numbers.pfi(metric=sk.mean_absolute_error, permutations=2)
     by_scorer = numbers.pfi(metric="neg_mean_absolute_error", permutations=2)
-    np.testing.assert_allclose(by_function.params, by_name.params, rtol=1e-12)
-    np.testing.assert_allclose(by_scorer.params, by_name.params, rtol=1e-12)
-    np.testing.assert_allclose(by_function.bse, by_name.bse, rtol=1e-6)
+    assert_allclose(by_function.params, by_name.params, rtol=1e-12)
+    assert_allclose(by_scorer.params, by_name.params, rtol=1e-12)
+    assert_allclose(by_function.bse, by_name.bse, rtol=1e-6)
 
 
 def no_direction(y: FloatArray, prediction: FloatArray) -> float:

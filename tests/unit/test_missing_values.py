@@ -9,6 +9,7 @@ import pytest
 import statsmodels.api as sm
 import xgboost
 from fits import words_of
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
@@ -174,7 +175,7 @@ def test_texts_in_frames_have_advice(data: pd.DataFrame):
 def test_drop_is_the_same_as_no_such_rows(data: pd.DataFrame):
     some = learner(data, "y ~ x + z", FOREST, missing="drop").fit(PLAN, seed=1)
     whole = learner(data.dropna(subset=["x", "z", "y"]), "y ~ x + z", FOREST).fit(PLAN, seed=1)
-    np.testing.assert_array_equal(some.pfi().params, whole.pfi().params)
+    assert_array_equal(some.pfi().params, whole.pfi().params)
 
 
 def test_keep_needs_a_learner_that_takes_them(data: pd.DataFrame):
@@ -211,9 +212,7 @@ class TestMatrices:
         made = learner(data, "y ~ x + I(x**2) + np.exp(x) + x:z + z", FOREST)
         matrix = made.design.encode(made.population.variables)
         assert made.population.nobs == N - 1
-        np.testing.assert_array_equal(
-            np.isnan(matrix).any(axis=1), made.population.variables["x"].isna()
-        )
+        assert_array_equal(np.isnan(matrix).any(axis=1), made.population.variables["x"].isna())
         assert np.isfinite(made.fit(PLAN, seed=0).pfi().params).all()
 
     @pytest.mark.parametrize(
@@ -318,7 +317,7 @@ class TestEstimands:
 
         curve = pi.FittedModel(predict, data[["x", "z"]], missing="keep").m_plot("x", points=5)
         assert "3 of 60 rows lack `x`" in words_of(curve)
-        np.testing.assert_allclose(curve.params, grid_of(curve), atol=1e-9)
+        assert_allclose(curve.params, grid_of(curve), atol=1e-9)
 
     def test_adjusted_importance_says_what_it_lacks(self, results: pi.LearnerResults):
         table = results.amvim(method="additive")

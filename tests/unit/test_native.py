@@ -11,6 +11,7 @@ import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost
 from fits import model_of, words_of
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     HistGradientBoostingRegressor,
@@ -56,7 +57,7 @@ def assert_equal_vip(found: pi.EstimandResults, name: str, tolerance: float = VI
     values = found.params.rename(vip_name)
     assert set(values.index) == set(expected.index)
     values = values[expected.index]
-    np.testing.assert_allclose(values.abs(), expected["Importance"], rtol=0, atol=tolerance)
+    assert_allclose(values.abs(), expected["Importance"], rtol=0, atol=tolerance)
     assert (np.where(values > 0, "POS", "NEG") == expected["Sign"]).all()
 
 
@@ -105,16 +106,16 @@ def nnet() -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("function", [olden, garson])
 def test_weights_of_a_network_equal_neuralnettools(function: object):
     expected = pd.read_csv(DATA / f"vip/model_nnet_{function.__name__}.csv")["Importance"]
-    np.testing.assert_allclose(function(*nnet()), expected, rtol=0, atol=VIP)
+    assert_allclose(function(*nnet()), expected, rtol=0, atol=VIP)
 
 
 def test_garson_by_hand_and_its_laws():
     w = np.array([[1.0, -2.0, 0.0], [3.0, 2.0, 0.0]])
     found = garson(w, [1.0, -5.0, 2.0])  # the third unit is not connected
-    np.testing.assert_allclose(found, [(1 / 4 + 1 / 2) / 2, (3 / 4 + 1 / 2) / 2], rtol=EXACT)
+    assert_allclose(found, [(1 / 4 + 1 / 2) / 2, (3 / 4 + 1 / 2) / 2], rtol=EXACT)
     both = garson(w, np.array([[1.0, 2.0], [1.0, 0.0], [1.0, 1.0]]))
-    np.testing.assert_allclose(both.sum(axis=0), 1, rtol=EXACT)
-    np.testing.assert_allclose(both[:, 1], [1 / 4, 3 / 4], rtol=EXACT)
+    assert_allclose(both.sum(axis=0), 1, rtol=EXACT)
+    assert_allclose(both[:, 1], [1 / 4, 3 / 4], rtol=EXACT)
     assert (garson(np.zeros((2, 2)), [1.0, 1.0]) == 0).all()
     with pytest.raises(OptionError, match="`w_in` must have one row per input"):
         olden(w, [1.0, 2.0])
@@ -127,7 +128,7 @@ def test_networks_of_scikit_learn():
     model = pi.FittedModel(network.fit(X, X["a"] - X["b"]), X)
     default = model.native_importance()
     w_in, w_out = network.coefs_
-    np.testing.assert_allclose(default.params, (w_in @ w_out)[:, 0], rtol=EXACT)
+    assert_allclose(default.params, (w_in @ w_out)[:, 0], rtol=EXACT)
     assert default.params["a"] > 0 > default.params["b"]
     assert model.native_importance("garson").params.sum() == pytest.approx(1)
     labels = np.array(list("uvw"))[np.digitize(X["a"], [-0.5, 0.5])]
@@ -136,7 +137,7 @@ def test_networks_of_scikit_learn():
     ).fit(X, labels)
     found = pi.FittedModel(several, X, labels).native_importance("garson").params
     assert found.index.tolist() == [f"{c}: {n}" for c in "uvw" for n in "abc"]
-    np.testing.assert_allclose(found.to_numpy().reshape(3, 3).sum(axis=1), 1, rtol=EXACT)
+    assert_allclose(found.to_numpy().reshape(3, 3).sum(axis=1), 1, rtol=EXACT)
 
 
 def test_impurity_adds_up_the_columns_of_a_variable(data: pd.DataFrame):
@@ -145,7 +146,7 @@ def test_impurity_adds_up_the_columns_of_a_variable(data: pd.DataFrame):
     own = pd.Series(forest.feature_importances_, index=design.columns)
     by_hand = {"x": own["x"], "z": own["z"], "g": own.filter(like="g[").sum()}
     params = found.native_importance().params
-    np.testing.assert_allclose(params[list(by_hand)], list(by_hand.values()), rtol=EXACT)
+    assert_allclose(params[list(by_hand)], list(by_hand.values()), rtol=EXACT)
     assert params.sum() == pytest.approx(1)
     both = (
         model_of("y ~ x + z + g", data, RandomForestRegressor(20), groups={"both": ["x", "z"]})
@@ -159,7 +160,7 @@ def test_a_column_of_two_variables_counts_for_both(data: pd.DataFrame):
     learner = pi.Learner.from_formula("y ~ x + x:z", data, DecisionTreeRegressor(max_depth=3))
     found = learner.fit_model(seed=1).native_importance().params
     (tree,) = (r.predictor.estimator for r in learner.fit_model(seed=1).analysis.refits)
-    np.testing.assert_allclose(found, [1.0, tree.feature_importances_[1]], rtol=EXACT)
+    assert_allclose(found, [1.0, tree.feature_importances_[1]], rtol=EXACT)
 
 
 def test_which_inputs_of_a_pipeline_a_variable_drives(data: pd.DataFrame):
@@ -197,13 +198,13 @@ def test_coefficients_of_several_classes(data: pd.DataFrame):
     model = three.analysis.refits[0].predictor.estimator
     assert raw.exog_names == [f"{c}: {n}" for c in ("lo", "mid", "hi") for n in ("x", "z")]
     order = [list(model.classes_).index(c) for c in ("lo", "mid", "hi")]
-    np.testing.assert_allclose(raw.params, model.coef_[order].ravel(), rtol=EXACT)
+    assert_allclose(raw.params, model.coef_[order].ravel(), rtol=EXACT)
     logit = pi.Learner.from_formula("k ~ x + z", data, pi.statsmodels_learner(sm.MNLogit))
     z = logit.fit_model().native_importance()
     results = logit.fit_model().analysis.refits[0].predictor.estimator.results_
     # Two classes against the first in statsmodels' order, which is alphabetical.
     assert z.exog_names == ["lo: x", "lo: z", "mid: x", "mid: z"]
-    np.testing.assert_allclose(z.params, results.tvalues[1:].T.ravel(), rtol=EXACT)
+    assert_allclose(z.params, results.tvalues[1:].T.ravel(), rtol=EXACT)
     vote = model_of("k ~ x + z", data, SVC(kernel="linear"))
     with pytest.raises(OptionError, match="has no weights of its own for each of its classes"):
         vote.native_importance()
@@ -229,7 +230,7 @@ def test_one_model_has_no_interval_and_says_why_refits_have_one(data: pd.DataFra
     over = res.native_importance()
     assert (over.bse > 0).all()
     values = [r.predictor.estimator.results_.tvalues[1:] for r in res.refits if r.group is None]
-    np.testing.assert_allclose(over.params, np.mean(values, axis=0)[[0, 1, 2, 3]], rtol=1e-9)
+    assert_allclose(over.params, np.mean(values, axis=0)[[0, 1, 2, 3]], rtol=1e-9)
     raw = res.native_importance("raw")
     assert raw.null == 0
     assert np.isfinite(raw.pvalues).all()
@@ -265,7 +266,7 @@ def test_a_machine_for_two_classes_has_its_weights():
     y = np.where(X["a"] > X["b"], "yes", "no")
     model = SVC(kernel="linear").fit(X, y)
     found = pi.FittedModel(model, X, y).native_importance("raw")
-    np.testing.assert_array_equal(found.params, model.coef_[0])
+    assert_array_equal(found.params, model.coef_[0])
 
 
 def test_statistics_of_a_pipelines_last_step_are_named_by_it():
@@ -276,5 +277,5 @@ def test_statistics_of_a_pipelines_last_step_are_named_by_it():
         found = model_of("y ~ a + b", data, estimator).native_importance("stat")
         expected_label = "t"
         expected = sm.OLS(data["y"], sm.add_constant(data[["a", "b"]])).fit().tvalues[1:]
-        np.testing.assert_allclose(found.params, expected, rtol=1e-9)
+        assert_allclose(found.params, expected, rtol=1e-9)
         assert found.estimand.words.label == expected_label

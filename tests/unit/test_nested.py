@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from by_refit import refits_of
 from fits import fit_of, words_of
+from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -119,9 +120,7 @@ def test_the_formula_is_that_of_the_algorithm(
     )
     replicates = Replicates.of(refits, correction=0.0)
     found = COV_TYPES["nested-cv"](replicates)
-    np.testing.assert_allclose(
-        found.cov, expected**2 * np.outer(terms, terms), rtol=1e-10, atol=1e-15
-    )
+    assert_allclose(found.cov, expected**2 * np.outer(terms, terms), rtol=1e-10, atol=1e-15)
     assert found.df == np.inf
 
 
@@ -143,7 +142,7 @@ def test_refits_that_differ_have_the_standard_error_of_the_algorithm():
     assert loss.bse.iloc[0] == pytest.approx(expected, rel=1e-10)
     half = stats.norm.isf(0.025) * expected
     limits = loss.conf_int().to_numpy()[0]
-    np.testing.assert_allclose(limits, loss.params.iloc[0] + np.array([-half, half]))
+    assert_allclose(limits, loss.params.iloc[0] + np.array([-half, half]))
 
 
 def test_simultaneous_intervals_are_wider_and_normal(fitted: pi.LearnerResults):
@@ -180,7 +179,7 @@ def test_folds_whose_inner_refits_failed_do_not_count(data: pd.DataFrame):
     full = dropped(data, set(), repeats=2)
     first = Replicates.of(refits_of(full, full.loss())[:9])
     expected = COV_TYPES["nested-cv"](first)
-    np.testing.assert_allclose(found.variance.cov, expected.cov, rtol=1e-12)
+    assert_allclose(found.variance.cov, expected.cov, rtol=1e-12)
     assert "trained on 67% of the data" in found.variance.note
 
 
@@ -224,9 +223,7 @@ def test_comparisons_are_paired_in_every_fold(data: pd.DataFrame, fitted):
     first, second = fitted.loss().replicates.folds[5], other.loss().replicates.folds[5]
     mine = found.replicates.folds[5]
     assert mine.outer.value == pytest.approx(first.outer.value - second.outer.value)
-    np.testing.assert_allclose(
-        mine.inner[1].rows, first.inner[1].rows - second.inner[1].rows, rtol=1e-12
-    )
+    assert_allclose(mine.inner[1].rows, first.inner[1].rows - second.inner[1].rows, rtol=1e-12)
 
 
 def test_classifiers_have_every_class_in_training(data: pd.DataFrame):

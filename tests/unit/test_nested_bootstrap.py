@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from fits import fit_of
 from hypothesis import given, settings
+from numpy.testing import assert_array_equal
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
@@ -65,7 +66,7 @@ def test_every_split_is_of_one_bootstrap_sample(n: int, seed: int, fraction: flo
         assert len(drawn) == n
         assert set(drawn) <= set(range(n))
         for part in parts:
-            np.testing.assert_array_equal(both(part), drawn)
+            assert_array_equal(both(part), drawn)
             shared = set(part.train.rows) & set(part.evaluation.rows)
             if split_by == "row":
                 assert not shared
@@ -88,7 +89,7 @@ def test_a_row_drawn_twice_trains_or_evaluates_twice(split_by):
         assert part.evaluation.nobs > part.n_evaluation
         assert part.train.nobs > part.n_train
         assert part.train.y is not None
-        np.testing.assert_array_equal(part.train.y, part.train.rows)
+        assert_array_equal(part.train.y, part.train.rows)
 
 
 def test_shares_of_rows_and_of_leaked_copies_are_those_of_the_law():
@@ -140,8 +141,8 @@ def test_bootstrap_samples_depend_neither_on_the_splits_nor_on_how_they_are_made
         pi.NestedBootstrap(3, 2, fraction=0.5, split_by="copy"),
     ]
     drawn = [[both(parts[0]) for parts in parts_of(plan, 30, seed=7)][:3] for plan in plans]
-    np.testing.assert_array_equal(drawn[0], drawn[1])
-    np.testing.assert_array_equal(drawn[0], drawn[2])
+    assert_array_equal(drawn[0], drawn[1])
+    assert_array_equal(drawn[0], drawn[2])
     other = [both(parts[0]) for parts in parts_of(plans[0], 30, seed=8)]
     assert not np.array_equal(drawn[0], other)
 

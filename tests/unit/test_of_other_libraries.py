@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
 import pyinterp as pi
 from pyinterp.errors import PredictionError
@@ -37,8 +38,8 @@ def test_effects_of_glum_have_the_delta_method_of_its_covariance():
     line = glum().fit(X, Y, store_covariance_matrix=True)
     ame = pi.FittedModel(line, X[["b", "a"]], Y).ame()
     assert ame.cov_type == "delta"
-    np.testing.assert_allclose(ame.params[["a", "b"]], line.coef_, rtol=1e-8)
-    np.testing.assert_allclose(ame.bse[["a", "b"]], line.std_errors()[1:], rtol=1e-8)
+    assert_allclose(ame.params[["a", "b"]], line.coef_, rtol=1e-8)
+    assert_allclose(ame.bse[["a", "b"]], line.std_errors()[1:], rtol=1e-8)
 
     counts = glum(family="poisson").fit(X, np.round(3 * Y), store_covariance_matrix=True)
     ame = pi.FittedModel(counts, X).ame()
@@ -85,7 +86,7 @@ def test_distributions_of_ngboost_are_read(family: str):
     read = predictive(Predictor.of(model), X[:1])
     assert read.distribution is not None
     ours = read.distribution.log_density(np.asarray(y, dtype=float), read(X))
-    np.testing.assert_allclose(ours, log(np.asarray(y)), rtol=1e-8)
+    assert_allclose(ours, log(np.asarray(y)), rtol=1e-8)
 
 
 def test_other_distributions_of_ngboost_are_refused():

@@ -13,6 +13,7 @@ import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost as xgb
 from fits import fit_of, model_of
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
@@ -89,7 +90,7 @@ def test_curves_are_means_at_the_rows_exposures():
     by_hand = smf.glm("c ~ x * g + z", data, family=POISSON, exposure=data["e"]).fit()
     curve = res.pd("x", grid=[-1.0, 0.5])
     expected = [by_hand.predict(data.assign(x=x), exposure=data["e"]).mean() for x in (-1.0, 0.5)]
-    np.testing.assert_allclose(curve.params, expected, rtol=1e-9)
+    assert_allclose(curve.params, expected, rtol=1e-9)
     of_exposure = res.pd("log(e)", grid=[1.0]).params.iloc[0]
     assert of_exposure == pytest.approx(by_hand.predict(data, offset=np.ones(90)).mean(), rel=1e-9)
     assert list(res.pd(points=2)) == ["x", "z", "g"]
@@ -110,8 +111,8 @@ def test_the_linear_engine_is_exact(model: str):
     ]
     for ask in (lambda r: r.pfi(), lambda r: r.pd("x"), lambda r: r.loco("x")):
         one, other = map(ask, results)
-        np.testing.assert_allclose(one.params, other.params, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(one.bse, other.bse, rtol=1e-8, atol=1e-12)
+        assert_allclose(one.params, other.params, rtol=1e-9, atol=1e-12)
+        assert_allclose(one.bse, other.bse, rtol=1e-8, atol=1e-12)
 
 
 def test_a_model_without_a_feature_keeps_the_offset():
@@ -126,7 +127,7 @@ def test_a_model_without_a_feature_keeps_the_offset():
             losses.append(poisson_loss(rows["c"], by_hand.predict(rows, exposure=rows["e"])))
         differences.append(losses[0] - losses[1])
     got = loco.loco("x", loss="poisson").refit_frame().iloc[:, 0]
-    np.testing.assert_allclose(got, differences, rtol=1e-8)
+    assert_allclose(got, differences, rtol=1e-8)
 
 
 BOOSTED = {
@@ -193,12 +194,12 @@ def test_frequencies_subsets_and_missing_exposures():
     )
     rows = data.loc[np.repeat(data.index, data["w"])].reset_index(drop=True)
     repeated = model_of("c ~ x + z", rows, glm(), exposure="e")
-    np.testing.assert_array_equal(weighted.pfi().params, repeated.pfi().params)
+    assert_array_equal(weighted.pfi().params, repeated.pfi().params)
     assert repeated.analysis.context.dropped_rows == data["w"][[3, 7]].sum()
 
     subset = pi.Learner.from_formula("c ~ x + z", data, glm(), exposure=data["e"], subset="x > 0")
     part = data[data["x"] > 0]
-    np.testing.assert_array_equal(
+    assert_array_equal(
         subset.fit_model().pfi().params,
         model_of("c ~ x + z", part, glm(), exposure=part["e"]).pfi().params,
     )
@@ -217,11 +218,11 @@ def test_new_rows_have_their_exposure():
     data = counts()
     res = fit_of("c ~ x + z", data, glm(), FOLDS, exposure="e")
     new = data[["x", "z", "e"]].head(4)
-    np.testing.assert_allclose(res.predict(new.assign(e=2 * new["e"])), 2 * res.predict(new))
+    assert_allclose(res.predict(new.assign(e=2 * new["e"])), 2 * res.predict(new))
     with pytest.raises(DataError, match="New rows must have the offset as column `e`"):
         res.predict(new[["x", "z"]])
     again = pickle.loads(pickle.dumps(res))  # noqa: S301 - our own bytes
-    np.testing.assert_array_equal(again.pfi().params, res.pfi().params)
+    assert_array_equal(again.pfi().params, res.pfi().params)
     assert "offset log(e)" in str(res.pfi().summary())
 
 
@@ -305,13 +306,11 @@ def test_learners_of_rates_are_weighted_by_exposure(name: str):
             return model.predict(frame[["x", "z"]].to_numpy()) / unit
 
         mean = rate(rows) * rows["e"]
-        np.testing.assert_allclose(losses.iloc[k], poisson_loss(rows["c"], mean), rtol=1e-10)
+        assert_allclose(losses.iloc[k], poisson_loss(rows["c"], mean), rtol=1e-10)
         for j, x in enumerate((-1.0, 0.5)):
             moved = rate(rows.assign(x=x))
-            np.testing.assert_allclose(curves[k, j], (moved * rows["e"]).mean(), rtol=1e-10)
-            np.testing.assert_allclose(
-                rates.refit_frame().to_numpy()[k, j], moved.mean(), rtol=1e-10
-            )
+            assert_allclose(curves[k, j], (moved * rows["e"]).mean(), rtol=1e-10)
+            assert_allclose(rates.refit_frame().to_numpy()[k, j], moved.mean(), rtol=1e-10)
     assert "rate" in str(rates.summary())
 
 
@@ -321,7 +320,7 @@ def test_a_poisson_model_of_rates_is_that_with_an_offset():
     by_offset = pi.Learner.from_formula("c ~ x + z", data, glm(), exposure="e")
     one, other = (learner.fit_model() for learner in (by_rates, by_offset))
     for ask in (lambda r: r.pd("x"), lambda r: r.pd("x", scale="rate"), lambda r: r.pfi()):
-        np.testing.assert_allclose(ask(one).params, ask(other).params, rtol=1e-4)
+        assert_allclose(ask(one).params, ask(other).params, rtol=1e-4)
     weights = np.random.default_rng(0).uniform(0.5, 2, len(data))
     both = model_of(
         "c ~ x + z", data, RATES["poisson"], exposure="e", weights=weights, weights_type="sampling"
@@ -331,7 +330,7 @@ def test_a_poisson_model_of_rates_is_that_with_an_offset():
     ).fit()
     rates = by_hand.predict(data.assign(x=0.5), exposure=np.ones(len(data)))
     found = both.pd("x", grid=[0.5], scale="rate").params
-    np.testing.assert_allclose(found, np.average(rates, weights=weights), rtol=1e-4)
+    assert_allclose(found, np.average(rates, weights=weights), rtol=1e-4)
 
 
 def test_the_rate_of_results_of_statsmodels():
@@ -340,7 +339,7 @@ def test_the_rate_of_results_of_statsmodels():
     fitted = pi.FittedModel(results, data, "c", exposure="e")
     found = fitted.pd("x", grid=[-1.0, 0.5], scale="rate")
     expected = [results.predict(data.assign(x=x), exposure=np.ones(90)).mean() for x in (-1.0, 0.5)]
-    np.testing.assert_allclose(found.params, expected, rtol=1e-10)
+    assert_allclose(found.params, expected, rtol=1e-10)
     assert "delta" in str(found.summary())
     plain = pi.FittedModel(smf.glm("c ~ x", data, family=POISSON).fit(), data, "c")
     with pytest.raises(OptionError, match="A rate needs an `exposure`"):
@@ -355,7 +354,7 @@ def test_a_binomial_model_with_an_offset_predicts_classes():
     fitted = pi.FittedModel(results, data, "b", offset="log_e")
     p = results.predict(data, offset=data["log_e"])
     log_loss = -np.where(data["b"] == 1, np.log(p), np.log(1 - p)).mean()
-    np.testing.assert_allclose(fitted.loss().params, log_loss, rtol=1e-10)
+    assert_allclose(fitted.loss().params, log_loss, rtol=1e-10)
     assert fitted.analysis.problem.predictor.classes == (0, 1)
 
 
@@ -364,9 +363,7 @@ def test_a_fitted_model_is_taken_to_predict_rates_and_says_so():
     model = RATES["poisson"].fit(data[["x", "z"]], data["c"] / data["e"], sample_weight=data["e"])
     fitted = pi.FittedModel(model, data, "c", exposure="e")
     mean = model.predict(data[["x", "z"]]) * data["e"]
-    np.testing.assert_allclose(
-        fitted.loss("poisson").params, poisson_loss(data["c"], mean), rtol=1e-10
-    )
+    assert_allclose(fitted.loss("poisson").params, poisson_loss(data["c"], mean), rtol=1e-10)
     assert "is taken to predict rates" in " ".join(str(fitted.pfi().summary()).split())
 
 
@@ -390,4 +387,4 @@ def test_penalized_rates_do_not_depend_on_the_unit_of_exposure(estimator, unit: 
         model_of("claims ~ x", rows, estimator, exposure="years").pd("x", grid=[-1.0, 1.0]).params
         for rows in (data, data.assign(years=unit * data["years"]))
     ]
-    np.testing.assert_allclose(*curves, rtol=1e-6)
+    assert_allclose(*curves, rtol=1e-6)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fits import model_of
+from pandas.testing import assert_series_equal
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 
@@ -46,12 +47,12 @@ def test_all_variables_have_their_curve(model):
     assert list(curves) == ["x", "z", "g"]
     for name, options in {"x": {"grid": [0.1, 0.2]}, "z": {"points": 5}, "g": {}}.items():
         alone = model.pd(name, **options)
-        pd.testing.assert_series_equal(curves[name].params, alone.params)
+        assert_series_equal(curves[name].params, alone.params)
         assert str(curves.summary()).count(f"{name}[") >= len(alone.params)
     assert list(curves.summary_frame()["variable"].unique()) == ["x", "z", "g"]
     assert len(curves.params) == len(curves.bse) == len(curves.to_r()) == 2 + 5 + 2
     copy = pickle.loads(pickle.dumps(curves))  # noqa: S301 - written here
-    pd.testing.assert_series_equal(copy.params, curves.params)
+    assert_series_equal(copy.params, curves.params)
     with pytest.raises(OptionError, match="There is no curve of 'w'"):
         curves["w"]
 
@@ -60,13 +61,13 @@ def test_chosen_variables_have_their_curves(model):
     curves = model.pd(["g", "x"], together=False, points=4, grid={"x": [0.1, 0.2, 0.4]})
     assert isinstance(curves, pi.CurveResults)
     assert list(curves) == ["g", "x"]
-    pd.testing.assert_series_equal(curves["x"].params, model.pd("x", grid=[0.1, 0.2, 0.4]).params)
-    pd.testing.assert_series_equal(curves["g"].bse, model.pd("g").bse)
+    assert_series_equal(curves["x"].params, model.pd("x", grid=[0.1, 0.2, 0.4]).params)
+    assert_series_equal(curves["g"].bse, model.pd("g").bse)
     assert list(curves.summary_frame()["variable"].unique()) == ["g", "x"]
     assert len(list(curves.plot())) == 2
     one = model.pd("z", together=False, points=4)
     assert list(one) == ["z"]
-    pd.testing.assert_series_equal(one.params, model.pd("z", points=4).params)
+    assert_series_equal(one.params, model.pd("z", points=4).params)
     # More than three can't be set together, but each has a curve.
     assert len(model.pd(["x", "z", "g"], points=2).params) == 8
     assert len(model.pd(["x", "z", "g"], together=False, points=2).params) == 6

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import permutation_importance as sklearn_pfi
 from sklearn.linear_model import LinearRegression
@@ -37,7 +38,7 @@ def test_linear_model_has_the_closed_form_of_all_pairs():
         for name, beta in zip(rows, model.coef_, strict=True)
     ]
     found = pi.FittedModel(model, rows, target).pfi(permutations="all")
-    np.testing.assert_allclose(found.params, expected, atol=EXACT, rtol=0)
+    assert_allclose(found.params, expected, atol=EXACT, rtol=0)
     assert (found.mcse == 0).all()
 
 
@@ -80,9 +81,9 @@ def test_all_pairs_equal_the_double_loop_with_both_sides_contributions(case, mem
     D, _ = literal(model, LOSSES[loss], X, coded, members, predict)
     (estimate,) = result.replicates.estimates
     row, donor = np.nanmean(D, axis=1), np.nanmean(D, axis=0)
-    np.testing.assert_allclose(estimate.value, [np.nanmean(D)], atol=1e-12)
-    np.testing.assert_allclose(estimate.rows[:, 0], row, atol=1e-12)
-    np.testing.assert_allclose(estimate.donors[:, 0], donor - donor.mean(), atol=1e-12)
+    assert_allclose(estimate.value, [np.nanmean(D)], atol=1e-12)
+    assert_allclose(estimate.rows[:, 0], row, atol=1e-12)
+    assert_allclose(estimate.donors[:, 0], donor - donor.mean(), atol=1e-12)
     h, n = row + donor, len(X)
     ustat = np.sum((h - h.mean()) ** 2) / (n * (n - 1))
     rows = np.sum((row - row.mean()) ** 2) / (n * (n - 1))
@@ -104,7 +105,7 @@ def test_balanced_permutations(n: int, k: int):
 def test_n_minus_1_balanced_permutations_are_all_pairs():
     X, y = linear_data(30)
     fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=3)
-    np.testing.assert_allclose(
+    assert_allclose(
         fitted.pfi(permutations=29).params, fitted.pfi(permutations="all").params, atol=1e-12
     )
 
@@ -120,8 +121,8 @@ def test_contributions_of_some_permutations_are_those_of_the_pairs_met():
     for i, donors in enumerate(index):
         met[i, donors] = D[i, donors]
     donor = np.nanmean(met, axis=0)
-    np.testing.assert_allclose(estimate.rows[:, 0], np.nanmean(met, axis=1), atol=1e-12)
-    np.testing.assert_allclose(estimate.donors[:, 0], donor - donor.mean(), atol=1e-12)
+    assert_allclose(estimate.rows[:, 0], np.nanmean(met, axis=1), atol=1e-12)
+    assert_allclose(estimate.donors[:, 0], donor - donor.mean(), atol=1e-12)
 
 
 @pytest.mark.parametrize(("permutations", "count"), [(5, 400), (36, 200)])
@@ -201,7 +202,7 @@ def test_ratio_is_switched_over_original_loss():
     fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y)
     loss = fitted.loss().params.iloc[0]
     difference, ratio = fitted.pfi(), fitted.pfi(relation="ratio")
-    np.testing.assert_allclose(ratio.params, 1 + difference.params / loss, rtol=1e-12)
+    assert_allclose(ratio.params, 1 + difference.params / loss, rtol=1e-12)
     assert ratio.null == 1.0
     # Both sides' contributions, by the delta method from those of the two losses.
     (case,) = fitted.analysis.cases
@@ -209,7 +210,7 @@ def test_ratio_is_switched_over_original_loss():
     switched, original = measured["changed"], measured["original"]
     (estimate,) = ratio.replicates.estimates
     r = switched.value / original.value
-    np.testing.assert_allclose(
+    assert_allclose(
         estimate.donors, (switched.donors - r * original.donors) / original.value, rtol=1e-12
     )
     assert case.sample.nobs == len(estimate.donors)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 from sklearn.cross_decomposition import PLSRegression
@@ -28,7 +29,7 @@ def test_a_regressor_predicts_means():
     model = LinearRegression().fit(X, NUMBERS)
     predictor = Predictor.of(model)
     assert (predictor.kind, predictor.classes) == ("mean", None)
-    np.testing.assert_array_equal(predictor(X), model.predict(X))
+    assert_array_equal(predictor(X), model.predict(X))
 
 
 def test_one_column_of_means_is_flattened():
@@ -38,11 +39,11 @@ def test_one_column_of_means_is_flattened():
 
 def test_a_classifier_predicts_probabilities_in_the_wanted_order():
     model = LogisticRegression().fit(X, LABELS)
-    np.testing.assert_array_equal(Predictor.of(model)(X), model.predict_proba(X))
+    assert_array_equal(Predictor.of(model)(X), model.predict_proba(X))
     predictor = Predictor.of(model, ("low", "mid", "none", "high"))
     assert predictor.kind == "probability"
     low, mid, none, high = predictor(X).T
-    np.testing.assert_array_equal(np.column_stack([high, low, mid]), model.predict_proba(X))
+    assert_array_equal(np.column_stack([high, low, mid]), model.predict_proba(X))
     assert (none == 0).all()
 
 
@@ -52,7 +53,7 @@ def test_a_classifier_without_probabilities_indicates_its_labels():
     assert predictor.kind == "label"
     assert predictor(X).sum() == 40
     chosen = np.array(["low", "mid", "high"])[predictor(X).argmax(axis=1)]
-    np.testing.assert_array_equal(chosen, model.predict(X))
+    assert_array_equal(chosen, model.predict(X))
 
 
 def test_classes_are_plain_values():
@@ -62,11 +63,11 @@ def test_classes_are_plain_values():
 
 
 def test_a_function_predicts_means_or_probabilities():
-    np.testing.assert_array_equal(Predictor.of(lambda rows: rows[:, 0])(X), X[:, 0])
+    assert_array_equal(Predictor.of(lambda rows: rows[:, 0])(X), X[:, 0])
     second = Predictor.of(lambda rows: (rows[:, 0] > 0) * 0.25, ("no", "yes"))
     assert second.kind == "probability"
     yes = (X[:, 0] > 0) * 0.25
-    np.testing.assert_array_equal(second(X), np.column_stack([1 - yes, yes]))
+    assert_array_equal(second(X), np.column_stack([1 - yes, yes]))
     three = Predictor.of(LogisticRegression().fit(X, LABELS).predict_proba, ("high", "low", "mid"))
     assert three(X).shape == (40, 3)
 
@@ -75,7 +76,7 @@ def test_statsmodels_results_are_predictors():
     results = sm.OLS(NUMBERS, X).fit()
     predictor = Predictor.of(results)
     assert learner_name(results) == "OLS"
-    np.testing.assert_allclose(predictor(X), results.predict(X))
+    assert_allclose(predictor(X), results.predict(X))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fits import fit_of
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -111,7 +112,7 @@ def test_harm_is_shown_as_well_as_help():
     # 90% of rows is asked for; of 20 rows at most 4 standard errors below.
     harmful = (found["conf_high"] < 0).mean()
     assert harmful >= 0.9 - 4 * np.sqrt(0.9 * 0.1 / 20)
-    np.testing.assert_array_equal(found["conf_high"] < 0, found["p_value"] < 0.05)
+    assert_array_equal(found["conf_high"] < 0, found["p_value"] < 0.05)
     assert (found.loc[found["conf_high"] < 0, "statistic"] < -2).all()
     covered = ((found["conf_low"] < -0.095) & (found["conf_high"] > -0.095)).mean()
     assert covered >= 0.93 - 4 * np.sqrt(0.93 * 0.07 / 4)
@@ -136,14 +137,14 @@ def test_tests_and_intervals_of_a_table_are_dual(fitted: pi.LearnerResults, side
         limits = pfi.conf_int(alpha)
         rejected = (pfi.pvalues < alpha).to_numpy()
         outside = (limits[0] > pfi.null) | (limits[1] < pfi.null)
-        np.testing.assert_array_equal(rejected, outside)
+        assert_array_equal(rejected, outside)
         for name in pfi.params.index:
             nulls = pfi.params[name] + pfi.bse[name] * rng.normal(scale=3, size=4)
             nulls = np.maximum(nulls, pfi.estimand.parameter.range[0] + 0.01)  # no ratio is below 0
             tested = pfi.t_test(", ".join(f"{name} = {h!r}" for h in nulls.tolist()))
             low, high = limits.loc[name]
             inside = (low <= nulls) & (nulls <= high)
-            np.testing.assert_array_equal(np.asarray(tested.pvalue) >= alpha, inside)
+            assert_array_equal(np.asarray(tested.pvalue) >= alpha, inside)
 
 
 def test_the_error_of_the_printed_standard_error_is_that_between_seeds():
@@ -162,7 +163,7 @@ def test_the_error_of_the_printed_standard_error_is_that_between_seeds():
         errors = np.array([frame["std_error"] for frame in frames])
         reported = np.array([frame["std_error_mcse"] for frame in frames])
         scatter = errors.std(axis=0, ddof=1)
-        np.testing.assert_allclose(scatter, np.sqrt((reported**2).mean(axis=0)), rtol=0.6)
+        assert_allclose(scatter, np.sqrt((reported**2).mean(axis=0)), rtol=0.6)
         assert (reported < errors / 2).all()
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
+from numpy.testing import assert_array_equal
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -71,24 +72,24 @@ def test_queries_name_the_rows_of_pandas(query: str):
     if query.startswith("`it's`") and pd.__version__ < "3":
         pytest.skip("pandas 2 can't read apostrophes in names")
     expected = DATA.eval(query.strip(), engine="python")
-    np.testing.assert_array_equal(evaluate(query, DATA, "rows"), expected)
+    assert_array_equal(evaluate(query, DATA, "rows"), expected)
     assert bool(expected.any()) or query.startswith("c")
 
 
 def test_names_in_quotes_are_columns_as_in_formulas():
     found = evaluate("Q('odd name') > 3", DATA, "rows")
-    np.testing.assert_array_equal(found, np.arange(N) > 3)
+    assert_array_equal(found, np.arange(N) > 3)
 
 
 def test_columns_whose_names_python_reads_alike_are_told_apart():
     frame = pd.DataFrame({"µ": [1, 2], "μ": [2, 1]})
     for name in frame:
-        np.testing.assert_array_equal(evaluate(f"{name} > 1", frame, "rows"), frame[name] > 1)
+        assert_array_equal(evaluate(f"{name} > 1", frame, "rows"), frame[name] > 1)
 
 
 def test_whole_numbers_neither_overflow_nor_grow():
     frame = pd.DataFrame({"k": np.array([2, 2**62])})
-    np.testing.assert_array_equal(evaluate("k * 4 > 100", frame, "rows"), [False, True])
+    assert_array_equal(evaluate("k * 4 > 100", frame, "rows"), [False, True])
     with pytest.raises(OptionError, match="OverflowError"):
         evaluate("k > 9**9**9**9", frame, "rows")
 

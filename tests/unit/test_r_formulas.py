@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -88,7 +89,7 @@ def test_designs_are_those_of_r(formula: str):
         formula.partition("|")[0], DATA, pi.statsmodels_learner(sm.OLS)
     )
     design = learner.design.encode(learner.population.variables)
-    np.testing.assert_allclose(np.sort(WEIGHTS @ design), OF_R[formula], rtol=DECIMALS)
+    assert_allclose(np.sort(WEIGHTS @ design), OF_R[formula], rtol=DECIMALS)
 
 
 # eval(parse(text = response), d)
@@ -110,7 +111,7 @@ RESPONSES = {
 def test_responses_are_those_of_r(response: str):
     formula = f"{response.partition('|')[0]} ~ z"
     learner = pi.Learner.from_formula(formula, DATA, LinearRegression())
-    np.testing.assert_allclose(learner.population.y, RESPONSES[response], rtol=DECIMALS)
+    assert_allclose(learner.population.y, RESPONSES[response], rtol=DECIMALS)
 
 
 # In R: qr(model.matrix(formula, d))$rank; sum(resid(lm(formula, d))^2)
@@ -135,7 +136,7 @@ def test_fits_are_those_of_r_where_its_columns_depend_on_each_other(formula: str
     design = learner.design.encode(learner.population.variables)
     fitted = design @ np.linalg.lstsq(design, DATA["y"])[0]
     assert np.linalg.matrix_rank(design) == rank
-    np.testing.assert_allclose(np.square(DATA["y"] - fitted).sum(), squares, rtol=1e-7)
+    assert_allclose(np.square(DATA["y"] - fitted).sum(), squares, rtol=1e-7)
 
 
 @pytest.mark.parametrize("formula", ["y ~ x:g + g:h", "y ~ 0 + x:g + g:h", "y ~ x:z:g + x:g:h"])
@@ -232,7 +233,7 @@ def test_a_function_of_the_caller_may_have_the_name_of_one_of_r():
         return values + 1
 
     learner = pi.Learner.from_formula("y ~ offset(x)", DATA, LinearRegression())
-    np.testing.assert_array_equal(learner.design.encode(DATA)[:, 0], DATA["x"] + 1)
+    assert_array_equal(learner.design.encode(DATA)[:, 0], DATA["x"] + 1)
 
 
 @pytest.mark.parametrize("names", [["x", "x.clip"], ["x", "x.T"], ["x.y"]])
@@ -279,11 +280,11 @@ def test_arithmetic_is_that_of_doubles_whatever_the_dtype(code: str, dtype: str)
         pi.Learner.from_formula(f"y ~ {code}", data, LinearRegression())
         for data in (frame.assign(y=range(12)), doubles)
     )
-    np.testing.assert_array_equal(found.design.encode(frame), expected.design.encode(doubles))
+    assert_array_equal(found.design.encode(frame), expected.design.encode(doubles))
     left = frame.assign(w=np.arange(12.0) ** 2)
     if dtype != "bool" or code != "np.log(a)":
         response = pi.Learner.from_formula(f"{code} + w ~ w", left, LinearRegression())
         other = pi.Learner.from_formula(
             f"{code} + w ~ w", left.astype("float64"), LinearRegression()
         )
-        np.testing.assert_array_equal(response.population.y, other.population.y)
+        assert_array_equal(response.population.y, other.population.y)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fits import fit_of
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.linear_model import LinearRegression
 
@@ -22,7 +23,7 @@ def test_two_terms_have_the_closed_form():
     shares, exact = rank_probabilities(np.array([1.0, 0.3]), cov, 7, draws=10, seed=0)
     assert exact
     assert shares[0, 0] == pytest.approx(stats.t.cdf(0.7 / np.sqrt(2.0), 7), rel=1e-12)
-    np.testing.assert_allclose(shares.sum(axis=0), 1)
+    assert_allclose(shares.sum(axis=0), 1)
 
 
 @pytest.mark.parametrize("df", [5.0, np.inf])
@@ -38,9 +39,9 @@ def test_a_third_term_far_away_changes_nothing(df: float):
 def test_terms_that_are_alike_have_every_rank_alike(cov: np.ndarray):
     shares, _ = rank_probabilities(np.zeros(3), cov, 15, draws=DRAWS, seed=1)
     tolerance = ERROR if cov.any() else 0.15  # ties take turns by chunks of draws
-    np.testing.assert_allclose(shares, 1 / 3, atol=tolerance)
-    np.testing.assert_allclose(shares.sum(axis=0), 1)
-    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert_allclose(shares, 1 / 3, atol=tolerance)
+    assert_allclose(shares.sum(axis=0), 1)
+    assert_allclose(shares.sum(axis=1), 1)
 
 
 def test_ranks_do_not_depend_on_last_bits():
@@ -52,7 +53,7 @@ def test_ranks_do_not_depend_on_last_bits():
             rank_probabilities(values, each, 10.0, draws=10_000, seed=1)[0]
             for each in (cov, cov + 1e-15 * (noise + noise.T))
         )
-        np.testing.assert_array_equal(one, two)
+        assert_array_equal(one, two)
 
 
 def test_results_have_ranks_with_table_and_plot():
@@ -104,9 +105,7 @@ def test_the_best_of_two_learners_has_the_p_value_of_their_difference():
     every.append(pi.compare(fits, pairs="all").ranks())
     for ranks in every:  # whatever differences are shown
         assert list(ranks.probabilities.index) == ["big", "one", "small"]
-        np.testing.assert_allclose(
-            ranks.probabilities, every[0].probabilities.to_numpy(), atol=2 * ERROR
-        )
+        assert_allclose(ranks.probabilities, every[0].probabilities.to_numpy(), atol=2 * ERROR)
     by_metric = pi.compare(fits, metric="r2").ranks()  # of which larger values are better
     assert by_metric.probabilities.index[0] == "big"
     text = str(by_metric)

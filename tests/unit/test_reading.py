@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
@@ -32,7 +33,7 @@ def test_formula_frame_and_array_give_the_same_numbers(data: pd.DataFrame):
     ]
     numbers = [m.fit(PLAN, seed=1).pfi().params.to_numpy() for m in models]
     for other in numbers[1:]:
-        np.testing.assert_allclose(other, numbers[0], rtol=1e-10)
+        assert_allclose(other, numbers[0], rtol=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_the_index_of_the_data_does_not_matter(data: pd.DataFrame, index):
     plan = pi.Bootstrap(3, strata="g")
     expected = learner("np.exp(y) ~ x + C(g)", data).fit(plan, seed=1).pfi()
     found = learner("np.exp(y) ~ x + C(g)", data.set_axis(index)).fit(plan, seed=1).pfi()
-    np.testing.assert_array_equal(found.params, expected.params)
+    assert_array_equal(found.params, expected.params)
     arrays = pi.Learner(
         data.y.set_axis(index), data[["x", "z"]].set_axis(index), LinearRegression()
     )
@@ -120,7 +121,7 @@ def test_missing_rows_are_dropped_and_counted(data: pd.DataFrame):
     results = model.fit(PLAN, seed=1)
     assert "57 (3 dropped)" in str(results.summary())
     whole = learner("y ~ .", holes.drop(index=[3, 7, 9])).fit(PLAN, seed=1)
-    np.testing.assert_array_equal(results.pfi().params, whole.pfi().params)
+    assert_array_equal(results.pfi().params, whole.pfi().params)
     with pytest.raises(DataError, match=r"3 rows have missing values \(in g 2, x 1, y 1\)"):
         learner("y ~ .", holes, missing="raise")
 

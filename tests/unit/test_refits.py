@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from fits import fit_of
 from joblib import parallel_config
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
@@ -129,7 +130,7 @@ def test_results_ignore_and_leave_the_global_random_state(data: pd.DataFrame):
     np.random.seed(1)  # noqa: NPY002 - the global state is what is tested
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     first = tables(data, RandomForestRegressor(5), None, seed=3)
-    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+    assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
     np.random.seed(2)  # noqa: NPY002
     assert tables(data, RandomForestRegressor(5), None, seed=3) == first
 
@@ -250,13 +251,13 @@ def test_a_fitted_estimator_is_not_changed(data: pd.DataFrame):
     tree = DecisionTreeRegressor(max_depth=1, random_state=0).fit(data[["x"]].to_numpy(), data["y"])
     before = tree.tree_.threshold.copy()
     learner(data, tree).fit(PLAN, seed=1)
-    np.testing.assert_array_equal(tree.tree_.threshold, before)
+    assert_array_equal(tree.tree_.threshold, before)
 
 
 def test_refits_train_on_the_rows_they_report(data: pd.DataFrame):
     for refit in learner(data, LinearRegression()).fit(PLAN, seed=1).refits:
         train = data.iloc[refit.train_rows]
         expected = LinearRegression().fit(train[["x", "z"]].to_numpy(), train["y"])
-        np.testing.assert_allclose(refit.predictor.estimator.coef_, expected.coef_, rtol=1e-10)
-        np.testing.assert_array_equal(refit.train.y, train["y"])
-        np.testing.assert_array_equal(refit.evaluation.y, data["y"].iloc[refit.evaluation.rows])
+        assert_allclose(refit.predictor.estimator.coef_, expected.coef_, rtol=1e-10)
+        assert_array_equal(refit.train.y, train["y"])
+        assert_array_equal(refit.evaluation.y, data["y"].iloc[refit.evaluation.rows])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy.spatial.distance import cdist
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.naive_bayes import GaussianNB
@@ -104,7 +105,7 @@ def test_predictions_are_naive_loops(names: list[str], steps: bool):
     for rows, predictions in whatif.of(names).cross(X):
         for row, found in zip(rows, predictions, strict=True):
             expected = predict(copies(X, row, names, X))
-            np.testing.assert_allclose(found, expected, rtol=0, atol=EXACT)
+            assert_allclose(found, expected, rtol=0, atol=EXACT)
     rng = np.random.default_rng(0)
     rows, index = rng.integers(N, size=30), rng.integers(N, size=(30, 4))
     for donors in (X, X.iloc[index.ravel()].reset_index(drop=True)):
@@ -112,7 +113,7 @@ def test_predictions_are_naive_loops(names: list[str], steps: bool):
         found = whatif.of(names).pairs(rows, places, donors)
         for i, row in enumerate(rows):
             expected = predict(copies(X, row, names, donors.iloc[places[i]]))
-            np.testing.assert_allclose(found[i], expected, rtol=0, atol=EXACT)
+            assert_allclose(found[i], expected, rtol=0, atol=EXACT)
 
 
 def test_importances_and_effects_are_naive_loops():
@@ -125,9 +126,9 @@ def test_importances_and_effects_are_naive_loops():
         losses = [
             (y[i] - predict(copies(X, i, [name], X.drop(index=i)))) ** 2 for i in range(len(X))
         ]
-        np.testing.assert_allclose(found.params[name], np.mean(losses) - risk, atol=EXACT)
+        assert_allclose(found.params[name], np.mean(losses) - risk, atol=EXACT)
     for value, mean in zip([-1.0, 0.5], curve.params, strict=True):
-        np.testing.assert_allclose(mean, predict(X.assign(a=value)).mean(), atol=EXACT)
+        assert_allclose(mean, predict(X.assign(a=value)).mean(), atol=EXACT)
 
 
 def test_classes_are_in_the_order_that_is_reported():
@@ -138,7 +139,7 @@ def test_classes_are_in_the_order_that_is_reported():
     exact, slow = (pi.FittedModel(model, X, labels, engine=e) for e in ("auto", "batched"))
     assert exact.pfi().engine.name == "naive Bayes, exact"
     every = slow.pfi(permutations="all")
-    np.testing.assert_allclose(exact.pfi().params, every.params, rtol=0, atol=EXACT)
+    assert_allclose(exact.pfi().params, every.params, rtol=0, atol=EXACT)
 
 
 class TestProof:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from fits import fit_of
 from hypothesis import given, settings
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
@@ -165,7 +166,7 @@ def test_strata_keep_their_shares(plan: Resampling):
 def test_stratified_bootstrap_draws_as_many_as_the_stratum_has():
     strata = np.repeat([0, 1], [70, 30])
     for train, _ in parts_of(pi.Bootstrap(5), 100, strata=strata):
-        np.testing.assert_array_equal(np.bincount(strata[train.rows]), [70, 30])
+        assert_array_equal(np.bincount(strata[train.rows]), [70, 30])
 
 
 @pytest.mark.parametrize("plan", PLANS)
@@ -192,7 +193,7 @@ def test_columns_name_strata_and_clusters(data: pd.DataFrame):
     named = model.fit(pi.Bootstrap(4, cluster="subject", strata="site"), seed=1)
     given = model.fit(pi.Bootstrap(4, cluster=data.subject, strata=data.site.to_numpy()), seed=1)
     for a, b in zip(named.refits, given.refits, strict=True):
-        np.testing.assert_array_equal(a.train_rows, b.train_rows)
+        assert_array_equal(a.train_rows, b.train_rows)
         assert not set(data.subject[a.train_rows]) & set(data.subject[a.evaluation.rows])
 
 
@@ -205,7 +206,7 @@ def test_strata_and_clusters_follow_the_rows_that_are_kept(data: pd.DataFrame):
     for refit in results.refits:
         rows = refit.evaluation.rows  # positions in the data as given
         assert not data["x"].iloc[rows].isna().any()
-        np.testing.assert_array_equal(data["x"].iloc[rows], refit.evaluation.variables["x"])
+        assert_array_equal(data["x"].iloc[rows], refit.evaluation.variables["x"])
         train, out = data.subject.iloc[refit.train_rows], data.subject.iloc[rows]
         assert not set(train) & set(out)
 
@@ -250,10 +251,10 @@ def test_fresh_draws_of_frames_and_of_arrays_agree():
     by_array = pi.Learner(first["y"], first[["x", "z"]].to_numpy(), LinearRegression())
     a = by_formula.fit(pi.FreshDraws(draw, 5), seed=3)
     b = by_array.fit(pi.FreshDraws(arrays, 5), seed=3)
-    np.testing.assert_allclose(a.pfi().refit_frame(), b.pfi().refit_frame(), rtol=1e-10)
+    assert_allclose(a.pfi().refit_frame(), b.pfi().refit_frame(), rtol=1e-10)
     assert a.pfi().cov_type == "naive"
     with_c = a.pfi(cov_type="corrected").cov_params()
-    np.testing.assert_allclose(with_c, a.pfi(cov_type="naive").cov_params(), rtol=1e-12)
+    assert_allclose(with_c, a.pfi(cov_type="naive").cov_params(), rtol=1e-12)
 
 
 def test_fresh_draws_share_no_rows_and_split_by_fraction():
@@ -273,8 +274,8 @@ def test_fresh_draws_share_no_rows_and_split_by_fraction():
     assert len(np.unique(np.concatenate([d["x"] for d in seen]))) == 200
     for data, refit in zip(seen, results.refits, strict=True):
         assert (refit.n_train, refit.n_evaluation) == (30, 20)
-        np.testing.assert_array_equal(refit.train.y, data["y"][:30])
-        np.testing.assert_array_equal(refit.evaluation.y, data["y"][30:])
+        assert_array_equal(refit.train.y, data["y"][:30])
+        assert_array_equal(refit.evaluation.y, data["y"][30:])
 
 
 def test_fresh_draws_keep_the_classes_of_the_learners_data():
@@ -296,8 +297,8 @@ def test_fresh_draws_keep_the_classes_of_the_learners_data():
     fresh = pi.FreshDraws(with_classes([]), 3)
     expected, found = ordered.fit(fresh, seed=1), ordered.fit(as_text, seed=1)
     assert found.refits[0].predictor.classes == ("low", "mid", "high")
-    np.testing.assert_allclose(found.pfi().params, expected.pfi().params)
-    np.testing.assert_allclose(found.pd("x").params, expected.pd("x").params)
+    assert_allclose(found.pfi().params, expected.pfi().params)
+    assert_allclose(found.pd("x").params, expected.pd("x").params)
     with pytest.raises(DataError, match="draw 1 has class 'c' of `y`"):
         model(["a", "b"]).fit(pi.FreshDraws(with_classes(["a", "c"]), 2), seed=1)
     with pytest.raises(DataError, match="fresh draw 1 has no training row of class 'c'"):

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from by_refit import refits_of
 from fits import fit_of
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
@@ -108,7 +109,7 @@ def test_it_does_not_depend_on_the_unit(unit: float):
     x = np.random.default_rng(0).normal(size=80)
     scaled = pi.FittedModel(lambda rows: unit * rows[:, 0], x[:, None], unit * (x + errors)).loss()
     expected = model(errors).loss().replicates.skewness
-    np.testing.assert_allclose(scaled.replicates.skewness, expected, rtol=1e-9)
+    assert_allclose(scaled.replicates.skewness, expected, rtol=1e-9)
 
 
 def of_halves(values: list[list[float]], estimate: list[float], **options) -> Replicates:
@@ -130,13 +131,13 @@ def of_halves(values: list[list[float]], estimate: list[float], **options) -> Re
 def test_unused_is_the_share_of_half_refits_with_exactly_no_effect():
     values = [[0.0, 0.1, 0.0], [0.0, 0.2, 0.0], [0.3, -0.1, 0.0], [1e-300, 0.1, 0.0]]
     replicates = of_halves(values, [0.1, 0.1, 0.0], no_effect=0.0)
-    np.testing.assert_array_equal(replicates.idle_share, [0.5, 0.0, 1.0])
+    assert_array_equal(replicates.idle_share, [0.5, 0.0, 1.0])
     # The refits of the estimate may be those that never use it.
     unused = of_halves(values, [0.0, 0.1, 0.0], no_effect=0.0)
-    np.testing.assert_array_equal(unused.idle_share, [0.5, 0.0, 1.0])
+    assert_array_equal(unused.idle_share, [0.5, 0.0, 1.0])
     ratios = [[1 + v for v in row] for row in values[:2]]
     replicates = of_halves(ratios, [1.1, 1.1, 1.0], no_effect=1.0)
-    np.testing.assert_array_equal(replicates.idle_share, [1.0, 0.0, 1.0])
+    assert_array_equal(replicates.idle_share, [1.0, 0.0, 1.0])
     # 0 is no value of no effect of a curve or of a ratio.
     assert not of_halves(values, [0.1, 0.1, 0.0]).idle_share.any()
     assert not of_halves(values, [0.1, 0.1, 0.0], no_effect=1.0).idle_share.any()
@@ -145,7 +146,7 @@ def test_unused_is_the_share_of_half_refits_with_exactly_no_effect():
 def test_other_plans_have_no_halves_that_could_be_unused():
     frame = pd.DataFrame({"x": np.arange(60.0), "y": np.arange(60.0) % 7})
     results = fit_of("y ~ x", frame, LinearRegression(), pi.Bootstrap(5))
-    np.testing.assert_array_equal(results.pfi().replicates.idle_share, [0.0])
+    assert_array_equal(results.pfi().replicates.idle_share, [0.0])
 
 
 def test_a_rare_dummy_of_a_tree_is_unused_in_many_halves():
@@ -158,10 +159,10 @@ def test_a_rare_dummy_of_a_tree_is_unused_in_many_halves():
     pfi = results.pfi()
     halves = pfi.replicates.of_pairs
     expected = [np.mean([h[k] == 0 for pair in halves for h in pair]) for k in (0, 1)]
-    np.testing.assert_array_equal(pfi.replicates.idle_share, expected)
+    assert_array_equal(pfi.replicates.idle_share, expected)
     table = pfi.variance_parts()
-    np.testing.assert_array_equal(table["unused"], expected)
-    np.testing.assert_array_equal(table["skewness"], pfi.replicates.skewness)
+    assert_array_equal(table["unused"], expected)
+    assert_array_equal(table["skewness"], pfi.replicates.skewness)
     assert table.loc["rare", "unused"] > LARGEST_IDLE_SHARE
     assert table.loc["x", "unused"] == 0
     assert not results.pd("x", points=3).replicates.idle_share.any()

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -36,14 +37,14 @@ def test_numbers_are_read_as_numpy_numbers(dtype: str):
     found = read(column(NUMBERS).astype(dtype))
     assert isinstance(found.dtype, np.dtype)
     assert found.dtype.kind in "iuf"
-    np.testing.assert_array_equal(found, NUMBERS)
+    assert_array_equal(found, NUMBERS)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "boolean", "object"])
 def test_booleans_are_read_as_booleans(dtype: str):
     found = read(column(TRUTH).astype(dtype))
     assert found.dtype == bool
-    np.testing.assert_array_equal(found, TRUTH)
+    assert_array_equal(found, TRUTH)
 
 
 @pytest.mark.parametrize("dtype", ["str", "string", "object", "category"])
@@ -76,7 +77,7 @@ def test_a_missing_value_of_any_kind_is_found(values, dtype: str, missing):
     given = column(list(values)).astype("object")
     given.iloc[2] = missing
     read = read_variables(given.astype(dtype).to_frame())
-    np.testing.assert_array_equal(read["v"].notna(), np.arange(N) != 2)
+    assert_array_equal(read["v"].notna(), np.arange(N) != 2)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +168,7 @@ def test_a_numeric_response_is_read_as_float(dtype: str):
     numbers, about = response(column(NUMBERS).astype(dtype), classifier=False)
     assert numbers.dtype == np.float64
     assert about.classes is None
-    np.testing.assert_array_equal(numbers, NUMBERS)
+    assert_array_equal(numbers, NUMBERS)
 
 
 @pytest.mark.parametrize("values", [LEVELS, TRUTH, pd.Categorical(LEVELS)])
@@ -190,7 +191,7 @@ def test_a_constant_response_is_an_error(values):
 
 def test_a_fitted_model_may_be_evaluated_on_a_constant_response():
     numbers, _ = response(column([2.0] * N), classifier=False, constant_ok=True)
-    np.testing.assert_array_equal(numbers, 2.0)
+    assert_array_equal(numbers, 2.0)
 
 
 def test_responses_whose_fourth_powers_leave_the_numbers_are_refused():
@@ -211,7 +212,7 @@ def test_tests_do_not_depend_on_the_unit_of_the_response(unit: float):
         return learner.fit(seed=1).pfi().summary_frame()
 
     for column_name in ("statistic", "p_value"):
-        np.testing.assert_allclose(table(unit)[column_name], table(1.0)[column_name], rtol=1e-9)
+        assert_allclose(table(unit)[column_name], table(1.0)[column_name], rtol=1e-9)
 
 
 def test_taking_rows_keeps_all_parts_together():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import special
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
 from sklearn.preprocessing import StandardScaler
@@ -79,9 +80,9 @@ class TestResidual:
         rows, values = joined(list(law.all()), "x")
         for i in range(30):
             expected = center[i] + np.delete(residual, i)
-            np.testing.assert_allclose(np.sort(values[rows == i]), np.sort(expected))
+            assert_allclose(np.sort(values[rows == i]), np.sort(expected))
         assert law.size == 29
-        np.testing.assert_allclose(law.squared_residuals, residual**2)
+        assert_allclose(law.squared_residuals, residual**2)
 
     def test_donors_are_the_rows_that_residuals_come_from(self):
         law = learned(samplers.Residual(LinearRegression()), ["x"], gaussian(50), train=30)
@@ -91,7 +92,7 @@ class TestResidual:
             values = draws.frame["x"].to_numpy()[draws.positions]
             residual = values - law.prediction[draws.rows][:, None]
             own = np.sqrt(law.squared_residuals)[draws.donors]
-            np.testing.assert_allclose(np.abs(residual), own, atol=1e-12)
+            assert_allclose(np.abs(residual), own, atol=1e-12)
         (draws,) = some
         assert (np.bincount(draws.donors.ravel()) == 6).all()  # balanced permutations
 
@@ -122,7 +123,7 @@ class TestResidual:
         residual = data[["x", "z1"]][40:].to_numpy() - center
         (draws,) = law.some(3, np.random.default_rng(0))
         values = draws.frame.to_numpy()[draws.positions]
-        np.testing.assert_allclose(values - center[:, None], residual[draws.donors])
+        assert_allclose(values - center[:, None], residual[draws.donors])
         assert law.squared_residuals is None
 
     def test_without_other_variables_it_is_the_marginal_law(self):
@@ -130,7 +131,7 @@ class TestResidual:
         rows, values = joined(list(learned(samplers.Residual(), ["x"], data, train=30).all()), "x")
         for i in range(30):
             others = np.delete(data["x"][30:].to_numpy(), i)
-            np.testing.assert_allclose(np.sort(values[rows == i]), np.sort(others))
+            assert_allclose(np.sort(values[rows == i]), np.sort(others))
 
     def test_draws_can_be_kept_within_the_range(self):
         data = gaussian(60)
@@ -155,7 +156,7 @@ class TestResidual:
             )
             for rows in (np.arange(40), np.repeat(np.arange(40), 3))
         ]
-        np.testing.assert_array_equal(laws[0].squared_residuals, laws[1].squared_residuals)
+        assert_array_equal(laws[0].squared_residuals, laws[1].squared_residuals)
 
 
 def treated(n: int, seed: int = 1) -> pd.DataFrame:
@@ -174,9 +175,9 @@ class TestCategorical:
         model = LogisticRegression().fit(data[["z"]][:100].to_numpy(), data["g"][:100])
         expected = model.predict_proba(data[["z"]][100:].to_numpy())
         order = [list(model.classes_).index(label) for label in labels]
-        np.testing.assert_allclose(draws.weights, expected[:, order], atol=1e-3)
+        assert_allclose(draws.weights, expected[:, order], atol=1e-3)
         assert draws.frame["g"].dtype == data["g"].dtype
-        np.testing.assert_allclose(draws.weights.sum(axis=1), 1)
+        assert_allclose(draws.weights.sum(axis=1), 1)
 
     def test_the_default_learns_probabilities(self):
         data = treated(8000)
@@ -207,7 +208,7 @@ class TestCategorical:
     def test_one_level_only(self):
         data = pd.DataFrame({"x": ["a"] * 60, "z": np.arange(60.0)})
         (draws,) = learned(samplers.Categorical(), ["x"], data, train=30).all()
-        np.testing.assert_array_equal(draws.weights, 1.0)
+        assert_array_equal(draws.weights, 1.0)
 
 
 class TestSubgroup:
@@ -219,7 +220,7 @@ class TestSubgroup:
             for row, donors in zip(draws.rows, draws.donors, strict=True):
                 seen.setdefault(int(row), set()).update(donors.tolist())
                 values = draws.frame["x"].to_numpy()[draws.positions[draws.rows == row][0]]
-                np.testing.assert_array_equal(values, data["x"][200:].to_numpy()[donors])
+                assert_array_equal(values, data["x"][200:].to_numpy()[donors])
         for row, donors in seen.items():
             members = set(np.flatnonzero(law.strata == law.strata[row]).tolist())
             assert donors == members - {row}
@@ -308,7 +309,7 @@ class TestKnockoff:
         moved = knockoffs(whole * units + shifts, target)
         k = len(target)
         back = (moved - (np.zeros(3) + shifts)[:k]) / units[:k]
-        np.testing.assert_allclose(back, draws, rtol=1e-8, atol=1e-8 * 1000)
+        assert_allclose(back, draws, rtol=1e-8, atol=1e-8 * 1000)
 
     @pytest.mark.parametrize("k", [0.0, 0.1, 1e9 + 0.1])
     def test_a_constant_draws_itself_and_changes_no_other(self, k: float):
@@ -316,7 +317,7 @@ class TestKnockoff:
         constant = data.assign(k=k)
         assert (knockoffs(constant, ["k"]) == k).all()
         chosen("knockoff", constant, "k")
-        np.testing.assert_allclose(knockoffs(constant, ["x"]), knockoffs(data, ["x"]), rtol=1e-9)
+        assert_allclose(knockoffs(constant, ["x"]), knockoffs(data, ["x"]), rtol=1e-9)
         draws = knockoffs(constant, ["k", "x"])
         assert (draws[:, 0] == k).all()
         assert np.std(draws[:, 1] - np.repeat(data["x"].to_numpy()[30:], 2)) > 0.3
@@ -324,8 +325,8 @@ class TestKnockoff:
     def test_a_value_that_no_training_row_has_changes_no_other(self):
         data = gaussian(60).assign(k=3.0)
         rare = data.assign(k=np.where(np.arange(60) == 55, 4e12, 3.0))
-        np.testing.assert_allclose(knockoffs(rare, ["x"]), knockoffs(data, ["x"]), rtol=1e-9)
-        np.testing.assert_array_equal(knockoffs(rare, ["k"])[:, 0], np.repeat(rare["k"][30:], 2))
+        assert_allclose(knockoffs(rare, ["x"]), knockoffs(data, ["x"]), rtol=1e-9)
+        assert_array_equal(knockoffs(rare, ["k"])[:, 0], np.repeat(rare["k"][30:], 2))
 
     DETERMINED = (
         ("copy", lambda d: d.assign(copy=d["z1"]), "z1"),
@@ -442,7 +443,7 @@ def test_categories_are_encoded_with_the_levels_of_all_rows():
     every = pd.DataFrame({"g": ["a", "b", "c"], "x": [1, 2, 3], "flag": [True, False, True]})
     some = every.iloc[:1]
     expected = [[1, 0, 0, 1, 0, 1]]
-    np.testing.assert_array_equal(encode(some, every), expected)
+    assert_array_equal(encode(some, every), expected)
 
 
 def test_linear_dependence_costs_trees_nothing():
@@ -478,7 +479,7 @@ def test_one_gram_matrix_gives_the_ridge_regressions_of_scikit_learn(n: int, wei
         scaled = StandardScaler().fit_transform(others)
         expected = RidgeCV(PENALTIES).fit(scaled, target, weights).predict(scaled)
         found = center[j] + (columns - center) @ coefficients[:, j]
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * max(1, np.std(target)))
+        assert_allclose(found, expected, rtol=0, atol=1e-10 * max(1, np.std(target)))
         assert coefficients[j, j] == 0
 
 
@@ -489,14 +490,14 @@ def test_missing_values_are_means_for_the_linear_learner_only():
     gaps = np.where(rng.random((200, 2)) < 0.1, np.nan, X)
     filled = np.where(np.isnan(gaps), np.nanmean(gaps, axis=0), gaps)
     models = [LinearThenTrees(trees=False).fit(rows, X[:, 0]) for rows in (gaps, filled)]
-    np.testing.assert_allclose(models[0].predict(gaps), models[1].predict(filled), atol=1e-10)
+    assert_allclose(models[0].predict(gaps), models[1].predict(filled), atol=1e-10)
     # New rows may lack values where training rows do not.
-    np.testing.assert_allclose(models[1].predict(gaps), models[1].predict(filled), atol=1e-10)
+    assert_allclose(models[1].predict(gaps), models[1].predict(filled), atol=1e-10)
     data = gaussian(100)
     gap, mean = data.copy(), data.copy()
     gap.loc[99, "z1"], mean.loc[99, "z1"] = np.nan, data["z1"][:80].mean()
     laws = [learned(samplers.Residual(), ["x"], frame, train=80) for frame in (gap, mean)]
-    np.testing.assert_allclose(laws[0].prediction, laws[1].prediction, atol=1e-10)
+    assert_allclose(laws[0].prediction, laws[1].prediction, atol=1e-10)
 
 
 class TestChoiceOfLearner:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from fits import model_of
+from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -33,7 +34,7 @@ def test_ame_is_statsmodels_get_margeff(data: pd.DataFrame, model):
     X = sm.add_constant(data[["x", "z"]])
     theirs = model(data["k"], X).fit(disp=0)
     ours = pi.FittedModel(theirs, X, data["k"]).ame(["x", "z"])
-    np.testing.assert_allclose(ours.params, theirs.get_margeff().margeff, rtol=MARGEFF)
+    assert_allclose(ours.params, theirs.get_margeff().margeff, rtol=MARGEFF)
 
 
 def test_of_a_linear_model_it_is_the_coefficient(data: pd.DataFrame):
@@ -42,8 +43,8 @@ def test_of_a_linear_model_it_is_the_coefficient(data: pd.DataFrame):
     theirs = sm.formula.ols("y ~ x + z + C(g, Treatment('hi'))", data).fit().params
     expected = [theirs["x"], theirs["z"], *theirs.filter(like="C(g").to_numpy()]
     assert list(result.params.index) == ["x", "z", "g[lo - hi]", "g[mid - hi]"]
-    np.testing.assert_allclose(result.params, expected, rtol=MARGEFF)
-    np.testing.assert_allclose(fitted.slopes("x", points=5).params, theirs["x"], rtol=MARGEFF)
+    assert_allclose(result.params, expected, rtol=MARGEFF)
+    assert_allclose(fitted.slopes("x", points=5).params, theirs["x"], rtol=MARGEFF)
 
 
 def test_slopes_are_those_of_the_rows_at_the_grid(data: pd.DataFrame):
@@ -54,10 +55,10 @@ def test_slopes_are_those_of_the_rows_at_the_grid(data: pd.DataFrame):
     }
     rows = at[1] - at[0]  # linear in x
     result = fitted.slopes("x", grid=[-1, 2])
-    np.testing.assert_allclose(result.params, rows.mean(), rtol=MARGEFF)
-    np.testing.assert_allclose(result.bse, rows.std(ddof=1) / np.sqrt(200), rtol=MARGEFF)
+    assert_allclose(result.params, rows.mean(), rtol=MARGEFF)
+    assert_allclose(result.bse, rows.std(ddof=1) / np.sqrt(200), rtol=MARGEFF)
     ame = fitted.ame("x")
-    np.testing.assert_allclose(ame.bse, rows.std(ddof=1) / np.sqrt(200), rtol=MARGEFF)
+    assert_allclose(ame.bse, rows.std(ddof=1) / np.sqrt(200), rtol=MARGEFF)
     assert result.estimand.parameter.null == 0
     assert result.null is None
 
@@ -68,7 +69,7 @@ def test_at_the_rows_own_values_the_slope_of_a_square_is_twice_the_mean(data: pd
     assert result.params["x"] == pytest.approx(2 * data["x"].mean(), rel=MARGEFF)
     assert result.params["z"] == 0
     grid = np.array([-1.0, 0.5])
-    np.testing.assert_allclose(fitted.slopes("x", grid=grid).params, 2 * grid, rtol=MARGEFF)
+    assert_allclose(fitted.slopes("x", grid=grid).params, 2 * grid, rtol=MARGEFF)
 
 
 def test_steps_are_refused_without_a_width(data: pd.DataFrame):
@@ -89,7 +90,7 @@ def test_classes_have_effects_that_add_up_to_0(data: pd.DataFrame):
     result = model_of("t ~ x + z + g", three, LogisticRegression(max_iter=1000)).ame()
     assert len(result.params) == 12
     sums = result.params.groupby(lambda name: name.split(": ")[1]).sum()
-    np.testing.assert_allclose(sums, 0, atol=1e-9)
+    assert_allclose(sums, 0, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ def test_a_number_of_two_values_has_a_contrast(data: pd.DataFrame):
     ours = pi.FittedModel(theirs, X, data["k"]).ame(["x", "two"])
     assert list(ours.params.index) == ["x", "two[1 - 0]"]
     expected = theirs.get_margeff(dummy=True).margeff
-    np.testing.assert_allclose(ours.params, expected, rtol=MARGEFF)
+    assert_allclose(ours.params, expected, rtol=MARGEFF)
     steps = pi.FittedModel(lambda X: 1.0 * (X["two"] > 0.5).to_numpy(), X[["two"]])
     assert steps.ame(step="sd").params.iloc[0] == 1
 

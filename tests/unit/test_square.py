@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from pyinterp.errors import OptionError
@@ -80,10 +81,10 @@ def test_limits_and_statistics_are_those_of_the_formulas(c, se, share, df, alpha
     variance, given_ = row(c, se, share, df), (c, se**2, share * se)
     near = {"rtol": ROUNDING, "atol": ROUNDING * (abs(c) + se)}
     found = interval(variance, c, alpha, "two-sided")
-    np.testing.assert_allclose(found, reference.limits(*given_, df, alpha), **near)
+    assert_allclose(found, reference.limits(*given_, df, alpha), **near)
     bse = np.array([se])
     error = variance.null_error(np.array([c]), bse)
-    np.testing.assert_allclose(error, reference.null_error(*given_), rtol=ROUNDING)
+    assert_allclose(error, reference.null_error(*given_), rtol=ROUNDING)
     # An effect that equals the root of the null value has t = 0, and the digits of both.
     size = np.sqrt(reference.effect_variance(c, se**2))
     lost = 1e-14 * (np.sqrt(abs(c)) + np.sqrt(abs(null))) / size
@@ -170,7 +171,7 @@ def test_a_row_recomputes_from_what_is_printed(c, se, share, df, alpha):
     p, low, high = reference.recomputed(c, se, t_of(variance, c), df, alpha)
     assert p_of(variance, c, 0.0) == pytest.approx(p, rel=1e-9)
     near = {"rtol": ROUNDING, "atol": ROUNDING * (abs(c) + se)}
-    np.testing.assert_allclose(interval(variance, c, alpha, "two-sided"), (low, high), **near)
+    assert_allclose(interval(variance, c, alpha, "two-sided"), (low, high), **near)
 
 
 @given(**rows, alpha=levels, null=nulls, power=st.integers(-60, 60))
@@ -179,7 +180,7 @@ def test_no_number_depends_on_the_unit(c, se, share, df, alpha, null, power):
     plain, scaled = row(c, se, share, df), row(c, se * unit, share, df)
     limits = interval(scaled, c * unit, alpha, "two-sided")
     expected = interval(plain, c, alpha, "two-sided") * unit
-    np.testing.assert_allclose(limits, expected, rtol=1e-9, atol=1e-9 * (abs(c) + se) * unit)
+    assert_allclose(limits, expected, rtol=1e-9, atol=1e-9 * (abs(c) + se) * unit)
     size = np.sqrt(reference.effect_variance(c, se**2))
     lost = 1e-13 * (np.sqrt(abs(c)) + np.sqrt(abs(null))) / size
     t = t_of(plain, c, null)
@@ -191,7 +192,7 @@ def test_nothing_jumps_at_an_estimate_of_0(se, share, alpha, c):
     q = stats.t.isf(alpha / 2, 15)
     at_zero = interval(row(0.0, se, share), 0.0, alpha, "two-sided")
     root = se / np.sqrt(2)  # a of an estimate of 0
-    np.testing.assert_allclose(at_zero, [-q * share * se, root * (1 + q) ** 2], rtol=EXACT)
+    assert_allclose(at_zero, [-q * share * se, root * (1 + q) ** 2], rtol=EXACT)
     assert t_of(row(0.0, se, share), 0.0) == 0.0
     for near in (c, -c):
         variance = row(near, se, share)
@@ -199,10 +200,10 @@ def test_nothing_jumps_at_an_estimate_of_0(se, share, alpha, c):
         assert abs(t_of(variance, near)) <= abs(near) / (share * se) * (1 + EXACT)
         assert t_of(variance, near) * near >= 0
         limits = interval(variance, near, alpha, "two-sided")
-        np.testing.assert_allclose(limits[0], at_zero[0], atol=1e-2 * se)
+        assert_allclose(limits[0], at_zero[0], atol=1e-2 * se)
         # The upper limit is that of a square unless the estimate is further below than q se0.
         if near > 0 or abs(near) < q * share * se:
-            np.testing.assert_allclose(limits[1], at_zero[1], atol=1e-2 * se)
+            assert_allclose(limits[1], at_zero[1], atol=1e-2 * se)
         for null in (0.5, -0.5):
             t = t_of(variance, near, null)
             assert t == pytest.approx(t_of(row(0.0, se, share), 0.0, null), rel=0.01, abs=1e-2)
@@ -214,7 +215,7 @@ def test_the_standard_error_at_0_is_at_most_that_at_the_estimate(c: float):
     assert t_of(larger, c) == t_of(same, c)
     for alpha in (0.3, 0.01):
         limits = (interval(v, c, alpha, "two-sided") for v in (larger, same))
-        np.testing.assert_array_equal(*limits)
+        assert_array_equal(*limits)
 
 
 def test_a_level_is_in_0_and_1():
@@ -269,12 +270,12 @@ def test_several_terms_at_once_take_one_quantile_of_both_sides():
     # The quantile of the largest |t| of three, from the first lower limit of a plain t interval.
     q = -(joint[1, 0] - c[1]) / variance.null_error(c, bse)[1]
     assert stats.t.isf(0.025, 15) < q < stats.t.isf(0.025 / 3, 15)
-    np.testing.assert_allclose(joint, square.limits(c, bse, np.full(3, 0.5), q), rtol=1e-12)
+    assert_allclose(joint, square.limits(c, bse, np.full(3, 0.5), q), rtol=1e-12)
     for side, k in (("greater", 0), ("less", 1)):
         one = variance.joint_interval(c, bse, 0.05, side)
-        np.testing.assert_array_equal(one[:, k], joint[:, k])
+        assert_array_equal(one[:, k], joint[:, k])
     p = variance.joint_p_values(c, bse, 0.0, "two-sided")
-    np.testing.assert_array_equal(p < 0.05, (joint[:, 0] > 0) | (joint[:, 1] < 0))
+    assert_array_equal(p < 0.05, (joint[:, 0] > 0) | (joint[:, 1] < 0))
 
 
 DRAWS = 400_000
@@ -303,10 +304,10 @@ def test_the_size_of_the_test_of_one_coefficient(alpha: float, size: float):
     rejected, four = shares_of(np.abs(t) > q)
     assert rejected == pytest.approx(size, abs=four + 0.0005)  # the sizes have three digits
     large = c > 4  # where the effect part is the larger standard error
-    np.testing.assert_allclose(t[large], np.sqrt(1 + c[large]), rtol=EXACT)
+    assert_allclose(t[large], np.sqrt(1 + c[large]), rtol=EXACT)
     if alpha < 0.1:
         up = c > 0
-        np.testing.assert_array_equal((np.abs(t) > q)[up], np.sqrt(1 + c[up]) > q)
+        assert_array_equal((np.abs(t) > q)[up], np.sqrt(1 + c[up]) > q)
 
 
 @pytest.mark.parametrize("delta", [0.5, 1.0, 2.0, 3.0, 4.0])

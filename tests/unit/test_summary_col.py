@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from pandas.testing import assert_frame_equal, assert_series_equal
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -116,9 +117,9 @@ def test_results_without_errors_and_of_several_equations_are_refused(data: pd.Da
 
 def test_importances_and_curves_have_frames_like_single_results(fitted):
     both, pfi = fitted.importance(["pfi", "amvim"]), fitted.pfi()
-    pd.testing.assert_frame_equal(both.conf_int(0.1)["pfi"], pfi.conf_int(0.1))
-    pd.testing.assert_series_equal(both.pvalues["pfi"], pfi.pvalues, check_names=False)
-    pd.testing.assert_series_equal(both.tvalues["pfi"], pfi.tvalues, check_names=False)
+    assert_frame_equal(both.conf_int(0.1)["pfi"], pfi.conf_int(0.1))
+    assert_series_equal(both.pvalues["pfi"], pfi.pvalues, check_names=False)
+    assert_series_equal(both.tvalues["pfi"], pfi.tvalues, check_names=False)
     expected = [result.estimand.description for result in both.results.values()]
     assert list(both.glance()["estimand"]) == expected
     assert list(both.tidy()["term"]) == [*pfi.params.index, *both["amvim"].params.index]

@@ -19,6 +19,7 @@ from by_copies import Asked, compare, same_importance, whatif_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lightgbm import LGBMClassifier, LGBMRegressor
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
@@ -304,10 +305,10 @@ def test_the_order_of_questions_changes_nothing():
     model = RandomForestRegressor(20, random_state=0).fit(X, y)
     first, second = (pi.FittedModel(model, X, y) for _ in range(2))
     curve, pfi = first.pd("x1"), first.pfi()
-    np.testing.assert_allclose(second.pfi().params, pfi.params, rtol=ROUNDING)
-    np.testing.assert_allclose(second.pd("x1").params, curve.params, rtol=ROUNDING)
+    assert_allclose(second.pfi().params, pfi.params, rtol=ROUNDING)
+    assert_allclose(second.pd("x1").params, curve.params, rtol=ROUNDING)
     one, two = (model.pd("x1", points=33).params for model in (first, second))
-    np.testing.assert_allclose(one, two, rtol=ROUNDING)
+    assert_allclose(one, two, rtol=ROUNDING)
 
 
 def test_small_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch):
@@ -322,9 +323,9 @@ def test_small_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch):
 
     whole = asked()
     monkeypatch.setattr(trees.TreesWhatIf, "block_bytes", 1)  # 64 rows at a time
-    np.testing.assert_allclose(asked(), whole, atol=1e-12)
+    assert_allclose(asked(), whole, atol=1e-12)
     monkeypatch.setattr(trees, "BITS_BYTES", 0)  # and every split answered again
-    np.testing.assert_allclose(asked(), whole, atol=1e-12)
+    assert_allclose(asked(), whole, atol=1e-12)
 
 
 def test_a_variable_that_drives_no_column_changes_no_prediction():
@@ -376,7 +377,7 @@ def test_pairs_in_small_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch):
             whole = asked()
             small.setattr(trees.TreesWhatIf, "block_bytes", 1)  # one row at a time
             small.setattr(inputs, "SLICE", 100)
-            np.testing.assert_array_equal(asked(), whole)
+            assert_array_equal(asked(), whole)
 
 
 def test_the_engine_is_named_and_can_be_chosen():
@@ -662,5 +663,5 @@ def test_any_number_of_threads_adds_up_the_same_bits(monkeypatch: pytest.MonkeyP
     for model in (XGBRegressor(n_estimators=5, n_jobs=0), LGBMRegressor(n_jobs=0, verbose=-1)):
         model.fit(exog, endog)
         assert pi.FittedModel(model, exog, endog).pfi().engine.name == "trees, exact"
-    np.testing.assert_array_equal(found[0], found[1])
-    np.testing.assert_array_equal(found[0], found[2])
+    assert_array_equal(found[0], found[1])
+    assert_array_equal(found[0], found[2])

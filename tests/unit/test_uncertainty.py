@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from fits import fit_of
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -170,8 +171,8 @@ class TestNormal:
         expected = np.column_stack(curves)
         if kind == "c-ice":
             expected = expected - expected[:, :1]
-        np.testing.assert_allclose(result.row_frame(), expected, atol=1e-12)
-        np.testing.assert_allclose(result.params, expected.mean(axis=0), atol=1e-12)
+        assert_allclose(result.row_frame(), expected, atol=1e-12)
+        assert_allclose(result.params, expected.mean(axis=0), atol=1e-12)
         assert result.estimand.words.unit == "nats"
 
     def test_no_response_is_needed_for_entropy_but_for_the_likelihood(self):
@@ -241,7 +242,7 @@ class TestWhatLearnersState:
         fitted.fit(rows, Y)
         family, parameters = parameters_of(fitted, rows)
         assert family == Normal()
-        np.testing.assert_allclose(
+        assert_allclose(
             parameters, np.column_stack(fitted.predict(rows, return_std=True)), rtol=1e-9
         )
 
@@ -252,7 +253,7 @@ class TestWhatLearnersState:
         frame = results.get_prediction(rows).summary_frame(alpha=0.05)
         half = stats.t.ppf(0.975, results.df_resid) * parameters[:, 1]
         assert family == Normal()
-        np.testing.assert_allclose(parameters[:, 0] - half, frame["obs_ci_lower"], rtol=1e-9)
+        assert_allclose(parameters[:, 0] - half, frame["obs_ci_lower"], rtol=1e-9)
 
     def test_statsmodels_generalized_linear_models(self):
         rows, counts = sm.add_constant(X.to_numpy()), np.exp(Y / 3).round().to_numpy()
@@ -265,11 +266,11 @@ class TestWhatLearnersState:
             found, parameters = parameters_of(results, rows)
             assert found == expected
             if found == Gamma():
-                np.testing.assert_allclose(parameters.prod(axis=1), results.predict(rows))
+                assert_allclose(parameters.prod(axis=1), results.predict(rows))
                 variance = parameters[:, 0] * parameters[:, 1] ** 2
-                np.testing.assert_allclose(variance, results.scale * results.predict(rows) ** 2)
+                assert_allclose(variance, results.scale * results.predict(rows) ** 2)
             else:
-                np.testing.assert_allclose(parameters[:, 0], results.predict(rows))
+                assert_allclose(parameters[:, 0], results.predict(rows))
         negative = sm.GLM(counts, rows, family=sm.families.NegativeBinomial(alpha=1.0)).fit()
         with pytest.raises(PredictionError, match="predicts a mean but no distribution"):
             parameters_of(negative, rows)
@@ -279,7 +280,7 @@ class TestWhatLearnersState:
         model = RandomForestRegressor(4, min_samples_leaf=5, random_state=0).fit(rows, Y)
         family, parameters = parameters_of(model, rows)
         assert family == NormalMixture(4)
-        np.testing.assert_allclose(parameters[:, :4].mean(axis=1), model.predict(rows))
+        assert_allclose(parameters[:, :4].mean(axis=1), model.predict(rows))
         for t, tree in enumerate(model.estimators_):
             drawn = model.estimators_samples_[t]
             leaf = tree.apply(rows)
@@ -329,7 +330,7 @@ class TestWhatLearnersState:
         for model in (ngb, pro):
             family, parameters = parameters_of(model, X.to_numpy())
             assert family == Normal()
-            np.testing.assert_array_equal(parameters, np.column_stack([mean, sd]))
+            assert_array_equal(parameters, np.column_stack([mean, sd]))
         other = type("Laplace", (SimpleNamespace,), {})
         ngb.pred_dist = lambda _: other(params={})
         with pytest.raises(PredictionError, match=r"of type Laplace.*Distributional"):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
@@ -32,7 +33,7 @@ class TestNoise:
         options = {"optimizer": None, "normalize_y": normalize_y}
         white = GaussianProcessRegressor(RBF(1.0) + WhiteKernel(0.25), **options).fit(X, Y)
         alpha = GaussianProcessRegressor(RBF(1.0), alpha=0.25, **options).fit(X, Y)
-        np.testing.assert_allclose(entropy_of(alpha), entropy_of(white), atol=1e-8)
+        assert_allclose(entropy_of(alpha), entropy_of(white), atol=1e-8)
 
     def test_noise_of_each_training_row_is_not_that_of_new_rows(self):
         alpha = np.linspace(0.1, 0.2, N)
@@ -61,7 +62,7 @@ class TestWeights:
     def test_frequencies_are_copies_of_rows(self):
         twice = sm.GLM(Y.to_numpy(), ROWS, freq_weights=np.full(N, 2.0)).fit()
         copied = sm.GLM(np.tile(Y, 2), np.tile(ROWS, (2, 1))).fit()
-        np.testing.assert_allclose(entropy_of(twice, ROWS), entropy_of(copied, ROWS), atol=1e-12)
+        assert_allclose(entropy_of(twice, ROWS), entropy_of(copied, ROWS), atol=1e-12)
 
     def test_a_quasi_likelihood_is_no_distribution(self):
         model = sm.GLM(COUNTS, ROWS, family=sm.families.Poisson())
@@ -113,7 +114,7 @@ class TestSupport:
         fitted = pi.FittedModel(model, ROWS, COUNTS)
         ratio, difference = fitted.likelihood_pfi(relation="ratio"), fitted.likelihood_pfi()
         expected = 1 + difference.params / ratio.fit.loss
-        np.testing.assert_allclose(ratio.params, expected, rtol=1e-9)
+        assert_allclose(ratio.params, expected, rtol=1e-9)
 
 
 class TestForests:

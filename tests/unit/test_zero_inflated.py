@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from numpy.testing import assert_allclose
 from statsmodels.discrete import count_model, discrete_model
 from statsmodels.gam.api import BSplines, GLMGam
 
@@ -84,9 +85,9 @@ def test_variables_of_the_inflation_are_asked_for_by_name(kind: str, form: str):
     new = DATA[:50]
     model = pi.FittedModel(predict, new[["x", "z"]], new["c"])
     beside = {"exog_infl": INFLATION[:50].to_numpy()}
-    np.testing.assert_allclose(pd_of(model, "frame"), curve(results, form, new, **beside))
+    assert_allclose(pd_of(model, "frame"), curve(results, form, new, **beside))
     right = [predict(new.assign(z=z)).mean() for z in GRID]
-    np.testing.assert_allclose(model.pd("z", grid=GRID).params, right)
+    assert_allclose(model.pd("z", grid=GRID).params, right)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -95,7 +96,7 @@ def test_variables_of_the_inflation_are_asked_for_by_name(kind: str, form: str):
 def test_a_constant_inflation_is_right(kind: str, form: str, n: int):
     results, new = inflated(kind, form), DATA[:n]
     model = pi.FittedModel(results, rows(form, new))
-    np.testing.assert_allclose(pd_of(model, form), curve(results, form, new))
+    assert_allclose(pd_of(model, form), curve(results, form, new))
 
 
 def test_standard_errors_are_those_of_the_delta_method():
@@ -111,7 +112,7 @@ def test_standard_errors_are_those_of_the_delta_method():
         gradient.append(np.ravel(np.subtract(means[:2], means[2:])) / (2 * step))
     right = np.sqrt(np.einsum("ki,kl,li->i", gradient, results.cov_params(), gradient))
     found = pi.FittedModel(results, rows("frame", DATA)).pd("x", grid=GRID).bse
-    np.testing.assert_allclose(found, right, rtol=1e-6)
+    assert_allclose(found, right, rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -124,7 +125,7 @@ def test_exposures_of_inflated_counts_are_those_of_the_rows(kind: str, form: str
     right = curve(results, form, new, exposure=exposure)
     for given in ({"exposure": exposure}, {"offset": np.log(exposure)}):
         model = pi.FittedModel(results, rows(form, new), **given)
-        np.testing.assert_allclose(pd_of(model, form), right)
+        assert_allclose(pd_of(model, form), right)
 
 
 @pytest.mark.parametrize("kind", ["NegativeBinomialP", "GeneralizedPoisson"])
@@ -137,7 +138,7 @@ def test_no_exposure_of_training_rows_is_in_predictions(kind: str, form: str, n:
     model = pi.FittedModel(results, rows(form, new), exposure=new["e"].to_numpy())
     slope = results.params[:2]
     right = [float(np.mean(new["e"] * np.exp(np.dot([1, x], slope)))) for x in GRID]
-    np.testing.assert_allclose(pd_of(model, form), right)
+    assert_allclose(pd_of(model, form), right)
 
 
 def test_a_learner_of_inflated_counts_takes_exposures():
@@ -145,7 +146,7 @@ def test_a_learner_of_inflated_counts_takes_exposures():
     fit = pi.Learner.from_formula("c ~ x", DATA, learner, exposure="e").fit_model()
     results = inflated("Poisson", "frame", exposure=DATA["e"])
     right = curve(results, "frame", DATA, exposure=DATA["e"])
-    np.testing.assert_allclose(fit.pd("x", grid=GRID).params, right, rtol=1e-4)
+    assert_allclose(fit.pd("x", grid=GRID).params, right, rtol=1e-4)
     with pytest.raises(OptionError, match=r"`exog_infl` of .* an estimator of your own"):
         pi.statsmodels_learner(count_model.ZeroInflatedPoisson, exog_infl=INFLATION)
 
@@ -158,7 +159,7 @@ def test_rows_of_a_smooth_are_asked_for_by_name():
     columns = pd.DataFrame(gam.model.exog, columns=gam.model.exog_names)  # its basis
     model = pi.FittedModel(gam, columns)
     right = [gam.predict(columns.assign(x=x)).mean() for x in GRID]
-    np.testing.assert_allclose(pd_of(model, "frame"), right)
+    assert_allclose(pd_of(model, "frame"), right)
 
 
 def test_what_else_a_model_needs_is_quoted_as_its_own_words():
