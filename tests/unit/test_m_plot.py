@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from fits import model_of
 from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
@@ -13,10 +14,6 @@ import pyinterp as pi
 from pyinterp.errors import OptionError
 
 EXACT = 1e-10
-
-
-def fitted(data: pd.DataFrame, formula: str):
-    return pi.Learner.from_formula(formula, data, LinearRegression()).fit_model()
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +32,13 @@ def test_on_a_full_factorial_it_is_the_partial_dependence():
     a, b, c = (m.ravel() for m in np.meshgrid(list("uvw"), np.arange(4.0), np.arange(3.0)))
     data = pd.DataFrame({"a": a, "b": b, "c": c})
     data["y"] = data["b"] * (data["a"] == "v") + data["b"] * data["c"]
-    full = fitted(data, "y ~ a * b * c")
+    full = model_of("y ~ a * b * c", data, LinearRegression())
     for name in "abc":
         assert_allclose(full.m_plot(name).params, full.pd(name).params, atol=EXACT)
 
 
 def test_of_a_level_it_is_the_mean_prediction_of_its_rows(normal: pd.DataFrame):
-    model = fitted(normal, "y ~ x + z + g")
+    model = model_of("y ~ x + z + g", normal, LinearRegression())
     (refit,) = model.analysis.refits
     predictions = pd.Series(refit.predictor(refit.design.encode(normal[["x", "z", "g"]])))
     groups = predictions.groupby(normal["g"])
@@ -53,7 +50,7 @@ def test_of_a_level_it_is_the_mean_prediction_of_its_rows(normal: pd.DataFrame):
 
 def test_of_normal_features_the_slope_has_the_others_share(normal: pd.DataFrame):
     """E[x + 2 z | x] = (1 + 2 * 0.8) x, where the partial dependence has slope 1."""
-    model = fitted(normal, "y ~ x + z + g")
+    model = model_of("y ~ x + z + g", normal, LinearRegression())
     grid = np.array([-1.0, 0, 1.0])
     for result, tolerance in (
         (model.m_plot("x", grid=grid), 0.15),
@@ -66,7 +63,7 @@ def test_of_normal_features_the_slope_has_the_others_share(normal: pd.DataFrame)
 
 def test_a_line_is_kept_as_it_is(normal: pd.DataFrame):
     """Local lines have no bias for predictions that are a line, whatever the span."""
-    model = fitted(normal, "y ~ x")
+    model = model_of("y ~ x", normal, LinearRegression())
     for span in (0.05, 0.5, 1):
         result = model.m_plot("x", points=6, span=span)
         assert_allclose(result.params, model.pd("x", points=6).params, atol=1e-9)
@@ -74,7 +71,7 @@ def test_a_line_is_kept_as_it_is(normal: pd.DataFrame):
 
 def test_it_is_a_weighted_least_squares_fit(normal: pd.DataFrame):
     """The level at the point of a line with tricube weights, as ``loess(degree = 1)`` has it."""
-    model = fitted(normal, "y ~ x + z + g")
+    model = model_of("y ~ x + z + g", normal, LinearRegression())
     (refit,) = model.analysis.refits
     predictions = refit.predictor(refit.design.encode(normal[["x", "z", "g"]]))
     away = normal["x"].to_numpy() - 0.7
@@ -107,7 +104,7 @@ def test_conditional_pd_of_a_level_weights_rows_by_its_probability():
     data = pd.DataFrame({"z": rng.normal(size=120)})
     data["g"] = np.where(data["z"] + rng.normal(size=120) > 0, "hi", "lo")
     data["y"] = data["z"] * (data["g"] == "hi")
-    model = fitted(data, "y ~ z * g")
+    model = model_of("y ~ z * g", data, LinearRegression())
     sampler = pi.samplers.Categorical()
     result = model.pd("g", sampler=sampler)
     (case,) = model.analysis.cases
@@ -156,4 +153,4 @@ def test_classes_refits_and_tables(normal: pd.DataFrame):
 )
 def test_what_is_refused(normal: pd.DataFrame, call, words: str):
     with pytest.raises(OptionError, match=words):
-        call(fitted(normal.head(100), "y ~ x + z + g"))
+        call(model_of("y ~ x + z + g", normal.head(100), LinearRegression()))

@@ -171,25 +171,24 @@ def test_a_numeric_response_is_read_as_float(dtype: str):
     assert_array_equal(numbers, NUMBERS)
 
 
-@pytest.mark.parametrize("values", [LEVELS, TRUTH, pd.Categorical(LEVELS)])
-def test_a_regressor_needs_numbers(values):
-    with pytest.raises(DataError, match="Learner is a regressor and needs a numeric response"):
-        response(column(values), classifier=False)
+REGRESSOR = "Learner is a regressor and needs a numeric response"
 
 
-def test_a_classifier_needs_labels():
-    with pytest.raises(DataError, match="is a classifier, but the response `v` has fractional"):
-        response(column(NUMBERS / 3), classifier=True)
-
-
-@pytest.mark.parametrize("values", [[2.0] * N, ["a"] * N, [True] * N])
-def test_a_constant_response_is_an_error(values):
-    kind = not isinstance(values[0], float)
-    with pytest.raises(DataError, match=rf"`v` must vary, but it is {values[0]!r} in every row"):
-        response(column(values), classifier=kind)
-
-
-def test_a_fitted_model_may_be_evaluated_on_a_constant_response():
+@pytest.mark.parametrize(
+    ("values", "classifier", "message"),
+    [
+        *((values, False, REGRESSOR) for values in (LEVELS, TRUTH, pd.Categorical(LEVELS))),
+        (NUMBERS / 3, True, "is a classifier, but the response `v` has fractional"),
+        *(
+            ([one] * N, one != 2.0, f"`v` must vary, but it is {one!r} in every row")
+            for one in (2.0, "a", True)
+        ),
+    ],
+)
+def test_a_response_that_does_not_suit_is_an_error(values, classifier: bool, message: str):
+    with pytest.raises(DataError, match=message):
+        response(column(values), classifier=classifier)
+    # A fitted model may be evaluated on a constant response.
     numbers, _ = response(column([2.0] * N), classifier=False, constant_ok=True)
     assert_array_equal(numbers, 2.0)
 
@@ -225,10 +224,11 @@ def test_taking_rows_keeps_all_parts_together():
     )
     taken = sample.take(np.array([2, 0, 2]))
     assert taken.nobs == 3
-    assert taken.variables["a"].tolist() == [12.0, 10.0, 12.0]
-    assert taken.variables.index.tolist() == [0, 1, 2]
-    assert taken.y is not None
-    assert taken.y.tolist() == [2, 0, 2]
-    assert taken.rows.tolist() == [7, 5, 7]
-    assert taken.clusters is not None
-    assert taken.clusters.tolist() == [1, 0, 1]
+    for found, expected in (
+        (taken.variables["a"], [12.0, 10.0, 12.0]),
+        (taken.variables.index, [0, 1, 2]),
+        (taken.y, [2, 0, 2]),
+        (taken.rows, [7, 5, 7]),
+        (taken.clusters, [1, 0, 1]),
+    ):
+        assert found.tolist() == expected
