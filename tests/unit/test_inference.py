@@ -158,19 +158,19 @@ def test_no_interval_without_variance():
 
 
 @pytest.mark.parametrize("method", ["holm", "fdr_bh", "bonferroni"])
-def test_adjustment_is_statsmodels_and_leaves_missing_p_values_out(method: str):
-    p = np.array([0.01, np.nan, 0.04, 0.2])
-    adjusted = adjust(p, method, 3)
-    assert np.isnan(adjusted[1])
-    assert_allclose(adjusted[[0, 2, 3]], multipletests(p[[0, 2, 3]], method=method)[1])
+@pytest.mark.parametrize(
+    "p", [[0.01, np.nan, 0.04, 0.2], [0.01, 0.02, 0.5], [0.02, 0.01, 0.5], [0.01, np.nan, 0.5]]
+)
+def test_adjustment_is_statsmodels_and_leaves_missing_p_values_out(method: str, p: list[float]):
+    raw = np.array(p)
+    kept = ~np.isnan(raw)
+    for _ in range(2):
+        adjusted = adjust(raw, method, kept.sum())
+        assert (np.isnan(adjusted) == ~kept).all()
+        assert_allclose(adjusted[kept], multipletests(raw[kept], method=method)[1], rtol=1e-15)
+        adjusted[:] = 0.0  # belongs to the caller
     with pytest.raises(OptionError, match="`p_adjust` must be one of"):
-        adjust(p, "homl", 3)
-
-
-@pytest.mark.parametrize("alpha", [0, 1, 5, -0.1, True, "0.05", None])
-def test_alpha_must_be_in_0_1(alpha: object):
-    with pytest.raises(OptionError, match=r"`alpha` must be a number in \(0, 1\), not"):
-        student(3.0).interval(np.ones(1), np.ones(1), alpha, "two-sided")
+        adjust(raw, "homl", 3)
 
 
 @pytest.mark.parametrize("q", [1, 2])
@@ -183,8 +183,8 @@ def test_variances_themselves_refuse_what_is_no_level_or_side(cov_type: str, q: 
     found = COV_TYPES[cov_type](replicates)
     estimate, bse = replicates.per_refit.mean(axis=0), np.sqrt(np.diag(found.cov))
     for ask in (found.interval, found.joint_interval):
-        for alpha in (0.0, 1.0, 5):
-            with pytest.raises(OptionError, match="`alpha` must be a number"):
+        for alpha in (0, 0.0, 1, 1.0, 5, -0.1, True, "0.05", None):
+            with pytest.raises(OptionError, match=r"`alpha` must be a number in \(0, 1\), not"):
                 ask(estimate, bse, alpha, "two-sided")
     with pytest.raises(OptionError, match="`alternative` must be one of"):
         found.interval(estimate, bse, 0.05, "lower")
@@ -242,14 +242,3 @@ def test_what_is_asked_again_is_not_computed_again(monkeypatch: pytest.MonkeyPat
     count = len(computed)
     assert LargestT.of(np.diag([1.0, 2.5, 7.0]), 11.5, "two-sided").level(0.05) == first
     assert len(computed) == count > 0
-
-
-def test_adjusted_p_values_are_those_of_their_p_values_whatever_was_asked_before():
-    for p in ([0.01, 0.02, 0.5], [0.02, 0.01, 0.5], [0.01, np.nan, 0.5]):
-        raw = np.array(p)
-        kept = ~np.isnan(raw)
-        for method in ("holm", "fdr_bh"):
-            for _ in range(2):
-                adjusted = adjust(raw, method, 3)
-                assert_array_equal(adjusted[kept], multipletests(raw[kept], method=method)[1])
-                adjusted[:] = 0.0  # belongs to the caller

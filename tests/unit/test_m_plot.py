@@ -131,7 +131,7 @@ def test_conditional_pd_says_that_it_depends_on_the_seed(normal: pd.DataFrame):
 def test_classes_refits_and_tables(normal: pd.DataFrame):
     small = normal.head(120).assign(k=lambda d: pd.cut(d["y"], 3, labels=list("lmh")).astype(str))
     learner = pi.Learner.from_formula("k ~ x + z + g", small, RandomForestClassifier(8))
-    results = learner.fit(pi.HalfSampling(2), seed=1)
+    results = learner.fit(pi.HalfSampling(2, pairs=5), seed=1)
     for result in (results.m_plot("x", points=4), results.pd("x", sampler="residual", points=4)):
         sums = result.params.to_numpy().reshape(3, 4).sum(axis=0)
         assert_allclose(sums, 1, atol=1e-9)

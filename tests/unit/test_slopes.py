@@ -74,7 +74,7 @@ def test_at_the_rows_own_values_the_slope_of_a_square_is_twice_the_mean(data: pd
 
 def test_steps_are_refused_without_a_width(data: pd.DataFrame):
     learner = pi.Learner.from_formula("y ~ x + z + g", data, RandomForestRegressor(10))
-    results = learner.fit(pi.HalfSampling(2), seed=1)
+    results = learner.fit(pi.HalfSampling(2, pairs=5), seed=1)
     for method in (results.ame, lambda: results.slopes("z")):
         with pytest.raises(OptionError, match=r'predicts steps in .* as trees do.*step="sd"'):
             method()
