@@ -27,7 +27,7 @@ import numpy as np
 import pyinterp as pi
 from sklearn.linear_model import LinearRegression
 X = np.random.default_rng(0).normal(size=(90, 2))
-pi.Learner(X[:, 0], X, LinearRegression()).fit(seed=1, progress=False).pfi().summary()
+pi.Learner(X[:, 0], X, LinearRegression()).fit(seed=1).pfi().summary()
 print("numba" in sys.modules)
 """
 
@@ -37,11 +37,11 @@ def output_of(code: str) -> str:
     return done.stdout.strip()
 
 
-def test_importing_pyinterp_imports_no_third_party_module() -> None:
+def test_importing_pyinterp_imports_no_third_party_module():
     assert output_of(LOADED) == "pyinterp"
 
 
-def test_the_other_pyinterp_beside_this_one_is_named(tmp_path: Path) -> None:
+def test_the_other_pyinterp_beside_this_one_is_named(tmp_path: Path):
     (tmp_path / "pyinterp").symlink_to(Path(pi.__file__).parent)
     (tmp_path / "pyinterp_stats-0.1.0.dist-info").mkdir()
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{LOADED}"
@@ -53,29 +53,29 @@ def test_the_other_pyinterp_beside_this_one_is_named(tmp_path: Path) -> None:
     assert said.startswith("UserWarning: PyPI's `pyinterp`, for geospatial interpolation, is ins")
 
 
-def test_errors_come_without_third_party_modules() -> None:
+def test_errors_come_without_third_party_modules():
     code = LOADED.replace("import pyinterp\n", "import pyinterp, pyinterp.errors\n", 1)
     assert output_of(code) == "pyinterp"
 
 
-def test_linear_models_need_no_numba() -> None:
+def test_linear_models_need_no_numba():
     assert output_of(LINEAR) == "False"
 
 
 @pytest.mark.parametrize("name", pi.__all__)
-def test_every_public_name_resolves_and_is_listed(name: str) -> None:
+def test_every_public_name_resolves_and_is_listed(name: str):
     assert getattr(pi, name) is not None
     assert name in dir(pi)
 
 
-def test_public_names_are_sorted_and_unique() -> None:
+def test_public_names_are_sorted_and_unique():
     assert sorted(set(pi.__all__)) == list(pi.__all__)
 
 
-def test_an_unknown_name_is_an_attribute_error() -> None:
+def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'pyinterp' has no attribute 'lm'"):
         pi.lm  # noqa: B018
 
 
-def test_the_version_is_a_string() -> None:
+def test_the_version_is_a_string():
     assert pi.__version__[0].isdigit()

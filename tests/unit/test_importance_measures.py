@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from fits import model_of
+from pandas.testing import assert_frame_equal, assert_series_equal
 from sklearn.linear_model import BayesianRidge, LogisticRegression
 from sklearn.svm import LinearSVC
 
@@ -16,7 +15,7 @@ import pyinterp as pi
 from pyinterp.errors import LossError, OptionError
 from pyinterp.learner.interpretable import MEASURES
 
-ALONE: dict[str, Callable[[Any], Any]] = {
+ALONE = {
     "pfi": lambda r: r.pfi(),
     "mvim": lambda r: r.mvim(),
     "cvim": lambda r: r.cvim(sampler="residual"),
@@ -44,17 +43,17 @@ def learner(data: pd.DataFrame) -> pi.Learner:
 
 
 @pytest.fixture(scope="module", params=["learner", "model"])
-def fitted(request: pytest.FixtureRequest, learner: pi.Learner) -> Any:
+def fitted(request: pytest.FixtureRequest, learner: pi.Learner):
     if request.param == "model":
         return learner.fit_model(seed=1)
-    return learner.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False)
+    return learner.fit(pi.HalfSampling(3, pairs=5), seed=1)
 
 
-def test_every_measure_is_tested() -> None:
+def test_every_measure_is_tested():
     assert set(MEASURES) < set(ALONE)
 
 
-def test_a_measure_is_its_method(fitted: Any) -> None:
+def test_a_measure_is_its_method(fitted):
     trains = isinstance(fitted, pi.LearnerResults)
     names = [name for name in ALONE if trains or name not in ("loco", "population")]
     together = fitted.importance(names, sampler="residual")
@@ -65,28 +64,26 @@ def test_a_measure_is_its_method(fitted: Any) -> None:
         alone = ALONE[name](fitted)
         for attribute, frame in frames.items():
             expected = getattr(alone, attribute)
-            pd.testing.assert_series_equal(
-                frame[name], expected, check_exact=True, check_names=False
-            )
-        pd.testing.assert_frame_equal(together.conf_int(0.1)[name], alone.conf_int(0.1))
+            assert_series_equal(frame[name], expected, check_exact=True, check_names=False)
+        assert_frame_equal(together.conf_int(0.1)[name], alone.conf_int(0.1))
     assert len(together.summary_frame()) == 3 * len(names)
     # Measures that share a label are told apart by their descriptions.
     assert together.summary_frame()["measure"].nunique() == len(names)
     assert {"MVIM", "PFI (rmse)", "PFI (squared error)"} <= set(together.labels)
 
 
-def test_options_go_where_they_are_taken(fitted: Any) -> None:
+def test_options_go_where_they_are_taken(fitted):
     options = {"alternative": "greater", "p_adjust": "holm", "rows": "bmi > 22"}
     both = fitted.importance(["pfi", "rmse", "firm"], ["bmi", "s5"], permutations=3, **options)
     alone = fitted.pfi(["bmi", "s5"], permutations=3, **options)
-    pd.testing.assert_series_equal(both.pvalues["pfi"], alone.pvalues, check_names=False)
+    assert_series_equal(both.pvalues["pfi"], alone.pvalues, check_names=False)
     by_metric = fitted.pfi(["bmi", "s5"], metric="rmse", permutations=3, **options)
-    pd.testing.assert_series_equal(both.params["rmse"], by_metric.params, check_names=False)
+    assert_series_equal(both.params["rmse"], by_metric.params, check_names=False)
     firm = fitted.firm(["bmi", "s5"], **options)
-    pd.testing.assert_frame_equal(both["firm"].conf_int(), firm.conf_int())
+    assert_frame_equal(both["firm"].conf_int(), firm.conf_int())
 
 
-def test_what_a_measure_has_no_value_for_is_empty(data: pd.DataFrame) -> None:
+def test_what_a_measure_has_no_value_for_is_empty(data: pd.DataFrame):
     levels = data.assign(g=np.where(data["s5"] > 4.6, "high", "low")).drop(columns="s5")
     ols = pi.statsmodels_learner(sm.OLS)
     res = pi.Learner.from_formula("progression ~ .", levels, ols).fit(pi.Subsampling(3), seed=1)
@@ -109,7 +106,7 @@ def test_what_a_measure_has_no_value_for_is_empty(data: pd.DataFrame) -> None:
     )
 
 
-def test_units_have_a_panel_each_and_top_is_of_the_first_measure(fitted: Any) -> None:
+def test_units_have_a_panel_each_and_top_is_of_the_first_measure(fitted):
     squared = fitted.importance(["pfi", "mvim"]).plot()
     assert type(squared.facet).__name__ == "facet_null"
     plot = fitted.importance(["pfi", "firm", "rmse"]).plot(top=2)
@@ -120,13 +117,11 @@ def test_units_have_a_panel_each_and_top_is_of_the_first_measure(fitted: Any) ->
     assert plot.labels.caption.endswith("2 of 3 terms.")
 
 
-def test_classes(data: pd.DataFrame) -> None:
+def test_classes(data: pd.DataFrame):
     high = data.assign(progression=data["progression"] > 140)
-    model = pi.Learner.from_formula(
-        "progression ~ .", high, LogisticRegression(max_iter=1000)
-    ).fit_model(seed=1)
+    model = model_of("progression ~ .", high, LogisticRegression(max_iter=1000))
     both = model.importance(["likelihood_pfi", "entropy_pfi", "roc_auc"])
-    pd.testing.assert_series_equal(
+    assert_series_equal(
         both.params["roc_auc"], model.pfi(metric="roc_auc").params, check_names=False
     )
     with pytest.raises(LossError, match="'rmse' needs numeric predictions"):
@@ -139,14 +134,13 @@ def headings(results: pi.results.together.ImportanceResults) -> list[str]:
     return [block[1] for block in blocks if block[1] != "R²_j"]
 
 
-def of_classes(data: pd.DataFrame, estimator: Any, count: int = 2) -> Any:
+def of_classes(data: pd.DataFrame, estimator, count: int = 2):
     """A model of classes, as many rows in each."""
     labels = pd.qcut(data["progression"], count, labels=list("abc"[:count])).astype(str)
-    learner = pi.Learner.from_formula("progression ~ .", data.assign(progression=labels), estimator)
-    return learner.fit_model(seed=1)
+    return model_of("progression ~ .", data.assign(progression=labels), estimator)
 
 
-def test_the_default_is_by_the_loss_of_the_learner(learner: pi.Learner, data: pd.DataFrame) -> None:
+def test_the_default_is_by_the_loss_of_the_learner(learner: pi.Learner, data: pd.DataFrame):
     logistic = LogisticRegression(max_iter=1000)
     by_other_loss = [
         (of_classes(data, logistic), "log loss"),
@@ -161,7 +155,7 @@ def test_the_default_is_by_the_loss_of_the_learner(learner: pi.Learner, data: pd
         for name in ("params", "bse"):
             expected = pd.DataFrame({"pfi": getattr(model.pfi(), name)})
             expected["conditional_pfi"] = getattr(alone, name)
-            pd.testing.assert_frame_equal(getattr(found, name), expected, check_exact=True)
+            assert_frame_equal(getattr(found, name), expected, check_exact=True)
         conditional = found["conditional_pfi"].estimand
         assert conditional.description == f"PFI given the others ({loss})"
         assert conditional.score is alone.estimand.score
@@ -169,7 +163,7 @@ def test_the_default_is_by_the_loss_of_the_learner(learner: pi.Learner, data: pd
     assert headings(squared) == ["MVIM", "CVIM", "AMVIM"]
 
 
-def test_squared_loss_beside_another_says_so(learner: pi.Learner, data: pd.DataFrame) -> None:
+def test_squared_loss_beside_another_says_so(learner: pi.Learner, data: pd.DataFrame):
     model, regression = of_classes(data, LogisticRegression()), learner.fit_model(seed=1)
     odd = " (squared: not comparable)"
     cases = [
@@ -189,13 +183,13 @@ def test_squared_loss_beside_another_says_so(learner: pi.Learner, data: pd.DataF
         assert all(heading in found.summary().as_csv() for heading in expected)
         if "cvim" in names:  # the numbers are Khan's, whatever stands beside them
             alone = one.cvim()
-            pd.testing.assert_series_equal(
+            assert_series_equal(
                 found.params["cvim"], alone.params, check_names=False, check_exact=True
             )
             assert alone.summary().tables[0][0][1].data.strip() == "CVIM"
 
 
-def test_losses_have_a_panel_each(data: pd.DataFrame) -> None:
+def test_losses_have_a_panel_each(data: pd.DataFrame):
     model = of_classes(data, LogisticRegression())
     panels = [
         model.importance(names).plot().data["panel"].nunique()
@@ -208,7 +202,7 @@ def test_losses_have_a_panel_each(data: pd.DataFrame) -> None:
     assert facets == ["facet_wrap", "facet_null"]
 
 
-def test_what_is_refused(fitted: Any, learner: pi.Learner) -> None:
+def test_what_is_refused(fitted, learner: pi.Learner):
     with pytest.raises(
         OptionError, match=r"must be among pfi, .*population, or metrics: rmse"
     ) as error:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -53,36 +54,34 @@ def model_evidence(donors: bool = True, clusters: np.ndarray | None = None) -> R
     return Replicates.of((refit,), correction=0.0)
 
 
-def test_naive_and_corrected() -> None:
+def test_naive_and_corrected():
     replicates = learner_evidence()
     s2 = replicates.per_refit.var(axis=0, ddof=1)
     naive, corrected = variance(replicates, "naive"), variance(replicates, "corrected")
-    np.testing.assert_allclose(np.diag(naive.cov), s2 / 6)
-    np.testing.assert_allclose(np.diag(corrected.cov), (1 / 6 + 0.58) * s2)
-    np.testing.assert_allclose(
-        corrected.cov, (1 / 6 + 0.58) * np.cov(replicates.per_refit, rowvar=False)
-    )
+    assert_allclose(np.diag(naive.cov), s2 / 6)
+    assert_allclose(np.diag(corrected.cov), (1 / 6 + 0.58) * s2)
+    assert_allclose(corrected.cov, (1 / 6 + 0.58) * np.cov(replicates.per_refit, rowvar=False))
     assert naive.df == corrected.df == 5
 
 
-def test_rows_and_ustat() -> None:
+def test_rows_and_ustat():
     replicates = model_evidence()
     (estimate,) = replicates.estimates
     n = 12
     one = estimate.rows - estimate.rows.mean(axis=0)
     both = estimate.rows + estimate.donors
     both = both - both.mean(axis=0)
-    np.testing.assert_allclose(variance(replicates, "rows").cov, one.T @ one / (n * (n - 1)))
-    np.testing.assert_allclose(variance(replicates, "ustat").cov, both.T @ both / (n * (n - 1)))
+    assert_allclose(variance(replicates, "rows").cov, one.T @ one / (n * (n - 1)))
+    assert_allclose(variance(replicates, "ustat").cov, both.T @ both / (n * (n - 1)))
     assert variance(replicates, "ustat").df == 11
     without = model_evidence(donors=False)
-    np.testing.assert_array_equal(variance(without, "rows").cov, variance(without, "ustat").cov)
+    assert_array_equal(variance(without, "rows").cov, variance(without, "ustat").cov)
 
 
-def test_clusters_of_one_row_change_nothing_and_copies_of_a_row_do_not_add_information() -> None:
+def test_clusters_of_one_row_change_nothing_and_copies_of_a_row_do_not_add_information():
     plain = variance(model_evidence(), "ustat")
     single = variance(model_evidence(clusters=np.arange(12)), "ustat")
-    np.testing.assert_allclose(single.cov, plain.cov)
+    assert_allclose(single.cov, plain.cov)
     (estimate,) = model_evidence(donors=False).estimates
     twice = Estimate(
         value=estimate.value,
@@ -91,19 +90,19 @@ def test_clusters_of_one_row_change_nothing_and_copies_of_a_row_do_not_add_infor
     )
     refit = RefitEstimate(twice, np.arange(24), clusters=np.repeat(np.arange(12), 2))
     copied = Replicates.of((refit,), correction=0.0)
-    np.testing.assert_allclose(
+    assert_allclose(
         variance(copied, "ustat").cov, variance(model_evidence(donors=False), "ustat").cov
     )
     assert variance(copied, "ustat").df == 11
 
 
-def test_defaults() -> None:
+def test_defaults():
     assert default(learner_evidence()) == "corrected"
     assert default(learner_evidence(correction=0.0)) == "naive"
     assert default(model_evidence()) == "ustat"
 
 
-def test_a_variance_that_does_not_apply_says_why() -> None:
+def test_a_variance_that_does_not_apply_says_why():
     with pytest.raises(InferenceError, match="not defined for one refit"):
         variance(model_evidence(), "corrected")
     with pytest.raises(InferenceError, match=r"needs one fitted model, not several refits"):
@@ -115,7 +114,7 @@ def test_a_variance_that_does_not_apply_says_why() -> None:
     assert "need at least 2 clusters; there is 1" in one.note
 
 
-def test_the_naive_table_warns_only_where_refits_share_rows() -> None:
+def test_the_naive_table_warns_only_where_refits_share_rows():
     assert "too narrow" in COV_TYPES["naive"](learner_evidence()).note
     assert "too narrow" not in COV_TYPES["naive"](learner_evidence(correction=0.0)).note
     assert "donors" in COV_TYPES["rows"](model_evidence()).note
@@ -132,7 +131,7 @@ def test_the_naive_table_warns_only_where_refits_share_rows() -> None:
 )
 def test_interval_excludes_the_null_exactly_when_p_is_below_alpha(
     estimate: float, null: float, bse: float, df: int, alpha: float, alternative: str
-) -> None:
+):
     one, error = np.array([estimate]), np.array([bse])
     (low, high) = student(df).interval(one, error, alpha, alternative)[0]
     (p,) = student(df).p_values(one, error, null, alternative)
@@ -140,7 +139,7 @@ def test_interval_excludes_the_null_exactly_when_p_is_below_alpha(
         assert (p < alpha) == (not low <= null <= high)
 
 
-def test_small_p_values_do_not_become_0() -> None:
+def test_small_p_values_do_not_become_0():
     (p,) = student(100.0).p_values(np.array([40.0]), np.ones(1), 0.0, "two-sided")
     assert p == pytest.approx(2 * stats.t.sf(40.0, 100.0))
     assert 0 < p < 1e-60
@@ -148,7 +147,7 @@ def test_small_p_values_do_not_become_0() -> None:
     assert left == pytest.approx(p / 2)
 
 
-def test_no_interval_without_variance() -> None:
+def test_no_interval_without_variance():
     one, errors = np.array([1.0, 1.0]), np.array([0.0, 1.0])
     limits = student(5.0).interval(one, errors, 0.05, "two-sided")
     assert np.isnan(limits[0]).all()
@@ -159,24 +158,24 @@ def test_no_interval_without_variance() -> None:
 
 
 @pytest.mark.parametrize("method", ["holm", "fdr_bh", "bonferroni"])
-def test_adjustment_is_statsmodels_and_leaves_missing_p_values_out(method: str) -> None:
-    p = np.array([0.01, np.nan, 0.04, 0.2])
-    adjusted = adjust(p, method, 3)
-    assert np.isnan(adjusted[1])
-    np.testing.assert_allclose(adjusted[[0, 2, 3]], multipletests(p[[0, 2, 3]], method=method)[1])
+@pytest.mark.parametrize(
+    "p", [[0.01, np.nan, 0.04, 0.2], [0.01, 0.02, 0.5], [0.02, 0.01, 0.5], [0.01, np.nan, 0.5]]
+)
+def test_adjustment_is_statsmodels_and_leaves_missing_p_values_out(method: str, p: list[float]):
+    raw = np.array(p)
+    kept = ~np.isnan(raw)
+    for _ in range(2):
+        adjusted = adjust(raw, method, kept.sum())
+        assert (np.isnan(adjusted) == ~kept).all()
+        assert_allclose(adjusted[kept], multipletests(raw[kept], method=method)[1], rtol=1e-15)
+        adjusted[:] = 0.0  # belongs to the caller
     with pytest.raises(OptionError, match="`p_adjust` must be one of"):
-        adjust(p, "homl", 3)
-
-
-@pytest.mark.parametrize("alpha", [0, 1, 5, -0.1, True, "0.05", None])
-def test_alpha_must_be_in_0_1(alpha: object) -> None:
-    with pytest.raises(OptionError, match=r"`alpha` must be a number in \(0, 1\), not"):
-        student(3.0).interval(np.ones(1), np.ones(1), alpha, "two-sided")
+        adjust(raw, "homl", 3)
 
 
 @pytest.mark.parametrize("q", [1, 2])
 @pytest.mark.parametrize("cov_type", ["corrected", "naive", "bootstrap"])
-def test_variances_themselves_refuse_what_is_no_level_or_side(cov_type: str, q: int) -> None:
+def test_variances_themselves_refuse_what_is_no_level_or_side(cov_type: str, q: int):
     refits = learner_refits(q=q)
     if cov_type == "bootstrap":
         refits = [one._replace(group=Group("bootstrap", k)) for k, one in enumerate(refits)]
@@ -184,8 +183,8 @@ def test_variances_themselves_refuse_what_is_no_level_or_side(cov_type: str, q: 
     found = COV_TYPES[cov_type](replicates)
     estimate, bse = replicates.per_refit.mean(axis=0), np.sqrt(np.diag(found.cov))
     for ask in (found.interval, found.joint_interval):
-        for alpha in (0.0, 1.0, 5):
-            with pytest.raises(OptionError, match="`alpha` must be a number"):
+        for alpha in (0, 0.0, 1, 1.0, 5, -0.1, True, "0.05", None):
+            with pytest.raises(OptionError, match=r"`alpha` must be a number in \(0, 1\), not"):
                 ask(estimate, bse, alpha, "two-sided")
     with pytest.raises(OptionError, match="`alternative` must be one of"):
         found.interval(estimate, bse, 0.05, "lower")
@@ -193,18 +192,18 @@ def test_variances_themselves_refuse_what_is_no_level_or_side(cov_type: str, q: 
         found.p_values(estimate, bse, 0.0, "lower")
 
 
-def test_sidak_takes_p_values_of_1() -> None:
+def test_sidak_takes_p_values_of_1():
     """1 - (1 - p)^q, of 1 too, without a warning."""
     p = np.array([1.0, 0.0, 0.02, np.nan])
     expected = [1.0, 0.0, 1 - 0.98**5, np.nan]
-    np.testing.assert_allclose(adjust(p, "sidak", 5), expected, rtol=1e-12)
+    assert_allclose(adjust(p, "sidak", 5), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("df", [np.inf, 6.0])
 @pytest.mark.parametrize("q", [-1.5, -0.4, 0.0, 0.7, 2.0])
 def test_the_largest_of_three_t_is_above_any_number_with_the_probability_of_the_law(
     q: float, df: float
-) -> None:
+):
     """Against scipy's multivariate normal and t; 1e-3 is about their errors and ours."""
     cov = np.array([[2.0, 0.6, -0.4], [0.6, 1.0, 0.3], [-0.4, 0.3, 0.5]])
     scaled = cov / np.sqrt(np.outer(np.diag(cov), np.diag(cov)))
@@ -218,7 +217,7 @@ def test_the_largest_of_three_t_is_above_any_number_with_the_probability_of_the_
     assert found == pytest.approx(1 - law.cdf(below), abs=2e-3)
 
 
-def test_another_hypothesis_leaves_the_first_as_it_was() -> None:
+def test_another_hypothesis_leaves_the_first_as_it_was():
     first = TermInference(
         estimate=np.array([1.0, 2.0]),
         bse=np.ones(2),
@@ -226,14 +225,14 @@ def test_another_hypothesis_leaves_the_first_as_it_was() -> None:
         variance=Variance(cov=np.eye(2), df=9.0, cov_type="corrected", label="", note=""),
     )
     other = first.about(1, 5.0, "less")
-    np.testing.assert_array_equal(first.null, [0.0, 0.0])
-    np.testing.assert_array_equal(other.null, [0.0, 5.0])
+    assert_array_equal(first.null, [0.0, 0.0])
+    assert_array_equal(other.null, [0.0, 5.0])
     assert (first.alternative, other.alternative) == ("two-sided", "less")
 
 
-def test_what_is_asked_again_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_asked_again_is_not_computed_again(monkeypatch: pytest.MonkeyPatch):
     """Tables, frames and hypotheses about single terms ask for the same numbers many times."""
-    computed: list[float] = []
+    computed = []
     outside = simultaneous._outside
     monkeypatch.setattr(
         simultaneous, "_outside", lambda q, *rest: (computed.append(q), outside(q, *rest))[1]
@@ -243,16 +242,3 @@ def test_what_is_asked_again_is_not_computed_again(monkeypatch: pytest.MonkeyPat
     count = len(computed)
     assert LargestT.of(np.diag([1.0, 2.5, 7.0]), 11.5, "two-sided").level(0.05) == first
     assert len(computed) == count > 0
-
-
-def test_adjusted_p_values_are_those_of_their_p_values_whatever_was_asked_before() -> None:
-    for p in ([0.01, 0.02, 0.5], [0.02, 0.01, 0.5], [0.01, np.nan, 0.5]):
-        raw = np.array(p)
-        kept = ~np.isnan(raw)
-        for method in ("holm", "fdr_bh"):
-            for _ in range(2):
-                adjusted = adjust(raw, method, 3)
-                np.testing.assert_array_equal(
-                    adjusted[kept], multipletests(raw[kept], method=method)[1]
-                )
-                adjusted[:] = 0.0  # belongs to the caller

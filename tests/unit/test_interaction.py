@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from fits import model_of, words_of
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 
@@ -40,24 +42,18 @@ def friedman() -> pd.DataFrame:
     return pd.read_csv(DATA / "inputs/friedman1.csv")
 
 
-def words(results: pi.EstimandResults) -> str:
-    return " ".join(str(results.summary()).split())
-
-
 @pytest.mark.parametrize("name", ["vint_lmf_res11", "vint_nnet_res11"])
-def test_vint_equals_vip(friedman: pd.DataFrame, name: str) -> None:
+def test_vint_equals_vip(friedman: pd.DataFrame, name: str):
     if "lmf" in name:
-        model = pi.Learner.from_formula(LM_FRIEDMAN, friedman, LinearRegression()).fit_model()
+        model = model_of(LM_FRIEDMAN, friedman, LinearRegression())
     else:
         model = pi.FittedModel(network, friedman.drop(columns="y"))
     found = model.vint(FIVE, grid="equidistant", points=11).params
     expected = pd.read_csv(DATA / f"vip/{name}.csv").set_index("Variables")["Interaction"]
-    np.testing.assert_allclose(
-        found[expected.index.str.replace("*", ":")], expected, rtol=0, atol=VIP
-    )
+    assert_allclose(found[expected.index.str.replace("*", ":")], expected, rtol=0, atol=VIP)
 
 
-def test_vint_of_a_product_is_the_product_of_the_sds() -> None:
+def test_vint_of_a_product_is_the_product_of_the_sds():
     """sd over b of a b is |a| sd(b): with a > 0 its sd over a is sd(a) sd(b), both ways round."""
     X = pd.DataFrame(np.random.default_rng(0).uniform(size=(20, 3)), columns=["a", "b", "c"])
     model = pi.FittedModel(lambda rows: rows["a"] * rows["b"] + np.sin(rows["c"]), X)
@@ -67,10 +63,10 @@ def test_vint_of_a_product_is_the_product_of_the_sds() -> None:
     sd = {name: np.std(values, ddof=1) for name, values in grid.items()}
     assert found.params["a:b"] == pytest.approx(sd["a"] * sd["b"], rel=EXACT)
     assert (found.params[["a:c", "b:c"]] == 0).all()
-    assert "No interval for a:b, a:c, b:c: every row contributes the same." in words(found)
+    assert "No interval for a:b, a:c, b:c: every row contributes the same." in words_of(found)
 
 
-def test_greenwells_function_interacts_in_x1_and_x2_only() -> None:
+def test_greenwells_function_interacts_in_x1_and_x2_only():
     """Section 4: f(x1, x2) = 10 sin(pi x1 x2) + 55/6; the others are additive."""
     process, at = friedman1(), np.linspace(0, 1, 6)
     model = pi.FittedModel(process.f, process.draw(30, 1)[list(process.features)])
@@ -89,16 +85,16 @@ def crossing() -> tuple[pi.FittedModel, pd.DataFrame]:
     ), X
 
 
-def test_vint_is_blind_to_a_crossing_of_categories_and_says_so() -> None:
+def test_vint_is_blind_to_a_crossing_of_categories_and_says_so():
     model, _ = crossing()
     found = model.vint(points=3)
     assert (found.params == 0).all()
     assert model.h_statistic([("g", "h")], order="pairwise").params["g:h"] == 1.0
-    assert "Of two categories (g:h) it can't see effects that cross" in words(found)
-    assert "cross" not in words(model.vint([("g", "x")], points=3))
+    assert "Of two categories (g:h) it can't see effects that cross" in words_of(found)
+    assert "cross" not in words_of(model.vint([("g", "x")], points=3))
 
 
-def test_the_sd_of_categories_too() -> None:
+def test_the_sd_of_categories_too():
     """As in vip: no range / 4 in vint."""
     X = pd.DataFrame({"g": list("abc") * 7, "x": np.arange(21.0)})
     slope = {"a": 1.0, "b": 2.0, "c": 5.0}
@@ -108,7 +104,7 @@ def test_the_sd_of_categories_too() -> None:
     assert found == pytest.approx(np.std([1, 2, 5], ddof=1) * np.std([1, 2, 4], ddof=1), rel=EXACT)
 
 
-def test_gradient_by_finite_differences_and_cells_missing_or_repeated() -> None:
+def test_gradient_by_finite_differences_and_cells_missing_or_repeated():
     rng = np.random.default_rng(1)
     layout = pd.DataFrame({"value": [1, 2, 3] * 4, "value2": np.repeat(list("abcd"), 3)})
     for cells in (layout, layout.drop(index=[0, 7]), pd.concat([layout, layout[2:5]])):
@@ -122,10 +118,10 @@ def test_gradient_by_finite_differences_and_cells_missing_or_repeated() -> None:
             / (2 * step)
             for e in np.eye(len(cells))
         ]
-        np.testing.assert_allclose(gradient, numeric, atol=1e-8)
+        assert_allclose(gradient, numeric, atol=1e-8)
 
 
-def test_contributions_by_perturbing_the_weights_of_rows() -> None:
+def test_contributions_by_perturbing_the_weights_of_rows():
     rng = np.random.default_rng(2)
     X = pd.DataFrame(rng.normal(size=(25, 3)), columns=["a", "b", "c"])
     model = pi.FittedModel(lambda r: np.exp(r["a"] * r["b"] / 4) + r["c"] * r["a"] * r["b"], X)
@@ -140,10 +136,10 @@ def test_contributions_by_perturbing_the_weights_of_rows() -> None:
 
     derivatives = [(value(one + step * e) - value(one - step * e)) / 2 / step for e in np.eye(25)]
     deviations = (estimate.rows - estimate.value)[:, 0] / 25
-    np.testing.assert_allclose(deviations, derivatives, atol=1e-8)
+    assert_allclose(deviations, derivatives, atol=1e-8)
 
 
-def test_classes_and_engines() -> None:
+def test_classes_and_engines():
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
     y = np.array(list("uvw"))[np.digitize(X["a"] * X["b"], [-0.3, 0.3])]
@@ -151,20 +147,20 @@ def test_classes_and_engines() -> None:
     exact, batched = (pi.FittedModel(forest, X, y, engine=e) for e in ("trees", "batched"))
     found = exact.vint(points=4)
     assert found.exog_names == ["u: a:b", "v: a:b", "w: a:b"]
-    np.testing.assert_allclose(found.params, batched.vint(points=4).params, rtol=1e-9)
-    np.testing.assert_allclose(found.bse, batched.vint(points=4).bse, rtol=1e-9)
+    assert_allclose(found.params, batched.vint(points=4).params, rtol=1e-9)
+    assert_allclose(found.bse, batched.vint(points=4).bse, rtol=1e-9)
     only = exact.vint(points=4, which_class="w")
     assert only.params["a:b"] == pytest.approx(found.params["w: a:b"], rel=EXACT)
 
 
-def test_scaling_the_prediction_scales_vint() -> None:
+def test_scaling_the_prediction_scales_vint():
     rng = np.random.default_rng(4)
     X = pd.DataFrame(rng.normal(size=(50, 3)), columns=["a", "b", "c"])
     forest = RandomForestRegressor(10, random_state=1).fit(X, X["a"] * X["b"] + X["c"])
     once = pi.FittedModel(forest.predict, X).vint(points=4)
     thrice = pi.FittedModel(lambda rows: 5 - 3 * forest.predict(rows), X).vint(points=4)
-    np.testing.assert_allclose(thrice.params, 3 * once.params, rtol=1e-9)
-    np.testing.assert_allclose(thrice.bse, 3 * once.bse, rtol=1e-9)
+    assert_allclose(thrice.params, 3 * once.params, rtol=1e-9)
+    assert_allclose(thrice.bse, 3 * once.bse, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -179,22 +175,20 @@ def test_scaling_the_prediction_scales_vint() -> None:
         (3, "Name variables, of which all pairs are taken, or pairs of them, not 3"),
     ],
 )
-def test_bad_pairs_are_refused(pairs: object, message: str) -> None:
+def test_bad_pairs_are_refused(pairs: object, message: str):
     X = pd.DataFrame(np.eye(6)[:, :3], columns=["a", "b", "c"])
     with pytest.raises(OptionError, match=message):
         pi.FittedModel(lambda rows: rows["a"], X).vint(pairs)
 
 
-def test_a_pair_has_one_name_whatever_the_order_it_is_asked_in() -> None:
-    model = pi.Learner.from_formula(
-        "y ~ .", friedman1().draw(60, 1), LinearRegression()
-    ).fit_model()
+def test_a_pair_has_one_name_whatever_the_order_it_is_asked_in():
+    model = model_of("y ~ .", friedman1().draw(60, 1), LinearRegression())
     expected = model.vint([("x1", "x2")])
     assert list(expected.params.index) == ["x1:x2"]
     for pair in ([("x2", "x1")], ["x2", "x1"], "x1:x2", ["x2:x1"]):
         again = model.vint(pair)
         assert list(again.params.index) == ["x1:x2"]
-        np.testing.assert_array_equal(again.params, expected.params)
+        assert_array_equal(again.params, expected.params)
     by_name = model.h_statistic("x2:x1", order="pairwise")
     assert list(by_name.params.index) == ["x1:x2"]
     with pytest.raises(OptionError, match="Can't find variable 'x1:x99'"):

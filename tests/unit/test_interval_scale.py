@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.special import expit, logit
 from sklearn.ensemble import RandomForestClassifier
@@ -38,7 +37,7 @@ def value_in(range_: tuple[float, float], share: float) -> float:
     )
 
 
-def inference(range_: tuple[float, float], estimate: float, bse: float, **options: Any) -> Any:
+def inference(range_: tuple[float, float], estimate: float, bse: float, **options):
     variance = Variance(
         cov=np.array([[bse**2]]), df=options.pop("df", 9), cov_type="naive", label="", note=""
     )
@@ -56,12 +55,12 @@ def inference(range_: tuple[float, float], estimate: float, bse: float, **option
 @given(share=inner, range_=st.sampled_from(RANGES))
 def test_the_scale_is_inverted_and_its_slope_is_the_derivative(
     share: float, range_: tuple[float, float]
-) -> None:
+):
     x, scale, step = np.array([value_in(range_, share)]), IntervalScale(range_), 1e-6
-    np.testing.assert_allclose(scale.back(scale.of(x)), x, rtol=1e-9, atol=1e-12)
+    assert_allclose(scale.back(scale.of(x)), x, rtol=1e-9, atol=1e-12)
     h = step * min(share, 1 - share)
     slope = (scale.of(x + h) - scale.of(x - h)) / (2 * h)
-    np.testing.assert_allclose(scale.slope(x), slope, rtol=1e-3)
+    assert_allclose(scale.slope(x), slope, rtol=1e-3)
 
 
 @given(
@@ -71,8 +70,8 @@ def test_the_scale_is_inverted_and_its_slope_is_the_derivative(
     alternative=st.sampled_from(["two-sided", "greater", "less"]),
 )
 def test_intervals_stay_in_the_range_and_hold_the_estimate(
-    share: float, spread: float, range_: tuple[float, float], alternative: Any
-) -> None:
+    share: float, spread: float, range_: tuple[float, float], alternative
+):
     x = value_in(range_, share)
     low, high = inference(range_, x, spread, alternative=alternative).interval(0.05)[0]
     assert range_[0] <= low <= x + 1e-12 * abs(x)
@@ -94,8 +93,8 @@ def test_an_interval_excludes_what_the_test_rejects(
     spread: float,
     alpha: float,
     range_: tuple[float, float],
-    alternative: Any,
-) -> None:
+    alternative,
+):
     x, null = value_in(range_, share), value_in(range_, other)
     test = inference(range_, x, spread, alternative=alternative, null=null)
     low, high = test.interval(alpha)[0]
@@ -111,13 +110,13 @@ def test_an_interval_excludes_what_the_test_rejects(
             assert test.statistic[0] == pytest.approx((x - null) / spread, rel=1e-9)
 
 
-def test_probabilities_are_on_the_logit_scale() -> None:
+def test_probabilities_are_on_the_logit_scale():
     test = inference(SHARES, 0.1, 0.05, df=12)
     half = stats.t.isf(0.025, 12) * 0.05 / (0.1 * 0.9)
-    np.testing.assert_allclose(test.interval(0.05)[0], expit(logit(0.1) + np.array([-half, half])))
+    assert_allclose(test.interval(0.05)[0], expit(logit(0.1) + np.array([-half, half])))
 
 
-def test_at_an_end_of_the_range_intervals_end_there() -> None:
+def test_at_an_end_of_the_range_intervals_end_there():
     for x in (0.0, 1.0):
         low, high = inference(SHARES, x, 0.1).interval(0.05)[0]
         assert 0 <= low <= x <= high <= 1
@@ -133,9 +132,7 @@ def rare() -> pd.DataFrame:
 
 @pytest.mark.parametrize("learner", [LogisticRegression(), RandomForestClassifier(10)])
 @pytest.mark.parametrize("plan", [pi.HalfSampling(5, pairs=5), pi.Bootstrap(5), None])
-def test_no_interval_of_an_estimand_leaves_its_range(
-    rare: pd.DataFrame, learner: Any, plan: Any
-) -> None:
+def test_no_interval_of_an_estimand_leaves_its_range(rare: pd.DataFrame, learner, plan):
     estimator = pi.Learner.from_formula("y ~ .", rare, learner)
     results = estimator.fit_model(seed=1) if plan is None else estimator.fit(plan, seed=1)
     asks = {
@@ -162,22 +159,22 @@ def test_no_interval_of_an_estimand_leaves_its_range(
             assert (limits <= high).all(), name
 
 
-def test_loss_of_numbers_is_on_the_log_scale_and_says_so() -> None:
+def test_loss_of_numbers_is_on_the_log_scale_and_says_so():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=60), "y": rng.standard_t(3, size=60)})
     results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(seed=1)
     loss = results.loss()
     half = stats.t.isf(0.025, 15) * loss.bse / loss.params
-    np.testing.assert_allclose(loss.conf_int()[1], loss.params * np.exp(half))
+    assert_allclose(loss.conf_int()[1], loss.params * np.exp(half))
     assert "symmetric on the log scale" in " ".join(str(loss.summary(notes="full")).split())
 
 
-def sums(y: Any, prediction: Any) -> Any:
+def sums(y, prediction):
     return y + prediction
 
 
 @pytest.mark.parametrize("wrong", [(1, 0), 5, (0,), ("a", "b"), [0, 1], (0, np.nan)])
-def test_a_range_is_two_numbers(wrong: Any) -> None:
+def test_a_range_is_two_numbers(wrong):
     with pytest.raises(OptionError, match="`range` must be the least and the largest value"):
         pi.mean_over_rows(sums, "y", range=wrong)
     with pytest.raises(OptionError, match="`range` must be"):
@@ -185,7 +182,7 @@ def test_a_range_is_two_numbers(wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("level", ["learner", "model"])
-def test_estimates_beyond_the_range_are_refused(level: str) -> None:
+def test_estimates_beyond_the_range_are_refused(level: str):
     """Their intervals would end where the range does, and not hold them."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=60), "y": rng.normal(size=60) - 3})
@@ -201,9 +198,9 @@ def test_estimates_beyond_the_range_are_refused(level: str) -> None:
         results.loss(negative)
 
 
-def observed(y: Any, prediction: Any) -> Any:
+def observed(y, prediction):
     return y + 0 * prediction
 
 
-def minus_squared(y: Any, prediction: Any) -> Any:
+def minus_squared(y, prediction):
     return -np.square(y - prediction)

@@ -29,18 +29,18 @@ N = 60
 class ByCosts(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """The class with the least expected cost: a missed row of a class costs its number."""
 
-    def __init__(self, costs: tuple[float, ...] = (1.0, 3.0, 9.0)) -> None:
+    def __init__(self, costs: tuple[float, ...] = (1.0, 3.0, 9.0)):
         self.costs = costs
 
-    def fit(self, X: Any, y: Any) -> ByCosts:
+    def fit(self, X, y) -> ByCosts:
         self.inside_ = LogisticRegression().fit(X, y)
         self.classes_ = self.inside_.classes_
         return self
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X):
         return self.inside_.predict_proba(X)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X):
         weighed = self.predict_proba(X) * np.array(self.costs[: len(self.classes_)])
         return self.classes_[weighed.argmax(axis=1)]
 
@@ -48,14 +48,14 @@ class ByCosts(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
 class ForestByCosts(RandomForestClassifier):  # type: ignore[misc]  # untyped
     """A forest, whose trees an exact engine can read, with a rule that it can't see."""
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X):
         return self.classes_[(self.predict_proba(X)[:, -1] > 0.2).astype(int)]
 
 
 class Platt(LinearSVC):  # type: ignore[misc]  # untyped
     """Labels by the sign of the decision function, probabilities by another threshold."""
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X):
         p = special.expit(2 * self.decision_function(X) + 1)
         return np.column_stack([1 - p, p])
 
@@ -68,7 +68,7 @@ def rows(classes: int = 2) -> tuple[pd.DataFrame, np.ndarray]:
     return X, np.array(["no", "so", "yes"])[codes * (2 if classes == 2 else 1)]
 
 
-MODELS: dict[str, tuple[Any, int]] = {
+MODELS = {
     "threshold": (FixedThresholdClassifier(LogisticRegression(), threshold=0.2), 2),
     "Platt": (Platt(), 2),
     "costs": (ByCosts(), 3),
@@ -87,7 +87,7 @@ def fitted(request: pytest.FixtureRequest) -> tuple[Any, pd.DataFrame, np.ndarra
     return clone(model).fit(X, y), X, y
 
 
-def own_errors(model: Any, X: pd.DataFrame, y: np.ndarray) -> np.ndarray:
+def own_errors(model, X: pd.DataFrame, y: np.ndarray) -> np.ndarray:
     return np.asarray(model.predict(X) != y, dtype=float)
 
 
@@ -99,7 +99,7 @@ def naive_pfi(error: Callable[[pd.DataFrame], np.ndarray], X: pd.DataFrame, name
     return total / (len(X) - 1) - error(X).mean()
 
 
-def test_the_models_have_other_labels_than_the_most_probable() -> None:
+def test_the_models_have_other_labels_than_the_most_probable():
     for name in ("threshold", "Platt", "costs", "forest by costs", "pipeline"):
         X, y = rows(MODELS[name][1])
         model = clone(MODELS[name][0]).fit(X, y)
@@ -107,7 +107,7 @@ def test_the_models_have_other_labels_than_the_most_probable() -> None:
         assert (most != model.predict(X)).mean() > 0.02, name
 
 
-def test_zero_one_loss_and_its_importance_are_of_own_labels(fitted: Any) -> None:
+def test_zero_one_loss_and_its_importance_are_of_own_labels(fitted):
     model, X, y = fitted
     result = pi.FittedModel(model, X, y)
     assert result.loss("zero_one").params.iloc[0] == pytest.approx(
@@ -126,7 +126,7 @@ def yardstick(y: np.ndarray, said: np.ndarray) -> float:
     return float(np.mean(each))
 
 
-BY_LABEL: dict[str, tuple[Any, Callable[[np.ndarray, np.ndarray], float]]] = {
+BY_LABEL = {
     "accuracy": ("accuracy", metrics.accuracy_score),
     "bal_accuracy": ("bal_accuracy", yardstick),
     "youden": ("youden", lambda y, said: 2 * yardstick(y, said) - 1),
@@ -140,7 +140,7 @@ BY_LABEL: dict[str, tuple[Any, Callable[[np.ndarray, np.ndarray], float]]] = {
 
 
 @pytest.mark.parametrize("name", BY_LABEL)
-def test_metrics_of_labels_and_their_importance_are_of_own_labels(fitted: Any, name: str) -> None:
+def test_metrics_of_labels_and_their_importance_are_of_own_labels(fitted, name: str):
     model, X, y = fitted
     metric, naive = BY_LABEL[name]
     result = pi.FittedModel(model, X, y)
@@ -152,10 +152,10 @@ def test_metrics_of_labels_and_their_importance_are_of_own_labels(fitted: Any, n
     assert pfi == pytest.approx(base - np.mean(moved), abs=EXACT)
 
 
-def test_a_scorer_may_ask_for_all_answers(fitted: Any) -> None:
+def test_a_scorer_may_ask_for_all_answers(fitted):
     model, X, y = fitted
 
-    def scorer(estimator: Any, rows: Any, y: Any) -> float:
+    def scorer(estimator, rows, y) -> float:
         score = float(np.mean(estimator.predict(rows) == y))
         if hasattr(estimator, "predict_proba"):
             score += 10 * float(estimator.predict_proba(rows)[:5].max())
@@ -168,7 +168,7 @@ def test_a_scorer_may_ask_for_all_answers(fitted: Any) -> None:
     )
 
 
-def test_a_decision_function_serves_scorers_that_ask_for_one() -> None:
+def test_a_decision_function_serves_scorers_that_ask_for_one():
     X, y = rows()
     scorer = metrics.make_scorer(
         metrics.roc_auc_score, response_method=("decision_function", "predict_proba")
@@ -179,7 +179,7 @@ def test_a_decision_function_serves_scorers_that_ask_for_one() -> None:
         assert area == pytest.approx(scorer(model, X, y), abs=EXACT)
 
 
-def test_a_decision_function_keeps_its_sign_where_classes_are_in_another_order() -> None:
+def test_a_decision_function_keeps_its_sign_where_classes_are_in_another_order():
     X, y = rows()
     model = LinearSVC().fit(X, y)
     result = pi.FittedModel(model, X, y, classes=["yes", "no"])
@@ -189,7 +189,7 @@ def test_a_decision_function_keeps_its_sign_where_classes_are_in_another_order()
 
 
 @pytest.mark.parametrize("model", ["threshold", "forest by costs", "logit"])
-def test_a_learner_is_judged_by_the_labels_of_its_refits(model: str) -> None:
+def test_a_learner_is_judged_by_the_labels_of_its_refits(model: str):
     estimator, classes = MODELS[model]
     X, y = rows(classes)
     data = X.assign(y=y)
@@ -214,7 +214,7 @@ def test_a_learner_is_judged_by_the_labels_of_its_refits(model: str) -> None:
     assert part == pytest.approx(errors[among.to_numpy()].mean(), abs=EXACT)
 
 
-def test_a_function_is_given_probabilities_and_a_loss_of_labels_labels() -> None:
+def test_a_function_is_given_probabilities_and_a_loss_of_labels_labels():
     X, y = rows()
     model = clone(MODELS["threshold"][0]).fit(X, y)
     result = pi.FittedModel(model, X, y)
@@ -229,7 +229,7 @@ def test_a_function_is_given_probabilities_and_a_loss_of_labels_labels() -> None
     assert result.loss(of_labels).params.iloc[0] == pytest.approx(share, abs=EXACT)
 
 
-def test_the_engine_of_labels_is_exact_only_where_the_most_probable_class_is_the_label() -> None:
+def test_the_engine_of_labels_is_exact_only_where_the_most_probable_class_is_the_label():
     X, y = rows()
     engines = {}
     for name in ("forest", "forest by costs", "threshold", "Platt"):
@@ -240,7 +240,7 @@ def test_the_engine_of_labels_is_exact_only_where_the_most_probable_class_is_the
     assert {engines[name] for name in ("forest by costs", "threshold", "Platt")} == {"batched"}
 
 
-def test_a_rule_that_rows_do_not_show_is_still_followed() -> None:
+def test_a_rule_that_rows_do_not_show_is_still_followed():
     X, y = rows()
     clear = np.abs(X.a) > 0.5  # no row is near a threshold, what-if rows are
     X, y = X[clear].reset_index(drop=True), np.where(X.a > 0, "yes", "no")[clear]
@@ -253,9 +253,9 @@ def test_a_rule_that_rows_do_not_show_is_still_followed() -> None:
     assert pfi.iloc[0] == pytest.approx(naive, abs=EXACT)
 
 
-def test_a_label_that_is_no_class_is_refused() -> None:
+def test_a_label_that_is_no_class_is_refused():
     class Odd(ByCosts):
-        def predict(self, X: Any) -> Any:
+        def predict(self, X):
             return np.full(len(X), "perhaps")
 
     X, y = rows()

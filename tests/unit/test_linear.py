@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -13,6 +13,10 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula
 import statsmodels.formula.api as smf
+from by_copies import LOSSES, Asked, compare, in_order, same_importance, whatif_of
+from fits import model_of
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -39,13 +43,11 @@ from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 import pyinterp as pi
 from pyinterp.errors import OptionError
 from pyinterp.losses.rowwise import LOSSES as NAMED
-from pyinterp.whatif import WhatIf
 from pyinterp.whatif.linear import PAIRS, LinearModel, read_linear
 from pyinterp.whatif.whatif import FeatureWhatIf
 
 PREDICTIONS = 1e-12  # the bar, relative to the largest prediction: sums in another order
 IMPORTANCES = 1e-10
-LOSSES = {"mean": ["squared", "absolute"], "probability": ["log", "brier"], "label": ["zero_one"]}
 
 N = 70
 GAUSSIAN, POISSON = sm.families.Gaussian(), sm.families.Poisson()
@@ -77,7 +79,7 @@ def make_data(seed: int = 0) -> tuple[np.ndarray, dict[str, np.ndarray]]:
 
 X, Y = make_data()
 
-SKLEARN: dict[str, tuple[Any, str]] = {
+SKLEARN = {
     "LinearRegression": (LinearRegression(), "number"),
     "without intercept": (LinearRegression(fit_intercept=False), "number"),
     "Ridge": (Ridge(), "number"),
@@ -105,7 +107,7 @@ SKLEARN: dict[str, tuple[Any, str]] = {
     "SVC": (SVC(kernel="linear"), "two"),
 }
 CLASSIFIERS = ["LogisticRegression", "LogisticRegression, 3", "SGDClassifier, 3"]
-STATSMODELS: dict[str, tuple[Any, str]] = {
+STATSMODELS = {
     "OLS": (pi.statsmodels_learner(sm.OLS), "number"),
     "WLS": (pi.statsmodels_learner(sm.WLS), "number"),
     "RLM": (pi.statsmodels_learner(sm.RLM), "number"),
@@ -134,116 +136,72 @@ def fit(name: str) -> tuple[Any, np.ndarray, np.ndarray]:
     return (fitted.results_ if name.startswith("results of ") else fitted), rows, Y[response]
 
 
-def whatif_of(fitted: pi.FittedModel) -> Any:
-    return fitted.analysis.cases[0].whatif
-
-
-def in_order(whatif: Any, variables: Sequence[str], donors: pd.DataFrame) -> np.ndarray:
-    blocks = list(whatif.of(variables).cross(donors))
-    rows = np.concatenate([block.rows for block in blocks])
-    assert sorted(rows) == list(range(whatif.sample.nobs))
-    return np.concatenate([block.predictions for block in blocks])[np.argsort(rows)]
-
-
-def compare(whatif: Any, variables: Sequence[str], donors: pd.DataFrame) -> None:
-    """The engine's predictions for rows and donors equal those of predicted copies."""
-    batched = WhatIf(whatif.predictor, whatif.design, whatif.sample)
-    found, expected = (in_order(w, variables, donors) for w in (whatif, batched))
-    assert found.shape == expected.shape
-    bound = PREDICTIONS * np.abs(expected).max()
-    np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
-    rng = np.random.default_rng(len(donors))
-    rows = rng.integers(whatif.sample.nobs, size=30)
-    index = rng.integers(len(donors), size=(len(rows), 6))
-    shared = whatif.of(variables).pairs(rows, index, donors)
-    np.testing.assert_allclose(shared, expected[rows[:, None], index], rtol=0, atol=bound)
-    own = donors.take(index.ravel()).reset_index(drop=True)
-    single = whatif.of(variables).pairs(rows, np.arange(index.size).reshape(index.shape), own)
-    np.testing.assert_allclose(single, expected[rows[:, None], index], rtol=0, atol=bound)
-
-
-def compare_each(whatif: Any) -> None:
+def compare_each(whatif):
     donors = whatif.sample.variables
-    for variable in donors.columns:
-        compare(whatif, [variable], donors)
-    compare(whatif, list(donors.columns[:2]), donors)
-    compare(whatif, list(donors.columns), donors)
+    for variables in (*([name] for name in donors), list(donors)[:2], list(donors)):
+        compare(whatif, variables, donors, PREDICTIONS)
 
 
-def same_importance(make: Callable[[str], pi.FittedModel], loss: str) -> None:
-    """Exact PFI equals that of all pairs predicted in batches, in all its parts."""
-    exact = make("auto").pfi(loss=loss, permutations="all")
-    slow = make("batched").pfi(loss=loss, permutations="all")
-    assert exact.engine.name == "linear, exact"
-    assert slow.engine.name == "batched"
-    (one,), (other,) = exact.replicates.estimates, slow.replicates.estimates
-    assert (exact.mcse == 0).all()
-    pairs = [(exact.params, slow.params), (exact.bse, slow.bse)]
-    pairs += [(one.rows, other.rows), (one.donors, other.donors)]
-    for found, expected in pairs:
-        np.testing.assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
+def equal(make: Callable[[str], pi.FittedModel], engine: str = "linear, exact"):
+    """Predictions and importances are those of copies, by the engine named."""
+    whatif = whatif_of(make("auto"))
+    compare_each(whatif)
+    for loss in LOSSES[whatif.predictor.kind]:
+        assert same_importance(make, loss, IMPORTANCES).startswith(engine)
+    return whatif
+
+
+def equal_model(model, X, y, engine: str = "linear, exact"):
+    return equal(lambda name: pi.FittedModel(model, X, y, engine=name), engine)
 
 
 EVERY = [*SKLEARN, *STATSMODELS, *(f"results of {name}" for name in STATSMODELS)]
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_every_family_is_read_and_equals_the_model(name: str) -> None:
-    model, rows, y = fit(name)
-    whatif = whatif_of(pi.FittedModel(model, rows, y))
-    assert whatif.engine.name == "linear, exact"
-    compare_each(whatif)
+def test_every_family_is_read_and_equals_the_model(name: str):
+    whatif = equal_model(*fit(name))
     # Beyond the data, out of order, and again.
-    compare(whatif, ["x1"], pd.DataFrame({"x1": [1.5, -9.0, 0.5, 9.0, 0.5]}))
+    compare(whatif, ["x1"], pd.DataFrame({"x1": [1.5, -9.0, 0.5, 9.0, 0.5]}), PREDICTIONS)
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_exact_pfi_and_its_variance_equal_those_of_all_predicted_pairs(name: str) -> None:
-    model, rows, y = fit(name)
-    kind = whatif_of(pi.FittedModel(model, rows, y)).predictor.kind
-    for loss in LOSSES[kind]:
-        same_importance(lambda engine: pi.FittedModel(model, rows, y, engine=engine), loss)
-
-
-def test_effects_equal_those_of_predicted_copies() -> None:
+def test_effects_equal_those_of_predicted_copies():
     for name in ("LinearRegression", "PoissonRegressor", "LogisticRegression, 3", "Probit"):
         model, rows, y = fit(name)
         exact, slow = (pi.FittedModel(model, rows, y, engine=e) for e in ("linear", "batched"))
         for variable in ("x1", "x3"):
             one, other = exact.pd(variable), slow.pd(variable)
-            np.testing.assert_allclose(one.params, other.params, rtol=0, atol=1e-12)
-            np.testing.assert_allclose(one.bse, other.bse, rtol=0, atol=1e-12)
+            assert_allclose(one.params, other.params, rtol=0, atol=1e-12)
+            assert_allclose(one.bse, other.bse, rtol=0, atol=1e-12)
 
 
-def test_some_permutations_are_those_of_the_batched_engine() -> None:
+def test_some_permutations_are_those_of_the_batched_engine():
     model, rows, y = fit("GLM gamma")
     exact, slow = (
         pi.FittedModel(model, rows, y, engine=e, seed=1).pfi(permutations=5)
         for e in ("linear", "batched")
     )
     assert (exact.mcse[:3] > 0).all()
-    np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
-    np.testing.assert_allclose(exact.mcse, slow.mcse, rtol=0, atol=IMPORTANCES)
+    assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
+    assert_allclose(exact.mcse, slow.mcse, rtol=0, atol=IMPORTANCES)
 
 
 @pytest.mark.parametrize("name", ["LinearRegression", "LogisticRegression, 3", "GLM gamma"])
-def test_small_memory_gives_the_same(name: str) -> None:
+def test_small_memory_gives_the_same(name: str):
     model, rows, y = fit(name)
     loss = "log" if "Logistic" in name else "absolute"
     whole, small = (pi.FittedModel(model, rows, y, memory_mb=mb) for mb in (256.0, 1e-3))
     assert len(list(whatif_of(small).of(["x1"]).cross(whatif_of(small).sample.variables))) > 1
     donors, index = pd.DataFrame({"x1": Y["number"]}), np.arange(N).reshape(10, 7)
     pairs = [whatif_of(m).of(["x1"]).pairs(np.arange(10), index, donors) for m in (whole, small)]
-    np.testing.assert_array_equal(*pairs)
-    np.testing.assert_allclose(
-        small.pfi(loss=loss).params, whole.pfi(loss=loss).params, rtol=0, atol=1e-12
-    )
+    assert_array_equal(*pairs)
+    assert_allclose(small.pfi(loss=loss).params, whole.pfi(loss=loss).params, rtol=0, atol=1e-12)
 
 
 class TestSquaredLoss:
     """Sums of squared errors over all pairs, from moments."""
 
-    def naive(self, model: Any, rows: np.ndarray, y: np.ndarray, column: int) -> np.ndarray:
+    def naive(self, model, rows: np.ndarray, y: np.ndarray, column: int) -> np.ndarray:
         """All pairs' losses: row i with the value of row k."""
         losses = np.empty((len(y), len(y)))
         for k, value in enumerate(rows[:, column]):
@@ -253,7 +211,7 @@ class TestSquaredLoss:
         return losses
 
     @pytest.mark.parametrize("repeated", [False, True])
-    def test_it_equals_the_loop_over_all_pairs(self, repeated: bool) -> None:
+    def test_it_equals_the_loop_over_all_pairs(self, repeated: bool):
         drawn = np.random.default_rng(3).integers(0, N, 90) if repeated else np.arange(N)
         rows, y = X[drawn], Y["number"][drawn]
         assert repeated == (len(np.unique(rows[:, 0])) < len(rows))
@@ -267,9 +225,9 @@ class TestSquaredLoss:
             h = (increase.sum(axis=0) + increase.sum(axis=1)) / (n - 1)
             expected = increase.sum() / (n * (n - 1)), np.std(h, ddof=1) / np.sqrt(n)
             found = result.params.iloc[j], result.bse.iloc[j]
-            np.testing.assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
+            assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
 
-    def test_both_sides_of_the_sums_are_those_over_all_pairs(self) -> None:
+    def test_both_sides_of_the_sums_are_those_over_all_pairs(self):
         model, rows, y = fit("Ridge")
         values, counts = np.array([2.0, -1.0, 0.5]), np.array([N - 5, 3, 2])  # out of order
         whatif = whatif_of(pi.FittedModel(model, rows, y, engine="linear"))
@@ -277,32 +235,32 @@ class TestSquaredLoss:
         found = whatif.summed_losses(y, NAMED["squared"], first, values[:, None], counts)
         copies = [np.column_stack([np.full(N, value), rows[:, 1:]]) for value in values]
         losses = np.column_stack([(y - model.predict(copy)) ** 2 for copy in copies])
-        np.testing.assert_allclose(found[0], losses @ counts, rtol=IMPORTANCES)
-        np.testing.assert_allclose(found[1], losses.sum(axis=0), rtol=IMPORTANCES)
+        assert_allclose(found[0], losses @ counts, rtol=IMPORTANCES)
+        assert_allclose(found[1], losses.sum(axis=0), rtol=IMPORTANCES)
 
-    def test_least_squares_on_its_own_rows_gives_twice_the_explained_variance(self) -> None:
+    def test_least_squares_on_its_own_rows_gives_twice_the_explained_variance(self):
         # PFI = 2 b^2 s^2 + 2 b cov(x, residual), and residuals are uncorrelated with x.
         model, rows, y = fit("LinearRegression")
         found = pi.FittedModel(model, rows, y, engine="linear").pfi().params
         expected = 2 * model.coef_**2 * rows.var(axis=0, ddof=1)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
+        assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
 
-    def test_a_large_mean_of_a_feature_costs_no_digits(self) -> None:
+    def test_a_large_mean_of_a_feature_costs_no_digits(self):
         y = Y["number"]
         moved = X + np.array([1e4, 0, 0, 0])
         far = LinearRegression().fit(moved, y)
         found = pi.FittedModel(far, moved, y, engine="linear").pfi().params
         expected = 2 * far.coef_**2 * moved.var(axis=0, ddof=1)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10)  # 1e4 x rounding unit
+        assert_allclose(found, expected, rtol=0, atol=1e-10)  # 1e4 x rounding unit
 
-    def test_a_group_moves_jointly(self) -> None:
+    def test_a_group_moves_jointly(self):
         model, rows, y = fit("LinearRegression")
         groups = {"both": ["x1", "x2"], "rest": ["x3", "x4"]}
         same_importance(
             lambda engine: pi.FittedModel(model, rows, y, groups=groups, engine=engine), "squared"
         )
 
-    def test_a_constant_feature_has_importance_0_exactly(self) -> None:
+    def test_a_constant_feature_has_importance_0_exactly(self):
         for name in ("LinearRegression", "OLS", "PoissonRegressor", "Logit"):
             model, _, y = fit(name)
             result = pi.FittedModel(model.fit(X, y), X, y).pfi()
@@ -310,7 +268,7 @@ class TestSquaredLoss:
             assert result.params["x4"] == 0
             assert result.bse["x4"] == 0
 
-    def test_a_feature_with_coefficient_0_has_importance_0_exactly(self) -> None:
+    def test_a_feature_with_coefficient_0_has_importance_0_exactly(self):
         model = Lasso(0.6).fit(X, Y["number"])
         unused = model.coef_ == 0
         assert 0 < unused[:3].sum() < 3
@@ -325,7 +283,7 @@ DATA = pd.DataFrame(X[:, :3], columns=list("abk")).assign(
     label=np.where(Y["two"] == 1, "yes", "no"),
     **Y,
 )
-FORMULAS: dict[str, Callable[[], Any]] = {
+FORMULAS = {
     "ols": lambda: smf.ols("number ~ a + I(a**2) + C(k)", DATA).fit(),
     "splines": lambda: smf.ols("number ~ a + I(a**2) + bs(b, df=4) + C(k)", DATA).fit(),
     "wls": lambda: smf.wls("number ~ a + s", DATA, weights=np.linspace(1, 2, N)).fit(),
@@ -340,98 +298,63 @@ FORMULAS: dict[str, Callable[[], Any]] = {
 }
 
 
-def of_formula(name: str, **options: Any) -> pi.FittedModel:
+def of_formula(name: str, **options) -> pi.FittedModel:
     results = FORMULAS[name]()
     return pi.FittedModel(results, DATA, results.model.formula.split(" ~ ")[0], **options)
 
 
 class TestFormulas:
     @pytest.mark.parametrize("name", FORMULAS)
-    def test_results_of_a_formula_equal_predicted_copies(self, name: str) -> None:
-        compare_each(whatif_of(of_formula(name)))
+    def test_results_of_a_formula_are_read(self, name: str):
+        equal(lambda engine: of_formula(name, engine=engine))
 
-    @pytest.mark.parametrize("name", FORMULAS)
-    def test_results_of_a_formula_are_read(self, name: str) -> None:
-        whatif = whatif_of(of_formula(name))
-        assert whatif.engine.name == "linear, exact"
-        for loss in LOSSES[whatif.predictor.kind]:
-            same_importance(lambda engine: of_formula(name, engine=engine), loss)
-
-    def test_results_of_a_formula_with_interactions_are_predicted_in_batches(self) -> None:
-        results = smf.ols("number ~ a*b + a:s + C(k)", DATA).fit()
-        whatif = whatif_of(pi.FittedModel(results, DATA, "number"))
-        compare_each(whatif)
-        exact, slow = (
-            pi.FittedModel(results, DATA, "number", engine=e).pfi(permutations="all")
-            for e in ("auto", "batched")
-        )
-        np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
-        np.testing.assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
+    def test_results_of_a_formula_with_interactions_are_predicted_in_batches(self):
+        equal_model(smf.ols("number ~ a*b + a:s + C(k)", DATA).fit(), DATA, "number", engine="")
 
     @pytest.mark.parametrize(
-        "learner", [LinearRegression(), Ridge(), pi.statsmodels_learner(sm.OLS), LINEAR_SVR]
+        ("formula", "learner"),
+        [
+            *(
+                ("number ~ a + I(a**2) + bs(b, df=4) + C(k)", learner)
+                for learner in (
+                    LinearRegression(),
+                    Ridge(),
+                    pi.statsmodels_learner(sm.OLS),
+                    LINEAR_SVR,
+                )
+            ),
+            ("three ~ a + I(a**2) + b", LogisticRegression()),
+            ("three ~ a + I(a**2) + b", pi.statsmodels_learner(sm.MNLogit)),
+        ],
     )
-    def test_a_variable_that_drives_several_columns(self, learner: Any) -> None:
-        formula = "number ~ a + I(a**2) + bs(b, df=4) + C(k)"
-        fitted = pi.Learner.from_formula(formula, DATA, learner).fit_model(seed=1)
+    def test_a_variable_that_drives_several_columns(self, formula: str, learner):
+        fitted = model_of(formula, DATA, learner)
         assert whatif_of(fitted).engine.name == "linear, exact"
         compare_each(whatif_of(fitted))
 
-    @pytest.mark.parametrize("learner", [LogisticRegression(), pi.statsmodels_learner(sm.MNLogit)])
-    def test_classifiers_of_a_formula(self, learner: Any) -> None:
-        fitted = pi.Learner.from_formula("three ~ a + I(a**2) + b", DATA, learner).fit_model(seed=1)
-        assert whatif_of(fitted).engine.name == "linear, exact"
-        compare_each(whatif_of(fitted))
-
-    def test_interactions_are_predicted_in_batches_and_other_variables_are_not(self) -> None:
-        learner = pi.Learner.from_formula("number ~ a*b + a:s + C(k)", DATA, LinearRegression())
-        whatif = whatif_of(learner.fit_model(seed=1))
-        asked = []
-        predict = whatif.predictor
+    def test_interactions_are_predicted_in_batches_and_other_variables_are_not(self):
+        formula = "number ~ a*b + a:s + I(k**2) + k"
+        whatif = whatif_of(model_of(formula, DATA, LinearRegression()))
         compare_each(whatif)
+        asked, donors = Asked(whatif), whatif.sample.variables
+        for variable in "absk":
+            asked.rows.clear()
+            in_order(whatif, [variable], donors)
+            assert sum(asked.rows) == (0 if variable == "k" else N * N)
+            asked.rows.clear()
+            whatif.of([variable]).pairs(np.arange(10), np.arange(N).reshape(10, 7), donors)
+            assert sum(asked.rows) == (0 if variable == "k" else N)
+            assert whatif.of([variable]).most_draws == (1e8 if variable == "k" else 250_000)
 
-        def recorded(matrix):
-            asked.append(len(matrix))
-            return predict(matrix)
-
-        recorded.estimator, recorded.name = predict.estimator, predict.name
-        recorded.in_order, recorded.width = predict.in_order, predict.width
-        whatif.predictor = recorded
-        for variable, copies in (("a", N * N), ("b", N * N), ("s", N * N), ("k", 0)):
-            asked.clear()
-            found = in_order(whatif, [variable], whatif.sample.variables)
-            assert found.shape == (N, N)
-            assert sum(asked) == copies
-
-    def test_rows_with_donors_of_their_own_are_not_copied_if_columns_add_up(self) -> None:
-        learner = pi.Learner.from_formula("number ~ a*b + I(k**2) + k", DATA, LinearRegression())
-        whatif = whatif_of(learner.fit_model(seed=1))
-        predict = whatif.predictor
-        copied = []
-
-        def recorded(matrix):
-            copied.append(len(matrix))
-            return predict(matrix)
-
-        recorded.estimator, recorded.name = predict.estimator, predict.name
-        recorded.in_order, recorded.width = predict.in_order, predict.width
-        whatif.predictor = recorded
-        donors, index = whatif.sample.variables, np.arange(N).reshape(10, 7)
-        for variable, draws in (("k", 1e8), ("a", 250_000)):
-            copied.clear()
-            whatif.of([variable]).pairs(np.arange(10), index, donors)
-            assert sum(copied) == (0 if draws == 1e8 else N)
-            assert whatif.of([variable]).most_draws == draws
-
-    def test_refits_equal_those_of_the_batched_engine(self) -> None:
+    def test_refits_equal_those_of_the_batched_engine(self):
         learner = pi.Learner.from_formula("number ~ a*b + C(k) + s", DATA, LinearRegression())
         exact, slow = (
             learner.fit(pi.Bootstrap(4), seed=1, engine=e).pfi(permutations="all")
             for e in ("auto", "batched")
         )
         assert exact.engine.name == "linear, exact"
-        np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
-        np.testing.assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
+        assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
+        assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
 
 
 @pytest.fixture
@@ -442,8 +365,7 @@ def formulaics(monkeypatch: pytest.MonkeyPatch) -> type[Any]:
     if options is None:
         pytest.skip("statsmodels reads formulas by formulaic since 0.15")
     monkeypatch.setattr(options, "formula_engine", "formulaic")
-    specification: type[Any] = formulaic.ModelSpec
-    return specification
+    return formulaic.ModelSpec
 
 
 # What formulaic writes in a way of its own, and what must be coded as in training.
@@ -460,40 +382,27 @@ OTHER_LANGUAGE = ("braces", "states", "levels")  # which is not this package's
 
 class TestFormulaic:
     @pytest.mark.parametrize("name", FORMULAS)
-    def test_results_are_read_as_those_of_patsy(self, name: str, formulaics: type[Any]) -> None:
-        whatif = whatif_of(of_formula(name))
-        results = whatif.predictor.estimator
-        assert isinstance(results.model.data.model_spec, formulaics)
-        assert whatif.engine.name == "linear, exact"
-        compare_each(whatif)
-        for loss in LOSSES[whatif.predictor.kind]:
-            same_importance(lambda engine: of_formula(name, engine=engine), loss)
+    def test_results_are_read_as_those_of_patsy(self, name: str, formulaics: type[Any]):
+        whatif = equal(lambda engine: of_formula(name, engine=engine))
+        assert isinstance(whatif.predictor.estimator.model.data.model_spec, formulaics)
 
     @pytest.mark.filterwarnings("ignore:The design matrix is rank-deficient")  # an unused level
     @pytest.mark.parametrize("name", FORMULAICS)
-    def test_formulas_of_its_own(self, name: str, formulaics: type[Any]) -> None:
+    def test_formulas_of_its_own(self, name: str, formulaics: type[Any]):
         data = DATA.assign(h=DATA["g"].cat.add_categories("z"))
         results = smf.ols(FORMULAICS[name], data).fit()
         assert isinstance(results.model.data.model_spec, formulaics)
-        fitted = pi.FittedModel(results, data, "number")
         if name in OTHER_LANGUAGE:  # asked by `results.predict`
+            fitted = pi.FittedModel(results, data, "number")
             assert fitted.pfi().engine.name == "batched"
             means = [results.predict(data.assign(a=value)).mean() for value in (-0.5, 0.5)]
             curve = fitted.pd("a", grid=[-0.5, 0.5])
-            np.testing.assert_allclose(curve.params, means, rtol=1e-12)
-            return
-        whatif = whatif_of(fitted)
-        assert whatif.engine.name == "linear, exact"
-        compare_each(whatif)
-        exact, slow = (
-            pi.FittedModel(results, data, "number", engine=e).pfi(permutations="all")
-            for e in ("auto", "batched")
-        )
-        np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
-        np.testing.assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
+            assert_allclose(curve.params, means, rtol=1e-12)
+        else:
+            equal_model(results, data, "number")
 
     @pytest.mark.usefixtures("formulaics")
-    def test_only_variables_that_terms_mix_are_copied(self) -> None:
+    def test_only_variables_that_terms_mix_are_copied(self):
         results = smf.ols(FORMULAICS["interactions"], DATA).fit()
         whatif = whatif_of(pi.FittedModel(results, DATA, "number"))
         for variable in whatif.sample.variables:
@@ -509,9 +418,7 @@ class TestFormulaic:
         (PoissonRegressor(), PAIRS),
     ],
 )
-def test_losses_by_pieces_of_the_identity_link_need_no_predictions(
-    model: Any, squared: float
-) -> None:
+def test_losses_by_pieces_of_the_identity_link_need_no_predictions(model, squared: float):
     whatif = whatif_of(pi.FittedModel(model.fit(X, Y["count"]), X, Y["count"]))
     assert whatif.engine.name == "linear, exact"
     asked = whatif.of([whatif.sample.variables.columns[0]])
@@ -522,7 +429,7 @@ def test_losses_by_pieces_of_the_identity_link_need_no_predictions(
 
 @pytest.mark.parametrize("name", ["absolute", "huber"])
 @pytest.mark.parametrize("shift", [0.0, 1e6])
-def test_losses_by_pieces_are_summed_by_sorting(name: str, shift: float) -> None:
+def test_losses_by_pieces_are_summed_by_sorting(name: str, shift: float):
     """All pairs one by one are the reference, with ties of donors and rows on the knots."""
     rng = np.random.default_rng(5)
     rows = np.column_stack([rng.integers(-2, 3, 200), rng.normal(size=200)]).astype(float)
@@ -536,10 +443,10 @@ def test_losses_by_pieces_are_summed_by_sorting(name: str, shift: float) -> None
         found, loss = asked.summed_losses(y, NAMED[name]), NAMED[name]
         expected = FeatureWhatIf.summed_losses(asked, y, loss)
         for one, other in zip(found, expected, strict=True):
-            np.testing.assert_allclose(one, other, rtol=1e-9 if shift else 1e-12)
+            assert_allclose(one, other, rtol=1e-9 if shift else 1e-12)
 
 
-def test_a_row_on_the_border_of_two_classes_is_no_error_of_rounding() -> None:
+def test_a_row_on_the_border_of_two_classes_is_no_error_of_rounding():
     """Rounding there moves the label from one class to the other, far from a small deviation."""
     rows = X[:, :2].copy()
     rows[0] = 1.0
@@ -563,58 +470,62 @@ PIPELINES = {
 
 class TestPipelines:
     @pytest.mark.parametrize("name", PIPELINES)
-    def test_columnwise_steps_before_a_linear_model(self, name: str) -> None:
+    def test_columnwise_steps_before_a_linear_model(self, name: str):
         pipeline, response = PIPELINES[name]
-        rows, y = X[:, :3], Y[response]
-        pipeline.fit(rows, y)
-        whatif = whatif_of(pi.FittedModel(pipeline, rows, y))
-        assert whatif.engine.name == "linear, exact"
-        compare_each(whatif)
-        for loss in LOSSES[whatif.predictor.kind]:
-            same_importance(lambda engine: pi.FittedModel(pipeline, rows, y, engine=engine), loss)
+        equal_model(pipeline.fit(X[:, :3], Y[response]), X[:, :3], Y[response])
 
     @pytest.mark.parametrize("remainder", ["passthrough", StandardScaler()])
     @pytest.mark.parametrize("response", ["two", "three"])
-    def test_encoders_of_frames_before_logistic_regression(
-        self, response: str, remainder: Any
-    ) -> None:
+    def test_encoders_of_frames_before_logistic_regression(self, response: str, remainder):
         encoder = ColumnTransformer([ONE_HOT], remainder=remainder)
         frame, y = DATA[["a", "b", "g"]], DATA[response]
-        pipeline = make_pipeline(encoder, LogisticRegression()).fit(frame, y)
-        whatif = whatif_of(pi.FittedModel(pipeline, frame, y))
-        assert whatif.engine.name == "linear, exact"
-        compare_each(whatif)
-        for loss in LOSSES["probability"]:
-            same_importance(lambda engine: pi.FittedModel(pipeline, frame, y, engine=engine), loss)
-
-    def test_steps_that_mix_columns_are_predicted_in_batches(self) -> None:
-        rows, y = X[:, :3], Y["number"]
-        pipeline = make_pipeline(StandardScaler(), PCA(2), LinearRegression()).fit(rows, y)
-        compare_each(whatif_of(pi.FittedModel(pipeline, rows, y)))
-        same_importance(lambda engine: pi.FittedModel(pipeline, rows, y, engine=engine), "squared")
+        equal_model(make_pipeline(encoder, LogisticRegression()).fit(frame, y), frame, y)
 
 
 class Shifted(LinearRegression):
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X) -> np.ndarray:
         return super().predict(X) + 1
 
 
 class NotNegative(LinearRegression):
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X) -> np.ndarray:
         return np.maximum(super().predict(X), 0)
 
 
-class TestModelsThatAreNotLinear:
-    def right_numbers(self, model: Any, rows: np.ndarray, y: np.ndarray) -> str:
-        """The engine's name; its numbers are those of predicted copies."""
-        fitted = pi.FittedModel(model, rows, y)
-        compare_each(whatif_of(fitted))
-        slow = pi.FittedModel(model, rows, y, engine="batched").pfi(permutations="all")
-        np.testing.assert_allclose(
-            fitted.pfi(permutations="all").params, slow.params, rtol=0, atol=IMPORTANCES
-        )
-        return str(whatif_of(fitted).engine.name)
+MODIFIED_HUBER = SGDClassifier(loss="modified_huber", random_state=0)
 
+
+def with_offset() -> Callable[[np.ndarray], np.ndarray]:
+    results = sm.GLM(Y["count"], X[:, 1:], family=POISSON, offset=X[:, 0]).fit()
+    return lambda rows: results.predict(rows[:, 1:], offset=rows[:, 0])
+
+
+OTHERS = {
+    "altered predictions": (Shifted(), "number", "batched"),
+    "transformed response": (
+        TransformedTargetRegressor(LinearRegression(), func=np.log, inverse_func=np.exp),
+        "positive",
+        "batched",
+    ),
+    "another link": (MODIFIED_HUBER, "two", "batched"),
+    "parameters that are no coefficients": (
+        lambda: sm.NegativeBinomial(Y["count"], X).fit(disp=0, maxiter=500),
+        "count",
+        "batched",
+    ),
+    "function with an offset": (with_offset, "count", "batched"),
+    "another kernel": (SVR(kernel="sigmoid", gamma=0.01), "number", "batched"),
+    # coef_ has one row for each pair of classes, as many as there are classes.
+    "classes decided pair by pair": (SVC(kernel="linear"), "three", "kernel, exact"),
+    "steps that mix columns": (
+        make_pipeline(StandardScaler(), PCA(2), LinearRegression()),
+        "number",
+        "",
+    ),
+}
+
+
+class TestModelsThatAreNotLinear:
     @staticmethod
     def far(name: str, by: float) -> tuple[Any, np.ndarray, np.ndarray]:
         """A model of features moved far from 0, and its intercept with them."""
@@ -625,25 +536,25 @@ class TestModelsThatAreNotLinear:
 
     @pytest.mark.parametrize("by", [1e2, 1e3, 1e4])
     @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS[:2]])
-    def test_terms_far_larger_than_predictions_are_read(self, name: str, by: float) -> None:
+    def test_terms_far_larger_than_predictions_are_read(self, name: str, by: float):
         # Their sums differ in their last digits with the order of addition, so with the processor.
         fitted = pi.FittedModel(*self.far(name, by))
         assert whatif_of(fitted).engine.name == "linear, exact"
 
     @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS])
-    def test_terms_whose_rounding_is_not_small_beside_the_spread_are_not(self, name: str) -> None:
+    def test_terms_whose_rounding_is_not_small_beside_the_spread_are_not(self, name: str):
         fitted = pi.FittedModel(*self.far(name, 1e9))
         assert "rounding of its terms" in whatif_of(fitted).engine.reason
 
-    def test_one_row_of_large_terms_does_not_hide_that_the_others_are_wrong(self) -> None:
-        model = SGDClassifier(loss="modified_huber", random_state=0).fit(X[:, :3], Y["two"])
+    def test_one_row_of_large_terms_does_not_hide_that_the_others_are_wrong(self):
+        model = clone(MODIFIED_HUBER).fit(X[:, :3], Y["two"])
         model.coef_[0, 1:] = 1, -1
         for large in (1e10, 1e13, 1e17):
             rows = X[:, :3].copy()
             rows[0, 1:] = large
             assert "batched" in whatif_of(pi.FittedModel(model, rows, Y["two"])).engine.name
 
-    def test_large_terms_do_not_overflow(self) -> None:
+    def test_large_terms_do_not_overflow(self):
         rows, count = np.full((N, 2), 1e9), Y["count"]
         model = PoissonRegressor().fit(X[:, :2], count)
         model.coef_, model.intercept_ = np.array([1.0, -1.0]), 100.0
@@ -653,8 +564,8 @@ class TestModelsThatAreNotLinear:
     @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS[:2]])
     def test_a_difference_beyond_rounding_is_seen(
         self, name: str, by: float, wrong: float, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def read(estimator: Any, kind: Any) -> LinearModel:
+    ):
+        def read(estimator, kind) -> LinearModel:
             model = read_linear(estimator, kind)
             assert model is not None
             first = np.arange(len(model.intercept)) == 0  # softmax is blind to all alike
@@ -663,40 +574,32 @@ class TestModelsThatAreNotLinear:
         monkeypatch.setattr(import_module("pyinterp.whatif.linear").LinearWhatIf, "read", read)
         assert "does not reproduce" in whatif_of(pi.FittedModel(*self.far(name, by))).engine.reason
 
-    def test_altered_predictions(self) -> None:
-        model = Shifted().fit(X, Y["number"])
-        assert self.right_numbers(model, X, Y["number"]).startswith("batched")
+    @pytest.mark.parametrize("name", OTHERS)
+    def test_they_have_the_numbers_of_copies(self, name: str):
+        model, response, engine = OTHERS[name]
+        fitted = model() if callable(model) else model.fit(X, Y[response])
+        equal_model(fitted, X, Y[response], engine)
 
-    def test_predictions_that_are_altered_only_beyond_the_rows_as_they_are(self) -> None:
+    def test_predictions_that_are_altered_only_beyond_the_rows_as_they_are(self):
         # No row's own prediction is below 0, but some what-if copies' are.
         y = Y["number"]
         rows, y = X[:, :3], y - np.quantile(LinearRegression().fit(X, y).predict(X), 0.3)
         model = NotNegative().fit(rows, y)
         above = LinearRegression.predict(model, rows) > 0
-        self.right_numbers(model, rows[above], y[above])
+        equal_model(model, rows[above], y[above], engine="")
 
-    def test_transformed_responses(self) -> None:
-        model = TransformedTargetRegressor(LinearRegression(), func=np.log, inverse_func=np.exp)
-        model.fit(X, Y["positive"])
-        assert self.right_numbers(model, X, Y["positive"]) == "batched"
-
-    def test_other_links_of_a_classifier(self) -> None:
-        model = SGDClassifier(loss="modified_huber", random_state=0).fit(X, Y["two"])
-        assert self.right_numbers(model, X, Y["two"]) == "batched"
-        lines = str(pi.FittedModel(model, X, Y["two"]).pfi().summary(notes="full")).splitlines()
-        assert any(line.rstrip().endswith("  batched") for line in lines)
-        note = "Engine: batched (the linear engine does not reproduce its predictions)."
-        assert note in " ".join(" ".join(lines).split())
-
-    def test_parameters_that_are_no_coefficients(self) -> None:
-        model = sm.NegativeBinomial(Y["count"], X).fit(disp=0, maxiter=500)
-        assert self.right_numbers(model, X, Y["count"]) == "batched"
+    def test_classes_decided_pair_by_pair_in_rows_of_one_class(self):
+        # These rows' own predictions are all the same.
+        model = SVC(kernel="linear").fit(X, Y["three"])
+        for k in range(3):
+            rows = X[model.predict(X) == k]
+            equal_model(model, rows, np.full(len(rows), k), engine="")
 
     @pytest.mark.parametrize("offset", [{"offset": X[:, 0] / 9}, {"exposure": np.exp(X[:, 0] / 9)}])
     @pytest.mark.parametrize("model", [sm.GLM, sm.Poisson])
     def test_models_with_offset_or_exposure_are_refused(
         self, model: type[Any], offset: dict[str, np.ndarray]
-    ) -> None:
+    ):
         # statsmodels predicts given rows without the offset of the fit: far from its own fit.
         options = {"family": POISSON} if model is sm.GLM else {}
         results = model(Y["count"], X, **options, **offset).fit()
@@ -704,55 +607,30 @@ class TestModelsThatAreNotLinear:
         with pytest.raises(OptionError, match=f"with an {next(iter(offset))}, which its `predict`"):
             pi.FittedModel(results, X, Y["count"])
 
-    def test_a_function_with_an_offset_is_predicted_in_batches(self) -> None:
-        results = sm.GLM(Y["count"], X[:, 1:], family=POISSON, offset=X[:, 0]).fit()
-
-        def predict(rows: np.ndarray) -> np.ndarray:
-            return results.predict(rows[:, 1:], offset=rows[:, 0])
-
-        assert self.right_numbers(predict, X, Y["count"]) == "batched"
-
-    def test_a_support_vector_machine_with_another_kernel(self) -> None:
-        model = SVR(kernel="sigmoid", gamma=0.01).fit(X, Y["number"])
-        assert self.right_numbers(model, X, Y["number"]) == "batched"
-
-    def test_classes_decided_pair_by_pair(self) -> None:
-        # coef_ has one row for each pair of classes, as many as there are classes.
-        model = SVC(kernel="linear").fit(X, Y["three"])
-        assert self.right_numbers(model, X, Y["three"]) == "kernel, exact"
-
-    def test_classes_decided_pair_by_pair_in_rows_of_one_class(self) -> None:
-        # These rows' own predictions are all the same.
-        model = SVC(kernel="linear").fit(X, Y["three"])
-        for k in range(3):
-            rows = X[model.predict(X) == k]
-            self.right_numbers(model, rows, np.full(len(rows), k))
-
 
 class TestChoice:
-    def test_the_linear_engine_can_be_asked_for(self) -> None:
-        model, rows, y = fit("LinearRegression")
-        assert "linear, exact" in str(pi.FittedModel(model, rows, y).pfi().summary())
-        assert pi.FittedModel(model, rows, y, engine="linear").pfi().engine.name == (
-            "linear, exact"
-        )
+    def test_the_linear_engine_can_be_asked_for(self):
+        found = pi.FittedModel(*fit("LinearRegression"), engine="linear").pfi()
+        assert "linear, exact" in str(found.summary())
 
-    def test_it_serves_no_forest(self) -> None:
-        forest = RandomForestRegressor(3, random_state=0).fit(X, Y["number"])
-        with pytest.raises(
-            OptionError,
-            match='engine="linear"` can\'t serve RandomForestRegressor: it is not a linear model',
-        ):
-            pi.FittedModel(forest, X, Y["number"], engine="linear").pfi()
+    @pytest.mark.parametrize(
+        ("model", "response", "why"),
+        [
+            (RandomForestRegressor(3), "number", "it is not a linear model"),
+            (MODIFIED_HUBER, "two", "the linear engine does not reproduce its predictions"),
+            (Shifted(), "number", ""),
+        ],
+    )
+    def test_it_says_why_it_can_not_serve_a_model(self, model, response: str, why: str):
+        model, y = clone(model).fit(X, Y[response]), Y[response]
+        words = f'engine="linear"` can\'t serve {type(model).__name__}: {why}'
+        with pytest.raises(OptionError, match=words):
+            pi.FittedModel(model, X, y, engine="linear").pfi()
+        if model.__class__ is SGDClassifier:
+            text = " ".join(str(pi.FittedModel(model, X, y).pfi().summary(notes="full")).split())
+            assert f"Engine: batched ({why})." in text
 
-    def test_it_says_why_it_can_not_serve_a_model(self) -> None:
-        model = SGDClassifier(loss="modified_huber", random_state=0).fit(X, Y["two"])
-        with pytest.raises(OptionError, match="SGDClassifier: the linear engine does not repro"):
-            pi.FittedModel(model, X, Y["two"], engine="linear").pfi()
-        with pytest.raises(OptionError, match="can't serve Shifted"):
-            pi.FittedModel(Shifted().fit(X, Y["number"]), X, Y["number"], engine="linear").pfi()
-
-    def test_sparse_coefficients_are_predicted_in_batches(self) -> None:
+    def test_sparse_coefficients_are_predicted_in_batches(self):
         model = LogisticRegression().fit(X[:, :3], Y["two"]).sparsify()
         whatif = whatif_of(pi.FittedModel(model, X[:, :3], Y["two"]))
         assert whatif.engine.name == "batched"

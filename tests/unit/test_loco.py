@@ -13,7 +13,10 @@ import patsy
 import pytest
 import statsmodels.api as sm
 from by_refit import estimates_of, refits_of
+from fits import fit_of, words_of
 from joblib import parallel_config
+from numpy.testing import assert_allclose, assert_array_equal
+from pandas.testing import assert_frame_equal, assert_series_equal
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import (
@@ -41,19 +44,19 @@ FORMULA = "y ~ x*g + I(x**2) + z"
 WITHOUT = {"x": "z + g", "g": "x + I(x**2) + z", "z": "x*g + I(x**2)"}
 
 
-def learner(data: pd.DataFrame, estimator: Any, formula: str = FORMULA, **options: Any) -> Any:
+def learner(data: pd.DataFrame, estimator, formula: str = FORMULA, **options):
     return pi.Learner.from_formula(formula, data, estimator, **options)
 
 
 def each(fit: pi.LearnerResults, results: pi.EstimandResults) -> Iterator[tuple[Refit, Any]]:
     """Pair every refit, those in pairs included, with its estimate."""
     found = [one.estimate for one in refits_of(fit, results)]
-    np.testing.assert_array_equal([one.value for one in found], results.replicates.tally.values)
+    assert_array_equal([one.value for one in found], results.replicates.tally.values)
     yield from zip(fit.analysis.refits, found, strict=True)
 
 
-def test_least_squares_equals_a_loop_over_all_refits(data: pd.DataFrame) -> None:
-    res = learner(data, LinearRegression()).fit(PLAN, seed=1)
+def test_least_squares_equals_a_loop_over_all_refits(data: pd.DataFrame):
+    res = fit_of(FORMULA, data, LinearRegression(), PLAN)
     found = res.loco()
     assert list(found.params.index) == ["x", "z", "g"]
     y = data["y"].to_numpy()
@@ -70,14 +73,14 @@ def test_least_squares_equals_a_loop_over_all_refits(data: pd.DataFrame) -> None
             beta = np.linalg.lstsq(X[train], y[train])[0]
             losses.append((y[rows] - X[rows] @ beta) ** 2)
         apart = np.column_stack(losses[1:]) - losses[0][:, None]
-        np.testing.assert_allclose(estimate.rows, apart, atol=EXACT)
-        np.testing.assert_allclose(estimate.value, apart.mean(axis=0), atol=EXACT)
+        assert_allclose(estimate.rows, apart, atol=EXACT)
+        assert_allclose(estimate.value, apart.mean(axis=0), atol=EXACT)
         assert estimate.donors is None
     assert (found.mcse == 0).all()
 
 
 FOREST = RandomForestRegressor(4, max_features=0.7)
-CASES: dict[str, tuple[str, str, str, Any, dict[str, Any]]] = {
+CASES = {
     "square and interaction": (FORMULA, "x", "y ~ z + g", LinearRegression(), {}),
     "factor": (FORMULA, "g", "y ~ x + I(x**2) + z", LinearRegression(), {}),
     "coded anew": ("y ~ 0 + g + h", "g", "y ~ 0 + h", LinearRegression(fit_intercept=False), {}),
@@ -118,9 +121,7 @@ CASES: dict[str, tuple[str, str, str, Any, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("plan", [PLAN, pi.Bootstrap(4)], ids=["halves", "bootstrap"])
-def test_it_is_the_comparison_with_the_learner_without_it(
-    data: pd.DataFrame, case: str, plan: Any
-) -> None:
+def test_it_is_the_comparison_with_the_learner_without_it(data: pd.DataFrame, case: str, plan):
     """Estimates and standard errors are those of the two learners; t intervals and tests too."""
     formula, feature, without, estimator, options = CASES[case]
     data = data.assign(h=np.tile(["u", "v", "v"], 20), g=data["g"].astype("category"))
@@ -139,7 +140,7 @@ def test_it_is_the_comparison_with_the_learner_without_it(
         tests = ["std_error_null", "statistic", "p_value"]
         assert found[tests].isna().all(axis=None)
         found, expected = found.drop(columns=tests), expected.drop(columns=tests)
-    np.testing.assert_allclose(found.to_numpy(), expected.to_numpy(), rtol=1e-9, atol=EXACT)
+    assert_allclose(found.to_numpy(), expected.to_numpy(), rtol=1e-9, atol=EXACT)
 
 
 def error_of_mean(answer: pi.EstimandResults) -> np.ndarray:
@@ -148,18 +149,16 @@ def error_of_mean(answer: pi.EstimandResults) -> np.ndarray:
     return np.sqrt(np.diag(COV_TYPES["half-sample"](plain).cov))
 
 
-def test_seeds_of_the_estimator_are_kept_if_refits_kept_them(data: pd.DataFrame) -> None:
+def test_seeds_of_the_estimator_are_kept_if_refits_kept_them(data: pd.DataFrame):
     forest = RandomForestRegressor(3, random_state=7)
     whole = learner(data, forest, "y ~ x + z").fit(PLAN, seed=3, reseed=False)
     rest = learner(data, forest, "y ~ z").fit(PLAN, seed=3, reseed=False)
-    np.testing.assert_allclose(
-        whole.loco("x").params, pi.compare(rest, whole).params, rtol=0, atol=EXACT
-    )
+    assert_allclose(whole.loco("x").params, pi.compare(rest, whole).params, rtol=0, atol=EXACT)
     again = learner(data, forest, "y ~ x + z").fit(PLAN, seed=3, reseed=False)
     assert whole.loco("x").params["x"] == again.loco("x").params["x"]
 
 
-def test_arrays(data: pd.DataFrame) -> None:
+def test_arrays(data: pd.DataFrame):
     X = data[["x", "z"]].to_numpy()
     res = pi.Learner(data["y"], X, LinearRegression()).fit(PLAN, seed=1)
     rest = pi.Learner(data["y"], X[:, [1]], LinearRegression()).fit(PLAN, seed=1)
@@ -171,7 +170,7 @@ LEARNERS = [LogisticRegression(), RandomForestClassifier(4)]
 
 
 @pytest.mark.parametrize("estimator", LEARNERS, ids=lambda e: type(e).__name__)
-def test_a_classifier_is_measured_by_its_log_loss(data: pd.DataFrame, estimator: Any) -> None:
+def test_a_classifier_is_measured_by_its_log_loss(data: pd.DataFrame, estimator):
     res = learner(data, estimator, "g ~ x + z").fit(pi.Bootstrap(3), seed=2)
     found = res.loco()
     for refit, estimate in each(res, found):
@@ -188,7 +187,7 @@ def test_a_classifier_is_measured_by_its_log_loss(data: pd.DataFrame, estimator:
             own = p[np.arange(len(rows)), np.searchsorted(model.classes_, rows["g"])]
             losses.append(-np.log(np.clip(own, np.finfo(float).eps, 1)))
         expected = np.column_stack(losses[1:]) - losses[0][:, None]
-        np.testing.assert_allclose(estimate.rows, expected, atol=EXACT)
+        assert_allclose(estimate.rows, expected, atol=EXACT)
     assert "LOCO (log loss)" in str(found.summary())
 
 
@@ -197,7 +196,7 @@ def risk_of_least_squares(noise: float, n: int, p: int) -> float:
     return noise * (n + 1) / n * (n - 2) / (n - p - 2)
 
 
-def test_expectation_for_gaussian_features_is_exact() -> None:
+def test_expectation_for_gaussian_features_is_exact():
     # Without x_j the model of Gaussian features is linear again, with noise variance
     # s² + beta_j² V(X_j | X_-j) and one coefficient less: at n -> infinity LOCO is the second part.
     n, beta, noise = 120, np.array([1.0, 0.7, 0.0, 0.5]), 1.0
@@ -205,7 +204,7 @@ def test_expectation_for_gaussian_features_is_exact() -> None:
     law[0, 1] = law[1, 0] = 0.6
     root = np.linalg.cholesky(law)
     conditional = 1 / np.diag(np.linalg.inv(law))
-    np.testing.assert_allclose(conditional, [0.64, 0.64, 1, 1])
+    assert_allclose(conditional, [0.64, 0.64, 1, 1])
 
     def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         X = rng.normal(size=(n, 4)) @ root.T
@@ -228,10 +227,8 @@ def test_expectation_for_gaussian_features_is_exact() -> None:
 
 
 @pytest.mark.parametrize("estimator", [LinearRegression(), RandomForestRegressor(3)])
-def test_without_the_only_feature_the_best_constant_predicts(
-    data: pd.DataFrame, estimator: Any
-) -> None:
-    res = learner(data, estimator, "y ~ x + I(x**2)").fit(PLAN, seed=1)
+def test_without_the_only_feature_the_best_constant_predicts(data: pd.DataFrame, estimator):
+    res = fit_of("y ~ x + I(x**2)", data, estimator, PLAN)
     for name, constant in {"squared": np.mean, "absolute": np.median}.items():
         found = res.loco(loss=name)
         for refit, estimate in each(res, found):
@@ -240,24 +237,24 @@ def test_without_the_only_feature_the_best_constant_predicts(
             power = {"squared": 2, "absolute": 1}[name]
             best = np.abs(y[rows] - constant(y[refit.train_rows])) ** power
             own = np.abs(y[rows] - predicted) ** power
-            np.testing.assert_allclose(estimate.rows[:, 0], best - own, atol=EXACT)
+            assert_allclose(estimate.rows[:, 0], best - own, atol=EXACT)
 
 
-def test_without_the_only_feature_classes_have_their_shares(data: pd.DataFrame) -> None:
-    res = learner(data, LogisticRegression(), "g ~ x").fit(pi.Bootstrap(3), seed=1)
+def test_without_the_only_feature_classes_have_their_shares(data: pd.DataFrame):
+    res = fit_of("g ~ x", data, LogisticRegression(), pi.Bootstrap(3))
     losses = estimates_of(res, res.loss())
     for refit, estimate in each(res, res.loco()):
         shares = data["g"].iloc[refit.train_rows].value_counts(normalize=True)
         best = -np.log(shares[data["g"].iloc[refit.evaluation.rows]].to_numpy())
         own = losses[refit.number - 1].rows[:, 0]
-        np.testing.assert_allclose(estimate.rows[:, 0], best - own, atol=EXACT)
+        assert_allclose(estimate.rows[:, 0], best - own, atol=EXACT)
 
 
-def test_without_all_features_an_intercept_column_is_left(data: pd.DataFrame) -> None:
+def test_without_all_features_an_intercept_column_is_left(data: pd.DataFrame):
     # statsmodels models are given the intercept: without x they still learn a mean.
     ols = learner(data, pi.statsmodels_learner(sm.OLS), "y ~ x").fit(PLAN, seed=1)
-    own = learner(data, LinearRegression(), "y ~ x").fit(PLAN, seed=1)
-    np.testing.assert_allclose(ols.loco().params, own.loco().params, atol=EXACT)
+    own = fit_of("y ~ x", data, LinearRegression(), PLAN)
+    assert_allclose(ols.loco().params, own.loco().params, atol=EXACT)
     assert np.isfinite(ols.loco(loss="huber").params).all()
 
 
@@ -267,19 +264,19 @@ def test_without_all_features_an_intercept_column_is_left(data: pd.DataFrame) ->
 )
 def test_without_any_column_the_loss_needs_a_best_constant(
     data: pd.DataFrame, formula: str, feature: str, groups: Mapping[str, Sequence[str]] | None
-) -> None:
+):
     res = learner(data, LinearRegression(), formula, groups=groups).fit(PLAN, seed=1)
     with pytest.raises(LossError, match=f"Without `{feature}` no column is left .*`Huber loss`"):
         res.loco(feature, loss="huber")
     assert np.isfinite(res.loco(feature).params).all()
 
 
-def test_the_ratio_is_loss_without_over_loss_with(data: pd.DataFrame) -> None:
-    res = learner(data, LinearRegression()).fit(PLAN, seed=1)
+def test_the_ratio_is_loss_without_over_loss_with(data: pd.DataFrame):
+    res = fit_of(FORMULA, data, LinearRegression(), PLAN)
     difference, ratio = res.loco(), res.loco(relation="ratio")
     losses = res.loss().refit_frame()["loss"]
     expected = 1 + difference.refit_frame().div(losses, axis=0)
-    np.testing.assert_allclose(ratio.refit_frame(), expected, rtol=EXACT)
+    assert_allclose(ratio.refit_frame(), expected, rtol=EXACT)
     assert difference.null is None
     assert ratio.null is None
     perfect = data.assign(y=data["x"])
@@ -293,21 +290,19 @@ def test_the_ratio_is_loss_without_over_loss_with(data: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     "estimator", [LinearRegression(), DecisionTreeRegressor(max_depth=2), Ridge()]
 )
-def test_a_constant_column_has_exactly_0_and_no_interval(
-    data: pd.DataFrame, estimator: Any
-) -> None:
+def test_a_constant_column_has_exactly_0_and_no_interval(data: pd.DataFrame, estimator):
     res = learner(data.assign(k=7.0), estimator, "y ~ x + k").fit(PLAN, seed=1)
     found = res.loco()
     assert found.params["k"] == 0
     assert found.bse["k"] == 0
     assert found.params["x"] > 0
-    text = " ".join(str(found.summary()).split())
+    text = words_of(found)
     assert "No interval for k: the learner predicts the same without it in every refit" in text
 
 
-def test_the_table_says_what_it_holds(data: pd.DataFrame) -> None:
+def test_the_table_says_what_it_holds(data: pd.DataFrame):
     res = learner(data, LinearRegression()).fit(seed=1)
-    text = " ".join(str(res.loco().summary(notes="full")).split())
+    text = words_of(res.loco(), notes="full")
     for part in (
         "Leave-one-covariate-out importance, learner",
         "LOCO (squared error)",
@@ -318,23 +313,23 @@ def test_the_table_says_what_it_holds(data: pd.DataFrame) -> None:
     ):
         assert part in text
     assert "CVIM" not in str(res.loco(loss="absolute").summary(notes="full"))
-    ratio = " ".join(str(res.loco(relation="ratio").summary(notes="full")).split())
+    ratio = words_of(res.loco(relation="ratio"), notes="full")
     assert "Factor by which expected squared error grows when the learner is trained" in ratio
     assert "CVIM" not in ratio
 
 
-def test_half_sample_intervals_are_those_of_squares(data: pd.DataFrame) -> None:
-    found = learner(data, LinearRegression()).fit(PLAN, seed=1).loco()
+def test_half_sample_intervals_are_those_of_squares(data: pd.DataFrame):
+    found = fit_of(FORMULA, data, LinearRegression(), PLAN).loco()
     taken = found.variance_parts()
     for name, row in taken.iterrows():
         V, V0 = reference.variances(*row[["A", "S", "s2_m", "g", "r"]])
         low, high = reference.limits(row["estimate"], V, np.sqrt(V0), row["M"], 0.05)
-        np.testing.assert_allclose(found.conf_int().loc[name], [low, high], rtol=1e-7)
+        assert_allclose(found.conf_int().loc[name], [low, high], rtol=1e-7)
     tests = found.t_test([f"{x} = {low!r}" for x, low in found.conf_int()[0].items()])
-    np.testing.assert_allclose(tests.pvalue, 0.05, rtol=1e-6)
+    assert_allclose(tests.pvalue, 0.05, rtol=1e-6)
 
 
-def test_halves_see_three_times_the_standard_error_of_noise() -> None:
+def test_halves_see_three_times_the_standard_error_of_noise():
     """A law. Slopes b + e and b - e on halves, least squares, a standardized noise feature.
 
     LOCO of the pair is b² - 3 e², PFI 2 (b² - e²), up to terms of the order of e² / root n. So S is
@@ -345,7 +340,7 @@ def test_halves_see_three_times_the_standard_error_of_noise() -> None:
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     data = pd.DataFrame(X, columns=["x", "z"]).assign(y=X[:, 0] + rng.normal(size=1000))
     res = learner(data, LinearRegression(), "y ~ x + z").fit(pi.HalfSampling(0, pairs=20), seed=1)
-    halves: dict[int, list[float]] = {}
+    halves = {}
     for refit in res.analysis.refits:
         rows = refit.train_rows
         beta = np.linalg.lstsq(np.column_stack([X[rows], np.ones(500)]), data["y"].iloc[rows])[0]
@@ -354,10 +349,10 @@ def test_halves_see_three_times_the_standard_error_of_noise() -> None:
     b, e = (one + two) / 2, (one - two) / 2
     for found, law in ((res.loco("z"), b**2 - 3 * e**2), (res.pfi("z"), 2 * (b**2 - e**2))):
         means = found.replicates.of_pairs[..., 0].mean(axis=1)
-        np.testing.assert_allclose(means, law, atol=0.1 * np.std(law))
+        assert_allclose(means, law, atol=0.1 * np.std(law))
 
 
-def test_halves_differ_as_data_sets_do() -> None:
+def test_halves_differ_as_data_sets_do():
     """V(e²) = V(b²), of the test before: 2,000 data sets of 200 rows, 15 pairs each.
 
     The root of 9 V(e²) / V(b²) is 3 up to a term of the order of 1/n, .06 here. Its standard error
@@ -379,8 +374,8 @@ def test_halves_differ_as_data_sets_do() -> None:
     assert ratio == pytest.approx(3.06, abs=0.39)
 
 
-def test_one_model_of_a_holdout_has_the_interval_of_a_mean(data: pd.DataFrame) -> None:
-    found = learner(data, LinearRegression(), "y ~ x + z").fit(pi.Holdout(0.6), seed=1).loco("x")
+def test_one_model_of_a_holdout_has_the_interval_of_a_mean(data: pd.DataFrame):
+    found = fit_of("y ~ x + z", data, LinearRegression(), pi.Holdout(0.6)).loco("x")
     rows = found.row_frame()["x"]
     assert found.bse["x"] == pytest.approx(rows.std(ddof=1) / np.sqrt(len(rows)), rel=1e-12)
     assert found.cov_type == "rows"
@@ -391,7 +386,7 @@ class Counting(RegressorMixin, BaseEstimator):
 
     trained = 0
 
-    def __init__(self, least: int = 1, invalid: int = 0) -> None:
+    def __init__(self, least: int = 1, invalid: int = 0):
         self.least, self.invalid = least, invalid
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Counting:
@@ -406,37 +401,25 @@ class Counting(RegressorMixin, BaseEstimator):
         return np.asarray(self.model_.predict(X) + missing)
 
 
-def test_nothing_is_trained_twice(data: pd.DataFrame) -> None:
-    res = learner(data, Counting(), "y ~ x + z + g").fit(PLAN, seed=1)
+def test_nothing_is_trained_twice(data: pd.DataFrame):
+    res = fit_of("y ~ x + z + g", data, Counting(), PLAN)
     Counting.trained = 0
     first = res.loco(["x", "z"])
     assert Counting.trained == 2 * PLAN.number
     again = [res.loco("x"), res.loco("z", loss="absolute"), res.loco(["z", "x"], relation="ratio")]
     assert Counting.trained == 2 * PLAN.number
     # NumPy adds the refits of one term and of two in another order, on some processors.
-    np.testing.assert_allclose(again[0].params["x"], first.params["x"], rtol=1e-15 * PLAN.number)
+    assert_allclose(again[0].params["x"], first.params["x"], rtol=1e-15 * PLAN.number)
     res.loco()
     assert Counting.trained == 3 * PLAN.number
 
 
-def test_models_without_features_are_not_kept(data: pd.DataFrame) -> None:
-    res = learner(data, LinearRegression()).fit(PLAN, seed=1)
-    res.loco()
-    kept = res.analysis.models.leave_out._predictions
-    assert len(kept) == 3 * PLAN.number
-    predictions = [p for by_kind in kept.values() for p in by_kind.values()]
-    assert len(predictions) == len(kept)
-    assert all(isinstance(p, np.ndarray) and p.base is None for p in predictions)
-
-
-def test_the_learner_is_that_of_the_fit_whatever_becomes_of_the_estimator(
-    data: pd.DataFrame,
-) -> None:
+def test_the_learner_is_that_of_the_fit_whatever_becomes_of_the_estimator(data: pd.DataFrame):
     estimator = Ridge(1.0)
-    res = learner(data, estimator).fit(PLAN, seed=1)
+    res = fit_of(FORMULA, data, estimator, PLAN)
     expected = learner(data, Ridge(1.0)).fit(PLAN, seed=1).loco().params
     estimator.set_params(alpha=1e6)
-    pd.testing.assert_series_equal(res.loco().params, expected)
+    assert_series_equal(res.loco().params, expected)
 
 
 class Process(RegressorMixin, BaseEstimator):
@@ -453,61 +436,56 @@ class Process(RegressorMixin, BaseEstimator):
 @pytest.mark.parametrize(("backend", "here"), [("threading", True), ("loky", False)])
 def test_training_takes_the_users_backend_which_changes_nothing(
     data: pd.DataFrame, backend: str, here: bool
-) -> None:
+):
     forest = learner(data, RandomForestRegressor(3), "y ~ x + z + g")
     expected = forest.fit(PLAN, seed=3).loco().summary_frame()
     with parallel_config(backend=backend):
         found = forest.fit(PLAN, seed=3, n_jobs=2).loco().summary_frame()
         numbers = learner(data, Process(), "y ~ x + z").fit(PLAN, seed=1, n_jobs=2)
         numbers.loco()
-    pd.testing.assert_frame_equal(found, expected)
+    assert_frame_equal(found, expected)
     where = {float(p["mean"][0]) for p in numbers.analysis.models.leave_out._predictions.values()}
     assert (where == {os.getpid()}) == here
 
 
-def test_a_feature_is_the_same_whatever_else_is_asked_for(data: pd.DataFrame) -> None:
+def test_a_feature_is_the_same_whatever_else_is_asked_for(data: pd.DataFrame):
     forest = learner(data, RandomForestRegressor(3), "y ~ x + z + g")
     among, alone = forest.fit(PLAN, seed=3).loco(), forest.fit(PLAN, seed=3).loco("z")
-    pd.testing.assert_frame_equal(alone.summary_frame(), among.summary_frame().loc[["z"]])
+    assert_frame_equal(alone.summary_frame(), among.summary_frame().loc[["z"]])
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_a_learner_that_needs_more_columns_says_so(data: pd.DataFrame, n_jobs: int | None) -> None:
-    with parallel_config(backend="threading"):
-        res = learner(data, Counting(least=3), "y ~ x + z + g").fit(PLAN, seed=1, n_jobs=n_jobs)
+def test_a_learner_that_needs_more_columns_says_so(data: pd.DataFrame, n_jobs: int | None):
     message = (
         r"LOCO trains the learner without `g`, but refit 1 then failed: RuntimeError: too few "
         r"columns\. Remedy: choose settings that allow fewer columns, or leave `g` out of "
         r"`features`\."
     )
     with parallel_config(backend="threading"):
+        res = fit_of("y ~ x + z + g", data, Counting(least=3), PLAN, n_jobs=n_jobs)
         with pytest.raises(RefitError, match=message) as caught:
             res.loco("g")
         assert isinstance(caught.value.__cause__, RuntimeError)
         assert np.isfinite(res.loco(["x", "z"]).params).all()
-
-
-def test_predictions_must_be_finite(data: pd.DataFrame) -> None:
-    res = learner(data, Counting(invalid=1), "y ~ x + z").fit(PLAN, seed=1)
-    with pytest.raises(RefitError, match=r"refit 1 then failed: .*Predictions must be finite"):
-        res.loco()
+        invalid = fit_of("y ~ x + z", data, Counting(invalid=1), PLAN, n_jobs=n_jobs)
+        with pytest.raises(RefitError, match=r"refit 1 then failed: .*Predictions must be finite"):
+            invalid.loco()
 
 
 @pytest.mark.parametrize("kind", [list, tuple, pd.Index, np.array])
-def test_a_pipeline_that_names_the_feature_is_trained_without_it(
-    data: pd.DataFrame, kind: Any
-) -> None:
+def test_a_pipeline_that_names_the_feature_is_trained_without_it(data: pd.DataFrame, kind):
+    plan = pi.Bootstrap(2)
     encode = make_column_transformer((OneHotEncoder(), kind(["g"])), remainder=StandardScaler())
     pipeline = make_pipeline(encode, LinearRegression())
-    res = learner(data, pipeline, "y ~ x + z + g", design="frame").fit(PLAN, seed=1)
+    res = fit_of("y ~ x + z + g", data, pipeline, plan, design="frame")
     scale = make_pipeline(StandardScaler(), LinearRegression())
-    less = learner(data, scale, "y ~ x + z", design="frame").fit(PLAN, seed=1)
+    less = fit_of("y ~ x + z", data, scale, plan, design="frame")
     difference = less.loss().params.iloc[0] - res.loss().params.iloc[0]
     assert res.loco().params["g"] == pytest.approx(difference, rel=1e-9)
     assert list(encode.transformers[0][2]) == ["g"]
 
 
-def test_a_long_error_of_a_search_is_one_line_with_its_reason(data: pd.DataFrame) -> None:
+def test_a_long_error_of_a_search_is_one_line_with_its_reason(data: pd.DataFrame):
     every = [("g", OneHotEncoder(), ["g"]), ("z", "passthrough", ["z"])]
     pipeline = make_pipeline(make_column_transformer((OneHotEncoder(), ["g"])), LinearRegression())
     search = GridSearchCV(pipeline, {"columntransformer__transformers": [every]}, cv=2)
@@ -517,37 +495,21 @@ def test_a_long_error_of_a_search_is_one_line_with_its_reason(data: pd.DataFrame
     assert len(str(caught.value)) <= 400
 
 
-@pytest.mark.parametrize(
-    ("estimator", "where"),
-    [
-        (
-            make_pipeline(
-                make_column_transformer((StandardScaler(), [0]), remainder="passthrough"),
-                LinearRegression(),
-            ),
-            "columntransformer__transformers",
-        ),
-        (
-            make_pipeline(
-                make_column_transformer((StandardScaler(), slice(0, 1)), remainder="passthrough"),
-                LinearRegression(),
-            ),
-            "columntransformer__transformers",
-        ),
-        (HistGradientBoostingRegressor(max_iter=2, monotonic_cst=[1, 0]), "monotonic_cst"),
-        (HistGradientBoostingRegressor(max_iter=2, interaction_cst=[{0}, {1}]), "interaction_cst"),
-    ],
-    ids=["list", "slice", "monotonic", "interaction"],
-)
-def test_columns_by_position_would_be_others(
-    data: pd.DataFrame, estimator: Any, where: str
-) -> None:
-    res = learner(data, estimator, "y ~ x + z").fit(pi.Bootstrap(2), seed=1)
-    with pytest.raises(OptionError, match=f"without `x`, but `{where}` refers to columns by pos"):
-        res.loco("x")
+@pytest.mark.parametrize("positions", [[0], slice(0, 1)])
+def test_columns_by_position_would_be_others(data: pd.DataFrame, positions):
+    first = make_column_transformer((StandardScaler(), positions), remainder="passthrough")
+    options = {"monotonic_cst": [1, 0], "interaction_cst": [{0}, {1}]}
+    boosted = {k: HistGradientBoostingRegressor(max_iter=2, **{k: v}) for k, v in options.items()}
+    piped = {"columntransformer__transformers": make_pipeline(first, LinearRegression())}
+    for where, estimator in (piped | boosted).items():
+        res = fit_of("y ~ x + z", data, estimator, pi.Bootstrap(2))
+        with pytest.raises(
+            OptionError, match=f"without `x`, but `{where}` refers to columns by pos"
+        ):
+            res.loco("x")
 
 
-def test_a_fitted_model_has_no_learner_to_train(data: pd.DataFrame) -> None:
+def test_a_fitted_model_has_no_learner_to_train(data: pd.DataFrame):
     model = LinearRegression().fit(data[["x", "z"]], data["y"])
     inside = learner(data, LinearRegression()).fit_model()
     for fitted in (pi.FittedModel(model, data[["x", "z"]], data["y"]), inside,
@@ -556,28 +518,14 @@ def test_a_fitted_model_has_no_learner_to_train(data: pd.DataFrame) -> None:
             fitted.loco()
 
 
-def test_options_are_checked_before_anything_is_trained(data: pd.DataFrame) -> None:
-    res = learner(data, Counting(), "y ~ x + z").fit(PLAN, seed=1)
+def test_options_are_checked_before_anything_is_trained(data: pd.DataFrame):
+    res = fit_of("y ~ x + z", data, Counting(), PLAN)
     Counting.trained = 0
-    with pytest.raises(OptionError, match=r"Can't find feature 'zz'.*Did you mean `z`"):
-        res.loco("zz")
-    with pytest.raises(OptionError, match='`relation` must be one of "difference", "ratio"'):
-        res.loco(relation="quotient")
-    with pytest.raises(LossError, match="needs a classifier"):
-        res.loco(loss="log")
+    for options, error, said in (
+        ({"features": "zz"}, OptionError, r"Can't find feature 'zz'.*Did you mean `z`"),
+        ({"relation": "quotient"}, OptionError, '`relation` must be one of "difference", "ratio"'),
+        ({"loss": "log"}, LossError, "needs a classifier"),
+    ):
+        with pytest.raises(error, match=said):
+            res.loco(**options)
     assert Counting.trained == 0
-
-
-def test_progress_appears_on_a_terminal(
-    data: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("pyinterp.parallel.progress.DELAY", 0.0)
-    learner(data, LinearRegression()).fit(PLAN, seed=1, progress=False).loco()
-    assert capsys.readouterr().err == ""
-    res = learner(data, LinearRegression()).fit(PLAN, seed=1, progress=True)
-    capsys.readouterr()
-    res.loco(["x", "z"], progress=True)
-    shown = capsys.readouterr().err
-    assert "LOCO refits" in shown
-    assert f"{2 * PLAN.number}/{2 * PLAN.number}" in shown

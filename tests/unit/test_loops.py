@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
 
@@ -12,7 +11,7 @@ import pytest
 
 from pyinterp.parallel.loops import Loop
 
-DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+DAMAGE = {
     "cut off": lambda code: code[: len(code) // 2],
     "other": lambda code: b"\x80nonsense" + code,
 }
@@ -35,7 +34,7 @@ def loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FunctionType:
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_files_are_thrown_away_with_one_warning(
     loop: FunctionType, tmp_path: Path, kind: str, damage: str
-) -> None:
+):
     assert Loop(loop)(2) == 4
     (file,) = (tmp_path / "cache").rglob(f"*.{kind}")
     file.write_bytes(DAMAGE[damage](file.read_bytes()))
@@ -49,13 +48,13 @@ def test_damaged_files_are_thrown_away_with_one_warning(
 
 def test_a_folder_that_can_not_be_written_stops_nothing(
     loop: FunctionType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     Loop(loop)(2)
     (file,) = (tmp_path / "cache").rglob("*.nbi")
     file.write_bytes(b"")
     damaged = Loop(loop)
 
-    def refuse() -> None:
+    def refuse():
         raise PermissionError
 
     monkeypatch.setattr(damaged.machine_code._cache, "flush", refuse)
@@ -63,7 +62,7 @@ def test_a_folder_that_can_not_be_written_stops_nothing(
         assert damaged(2) == 4
 
 
-def test_sound_files_are_read_without_a_word(loop: FunctionType) -> None:
+def test_sound_files_are_read_without_a_word(loop: FunctionType):
     Loop(loop)(2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -72,6 +71,6 @@ def test_sound_files_are_read_without_a_word(loop: FunctionType) -> None:
     assert sum(again.machine_code.stats.cache_hits.values()) == 1
 
 
-def test_no_folder_stops_nothing(loop: FunctionType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_folder_stops_nothing(loop: FunctionType, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
     assert Loop(loop)(2) == 4

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
+from numpy.testing import assert_allclose
 from scipy import optimize
 from sklearn import metrics
 from sklearn.ensemble import RandomForestClassifier
@@ -54,24 +54,24 @@ TWO = np.column_stack([PROBABILITIES[:, 0], 1 - PROBABILITIES[:, 0]])
 )
 def test_mean_loss_equals_scikit_learns_metric(
     name: str, y: np.ndarray, prediction: np.ndarray, expected: float
-) -> None:
+):
     assert LOSSES[name](y, prediction).mean() == pytest.approx(expected, abs=SAME)
 
 
-def test_huber_is_squared_near_zero_and_absolute_far_away() -> None:
+def test_huber_is_squared_near_zero_and_absolute_far_away():
     r = np.array([-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0])
     expected = np.where(np.abs(r) <= 1, r**2 / 2, np.abs(r) - 0.5)
-    np.testing.assert_allclose(LOSSES["huber"](r, np.zeros(7)), expected, atol=SAME)
+    assert_allclose(LOSSES["huber"](r, np.zeros(7)), expected, atol=SAME)
 
 
-def test_log_loss_of_a_certain_mistake_is_large_but_finite() -> None:
+def test_log_loss_of_a_certain_mistake_is_large_but_finite():
     certain = np.array([[1.0, 0.0]])
     assert LOSSES["log"](np.array([0.0]), certain)[0] == 0
     assert LOSSES["log"](np.array([1.0]), certain)[0] == pytest.approx(36.04, abs=0.01)
 
 
 @pytest.mark.parametrize("name", list(LOSSES))
-def test_losses_broadcast_over_donors(name: str) -> None:
+def test_losses_broadcast_over_donors(name: str):
     loss = LOSSES[name]
     if name == "binomial":
         y, predictions = SHARES[:6], rng.uniform(size=(6, 4))
@@ -88,7 +88,7 @@ def test_losses_broadcast_over_donors(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["squared", "absolute", "poisson", "gamma", "binomial"])
-def test_the_best_constant_minimizes_the_loss(name: str) -> None:
+def test_the_best_constant_minimizes_the_loss(name: str):
     loss = LOSSES[name]
     assert loss.constant is not None
     y, most = (SHARES, 0.99) if name == "binomial" else (POSITIVE, 10)
@@ -102,11 +102,11 @@ def test_the_best_constant_minimizes_the_loss(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["log", "brier"])
-def test_the_class_shares_are_the_best_constant_probabilities(name: str) -> None:
+def test_the_class_shares_are_the_best_constant_probabilities(name: str):
     loss = LOSSES[name]
     assert loss.constant is not None
     best = loss.constant(CODES)
-    np.testing.assert_allclose(best, np.bincount(CODES.astype(int)) / N)
+    assert_allclose(best, np.bincount(CODES.astype(int)) / N)
     smallest = loss(CODES, np.broadcast_to(best, (N, 3))).mean()
     for other in rng.dirichlet([1, 1, 1], size=50):
         assert loss(CODES, np.broadcast_to(other, (N, 3))).mean() >= smallest
@@ -128,7 +128,7 @@ def test_the_class_shares_are_the_best_constant_probabilities(name: str) -> None
 )
 def test_deviances_need_positive_numbers(
     name: str, y: list[float], prediction: list[float], message: str
-) -> None:
+):
     with pytest.raises(LossError, match=message):
         LOSSES[name](np.array(y), np.array(prediction))
 
@@ -142,28 +142,30 @@ def log_by_hand(y: np.ndarray, probability: np.ndarray) -> np.ndarray:
     return -np.log((probability * own).sum(axis=-1))
 
 
-def regression(data: pd.DataFrame, estimator: Any = LINEAR) -> pi.LearnerResults:
-    model = pi.Learner.from_formula("y ~ x + z", data, estimator)
-    return model.fit(pi.Bootstrap(3), seed=1)
+def regression(data: pd.DataFrame, estimator=LINEAR) -> pi.LearnerResults:
+    return fit_of("y ~ x + z", data, estimator, pi.Bootstrap(3))
 
 
-def classification(data: pd.DataFrame, estimator: Any = LOGISTIC) -> pi.LearnerResults:
-    model = pi.Learner.from_formula("g ~ x + z", data, estimator)
-    return model.fit(pi.Bootstrap(3, strata="g"), seed=1)
+def classification(data: pd.DataFrame, estimator=LOGISTIC) -> pi.LearnerResults:
+    return fit_of("g ~ x + z", data, estimator, pi.Bootstrap(3, strata="g"))
 
 
-def test_a_function_is_a_loss(data: pd.DataFrame) -> None:
+def of_labels(data: pd.DataFrame) -> pi.LearnerResults:
+    return classification(data, LinearSVC())
+
+
+def test_a_function_is_a_loss(data: pd.DataFrame):
     for results, by_hand, name in [
         (regression(data), squared_by_hand, "squared"),
         (classification(data), log_by_hand, "log"),
     ]:
         found, expected = results.pfi(loss=by_hand), results.pfi(loss=name)
-        np.testing.assert_allclose(found.params, expected.params, atol=SAME)
-        np.testing.assert_allclose(results.loss(by_hand).params, results.loss(name).params)
+        assert_allclose(found.params, expected.params, atol=SAME)
+        assert_allclose(results.loss(by_hand).params, results.loss(name).params)
         assert by_hand.__name__ in str(found.summary())
 
 
-def test_a_loss_of_ones_own_may_have_a_constant(data: pd.DataFrame) -> None:
+def test_a_loss_of_ones_own_may_have_a_constant(data: pd.DataFrame):
     own = Loss("pinball", lambda y, p: np.maximum(0.9 * (y - p), 0.1 * (p - y)), constant=np.median)
     results = regression(data)
     assert np.isfinite(results.loss(own, relation="explained").params).all()
@@ -185,85 +187,69 @@ def test_a_loss_of_ones_own_may_have_a_constant(data: pd.DataFrame) -> None:
         (lambda *_: "small", "must return real numbers, not 'small'"),
     ],
 )
-def test_a_function_that_is_no_loss_is_a_clear_error(
-    data: pd.DataFrame, function: Any, message: str
-) -> None:
+def test_a_function_that_is_no_loss_is_a_clear_error(data: pd.DataFrame, function, message: str):
     with pytest.raises(LossError, match=message):
         regression(data).pfi(loss=function)
 
 
-def test_a_classification_loss_that_does_not_broadcast_is_a_clear_error(data: pd.DataFrame) -> None:
-    def picks_by_row(y: np.ndarray, p: np.ndarray) -> np.ndarray:
-        return -np.log(p[np.arange(len(y)), y.astype(int)])
+def picks_by_row(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return -np.log(p[np.arange(len(y)), y.astype(int)])
 
-    with pytest.raises(LossError, match="`picks_by_row` must"):
-        classification(data).pfi(loss=picks_by_row)
+
+NUMERIC = 'needs numeric predictions, but LogisticRegression predicts the classes of `g`; use "log"'
+UNSURE = "needs class probabilities, but LinearSVC has no `predict_p"
 
 
 @pytest.mark.parametrize(
-    ("loss", "error", "message"),
+    ("make", "loss", "error", "message"),
     [
         (
+            regression,
             "squard",
             OptionError,
             r"`loss` must be one of .*not \'squard\'. Did you mean `squared`\?",
         ),
-        (3, LossError, "must be a name, a Loss or a function, not 3"),
+        (regression, 3, LossError, "must be a name, a Loss or a function, not 3"),
         (
+            regression,
             "log",
             LossError,
             'needs a classifier, but LinearRegression is a regressor; use "squared"',
         ),
-        ("brier", LossError, "needs a classifier"),
-        ("zero_one", LossError, "needs a classifier"),
-        ("poisson", LossError, "`poisson` needs a response >= 0"),
+        (regression, "brier", LossError, "needs a classifier"),
+        (regression, "zero_one", LossError, "needs a classifier"),
+        (regression, "poisson", LossError, "`poisson` needs a response >= 0"),
+        *(
+            (classification, name, LossError, NUMERIC)
+            for name in ("squared", "absolute", "huber", "poisson", "gamma")
+        ),
+        (classification, picks_by_row, LossError, "`picks_by_row` must"),
+        *((of_labels, name, LossError, UNSURE) for name in ("log", "brier")),
     ],
 )
-def test_a_loss_that_a_regressor_can_not_serve(
-    data: pd.DataFrame, loss: Any, error: type[Exception], message: str
-) -> None:
+def test_a_loss_that_a_learner_can_not_serve(
+    data: pd.DataFrame, make, loss, error: type[Exception], message: str
+):
     with pytest.raises(error, match=message):
-        regression(data).pfi(loss=loss)
+        make(data).pfi(loss=loss)
 
 
-@pytest.mark.parametrize("loss", ["squared", "absolute", "huber", "poisson", "gamma"])
-def test_a_classifier_can_not_serve_losses_of_numbers(data: pd.DataFrame, loss: Any) -> None:
-    message = (
-        'needs numeric predictions, but LogisticRegression predicts the classes of `g`; use "log"'
-    )
-    with pytest.raises(LossError, match=message):
-        classification(data).pfi(loss=loss)
-
-
-@pytest.mark.parametrize("loss", ["log", "brier"])
-def test_without_probabilities_only_zero_one_is_served(data: pd.DataFrame, loss: Any) -> None:
-    results = classification(data, LinearSVC())
-    with pytest.raises(
-        LossError, match="needs class probabilities, but LinearSVC has no `predict_p"
+def test_defaults(data: pd.DataFrame):
+    for results, loss in (
+        (regression(data), "squared error"),
+        (classification(data, RandomForestClassifier(5)), "log loss"),
+        (of_labels(data), "zero-one loss"),
     ):
-        results.pfi(loss=loss)
-    assert results.pfi().estimand.description == "PFI (zero-one loss)"
+        assert results.pfi().estimand.description == f"PFI ({loss})"
+    for options, error, message in (
+        ({"function": 3}, LossError, "function of a Loss must be callable, not 3"),
+        ({"function": np.add, "needs": "class"}, OptionError, '`needs` must be one of "mean"'),
+    ):
+        with pytest.raises(error, match=message):
+            Loss("l", **options)
 
 
-def test_defaults(data: pd.DataFrame) -> None:
-    assert regression(data).pfi().estimand.description == "PFI (squared error)"
-    forest = classification(data, RandomForestClassifier(5))
-    assert forest.pfi().estimand.description == "PFI (log loss)"
-
-
-def test_poisson_deviance_serves_counts(data: pd.DataFrame) -> None:
+def test_poisson_deviance_serves_counts(data: pd.DataFrame):
     counts = data.assign(y=np.random.default_rng(0).poisson(np.exp(data.x / 2)))
     results = regression(counts, PoissonRegressor(alpha=0.01))
     assert results.pfi(loss="poisson").params["x"] > 0
-
-
-@pytest.mark.parametrize(
-    ("make", "error", "message"),
-    [
-        (lambda: Loss("l", 3), LossError, "function of a Loss must be callable, not 3"),
-        (lambda: Loss("l", np.add, needs="class"), OptionError, '`needs` must be one of "mean"'),
-    ],
-)
-def test_a_loss_is_checked_when_it_is_made(make: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        make()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
+from fits import model_of
+from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 
@@ -14,10 +14,6 @@ import pyinterp as pi
 from pyinterp.errors import OptionError
 
 EXACT = 1e-10
-
-
-def fitted(data: pd.DataFrame, formula: str) -> Any:
-    return pi.Learner.from_formula(formula, data, LinearRegression()).fit_model()
 
 
 @pytest.fixture(scope="module")
@@ -31,51 +27,51 @@ def normal() -> pd.DataFrame:
     return data
 
 
-def test_on_a_full_factorial_it_is_the_partial_dependence() -> None:
+def test_on_a_full_factorial_it_is_the_partial_dependence():
     """Independent features: E[f(X) | x] is E[f(x, X_C)]."""
     a, b, c = (m.ravel() for m in np.meshgrid(list("uvw"), np.arange(4.0), np.arange(3.0)))
     data = pd.DataFrame({"a": a, "b": b, "c": c})
     data["y"] = data["b"] * (data["a"] == "v") + data["b"] * data["c"]
-    full = fitted(data, "y ~ a * b * c")
+    full = model_of("y ~ a * b * c", data, LinearRegression())
     for name in "abc":
-        np.testing.assert_allclose(full.m_plot(name).params, full.pd(name).params, atol=EXACT)
+        assert_allclose(full.m_plot(name).params, full.pd(name).params, atol=EXACT)
 
 
-def test_of_a_level_it_is_the_mean_prediction_of_its_rows(normal: pd.DataFrame) -> None:
-    model = fitted(normal, "y ~ x + z + g")
+def test_of_a_level_it_is_the_mean_prediction_of_its_rows(normal: pd.DataFrame):
+    model = model_of("y ~ x + z + g", normal, LinearRegression())
     (refit,) = model.analysis.refits
     predictions = pd.Series(refit.predictor(refit.design.encode(normal[["x", "z", "g"]])))
     groups = predictions.groupby(normal["g"])
     result = model.m_plot("g")
-    np.testing.assert_allclose(result.params, groups.mean(), atol=EXACT)
+    assert_allclose(result.params, groups.mean(), atol=EXACT)
     spread = groups.std(ddof=0) / np.sqrt(groups.size())
-    np.testing.assert_allclose(result.bse, spread * np.sqrt(1500 / 1499), rtol=1e-6)
+    assert_allclose(result.bse, spread * np.sqrt(1500 / 1499), rtol=1e-6)
 
 
-def test_of_normal_features_the_slope_has_the_others_share(normal: pd.DataFrame) -> None:
+def test_of_normal_features_the_slope_has_the_others_share(normal: pd.DataFrame):
     """E[x + 2 z | x] = (1 + 2 * 0.8) x, where the partial dependence has slope 1."""
-    model = fitted(normal, "y ~ x + z + g")
+    model = model_of("y ~ x + z + g", normal, LinearRegression())
     grid = np.array([-1.0, 0, 1.0])
     for result, tolerance in (
         (model.m_plot("x", grid=grid), 0.15),
         (model.pd("x", sampler="conditional", grid=grid), 0.15),
     ):
-        np.testing.assert_allclose(np.diff(result.params), 2.6, atol=tolerance)
+        assert_allclose(np.diff(result.params), 2.6, atol=tolerance)
         assert (result.bse > 0).all()
-    np.testing.assert_allclose(np.diff(model.pd("x", grid=grid).params), 1, atol=0.01)
+    assert_allclose(np.diff(model.pd("x", grid=grid).params), 1, atol=0.01)
 
 
-def test_a_line_is_kept_as_it_is(normal: pd.DataFrame) -> None:
+def test_a_line_is_kept_as_it_is(normal: pd.DataFrame):
     """Local lines have no bias for predictions that are a line, whatever the span."""
-    model = fitted(normal, "y ~ x")
+    model = model_of("y ~ x", normal, LinearRegression())
     for span in (0.05, 0.5, 1):
         result = model.m_plot("x", points=6, span=span)
-        np.testing.assert_allclose(result.params, model.pd("x", points=6).params, atol=1e-9)
+        assert_allclose(result.params, model.pd("x", points=6).params, atol=1e-9)
 
 
-def test_it_is_a_weighted_least_squares_fit(normal: pd.DataFrame) -> None:
+def test_it_is_a_weighted_least_squares_fit(normal: pd.DataFrame):
     """The level at the point of a line with tricube weights, as ``loess(degree = 1)`` has it."""
-    model = fitted(normal, "y ~ x + z + g")
+    model = model_of("y ~ x + z + g", normal, LinearRegression())
     (refit,) = model.analysis.refits
     predictions = refit.predictor(refit.design.encode(normal[["x", "z", "g"]]))
     away = normal["x"].to_numpy() - 0.7
@@ -85,7 +81,7 @@ def test_it_is_a_weighted_least_squares_fit(normal: pd.DataFrame) -> None:
     assert model.m_plot("x", grid=[0.7]).params.iloc[0] == pytest.approx(line(0), rel=1e-9)
 
 
-def test_contributions_are_influences(normal: pd.DataFrame) -> None:
+def test_contributions_are_influences(normal: pd.DataFrame):
     """A second copy of a row moves the estimate by its contribution, to first order."""
     from pyinterp.estimands.effects.conditional_dependence import _local_line
     from pyinterp.estimands.estimate import Estimate
@@ -97,18 +93,18 @@ def test_contributions_are_influences(normal: pd.DataFrame) -> None:
     lines = [_local_line(values[i], away[i], weights[i]) for i in (np.arange(n), many)]
     means = [Estimate.of_rows(away[i], weights[i]) for i in (np.arange(n), many)]
     for once, more in (lines, means):
-        np.testing.assert_allclose(once.rows.mean(axis=0), once.value, atol=EXACT)
+        assert_allclose(once.rows.mean(axis=0), once.value, atol=EXACT)
         moved = (more.value - once.value) * len(many)
-        np.testing.assert_allclose(moved, once.rows[3] - once.value, atol=0.01)
+        assert_allclose(moved, once.rows[3] - once.value, atol=0.01)
 
 
-def test_conditional_pd_of_a_level_weights_rows_by_its_probability() -> None:
+def test_conditional_pd_of_a_level_weights_rows_by_its_probability():
     """Against a loop over the sampler's probabilities, and without other variables the PD."""
     rng = np.random.default_rng(1)
     data = pd.DataFrame({"z": rng.normal(size=120)})
     data["g"] = np.where(data["z"] + rng.normal(size=120) > 0, "hi", "lo")
     data["y"] = data["z"] * (data["g"] == "hi")
-    model = fitted(data, "y ~ z * g")
+    model = model_of("y ~ z * g", data, LinearRegression())
     sampler = pi.samplers.Categorical()
     result = model.pd("g", sampler=sampler)
     (case,) = model.analysis.cases
@@ -120,7 +116,7 @@ def test_conditional_pd_of_a_level_weights_rows_by_its_probability() -> None:
         assert result.params[f"g[{level}]"] == pytest.approx(expected, rel=1e-9)
 
 
-def test_conditional_pd_says_that_it_depends_on_the_seed(normal: pd.DataFrame) -> None:
+def test_conditional_pd_says_that_it_depends_on_the_seed(normal: pd.DataFrame):
     """Folds of rows differ by seed, where nothing is drawn."""
     small = normal.head(120)
     curves = []
@@ -132,13 +128,13 @@ def test_conditional_pd_says_that_it_depends_on_the_seed(normal: pd.DataFrame) -
     assert "depends on the seed" in " ".join(str(curves[0].summary(notes="full")).split())
 
 
-def test_classes_refits_and_tables(normal: pd.DataFrame) -> None:
+def test_classes_refits_and_tables(normal: pd.DataFrame):
     small = normal.head(120).assign(k=lambda d: pd.cut(d["y"], 3, labels=list("lmh")).astype(str))
     learner = pi.Learner.from_formula("k ~ x + z + g", small, RandomForestClassifier(8))
-    results = learner.fit(pi.HalfSampling(2), seed=1)
+    results = learner.fit(pi.HalfSampling(2, pairs=5), seed=1)
     for result in (results.m_plot("x", points=4), results.pd("x", sampler="residual", points=4)):
         sums = result.params.to_numpy().reshape(3, 4).sum(axis=0)
-        np.testing.assert_allclose(sums, 1, atol=1e-9)
+        assert_allclose(sums, 1, atol=1e-9)
         assert "`x`" in str(result.summary())
 
 
@@ -155,6 +151,6 @@ def test_classes_refits_and_tables(normal: pd.DataFrame) -> None:
         (lambda f: f.pd("x", sampler="conditionl"), "sampler"),
     ],
 )
-def test_what_is_refused(normal: pd.DataFrame, call: Any, words: str) -> None:
+def test_what_is_refused(normal: pd.DataFrame, call, words: str):
     with pytest.raises(OptionError, match=words):
-        call(fitted(normal.head(100), "y ~ x + z + g"))
+        call(model_of("y ~ x + z + g", normal.head(100), LinearRegression()))

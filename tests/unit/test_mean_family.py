@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import lightgbm
 import numpy as np
@@ -13,6 +11,7 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
@@ -32,7 +31,7 @@ from pyinterp.models.offset_model import mean_family
 families, links = sm.families, sm.families.links
 
 
-def _glm(family: Any) -> Any:
+def _glm(family):
     return pi.statsmodels_learner(sm.GLM, family=family)
 
 
@@ -65,7 +64,7 @@ STATED = [
 
 
 @pytest.mark.parametrize(("estimator", "family"), STATED, ids=lambda value: str(value)[:40])
-def test_the_family_is_what_is_stated(estimator: Any, family: str) -> None:
+def test_the_family_is_what_is_stated(estimator, family: str):
     assert mean_family(estimator) == family
 
 
@@ -77,7 +76,7 @@ def test_the_family_is_what_is_stated(estimator: Any, family: str) -> None:
         ({}, ""),
     ],
 )
-def test_the_family_of_catboost_is_what_is_stated(options: Any, family: str) -> None:
+def test_the_family_of_catboost_is_what_is_stated(options, family: str):
     catboost = pytest.importorskip("catboost")
     assert mean_family(catboost.CatBoostRegressor(**options)) == family
 
@@ -99,18 +98,18 @@ def data() -> pd.DataFrame:
     )
 
 
-def _fit(data: pd.DataFrame, learner: Any = None, y: str = "count", **options: Any) -> Any:
+def _fit(data: pd.DataFrame, learner=None, y: str = "count", **options):
     learner = PoissonRegressor() if learner is None else learner
     return pi.Learner.from_formula(f"{y} ~ x + b + g", data, learner, **options).fit(seed=1)
 
 
-def _model(data: pd.DataFrame, **options: Any) -> pi.FittedModel:
+def _model(data: pd.DataFrame, **options) -> pi.FittedModel:
     offset = data["time"] if options else None
     results = smf.glm("count ~ x + b + g", data, family=families.Poisson(), exposure=offset).fit()
     return pi.FittedModel(results, data, "count", **options)
 
 
-CURVES: dict[str, Callable[[pd.DataFrame], pi.EstimandResults]] = {
+CURVES = {
     "learner": lambda d: _fit(d).pd("x", grid=[-2, 1]),
     "groups": lambda d: _fit(d).pd("x", grid=[-2, 1], by="g"),
     "conditional": lambda d: _fit(d).pd("g", sampler="conditional"),
@@ -127,26 +126,26 @@ CURVES: dict[str, Callable[[pd.DataFrame], pi.EstimandResults]] = {
 @pytest.mark.parametrize("case", CURVES)
 def test_intervals_of_positive_means_are_symmetric_on_the_logarithmic_scale(
     data: pd.DataFrame, case: str
-) -> None:
+):
     curve = CURVES[case](data)
     quantile = stats.t.isf(0.025, curve.df_resid) if curve.use_t else stats.norm.isf(0.025)
     half = quantile * curve.bse / curve.params
     limits = np.column_stack([curve.params * np.exp(-half), curve.params * np.exp(half)])
-    np.testing.assert_allclose(curve.conf_int(), limits, rtol=1e-10)
+    assert_allclose(curve.conf_int(), limits, rtol=1e-10)
     assert "symmetric on the log scale" in " ".join(curve.summary().as_text().split())
 
 
-def test_positive_predictions_are_no_statement(data: pd.DataFrame) -> None:
+def test_positive_predictions_are_no_statement(data: pd.DataFrame):
     curve = _fit(data.assign(cost=data["cost"] + 50), LinearRegression(), "cost").pd("g")
     assert (curve.params > 40).all()
-    np.testing.assert_allclose(curve.conf_int().mean(axis=1), curve.params)
+    assert_allclose(curve.conf_int().mean(axis=1), curve.params)
     near = _fit(data).m_plot("x", grid=[-1, 0])  # a local line, which may leave the range
-    np.testing.assert_allclose(near.conf_int().mean(axis=1), near.params)
+    assert_allclose(near.conf_int().mean(axis=1), near.params)
     slope = _fit(data).slopes("x", grid=[0])
-    np.testing.assert_allclose(slope.conf_int().mean(axis=1), slope.params)
+    assert_allclose(slope.conf_int().mean(axis=1), slope.params)
 
 
-def test_no_lower_limit_of_a_rare_count_is_below_0() -> None:
+def test_no_lower_limit_of_a_rare_count_is_below_0():
     below = 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -169,31 +168,31 @@ def test_no_lower_limit_of_a_rare_count_is_below_0() -> None:
     ],
 )
 def test_the_default_loss_is_the_deviance_of_the_family(
-    data: pd.DataFrame, learner: Any, response: str, loss: str
-) -> None:
+    data: pd.DataFrame, learner, response: str, loss: str
+):
     results = _fit(data, learner, response)
     tables = [results.loss(), results.pfi("x"), results.pd("g"), results.loss(relation="explained")]
     assert {table.fit.name for table in tables} == {loss}
     assert {table.fit.share_name for table in tables} == {"R²" if loss[0] == "s" else "D²"}
     named = loss.split(maxsplit=1)[0].lower()
-    np.testing.assert_array_equal(results.pfi("x").params, results.pfi("x", loss=named).params)
+    assert_array_equal(results.pfi("x").params, results.pfi("x", loss=named).params)
 
 
-def test_a_fitted_model_has_the_deviance_of_its_family(data: pd.DataFrame) -> None:
+def test_a_fitted_model_has_the_deviance_of_its_family(data: pd.DataFrame):
     for model in (_model(data), _model(data, exposure="time")):
         assert model.loss().fit.name == "Poisson deviance"
     ols = pi.FittedModel(smf.ols("count ~ x + g", data).fit(), data, "count")
     assert ols.loss().fit.name == "squared error"
 
 
-def test_learners_of_two_families_are_compared_by_one_loss(data: pd.DataFrame) -> None:
+def test_learners_of_two_families_are_compared_by_one_loss(data: pd.DataFrame):
     learners = _fit(data), _fit(data, LinearRegression())
     with pytest.raises(InferenceError, match="by one `loss=`"):
         pi.compare(*learners)
     assert np.isfinite(pi.compare(*learners, loss="squared").params).all()
 
 
-def test_files_keep_the_family(data: pd.DataFrame, tmp_path: Path) -> None:
+def test_files_keep_the_family(data: pd.DataFrame, tmp_path: Path):
     results = _fit(data)
     curve, pfi = results.pd("x"), results.pfi("x")
     results.save(tmp_path / "fit.pyinterp")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,13 +22,13 @@ from pyinterp.resampling import Group
 TREE = DecisionTreeRegressor(min_samples_leaf=6, random_state=0)
 
 
-def mean_share(*arguments: Any) -> float:
+def mean_share(*arguments) -> float:
     return share_in_mean(predictions_of_mixtures(*arguments))
 
 
 def share_of(predictions: np.ndarray) -> float:
     """Return r of refits that predict these, shape (M, 2, rows), whatever the rows are."""
-    refits: list[Any] = [
+    refits = [
         SimpleNamespace(
             group=Group("pair", number),
             design=SimpleNamespace(encode=lambda rows: rows),
@@ -51,7 +49,7 @@ def effects(rng: np.random.Generator, share: float, shape: tuple[int, ...]) -> n
     return both + np.sqrt(1 - share) * rest
 
 
-def test_means_keep_all_that_is_linear_in_the_training_rows() -> None:
+def test_means_keep_all_that_is_linear_in_the_training_rows():
     """Means of rows over halves: those of a pair have the mean of all rows between them."""
     rng = np.random.default_rng(0)
     rows, x = rng.normal(size=(40, 6)), rng.normal(size=(6, 1000))
@@ -61,7 +59,7 @@ def test_means_keep_all_that_is_linear_in_the_training_rows() -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 0.95])
-def test_the_share_is_one_less_that_of_the_rest(share: float) -> None:
+def test_the_share_is_one_less_that_of_the_rest(share: float):
     """E A = v / 2 and E S = (1 - share) v / 2 if v is the variance of a refit."""
     rng = np.random.default_rng(1)
     # 2,000 rows whose predictions are independent; the standard error of S / A is below .01.
@@ -72,7 +70,7 @@ def test_the_share_is_one_less_that_of_the_rest(share: float) -> None:
 
 
 @pytest.mark.parametrize(("order", "share"), [(1, 1.0), (2, 0.5), (3, 0.25)])
-def test_means_keep_less_of_interactions_of_training_rows(order: int, share: float) -> None:
+def test_means_keep_less_of_interactions_of_training_rows(order: int, share: float):
     """Var U / (v / 2) = 2 C(k, i) / C(2k, i) of order i, here for halves of 100 rows."""
     rng = np.random.default_rng(3)
     rows, weights = rng.normal(size=(1000, 200)), rng.normal(size=200)
@@ -99,7 +97,7 @@ def test_means_keep_less_of_interactions_of_training_rows(order: int, share: flo
 
 
 @pytest.mark.parametrize("share", [0.25, 0.5, 0.75, 1.0])
-def test_squares_of_such_effects_vary_as_the_note_says(share: float) -> None:
+def test_squares_of_such_effects_vary_as_the_note_says(share: float):
     """At 0 S is 1 - share²/2 and the variance of the mean of many share²/2, over v²."""
     rng = np.random.default_rng(2)
     n = 200_000
@@ -114,7 +112,7 @@ def test_squares_of_such_effects_vary_as_the_note_says(share: float) -> None:
 
 
 @pytest.mark.parametrize("columns", [1, 3])
-def test_it_is_that_of_the_reference(columns: int) -> None:
+def test_it_is_that_of_the_reference(columns: int):
     """Of classes, A and S add up over columns of probabilities, each less its mean over rows."""
     rng = np.random.default_rng(5)
     f = rng.normal(size=(6, 2, 1000, columns))
@@ -129,7 +127,7 @@ def test_it_is_that_of_the_reference(columns: int) -> None:
         assert found == pytest.approx(reference.share(f[..., 0]), rel=1e-9)
 
 
-def test_it_is_between_0_and_1() -> None:
+def test_it_is_between_0_and_1():
     rng = np.random.default_rng(6)
     shared, away = rng.normal(size=(2, 8, 1, 1000))
     both = np.concatenate([shared + away / 9, shared - away / 9], axis=1)
@@ -137,7 +135,7 @@ def test_it_is_between_0_and_1() -> None:
     assert share_of(np.concatenate([away, -away], axis=1)) == 1.0
 
 
-def test_levels_and_units_of_predictions_do_not_count() -> None:
+def test_levels_and_units_of_predictions_do_not_count():
     rng = np.random.default_rng(7)
     f = rng.normal(size=(6, 2, 1000))
     expected = share_of(f)
@@ -147,7 +145,7 @@ def test_levels_and_units_of_predictions_do_not_count() -> None:
         assert share_of(f * unit) == pytest.approx(expected, rel=1e-9)
 
 
-def test_constants_vary_in_nothing() -> None:
+def test_constants_vary_in_nothing():
     constants = 0.1 + 0.01 * np.arange(30.0).reshape(15, 2, 1) + np.zeros((15, 2, 1000))
     assert share_of(constants) == 1.0
     assert share_of(np.zeros((15, 2, 1000))) == 1.0
@@ -166,8 +164,11 @@ def mixtures(results: pi.LearnerResults) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("learner", [TREE, Ridge(3.0)])
-def test_of_a_learner_it_is_that_of_predictions_on_mixtures_of_rows(learner: Any) -> None:
-    results = fit(frame(80), learner, pi.HalfSampling(3, pairs=6))
+@pytest.mark.parametrize("cluster", [None, "id"])
+def test_of_a_learner_it_is_that_of_predictions_on_mixtures_of_rows(learner, cluster):
+    data = frame(80).assign(id=np.repeat(np.arange(40), 2))
+    plan = pi.HalfSampling(3, pairs=6, cluster=cluster)
+    results = fit(data, learner, plan, formula="y ~ x0 + x1 + x2")
     rows = mixtures(results)
     f = np.array([h.predictor(h.design.encode(rows)).ravel() for h in results.halves])
     expected = reference.share(f.reshape(6, 2, 1000))
@@ -175,15 +176,15 @@ def test_of_a_learner_it_is_that_of_predictions_on_mixtures_of_rows(learner: Any
     assert results.pfi().replicates.half_fits[0].mean_share == results.analysis.mean_share
 
 
-def test_rows_are_mixtures_of_all_rows() -> None:
+def test_rows_are_mixtures_of_all_rows():
     """Variables that are equal in the data are independent there, and as they are each alone."""
-    seen: list[pd.DataFrame] = []
+    seen = []
 
     def encode(rows: pd.DataFrame) -> pd.DataFrame:
         seen.append(rows)
         return rows
 
-    refits: list[Any] = [
+    refits = [
         SimpleNamespace(
             group=Group("pair", k // 2),
             design=SimpleNamespace(encode=encode),
@@ -202,7 +203,7 @@ def test_rows_are_mixtures_of_all_rows() -> None:
     assert set(rows["g"]) == {"a", "b"}
 
 
-def test_only_whole_pairs_count() -> None:
+def test_only_whole_pairs_count():
     """Not the refits of the estimate, and no pair of which one refit failed."""
     analysis = fit(frame(80), TREE, pi.HalfSampling(3, pairs=6)).analysis
     variables, refits = analysis.problem.population.variables, list(analysis.refits)
@@ -214,16 +215,16 @@ def test_only_whole_pairs_count() -> None:
     assert mean_share(refits, variables, analysis.seeds) != expected
 
 
-def test_linear_models_keep_nearly_all_and_trees_do_not() -> None:
+def test_linear_models_keep_nearly_all_and_trees_do_not():
     assert fit(frame(100), LinearRegression()).analysis.mean_share > 0.9
     assert 0.1 < fit(frame(100), TREE).analysis.mean_share < 0.8
 
 
-def test_it_depends_on_nothing_that_is_asked() -> None:
+def test_it_depends_on_nothing_that_is_asked():
     plan = pi.HalfSampling(3, pairs=5)
     data = frame(80).assign(half=np.where(np.arange(80) % 2, "odd", "even"))
     results = fit(data, TREE, plan, formula="y ~ x0 + x1 + x2")
-    ask: list[Callable[[], pi.EstimandResults]] = [
+    ask = [
         lambda: results.pfi(["x1"]),
         lambda: results.pfi(["x2", "x0"]),
         lambda: results.cvim(["x0"]),
@@ -237,7 +238,7 @@ def test_it_depends_on_nothing_that_is_asked() -> None:
     assert found != {1.0}
 
 
-def test_only_what_varies_as_a_square_takes_it() -> None:
+def test_only_what_varies_as_a_square_takes_it():
     results = fit(frame(60), TREE, pi.HalfSampling(4, pairs=5))
     for answer in (results.pd("x0", points=3), results.loss()):
         assert answer.replicates.half_fits[0].mean_share == 1.0
@@ -245,18 +246,7 @@ def test_only_what_varies_as_a_square_takes_it() -> None:
     assert results.pfi().replicates.half_fits[0].mean_share < 1
 
 
-def test_halves_of_clusters_count_too() -> None:
-    data = frame(120).assign(id=np.repeat(np.arange(60), 2))
-    learner = pi.Learner.from_formula("y ~ x0 + x1", data, TREE)
-    results = learner.fit(pi.HalfSampling(3, pairs=5, cluster="id"), seed=1)
-    rows = mixtures(results)
-    f = np.array([h.predictor(h.design.encode(rows)).ravel() for h in results.halves])
-    expected = reference.share(f.reshape(5, 2, 1000))
-    assert results.analysis.mean_share == pytest.approx(expected, rel=1e-9)
-    assert expected < 0.9
-
-
-def test_of_classes_it_is_that_of_probabilities() -> None:
+def test_of_classes_it_is_that_of_probabilities():
     data = frame(80)
     data["y"] = np.where(data["y"] > 0, "yes", "no")
     results = fit(data, LogisticRegression(), pi.HalfSampling(3, pairs=5))
@@ -272,7 +262,7 @@ class Particular(LinearRegression):
         return super().predict(X)
 
 
-def test_a_learner_that_refuses_rows_that_do_not_occur_keeps_all() -> None:
+def test_a_learner_that_refuses_rows_that_do_not_occur_keeps_all():
     data = frame(60)
     results = fit(data.assign(x1=data["x0"] + 1), Particular(), pi.HalfSampling(4, pairs=5))
     assert results.analysis.mean_share == 1.0

@@ -23,7 +23,7 @@ def learner_of(n: int) -> pi.Learner:
     y = X[:, 0] * X[:, 1] + rng.standard_normal(n)
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(P)])
     learner = pi.Learner(y, frame, LinearRegression())
-    learner.fit(pi.HalfSampling(2, pairs=5), seed=1, progress=False).pfi("x0")  # imports
+    learner.fit(pi.HalfSampling(2, pairs=5), seed=1).pfi("x0")  # imports
     return learner
 
 
@@ -31,7 +31,7 @@ def megabytes_after_pfi(learner: pi.Learner, plan: pi.HalfSampling) -> float:
     gc.collect()
     tracemalloc.start()
     try:
-        results = learner.fit(plan, seed=1, progress=False)
+        results = learner.fit(plan, seed=1)
         importances = results.pfi()
         gc.collect()
         traced, _ = tracemalloc.get_traced_memory()
@@ -44,12 +44,12 @@ def megabytes_after_pfi(learner: pi.Learner, plan: pi.HalfSampling) -> float:
 pytestmark = pytest.mark.skipif(sys.gettrace() is not None, reason="coverage is measured")
 
 
-def test_sums_stay_and_rows_of_refits_go() -> None:
+def test_sums_stay_and_rows_of_refits_go():
     """285 MB where contributions of 45 refits are kept."""
     assert megabytes_after_pfi(learner_of(10_000), pi.HalfSampling()) <= 12
 
 
-def test_more_refits_keep_positions_and_predictions() -> None:
+def test_more_refits_keep_positions_and_predictions():
     """Per refit 4 bytes a row that trains or evaluates, 8 bytes a prediction, and its model."""
     n, learner = 2_000, learner_of(2_000)
     some, more = (pi.HalfSampling(k, pairs=k) for k in (5, 15))

@@ -9,7 +9,7 @@ so that a larger importance is a worse prediction without the feature.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from sklearn.naive_bayes import GaussianNB
 import pyinterp as pi
 from pyinterp.errors import PyinterpError
 
-Array: TypeAlias = np.ndarray[Any, Any]
+Array = np.ndarray[Any, Any]
 RNG = np.random.default_rng(5)
 N, TIMES = 90, 3
 X = pd.DataFrame(RNG.normal(size=(N, 4)), columns=["a", "b", "c", "noise"])
@@ -31,7 +31,7 @@ THREE = np.array(["low", "mid", "top"])[np.digitize(SCORE, [-0.8, 0.5])]
 PERMUTATIONS = {n: np.array([RNG.permutation(N) for _ in range(TIMES)]).T for n in X}
 
 
-def sens_and_spec(truth: Array, said: Array, level: Any) -> tuple[float, float]:
+def sens_and_spec(truth: Array, said: Array, level) -> tuple[float, float]:
     return float((said == level)[truth == level].mean()), float(
         (said != level)[truth != level].mean()
     )
@@ -88,7 +88,7 @@ CASES = [
 
 @pytest.mark.parametrize("kind", ["difference", "ratio"])
 @pytest.mark.parametrize(("name", "learner", "y"), CASES)
-def test_a_metric_is_that_of_r(name: str, learner: Any, y: Any, kind: str) -> None:
+def test_a_metric_is_that_of_r(name: str, learner, y, kind: str):
     needs, value, smaller = METRICS[name]
     model = learner.fit(X, y)
 
@@ -119,6 +119,6 @@ def test_a_metric_is_that_of_r(name: str, learner: Any, y: Any, kind: str) -> No
     ("name", "learner", "y"),
     [("pr_auc", LogisticRegression(), TWO), ("roc_auc", GaussianNB(), THREE)],
 )
-def test_what_is_another_number_is_refused(name: str, learner: Any, y: Any) -> None:
+def test_what_is_another_number_is_refused(name: str, learner, y):
     with pytest.raises(PyinterpError):
         pi.r_style.vi_permute(pi.FittedModel(learner.fit(X, y), X, y), metric=name)

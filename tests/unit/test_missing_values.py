@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
 import xgboost
+from fits import words_of
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
@@ -44,11 +44,11 @@ LINE = LinearRegression()
 class OwnClass(RegressorMixin, BaseEstimator):
     """Says nothing of missing values, and takes them."""
 
-    def fit(self, X: Any, y: Any) -> OwnClass:
+    def fit(self, X, y) -> OwnClass:
         self.mean_ = float(np.mean(y))
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X) -> np.ndarray:
         return self.mean_ + np.nan_to_num(np.asarray(X, dtype=float)).sum(axis=1)
 
 
@@ -68,7 +68,7 @@ def grid_of(results: EstimandResults) -> pd.Series:
     return results.estimand.terms.layout.iloc[:, 0]
 
 
-def learner(data: pd.DataFrame, formula: str, estimator: Any, **options: Any) -> pi.Learner:
+def learner(data: pd.DataFrame, formula: str, estimator, **options) -> pi.Learner:
     return pi.Learner.from_formula(formula, data, estimator, **options)
 
 
@@ -120,7 +120,7 @@ def learner(data: pd.DataFrame, formula: str, estimator: Any, **options: Any) ->
         (lambda X: X, None),
     ],
 )
-def test_which_learners_take_missing_values(estimator: Any, taken: bool | None) -> None:
+def test_which_learners_take_missing_values(estimator, taken: bool | None):
     assert takes_missing(estimator) is taken
 
 
@@ -136,27 +136,27 @@ def test_which_learners_take_missing_values(estimator: Any, taken: bool | None) 
         GridSearchCV(FOREST, {}, cv=2),
     ],
 )
-def test_those_that_say_so_do(data: pd.DataFrame, estimator: Any) -> None:
+def test_those_that_say_so_do(data: pd.DataFrame, estimator):
     whole = data.dropna(subset="y")
     fitted = estimator.fit(whole[["x", "z"]], whole["y"])
     assert np.isfinite(fitted.predict(whole[["x", "z"]])).all()
 
 
-def test_auto_keeps_or_drops_by_the_learner_and_counts(data: pd.DataFrame) -> None:
+def test_auto_keeps_or_drops_by_the_learner_and_counts(data: pd.DataFrame):
     kept = learner(data, "y ~ x + z", FOREST)
     assert (kept.population.nobs, kept.dropped_rows) == (N - 1, 1)
     dropped = learner(data, "y ~ x + z", LINE)
     assert (dropped.population.nobs, dropped.dropped_rows) == (N - 4, 4)
-    text = " ".join(str(kept.fit(PLAN, seed=0).pfi().summary()).split())
+    text = words_of(kept.fit(PLAN, seed=0).pfi())
     assert "1 row is left out for missing values: y 1." in text
     assert "3 analyzed rows have missing values, which the learner takes: x 3." in text
     assert "59 (1 dropped)" in text
-    text = " ".join(str(dropped.fit(PLAN, seed=0).summary()).split())
+    text = words_of(dropped.fit(PLAN, seed=0))
     assert "4 rows are left out for missing values: x 3, y 1." in text
     assert "missing" not in str(learner(data.dropna(), "y ~ x", LINE).fit(PLAN, seed=0).summary())
 
 
-def test_comparisons_need_the_same_rows(data: pd.DataFrame) -> None:
+def test_comparisons_need_the_same_rows(data: pd.DataFrame):
     forest, line = (learner(data, "y ~ x + z", e).fit(PLAN, seed=1) for e in (FOREST, LINE))
     with pytest.raises(InferenceError, match=r'the other was not.*missing="drop"'):
         pi.compare(forest, line)
@@ -166,19 +166,19 @@ def test_comparisons_need_the_same_rows(data: pd.DataFrame) -> None:
     assert np.isfinite(pi.compare(whole).params).all()
 
 
-def test_texts_in_frames_have_advice(data: pd.DataFrame) -> None:
+def test_texts_in_frames_have_advice(data: pd.DataFrame):
     texts = data.dropna().assign(g=lambda d: d["g"].astype(str))
     with pytest.raises(RefitError, match=r'could not convert.*design="matrix".*category'):
-        learner(texts, "y ~ x + g", FOREST, design="frame").fit(PLAN, seed=1, progress=False)
+        learner(texts, "y ~ x + g", FOREST, design="frame").fit(PLAN, seed=1)
 
 
-def test_drop_is_the_same_as_no_such_rows(data: pd.DataFrame) -> None:
+def test_drop_is_the_same_as_no_such_rows(data: pd.DataFrame):
     some = learner(data, "y ~ x + z", FOREST, missing="drop").fit(PLAN, seed=1)
     whole = learner(data.dropna(subset=["x", "z", "y"]), "y ~ x + z", FOREST).fit(PLAN, seed=1)
-    np.testing.assert_array_equal(some.pfi().params, whole.pfi().params)
+    assert_array_equal(some.pfi().params, whole.pfi().params)
 
 
-def test_keep_needs_a_learner_that_takes_them(data: pd.DataFrame) -> None:
+def test_keep_needs_a_learner_that_takes_them(data: pd.DataFrame):
     with pytest.raises(OptionError, match=r"LinearRegression takes none.*imputer"):
         learner(data, "y ~ x", LINE, missing="keep")
     with pytest.raises(OptionError, match="takes none"):
@@ -191,7 +191,7 @@ def test_keep_needs_a_learner_that_takes_them(data: pd.DataFrame) -> None:
     assert np.isfinite(own.fit(PLAN, seed=0).pfi().params).all()
 
 
-def test_a_function_is_believed(data: pd.DataFrame) -> None:
+def test_a_function_is_believed(data: pd.DataFrame):
     def predict(rows: pd.DataFrame) -> np.ndarray:
         return rows["x"].fillna(3).to_numpy()
 
@@ -200,7 +200,7 @@ def test_a_function_is_believed(data: pd.DataFrame) -> None:
     assert pi.FittedModel(predict, data[["x", "z"]], data["y"]).pfi().context.nobs == N - 4
 
 
-def test_raise_names_counts(data: pd.DataFrame) -> None:
+def test_raise_names_counts(data: pd.DataFrame):
     with pytest.raises(DataError, match=r"5 rows have missing values \(in x 3, g 2, y 1\)"):
         learner(data, "y ~ .", FOREST, missing="raise", design="frame")
 
@@ -208,13 +208,11 @@ def test_raise_names_counts(data: pd.DataFrame) -> None:
 class TestMatrices:
     """Columns made by a formula, where a variable is missing."""
 
-    def test_numbers_and_functions_of_a_row_are_missing_with_it(self, data: pd.DataFrame) -> None:
+    def test_numbers_and_functions_of_a_row_are_missing_with_it(self, data: pd.DataFrame):
         made = learner(data, "y ~ x + I(x**2) + np.exp(x) + x:z + z", FOREST)
         matrix = made.design.encode(made.population.variables)
         assert made.population.nobs == N - 1
-        np.testing.assert_array_equal(
-            np.isnan(matrix).any(axis=1), made.population.variables["x"].isna()
-        )
+        assert_array_equal(np.isnan(matrix).any(axis=1), made.population.variables["x"].isna())
         assert np.isfinite(made.fit(PLAN, seed=0).pfi().params).all()
 
     @pytest.mark.parametrize(
@@ -227,9 +225,7 @@ class TestMatrices:
             ("y ~ center(x) + z", "learns from all rows"),
         ],
     )
-    def test_what_can_not_be_missing_is_left_out(
-        self, data: pd.DataFrame, formula: str, why: str
-    ) -> None:
+    def test_what_can_not_be_missing_is_left_out(self, data: pd.DataFrame, formula: str, why: str):
         made = learner(data, formula, FOREST)
         lacking = data[["y", "g"]] if "g" in formula else data[["y", "x"]]
         assert made.population.nobs == int(lacking.notna().all(axis=1).sum())
@@ -237,12 +233,12 @@ class TestMatrices:
         with pytest.raises(DataError, match=why):
             learner(data, formula, FOREST, missing="keep")
 
-    def test_all_rows_lost_say_why(self, data: pd.DataFrame) -> None:
+    def test_all_rows_lost_say_why(self, data: pd.DataFrame):
         empty = data.assign(g=pd.Categorical([np.nan] * N, ["a", "b"]))
         with pytest.raises(DataError, match=r'All 60 rows .*design="frame"'):
             learner(empty, "y ~ x + g", FOREST)
 
-    def test_a_function_that_is_not_finite_is_still_refused(self, data: pd.DataFrame) -> None:
+    def test_a_function_that_is_not_finite_is_still_refused(self, data: pd.DataFrame):
         with pytest.raises(DesignError, match="must be finite"):
             learner(data, "y ~ np.log(z)", FOREST)
 
@@ -254,13 +250,13 @@ class TestEstimands:
     def results(self, data: pd.DataFrame) -> pi.LearnerResults:
         return learner(
             data, "y ~ .", HistGradientBoostingRegressor(max_iter=5), design="frame"
-        ).fit(PLAN, seed=0, progress=False)
+        ).fit(PLAN, seed=0)
 
-    def test_grids_are_of_observed_values(self, results: pi.LearnerResults) -> None:
+    def test_grids_are_of_observed_values(self, results: pi.LearnerResults):
         curve = results.pd("x")
         values = grid_of(curve)
         assert values.notna().all()
-        text = " ".join(str(curve.summary()).split())
+        text = words_of(curve)
         assert "`x` is missing in 3 of 59 rows; the grid is of its other values" in text
         assert list(grid_of(results.pd("g"))) == ["a", "b", "c"]
         for grid in ("equidistant", "unique", "r", pi.r_style.RGrid(quantiles=True)):
@@ -284,7 +280,7 @@ class TestEstimands:
             lambda r: r.pd("x", sampler="conditional"),
         ],
     )
-    def test_refusals_name_the_variable_and_count(self, results: Any, ask: Any) -> None:
+    def test_refusals_name_the_variable_and_count(self, results, ask):
         with pytest.raises(OptionError, match=r"is missing in [23] of 59 rows.*missing=\"drop\""):
             ask(results)
 
@@ -309,32 +305,32 @@ class TestEstimands:
             lambda r: r.causal("z"),
         ],
     )
-    def test_all_else_is_served(self, results: Any, ask: Any) -> None:
+    def test_all_else_is_served(self, results, ask):
         asked = ask(results)
         asked = getattr(asked, "effects", asked)
         assert asked.params.notna().all()
         str(asked.summary())
 
-    def test_an_m_plot_is_of_the_rows_with_a_value(self, data: pd.DataFrame) -> None:
+    def test_an_m_plot_is_of_the_rows_with_a_value(self, data: pd.DataFrame):
         def predict(rows: pd.DataFrame) -> np.ndarray:
             return np.where(rows["x"].isna(), 1e6, rows["x"])
 
         curve = pi.FittedModel(predict, data[["x", "z"]], missing="keep").m_plot("x", points=5)
-        assert "3 of 60 rows lack `x`" in " ".join(str(curve.summary()).split())
-        np.testing.assert_allclose(curve.params, grid_of(curve), atol=1e-9)
+        assert "3 of 60 rows lack `x`" in words_of(curve)
+        assert_allclose(curve.params, grid_of(curve), atol=1e-9)
 
-    def test_adjusted_importance_says_what_it_lacks(self, results: pi.LearnerResults) -> None:
+    def test_adjusted_importance_says_what_it_lacks(self, results: pi.LearnerResults):
         table = results.amvim(method="additive")
         assert table.params.isna().to_dict() == {"x": True, "z": False, "g": True}
-        assert "along which nothing accumulates" in " ".join(str(table.summary()).split())
+        assert "along which nothing accumulates" in words_of(table)
 
-    def test_a_variable_with_one_value_and_missing_ones_varies(self, data: pd.DataFrame) -> None:
+    def test_a_variable_with_one_value_and_missing_ones_varies(self, data: pd.DataFrame):
         one = data.assign(x=data["x"].where(data["x"].isna(), 1.0))
         text = str(learner(one, "y ~ x + z", FOREST).fit(PLAN, seed=0).pfi().summary())
         assert "constant in the data" not in text
 
 
-def test_booleans_with_missing_values_are_levels() -> None:
+def test_booleans_with_missing_values_are_levels():
     data = pd.DataFrame(
         {"y": np.arange(N) % 7.0, "b": pd.array([True, False, None] * 20, "boolean")}
     )
@@ -343,7 +339,7 @@ def test_booleans_with_missing_values_are_levels() -> None:
     assert list(grid_of(made.fit(PLAN, seed=0).pd("b"))) == [False, True]
 
 
-def test_notes_list_the_largest_counts_first() -> None:
+def test_notes_list_the_largest_counts_first():
     frame = pd.DataFrame({f"v{k}": [np.nan] * k + [1.0] * (20 - k) for k in range(12)})
     mask, note = MissingValues(option="auto", takes=True, learner="Forest").rows(frame)
     assert mask.all()
@@ -352,7 +348,7 @@ def test_notes_list_the_largest_counts_first() -> None:
         MissingValues(option="drop", takes=True, learner="Forest").rows(frame.iloc[:12])
 
 
-def test_a_variable_without_any_value_is_named() -> None:
+def test_a_variable_without_any_value_is_named():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=50), "q": np.nan, "y": rng.normal(size=50)})
     learner = HistGradientBoostingRegressor()

@@ -41,7 +41,7 @@ def asked(name: str, permutations: int | str) -> pi.EstimandResults:
 
 @pytest.mark.parametrize("name", ["mvim", "cvim", "causal"])
 @pytest.mark.parametrize("k", [2, 3, 4])
-def test_squared_errors_are_unbiased(monkeypatch, name: str, k: int) -> None:
+def test_squared_errors_are_unbiased(monkeypatch, name: str, k: int):
     """Over all choices of k of the n - 1 shifts of one order, their mean is the variance."""
     values, squares = [], []
     for shifts in combinations(range(1, N), k):

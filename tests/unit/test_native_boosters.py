@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
-from typing import Any
 
 import lightgbm as lgb
 import numpy as np
@@ -23,19 +22,19 @@ X = X.assign(g=X["g"].astype("category"), c=RNG.normal(size=N))
 Y = X["a b"] + (X["g"] == "v") + 0.1 * RNG.normal(size=N)
 THREE = pd.Series(np.digitize(Y, [0.0, 1.0]))
 TOLERANCE = 1e-10
-XGB: dict[str, Any] = {"nthread": 1, "max_depth": 2}
-LGB: dict[str, Any] = {"num_threads": 1, "verbose": -1, "min_data_in_leaf": 3}
+XGB = {"nthread": 1, "max_depth": 2}
+LGB = {"num_threads": 1, "verbose": -1, "min_data_in_leaf": 3}
 
 
-def of_xgboost(rows: Any, y: Any, **options: Any) -> xgb.Booster:
+def of_xgboost(rows, y, **options) -> xgb.Booster:
     return xgb.train({**XGB, **options}, xgb.DMatrix(rows, y, enable_categorical=True), 4)
 
 
-def of_lightgbm(rows: Any, y: Any, **options: Any) -> lgb.Booster:
+def of_lightgbm(rows, y, **options) -> lgb.Booster:
     return lgb.train({**LGB, **options}, lgb.Dataset(rows, y), 4)
 
 
-def by_xgboost(model: Any) -> Any:
+def by_xgboost(model):
     return lambda rows: model.predict(xgb.DMatrix(rows, enable_categorical=True)).astype(float)
 
 
@@ -45,7 +44,7 @@ PACKAGES = {
 }
 
 
-def pfi(predict: Any, rows: Any, y: Any, column: Any, loss: str) -> float:
+def pfi(predict, rows, y, column, loss: str) -> float:
     predicted = naive.all_pairs(predict, rows, [column])
     losses = naive.LOSSES[loss](np.repeat(np.asarray(y)[:, None], N, axis=1), predicted)
     same = np.eye(N, dtype=bool)
@@ -53,7 +52,7 @@ def pfi(predict: Any, rows: Any, y: Any, column: Any, loss: str) -> float:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_numbers_of_frames_in_any_order_and_of_arrays(package: str) -> None:
+def test_numbers_of_frames_in_any_order_and_of_arrays(package: str):
     train, by, _, _ = PACKAGES[package]
     booster = train(X, Y)
     for rows in (X, X[["c", "g", "a b"]], X.assign(other="x")):
@@ -68,7 +67,7 @@ def test_numbers_of_frames_in_any_order_and_of_arrays(package: str) -> None:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_classes_are_those_of_the_objective(package: str) -> None:
+def test_classes_are_those_of_the_objective(package: str):
     train, by, several, two = PACKAGES[package]
     booster = train(X, THREE, objective=several, num_class=3)
     got = (
@@ -88,7 +87,7 @@ def test_classes_are_those_of_the_objective(package: str) -> None:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_boosters_are_no_learners(package: str) -> None:
+def test_boosters_are_no_learners(package: str):
     booster = PACKAGES[package][0](X, Y)
     with pytest.raises(OptionError, match=r"is fitted and has no `fit`; use .*Regressor"):
         pi.Learner(Y, X, booster)
@@ -96,7 +95,7 @@ def test_boosters_are_no_learners(package: str) -> None:
     assert pickle.loads(pickle.dumps(results)).params.equals(results.params)  # noqa: S301 - ours
 
 
-def test_labels_and_several_outputs_are_refused_with_what_works() -> None:
+def test_labels_and_several_outputs_are_refused_with_what_works():
     labels = of_xgboost(X, THREE, objective="multi:softmax", num_class=3)
     with pytest.raises(OptionError, match='train it with "multi:softprob"'):
         pi.FittedModel(labels, X, THREE)
@@ -114,7 +113,7 @@ def test_labels_and_several_outputs_are_refused_with_what_works() -> None:
         ("Poisson", np.round(np.exp(Y)), r"CatBoostRegressor.*Exponent"),
     ],
 )
-def test_scores_of_catboost_are_refused(loss: str, y: Any, what: str, tmp_path: Path) -> None:
+def test_scores_of_catboost_are_refused(loss: str, y, what: str, tmp_path: Path):
     """Its general class predicts log-odds and logarithms, whatever the response."""
     catboost = pytest.importorskip("catboost")
     options = {"iterations": 2, "verbose": 0, "allow_writing_files": False, "cat_features": ["g"]}

@@ -8,7 +8,9 @@ import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from hypothesis import given, settings
+from numpy.testing import assert_array_equal
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
@@ -22,9 +24,9 @@ def parts_of(
     plan: pi.NestedBootstrap,
     n: int,
     *,
-    cluster: Any = None,
+    cluster=None,
     seed: int = 0,
-    y: Any = None,
+    y=None,
     classes: tuple[Any, ...] | None = None,
 ) -> list[list[Part]]:
     """The parts of every bootstrap sample."""
@@ -57,16 +59,14 @@ def both(part: Part) -> np.ndarray:
     fraction=st.sampled_from([0.5, 0.67, 0.8]),
     split_by=st.sampled_from(["row", "copy"]),
 )
-def test_every_split_is_of_one_bootstrap_sample(
-    n: int, seed: int, fraction: float, split_by: Any
-) -> None:
+def test_every_split_is_of_one_bootstrap_sample(n: int, seed: int, fraction: float, split_by):
     plan = pi.NestedBootstrap(4, 3, fraction=fraction, split_by=split_by)
     for parts in parts_of(plan, n, seed=seed):
         drawn = both(parts[0])
         assert len(drawn) == n
         assert set(drawn) <= set(range(n))
         for part in parts:
-            np.testing.assert_array_equal(both(part), drawn)
+            assert_array_equal(both(part), drawn)
             shared = set(part.train.rows) & set(part.evaluation.rows)
             if split_by == "row":
                 assert not shared
@@ -78,7 +78,7 @@ def test_every_split_is_of_one_bootstrap_sample(
 
 
 @pytest.mark.parametrize("split_by", ["row", "copy"])
-def test_a_row_drawn_twice_trains_or_evaluates_twice(split_by: Any) -> None:
+def test_a_row_drawn_twice_trains_or_evaluates_twice(split_by):
     parts, _ = parts_of(pi.NestedBootstrap(2, 6, split_by=split_by), 60)
     copies = np.bincount(both(parts[0]), minlength=60)
     assert copies.max() > 1
@@ -89,10 +89,10 @@ def test_a_row_drawn_twice_trains_or_evaluates_twice(split_by: Any) -> None:
         assert part.evaluation.nobs > part.n_evaluation
         assert part.train.nobs > part.n_train
         assert part.train.y is not None
-        np.testing.assert_array_equal(part.train.y, part.train.rows)
+        assert_array_equal(part.train.y, part.train.rows)
 
 
-def test_shares_of_rows_and_of_leaked_copies_are_those_of_the_law() -> None:
+def test_shares_of_rows_and_of_leaked_copies_are_those_of_the_law():
     n, count = 60, 400
     by_row = parts_of(pi.NestedBootstrap(count, 1), n)
     # Distinct rows of a bootstrap sample: mean n (1 - (1 - 1/n)^n), sd below sqrt(n) / 2.
@@ -107,7 +107,7 @@ def test_shares_of_rows_and_of_leaked_copies_are_those_of_the_law() -> None:
     assert share > 0.48
 
 
-def test_every_row_is_drawn_equally_often() -> None:
+def test_every_row_is_drawn_equally_often():
     n, count = 30, 400
     drawn = np.zeros(n)
     for (part,) in parts_of(pi.NestedBootstrap(count, 1), n):
@@ -116,7 +116,7 @@ def test_every_row_is_drawn_equally_often() -> None:
 
 
 @pytest.mark.parametrize("split_by", ["row", "copy"])
-def test_clusters_are_whole(split_by: Any) -> None:
+def test_clusters_are_whole(split_by):
     rng = np.random.default_rng(3)
     cluster = rng.permutation(np.repeat(np.arange(24), rng.integers(1, 6, size=24)))
     size = np.bincount(cluster)
@@ -134,24 +134,24 @@ def test_clusters_are_whole(split_by: Any) -> None:
     assert (on_both_sides == 0) == (split_by == "row")
 
 
-def test_bootstrap_samples_depend_neither_on_the_splits_nor_on_how_they_are_made() -> None:
+def test_bootstrap_samples_depend_neither_on_the_splits_nor_on_how_they_are_made():
     plans = [
         pi.NestedBootstrap(3, 2),
         pi.NestedBootstrap(5, 4),
         pi.NestedBootstrap(3, 2, fraction=0.5, split_by="copy"),
     ]
     drawn = [[both(parts[0]) for parts in parts_of(plan, 30, seed=7)][:3] for plan in plans]
-    np.testing.assert_array_equal(drawn[0], drawn[1])
-    np.testing.assert_array_equal(drawn[0], drawn[2])
+    assert_array_equal(drawn[0], drawn[1])
+    assert_array_equal(drawn[0], drawn[2])
     other = [both(parts[0]) for parts in parts_of(plans[0], 30, seed=8)]
     assert not np.array_equal(drawn[0], other)
 
 
-def test_splits_depend_on_the_seed_alone(data: pd.DataFrame) -> None:
+def test_splits_depend_on_the_seed_alone(data: pd.DataFrame):
     plan = pi.NestedBootstrap(3, 2)
 
-    def rows(formula: str, estimator: Any, seed: int) -> list[list[int]]:
-        results = pi.Learner.from_formula(formula, data, estimator).fit(plan, seed=seed)
+    def rows(formula: str, estimator, seed: int) -> list[list[int]]:
+        results = fit_of(formula, data, estimator, plan, seed=seed)
         return [[*r.train_rows, *r.evaluation.rows] for r in results.refits]
 
     first = rows("y ~ x", LinearRegression(), 7)
@@ -161,7 +161,7 @@ def test_splits_depend_on_the_seed_alone(data: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("split_by", ["row", "copy"])
-def test_every_training_part_has_every_class(split_by: Any) -> None:
+def test_every_training_part_has_every_class(split_by):
     y = np.repeat([0.0, 1.0, 2.0], [30, 26, 4])
     plan = pi.NestedBootstrap(30, 4, split_by=split_by)
     for parts in parts_of(plan, 60, y=y, classes=("a", "b", "c")):
@@ -169,7 +169,7 @@ def test_every_training_part_has_every_class(split_by: Any) -> None:
             assert set(part.train.y) == {0.0, 1.0, 2.0}
 
 
-def test_classes_that_can_not_all_train_are_an_error() -> None:
+def test_classes_that_can_not_all_train_are_an_error():
     rare = np.arange(20.0)  # of 20 classes a bootstrap sample lacks some
     with pytest.raises(DataError, match=r"must hold every class.*nested bootstrap.*rare classes"):
         parts_of(pi.NestedBootstrap(2, 2), 20, y=rare, classes=tuple("abcdefghijklmnopqrst"))
@@ -179,10 +179,9 @@ def test_classes_that_can_not_all_train_are_an_error() -> None:
     assert "strata" not in str(caught.value)
 
 
-def test_a_table_says_how_rows_were_split(data: pd.DataFrame) -> None:
-    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
+def test_a_table_says_how_rows_were_split(data: pd.DataFrame):
     row, copy = (
-        learner.fit(pi.NestedBootstrap(4, 3, split_by=by), seed=1)  # type: ignore[arg-type]
+        fit_of("y ~ x + z", data, LinearRegression(), pi.NestedBootstrap(4, 3, split_by=by))  # type: ignore[arg-type]
         for by in ("row", "copy")
     )
     assert len(row.refits) == 12
@@ -197,7 +196,7 @@ def test_a_table_says_how_rows_were_split(data: pd.DataFrame) -> None:
     assert f"Train / evaluation rows: {n1:.0f} / {n2:.0f}" in table
 
 
-def test_copies_leak_and_rows_do_not() -> None:
+def test_copies_leak_and_rows_do_not():
     # A deep tree knows the responses of its training rows, and there is nothing else to know.
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
@@ -212,9 +211,10 @@ def test_copies_leak_and_rows_do_not() -> None:
     assert leaky > honest + 0.5
 
 
-def test_classifiers_go_through(data: pd.DataFrame) -> None:
-    learner = pi.Learner.from_formula("g ~ x + z", data, LogisticRegression())
-    assert (learner.fit(pi.NestedBootstrap(5, 2), seed=1).pfi().bse > 0).all()
+def test_classifiers_go_through(data: pd.DataFrame):
+    assert (
+        fit_of("g ~ x + z", data, LogisticRegression(), pi.NestedBootstrap(5, 2)).pfi().bse > 0
+    ).all()
 
 
 @pytest.mark.parametrize(
@@ -227,11 +227,11 @@ def test_classifiers_go_through(data: pd.DataFrame) -> None:
         ({"split_by": "rows"}, '`split_by` must be one of "row", "copy".*Did you mean `row`'),
     ],
 )
-def test_bad_options(options: dict[str, Any], message: str) -> None:
+def test_bad_options(options: dict[str, Any], message: str):
     with pytest.raises(OptionError, match=message):
         pi.NestedBootstrap(**options)
 
 
-def test_too_few_rows_are_an_error() -> None:
+def test_too_few_rows_are_an_error():
     with pytest.raises(DataError, match="2 evaluation rows, but nested bootstrap, 30 x 2 of 5"):
         parts_of(pi.NestedBootstrap(30, 2), 5)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
 import pyinterp as pi
 from pyinterp.errors import PredictionError
@@ -29,17 +29,17 @@ def warnings_of_libraries() -> Iterator[None]:
         yield
 
 
-def glum(**options: Any) -> Any:
+def glum(**options):
     return pytest.importorskip("glum").GeneralizedLinearRegressor(**{"alpha": 0, **options})
 
 
-def test_effects_of_glum_have_the_delta_method_of_its_covariance() -> None:
+def test_effects_of_glum_have_the_delta_method_of_its_covariance():
     """Closed forms: of a line the slope, of counts b_j mean(mu), with its gradient."""
     line = glum().fit(X, Y, store_covariance_matrix=True)
     ame = pi.FittedModel(line, X[["b", "a"]], Y).ame()
     assert ame.cov_type == "delta"
-    np.testing.assert_allclose(ame.params[["a", "b"]], line.coef_, rtol=1e-8)
-    np.testing.assert_allclose(ame.bse[["a", "b"]], line.std_errors()[1:], rtol=1e-8)
+    assert_allclose(ame.params[["a", "b"]], line.coef_, rtol=1e-8)
+    assert_allclose(ame.bse[["a", "b"]], line.std_errors()[1:], rtol=1e-8)
 
     counts = glum(family="poisson").fit(X, np.round(3 * Y), store_covariance_matrix=True)
     ame = pi.FittedModel(counts, X).ame()
@@ -53,12 +53,12 @@ def test_effects_of_glum_have_the_delta_method_of_its_covariance() -> None:
 
 
 @pytest.mark.parametrize("how", ["not stored", "penalized"])
-def test_a_glum_without_a_covariance_has_intervals_over_rows(how: str) -> None:
+def test_a_glum_without_a_covariance_has_intervals_over_rows(how: str):
     model = glum(alpha=0.1 if how == "penalized" else 0).fit(X, Y)
     assert pi.FittedModel(model, X, Y).ame().cov_type == "rows"
 
 
-def test_glum_is_given_columns_by_name() -> None:
+def test_glum_is_given_columns_by_name():
     """It takes the columns of a frame by position."""
     model = glum().fit(X, Y)
     with warnings.catch_warnings():
@@ -74,7 +74,7 @@ def test_glum_is_given_columns_by_name() -> None:
 
 
 @pytest.mark.parametrize("family", ["Normal", "LogNormal", "Gamma", "Poisson"])
-def test_distributions_of_ngboost_are_read(family: str) -> None:
+def test_distributions_of_ngboost_are_read(family: str):
     """Log likelihoods are those that NGBoost itself states."""
     ngboost = pytest.importorskip("ngboost")
     kind = getattr(pytest.importorskip("ngboost.distns"), family)
@@ -86,10 +86,10 @@ def test_distributions_of_ngboost_are_read(family: str) -> None:
     read = predictive(Predictor.of(model), X[:1])
     assert read.distribution is not None
     ours = read.distribution.log_density(np.asarray(y, dtype=float), read(X))
-    np.testing.assert_allclose(ours, log(np.asarray(y)), rtol=1e-8)
+    assert_allclose(ours, log(np.asarray(y)), rtol=1e-8)
 
 
-def test_other_distributions_of_ngboost_are_refused() -> None:
+def test_other_distributions_of_ngboost_are_refused():
     ngboost = pytest.importorskip("ngboost")
     laplace = pytest.importorskip("ngboost.distns").Laplace
     model = ngboost.NGBRegressor(Dist=laplace, n_estimators=2, verbose=False).fit(X, Y)

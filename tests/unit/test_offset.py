@@ -12,6 +12,8 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost as xgb
+from fits import fit_of, model_of
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
@@ -40,11 +42,11 @@ def counts(n: int = 90) -> pd.DataFrame:
     return data
 
 
-def glm(**fit: Any) -> Any:
+def glm(**fit):
     return pi.statsmodels_learner(sm.GLM, family=POISSON, **fit)
 
 
-def poisson_loss(y: Any, mean: Any) -> float:
+def poisson_loss(y, mean) -> float:
     y, mean = np.asarray(y), np.asarray(mean)
     logs = np.where(y > 0, y * np.log(np.where(y > 0, y, 1) / mean), 0)
     return float(2 * np.mean(logs - (y - mean)))
@@ -59,10 +61,9 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_refits_have_the_exposures_of_their_rows(way: str) -> None:
+def test_refits_have_the_exposures_of_their_rows(way: str):
     data = counts()
-    learner = pi.Learner.from_formula("c ~ x * g + z", data, glm(), **WAYS[way](data))
-    res = learner.fit(FOLDS, seed=1, progress=False)
+    res = fit_of("c ~ x * g + z", data, glm(), FOLDS, **WAYS[way](data))
     losses = res.loss("poisson").refit_frame().iloc[:, 0]
     for refit, loss in zip(res.refits, losses, strict=True):
         train, rows = data.iloc[refit.train_rows], data.iloc[refit.evaluation.rows]
@@ -72,7 +73,7 @@ def test_refits_have_the_exposures_of_their_rows(way: str) -> None:
         )
 
 
-def test_arrays_without_names() -> None:
+def test_arrays_without_names():
     data = counts()
     X = sm.add_constant(data[["x", "z"]]).to_numpy()
     model = pi.Learner(data["c"].to_numpy(), X, glm(), exposure=data["e"].to_numpy()).fit_model()
@@ -83,20 +84,20 @@ def test_arrays_without_names() -> None:
     assert len(model.pfi().params) == 3  # the offset is no feature
 
 
-def test_curves_are_means_at_the_rows_exposures() -> None:
+def test_curves_are_means_at_the_rows_exposures():
     data = counts()
-    res = pi.Learner.from_formula("c ~ x * g + z", data, glm(), exposure="e").fit_model()
+    res = model_of("c ~ x * g + z", data, glm(), exposure="e")
     by_hand = smf.glm("c ~ x * g + z", data, family=POISSON, exposure=data["e"]).fit()
     curve = res.pd("x", grid=[-1.0, 0.5])
     expected = [by_hand.predict(data.assign(x=x), exposure=data["e"]).mean() for x in (-1.0, 0.5)]
-    np.testing.assert_allclose(curve.params, expected, rtol=1e-9)
+    assert_allclose(curve.params, expected, rtol=1e-9)
     of_exposure = res.pd("log(e)", grid=[1.0]).params.iloc[0]
     assert of_exposure == pytest.approx(by_hand.predict(data, offset=np.ones(90)).mean(), rel=1e-9)
     assert list(res.pd(points=2)) == ["x", "z", "g"]
 
 
 @pytest.mark.parametrize("model", ["poisson", "logit", "probit", "gaussian"])
-def test_the_linear_engine_is_exact(model: str) -> None:
+def test_the_linear_engine_is_exact(model: str):
     data = counts()
     response, estimator = {
         "poisson": ("c", glm()),
@@ -104,19 +105,19 @@ def test_the_linear_engine_is_exact(model: str) -> None:
         "probit": ("b", pi.statsmodels_learner(sm.Probit)),
         "gaussian": ("y", pi.statsmodels_learner(sm.GLM)),
     }[model]
-    learner = pi.Learner.from_formula(f"{response} ~ x * g + z", data, estimator, offset="log_e")
-    results = [learner.fit(FOLDS, seed=1, engine=e, progress=False) for e in ("linear", "batched")]
+    results = [
+        fit_of(f"{response} ~ x * g + z", data, estimator, FOLDS, offset="log_e", engine=e)
+        for e in ("linear", "batched")
+    ]
     for ask in (lambda r: r.pfi(), lambda r: r.pd("x"), lambda r: r.loco("x")):
         one, other = map(ask, results)
-        np.testing.assert_allclose(one.params, other.params, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(one.bse, other.bse, rtol=1e-8, atol=1e-12)
+        assert_allclose(one.params, other.params, rtol=1e-9, atol=1e-12)
+        assert_allclose(one.bse, other.bse, rtol=1e-8, atol=1e-12)
 
 
-def test_a_model_without_a_feature_keeps_the_offset() -> None:
+def test_a_model_without_a_feature_keeps_the_offset():
     data = counts()
-    loco = pi.Learner.from_formula("c ~ x + z", data, glm(), exposure="e").fit(
-        FOLDS, seed=1, progress=False
-    )
+    loco = fit_of("c ~ x + z", data, glm(), FOLDS, exposure="e")
     differences = []
     for refit in loco.refits:
         train, rows = data.iloc[refit.train_rows], data.iloc[refit.evaluation.rows]
@@ -126,7 +127,7 @@ def test_a_model_without_a_feature_keeps_the_offset() -> None:
             losses.append(poisson_loss(rows["c"], by_hand.predict(rows, exposure=rows["e"])))
         differences.append(losses[0] - losses[1])
     got = loco.loco("x", loss="poisson").refit_frame().iloc[:, 0]
-    np.testing.assert_allclose(got, differences, rtol=1e-8)
+    assert_allclose(got, differences, rtol=1e-8)
 
 
 BOOSTED = {
@@ -136,7 +137,7 @@ BOOSTED = {
 
 
 @pytest.mark.parametrize("library", BOOSTED)
-def test_with_squared_error_an_offset_is_subtracted(library: str) -> None:
+def test_with_squared_error_an_offset_is_subtracted(library: str):
     data = counts()
     make = BOOSTED[library]
     variables = data[["x", "z"]]
@@ -151,7 +152,7 @@ def test_with_squared_error_an_offset_is_subtracted(library: str) -> None:
     assert curve == pytest.approx(expected, rel=1e-5)
 
 
-def test_boosted_counts_and_classes_are_those_of_the_libraries() -> None:
+def test_boosted_counts_and_classes_are_those_of_the_libraries():
     data = counts()
     variables = data[["x", "z"]]
     margin = xgb.XGBRegressor(n_estimators=8, objective="count:poisson")
@@ -184,26 +185,28 @@ def test_boosted_counts_and_classes_are_those_of_the_libraries() -> None:
         assert model.loss("log").params.iloc[0] == pytest.approx(expected, rel=1e-5)
 
 
-def test_frequencies_subsets_and_missing_exposures() -> None:
+def test_frequencies_subsets_and_missing_exposures():
     data = counts()
     data["w"] = 1 + np.arange(90) % 3
     data.loc[[3, 7], "e"] = np.nan
-    weighted = pi.Learner.from_formula(
+    weighted = model_of(
         "c ~ x + z", data, glm(), exposure="e", weights="w", weights_type="frequency"
-    ).fit_model()
+    )
     rows = data.loc[np.repeat(data.index, data["w"])].reset_index(drop=True)
-    repeated = pi.Learner.from_formula("c ~ x + z", rows, glm(), exposure="e").fit_model()
-    np.testing.assert_array_equal(weighted.pfi().params, repeated.pfi().params)
+    repeated = model_of("c ~ x + z", rows, glm(), exposure="e")
+    assert_array_equal(weighted.pfi().params, repeated.pfi().params)
     assert repeated.analysis.context.dropped_rows == data["w"][[3, 7]].sum()
 
     subset = pi.Learner.from_formula("c ~ x + z", data, glm(), exposure=data["e"], subset="x > 0")
     part = data[data["x"] > 0]
-    other = pi.Learner.from_formula("c ~ x + z", part, glm(), exposure=part["e"])
-    np.testing.assert_array_equal(subset.fit_model().pfi().params, other.fit_model().pfi().params)
+    assert_array_equal(
+        subset.fit_model().pfi().params,
+        model_of("c ~ x + z", part, glm(), exposure=part["e"]).pfi().params,
+    )
 
 
 @pytest.mark.parametrize("formula", ["c ~ .", "c ~ . - log_e", "c ~ bs(x, df=4) * g + z:x"])
-def test_the_offset_is_the_last_column_and_no_feature(formula: str) -> None:
+def test_the_offset_is_the_last_column_and_no_feature(formula: str):
     data = counts().drop(columns=["b", "y"])
     learner = pi.Learner.from_formula(formula, data, glm(), exposure="e")
     assert "e" not in learner.features
@@ -211,20 +214,19 @@ def test_the_offset_is_the_last_column_and_no_feature(formula: str) -> None:
     assert "log(e)" in learner.design.columns[-1]
 
 
-def test_new_rows_have_their_exposure() -> None:
+def test_new_rows_have_their_exposure():
     data = counts()
-    learner = pi.Learner.from_formula("c ~ x + z", data, glm(), exposure="e")
-    res = learner.fit(FOLDS, seed=1, progress=False)
+    res = fit_of("c ~ x + z", data, glm(), FOLDS, exposure="e")
     new = data[["x", "z", "e"]].head(4)
-    np.testing.assert_allclose(res.predict(new.assign(e=2 * new["e"])), 2 * res.predict(new))
+    assert_allclose(res.predict(new.assign(e=2 * new["e"])), 2 * res.predict(new))
     with pytest.raises(DataError, match="New rows must have the offset as column `e`"):
         res.predict(new[["x", "z"]])
     again = pickle.loads(pickle.dumps(res))  # noqa: S301 - our own bytes
-    np.testing.assert_array_equal(again.pfi().params, res.pfi().params)
+    assert_array_equal(again.pfi().params, res.pfi().params)
     assert "offset log(e)" in str(res.pfi().summary())
 
 
-REFUSALS: list[tuple[str, Any, str, dict[str, Any], type[PyinterpError], str]] = [
+REFUSALS = [
     ("both", glm(), "c ~ x", {"offset": "log_e", "exposure": "e"}, OptionError, "not both"),
     ("negative", glm(), "c ~ z", {"exposure": "x"}, DataError, "must be positive"),
     ("no column", glm(), "c ~ z", {"offset": "loge"}, OptionError, "not in `data`.*`log_e`"),
@@ -255,13 +257,13 @@ REFUSALS: list[tuple[str, Any, str, dict[str, Any], type[PyinterpError], str]] =
 
 
 @pytest.mark.parametrize("case", REFUSALS, ids=[case[0] for case in REFUSALS])
-def test_refusals(case: tuple[str, Any, str, dict[str, Any], type[PyinterpError], str]) -> None:
+def test_refusals(case: tuple[str, Any, str, dict[str, Any], type[PyinterpError], str]):
     _, estimator, formula, options, error, sentence = case
     with pytest.raises(error, match=sentence):
         pi.Learner.from_formula(formula, counts(), estimator, **options)
 
 
-def test_fitted_models_have_the_offset_they_were_fitted_with() -> None:
+def test_fitted_models_have_the_offset_they_were_fitted_with():
     data = counts()
     plain = smf.glm("c ~ x", data, family=POISSON).fit()
     with pytest.raises(OptionError, match="fitted without an offset"):
@@ -270,9 +272,7 @@ def test_fitted_models_have_the_offset_they_were_fitted_with() -> None:
     with pytest.raises(OptionError, match="pass that of the evaluation rows"):
         pi.FittedModel(exposed, data, "c")
     with pytest.raises(OptionError, match="draws new data"):
-        pi.Learner.from_formula("c ~ x", data, glm(), exposure="e").fit(
-            pi.FreshDraws(lambda _: data, 3)
-        )
+        fit_of("c ~ x", data, glm(), pi.FreshDraws(lambda _: data, 3), exposure="e")
 
 
 RATES = {
@@ -284,13 +284,12 @@ RATES = {
 
 
 @pytest.mark.parametrize("name", RATES)
-def test_learners_of_rates_are_weighted_by_exposure(name: str) -> None:
+def test_learners_of_rates_are_weighted_by_exposure(name: str):
     if name == "pipeline" and get_config()["enable_metadata_routing"]:
         pytest.skip("with routing on, the steps must request weights")
     data = counts()
     data["e"] = np.exp(np.log(data["e"]))  # rounded as the exposure is, which trees may see
-    learner = pi.Learner.from_formula("c ~ x + z", data, RATES[name], exposure="e")
-    res = learner.fit(FOLDS, seed=1, reseed=False, progress=False)
+    res = fit_of("c ~ x + z", data, RATES[name], FOLDS, exposure="e", reseed=False)
     losses = res.loss("poisson").refit_frame().iloc[:, 0]
     curves = res.pd("x", grid=[-1.0, 0.5]).refit_frame().to_numpy()
     rates = res.pd("x", grid=[-1.0, 0.5], scale="rate")
@@ -303,46 +302,44 @@ def test_learners_of_rates_are_weighted_by_exposure(name: str) -> None:
             train[["x", "z"]].to_numpy(), train["c"] / exposure, **{step: exposure}
         )
 
-        def rate(frame: pd.DataFrame, model: Any = model, unit: float = unit) -> np.ndarray:
+        def rate(frame: pd.DataFrame, model=model, unit: float = unit) -> np.ndarray:
             return model.predict(frame[["x", "z"]].to_numpy()) / unit
 
         mean = rate(rows) * rows["e"]
-        np.testing.assert_allclose(losses.iloc[k], poisson_loss(rows["c"], mean), rtol=1e-10)
+        assert_allclose(losses.iloc[k], poisson_loss(rows["c"], mean), rtol=1e-10)
         for j, x in enumerate((-1.0, 0.5)):
             moved = rate(rows.assign(x=x))
-            np.testing.assert_allclose(curves[k, j], (moved * rows["e"]).mean(), rtol=1e-10)
-            np.testing.assert_allclose(
-                rates.refit_frame().to_numpy()[k, j], moved.mean(), rtol=1e-10
-            )
+            assert_allclose(curves[k, j], (moved * rows["e"]).mean(), rtol=1e-10)
+            assert_allclose(rates.refit_frame().to_numpy()[k, j], moved.mean(), rtol=1e-10)
     assert "rate" in str(rates.summary())
 
 
-def test_a_poisson_model_of_rates_is_that_with_an_offset() -> None:
+def test_a_poisson_model_of_rates_is_that_with_an_offset():
     data = counts()
     by_rates = pi.Learner.from_formula("c ~ x + z", data, RATES["poisson"], exposure="e")
     by_offset = pi.Learner.from_formula("c ~ x + z", data, glm(), exposure="e")
     one, other = (learner.fit_model() for learner in (by_rates, by_offset))
     for ask in (lambda r: r.pd("x"), lambda r: r.pd("x", scale="rate"), lambda r: r.pfi()):
-        np.testing.assert_allclose(ask(one).params, ask(other).params, rtol=1e-4)
+        assert_allclose(ask(one).params, ask(other).params, rtol=1e-4)
     weights = np.random.default_rng(0).uniform(0.5, 2, len(data))
-    both = pi.Learner.from_formula(
+    both = model_of(
         "c ~ x + z", data, RATES["poisson"], exposure="e", weights=weights, weights_type="sampling"
-    ).fit_model()
+    )
     by_hand = smf.glm(
         "c ~ x + z", data, family=POISSON, exposure=data["e"], freq_weights=weights
     ).fit()
     rates = by_hand.predict(data.assign(x=0.5), exposure=np.ones(len(data)))
     found = both.pd("x", grid=[0.5], scale="rate").params
-    np.testing.assert_allclose(found, np.average(rates, weights=weights), rtol=1e-4)
+    assert_allclose(found, np.average(rates, weights=weights), rtol=1e-4)
 
 
-def test_the_rate_of_results_of_statsmodels() -> None:
+def test_the_rate_of_results_of_statsmodels():
     data = counts()
     results = smf.glm("c ~ x * g", data, family=POISSON, exposure=data["e"]).fit()
     fitted = pi.FittedModel(results, data, "c", exposure="e")
     found = fitted.pd("x", grid=[-1.0, 0.5], scale="rate")
     expected = [results.predict(data.assign(x=x), exposure=np.ones(90)).mean() for x in (-1.0, 0.5)]
-    np.testing.assert_allclose(found.params, expected, rtol=1e-10)
+    assert_allclose(found.params, expected, rtol=1e-10)
     assert "delta" in str(found.summary())
     plain = pi.FittedModel(smf.glm("c ~ x", data, family=POISSON).fit(), data, "c")
     with pytest.raises(OptionError, match="A rate needs an `exposure`"):
@@ -351,28 +348,26 @@ def test_the_rate_of_results_of_statsmodels() -> None:
         fitted.ame("x", scale="rate")
 
 
-def test_a_binomial_model_with_an_offset_predicts_classes() -> None:
+def test_a_binomial_model_with_an_offset_predicts_classes():
     data = counts()
     results = smf.glm("b ~ x", data, family=sm.families.Binomial(), offset=data["log_e"]).fit()
     fitted = pi.FittedModel(results, data, "b", offset="log_e")
     p = results.predict(data, offset=data["log_e"])
     log_loss = -np.where(data["b"] == 1, np.log(p), np.log(1 - p)).mean()
-    np.testing.assert_allclose(fitted.loss().params, log_loss, rtol=1e-10)
+    assert_allclose(fitted.loss().params, log_loss, rtol=1e-10)
     assert fitted.analysis.problem.predictor.classes == (0, 1)
 
 
-def test_a_fitted_model_is_taken_to_predict_rates_and_says_so() -> None:
+def test_a_fitted_model_is_taken_to_predict_rates_and_says_so():
     data = counts()
     model = RATES["poisson"].fit(data[["x", "z"]], data["c"] / data["e"], sample_weight=data["e"])
     fitted = pi.FittedModel(model, data, "c", exposure="e")
     mean = model.predict(data[["x", "z"]]) * data["e"]
-    np.testing.assert_allclose(
-        fitted.loss("poisson").params, poisson_loss(data["c"], mean), rtol=1e-10
-    )
+    assert_allclose(fitted.loss("poisson").params, poisson_loss(data["c"], mean), rtol=1e-10)
     assert "is taken to predict rates" in " ".join(str(fitted.pfi().summary()).split())
 
 
-def test_functions_and_boosters_take_no_exposure() -> None:
+def test_functions_and_boosters_take_no_exposure():
     data = counts()
     booster = xgb.train({"nthread": 1}, xgb.DMatrix(data[["x"]], data["c"]), 3)
     for model in (booster, lambda rows: rows["x"]):
@@ -384,15 +379,12 @@ def test_functions_and_boosters_take_no_exposure() -> None:
 @pytest.mark.parametrize(
     "estimator", [Ridge(1.0), PoissonRegressor(alpha=0.1, tol=1e-10, max_iter=1000)]
 )
-def test_penalized_rates_do_not_depend_on_the_unit_of_exposure(estimator: Any, unit: float) -> None:
+def test_penalized_rates_do_not_depend_on_the_unit_of_exposure(estimator, unit: float):
     rng = np.random.default_rng(3)
     data = pd.DataFrame({"x": rng.normal(size=200), "years": rng.uniform(0.1, 2, 200)})
     data["claims"] = rng.poisson(data["years"] * np.exp(-1 + 0.5 * data["x"]))
     curves = [
-        pi.Learner.from_formula("claims ~ x", rows, estimator, exposure="years")
-        .fit_model()
-        .pd("x", grid=[-1.0, 1.0])
-        .params
+        model_of("claims ~ x", rows, estimator, exposure="years").pd("x", grid=[-1.0, 1.0]).params
         for rows in (data, data.assign(years=unit * data["years"]))
     ]
-    np.testing.assert_allclose(*curves, rtol=1e-6)
+    assert_allclose(*curves, rtol=1e-6)

@@ -39,12 +39,12 @@ def calls(path: Path) -> bool:
     return any(isinstance(f, ast.Attribute) and f.attr in ANSWERS for f in functions)
 
 
-def test_no_other_file_predicts() -> None:
+def test_no_other_file_predicts():
     files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
     assert {name for name, path in files.items() if calls(path)} == set(CALLERS)
 
 
-def asker() -> Any:
+def asker():
     """Return the code that called the method that calls this."""
     return sys._getframe(2).f_code
 
@@ -52,7 +52,7 @@ def asker() -> Any:
 class Mean(LinearRegression):
     asked_by: set[Any] = set()  # noqa: RUF012 - of all copies
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X):
         self.asked_by.add(asker())
         return super().predict(X)
 
@@ -60,16 +60,16 @@ class Mean(LinearRegression):
 class Classes(LogisticRegression):
     asked_by: set[Any] = set()  # noqa: RUF012 - of all copies
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X):
         self.asked_by.add(asker())
         return self.classes_[(self.coef_ @ np.asarray(X).T > 0)[0].astype(int)]
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X):
         self.asked_by.add(asker())
         p = 1 / (1 + np.exp(-(self.coef_ @ np.asarray(X).T)[0]))
         return np.column_stack([1 - p, p])
 
-    def decision_function(self, X: Any) -> Any:
+    def decision_function(self, X):
         self.asked_by.add(asker())
         return (self.coef_ @ np.asarray(X).T)[0]
 
@@ -81,13 +81,13 @@ def data() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("kind", [Mean, Classes])
-def test_every_answer_is_given_to_the_predictor(kind: Any, data: pd.DataFrame) -> None:
+def test_every_answer_is_given_to_the_predictor(kind, data: pd.DataFrame):
     if kind is Classes:
         data = data.assign(y=np.where(data["y"] > 0, "yes", "no"))
     kind.asked_by.clear()
     learner = pi.Learner.from_formula("y ~ a + b", data, kind())
     plan = pi.HalfSampling(2, pairs=5)
-    for results in (learner.fit(plan, seed=1, progress=False), learner.fit_model(seed=1)):
+    for results in (learner.fit(plan, seed=1), learner.fit_model(seed=1)):
         results.pfi()
         results.cvim("a", sampler="residual", permutations=10)
         results.pd("a", points=3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
@@ -13,7 +14,7 @@ from pyinterp.results.summary import largest_first
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-9, 1.0, 1e12, 1e300])
-def test_equal_but_for_rounding_stays_in_order(scale: float) -> None:
+def test_equal_but_for_rounding_stays_in_order(scale: float):
     exact = np.array([2.0, 3.0, -1.0, np.nan, 2.0, 0.0, -1.0])
     for sign in (-1, 1):
         noise = 1 + sign * np.array([1, 0, 1, 0, -1, 0, -1]) * 4e-16
@@ -21,7 +22,7 @@ def test_equal_but_for_rounding_stays_in_order(scale: float) -> None:
         assert found.index.tolist() == [1, 0, 4, 5, 2, 6, 3]
 
 
-def test_what_differs_is_sorted_and_infinite_values_are_ends() -> None:
+def test_what_differs_is_sorted_and_infinite_values_are_ends():
     values = [1.0, 1.0 + 1e-7, np.inf, -np.inf, 5e-324, 0.0]
     found = largest_first(pd.DataFrame({"estimate": values}))
     assert found.index.tolist() == [2, 1, 0, 4, 5, 3]
@@ -34,7 +35,7 @@ def signed() -> dict[str, pi.EstimandResults]:
     frame = pd.DataFrame(rng.normal(size=(120, 4)), columns=["small", "up", "down", "most"])
     frame["y"] = frame @ [0.1, 1.0, -2.0, -4.0] + rng.normal(size=120)
     full, part = (
-        pi.Learner.from_formula(formula, frame, LinearRegression()).fit(seed=1, progress=False)
+        fit_of(formula, frame, LinearRegression())
         for formula in ("y ~ .", "y ~ . - most + I(most > 0) + I(down > 0)")
     )
     names = list(frame)[:4]
@@ -44,7 +45,7 @@ def signed() -> dict[str, pi.EstimandResults]:
 @pytest.mark.parametrize("kind", ["difference", "effect"])
 def test_differences_and_effects_are_ordered_by_size(
     kind: str, signed: dict[str, pi.EstimandResults]
-) -> None:
+):
     results = signed[kind]
     by_size = list(results.params.abs().sort_values(ascending=False).index)
     assert by_size != list(results.params.sort_values(ascending=False).index)
@@ -60,12 +61,12 @@ def test_differences_and_effects_are_ordered_by_size(
     assert list(results.tidy()["term"]) == list(results.params.index)
 
 
-def test_importances_are_ordered_with_their_sign() -> None:
+def test_importances_are_ordered_with_their_sign():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
     frame["y"] = rng.normal(size=60)
     tree = DecisionTreeRegressor(random_state=0)
-    pfi = pi.Learner.from_formula("y ~ .", frame, tree).fit(seed=1, progress=False).pfi()
+    pfi = fit_of("y ~ .", frame, tree).pfi()
     order = list(pfi.params.sort_values(ascending=False).index)
     assert order != list(pfi.params.abs().sort_values(ascending=False).index)
     assert [row[0].data for row in pfi.summary().tables[0][1:]] == order

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
@@ -28,17 +27,17 @@ def rps(P: np.ndarray, codes: np.ndarray = CODES) -> np.ndarray:
     return np.square(below).mean(axis=1)
 
 
-def by_formula(distr: str = "logit") -> Any:
+def by_formula(distr: str = "logit"):
     return OrderedModel.from_formula("o ~ a + b", DATA, distr=distr).fit(disp=0)
 
 
-def by_arrays(distr: str = "logit") -> Any:
+def by_arrays(distr: str = "logit"):
     return OrderedModel(DATA.o, DATA[["a", "b"]], distr=distr).fit(disp=0)
 
 
 @pytest.mark.parametrize("distr", ["logit", "probit"])
 @pytest.mark.parametrize("model", [by_formula, by_arrays])
-def test_ordinal_models_equal_naive_loops(model: Any, distr: str) -> None:
+def test_ordinal_models_equal_naive_loops(model, distr: str):
     results = model(distr)
     fitted = pi.FittedModel(results, DATA, "o")
 
@@ -47,18 +46,18 @@ def test_ordinal_models_equal_naive_loops(model: Any, distr: str) -> None:
 
     P = probabilities(DATA)
     log_loss = -np.log(P[np.arange(N), CODES])
-    np.testing.assert_allclose(fitted.loss().params, log_loss.mean(), rtol=1e-10)
-    np.testing.assert_allclose(fitted.loss(loss="rps").params, rps(P).mean(), rtol=1e-10)
+    assert_allclose(fitted.loss().params, log_loss.mean(), rtol=1e-10)
+    assert_allclose(fitted.loss(loss="rps").params, rps(P).mean(), rtol=1e-10)
     total = 0.0
     for shift in range(1, N):
         moved = DATA.assign(a=DATA.a.to_numpy()[(np.arange(N) + shift) % N])
         total += rps(probabilities(moved)).mean()
     pfi = fitted.pfi("a", loss="rps", permutations="all").params.iloc[0]
-    np.testing.assert_allclose(pfi, total / (N - 1) - rps(P).mean(), rtol=1e-9)
+    assert_allclose(pfi, total / (N - 1) - rps(P).mean(), rtol=1e-9)
     grid = np.array([-1.0, 0.0, 1.5])
     curves = np.array([probabilities(DATA.assign(a=x)).mean(axis=0) for x in grid])
     cumulative = fitted.pd("a", grid=grid, scale="cumulative")
-    np.testing.assert_allclose(
+    assert_allclose(
         cumulative.params.to_numpy().reshape(2, 3), curves.cumsum(axis=1)[:, :2].T, rtol=1e-10
     )
     assert list(cumulative.tidy()["class"].unique()) == ["≤ worse", "≤ same"]
@@ -67,16 +66,16 @@ def test_ordinal_models_equal_naive_loops(model: Any, distr: str) -> None:
         ({"worse": -1, "better": 4.5, "same": 0}, [-1, 0, 4.5]),
     ):
         found = fitted.pd("a", grid=grid, scale=scale).params
-        np.testing.assert_allclose(found, curves @ scores, rtol=1e-10)
+        assert_allclose(found, curves @ scores, rtol=1e-10)
     h = 1e-5
     up, down = (probabilities(DATA.assign(a=DATA.a + step)) for step in (h, -h))
     slope = (up - down) @ [1, 2, 3]
     ame = fitted.ame("a", scale="score")
-    np.testing.assert_allclose(ame.params, slope.mean() / (2 * h), rtol=1e-6)
+    assert_allclose(ame.params, slope.mean() / (2 * h), rtol=1e-6)
 
 
 @pytest.mark.parametrize("model", [by_formula, by_arrays])
-def test_effects_of_ordinal_models_take_the_delta_method(model: Any) -> None:
+def test_effects_of_ordinal_models_take_the_delta_method(model):
     results = model()
     fitted = pi.FittedModel(results, DATA, "o")
     found = fitted.pd("a", grid=[0.0, 1.0], scale="score")
@@ -92,13 +91,13 @@ def test_effects_of_ordinal_models_take_the_delta_method(model: Any) -> None:
     step = 1e-5 * np.eye(len(params))
     jacobian = np.column_stack([(score(params + s) - score(params - s)) / 2e-5 for s in step])
     cov = jacobian @ np.asarray(results.cov_params()) @ jacobian.T
-    np.testing.assert_allclose(found.cov_params(), cov, rtol=1e-5)
+    assert_allclose(found.cov_params(), cov, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
     "estimator", [LogisticRegression(), RandomForestClassifier(7, random_state=0)]
 )
-def test_classifiers_have_the_order_of_the_response(estimator: Any) -> None:
+def test_classifiers_have_the_order_of_the_response(estimator):
     learner = pi.Learner.from_formula("o ~ a + b", DATA, estimator)
     results = learner.fit(pi.Bootstrap(2), seed=1)
     assert list(results.predict(DATA).columns) == LABELS
@@ -109,21 +108,21 @@ def test_classifiers_have_the_order_of_the_response(estimator: Any) -> None:
         own = pi.FittedModel(
             refit.predictor.estimator, rows.variables.to_numpy(), DATA.o[rows.rows]
         )
-        np.testing.assert_allclose(
+        assert_allclose(
             own.loss(loss="rps").params, rps(P[:, order], CODES[rows.rows]).mean(), rtol=1e-10
         )
     model = estimator.fit(DATA[["a", "b"]], DATA.o.astype(str))
     fitted = pi.FittedModel(model, DATA, "o")
     P = model.predict_proba(DATA[["a", "b"]])[:, [list(model.classes_).index(c) for c in LABELS]]
-    np.testing.assert_allclose(fitted.loss(loss="rps").params, rps(P).mean(), rtol=1e-10)
+    assert_allclose(fitted.loss(loss="rps").params, rps(P).mean(), rtol=1e-10)
     at = np.array([0.0])
     moved = model.predict_proba(DATA[["a", "b"]].assign(a=0.0)).mean(axis=0)
     by_label = dict(zip(model.classes_, moved, strict=True))
     found = fitted.pd("a", grid=at, scale="cumulative", which_class="same").params
-    np.testing.assert_allclose(found, by_label["worse"] + by_label["same"], rtol=1e-10)
+    assert_allclose(found, by_label["worse"] + by_label["same"], rtol=1e-10)
 
 
-def test_classes_that_are_numbers_are_their_scores() -> None:
+def test_classes_that_are_numbers_are_their_scores():
     grade = pd.Series(CODES * 2 + 3).astype(pd.CategoricalDtype([3, 5, 7], ordered=True))
     fitted = pi.FittedModel(
         LogisticRegression().fit(DATA[["a", "b"]], grade.astype(int)), DATA[["a", "b"]], grade
@@ -133,15 +132,15 @@ def test_classes_that_are_numbers_are_their_scores() -> None:
     assert "(3 3, 5 5, 7 7)" in str(values.summary())
 
 
-def test_two_classes_have_half_the_brier_score_of_several() -> None:
+def test_two_classes_have_half_the_brier_score_of_several():
     two = DATA.assign(o=(DATA.o == "better").map({False: "no", True: "yes"}))
     two["o"] = two["o"].astype(pd.CategoricalDtype(["no", "yes"], ordered=True))
     fitted = pi.FittedModel(LogisticRegression().fit(two[["a", "b"]], two.o), two, "o")
     scores = [fitted.loss(loss=name).params.iloc[0] for name in ("rps", "brier")]
-    np.testing.assert_allclose(scores[0], scores[1], rtol=1e-12)
+    assert_allclose(scores[0], scores[1], rtol=1e-12)
 
 
-def test_classes_without_order_are_refused() -> None:
+def test_classes_without_order_are_refused():
     plain = DATA.assign(o=DATA.o.astype(str))
     model = LogisticRegression().fit(plain[["a", "b"]], plain.o)
     fitted = pi.FittedModel(model, plain, "o")
@@ -160,6 +159,6 @@ def test_classes_without_order_are_refused() -> None:
         labels.pd("a", scale="score")
 
 
-def test_an_ordinal_model_of_statsmodels_is_no_learner() -> None:
+def test_an_ordinal_model_of_statsmodels_is_no_learner():
     with pytest.raises(OptionError, match="pass its results to"):
         pi.statsmodels_learner(OrderedModel)

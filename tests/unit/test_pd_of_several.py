@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pickle
 from copy import deepcopy
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from fits import model_of
+from pandas.testing import assert_series_equal
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 
@@ -26,59 +27,59 @@ def data() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def model(data: pd.DataFrame) -> Any:
-    return pi.Learner.from_formula("y ~ x * z * g", data, LinearRegression()).fit_model()
+def model(data: pd.DataFrame):
+    return model_of("y ~ x * z * g", data, LinearRegression())
 
 
-def tiles_of(plot: Any) -> pd.DataFrame:
+def tiles_of(plot) -> pd.DataFrame:
     built = deepcopy(plot)
     built._build()
     return built.layers[0].data
 
 
-def text(results: Any) -> str:
+def text(results) -> str:
     return " ".join(str(results.summary()).split())
 
 
-def test_all_variables_have_their_curve(model: Any) -> None:
+def test_all_variables_have_their_curve(model):
     curves = model.pd(points=5, grid={"x": [0.1, 0.2]})
     assert isinstance(curves, pi.CurveResults)
     assert list(curves) == ["x", "z", "g"]
     for name, options in {"x": {"grid": [0.1, 0.2]}, "z": {"points": 5}, "g": {}}.items():
         alone = model.pd(name, **options)
-        pd.testing.assert_series_equal(curves[name].params, alone.params)
+        assert_series_equal(curves[name].params, alone.params)
         assert str(curves.summary()).count(f"{name}[") >= len(alone.params)
     assert list(curves.summary_frame()["variable"].unique()) == ["x", "z", "g"]
     assert len(curves.params) == len(curves.bse) == len(curves.to_r()) == 2 + 5 + 2
     copy = pickle.loads(pickle.dumps(curves))  # noqa: S301 - written here
-    pd.testing.assert_series_equal(copy.params, curves.params)
+    assert_series_equal(copy.params, curves.params)
     with pytest.raises(OptionError, match="There is no curve of 'w'"):
         curves["w"]
 
 
-def test_chosen_variables_have_their_curves(model: Any) -> None:
+def test_chosen_variables_have_their_curves(model):
     curves = model.pd(["g", "x"], together=False, points=4, grid={"x": [0.1, 0.2, 0.4]})
     assert isinstance(curves, pi.CurveResults)
     assert list(curves) == ["g", "x"]
-    pd.testing.assert_series_equal(curves["x"].params, model.pd("x", grid=[0.1, 0.2, 0.4]).params)
-    pd.testing.assert_series_equal(curves["g"].bse, model.pd("g").bse)
+    assert_series_equal(curves["x"].params, model.pd("x", grid=[0.1, 0.2, 0.4]).params)
+    assert_series_equal(curves["g"].bse, model.pd("g").bse)
     assert list(curves.summary_frame()["variable"].unique()) == ["g", "x"]
     assert len(list(curves.plot())) == 2
     one = model.pd("z", together=False, points=4)
     assert list(one) == ["z"]
-    pd.testing.assert_series_equal(one.params, model.pd("z", points=4).params)
+    assert_series_equal(one.params, model.pd("z", points=4).params)
     # More than three can't be set together, but each has a curve.
     assert len(model.pd(["x", "z", "g"], points=2).params) == 8
     assert len(model.pd(["x", "z", "g"], together=False, points=2).params) == 6
 
 
-def test_all_curves_share_their_vertical_scale(model: Any, tmp_path: Any) -> None:
+def test_all_curves_share_their_vertical_scale(model, tmp_path):
     picture = model.pd(points=4).plot()
     picture.save(tmp_path / "all.png", verbose=False)
     assert (tmp_path / "all.png").stat().st_size > 10_000
 
 
-def test_three_variables_are_a_surface_per_value(data: pd.DataFrame, model: Any) -> None:
+def test_three_variables_are_a_surface_per_value(data: pd.DataFrame, model):
     result = model.pd(["x", "z", "g"], points=3)
     (refit,) = model.analysis.refits
     layout = result.estimand.terms.layout
@@ -92,10 +93,11 @@ def test_three_variables_are_a_surface_per_value(data: pd.DataFrame, model: Any)
     assert tiles["PANEL"].nunique() == 2
 
 
-def test_three_variables_and_classes(data: pd.DataFrame) -> None:
+def test_three_variables_and_classes(data: pd.DataFrame):
     three = data.assign(k=pd.cut(data["y"], 3, labels=list("lmh")).astype(str)).drop(columns="y")
-    learner = pi.Learner.from_formula("k ~ x + z + g", three, RandomForestClassifier(5))
-    result = learner.fit_model(seed=1).pd(["x", "z", "g"], points=3)
+    result = model_of("k ~ x + z + g", three, RandomForestClassifier(5)).pd(
+        ["x", "z", "g"], points=3
+    )
     assert tiles_of(result.plot())["PANEL"].nunique() == 6
 
 
@@ -108,19 +110,17 @@ def test_three_variables_and_classes(data: pd.DataFrame) -> None:
         (["x", "z"], {"x": [0.0, 0.5], "z": [0, 0.5]}, "outside the convex hull of `x` and `z`"),
     ],
 )
-def test_a_grid_that_leaves_the_data_is_noted(
-    model: Any, features: Any, grid: Any, words: str
-) -> None:
+def test_a_grid_that_leaves_the_data_is_noted(model, features, grid, words: str):
     assert words in text(model.pd(features, grid=grid))
 
 
-def test_a_grid_within_the_data_is_not(model: Any) -> None:
+def test_a_grid_within_the_data_is_not(model):
     inside = [model.pd("x"), model.pd("g"), model.pd(["x", "g"])]
     inside.append(model.pd(["x", "z"], grid={"x": [0.4, 0.6], "z": [0.4, 0.6]}))
     assert not any("outside" in text(result) for result in inside)
 
 
-def test_what_is_refused(model: Any) -> None:
+def test_what_is_refused(model):
     with pytest.raises(OptionError, match="for several variables must be a mapping"):
         model.pd(grid=[0, 1])
     with pytest.raises(OptionError, match="`grid` names 'w'"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import permutation_importance as sklearn_pfi
 from sklearn.linear_model import LinearRegression
@@ -25,7 +26,7 @@ def linear_data(n: int = 60, seed: int = 1) -> tuple[pd.DataFrame, np.ndarray]:
     return X, X["a"] - 2 * X["b"] + rng.normal(size=n)
 
 
-def test_linear_model_has_the_closed_form_of_all_pairs() -> None:
+def test_linear_model_has_the_closed_form_of_all_pairs():
     # With residuals r_i and f = x'beta, the mean over i != k of (r_i - beta (x_k - x_i))² - r_i²
     # is 2 beta² s_x² + 2 beta s_rx (both with divisor n - 1).
     X, y = linear_data()
@@ -37,7 +38,7 @@ def test_linear_model_has_the_closed_form_of_all_pairs() -> None:
         for name, beta in zip(rows, model.coef_, strict=True)
     ]
     found = pi.FittedModel(model, rows, target).pfi(permutations="all")
-    np.testing.assert_allclose(found.params, expected, atol=EXACT, rtol=0)
+    assert_allclose(found.params, expected, atol=EXACT, rtol=0)
     assert (found.mcse == 0).all()
 
 
@@ -71,7 +72,7 @@ def classification_case():
 
 @pytest.mark.parametrize("case", [regression_case, classification_case])
 @pytest.mark.parametrize("members", [["a"], ["b"], ["a", "b"]])
-def test_all_pairs_equal_the_double_loop_with_both_sides_contributions(case, members) -> None:
+def test_all_pairs_equal_the_double_loop_with_both_sides_contributions(case, members):
     model, X, y, coded, predict, loss = case()
     groups = {"group": members} if len(members) > 1 else None
     name = "group" if groups else members[0]
@@ -80,9 +81,9 @@ def test_all_pairs_equal_the_double_loop_with_both_sides_contributions(case, mem
     D, _ = literal(model, LOSSES[loss], X, coded, members, predict)
     (estimate,) = result.replicates.estimates
     row, donor = np.nanmean(D, axis=1), np.nanmean(D, axis=0)
-    np.testing.assert_allclose(estimate.value, [np.nanmean(D)], atol=1e-12)
-    np.testing.assert_allclose(estimate.rows[:, 0], row, atol=1e-12)
-    np.testing.assert_allclose(estimate.donors[:, 0], donor - donor.mean(), atol=1e-12)
+    assert_allclose(estimate.value, [np.nanmean(D)], atol=1e-12)
+    assert_allclose(estimate.rows[:, 0], row, atol=1e-12)
+    assert_allclose(estimate.donors[:, 0], donor - donor.mean(), atol=1e-12)
     h, n = row + donor, len(X)
     ustat = np.sum((h - h.mean()) ** 2) / (n * (n - 1))
     rows = np.sum((row - row.mean()) ** 2) / (n * (n - 1))
@@ -92,7 +93,7 @@ def test_all_pairs_equal_the_double_loop_with_both_sides_contributions(case, mem
 
 
 @pytest.mark.parametrize(("n", "k"), [(7, 3), (7, 6), (30, 11), (2, 1)])
-def test_balanced_permutations(n: int, k: int) -> None:
+def test_balanced_permutations(n: int, k: int):
     donors = balanced_permutations(n, k, np.random.default_rng(5))
     assert donors.shape == (n, k)
     assert (donors != np.arange(n)[:, None]).all()
@@ -101,15 +102,15 @@ def test_balanced_permutations(n: int, k: int) -> None:
     assert all(sorted(column) == list(range(n)) for column in donors.T.tolist())
 
 
-def test_n_minus_1_balanced_permutations_are_all_pairs() -> None:
+def test_n_minus_1_balanced_permutations_are_all_pairs():
     X, y = linear_data(30)
     fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=3)
-    np.testing.assert_allclose(
+    assert_allclose(
         fitted.pfi(permutations=29).params, fitted.pfi(permutations="all").params, atol=1e-12
     )
 
 
-def test_contributions_of_some_permutations_are_those_of_the_pairs_met() -> None:
+def test_contributions_of_some_permutations_are_those_of_the_pairs_met():
     X, y = linear_data(25)
     model = LinearRegression().fit(X, y)
     fitted = pi.FittedModel(model, X, y, seed=4)
@@ -120,53 +121,42 @@ def test_contributions_of_some_permutations_are_those_of_the_pairs_met() -> None
     for i, donors in enumerate(index):
         met[i, donors] = D[i, donors]
     donor = np.nanmean(met, axis=0)
-    np.testing.assert_allclose(estimate.rows[:, 0], np.nanmean(met, axis=1), atol=1e-12)
-    np.testing.assert_allclose(estimate.donors[:, 0], donor - donor.mean(), atol=1e-12)
+    assert_allclose(estimate.rows[:, 0], np.nanmean(met, axis=1), atol=1e-12)
+    assert_allclose(estimate.donors[:, 0], donor - donor.mean(), atol=1e-12)
 
 
-def test_monte_carlo_error_is_the_spread_over_seeds() -> None:
+@pytest.mark.parametrize(("permutations", "count"), [(5, 400), (36, 200)])
+def test_monte_carlo_error_is_the_spread_over_seeds(permutations: int, count: int):
+    """36 of 39 permutations: without the finite-population factor it would be 3.6 times that."""
     X, y = linear_data(40)
     model = LinearRegression().fit(X, y)
     exact = pi.FittedModel(model, X, y).pfi("a", permutations="all").params["a"]
-    runs = [pi.FittedModel(model, X, y, seed=s).pfi("a", permutations=5) for s in range(400)]
+    runs = [
+        pi.FittedModel(model, X, y, seed=s).pfi("a", permutations=permutations)
+        for s in range(count)
+    ]
     errors = np.array([r.params["a"] - exact for r in runs])
     mcse = np.sqrt(np.mean([r.mcse["a"] ** 2 for r in runs]))
-    # The sd of 400 normal draws has relative standard error 1/sqrt(800) = 3.5%.
-    assert np.sqrt(np.mean(errors**2)) == pytest.approx(mcse, rel=4 * 0.035)
-    assert abs(errors.mean()) < 4 * mcse / np.sqrt(400)
+    # The sd of normal draws has relative standard error 1/sqrt(2 count).
+    assert np.sqrt(np.mean(errors**2)) == pytest.approx(mcse, rel=4 / np.sqrt(2 * count))
+    assert abs(errors.mean()) < 4 * mcse / np.sqrt(count)
 
 
-def test_monte_carlo_error_vanishes_as_permutations_become_all() -> None:
-    # 36 of 39 permutations: without the finite-population factor mcse would be 3.6 times too large.
+def test_balanced_permutations_beat_independent_ones_at_the_same_cost():
     X, y = linear_data(40)
     model = LinearRegression().fit(X, y)
     exact = pi.FittedModel(model, X, y).pfi("a", permutations="all").params["a"]
-    runs = [pi.FittedModel(model, X, y, seed=s).pfi("a", permutations=36) for s in range(200)]
-    errors = [r.params["a"] - exact for r in runs]
-    mcse = np.sqrt(np.mean([r.mcse["a"] ** 2 for r in runs]))
-    # The sd of 200 draws has relative standard error 5%.
-    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(mcse, rel=4 * 0.05)
+    options = {"n_repeats": 10, "scoring": "neg_mean_squared_error"}
+    ours, theirs = [], []
+    for seed in range(40):
+        found = pi.FittedModel(model, X, y, seed=seed).pfi("a", permutations=10)
+        ours.append(found.params["a"] - exact)
+        other = sklearn_pfi(model, X, y, random_state=seed, **options)
+        theirs.append(other.importances_mean[0] - exact * 39 / 40)
+    assert np.mean(np.square(ours)) < np.mean(np.square(theirs))
 
 
-def test_balanced_permutations_beat_independent_ones_at_the_same_cost() -> None:
-    X, y = linear_data(40)
-    model = LinearRegression().fit(X, y)
-    exact = pi.FittedModel(model, X, y).pfi("a", permutations="all").params["a"]
-    ours = [pi.FittedModel(model, X, y, seed=s).pfi("a", permutations=10) for s in range(80)]
-    theirs = [
-        sklearn_pfi(
-            model, X, y, n_repeats=10, random_state=s, scoring="neg_mean_squared_error"
-        ).importances_mean[0]
-        for s in range(80)
-    ]
-    mse_ours = np.mean([(r.params["a"] - exact) ** 2 for r in ours])
-    mse_theirs = np.mean((np.array(theirs) - exact * 39 / 40) ** 2)
-    assert mse_ours < mse_theirs
-
-
-def test_batches_draw_permutations_of_features_with_many_values(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_batches_draw_permutations_of_features_with_many_values(monkeypatch: pytest.MonkeyPatch):
     X, y = linear_data(40)
     model = LinearRegression().fit(X, y)
     few = pi.FittedModel(model, X, y, seed=1, engine="batched")
@@ -185,14 +175,14 @@ def test_batches_draw_permutations_of_features_with_many_values(
     assert (pi.FittedModel(model, X, y).pfi().mcse == 0).all()
 
 
-def test_a_feature_has_the_same_draws_whatever_else_is_asked_for() -> None:
+def test_a_feature_has_the_same_draws_whatever_else_is_asked_for():
     X, y = linear_data(40)
     fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1)
     alone, among = fitted.pfi("c", permutations=4), fitted.pfi(permutations=4)
     assert alone.params["c"] == among.params["c"]
 
 
-def test_ratio_and_its_contributions_are_the_delta_method() -> None:
+def test_ratio_and_its_contributions_are_the_delta_method():
     rng = np.random.default_rng(2)
     top, bottom = rng.uniform(1, 2, (50, 1)), rng.uniform(2, 3, (50, 1))
     ratio = Estimate.of_rows(top).over(Estimate.of_rows(bottom))
@@ -207,12 +197,12 @@ def test_ratio_and_its_contributions_are_the_delta_method() -> None:
         assert ratio.rows[i, 0] - ratio.value[0] == pytest.approx(slope, abs=1e-5)
 
 
-def test_ratio_is_switched_over_original_loss() -> None:
+def test_ratio_is_switched_over_original_loss():
     X, y = linear_data(40)
     fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y)
     loss = fitted.loss().params.iloc[0]
     difference, ratio = fitted.pfi(), fitted.pfi(relation="ratio")
-    np.testing.assert_allclose(ratio.params, 1 + difference.params / loss, rtol=1e-12)
+    assert_allclose(ratio.params, 1 + difference.params / loss, rtol=1e-12)
     assert ratio.null == 1.0
     # Both sides' contributions, by the delta method from those of the two losses.
     (case,) = fitted.analysis.cases
@@ -220,13 +210,13 @@ def test_ratio_is_switched_over_original_loss() -> None:
     switched, original = measured["changed"], measured["original"]
     (estimate,) = ratio.replicates.estimates
     r = switched.value / original.value
-    np.testing.assert_allclose(
+    assert_allclose(
         estimate.donors, (switched.donors - r * original.donors) / original.value, rtol=1e-12
     )
     assert case.sample.nobs == len(estimate.donors)
 
 
-def test_distinct_donors_reproduce_every_row() -> None:
+def test_distinct_donors_reproduce_every_row():
     frame = pd.DataFrame({"a": [1.0, 2, 1, 2, 1], "g": pd.Categorical(list("xyxxx"))})
     sample = Sample(variables=frame, y=None, response=None, rows=np.arange(5))
     donors = distinct(sample, ["a", "g"])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable
-from typing import Any
 
 import cloudpickle
 import numpy as np
@@ -19,12 +17,12 @@ import pyinterp as pi
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp_papers.processes import friedman1, khan_regression, molnar_linear, wood_classification
 
-WAYS: dict[str, Callable[[Any], Any]] = {
+WAYS = {
     "pickle": lambda value: pickle.loads(pickle.dumps(value)),  # noqa: S301 - our own bytes
     "cloudpickle": lambda value: cloudpickle.loads(cloudpickle.dumps(value)),
     "deepcopy": copy.deepcopy,
 }
-ASKED: dict[str, Callable[[Any], Any]] = {
+ASKED = {
     "loss": lambda r: r.loss(),
     "explained": lambda r: r.loss(relation="explained"),
     "pfi": lambda r: r.pfi(),
@@ -87,7 +85,7 @@ def fitted(learner: pi.Learner) -> pi.LearnerResults:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("asked", ASKED)
-def test_results(asked: str, way: str, fitted: pi.LearnerResults) -> None:
+def test_results(asked: str, way: str, fitted: pi.LearnerResults):
     results = ASKED[asked](fitted)
     assert str(WAYS[way](results).summary()) == str(results.summary())
 
@@ -95,7 +93,7 @@ def test_results(asked: str, way: str, fitted: pi.LearnerResults) -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_learners_and_fitted_models_answer_as_before(
     way: str, learner: pi.Learner, fitted: pi.LearnerResults
-) -> None:
+):
     again = WAYS[way](fitted)
     assert str(again.pfi().summary()) == str(fitted.pfi().summary())
     assert str(again.pd("z", points=3).summary()) == str(fitted.pd("z", points=3).summary())
@@ -105,30 +103,30 @@ def test_learners_and_fitted_models_answer_as_before(
     assert str(WAYS[way](model).pfi().summary()) == str(model.pfi().summary())
 
 
-def test_models_that_exact_engines_have_read(learner: pi.Learner) -> None:
+def test_models_that_exact_engines_have_read(learner: pi.Learner):
     data = learner.population.variables
     forest = RandomForestRegressor(5, random_state=0).fit(data[["x", "z"]], data["x"])
     model = pi.FittedModel(forest, data[["x", "z"]], data["x"])
     table = str(model.pfi().summary())
-    again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own bytes
+    again = WAYS["pickle"](model)
     assert str(again.pfi().summary()) == table
     assert again.pfi().engine.name == "trees, exact"
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", PLANS)
-def test_plans(name: str, way: str) -> None:
+def test_plans(name: str, way: str):
     assert repr(WAYS[way](PLANS[name])) == repr(PLANS[name])
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", PROCESSES)
-def test_processes(name: str, way: str) -> None:
+def test_processes(name: str, way: str):
     process = PROCESSES[name]()
     pd.testing.assert_frame_equal(WAYS[way](process).draw(5, seed=1), process.draw(5, seed=1))
 
 
-CLASSIFIERS: dict[str, Callable[[], tuple[Any, Any]]] = {
+CLASSIFIERS = {
     "two classes": lambda: (LogisticRegression(), np.repeat(["no", "yes"], 30)),
     "three classes": lambda: (LogisticRegression(), np.repeat(["a", "b", "c"], 20)),
     "labels": lambda: (SGDClassifier(random_state=0), np.repeat(["no", "yes"], 30)),
@@ -139,7 +137,7 @@ CLASSIFIERS: dict[str, Callable[[], tuple[Any, Any]]] = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_classifiers_answer_as_before(name: str, way: str) -> None:
+def test_classifiers_answer_as_before(name: str, way: str):
     estimator, y = CLASSIFIERS[name]()
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"]).assign(y=rng.permutation(y))
@@ -148,32 +146,30 @@ def test_classifiers_answer_as_before(name: str, way: str) -> None:
         assert str(WAYS[way](fitted).pfi().summary()) == str(fitted.pfi().summary())
 
 
-def test_a_function_of_probabilities_answers_as_before() -> None:
+def test_a_function_of_probabilities_answers_as_before():
     rows = pd.DataFrame({"x": np.linspace(-2, 2, 30)})
     y = np.where(rows["x"] > 0, "yes", "no")
     model = pi.FittedModel(expit, rows, y, classes=["no", "yes"])
-    again = pickle.loads(pickle.dumps(model))  # noqa: S301 - our own bytes
+    again = WAYS["pickle"](model)
     assert str(again.pfi().summary()) == str(model.pfi().summary())
 
 
-def expit(rows: Any) -> np.ndarray:
+def expit(rows) -> np.ndarray:
     return 1 / (1 + np.exp(-np.asarray(rows)[:, 0]))
 
 
-def test_asking_with_a_lambda_does_not_keep_results_from_being_pickled(
-    fitted: pi.LearnerResults,
-) -> None:
+def test_asking_with_a_lambda_does_not_keep_results_from_being_pickled(fitted: pi.LearnerResults):
     fitted.estimate(pi.mean_over_rows(lambda y, prediction: y - prediction, "bias"))
-    again = pickle.loads(pickle.dumps(fitted))  # noqa: S301 - our own bytes
+    again = WAYS["pickle"](fitted)
     assert str(again.pfi().summary()) == str(fitted.pfi().summary())
 
 
-def test_an_equal_loss_takes_the_same_path() -> None:
+def test_an_equal_loss_takes_the_same_path():
     """That of all pairs, without Monte Carlo error, whatever copy of the loss it is."""
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(3000, 1)), columns=["x"])
     model = LinearRegression().fit(data, data["x"])
-    copied = pickle.loads(pickle.dumps(LOSSES["squared"]))  # noqa: S301 - our own bytes
+    copied = WAYS["pickle"](LOSSES["squared"])
     results = [pi.FittedModel(model, data, data["x"] + 1).pfi(loss=x) for x in ("squared", copied)]
     assert results[0].params.equals(results[1].params)
     assert (results[1].mcse == 0).all()

@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
+from fits import fit_of, words_of
 from scipy import stats
+from sklearn.base import is_classifier
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestClassifier
 from sklearn.linear_model import (
     HuberRegressor,
@@ -40,7 +42,7 @@ ROWS = 600  # a finite law: so many rows, dealt to its cells
 class Law:
     """A random law of (x, z, y) with few values, and its rows."""
 
-    def __init__(self, seed: int, levels: int) -> None:
+    def __init__(self, seed: int, levels: int):
         rng = np.random.default_rng(seed)
         self.counts = 1 + rng.multinomial(ROWS, rng.dirichlet(np.ones(levels * 9)))
         self.counts = self.counts.reshape(levels, 3, 3)
@@ -49,18 +51,18 @@ class Law:
         self.f = rng.normal(size=(levels, 3))  # predictions that are not right
         self.rng = rng
 
-    def rows(self, cells: Any) -> Any:
+    def rows(self, cells):
         """Return a value for every row of an array by cell."""
         return np.repeat(np.broadcast_to(cells, self.law.shape).ravel(), self.counts.ravel())
 
-    def means(self, P: Any) -> tuple[Any, ...]:
+    def means(self, P) -> tuple[Any, ...]:
         """Return P(x, z), P(z), E(y | x, z), E(y | z) and P(x | z)."""
         xz = P.sum(axis=2)
         z = xz.sum(axis=0)
         of_xz = P @ self.y / xz
         return xz, z, of_xz, (xz * of_xz).sum(axis=0) / z, xz / z
 
-    def residuals(self, f: Any, *, category: bool = False) -> Residuals:
+    def residuals(self, f, *, category: bool = False) -> Residuals:
         """Return the residuals of all rows by the true means."""
         _, _, _, g, p = self.means(self.law)
         k = len(self.x)
@@ -84,7 +86,7 @@ class Law:
         v = x - self.rows(mean[None, :, None])[:, None]
         return Residuals(Feature("x", ("x",)), x=x, v=v, levels=x[:, :0], **parts)
 
-    def error(self, functional: Any, contributions: Any) -> float:
+    def error(self, functional, contributions) -> float:
         """Return the largest difference of derivatives along scores, and of their mean from 0."""
         away = contributions - contributions.mean()
         worst = 0.0
@@ -97,49 +99,47 @@ class Law:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_influence_functions_are_derivatives(seed: int) -> None:
+def test_influence_functions_are_derivatives(seed: int):
     law = Law(seed, levels=5)
     one = law.residuals(law.f)
 
-    def slope(P: Any) -> Any:
+    def slope(P):
         xz, _, of_xz, _, p = law.means(P)
         v = law.x[:, None] - (p * law.x[:, None]).sum(axis=0)
         return (xz * v * of_xz).sum() / (xz * v * v).sum()
 
-    def parts(P: Any) -> Any:
+    def parts(P):
         xz, _, of_xz, g, p = law.means(P)
         h = law.f - (p * law.f).sum(axis=0)
         return (xz * (of_xz - g) * h).sum(), (xz * h * h).sum()
 
-    found = population.coefficients_of(one)
-    assert found.value[0] == pytest.approx(slope(law.law), abs=1e-12)
-    assert law.error(slope, found.rows[:, 0]) < 1e-12
     if parts(law.law)[0] < 0:
         law.f = -law.f
         one = law.residuals(law.f)
-    least = population.least_loss(one, share=False)
 
-    def square(P: Any) -> Any:
+    def square(P):
         N, D = parts(P)
         return N**2 / D
 
-    assert least.value[0] == pytest.approx(square(law.law), abs=1e-12)
-    assert law.error(square, least.rows[:, 0]) < 1e-12
-    targets = population.targets_of(one)
-    for k, function in enumerate(
-        (lambda P: parts(P)[1], square, lambda P: parts(P)[1] - square(P))
+    least, targets = population.least_loss(one, share=False), population.targets_of(one)
+    for found, k, function in (
+        (population.coefficients_of(one), 0, slope),
+        (least, 0, square),
+        (targets, 0, lambda P: parts(P)[1]),
+        (targets, 1, square),
+        (targets, 2, lambda P: parts(P)[1] - square(P)),
     ):
-        assert targets.value[k] == pytest.approx(function(law.law), abs=1e-12)
-        assert law.error(function, targets.rows[:, k]) < 1e-12
+        assert found.value[k] == pytest.approx(function(law.law), abs=1e-12)
+        assert law.error(function, found.rows[:, k]) < 1e-12
 
 
 @pytest.mark.parametrize("k", [1, 2])
-def test_contrasts_are_weighted_by_overlap(k: int) -> None:
+def test_contrasts_are_weighted_by_overlap(k: int):
     law = Law(5, levels=3)
     # The true regression, which E(y | others) on rows of two levels needs.
     one = law.residuals(law.means(law.law)[2], category=True)
 
-    def contrast(P: Any) -> Any:
+    def contrast(P):
         _, z, of_xz, _, p = law.means(P)
         weight = z * p[k] * p[0] / (p[k] + p[0])
         return (weight * (of_xz[k] - of_xz[0])).sum() / weight.sum()
@@ -149,7 +149,7 @@ def test_contrasts_are_weighted_by_overlap(k: int) -> None:
     assert law.error(contrast, found.rows[:, k - 1]) < 1e-12
 
 
-def test_a_level_without_effect_is_not_mixed_with_others() -> None:
+def test_a_level_without_effect_is_not_mixed_with_others():
     """With all levels at once it has -.467 for 0 (Goldsmith-Pinkham, Hull and Kolesár 2024)."""
     rng, n = np.random.default_rng(3), 4000
     z = rng.integers(2, size=n)
@@ -178,25 +178,32 @@ def test_a_level_without_effect_is_not_mixed_with_others() -> None:
     assert np.isnan(population.coefficients_of(few).value).all()
 
 
-def fit(n: int, seed: int, plan: Any = None, **options: Any) -> Any:
+LM = LinearRegression()
+
+
+def crossed(formula: str, data, estimator=LM, **options):
+    return fit_of(formula, data, estimator, options.pop("plan", pi.CrossValidation(5)), **options)
+
+
+def fit(n: int, seed: int, **options):
     rng = np.random.default_rng(seed)
     a, b, c = rng.normal(size=(3, n))
     x = 0.6 * a + rng.normal(size=n)
     data = pd.DataFrame({"x": x, "a": a, "b": b, "c": c})
     data["y"] = x + a - b + (1 + 0.5 * np.abs(a)) * rng.normal(size=n)
-    learner = pi.Learner.from_formula("y ~ x + a + b + c", data, LinearRegression(), **options)
-    return data, learner.fit(plan or pi.CrossValidation(5), seed=1, progress=False)
+    return data, crossed("y ~ x + a + b + c", data, **options)
 
 
-LINEAR = pi.samplers.Residual(LinearRegression())
+LINEAR, PLAN = pi.samplers.Residual(LinearRegression()), pi.CrossValidation(5)
 
 
-def test_slopes_are_those_of_double_machine_learning() -> None:
+def test_slopes_are_those_of_double_machine_learning():
     """PLR of DoubleML with the score "partialling out", written anew, on the same folds."""
     data, _ = fit(300, 1)
     folds = [*KFold(5, shuffle=True, random_state=1).split(data)]
-    learner = pi.Learner.from_formula("y ~ x + a + b + c", data, LinearRegression())
-    found = learner.fit(pi.Splits(folds), seed=1, progress=False).population("x", sampler=LINEAR)
+    found = crossed("y ~ x + a + b + c", data, plan=pi.Splits(folds)).population(
+        "x", sampler=LINEAR
+    )
     others = data[["a", "b", "c"]].to_numpy()
     u, v = data["y"].to_numpy(), data["x"].to_numpy()
     u_hat, v_hat = np.empty(300), np.empty(300)
@@ -213,7 +220,7 @@ def test_slopes_are_those_of_double_machine_learning() -> None:
     assert found.pvalues["x"] == pytest.approx(2 * stats.t.sf(abs(found.tvalues["x"]), 299))
 
 
-def test_with_lm_they_are_least_squares() -> None:
+def test_with_lm_they_are_least_squares():
     data, res = fit(10_000, 2)
     found = res.population(sampler=LINEAR)
     ols = smf.ols("y ~ x + a + b + c", data).fit(cov_type="HC0")
@@ -222,8 +229,8 @@ def test_with_lm_they_are_least_squares() -> None:
     assert (found.bse / ols.bse[found.bse.index] - 1).abs().max() < 0.01
 
 
-def test_rows_are_means_over_refits_that_have_not_seen_them() -> None:
-    _, res = fit(200, 3, pi.CrossValidation(4, repeats=3))
+def test_rows_are_means_over_refits_that_have_not_seen_them():
+    _, res = fit(200, 3, plan=pi.CrossValidation(4, repeats=3))
     analysis = res.analysis
     estimand = population.of_population(analysis.problem, "x")
     analysis.measure(estimand)
@@ -236,8 +243,8 @@ def test_rows_are_means_over_refits_that_have_not_seen_them() -> None:
     assert np.allclose(found.row_frame()["x"], expected.rows[:, 0], atol=1e-10)
 
 
-def test_half_sampling_takes_its_first_pairs(caplog: Any) -> None:
-    _, res = fit(200, 3, pi.HalfSampling(2, pairs=6))
+def test_half_sampling_takes_its_first_pairs(caplog):
+    _, res = fit(200, 3, plan=pi.HalfSampling(2, pairs=6))
     with caplog.at_level("INFO", "pyinterp"):
         found = res.population(["x", "c"], progress="log")
     assert caplog.messages[0] == "Population: up to 40 fits"
@@ -251,28 +258,27 @@ def test_half_sampling_takes_its_first_pairs(caplog: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "plan",
+    ("plan", "asked", "said"),
     [
-        pi.Bootstrap(5),
-        pi.Subsampling(5),
-        pi.Holdout(0.5),
-        pi.FreshDraws(lambda s: fit(100, s)[0], 5),
+        *(
+            (plan, lambda res: res.population("x"), plan.label)
+            for plan in (
+                pi.Bootstrap(5),
+                pi.Subsampling(5),
+                pi.Holdout(0.5),
+                pi.FreshDraws(lambda s: fit(100, s)[0], 5),
+            )
+        ),
+        *(
+            (PLAN, lambda res, kind=kind: res.population("x", cov_type=kind), "influence")
+            for kind in ("rows", "naive", "half-sample")
+        ),
+        (PLAN, lambda res: res.pfi("x", cov_type="influence"), "pooled"),
     ],
-    ids=lambda plan: plan.label,
 )
-def test_plans_that_leave_rows_out_are_refused_by_name(plan: Any) -> None:
-    _, res = fit(100, 4, plan)
-    with pytest.raises(InferenceError, match=plan.label):
-        res.population("x")
-
-
-@pytest.mark.parametrize("cov_type", ["rows", "naive", "half-sample"])
-def test_other_variances_are_refused(cov_type: str) -> None:
-    _, res = fit(100, 4)
-    with pytest.raises(InferenceError, match="influence"):
-        res.population("x", cov_type=cov_type)
-    with pytest.raises(InferenceError, match="pooled"):
-        res.pfi("x", cov_type="influence")
+def test_plans_that_leave_rows_out_and_other_variances_are_refused(plan, asked, said: str):
+    with pytest.raises(InferenceError, match=said):
+        asked(fit(100, 4, plan=plan)[1])
 
 
 @pytest.mark.parametrize(
@@ -286,52 +292,43 @@ def test_other_variances_are_refused(cov_type: str) -> None:
     ],
     ids=str,
 )
-def test_learners_that_aim_at_no_mean_are_refused(estimator: Any, aim: str) -> None:
+def test_learners_that_aim_at_no_mean_are_refused(estimator, aim: str):
     data, _ = fit(100, 5)
-    if "C" in type(estimator).__name__[-10:]:
+    if is_classifier(estimator):
         data["y"] = data["y"] > 0
-    learner = pi.Learner.from_formula("y ~ x + a + b + c", data, estimator)
     with pytest.raises(OptionError, match=aim):
-        learner.fit(pi.CrossValidation(3), seed=1, progress=False).population("x")
+        crossed("y ~ x + a + b + c", data, estimator).population("x")
 
 
-def test_weights_and_fitted_models_are_refused() -> None:
+def test_weights_and_fitted_models_are_refused():
     data, _ = fit(100, 5)
-    learner = pi.Learner.from_formula(
-        "y ~ x + a",
-        data,
-        LinearRegression(),
-        weights=np.linspace(1, 2, 100),
-        weights_type="sampling",
-    )
-    with pytest.raises(OptionError, match="weights"):
-        learner.fit(pi.CrossValidation(3), seed=1, progress=False).population()
-    model = pi.FittedModel(LinearRegression().fit(data[["x", "a"]], data["y"]), data[["x", "a"]],
-                           data["y"])  # fmt: skip
-    with pytest.raises(OptionError, match="no learner"):
-        model.population()
+    data["w"] = np.linspace(1, 2, 100)
+    weighted = crossed("y ~ x + a", data, weights="w", weights_type="sampling")
+    rows = data[["x", "a"]]
+    model = pi.FittedModel(LinearRegression().fit(rows, data["y"]), rows, data["y"])
+    for refused, said in ((weighted, "weights"), (model, "no learner")):
+        with pytest.raises(OptionError, match=said):
+            refused.population()
 
 
-def test_a_feature_that_others_fix_is_missing_with_the_reason() -> None:
+def test_a_feature_that_others_fix_is_missing_with_the_reason():
     data, _ = fit(200, 6)
     data["twice"] = 2 * data["x"]
-    learner = pi.Learner.from_formula("y ~ x + twice + a", data, LinearRegression())
-    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population(sampler=LINEAR)
+    found = crossed("y ~ x + twice + a", data).population(sampler=LINEAR)
     assert found.params.isna().to_dict() == {"x": True, "a": False, "twice": True}
     assert "does not vary (R²_j = 1)" in str(found.summary())
 
 
-def test_clusters_are_summed_first() -> None:
+def test_clusters_are_summed_first():
     rng, n = np.random.default_rng(7), 200
     cluster = np.repeat(np.arange(n), 5)
     shift = rng.normal(size=(2, n))[:, cluster]
     x = shift[0] + rng.normal(size=5 * n)
     data = pd.DataFrame({"x": x, "z": rng.normal(size=5 * n), "id": cluster})
     data["y"] = x + shift[1] + rng.normal(size=5 * n)
-    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
     plan = pi.CrossValidation(5, cluster="id")
-    found = learner.fit(plan, seed=1, progress=False).population("x", sampler=LINEAR)
-    alone = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population("x")
+    found = crossed("y ~ x + z", data, plan=plan).population("x", sampler=LINEAR)
+    alone = crossed("y ~ x + z", data).population("x")
     assert found.df_resid == n - 1
     rows = found.row_frame()["x"].to_numpy()
     sums = np.bincount(cluster, rows - rows.mean())
@@ -339,27 +336,23 @@ def test_clusters_are_summed_first() -> None:
     assert found.bse["x"] > 1.2 * alone.bse["x"]
 
 
-def test_groups_classes_and_codes() -> None:
+def test_groups_classes_and_codes():
     rng = np.random.default_rng(8)
     data, _ = fit(300, 8)
     data["g"] = rng.choice(list("uvw"), 300)
     data["kind"] = pd.cut(data["y"], [-np.inf, -1, 1, np.inf], labels=["low", "mid", "high"])
-    grouped = pi.Learner.from_formula(
-        "y ~ x + a + b", data, LinearRegression(), groups={"both": ["x", "a"]}
-    ).fit(pi.CrossValidation(5), seed=1, progress=False)
+    grouped = crossed("y ~ x + a + b", data, groups={"both": ["x", "a"]})
     assert grouped.population("both").exog_names == ["x", "a"]
-    learner = pi.Learner.from_formula("kind ~ x + a + g", data, LogisticRegression())
-    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population()
+    found = crossed("kind ~ x + a + g", data, LogisticRegression()).population()
     assert found.exog_names[:4] == ["low: x", "low: a", "low: g[v - u]", "low: g[w - u]"]
     sums = found.params.to_numpy().reshape(3, 4).sum(axis=0)
     assert np.abs(sums).max() < 1e-8  # probabilities add up to 1
     data["big"] = data["y"] > 0
-    two = pi.Learner.from_formula("big ~ x + a", data, LogisticRegression())
-    found = two.fit(pi.CrossValidation(5), seed=1, progress=False).population("x")
+    found = crossed("big ~ x + a", data, LogisticRegression()).population("x")
     assert 0.1 < found.params["x"] < 0.3  # a difference of probabilities per unit
 
 
-def lower(u: Any, h: Any) -> Any:
+def lower(u, h):
     y = u + 1.0
     one = Residuals(Feature("x", ("x",)), y=y, u=u, f=h, h=h, x=h[:, None], v=h[:, None],
                     levels=h[:, None], rows=np.arange(len(u)))  # fmt: skip
@@ -368,7 +361,7 @@ def lower(u: Any, h: Any) -> Any:
     return least, variance(found, None)
 
 
-def test_p_gate_and_limit_never_contradict_and_do_not_depend_on_shrinking() -> None:
+def test_p_gate_and_limit_never_contradict_and_do_not_depend_on_shrinking():
     rng = np.random.default_rng(9)
     for _ in range(500):
         h = rng.normal(size=60) * rng.choice([0.01, 1.0])
@@ -388,13 +381,13 @@ def test_p_gate_and_limit_never_contradict_and_do_not_depend_on_shrinking() -> N
         assert other == pytest.approx(low, abs=1e-10)
 
 
-def test_what_is_never_used_is_said_to_be() -> None:
+def test_what_is_never_used_is_said_to_be():
     least, found = lower(np.random.default_rng(1).normal(size=50), np.zeros(50))
     assert least.value[0] == 0
     assert found.p_values(least.value, np.zeros(1), np.zeros(1), "greater")[0] == 1.0
 
 
-def test_relevance_doubles_the_smaller_p() -> None:
+def test_relevance_doubles_the_smaller_p():
     _, res = fit(300, 10)
     found = res.population()
     joint = found.pvalues
@@ -403,23 +396,21 @@ def test_relevance_doubles_the_smaller_p() -> None:
     assert np.allclose(res.importance(["pfi", "population"]).pvalues["population"], expected)
 
 
-def test_p_relevant_is_a_column_beside_other_importances() -> None:
+def test_p_relevant_is_a_column_beside_other_importances():
     _, res = fit(200, 22)
     several = res.importance(["pfi", "cvim", "population"], ["x", "c"])
-    text = str(several.summary())
     limit = several["population"].conf_int()[0]["x"]
+    text = str(several.summary())
     assert re.search(rf"R²_j +share ≥ +P relevant\n-+\nx +\S+ +{limit:.3f} +<0.001\n", text)
-    order = res.importance(["pfi", "population", "cvim"], ["x", "c"]).summary(notes="none")
-    text = str(order)
-    assert text.index(" PFI ") < text.index(" share ≥ P") < text.index(" CVIM ")
+    order = str(res.importance(["pfi", "population", "cvim"], ["x", "c"]).summary(notes="none"))
+    assert order.index(" PFI ") < order.index(" share ≥ P") < order.index(" CVIM ")
     assert "std err & [0.05 & P relevant" in res.importance("population", "x").to_latex()
 
 
-def test_rows_of_other_columns_are_marked_and_said_to_be_of_one_feature() -> None:
+def test_rows_of_other_columns_are_marked_and_said_to_be_of_one_feature():
     data, _ = fit(200, 1)
     data["y"] = np.exp(0.7 * data["y"])
-    learner = pi.Learner.from_formula("y ~ x + a + b", data, LinearRegression())
-    res = learner.fit(pi.CrossValidation(5), seed=1, progress=False)
+    res = crossed("y ~ x + a + b", data)
     found = res.population(p_adjust="holm")
     skewed = found.importance.row_warnings["skewness"] > 0.4
     marked = skewed & (found.relevance.pvalues < 0.05)
@@ -428,27 +419,26 @@ def test_rows_of_other_columns_are_marked_and_said_to_be_of_one_feature() -> Non
     below = str(found.summary()).split("P relevant")[-1]
     for name, mark in marked.items():
         assert bool(re.search(rf"^{name} [⁰-⁹¹²³]", below, re.MULTILINE)) == mark
-    assert "columns are for one feature each" in " ".join(str(found.summary()).split())
+    assert "columns are for one feature each" in words_of(found)
 
 
-def test_trees_find_an_interaction_that_slopes_do_not() -> None:
+def test_trees_find_an_interaction_that_slopes_do_not():
     rng, n = np.random.default_rng(11), 600
     a, b = rng.normal(size=(2, n))
     data = pd.DataFrame({"a": a, "b": b, "y": a * b + rng.normal(size=n)})
-    learner = pi.Learner.from_formula("y ~ a + b", data, HistGradientBoostingRegressor())
-    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population()
+    found = crossed("y ~ a + b", data, HistGradientBoostingRegressor()).population()
     assert found.pvalues.min() > 0.01
     assert found.relevance.pvalues.max() < 1e-4
     assert (found.importance.conf_int()[0] > 0.05).all()
 
 
-def test_a_shortcut_is_used_beyond_what_is_there() -> None:
+def test_a_shortcut_is_used_beyond_what_is_there():
     rng, n = np.random.default_rng(12), 500
     x = rng.normal(size=n)
     data = pd.DataFrame({"x": x, "null": 0.9 * x + 0.19**0.5 * rng.normal(size=n)})
     data["y"] = 2 * x + rng.normal(size=n)
-    learner = pi.Learner.from_formula("y ~ x + null", data, HistGradientBoostingRegressor())
-    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).compare_targets("null")
+    res = crossed("y ~ x + null", data, HistGradientBoostingRegressor())
+    found = res.compare_targets("null")
     used, there, beyond = found.params
     assert beyond == pytest.approx(used - there)
     assert beyond > 5 * found.bse["null, beyond"] > 0
@@ -462,25 +452,21 @@ def square(n: int, seed: int) -> pd.DataFrame:
     return data.assign(y=1.5 * a**2 + b + error)
 
 
-def test_what_is_left_to_learn_is_seen() -> None:
+def test_what_is_left_to_learn_is_seen():
     """Both regressions are linear, and wrong: P misfit is small for y and x, and a note says so."""
-    learner = pi.Learner.from_formula("y ~ .", square(500, 13), LinearRegression())
-    res = learner.fit(pi.CrossValidation(5), seed=1, progress=False)
-    wrong = res.population("null", sampler=LINEAR, others="learner")
-    left = {one.estimand.words.label: one.pvalues["null"] for one in wrong.diagnostics}
-    assert max(left["misfit of x"], left["misfit of y"]) < 1e-6
-    assert wrong.pvalues["null"] < 1e-6
-    text = str(wrong.summary())
-    assert "more of the feature (null)" in " ".join(text.split())
-    assert "more of the response (null)" in " ".join(text.split())
-    right = res.population("null")
-    left = {one.estimand.words.label: one.pvalues["null"] for one in right.diagnostics}
-    assert min(left["misfit of x"], left["misfit of y"]) > 0.01
-    assert right.pvalues["null"] > 0.01
-    assert "which predicts better than the learner" in " ".join(str(right.summary()).split())
+    res = crossed("y ~ .", square(500, 13))
+    wrong, right = res.population("null", sampler=LINEAR, others="learner"), res.population("null")
+    for found, seen in ((wrong, True), (right, False)):
+        left = {one.estimand.words.label: one.pvalues["null"] for one in found.diagnostics}
+        for p in (left["misfit of x"], left["misfit of y"], found.pvalues["null"]):
+            assert p < 1e-6 if seen else p > 0.01
+    text = words_of(wrong)
+    assert "more of the feature (null)" in text
+    assert "more of the response (null)" in text
+    assert "which predicts better than the learner" in words_of(right)
 
 
-def test_a_learner_that_is_not_beaten_learns_the_response() -> None:
+def test_a_learner_that_is_not_beaten_learns_the_response():
     _, res = fit(300, 14)
     assert res.population("x", sampler=LINEAR).context.engine.name == "refits without features"
     found = res.population("x", others="default")
@@ -488,29 +474,27 @@ def test_a_learner_that_is_not_beaten_learns_the_response() -> None:
     assert abs(found.params["x"] - res.population("x").params["x"]) < found.bse["x"]
 
 
-def test_little_overlap_and_no_fit_are_said() -> None:
+def test_little_overlap_and_no_fit_are_said():
     rng, n = np.random.default_rng(15), 200
     z = rng.normal(size=n)
     data = pd.DataFrame({"x": z + 0.2 * rng.normal(size=n), "z": z, "y": rng.normal(size=n)})
-    learner = pi.Learner.from_formula("y ~ .", data, HistGradientBoostingRegressor())
-    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population(others="learner")
-    text = " ".join(str(found.summary()).split())
+    found = crossed("y ~ .", data, HistGradientBoostingRegressor()).population(others="learner")
+    text = words_of(found)
     assert "R²_j above 0.8 (x, z)" in text
     assert "R²_y not above 0 (x, z)" in text
 
 
-def test_one_feature_alone_and_few_clusters() -> None:
+def test_one_feature_alone_and_few_clusters():
     data, _ = fit(100, 16)
     data["id"] = np.arange(100) // 25
-    learner = pi.Learner.from_formula("y ~ x", data, LinearRegression())
-    found = learner.fit(pi.CrossValidation(4, cluster="id"), seed=1, progress=False).population()
+    found = crossed("y ~ x", data, plan=pi.CrossValidation(4, cluster="id")).population()
     assert found.df_resid == 3
     slope = np.polyfit(data["x"], data["y"], 1)[0]
     assert found.params["x"] == pytest.approx(slope, abs=0.1)
 
 
-def test_files_keep_it(tmp_path: Any) -> None:
-    _, res = fit(100, 17, pi.HalfSampling(2, pairs=5))
+def test_files_keep_it(tmp_path):
+    _, res = fit(100, 17, plan=pi.HalfSampling(2, pairs=5))
     found = res.population("x")
     res.save(tmp_path / "fit.pyinterp")
     found.save(tmp_path / "table.pyinterp")
@@ -522,12 +506,11 @@ def test_files_keep_it(tmp_path: Any) -> None:
         assert again.relevance.pvalues.equals(found.relevance.pvalues)
 
 
-def test_units_and_order_of_rows() -> None:
+def test_units_and_order_of_rows():
     """y times 3 and x over 2: slopes times 6, shares and P as they are, targets times 9."""
     data, res = fit(200, 18)
     other = data.assign(y=3 * data["y"] + 1, x=data["x"] / 2 - 5)
-    again = pi.Learner.from_formula("y ~ x + a + b + c", other, LinearRegression())
-    again = again.fit(pi.CrossValidation(5), seed=1, progress=False)
+    again = crossed("y ~ x + a + b + c", other)
     one, two = (each.population("x", sampler=LINEAR) for each in (res, again))
     assert two.params["x"] == pytest.approx(6 * one.params["x"])
     assert two.bse["x"] == pytest.approx(6 * one.bse["x"])
@@ -538,7 +521,7 @@ def test_units_and_order_of_rows() -> None:
     assert second == pytest.approx(9 * first)
 
 
-def test_a_value_of_a_share_is_tested_by_its_limit() -> None:
+def test_a_value_of_a_share_is_tested_by_its_limit():
     _, res = fit(300, 19)
     found = res.population("x", sampler=LINEAR)
     low = float(found.importance.conf_int()[0]["x"])
@@ -548,32 +531,30 @@ def test_a_value_of_a_share_is_tested_by_its_limit() -> None:
         assert p[2] > 0.999
 
 
-def test_few_rows_with_most_of_the_variation_are_marked() -> None:
+def test_few_rows_with_most_of_the_variation_are_marked():
     """HC0 is too small then: with the true means a null was rejected in .14 of 2,000 rows."""
     rng, n = np.random.default_rng(24), 300
     data = pd.DataFrame({"x": rng.lognormal(0, 2, n), "a": rng.normal(size=n)})
     data["y"] = 0.1 * data["x"] + data["a"] + rng.normal(size=n)
-    learner = pi.Learner.from_formula("y ~ x + a", data, LinearRegression())
-    found = learner.fit(pi.CrossValidation(5), seed=1, progress=False).population(sampler=LINEAR)
+    found = crossed("y ~ x + a", data).population(sampler=LINEAR)
     assert found.row_warnings["skewness"]["x"] > 0.4 > found.row_warnings["skewness"]["a"]
     assert "Few rows decide x" in str(found.summary())
 
 
-def test_short_notes_say_what_it_needs() -> None:
+def test_short_notes_say_what_it_needs():
     _, res = fit(100, 21)
     found = res.population("x")
     for part in (found, found.importance, found.relevance, res.compare_targets("x")):
-        assert "right to first order" in " ".join(str(part.summary()).split())
+        assert "right to first order" in words_of(part)
 
 
-def test_a_learner_with_an_offset_learns_the_response() -> None:
+def test_a_learner_with_an_offset_learns_the_response():
     """The default learner does not take it: a null that the exposure depends on would matter."""
     rng, n = np.random.default_rng(25), 400
     x, a = rng.normal(size=(2, n))
     data = pd.DataFrame({"x": x, "a": a, "t": np.exp(0.3 * x)})
     data["y"] = rng.poisson(data["t"] * (1 + a**2))
-    learner = pi.Learner.from_formula("y ~ x + a", data, PoissonRegressor(), exposure="t")
-    res = learner.fit(pi.CrossValidation(5), seed=1, progress=False)
+    res = crossed("y ~ x + a", data, PoissonRegressor(), exposure="t")
     assert res.population("x").estimand.leave_out == {"x": ("x",)}
     with pytest.raises(OptionError, match="takes no offset or exposure"):
         res.population("x", others="default")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import statsmodels.api as sm
+from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 from sklearn.cross_decomposition import PLSRegression
@@ -26,58 +25,53 @@ NUMBERS = X @ [1.0, 2.0, 0.0]
 LABELS = np.where(NUMBERS > 1, "high", np.where(NUMBERS < -1, "low", "mid"))
 
 
-def test_a_regressor_predicts_means() -> None:
-    model = LinearRegression().fit(X, NUMBERS)
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearRegression().fit(X, NUMBERS),
+        PLSRegression(1).fit(X, NUMBERS[:, None]),  # one column of means
+        sm.OLS(NUMBERS, X).fit(),
+    ],
+)
+def test_a_regressor_predicts_means(model):
     predictor = Predictor.of(model)
     assert (predictor.kind, predictor.classes) == ("mean", None)
-    np.testing.assert_array_equal(predictor(X), model.predict(X))
+    assert_array_equal(predictor(X), np.ravel(model.predict(X)))
 
 
-def test_one_column_of_means_is_flattened() -> None:
-    predictor = Predictor.of(PLSRegression(1).fit(X, NUMBERS[:, None]))
-    assert predictor(X).shape == (40,)
-
-
-def test_a_classifier_predicts_probabilities_in_the_wanted_order() -> None:
+def test_a_classifier_predicts_probabilities_in_the_wanted_order():
     model = LogisticRegression().fit(X, LABELS)
-    np.testing.assert_array_equal(Predictor.of(model)(X), model.predict_proba(X))
+    assert_array_equal(Predictor.of(model)(X), model.predict_proba(X))
     predictor = Predictor.of(model, ("low", "mid", "none", "high"))
     assert predictor.kind == "probability"
     low, mid, none, high = predictor(X).T
-    np.testing.assert_array_equal(np.column_stack([high, low, mid]), model.predict_proba(X))
+    assert_array_equal(np.column_stack([high, low, mid]), model.predict_proba(X))
     assert (none == 0).all()
 
 
-def test_a_classifier_without_probabilities_indicates_its_labels() -> None:
+def test_a_classifier_without_probabilities_indicates_its_labels():
     model = LinearSVC().fit(X, LABELS)
     predictor = Predictor.of(model, ("low", "mid", "high"))
     assert predictor.kind == "label"
     assert predictor(X).sum() == 40
     chosen = np.array(["low", "mid", "high"])[predictor(X).argmax(axis=1)]
-    np.testing.assert_array_equal(chosen, model.predict(X))
+    assert_array_equal(chosen, model.predict(X))
 
 
-def test_classes_are_plain_values() -> None:
+def test_classes_are_plain_values():
     classes = Predictor.of(LogisticRegression().fit(X, NUMBERS > 0)).classes
     assert classes is not None
     assert [type(c) for c in classes] == [bool, bool]
 
 
-def test_a_function_predicts_means_or_probabilities() -> None:
-    np.testing.assert_array_equal(Predictor.of(lambda rows: rows[:, 0])(X), X[:, 0])
+def test_a_function_predicts_means_or_probabilities():
+    assert_array_equal(Predictor.of(lambda rows: rows[:, 0])(X), X[:, 0])
     second = Predictor.of(lambda rows: (rows[:, 0] > 0) * 0.25, ("no", "yes"))
     assert second.kind == "probability"
     yes = (X[:, 0] > 0) * 0.25
-    np.testing.assert_array_equal(second(X), np.column_stack([1 - yes, yes]))
+    assert_array_equal(second(X), np.column_stack([1 - yes, yes]))
     three = Predictor.of(LogisticRegression().fit(X, LABELS).predict_proba, ("high", "low", "mid"))
     assert three(X).shape == (40, 3)
-
-
-def test_statsmodels_results_are_predictors() -> None:
-    results = sm.OLS(NUMBERS, X).fit()
-    predictor = Predictor.of(results)
-    assert learner_name(results) == "OLS"
-    np.testing.assert_allclose(predictor(X), results.predict(X))
 
 
 @pytest.mark.parametrize(
@@ -101,27 +95,14 @@ def test_statsmodels_results_are_predictors() -> None:
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
-def test_predictions_of_the_wrong_form_are_a_clear_error(
-    function: Any, classes: Any, message: str
-) -> None:
+def test_predictions_of_the_wrong_form_are_a_clear_error(function, classes, message: str):
     with pytest.raises(PredictionError, match=message):
         Predictor.of(function, classes)(X)
 
 
-def test_a_class_that_is_not_wanted_is_an_error() -> None:
-    with pytest.raises(PredictionError, match=r"predicts class .*mid.*, which is not among"):
-        Predictor.of(LogisticRegression().fit(X, LABELS), ("low", "high"))
-
-
-@pytest.mark.parametrize("thing", [object(), 3, "model", StandardScaler()])
-def test_something_that_does_not_predict_is_an_error(thing: Any) -> None:
-    with pytest.raises(PredictionError, match="An estimator must have a `predict` method"):
-        Predictor.of(thing)
-
-
 class NoParams:
-    def fit(self, X: Any, y: Any) -> None: ...
-    def predict(self, X: Any) -> None: ...
+    def fit(self, X, y): ...
+    def predict(self, X): ...
 
 
 @pytest.mark.parametrize(
@@ -146,16 +127,32 @@ class NoParams:
         ),
     ],
 )
-def test_what_can_not_be_trained_is_no_estimator(
-    estimator: Any, error: type[Exception], message: str
-) -> None:
+def test_what_can_not_be_trained_is_no_estimator(estimator, error: type[Exception], message: str):
     with pytest.raises(error, match=message):
         check_estimator(estimator)
     with pytest.raises(error, match=message):
         pi.Learner(NUMBERS, X, estimator)
 
 
-def test_who_is_a_classifier() -> None:
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        *(
+            (lambda thing=thing: Predictor.of(thing), "An estimator must have a `predict` method")
+            for thing in (object(), 3, "model", StandardScaler())
+        ),
+        (
+            lambda: Predictor.of(LogisticRegression().fit(X, LABELS), ("low", "high")),
+            r"predicts class .*mid.*, which is not among",
+        ),
+    ],
+)
+def test_what_does_not_predict_is_an_error(make, message: str):
+    with pytest.raises(PredictionError, match=message):
+        make()
+
+
+def test_who_is_a_classifier():
     assert is_classifier(RandomForestClassifier())
     assert is_classifier(make_pipeline(StandardScaler(), SVC()))
     assert not is_classifier(LinearRegression())
@@ -163,12 +160,14 @@ def test_who_is_a_classifier() -> None:
     assert not is_classifier(lambda rows: rows)
 
 
-def test_names() -> None:
+def test_names():
     class Own(BaseEstimator):
         pass
 
-    assert learner_name(make_pipeline(StandardScaler(), LinearRegression())) == (
-        "Pipeline(LinearRegression)"
-    )
-    assert learner_name(Own()) == "Own"
-    assert learner_name(np.sin) == "sin"
+    for named, name in (
+        (make_pipeline(StandardScaler(), LinearRegression()), "Pipeline(LinearRegression)"),
+        (Own(), "Own"),
+        (np.sin, "sin"),
+        (sm.OLS(NUMBERS, X).fit(), "OLS"),
+    ):
+        assert learner_name(named) == name

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -20,18 +20,14 @@ from test_square import reference
 import pyinterp as pi
 from pyinterp.inference import SquareVariance
 
-NUMBERS: tuple[Callable[[], Any], ...] = (
+NUMBERS = (
     LinearRegression,
     lambda: Ridge(30.0),
     lambda: DecisionTreeRegressor(min_samples_leaf=6),
     lambda: RandomForestRegressor(4),
     lambda: KNeighborsRegressor(5),
 )
-CLASSES: tuple[Callable[[], Any], ...] = (
-    LogisticRegression,
-    GaussianNB,
-    lambda: DecisionTreeClassifier(min_samples_leaf=8),
-)
+CLASSES = (LogisticRegression, GaussianNB, lambda: DecisionTreeClassifier(min_samples_leaf=8))
 MEASURES = ("pfi", "ratio", "absolute", "cvim", "loco")
 LEVELS = (0.2, 0.05, 0.001)
 AGREE = 1e-6
@@ -48,7 +44,7 @@ def random_table(seed: int) -> pi.EstimandResults:
     data["y"] = np.where(score > 0, "yes", "no") if classes else score * 10 ** rng.uniform(-3, 3)
     estimator = rng.choice(np.array(CLASSES if classes else NUMBERS, dtype=object))()
     plan = pi.HalfSampling(int(rng.integers(3, 16)), pairs=int(rng.integers(5, 16)))
-    results = pi.Learner.from_formula("y ~ .", data, estimator).fit(plan, seed=seed)
+    results = fit_of("y ~ .", data, estimator, plan, seed=seed)
     measure = str(rng.choice(MEASURES if not classes else MEASURES[:2]))
     if measure in ("cvim", "loco"):
         return getattr(results, measure)()
@@ -63,7 +59,7 @@ def random_table(seed: int) -> pi.EstimandResults:
         pytest.param(range(1000, 1200), id="full", marks=pytest.mark.torture),
     ],
 )
-def test_rows_recompute_from_what_is_printed(tables: range) -> None:
+def test_rows_recompute_from_what_is_printed(tables: range):
     rows, harmful, without = 0, 0, 0
     for seed in tables:
         with warnings.catch_warnings():
@@ -105,10 +101,10 @@ def learner_that_is_harmed(seed: int) -> pi.EstimandResults:
     data = pd.DataFrame(z[:, None] + 0.25 * rng.normal(size=(400, 5)))
     data.columns = [f"x{j}" for j in range(5)]
     data["y"] = np.where(event, "yes", "no")
-    return pi.Learner.from_formula("y ~ .", data, GaussianNB()).fit(seed=seed).pfi()
+    return fit_of("y ~ .", data, GaussianNB(), seed=seed).pfi()
 
 
-def test_harm_is_shown_as_well_as_help() -> None:
+def test_harm_is_shown_as_well_as_help():
     found = pd.concat([learner_that_is_harmed(seed).summary_frame() for seed in range(4)])
     # The truth is within four standard errors of a mean of 20 rows, of 4 data sets.
     assert found["estimate"].mean() == pytest.approx(-0.095, abs=4 * 0.03 / np.sqrt(4))
@@ -116,7 +112,7 @@ def test_harm_is_shown_as_well_as_help() -> None:
     # 90% of rows is asked for; of 20 rows at most 4 standard errors below.
     harmful = (found["conf_high"] < 0).mean()
     assert harmful >= 0.9 - 4 * np.sqrt(0.9 * 0.1 / 20)
-    np.testing.assert_array_equal(found["conf_high"] < 0, found["p_value"] < 0.05)
+    assert_array_equal(found["conf_high"] < 0, found["p_value"] < 0.05)
     assert (found.loc[found["conf_high"] < 0, "statistic"] < -2).all()
     covered = ((found["conf_low"] < -0.095) & (found["conf_high"] > -0.095)).mean()
     assert covered >= 0.93 - 4 * np.sqrt(0.93 * 0.07 / 4)
@@ -128,14 +124,12 @@ def fitted() -> pi.LearnerResults:
     data = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
     data["y"] = data["a"] + 0.3 * data["b"] + rng.normal(size=120)
     tree = DecisionTreeRegressor(min_samples_leaf=8, random_state=0)
-    return pi.Learner.from_formula("y ~ .", data, tree).fit(seed=2)
+    return fit_of("y ~ .", data, tree, seed=2)
 
 
 @pytest.mark.parametrize("relation", ["difference", "ratio"])
 @pytest.mark.parametrize("side", ["two-sided", "greater", "less"])
-def test_tests_and_intervals_of_a_table_are_dual(
-    fitted: pi.LearnerResults, side: Any, relation: Any
-) -> None:
+def test_tests_and_intervals_of_a_table_are_dual(fitted: pi.LearnerResults, side, relation):
     """At every level and null value, through what users call; the null value too."""
     pfi = fitted.pfi(alternative=side, relation=relation)
     rng = np.random.default_rng(6)
@@ -143,17 +137,17 @@ def test_tests_and_intervals_of_a_table_are_dual(
         limits = pfi.conf_int(alpha)
         rejected = (pfi.pvalues < alpha).to_numpy()
         outside = (limits[0] > pfi.null) | (limits[1] < pfi.null)
-        np.testing.assert_array_equal(rejected, outside)
+        assert_array_equal(rejected, outside)
         for name in pfi.params.index:
             nulls = pfi.params[name] + pfi.bse[name] * rng.normal(scale=3, size=4)
             nulls = np.maximum(nulls, pfi.estimand.parameter.range[0] + 0.01)  # no ratio is below 0
             tested = pfi.t_test(", ".join(f"{name} = {h!r}" for h in nulls.tolist()))
             low, high = limits.loc[name]
             inside = (low <= nulls) & (nulls <= high)
-            np.testing.assert_array_equal(np.asarray(tested.pvalue) >= alpha, inside)
+            assert_array_equal(np.asarray(tested.pvalue) >= alpha, inside)
 
 
-def test_the_error_of_the_printed_standard_error_is_that_between_seeds() -> None:
+def test_the_error_of_the_printed_standard_error_is_that_between_seeds():
     """One data set, 24 seeds: the standard deviation of the standard error is as reported.
 
     It has a standard error of 15% over 24 seeds; the report is by the delta method, from 15 pairs.
@@ -162,17 +156,16 @@ def test_the_error_of_the_printed_standard_error_is_that_between_seeds() -> None
     rng = np.random.default_rng(9)
     data = pd.DataFrame(rng.normal(size=(100, 2)), columns=["a", "b"])
     data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=100)
-    learner = pi.Learner.from_formula("y ~ a + b", data, LinearRegression())
-    results = [learner.fit(seed=seed) for seed in range(24)]
-    types: tuple[Any, ...] = ("half-sample", "half-sample-t")
+    results = [fit_of("y ~ a + b", data, LinearRegression(), seed=seed) for seed in range(24)]
+    types = ("half-sample", "half-sample-t")
     for cov_type in types:
         frames = [one.pfi(cov_type=cov_type).summary_frame() for one in results]
         errors = np.array([frame["std_error"] for frame in frames])
         reported = np.array([frame["std_error_mcse"] for frame in frames])
         scatter = errors.std(axis=0, ddof=1)
-        np.testing.assert_allclose(scatter, np.sqrt((reported**2).mean(axis=0)), rtol=0.6)
+        assert_allclose(scatter, np.sqrt((reported**2).mean(axis=0)), rtol=0.6)
         assert (reported < errors / 2).all()
 
 
-def test_other_plans_do_not_know_that_error(fitted: pi.LearnerResults) -> None:
+def test_other_plans_do_not_know_that_error(fitted: pi.LearnerResults):
     assert fitted.pfi(cov_type="corrected").summary_frame()["std_error_mcse"].isna().all()

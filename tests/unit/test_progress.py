@@ -27,7 +27,7 @@ def learner(data: pd.DataFrame) -> pi.Learner:
     return pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
 
 
-def test_lines_of_a_log_say_what_is_left(monkeypatch, caplog) -> None:
+def test_lines_of_a_log_say_what_is_left(monkeypatch, caplog):
     """A clock of 7 seconds a job: lines after 14, 28, ... seconds, and at the end."""
     clock = iter(range(0, 7000, 7))
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
@@ -43,7 +43,7 @@ def test_lines_of_a_log_say_what_is_left(monkeypatch, caplog) -> None:
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0, "0:00"), (59.6, "1:00"), (3599, "59:59"), (3723, "1:02:03")]
 )
-def test_times_are_read_as_on_a_clock(seconds: float, text: str) -> None:
+def test_times_are_read_as_on_a_clock(seconds: float, text: str):
     assert progress.clock(seconds) == text
 
 
@@ -56,9 +56,7 @@ def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return terminal
 
 
-def test_a_log_belongs_to_the_call_that_asked_for_it(
-    monkeypatch, learner: pi.Learner, caplog
-) -> None:
+def test_a_log_belongs_to_the_call_that_asked_for_it(monkeypatch, learner: pi.Learner, caplog):
     """A clock of 2 seconds a look."""
     clock = iter(range(0, 7000, 2))
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
@@ -70,7 +68,7 @@ def test_a_log_belongs_to_the_call_that_asked_for_it(
     assert text == ["Refits: 3 of 3 fits in 0:06", "PD: 3 of 3 fits in 0:06"]
 
 
-def test_short_work_writes_no_lines(monkeypatch, learner: pi.Learner, caplog) -> None:
+def test_short_work_writes_no_lines(monkeypatch, learner: pi.Learner, caplog):
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: 0.0))
     with caplog.at_level(logging.INFO, "pyinterp"):
         learner.fit(pi.Bootstrap(3), seed=1, progress="log")
@@ -78,14 +76,14 @@ def test_short_work_writes_no_lines(monkeypatch, learner: pi.Learner, caplog) ->
 
 
 @pytest.mark.parametrize(("option", "seen"), [(True, True), (False, False)])
-def test_bars_on_a_terminal(monkeypatch, learner: pi.Learner, option: bool, seen: bool) -> None:
+def test_bars_on_a_terminal(monkeypatch, learner: pi.Learner, option: bool, seen: bool):
     shown = terminal_of(monkeypatch)
     learner.fit(pi.Bootstrap(3), seed=1, progress=option)
     assert ("Refits: 100%" in shown.getvalue()) == seen
     assert ("3/3" in shown.getvalue()) == seen
 
 
-def test_work_of_two_seconds_is_shown(monkeypatch, learner: pi.Learner) -> None:
+def test_work_of_two_seconds_is_shown(monkeypatch, learner: pi.Learner):
     assert progress.DELAY == 2.0
     shown = terminal_of(monkeypatch)
     monkeypatch.setattr(progress, "DELAY", 1e9)
@@ -93,7 +91,7 @@ def test_work_of_two_seconds_is_shown(monkeypatch, learner: pi.Learner) -> None:
     assert shown.getvalue() == ""
 
 
-def test_a_bar_belongs_to_the_call_that_asked_for_it(monkeypatch, learner: pi.Learner) -> None:
+def test_a_bar_belongs_to_the_call_that_asked_for_it(monkeypatch, learner: pi.Learner):
     shown = terminal_of(monkeypatch)
     results = learner.fit(pi.Bootstrap(3), seed=1)
     after_fit = shown.getvalue()
@@ -120,7 +118,7 @@ def test_a_bar_belongs_to_the_call_that_asked_for_it(monkeypatch, learner: pi.Le
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_bars_close_whatever_ends_the_work(monkeypatch, error) -> None:
+def test_bars_close_whatever_ends_the_work(monkeypatch, error):
     shown = terminal_of(monkeypatch)
 
     def jobs():
@@ -131,7 +129,7 @@ def test_bars_close_whatever_ends_the_work(monkeypatch, error) -> None:
     kind = progress._bar()
 
     class Bar(kind):  # type: ignore[misc, valid-type]
-        def __init__(self, **options) -> None:
+        def __init__(self, **options):
             super().__init__(**options)
             bars.append(self)
 
@@ -143,12 +141,12 @@ def test_bars_close_whatever_ends_the_work(monkeypatch, error) -> None:
     assert shown.getvalue().endswith("\n")
 
 
-def test_no_bars_elsewhere(capsys, learner: pi.Learner) -> None:
+def test_no_bars_elsewhere(capsys, learner: pi.Learner):
     learner.fit(pi.Bootstrap(3), seed=1, progress=True)
     assert capsys.readouterr().err == ""
 
 
-def test_notebooks_show_bars_unless_the_environment_says_no(monkeypatch) -> None:
+def test_notebooks_show_bars_unless_the_environment_says_no(monkeypatch):
     monkeypatch.delenv("TQDM_DISABLE", raising=False)
     monkeypatch.delattr(builtins, "get_ipython", raising=False)  # what other tests left
     assert progress._no_bars() is None
@@ -159,7 +157,7 @@ def test_notebooks_show_bars_unless_the_environment_says_no(monkeypatch) -> None
     assert progress._no_bars() is True
 
 
-def test_other_values_are_refused(learner: pi.Learner) -> None:
+def test_other_values_are_refused(learner: pi.Learner):
     with pytest.raises(OptionError, match='`progress` must be True, False or "log", not 1'):
         learner.fit(pi.Bootstrap(3), seed=1, progress=1)
     with pytest.raises(OptionError, match="`progress` must be"):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
+from numpy.testing import assert_array_equal
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -67,28 +68,28 @@ AS_IN_PANDAS = [
 
 
 @pytest.mark.parametrize("query", AS_IN_PANDAS)
-def test_queries_name_the_rows_of_pandas(query: str) -> None:
+def test_queries_name_the_rows_of_pandas(query: str):
     if query.startswith("`it's`") and pd.__version__ < "3":
         pytest.skip("pandas 2 can't read apostrophes in names")
     expected = DATA.eval(query.strip(), engine="python")
-    np.testing.assert_array_equal(evaluate(query, DATA, "rows"), expected)
+    assert_array_equal(evaluate(query, DATA, "rows"), expected)
     assert bool(expected.any()) or query.startswith("c")
 
 
-def test_names_in_quotes_are_columns_as_in_formulas() -> None:
+def test_names_in_quotes_are_columns_as_in_formulas():
     found = evaluate("Q('odd name') > 3", DATA, "rows")
-    np.testing.assert_array_equal(found, np.arange(N) > 3)
+    assert_array_equal(found, np.arange(N) > 3)
 
 
-def test_columns_whose_names_python_reads_alike_are_told_apart() -> None:
+def test_columns_whose_names_python_reads_alike_are_told_apart():
     frame = pd.DataFrame({"µ": [1, 2], "μ": [2, 1]})
     for name in frame:
-        np.testing.assert_array_equal(evaluate(f"{name} > 1", frame, "rows"), frame[name] > 1)
+        assert_array_equal(evaluate(f"{name} > 1", frame, "rows"), frame[name] > 1)
 
 
-def test_whole_numbers_neither_overflow_nor_grow() -> None:
+def test_whole_numbers_neither_overflow_nor_grow():
     frame = pd.DataFrame({"k": np.array([2, 2**62])})
-    np.testing.assert_array_equal(evaluate("k * 4 > 100", frame, "rows"), [False, True])
+    assert_array_equal(evaluate("k * 4 > 100", frame, "rows"), [False, True])
     with pytest.raises(OptionError, match="OverflowError"):
         evaluate("k > 9**9**9**9", frame, "rows")
 
@@ -117,7 +118,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("query", WRONG)
-def test_other_queries_are_refused_with_the_reason(query: str) -> None:
+def test_other_queries_are_refused_with_the_reason(query: str):
     with pytest.raises(OptionError, match=r"`rows` must be a query of columns") as caught:
         evaluate(query, DATA, "rows")
     assert WRONG[query] in str(caught.value)
@@ -163,7 +164,7 @@ PLACES = [
 ]
 
 
-def test_hostile_queries_are_refused_and_write_nothing(tmp_path: Path) -> None:
+def test_hostile_queries_are_refused_and_write_nothing(tmp_path: Path):
     queries = [place.format(harm) for place, harm in product(PLACES, HARM)]
     assert len(queries) > 200
     for query in queries:
@@ -175,7 +176,7 @@ def test_hostile_queries_are_refused_and_write_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", HARM[:10])
-def test_hostile_rows_of_results_are_refused(harm: str, tmp_path: Path) -> None:
+def test_hostile_rows_of_results_are_refused(harm: str, tmp_path: Path):
     model = pi.FittedModel(LinearRegression().fit(DATA[["x"]], DATA["y"]), DATA[["x"]], DATA["y"])
     with pytest.raises(OptionError, match="`rows` must be a query"):
         model.pfi(rows=f"(x > 0) & ({harm.replace('{file}', f'{tmp_path}/f')} != 1)")
@@ -191,7 +192,7 @@ WORDS = [
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=10))
-def test_words_at_random_give_values_or_the_sentence(words: list[str]) -> None:
+def test_words_at_random_give_values_or_the_sentence(words: list[str]):
     try:
         found = evaluate("".join(words), DATA, "rows")
     except OptionError as error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.linear_model import LinearRegression
 
@@ -16,16 +18,16 @@ DRAWS = 100_000
 ERROR = 4 * 0.5 / DRAWS**0.5  # four Monte Carlo errors
 
 
-def test_two_terms_have_the_closed_form() -> None:
+def test_two_terms_have_the_closed_form():
     cov = np.array([[2.0, 0.5], [0.5, 1.0]])
     shares, exact = rank_probabilities(np.array([1.0, 0.3]), cov, 7, draws=10, seed=0)
     assert exact
     assert shares[0, 0] == pytest.approx(stats.t.cdf(0.7 / np.sqrt(2.0), 7), rel=1e-12)
-    np.testing.assert_allclose(shares.sum(axis=0), 1)
+    assert_allclose(shares.sum(axis=0), 1)
 
 
 @pytest.mark.parametrize("df", [5.0, np.inf])
-def test_a_third_term_far_away_changes_nothing(df: float) -> None:
+def test_a_third_term_far_away_changes_nothing(df: float):
     cov = np.array([[2.0, 0.5, 0], [0.5, 1.0, 0], [0, 0, 1e-8]])
     shares, exact = rank_probabilities(np.array([1.0, 0.3, -1e4]), cov, df, draws=DRAWS, seed=0)
     assert not exact
@@ -34,15 +36,15 @@ def test_a_third_term_far_away_changes_nothing(df: float) -> None:
 
 
 @pytest.mark.parametrize("cov", [np.eye(3), np.eye(3) + 2, np.zeros((3, 3))])
-def test_terms_that_are_alike_have_every_rank_alike(cov: np.ndarray) -> None:
+def test_terms_that_are_alike_have_every_rank_alike(cov: np.ndarray):
     shares, _ = rank_probabilities(np.zeros(3), cov, 15, draws=DRAWS, seed=1)
     tolerance = ERROR if cov.any() else 0.15  # ties take turns by chunks of draws
-    np.testing.assert_allclose(shares, 1 / 3, atol=tolerance)
-    np.testing.assert_allclose(shares.sum(axis=0), 1)
-    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert_allclose(shares, 1 / 3, atol=tolerance)
+    assert_allclose(shares.sum(axis=0), 1)
+    assert_allclose(shares.sum(axis=1), 1)
 
 
-def test_ranks_do_not_depend_on_last_bits() -> None:
+def test_ranks_do_not_depend_on_last_bits():
     """Eigenvectors of equal eigenvalues turn with them; the draws must not."""
     noise = np.random.default_rng(0).normal(size=(4, 4))
     values = np.array([1.0, 1.2, 0.9, 1.1])
@@ -51,13 +53,12 @@ def test_ranks_do_not_depend_on_last_bits() -> None:
             rank_probabilities(values, each, 10.0, draws=10_000, seed=1)[0]
             for each in (cov, cov + 1e-15 * (noise + noise.T))
         )
-        np.testing.assert_array_equal(one, two)
+        assert_array_equal(one, two)
 
 
-def test_results_have_ranks_with_table_and_plot() -> None:
+def test_results_have_ranks_with_table_and_plot():
     data = pi.datasets.load_diabetes()
-    learner = pi.Learner.from_formula("progression ~ bmi + bp + s5 + age", data, LinearRegression())
-    res = learner.fit(seed=1, resampling=pi.Subsampling(5), progress=False)
+    res = fit_of("progression ~ bmi + bp + s5 + age", data, LinearRegression(), pi.Subsampling(5))
     ranks = res.pfi().ranks()
     assert isinstance(ranks.probabilities, pd.DataFrame)
     assert ranks.expected_ranks.is_monotonic_increasing
@@ -78,7 +79,7 @@ def test_results_have_ranks_with_table_and_plot() -> None:
         res.pfi().ranks(draws=0)
 
 
-def test_terms_without_errors_have_no_ranks() -> None:
+def test_terms_without_errors_have_no_ranks():
     data = pi.datasets.load_diabetes()[["bmi", "bp", "progression"]]
     model = LinearRegression().fit(data[["bmi", "bp"]], data["progression"])
     native = pi.FittedModel(model, data[["bmi", "bp"]], data["progression"]).native_importance()
@@ -86,12 +87,10 @@ def test_terms_without_errors_have_no_ranks() -> None:
         native.ranks()
 
 
-def test_the_best_of_two_learners_has_the_p_value_of_their_difference() -> None:
+def test_the_best_of_two_learners_has_the_p_value_of_their_difference():
     data = pi.datasets.load_diabetes()
     fits = {
-        name: pi.Learner.from_formula(f"progression ~ {formula}", data, LinearRegression()).fit(
-            seed=1, resampling=pi.Subsampling(5), progress=False
-        )
+        name: fit_of(f"progression ~ {formula}", data, LinearRegression(), pi.Subsampling(5))
         for name, formula in {"small": "age", "big": "bmi + bp + s5", "one": "s5"}.items()
     }
     two = pi.compare({name: fits[name] for name in ("one", "big")})
@@ -106,9 +105,7 @@ def test_the_best_of_two_learners_has_the_p_value_of_their_difference() -> None:
     every.append(pi.compare(fits, pairs="all").ranks())
     for ranks in every:  # whatever differences are shown
         assert list(ranks.probabilities.index) == ["big", "one", "small"]
-        np.testing.assert_allclose(
-            ranks.probabilities, every[0].probabilities.to_numpy(), atol=2 * ERROR
-        )
+        assert_allclose(ranks.probabilities, every[0].probabilities.to_numpy(), atol=2 * ERROR)
     by_metric = pi.compare(fits, metric="r2").ranks()  # of which larger values are better
     assert by_metric.probabilities.index[0] == "big"
     text = str(by_metric)

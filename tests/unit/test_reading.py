@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
@@ -18,11 +17,11 @@ from pyinterp.errors import DataError, FormulaError
 PLAN = pi.Bootstrap(3)
 
 
-def learner(formula: str, data: Any, **options: Any) -> pi.Learner:
+def learner(formula: str, data, **options) -> pi.Learner:
     return pi.Learner.from_formula(formula, data, LinearRegression(), **options)
 
 
-def test_formula_frame_and_array_give_the_same_numbers(data: pd.DataFrame) -> None:
+def test_formula_frame_and_array_give_the_same_numbers(data: pd.DataFrame):
     exog, endog = data[["x", "z"]], data["y"]
     models = [
         learner("y ~ x + z", data),
@@ -34,7 +33,7 @@ def test_formula_frame_and_array_give_the_same_numbers(data: pd.DataFrame) -> No
     ]
     numbers = [m.fit(PLAN, seed=1).pfi().params.to_numpy() for m in models]
     for other in numbers[1:]:
-        np.testing.assert_allclose(other, numbers[0], rtol=1e-10)
+        assert_allclose(other, numbers[0], rtol=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -44,9 +43,7 @@ def test_formula_frame_and_array_give_the_same_numbers(data: pd.DataFrame) -> No
         (pd.DataFrame({"a": range(6), 2: range(6)}), FrameDesign, ("a", "2")),
     ],
 )
-def test_arrays_stay_arrays_and_frames_stay_frames(
-    exog: Any, design: type, names: tuple[str, ...]
-) -> None:
+def test_arrays_stay_arrays_and_frames_stay_frames(exog, design: type, names: tuple[str, ...]):
     rows = read_rows(exog, np.arange(6))
     reader = ArrayReader(rows)
     source = reader.read(rows)
@@ -66,7 +63,7 @@ def test_arrays_stay_arrays_and_frames_stay_frames(
         (pd.Categorical(list("ababab")), "y"),
     ],
 )
-def test_the_response_keeps_its_name(endog: Any, name: str) -> None:
+def test_the_response_keeps_its_name(endog, name: str):
     rows = read_rows(np.ones((6, 1)), endog)
     source = ArrayReader(rows).read(rows)
     assert source.response is not None
@@ -86,13 +83,13 @@ def test_the_response_keeps_its_name(endog: Any, name: str) -> None:
         (np.arange(6), pd.Series(list("ababab"), name="g"), "must hold numbers, but `g` has dtype"),
     ],
 )
-def test_arrays_that_do_not_fit_are_a_clear_error(endog: Any, exog: Any, message: str) -> None:
+def test_arrays_that_do_not_fit_are_a_clear_error(endog, exog, message: str):
     with pytest.raises(DataError, match=message):
         pi.Learner(endog, exog, LinearRegression())
 
 
 @pytest.mark.parametrize("given", [[1, 2], np.ones((5, 2)), None, pd.Series([1.0]), "y x"])
-def test_a_formula_needs_a_data_frame(given: Any) -> None:
+def test_a_formula_needs_a_data_frame(given):
     with pytest.raises(DataError, match=r"`data` must be a data frame, not .*; for arrays"):
         learner("y ~ x", given)
 
@@ -101,18 +98,18 @@ def test_a_formula_needs_a_data_frame(given: Any) -> None:
     "index",
     [np.arange(60)[::-1], ["same"] * 60, pd.date_range("2020", periods=60), np.arange(60) * 0.5],
 )
-def test_the_index_of_the_data_does_not_matter(data: pd.DataFrame, index: Any) -> None:
+def test_the_index_of_the_data_does_not_matter(data: pd.DataFrame, index):
     plan = pi.Bootstrap(3, strata="g")
     expected = learner("np.exp(y) ~ x + C(g)", data).fit(plan, seed=1).pfi()
     found = learner("np.exp(y) ~ x + C(g)", data.set_axis(index)).fit(plan, seed=1).pfi()
-    np.testing.assert_array_equal(found.params, expected.params)
+    assert_array_equal(found.params, expected.params)
     arrays = pi.Learner(
         data.y.set_axis(index), data[["x", "z"]].set_axis(index), LinearRegression()
     )
     assert arrays.population.variables.index.tolist() == list(range(60))
 
 
-def test_missing_rows_are_dropped_and_counted(data: pd.DataFrame) -> None:
+def test_missing_rows_are_dropped_and_counted(data: pd.DataFrame):
     holes = data.copy()
     holes.loc[3, "x"] = np.nan
     holes.loc[[3, 7], "g"] = None
@@ -124,12 +121,12 @@ def test_missing_rows_are_dropped_and_counted(data: pd.DataFrame) -> None:
     results = model.fit(PLAN, seed=1)
     assert "57 (3 dropped)" in str(results.summary())
     whole = learner("y ~ .", holes.drop(index=[3, 7, 9])).fit(PLAN, seed=1)
-    np.testing.assert_array_equal(results.pfi().params, whole.pfi().params)
+    assert_array_equal(results.pfi().params, whole.pfi().params)
     with pytest.raises(DataError, match=r"3 rows have missing values \(in g 2, x 1, y 1\)"):
         learner("y ~ .", holes, missing="raise")
 
 
-def test_a_transformed_response_without_a_value_is_an_error_not_a_missing_row() -> None:
+def test_a_transformed_response_without_a_value_is_an_error_not_a_missing_row():
     data = pd.DataFrame({"y": np.linspace(-1, 5, 60), "x": np.arange(60.0)})
     with pytest.raises(
         DataError, match=r"`np.log\(y\)` is not defined in 10 of 60 rows \(the first"
@@ -139,7 +136,7 @@ def test_a_transformed_response_without_a_value_is_an_error_not_a_missing_row() 
     assert pi.Learner.from_formula("np.log(y) ~ x", data, LinearRegression()).dropped_rows == 10
 
 
-def test_fresh_data_must_have_the_formulas_variables(data: pd.DataFrame) -> None:
+def test_fresh_data_must_have_the_formulas_variables(data: pd.DataFrame):
     model = learner("y ~ x + z", data)
     with pytest.raises(DataError, match="Variable `z` of the formula is not in the data"):
         model.fit(pi.FreshDraws(lambda _: data[["y", "x"]], 2), seed=1)
@@ -150,7 +147,7 @@ def test_fresh_data_must_have_the_formulas_variables(data: pd.DataFrame) -> None
         arrays.fit(pi.FreshDraws(lambda _: data, 2), seed=1)
 
 
-def test_response_of_a_formula_is_found_by_its_quoted_name(data: pd.DataFrame) -> None:
+def test_response_of_a_formula_is_found_by_its_quoted_name(data: pd.DataFrame):
     odd = data.rename(columns={"g": "wine grade"})
     model = pi.Learner.from_formula("Q('wine grade') ~ x + z", odd, LogisticRegression())
     assert model.endog_names == "wine grade"
@@ -158,6 +155,6 @@ def test_response_of_a_formula_is_found_by_its_quoted_name(data: pd.DataFrame) -
     assert "wine grade" in str(results.summary())
 
 
-def test_the_frame_design_refuses_an_expression_of_one_variable(data: pd.DataFrame) -> None:
+def test_the_frame_design_refuses_an_expression_of_one_variable(data: pd.DataFrame):
     with pytest.raises(FormulaError, match=r"`np.log\(z\)` is not a variable"):
         learner("y ~ np.log(z)", data, design="frame")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,7 +42,7 @@ def folds() -> pi.LearnerResults:
     return learner.fit(pi.CrossValidation(6), seed=1)
 
 
-def test_it_is_what_loops_over_the_refits_give(folds: pi.LearnerResults) -> None:
+def test_it_is_what_loops_over_the_refits_give(folds: pi.LearnerResults):
     assert pi.register_variance("spread", spread, needs="refits") is spread
     for results in (folds.pfi(cov_type="spread"), folds.pd("x", points=4, cov_type="spread")):
         values = results.refit_frame().to_numpy()
@@ -59,7 +58,7 @@ def test_it_is_what_loops_over_the_refits_give(folds: pi.LearnerResults) -> None
         assert (high > results.params).all()
 
 
-def test_tables_comparisons_groups_and_hypotheses_take_it(folds: pi.LearnerResults) -> None:
+def test_tables_comparisons_groups_and_hypotheses_take_it(folds: pi.LearnerResults):
     pi.register_variance("spread", spread, label="spread, groups")
     pfi = folds.pfi(cov_type="spread")
     assert "Intervals of groups." in str(pfi.summary())
@@ -70,7 +69,7 @@ def test_tables_comparisons_groups_and_hypotheses_take_it(folds: pi.LearnerResul
     assert (folds.loss(by=half, cov_type="spread").bse > 0).all()
 
 
-def test_what_it_needs_is_asked_for(folds: pi.LearnerResults) -> None:
+def test_what_it_needs_is_asked_for(folds: pi.LearnerResults):
     for needs, remedy in (("pairs", r"pi\.HalfSampling"), ("model", r"pi\.FittedModel"),
                           ("bootstraps", r"pi\.NestedBootstrap")):  # fmt: skip
         pi.register_variance("mine", spread, needs=needs)
@@ -78,7 +77,7 @@ def test_what_it_needs_is_asked_for(folds: pi.LearnerResults) -> None:
             folds.pfi(cov_type="mine")
 
 
-def test_coefficients_are_there_for_those_that_need_them() -> None:
+def test_coefficients_are_there_for_those_that_need_them():
     rng = np.random.default_rng(1)
     data = pd.DataFrame(rng.normal(size=(50, 2)), columns=["x", "y"])
     model = smf.ols("y ~ x", data).fit()
@@ -93,7 +92,7 @@ def test_coefficients_are_there_for_those_that_need_them() -> None:
     np.testing.assert_allclose(twice.bse, 2 * fitted.pd("x", points=3, cov_type="delta").bse)
 
 
-def test_names_are_not_taken_twice_but_by_the_same_function() -> None:
+def test_names_are_not_taken_twice_but_by_the_same_function():
     pi.register_variance("mine", spread)
     pi.register_variance("mine", spread, label="again")
 
@@ -105,7 +104,7 @@ def test_names_are_not_taken_twice_but_by_the_same_function() -> None:
             pi.register_variance(name, other)
 
 
-def test_bad_arguments_and_answers_are_refused(folds: pi.LearnerResults) -> None:
+def test_bad_arguments_and_answers_are_refused(folds: pi.LearnerResults):
     with pytest.raises(OptionError, match="`estimator` must be"):
         pi.register_variance("mine", "spread")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match='`needs` must be one of "", "refits"'):
@@ -122,7 +121,7 @@ def test_bad_arguments_and_answers_are_refused(folds: pi.LearnerResults) -> None
 
 
 @pytest.mark.parametrize("name", ["auto", "none"])
-def test_names_that_say_nothing_are_refused(name: str) -> None:
+def test_names_that_say_nothing_are_refused(name: str):
     with pytest.raises(OptionError, match="must say which variance it is"):
         pi.register_variance(name, lambda replicates: replicates)
 
@@ -137,7 +136,7 @@ def test_names_that_say_nothing_are_refused(name: str) -> None:
         ([[1.0]], 3.0),
     ],
 )
-def test_what_is_no_variance_is_refused(cov: Any, df: float) -> None:
+def test_what_is_no_variance_is_refused(cov, df: float):
     def wrong(_: Replicates) -> Variance:
         return Variance(cov=cov, df=df, note="")
 

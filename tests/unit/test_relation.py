@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,13 +22,13 @@ def results() -> pi.LearnerResults:
     return learner.fit(pi.Subsampling(3), seed=1)
 
 
-def asked(results: pi.LearnerResults, name: str, relation: Any) -> pi.EstimandResults:
+def asked(results: pi.LearnerResults, name: str, relation) -> pi.EstimandResults:
     ask = results.loco if name == "loco" else results.pfi
     return ask("x", relation=relation, **ASKED[name])
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_no_importance_is_0_or_1(results: pi.LearnerResults, name: str) -> None:
+def test_no_importance_is_0_or_1(results: pi.LearnerResults, name: str):
     difference, ratio = (asked(results, name, r) for r in ("difference", "ratio"))
     for one, no_effect, unit in ((difference, 0.0, "y"), (ratio, 1.0, "")):
         assert one.null == (None if name == "loco" else no_effect)
@@ -42,11 +40,11 @@ def test_no_importance_is_0_or_1(results: pi.LearnerResults, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_what_is_neither_is_refused(results: pi.LearnerResults, name: str) -> None:
+def test_what_is_neither_is_refused(results: pi.LearnerResults, name: str):
     with pytest.raises(OptionError, match="`relation` must be one of"):
         asked(results, name, "rato")
 
 
-def test_metrics_have_10_permutations_by_default(results: pi.LearnerResults) -> None:
+def test_metrics_have_10_permutations_by_default(results: pi.LearnerResults):
     found = [results.pfi("x", metric="rmse", **o) for o in ({}, {"permutations": 10})]
     assert found[0].params["x"] == found[1].params["x"]

@@ -27,7 +27,7 @@ CATEGORIES = X.astype({"g": "category"})
 NUMBERS = X.assign(g=(X["g"] == "v") * 1.0)
 HOLES = X.assign(g=X["g"].where(X.index > 2, None))
 NAMED = make_pipeline(make_column_transformer(("passthrough", ["a"])), LinearRegression())
-CAT: dict[str, Any] = {"iterations": 2, "verbose": 0, "allow_writing_files": False}
+CAT = {"iterations": 2, "verbose": 0, "allow_writing_files": False}
 
 
 @pytest.fixture(autouse=True)
@@ -38,17 +38,17 @@ def warnings_of_libraries() -> Iterator[None]:
         yield
 
 
-def catboost(**options: Any) -> Any:
+def catboost(**options):
     return pytest.importorskip("catboost").CatBoostRegressor(**CAT, **options)
 
 
-def ask(make: Callable[[], Any], rows: Any, missing: Any = "auto") -> Any:
+def ask(make: Callable[[], Any], rows, missing="auto"):
     learner = pi.Learner(Y, rows, make(), missing=missing)
     return learner.fit(pi.Holdout(0.5), seed=1).pfi().params
 
 
 # What fails, the remedy, and the same after it.
-CASES: dict[str, tuple[Callable[[], Any], str, Callable[[], Any]]] = {
+CASES = {
     "XGBoost, texts": (
         lambda: ask(lambda: xgb.XGBRegressor(n_estimators=2, n_jobs=1), X),
         r"type category, `X.astype\({'g': 'category'}\)`, and pass `enable_categorical=True`",
@@ -95,7 +95,7 @@ CASES: dict[str, tuple[Callable[[], Any], str, Callable[[], Any]]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_an_error_leads_to_what_works(name: str) -> None:
+def test_an_error_leads_to_what_works(name: str):
     fails, remedy, works = CASES[name]
     with pytest.raises(PyinterpError, match=remedy):
         fails()
@@ -103,7 +103,7 @@ def test_an_error_leads_to_what_works(name: str) -> None:
 
 
 @pytest.mark.parametrize("package", ["xgboost", "lightgbm", "catboost"])
-def test_rankers_are_no_learners_but_fitted_models(package: str) -> None:
+def test_rankers_are_no_learners_but_fitted_models(package: str):
     module = pytest.importorskip(package)
     name = {"xgboost": "XGBRanker", "lightgbm": "LGBMRanker", "catboost": "CatBoostRanker"}[package]
     options = CAT if package == "catboost" else {"n_estimators": 2, "n_jobs": 1, "verbosity": 0}
@@ -120,8 +120,8 @@ def test_rankers_are_no_learners_but_fitted_models(package: str) -> None:
 
 
 @pytest.mark.parametrize("package", ["sklearn", "catboost", "ngboost"])
-def test_unfitted_models_are_told_apart(package: str) -> None:
-    model: Any = Ridge()
+def test_unfitted_models_are_told_apart(package: str):
+    model = Ridge()
     if package == "catboost":
         model = catboost()
     if package == "ngboost":
@@ -134,7 +134,7 @@ def test_unfitted_models_are_told_apart(package: str) -> None:
     assert "must be fitted" not in str(caught.value)
 
 
-def test_other_containers_and_models_without_predict() -> None:
+def test_other_containers_and_models_without_predict():
     booster = xgb.train({"nthread": 1}, xgb.DMatrix(NUMBERS, Y), 2)
     with pytest.raises(DataError, match="not DMatrix; pass the frame or array that it was made of"):
         pi.FittedModel(booster, xgb.DMatrix(NUMBERS), Y)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import Fold, RefitEstimate, Replicates, combine
@@ -28,7 +29,7 @@ def values(replicates: Replicates) -> list[float]:
     return [float(value) for value in replicates.per_refit[:, 0]]
 
 
-def test_pairs_do_not_estimate_beside_others() -> None:
+def test_pairs_do_not_estimate_beside_others():
     pairs = [found(v, Group("pair", number)) for v, number in ((5, 1), (6, 0), (7, 1), (8, 2))]
     # Distinct clusters by row are a fact of the rows: here every row has its own.
     every = [one._replace(clusters=one.rows) for one in (found(1, None), *pairs, found(2, None))]
@@ -38,12 +39,12 @@ def test_pairs_do_not_estimate_beside_others() -> None:
     assert evaluations.has_own_refits
     # Of the pair 0 and of the pair 2 one refit failed.
     assert evaluations.pairs == ((1, 3),)
-    np.testing.assert_array_equal(replicates.of_pairs, [[[5.0], [7.0]]])
-    np.testing.assert_array_equal(evaluations.rows[evaluations.at[3]], [7, 8])
+    assert_array_equal(replicates.of_pairs, [[[5.0], [7.0]]])
+    assert_array_equal(evaluations.rows[evaluations.at[3]], [7, 8])
     assert (evaluations.correction, replicates.no_effect) == (0.5, 0.0)
     assert evaluations.bootstraps is None
-    np.testing.assert_array_equal(evaluations.estimating_rows, [1, 2, 3])
-    np.testing.assert_array_equal(evaluations.clusters, evaluations.rows)
+    assert_array_equal(evaluations.estimating_rows, [1, 2, 3])
+    assert_array_equal(evaluations.clusters, evaluations.rows)
     alone = Replicates.of(pairs, correction=0.5)
     assert values(alone) == [5.0, 6.0, 7.0, 8.0]
     assert not alone.evaluations.has_own_refits
@@ -52,11 +53,11 @@ def test_pairs_do_not_estimate_beside_others() -> None:
 def test_bootstrap_samples_are_numbered() -> None:
     refits = [found(v, Group("bootstrap", number)) for v, number in ((1, 4), (2, 4), (3, 7))]
     replicates = Replicates.of(refits, correction=0.5)
-    np.testing.assert_array_equal(replicates.evaluations.bootstraps, [4, 4, 7])
+    assert_array_equal(replicates.evaluations.bootstraps, [4, 4, 7])
     assert values(replicates) == [1.0, 2.0, 3.0]
 
 
-def test_differences_are_taken_part_by_part() -> None:
+def test_differences_are_taken_part_by_part():
     def made(shift: float) -> Replicates:
         refits = [found(1, None), found(2, None)]
         refits += [found(v, Group("pair", 0)) for v in (3, 4)]
@@ -71,21 +72,21 @@ def test_differences_are_taken_part_by_part() -> None:
     assert both.evaluations.correction == 0.5
 
 
-def test_effects_of_rows_are_means_over_the_times_that_they_evaluate() -> None:
+def test_effects_of_rows_are_means_over_the_times_that_they_evaluate():
     rows = np.array([[1.0], [3.0], [5.0]])
     donors = np.array([[1.0], [0.0], [-1.0]])
     with_donors = Estimate(value=np.array([3.0]), rows=rows, donors=donors, mc_variance=np.zeros(1))
-    np.testing.assert_array_equal(contributions(with_donors)[:, 0], [2.0, 3.0, 4.0])
+    assert_array_equal(contributions(with_donors)[:, 0], [2.0, 3.0, 4.0])
     without = Estimate.of_rows(np.array([[4.0], [0.0]]))
-    np.testing.assert_array_equal(contributions(without), without.rows)
+    assert_array_equal(contributions(without), without.rows)
     for first, second in ((with_donors, without), (without, with_donors)):
         at = {id(with_donors): np.array([9, 2, 2]), id(without): np.array([5, 9])}
         replicates = Replicates.of([RefitEstimate(e, at[id(e)]) for e in (first, second)])
         # Rows 2, 5 and 9: (0 + 1) / 2, 2, (-1 - 2) / 2.
-        np.testing.assert_array_equal(replicates.evaluations.rows, [2, 5, 9])
-        np.testing.assert_allclose(replicates.effects[:, 0], [0.5, 2.0, -1.5])
+        assert_array_equal(replicates.evaluations.rows, [2, 5, 9])
+        assert_allclose(replicates.effects[:, 0], [0.5, 2.0, -1.5])
         # Without what they do as donors: (3 + 5) / 2, 4, (1 + 0) / 2.
-        np.testing.assert_allclose(replicates.row_means[:, 0], [4.0, 4.0, 0.5])
+        assert_allclose(replicates.row_means[:, 0], [4.0, 4.0, 0.5])
 
 
 def contributions_by_refit(refits: list[RefitEstimate], term: int) -> list[dict[int, float]]:
@@ -116,7 +117,7 @@ def refits() -> list[RefitEstimate]:
     return made
 
 
-def test_sums_are_those_of_a_loop_over_rows(refits: list[RefitEstimate]) -> None:
+def test_sums_are_those_of_a_loop_over_rows(refits: list[RefitEstimate]):
     """The old way, row by row and refit by refit."""
     replicates = Replicates.of(refits, share=0.5)
     measured, first = replicates.tally, refits[3].estimate.value
@@ -133,7 +134,7 @@ def test_sums_are_those_of_a_loop_over_rows(refits: list[RefitEstimate]) -> None
     assert all(not len(estimate.rows) for estimate in measured.single)
 
 
-def test_pairs_may_come_in_any_order(refits: list[RefitEstimate]) -> None:
+def test_pairs_may_come_in_any_order(refits: list[RefitEstimate]):
     """The level of sums over halves is that of the pair which is whole first."""
     short = [*refits]
     for k in (3, 5):  # halves of 5 and 6 rows
@@ -142,16 +143,16 @@ def test_pairs_may_come_in_any_order(refits: list[RefitEstimate]) -> None:
     usual = half_sample_t(Replicates.of(short)).cov
     for order in ((3, 5, 6, 4), (5, 3, 4, 6), (4, 5, 6, 3)):
         found = half_sample_t(Replicates.of([*short[:3], *(short[k] for k in order)])).cov
-        np.testing.assert_allclose(found, usual, rtol=1e-10)
+        assert_allclose(found, usual, rtol=1e-10)
 
 
-def test_losses_below_may_be_of_one_term_or_of_all(refits: list[RefitEstimate]) -> None:
+def test_losses_below_may_be_of_one_term_or_of_all(refits: list[RefitEstimate]):
     def with_below(k: int, below: np.ndarray) -> RefitEstimate:
         return refits[k]._replace(estimate=replace(refits[k].estimate, below=below))
 
     plain = Replicates.of(refits[:3]).tally
     copied = [with_below(k, np.array(refits[k].estimate.below)) for k in range(3)]
-    np.testing.assert_array_equal(Replicates.of(copied).tally.below, plain.below)
+    assert_array_equal(Replicates.of(copied).tally.below, plain.below)
     other = np.column_stack([refits[1].estimate.below[:, 0], np.arange(5.0)])
     for place in range(3):
         some = [*refits[:3]]
@@ -166,17 +167,17 @@ def test_losses_below_may_be_of_one_term_or_of_all(refits: list[RefitEstimate]) 
         for k, each in enumerate(refits[:3]):
             values = away if k == place else rest[k] - rest[k].mean()
             expected[each.rows] += values
-        np.testing.assert_allclose(wide.tally.below[:, 1], expected[wide.evaluations.rows])
+        assert_allclose(wide.tally.below[:, 1], expected[wide.evaluations.rows])
 
 
-def test_a_half_without_the_other_is_in_no_sum(refits: list[RefitEstimate]) -> None:
+def test_a_half_without_the_other_is_in_no_sum(refits: list[RefitEstimate]):
     whole, lacking = Replicates.of(refits), Replicates.of(refits[:-1])
     only = Replicates.of(refits[:-2])
-    np.testing.assert_array_equal(lacking.tally.halves, only.tally.halves)
+    assert_array_equal(lacking.tally.halves, only.tally.halves)
     assert not np.array_equal(whole.tally.halves, only.tally.halves)
 
 
-def test_a_part_is_folded_like_an_estimate(refits: list[RefitEstimate]) -> None:
+def test_a_part_is_folded_like_an_estimate(refits: list[RefitEstimate]):
     """Components of a ratio may be added up first, and divided then: other numbers, from sums."""
     above = Replicates.of(refits[:3])
     weights = np.array([[1.0, 0.0]])
@@ -184,7 +185,7 @@ def test_a_part_is_folded_like_an_estimate(refits: list[RefitEstimate]) -> None:
     for k, each in enumerate(refits[:3]):
         fold.add(k, each.estimate.linear(weights))
     first = fold.tally()
-    np.testing.assert_allclose(first.effects, above.tally.effects[:, :1], atol=1e-15)
+    assert_allclose(first.effects, above.tally.effects[:, :1], atol=1e-15)
     pooled = above.per_refit.mean(axis=0)
     ratio = pooled[0] / pooled[1]
     # By the delta method on sums; the mean of ratios is another number.
@@ -200,8 +201,8 @@ def test_a_part_is_folded_like_an_estimate(refits: list[RefitEstimate]) -> None:
     assert (effects * counts).sum() * pooled[1] == pytest.approx(mean - level, abs=1e-12)
 
 
-def test_places_are_of_distinct_values() -> None:
+def test_places_are_of_distinct_values():
     distinct, at = places_of([np.array([7, 3, 3]), np.array([9]), np.empty(0, np.intp)])
-    np.testing.assert_array_equal(distinct, [3, 7, 9])
+    assert_array_equal(distinct, [3, 7, 9])
     assert [each.tolist() for each in at] == [[1, 0, 0], [2], []]
     assert at[0].dtype == np.int32

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
@@ -23,7 +24,7 @@ VOID = {"meta", "img", "br", "hr", "link", "input"}
 class Reader(HTMLParser):
     """Reads a page: cells of tables, texts by tag, addresses; raises if tags do not match."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page: str):
         super().__init__()
         self.open: list[str] = []
         self.tables: list[list[list[str]]] = []
@@ -34,7 +35,7 @@ class Reader(HTMLParser):
         self.close()
         assert self.open == []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]):
         self.tags.add(tag)
         self.addresses += [value or "" for name, value in attrs if name in ("src", "href")]
         if tag not in VOID:
@@ -46,10 +47,10 @@ class Reader(HTMLParser):
         elif tag in ("td", "th"):
             self.tables[-1][-1].append("")
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag: str):
         assert self.open.pop() == tag
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data: str):
         if not self.open:
             return
         self.texts.append((self.open[-1], data.strip()))
@@ -80,8 +81,7 @@ def as_shown(number: float, cell: str) -> str:
 
 @pytest.fixture(scope="module")
 def results() -> pi.LearnerResults:
-    learner = pi.Learner.from_formula("y ~ .", data(), LinearRegression())
-    return learner.fit(pi.HalfSampling(3, pairs=6), seed=1, progress=False)
+    return fit_of("y ~ .", data(), LinearRegression(), pi.HalfSampling(3, pairs=6))
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def page(results: pi.LearnerResults, tmp_path_factory: pytest.TempPathFactory) -
     return Reader(path.read_text(encoding="utf-8"))
 
 
-def test_it_needs_nothing_from_elsewhere(page: Reader) -> None:
+def test_it_needs_nothing_from_elsewhere(page: Reader):
     assert page.tags.isdisjoint({"script", "link", "iframe", "object"})
     assert page.addresses
     for address in page.addresses:
@@ -100,7 +100,7 @@ def test_it_needs_nothing_from_elsewhere(page: Reader) -> None:
         assert base64.b64decode(picture).startswith(b"\x89PNG")
 
 
-def test_pictures_are_as_high_as_their_texts_need(tmp_path: Path) -> None:
+def test_pictures_are_as_high_as_their_texts_need(tmp_path: Path):
     frame = pd.DataFrame({"g": [f"Region {k:02d}" for k in range(28)] * 4})
     model = pi.FittedModel(
         lambda X: X["g"].str[-2:].astype(float).to_numpy(), frame, np.arange(112.0) % 5
@@ -112,7 +112,7 @@ def test_pictures_are_as_high_as_their_texts_need(tmp_path: Path) -> None:
     assert max(high / wide for wide, high in shapes) > 1  # a line per level
 
 
-def test_numbers_are_those_of_the_tables(results: pi.LearnerResults, page: Reader) -> None:
+def test_numbers_are_those_of_the_tables(results: pi.LearnerResults, page: Reader):
     for ask in (results.loss(), results.pfi(), results.pd("x"), results.pd("z")):
         frame = ask.summary_frame()
         (table,) = (t for t in page.tables if any(r and r[0] == str(frame.index[0]) for r in t))
@@ -123,13 +123,13 @@ def test_numbers_are_those_of_the_tables(results: pi.LearnerResults, page: Reade
             assert shown[:4] == [as_shown(n, c) for n, c in zip(exact, shown[:4], strict=True)]
 
 
-def test_curves_are_of_the_most_important_features(page: Reader) -> None:
+def test_curves_are_of_the_most_important_features(page: Reader):
     labels = [text for tag, text in page.texts if tag == "summary"]
     assert labels == ["Table of PD of x", "Table of PD of z"]
     assert "x:z" in [row[0] for table in page.tables for row in table if row]
 
 
-def test_methods_say_what_was_computed(page: Reader) -> None:
+def test_methods_say_what_was_computed(page: Reader):
     text = page.text("p")
     for part in (
         "The response y was analyzed in 80 observations.",
@@ -148,12 +148,12 @@ def test_methods_say_what_was_computed(page: Reader) -> None:
     assert "scikit-learn" in page.text("footer")
 
 
-def test_one_page_from_one_seed(results: pi.LearnerResults, tmp_path: Path) -> None:
+def test_one_page_from_one_seed(results: pi.LearnerResults, tmp_path: Path):
     one, two = (pi.report(results, tmp_path / n, features="x") for n in ("a.html", "b.html"))
     assert one.read_bytes() == two.read_bytes()
 
 
-def test_a_model_without_response_has_importance_by_flatness(tmp_path: Path) -> None:
+def test_a_model_without_response_has_importance_by_flatness(tmp_path: Path):
     frame = data()
     fit = KNeighborsRegressor().fit(frame[["x", "z"]], frame["y"])
     model = pi.FittedModel(fit, frame[["x", "z"]], seed=1)
@@ -166,13 +166,16 @@ def test_a_model_without_response_has_importance_by_flatness(tmp_path: Path) -> 
     assert "A model was analyzed in 80 observations." in read.text("p")
 
 
-def test_classes_groups_and_titles_with_signs(tmp_path: Path) -> None:
+def test_classes_groups_and_titles_with_signs(tmp_path: Path):
     frame = data()
     frame["c"] = pd.cut(frame.pop("y"), 3, labels=["low", "mid", "high"])
-    learner = pi.Learner.from_formula(
-        "c ~ .", frame, RandomForestClassifier(5, random_state=0), groups={"both": ["x", "z"]}
+    res = fit_of(
+        "c ~ .",
+        frame,
+        RandomForestClassifier(5, random_state=0),
+        pi.CrossValidation(3),
+        groups={"both": ["x", "z"]},
     )
-    res = learner.fit(pi.CrossValidation(3), seed=1, progress=False)
     text = pi.report(res, tmp_path / "a.html", title="a < b & <c>").read_text(encoding="utf-8")
     read = Reader(text)
     assert read.text("h1") == "a < b & <c>"
@@ -181,7 +184,7 @@ def test_classes_groups_and_titles_with_signs(tmp_path: Path) -> None:
     assert "Nadeau" in read.text("li")
 
 
-def test_mistakes(results: pi.LearnerResults, tmp_path: Path) -> None:
+def test_mistakes(results: pi.LearnerResults, tmp_path: Path):
     with pytest.raises(OptionError, match=r"of the results of `Learner\.fit`"):
         pi.report(results.pfi(), tmp_path / "a.html")  # type: ignore[arg-type]
     with pytest.raises(OptionError, match=r"folder of .* must exist"):

@@ -27,7 +27,7 @@ def results(data: pd.DataFrame) -> pi.LearnerResults:
     return learner.fit(pi.Subsampling(4), seed=1)
 
 
-def test_the_loss_is_a_mean_without_a_test(results, data: pd.DataFrame) -> None:
+def test_the_loss_is_a_mean_without_a_test(results, data: pd.DataFrame):
     found = results.loss()
     expected = [
         np.mean((r.evaluation.y - r.predictor(r.design.encode(r.evaluation.variables))) ** 2)
@@ -40,7 +40,7 @@ def test_the_loss_is_a_mean_without_a_test(results, data: pd.DataFrame) -> None:
     assert list(found.params.index) == ["loss"]
 
 
-def test_the_share_compares_with_the_mean_of_the_training_rows(results, data) -> None:
+def test_the_share_compares_with_the_mean_of_the_training_rows(results, data):
     found = results.loss(relation="explained")
     assert list(found.params.index) == ["R²"]
     assert found.null == 0.0
@@ -62,14 +62,14 @@ def test_the_share_compares_with_the_mean_of_the_training_rows(results, data) ->
             assert estimate.rows[i, 0] - estimate.value[0] == pytest.approx(slope, abs=1e-7)
 
 
-def test_without_training_rows_the_constant_is_of_the_evaluation_rows(data) -> None:
+def test_without_training_rows_the_constant_is_of_the_evaluation_rows(data):
     model = LinearRegression().fit(data[["x", "z"]], data["y"])
     fitted = pi.FittedModel(model, data[["x", "z"]], data["y"])
     expected = model.score(data[["x", "z"]], data["y"])
     assert fitted.loss(relation="explained").params["R²"] == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_constant_of_classes_is_their_shares(data: pd.DataFrame) -> None:
+def test_the_constant_of_classes_is_their_shares(data: pd.DataFrame):
     model = LogisticRegression().fit(data[["x", "z"]], data["g"])
     found = pi.FittedModel(model, data[["x", "z"]], data["g"]).loss(relation="explained")
     shares = data["g"].value_counts(normalize=True)
@@ -80,7 +80,7 @@ def test_the_constant_of_classes_is_their_shares(data: pd.DataFrame) -> None:
     assert found.params["D²"] == pytest.approx(1 - own / entropy, rel=1e-12)
 
 
-def test_losses_without_a_constant_have_no_share(results) -> None:
+def test_losses_without_a_constant_have_no_share(results):
     with pytest.raises(LossError, match="states no best constant prediction"):
         results.loss(lambda y, p: (y - p) ** 4, relation="explained")
     with pytest.raises(OptionError, match="`relation` must be one of"):

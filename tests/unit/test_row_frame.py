@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 import pyinterp as pi
 
 N = 42
-INDEXES: dict[str, Any] = {
+INDEXES = {
     "shuffled": np.random.default_rng(0).permutation(N) + 100,
     "strings": [f"row {k}" for k in range(N)],
     "dates": pd.date_range("2020-01-01", periods=N)[::-1],
@@ -23,7 +22,7 @@ INDEXES: dict[str, Any] = {
 }
 
 
-def rows(index: Any) -> pd.DataFrame:
+def rows(index) -> pd.DataFrame:
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(N, 2)), columns=["x", "z"], index=index)
     return frame.assign(y=frame["x"] * frame["z"] + rng.normal(size=N))
@@ -31,7 +30,7 @@ def rows(index: Any) -> pd.DataFrame:
 
 @pytest.mark.parametrize("name", INDEXES)
 @pytest.mark.parametrize("gap", [False, True])
-def test_curves_of_a_model_are_joined_to_their_rows(name: str, gap: bool) -> None:
+def test_curves_of_a_model_are_joined_to_their_rows(name: str, gap: bool):
     data = rows(INDEXES[name])
     if gap:
         data.iloc[[3, 7], 0] = np.nan
@@ -47,12 +46,12 @@ def test_curves_of_a_model_are_joined_to_their_rows(name: str, gap: bool) -> Non
 @pytest.mark.parametrize(
     "plan", [pi.CrossValidation(5), pi.Bootstrap(12), pi.HalfSampling(4, pairs=5)]
 )
-def test_rows_of_a_learner_are_joined_to_their_rows(name: str, plan: Any) -> None:
+def test_rows_of_a_learner_are_joined_to_their_rows(name: str, plan):
     data = rows(INDEXES[name])
     plain = rows(None)
     by_label, by_place = (
         pi.Learner.from_formula("y ~ x + z", d, LinearRegression())
-        .fit(plan, seed=1, progress=False)
+        .fit(plan, seed=1)
         .pfi()
         .row_frame()
         for d in (data, plain)
@@ -63,19 +62,19 @@ def test_rows_of_a_learner_are_joined_to_their_rows(name: str, plan: Any) -> Non
     assert list(by_place.index) == sorted(by_place.index)
 
 
-def test_rows_of_arrays_are_numbered() -> None:
+def test_rows_of_arrays_are_numbered():
     data = rows(None)
     learner = pi.Learner(data["y"].to_numpy(), data[["x", "z"]].to_numpy(), LinearRegression())
-    frame = learner.fit(pi.CrossValidation(5), seed=1, progress=False).pfi().row_frame()
+    frame = learner.fit(pi.CrossValidation(5), seed=1).pfi().row_frame()
     assert list(frame.index) == list(range(N))
     by_response = pi.Learner(
         rows(INDEXES["strings"])["y"], data[["x", "z"]].to_numpy(), LinearRegression()
     )
-    named = by_response.fit(pi.CrossValidation(5), seed=1, progress=False).pfi().row_frame()
+    named = by_response.fit(pi.CrossValidation(5), seed=1).pfi().row_frame()
     assert list(named.index) == INDEXES["strings"]
 
 
-def test_curves_are_drawn_whatever_the_index() -> None:
+def test_curves_are_drawn_whatever_the_index():
     data = rows(INDEXES["several"])
     model = LinearRegression().fit(data[["x", "z"]], data["y"])
     built = deepcopy(pi.FittedModel(model, data[["x", "z"]]).pd("x", kind="ice", points=3).plot())

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of, words_of
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold, TimeSeriesSplit
 from sklearn.svm import SVC
@@ -37,17 +38,17 @@ def frame(seed: int, *, ordered: bool, classes: bool = False) -> pd.DataFrame:
     return data if ordered else data.sample(frac=1, random_state=seed)
 
 
-def notes(data: pd.DataFrame, plan: Any = None, *, notes: str = "short", **options: Any) -> str:
+def notes(data: pd.DataFrame, plan=None, *, notes: str = "short", **options) -> str:
     numeric = pd.api.types.is_numeric_dtype(data["y"])
     learner = LinearRegression() if numeric else LogisticRegression()
     plan = pi.Bootstrap(5) if plan is None else plan
-    results = pi.Learner.from_formula("y ~ x + z", data, learner, **options).fit(plan, seed=1)
-    return " ".join(str(results.pd("x", grid=[0, 1]).summary(notes=notes)).split())
+    results = fit_of("y ~ x + z", data, learner, plan, **options)
+    return words_of(results.pd("x", grid=[0, 1]), notes=notes)
 
 
 @pytest.mark.parametrize("option", ["short", "full"])
 @pytest.mark.parametrize("classes", [False, True])
-def test_residuals_alike_in_row_order_have_a_footnote(option: str, classes: bool) -> None:
+def test_residuals_alike_in_row_order_have_a_footnote(option: str, classes: bool):
     found = notes(frame(1, ordered=True, classes=classes), notes=option)
     assert "Residuals of rows next to each other are alike (autocorrelation 0." in found
     assert WORDS in found
@@ -57,12 +58,12 @@ def test_residuals_alike_in_row_order_have_a_footnote(option: str, classes: bool
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("classes", [False, True])
-def test_exchangeable_rows_have_none(seed: int, classes: bool) -> None:
+def test_exchangeable_rows_have_none(seed: int, classes: bool):
     assert WORDS not in notes(frame(seed, ordered=False, classes=classes))
 
 
 @pytest.mark.parametrize("change", ["none", "missing", "subset", "index"])
-def test_the_autocorrelation_is_that_of_mean_residuals(change: str) -> None:
+def test_the_autocorrelation_is_that_of_mean_residuals(change: str):
     data, options = frame(1, ordered=True), {}
     if change == "missing":
         data.loc[data.index[::7], "x"] = np.nan
@@ -71,7 +72,7 @@ def test_the_autocorrelation_is_that_of_mean_residuals(change: str) -> None:
     if change == "index":
         data.index = [f"row {k % 9}" for k in range(N)]
     learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression(), **options)
-    residuals: dict[int, list[float]] = {}
+    residuals = {}
     for case in learner.fit(pi.Bootstrap(5), seed=1).analysis.cases:
         for row, y, predicted in zip(case.sample.rows, case.y, case.whatif.factual, strict=True):
             residuals.setdefault(row, []).append(y - predicted)
@@ -111,48 +112,47 @@ def flagged(rho: float, n: int, sets: int, seed: int) -> float:
     return found / sets
 
 
-def test_sixty_rows_of_a_strong_series_are_flagged_and_exchangeable_rows_are_not() -> None:
+def test_sixty_rows_of_a_strong_series_are_flagged_and_exchangeable_rows_are_not():
     """Shares of 200 and 300 data sets; .89 was found on 100 others. Tolerance: 3 s.e. of both."""
     strong = flagged(0.6, 60, 200, seed=40)
     assert strong == pytest.approx(0.89, abs=3 * np.sqrt(0.89 * 0.11 * (1 / 200 + 1 / 100)))
     assert flagged(0.0, 60, 300, seed=41) <= 0.02
 
 
-def test_an_index_of_dates_has_a_footnote() -> None:
+def test_an_index_of_dates_has_a_footnote():
     data = frame(0, ordered=False).set_index(pd.date_range("2020-01-01", periods=N))
     assert "Rows have an index of dates." in notes(data)
 
 
-def test_splits_into_blocks_and_clusters_have_none() -> None:
+def test_splits_into_blocks_and_clusters_have_none():
     data = frame(1, ordered=True).assign(block=np.arange(N) // 10)
     for plan in (KFold(5), TimeSeriesSplit(5), pi.Bootstrap(5, cluster="block")):
         assert WORDS not in notes(data, plan)
     assert WORDS in notes(data, KFold(5, shuffle=True))
 
 
-def test_one_model_has_none_unless_its_rows_are_held_out() -> None:
+def test_one_model_has_none_unless_its_rows_are_held_out():
     data = frame(1, ordered=True)
     learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
     fitted = LinearRegression().fit(data[["x", "z"]], data["y"])
     for model in (learner.fit_model(), pi.FittedModel(fitted, data[["x", "z"]], data["y"])):
-        assert WORDS not in " ".join(str(model.pfi().summary()).split())
+        assert WORDS not in words_of(model.pfi())
     assert WORDS in notes(data, pi.Holdout(0.5))
 
 
 @pytest.mark.parametrize("by", [{"by": "half"}, {"rows": "half == 0"}])
-def test_some_of_the_rows_have_the_footnote_of_all(by: dict[str, str]) -> None:
+def test_some_of_the_rows_have_the_footnote_of_all(by: dict[str, str]):
     data = frame(1, ordered=True).assign(half=np.arange(N) % 2)
-    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
-    results = learner.fit(pi.Bootstrap(5), seed=1)
+    results = fit_of("y ~ x + z", data, LinearRegression(), pi.Bootstrap(5))
     assert results.pfi(**by).context.plan_note == results.pfi().context.plan_note != ""
 
 
 @pytest.mark.parametrize("classes", [False, True])
-def test_rows_sorted_by_the_response_have_none(classes: bool) -> None:
+def test_rows_sorted_by_the_response_have_none(classes: bool):
     assert WORDS not in notes(frame(1, ordered=True, classes=classes).sort_values("y"))
 
 
-def test_repeated_rows_are_not_alike_in_time() -> None:
+def test_repeated_rows_are_not_alike_in_time():
     data = frame(1, ordered=False).assign(w=3)
     assert WORDS not in notes(data, weights="w", weights_type="frequency")
 
@@ -180,12 +180,12 @@ class Counting(SVC):
         lambda results: results.loco("x"),
     ],
 )
-def test_the_footnote_costs_no_predictions(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_footnote_costs_no_predictions(ask, monkeypatch: pytest.MonkeyPatch):
     learner = pi.Learner.from_formula("y ~ x + z", frame(1, ordered=True, classes=True), Counting())
     counts = []
     for note in (row_order.order_note, lambda *_: ""):
         monkeypatch.setattr(analysis, "order_note", note)
         Counting.rows.clear()
-        ask(learner.fit(pi.Bootstrap(3), seed=1, progress=False))
+        ask(learner.fit(pi.Bootstrap(3), seed=1))
         counts.append(sum(Counting.rows))
     assert counts[0] == counts[1] > 0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from by_refit import refits_of
+from fits import fit_of
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
@@ -26,19 +27,17 @@ def model(errors: np.ndarray) -> pi.FittedModel:
     return pi.FittedModel(lambda rows: rows[:, 0], x[:, None], x + errors)
 
 
-def test_it_is_the_skewness_of_the_losses_of_one_model() -> None:
+def test_it_is_the_skewness_of_the_losses_of_one_model():
     errors = np.random.default_rng(1).standard_t(4, size=80)
     loss = model(errors).loss()
     expected = abs(stats.skew(errors**2)) / np.sqrt(80)
     assert loss.replicates.skewness == pytest.approx(expected)
 
 
-def test_of_a_learner_rows_are_averaged_over_the_refits_that_they_evaluate() -> None:
+def test_of_a_learner_rows_are_averaged_over_the_refits_that_they_evaluate():
     rng = np.random.default_rng(2)
     frame = pd.DataFrame({"x": rng.normal(size=50), "y": rng.normal(size=50)})
-    results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(
-        pi.Bootstrap(6), seed=1
-    )
+    results = fit_of("y ~ x", frame, LinearRegression(), pi.Bootstrap(6))
     total, times = np.zeros(50), np.zeros(50)
     for refit, case in zip(results.refits, results.analysis.cases, strict=True):
         losses = (case.y - case.whatif.factual) ** 2
@@ -49,7 +48,7 @@ def test_of_a_learner_rows_are_averaged_over_the_refits_that_they_evaluate() -> 
     assert results.loss().replicates.skewness == pytest.approx(expected)
 
 
-def test_few_rows_that_decide_are_beyond_the_limit() -> None:
+def test_few_rows_that_decide_are_beyond_the_limit():
     even = np.random.default_rng(3).normal(size=80)
     assert model(even).loss().replicates.skewness[0] < LARGEST_SKEWNESS
     one = even.copy()
@@ -61,12 +60,12 @@ def test_few_rows_that_decide_are_beyond_the_limit() -> None:
     assert model(one).pfi().replicates.skewness[0] > LARGEST_SKEWNESS
 
 
-def test_ratios_depend_on_the_skewness_of_the_loss_too() -> None:
+def test_ratios_depend_on_the_skewness_of_the_loss_too():
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(rng.normal(size=(120, 2)), columns=["x", "z"])
     frame["y"] = 4 * frame["x"] + rng.normal(size=120)
     frame.loc[3, ["x", "y"]] = 0.0, 30.0  # its error, whatever x is
-    results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(seed=1)
+    results = fit_of("y ~ x", frame, LinearRegression())
     ratio, difference = (results.pfi(relation=r) for r in ("ratio", "difference"))
     plain = [
         one._replace(estimate=replace(one.estimate, below=None))
@@ -77,16 +76,16 @@ def test_ratios_depend_on_the_skewness_of_the_loss_too() -> None:
     assert difference.replicates.skewness[0] < LARGEST_SKEWNESS
     # Of groups it is the loss of the group.
     frame["g"] = np.where(np.arange(120) < 60, "with", "without")
-    groups = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(seed=1)
+    groups = fit_of("y ~ x", frame, LinearRegression())
     by = groups.pfi(relation="ratio", by="g").replicates.skewness
     assert by[0] > LARGEST_SKEWNESS > by[1]
 
 
-def test_rows_that_contribute_the_same_have_none() -> None:
+def test_rows_that_contribute_the_same_have_none():
     assert model(np.full(30, 2.0)).loss().replicates.skewness[0] == 0
 
 
-def test_the_limit_is_edgeworth_s() -> None:
+def test_the_limit_is_edgeworth_s():
     """One-sided errors of t for gamma means: .025 plus .085 times skewness over root n."""
     rng, n = np.random.default_rng(5), 100
     shape = 4 / (0.2 * np.sqrt(n)) ** 2  # skewness / √n of 0.2
@@ -105,18 +104,18 @@ def test_the_limit_is_edgeworth_s() -> None:
 
 
 @pytest.mark.parametrize("unit", [1e-60, 1e-9, 1e9, 1e60])
-def test_it_does_not_depend_on_the_unit(unit: float) -> None:
+def test_it_does_not_depend_on_the_unit(unit: float):
     errors = np.random.default_rng(6).standard_t(4, size=80)
     x = np.random.default_rng(0).normal(size=80)
     scaled = pi.FittedModel(lambda rows: unit * rows[:, 0], x[:, None], unit * (x + errors)).loss()
     expected = model(errors).loss().replicates.skewness
-    np.testing.assert_allclose(scaled.replicates.skewness, expected, rtol=1e-9)
+    assert_allclose(scaled.replicates.skewness, expected, rtol=1e-9)
 
 
-def of_halves(values: list[list[float]], estimate: list[float], **options: Any) -> Replicates:
+def of_halves(values: list[list[float]], estimate: list[float], **options) -> Replicates:
     """Return replicates of two refits that agree, and of pairs with these values."""
 
-    def one(value: Any) -> Estimate:
+    def one(value) -> Estimate:
         found = np.array(value, dtype=float)
         zeros = np.zeros(len(found))
         return Estimate(value=found, rows=found[None], donors=None, mc_variance=zeros)
@@ -129,43 +128,41 @@ def of_halves(values: list[list[float]], estimate: list[float], **options: Any) 
     return Replicates.of((*separate, *halves), correction=0.58, **options)
 
 
-def test_unused_is_the_share_of_half_refits_with_exactly_no_effect() -> None:
+def test_unused_is_the_share_of_half_refits_with_exactly_no_effect():
     values = [[0.0, 0.1, 0.0], [0.0, 0.2, 0.0], [0.3, -0.1, 0.0], [1e-300, 0.1, 0.0]]
     replicates = of_halves(values, [0.1, 0.1, 0.0], no_effect=0.0)
-    np.testing.assert_array_equal(replicates.idle_share, [0.5, 0.0, 1.0])
+    assert_array_equal(replicates.idle_share, [0.5, 0.0, 1.0])
     # The refits of the estimate may be those that never use it.
     unused = of_halves(values, [0.0, 0.1, 0.0], no_effect=0.0)
-    np.testing.assert_array_equal(unused.idle_share, [0.5, 0.0, 1.0])
+    assert_array_equal(unused.idle_share, [0.5, 0.0, 1.0])
     ratios = [[1 + v for v in row] for row in values[:2]]
     replicates = of_halves(ratios, [1.1, 1.1, 1.0], no_effect=1.0)
-    np.testing.assert_array_equal(replicates.idle_share, [1.0, 0.0, 1.0])
+    assert_array_equal(replicates.idle_share, [1.0, 0.0, 1.0])
     # 0 is no value of no effect of a curve or of a ratio.
     assert not of_halves(values, [0.1, 0.1, 0.0]).idle_share.any()
     assert not of_halves(values, [0.1, 0.1, 0.0], no_effect=1.0).idle_share.any()
 
 
-def test_other_plans_have_no_halves_that_could_be_unused() -> None:
+def test_other_plans_have_no_halves_that_could_be_unused():
     frame = pd.DataFrame({"x": np.arange(60.0), "y": np.arange(60.0) % 7})
-    results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(
-        pi.Bootstrap(5), seed=1
-    )
-    np.testing.assert_array_equal(results.pfi().replicates.idle_share, [0.0])
+    results = fit_of("y ~ x", frame, LinearRegression(), pi.Bootstrap(5))
+    assert_array_equal(results.pfi().replicates.idle_share, [0.0])
 
 
-def test_a_rare_dummy_of_a_tree_is_unused_in_many_halves() -> None:
+def test_a_rare_dummy_of_a_tree_is_unused_in_many_halves():
     """Leaves of 5 rows: 8 ones are split off where at least 5 of them are in the half."""
     rng = np.random.default_rng(8)
     frame = pd.DataFrame({"x": rng.normal(size=150), "rare": np.arange(150.0) < 8})
     frame["y"] = frame["x"] + 4 * frame["rare"] + rng.normal(size=150)
     tree = DecisionTreeRegressor(min_samples_leaf=5, max_depth=3, random_state=0)
-    results = pi.Learner.from_formula("y ~ x + rare", frame, tree).fit(seed=1)
+    results = fit_of("y ~ x + rare", frame, tree)
     pfi = results.pfi()
     halves = pfi.replicates.of_pairs
     expected = [np.mean([h[k] == 0 for pair in halves for h in pair]) for k in (0, 1)]
-    np.testing.assert_array_equal(pfi.replicates.idle_share, expected)
+    assert_array_equal(pfi.replicates.idle_share, expected)
     table = pfi.variance_parts()
-    np.testing.assert_array_equal(table["unused"], expected)
-    np.testing.assert_array_equal(table["skewness"], pfi.replicates.skewness)
+    assert_array_equal(table["unused"], expected)
+    assert_array_equal(table["skewness"], pfi.replicates.skewness)
     assert table.loc["rare", "unused"] > LARGEST_IDLE_SHARE
     assert table.loc["x", "unused"] == 0
     assert not results.pd("x", points=3).replicates.idle_share.any()

@@ -54,14 +54,14 @@ def names(tree: ast.Module) -> Iterator[str]:
                 yield part.target.id
 
 
-def test_a_participle_is_told_from_other_words() -> None:
+def test_a_participle_is_told_from_other_words():
     things = ("shown", "own_terms", "_listed", "KnownRows", "UNDEFINED")
     others = ("seed", "FeatureWhatIf", "is_called", "fitted_model", "quote")
     assert all(map(participle, things))
     assert not any(map(participle, others))
 
 
-def test_no_name_is_a_participle() -> None:
+def test_no_name_is_a_participle():
     wrong = []
     for package in (pyinterp, r_bridge):
         root = Path(str(package.__file__)).parent
@@ -82,7 +82,7 @@ FOLDERS = sorted(
 
 
 @pytest.mark.parametrize("init", FOLDERS, ids=lambda init: init.parent.name)
-def test_the_top_of_a_folder_names_every_module_in_it(init: Path) -> None:
+def test_the_top_of_a_folder_names_every_module_in_it(init: Path):
     text = ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))) or ""
     modules = [path.stem for path in init.parent.glob("[!_]*.py")]
     folders = [path.parent.name for path in init.parent.glob("*/__init__.py")]
@@ -91,7 +91,7 @@ def test_the_top_of_a_folder_names_every_module_in_it(init: Path) -> None:
 
 def documented(docstring: str) -> list[str]:
     """Return the names under "Attributes" of a numpydoc docstring, and under "Parameters"."""
-    result: list[str] = []
+    result = []
     for section in ("Attributes", "Parameters"):
         _, _, rest = docstring.partition(f"\n{section}\n{'-' * len(section)}\n")
         text = re.split(r"\n[A-Z][A-Za-z ]+\n-{3,}\n", rest)[0]
@@ -100,7 +100,7 @@ def documented(docstring: str) -> list[str]:
     return result
 
 
-def test_dataclasses_document_fields_that_they_have() -> None:
+def test_dataclasses_document_fields_that_they_have():
     """A field that is renamed has to be renamed in the docstring."""
     wrong = []
     for package in (pyinterp, r_bridge):

@@ -24,10 +24,10 @@ def res() -> pi.LearnerResults:
     rng = np.random.default_rng(3)
     data = pd.DataFrame(rng.normal(size=(150, 4)), columns=list("abcd"))
     y = 0.7 * data["a"] + 0.4 * data["b"] + rng.normal(size=150)
-    return pi.Learner(y, data, LinearRegression()).fit(seed=1, progress=False)
+    return pi.Learner(y, data, LinearRegression()).fit(seed=1)
 
 
-def test_the_effect_in_errors_is_statsmodels_and_the_normal_one() -> None:
+def test_the_effect_in_errors_is_statsmodels_and_the_normal_one():
     size = TTestPower().solve_power(nobs=16, alpha=0.05, power=0.8)
     q = stats.t.isf(0.025, 15)
     assert noncentrality(q, 15, 0.8) == pytest.approx(4 * size, abs=1e-3)
@@ -36,7 +36,7 @@ def test_the_effect_in_errors_is_statsmodels_and_the_normal_one() -> None:
     assert noncentrality(stats.t.isf(1e-7, 2), 2, 1 - 1e-9) > 1e3
 
 
-def test_the_width_at_hand_needs_the_rows_at_hand(res: pi.LearnerResults) -> None:
+def test_the_width_at_hand_needs_the_rows_at_hand(res: pi.LearnerResults):
     curve = res.pd("a", grid=[0.0, 2.0])
     width = curve.conf_int().diff(axis=1)[1]
     at_hand = curve.sample_size(width=width.iloc[0])
@@ -50,7 +50,7 @@ def test_the_width_at_hand_needs_the_rows_at_hand(res: pi.LearnerResults) -> Non
     assert wider == np.ceil(150 * (stats.t.isf(0.005, 15) / stats.t.isf(0.025, 15)) ** 2)
 
 
-def test_a_difference_has_the_power_of_a_t_test(res: pi.LearnerResults) -> None:
+def test_a_difference_has_the_power_of_a_t_test(res: pi.LearnerResults):
     effects = res.ame()
     n = effects.sample_size(effect=0.2)["n"]
     errors = effects.bse * np.sqrt(150 / n)
@@ -59,7 +59,7 @@ def test_a_difference_has_the_power_of_a_t_test(res: pi.LearnerResults) -> None:
     assert (t.sf(q) + t.cdf(-q)).tolist() == pytest.approx([0.8] * 4, abs=0.01)
 
 
-def test_an_importance_has_the_power_and_the_width_of_its_interval(res: pi.LearnerResults) -> None:
+def test_an_importance_has_the_power_and_the_width_of_its_interval(res: pi.LearnerResults):
     pfi, effect, rng = res.pfi(["a", "b"]), 0.3, np.random.default_rng(5)
     a, q = effect_variance(pfi.params.to_numpy(), pfi.bse.to_numpy()), stats.t.isf(0.025, 15)
     n = pfi.sample_size(effect=effect)["n"].to_numpy()
@@ -77,13 +77,13 @@ def test_an_importance_has_the_power_and_the_width_of_its_interval(res: pi.Learn
     assert (high - low).tolist() == pytest.approx([0.25, 0.25], rel=0.02)
 
 
-def test_ratios_are_counted_from_one(res: pi.LearnerResults) -> None:
+def test_ratios_are_counted_from_one(res: pi.LearnerResults):
     n = res.pfi(["a"], relation="ratio").sample_size(effect=0.3)["n"]
     more = res.pfi(["a"], relation="ratio").sample_size(effect=0.15)["n"]
     assert 1.95 < (more / n).iloc[0] < 2.05
 
 
-def test_importances_have_a_size_by_the_half_sample_variance_alone() -> None:
+def test_importances_have_a_size_by_the_half_sample_variance_alone():
     # By other variances n would be 1 for an importance near 0, whose pilot hardly varies.
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(120, 2)), columns=["a", "b"])
@@ -94,7 +94,7 @@ def test_importances_have_a_size_by_the_half_sample_variance_alone() -> None:
     assert (results.pd("a", points=3).sample_size(width=0.3)["n"] > 0).all()
 
 
-def test_several_tests_need_more_rows(res: pi.LearnerResults) -> None:
+def test_several_tests_need_more_rows(res: pi.LearnerResults):
     one = res.pfi().sample_size(effect=0.3, alpha=0.05 / 4)
     every = res.pfi(p_adjust="bonferroni").sample_size(effect=0.3)
     pd.testing.assert_frame_equal(one, every)
@@ -102,7 +102,7 @@ def test_several_tests_need_more_rows(res: pi.LearnerResults) -> None:
     assert (together > res.pfi().sample_size(effect=0.3)["n"])["a"]
 
 
-def test_what_is_no_more_than_noise_has_no_size(res: pi.LearnerResults) -> None:
+def test_what_is_no_more_than_noise_has_no_size(res: pi.LearnerResults):
     pfi = res.pfi()
     said = pfi.sample_size(effect=0.3)
     noise = pfi.tvalues < 1
@@ -129,18 +129,18 @@ def test_what_is_no_more_than_noise_has_no_size(res: pi.LearnerResults) -> None:
 )
 def test_refusals_say_what_to_give(
     res: pi.LearnerResults, of: str, options: dict[str, float], words: str
-) -> None:
+):
     results = res.pfi() if of == "pfi" else res.pd("a", points=2)
     with pytest.raises(OptionError, match=words):
         results.sample_size(**options)
 
 
-def test_one_sided_results_have_no_size(res: pi.LearnerResults) -> None:
+def test_one_sided_results_have_no_size(res: pi.LearnerResults):
     with pytest.raises(InferenceError, match="one-sided"):
         res.ame(alternative="greater").sample_size(effect=1.0)
 
 
-def test_the_study_says_what_the_page_says() -> None:
+def test_the_study_says_what_the_page_says():
     study = pd.read_csv(STUDY)
     page = (STUDY.parents[2] / "docs" / "tests.md").read_text(encoding="utf-8")
     lines = study[study["learner"] == "lm"]

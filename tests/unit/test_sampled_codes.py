@@ -21,7 +21,7 @@ def model(formula: str, data: pd.DataFrame = DATA) -> pi.FittedModel:
     return pi.Learner.from_formula(formula, data, LinearRegression()).fit_model(seed=1)
 
 
-def test_codes_have_the_numbers_of_letters() -> None:
+def test_codes_have_the_numbers_of_letters():
     letters = DATA.assign(g=pd.Series(g).map({1: "a", 2: "b", 3: "c"}))
     one, other = (model("y ~ x + z + C(g)", data) for data in (DATA, letters))
     for of, sampler in (
@@ -38,7 +38,7 @@ def test_codes_have_the_numbers_of_letters() -> None:
     assert found == pytest.approx(variance / (variance + 1), abs=0.05)
 
 
-def test_typical_is_the_most_frequent_code() -> None:
+def test_typical_is_the_most_frequent_code():
     whole = model("y ~ x + z + C(g)")
     curve = whole.pd("x", grid=[0.0], average="exemplar").params.iloc[0]
     row = pd.DataFrame({"g": [1], "x": [0.0], "z": [DATA["z"].median()]})
@@ -46,7 +46,7 @@ def test_typical_is_the_most_frequent_code() -> None:
     assert curve == pytest.approx(one.predictor(one.design.encode(row))[0])
 
 
-def test_a_rounded_number_stays_a_number() -> None:
+def test_a_rounded_number_stays_a_number():
     rounded = DATA.assign(w=DATA["x"] + rng.normal(size=N) / 2)
     assert model("y ~ C(np.round(x)) + w", rounded).analysis.problem.level_codes() == frozenset()
     # w = x + error, of variance 1/4.

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -28,11 +25,11 @@ SHARE, TRIALS = DATA.share.to_numpy(), DATA.trials.to_numpy(dtype=float)
 X = DATA[["a", "b"]]
 
 
-def _formula(code: str) -> Any:
+def _formula(code: str):
     return smf.glm(code, DATA, family=BINOMIAL).fit()
 
 
-MODELS: dict[str, Callable[[], Any]] = {
+MODELS = {
     "sum": lambda: _formula("yes + no ~ a + b"),
     "two columns of a formula": lambda: _formula("np.column_stack((yes, no)) ~ a * b"),
     "frame": lambda: sm.GLM(DATA[["yes", "no"]], X, family=BINOMIAL).fit(),
@@ -46,15 +43,15 @@ MODELS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.fixture(params=list(MODELS))
-def glm(request: pytest.FixtureRequest) -> Any:
+def glm(request: pytest.FixtureRequest):
     return MODELS[request.param]()
 
 
-def predict(glm: Any, rows: pd.DataFrame) -> np.ndarray:
+def predict(glm, rows: pd.DataFrame) -> np.ndarray:
     return np.asarray(glm.predict(rows if hasattr(glm.model, "formula") else rows[["a", "b"]]))
 
 
-def rows_of(glm: Any) -> pd.DataFrame:
+def rows_of(glm) -> pd.DataFrame:
     return DATA if hasattr(glm.model, "formula") else X
 
 
@@ -67,12 +64,12 @@ def deviance(y: np.ndarray, p: np.ndarray) -> np.ndarray:
     return total
 
 
-def with_trials(glm: Any) -> pi.FittedModel:
+def with_trials(glm) -> pi.FittedModel:
     rows = rows_of(glm)
     return pi.FittedModel(glm, rows, SHARE, weights=TRIALS, weights_type="sampling")
 
 
-def test_effects_are_those_of_its_own_predict(glm: Any) -> None:
+def test_effects_are_those_of_its_own_predict(glm):
     grid = [-1.0, 0.0, 1.0]
     curve = [predict(glm, DATA.assign(a=value)).mean() for value in grid]
     model = pi.FittedModel(glm, rows_of(glm))
@@ -82,7 +79,7 @@ def test_effects_are_those_of_its_own_predict(glm: Any) -> None:
     assert "class" not in str(model.pd("a", grid=grid).summary())
 
 
-def test_the_marginal_effect_is_that_of_get_margeff() -> None:
+def test_the_marginal_effect_is_that_of_get_margeff():
     glm = MODELS["sum"]()
     beta = glm.params.to_numpy()
     p = predict(glm, DATA)
@@ -91,7 +88,7 @@ def test_the_marginal_effect_is_that_of_get_margeff() -> None:
     assert list(ame.params) == pytest.approx(slopes, rel=1e-6)  # differences, not derivatives
 
 
-def test_the_loss_is_binomial_and_counts_trials(glm: Any) -> None:
+def test_the_loss_is_binomial_and_counts_trials(glm):
     model = with_trials(glm)
     naive = np.average(deviance(SHARE, predict(glm, DATA)), weights=TRIALS)
     result = model.loss()
@@ -99,12 +96,12 @@ def test_the_loss_is_binomial_and_counts_trials(glm: Any) -> None:
     assert "binomial deviance" in str(result.summary())
 
 
-def test_the_loss_is_the_deviance_that_statsmodels_reports() -> None:
+def test_the_loss_is_the_deviance_that_statsmodels_reports():
     glm = MODELS["sum"]()
     assert with_trials(glm).loss().params.iloc[0] * TRIALS.sum() == pytest.approx(glm.deviance)
 
 
-def test_importance_is_that_over_all_pairs_of_different_rows(glm: Any) -> None:
+def test_importance_is_that_over_all_pairs_of_different_rows(glm):
     """Donors of a row are all others, each as often as it has trials."""
     base = np.average(deviance(SHARE, predict(glm, DATA)), weights=TRIALS)
     moved = np.zeros(N)
@@ -117,7 +114,7 @@ def test_importance_is_that_over_all_pairs_of_different_rows(glm: Any) -> None:
     assert pfi == pytest.approx(naive, abs=SAME)
 
 
-def test_an_offset_is_kept() -> None:
+def test_an_offset_is_kept():
     glm = smf.glm("yes + no ~ a", DATA, family=BINOMIAL, offset=DATA.b / 3).fit()
     model = pi.FittedModel(
         glm, DATA, SHARE, offset=DATA.b / 3, weights=TRIALS, weights_type="sampling"
@@ -127,14 +124,14 @@ def test_an_offset_is_kept() -> None:
     assert model.loss().params.iloc[0] == pytest.approx(naive, abs=SAME)
 
 
-def test_a_response_of_two_levels_keeps_its_classes() -> None:
+def test_a_response_of_two_levels_keeps_its_classes():
     data = DATA.assign(said=np.where(SHARE > 0.5, "yes", "no"))
     glm = smf.glm("said ~ a + b", data, family=BINOMIAL).fit()
     model = pi.FittedModel(glm, data, "said")
     assert model.analysis.problem.predictor.classes == ("yes", "no")
 
 
-def test_single_trials_in_two_columns_are_shares_too() -> None:
+def test_single_trials_in_two_columns_are_shares_too():
     data = DATA.assign(yes=(SHARE > 0.5).astype(int)).eval("no = 1 - yes")
     glm = smf.glm("yes + no ~ a", data, family=BINOMIAL).fit()
     naive = np.asarray(glm.predict(data.assign(a=1.0))).mean()
@@ -144,7 +141,7 @@ def test_single_trials_in_two_columns_are_shares_too() -> None:
         glm.remove_data()
 
 
-def test_what_is_no_share_is_refused() -> None:
+def test_what_is_no_share_is_refused():
     glm = MODELS["sum"]()
     with pytest.raises(DataError, match="must be between 0 and 1, but `y` is 2 in some row; pass"):
         pi.FittedModel(glm, DATA, SHARE * 0 + 2, weights=TRIALS, weights_type="sampling")
@@ -158,7 +155,7 @@ def test_what_is_no_share_is_refused() -> None:
         with_trials(glm).loss("zero_one")
 
 
-def test_a_regression_that_leaves_the_unit_interval_has_no_binomial_deviance() -> None:
+def test_a_regression_that_leaves_the_unit_interval_has_no_binomial_deviance():
     line = sm.OLS(10 * SHARE, sm.add_constant(X)).fit()
     model = pi.FittedModel(line, sm.add_constant(X), SHARE)
     with pytest.raises(LossError, match="responses and predictions must be between 0 and 1"):

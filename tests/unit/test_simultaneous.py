@@ -26,7 +26,7 @@ def exact_level(q: int, df: float, alpha: float, tails: int) -> float:
 
 
 @pytest.mark.parametrize("q", [2, 5, 20])
-def test_independent_normal_terms_have_the_level_of_sidak(q: int) -> None:
+def test_independent_normal_terms_have_the_level_of_sidak(q: int):
     for df in (1e6, np.inf):
         level = LargestT.of(np.diag(np.arange(1.0, q + 1)), df, "two-sided").level(0.05)
         expected = 1 - 0.95 ** (1 / q)
@@ -39,7 +39,7 @@ def test_independent_normal_terms_have_the_level_of_sidak(q: int) -> None:
 @pytest.mark.parametrize("alpha", [0.05, 0.01, 0.001])
 def test_quantiles_of_independent_terms_are_exact_to_a_thousandth(
     q: int, df: int, alpha: float, side: str
-) -> None:
+):
     tails = 2 if side == "two-sided" else 1
     level = LargestT.of(np.eye(q), df, side).level(alpha)
     c, exact = (stats.t.isf(v / tails, df) for v in (level, exact_level(q, df, alpha, tails)))
@@ -49,13 +49,13 @@ def test_quantiles_of_independent_terms_are_exact_to_a_thousandth(
 @pytest.mark.parametrize("alpha", [0.001, 0.05, 0.7])
 @pytest.mark.parametrize("df", [5, 15, np.inf])
 @pytest.mark.parametrize("side", ["two-sided", "greater", "less"])
-def test_terms_that_move_together_keep_their_level(side: str, df: float, alpha: float) -> None:
+def test_terms_that_move_together_keep_their_level(side: str, df: float, alpha: float):
     level = LargestT.of(np.ones((4, 4)), df, side).level(alpha)
     assert level == pytest.approx(alpha, rel=1e-4)
     assert level <= alpha  # no band is narrower than the intervals of single terms
 
 
-def test_terms_whose_variance_is_rounding_do_not_count() -> None:
+def test_terms_whose_variance_is_rounding_do_not_count():
     variance = Variance(
         cov=np.diag([1.0, 1e-34, 1e-34, np.nan]), df=15, cov_type="corrected", label="", note=""
     )
@@ -64,6 +64,6 @@ def test_terms_whose_variance_is_rounding_do_not_count() -> None:
     np.testing.assert_array_equal(joint, variance.interval(estimate, bse, 0.05, "two-sided"))
 
 
-def test_terms_without_variance_do_not_count() -> None:
+def test_terms_without_variance_do_not_count():
     cov = np.diag([1.0, 0.0, 0.0])
     assert LargestT.of(cov, 10, "two-sided").level(0.05) == 0.05

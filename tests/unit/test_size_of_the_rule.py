@@ -58,7 +58,7 @@ def code_lines(text: str) -> int:
     return len(lines)
 
 
-def test_lines_of_code_are_counted() -> None:
+def test_lines_of_code_are_counted():
     text = '"""Words.\n\nMore."""\n\n# a comment\nx = """a\nb"""  # two lines\n\n\n'
     text += 'def f():\n    """Say."""\n    return 1\n'
     assert code_lines(text) == 4
@@ -75,7 +75,7 @@ def constants(path: Path) -> list[str]:
     ]
 
 
-def test_there_are_three_constants_of_the_rule_and_five_of_the_guards() -> None:
+def test_there_are_three_constants_of_the_rule_and_five_of_the_guards():
     path = FOLDER / "constants.py"
     assert constants(path) == [*RULE, *GUARDS]
     words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
@@ -84,19 +84,19 @@ def test_there_are_three_constants_of_the_rule_and_five_of_the_guards() -> None:
     assert all(f"`{name}`" in guards for name in GUARDS)
 
 
-def test_no_constant_is_elsewhere() -> None:
+def test_no_constant_is_elsewhere():
     """But for the plan's two, rounding, and the level by which a contrast has its two sides."""
     others = {name for path in FOLDER.glob("*.py") for name in constants(path)} - {*RULE, *GUARDS}
     assert others == {"ROUNDING", "SIZES", "MIXTURES", "ALPHA", "MORE_ROWS"}
 
 
-def test_the_folder_is_small() -> None:
+def test_the_folder_is_small():
     count = sum(code_lines(path.read_text(encoding="utf-8")) for path in FOLDER.glob("*.py"))
     assert 100 < count <= MOST_LINES
 
 
 @pytest.mark.parametrize("name", GONE)
-def test_what_was_taken_out_is_gone(name: str) -> None:
+def test_what_was_taken_out_is_gone(name: str):
     found = [
         str(path.relative_to(PACKAGE))
         for path in PACKAGE.rglob("*.py")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from fits import model_of
+from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -29,52 +30,51 @@ def data() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("model", [sm.Logit, sm.Probit, sm.Poisson])
-def test_ame_is_statsmodels_get_margeff(data: pd.DataFrame, model: Any) -> None:
+def test_ame_is_statsmodels_get_margeff(data: pd.DataFrame, model):
     X = sm.add_constant(data[["x", "z"]])
     theirs = model(data["k"], X).fit(disp=0)
     ours = pi.FittedModel(theirs, X, data["k"]).ame(["x", "z"])
-    np.testing.assert_allclose(ours.params, theirs.get_margeff().margeff, rtol=MARGEFF)
+    assert_allclose(ours.params, theirs.get_margeff().margeff, rtol=MARGEFF)
 
 
-def test_of_a_linear_model_it_is_the_coefficient(data: pd.DataFrame) -> None:
-    learner = pi.Learner.from_formula("y ~ x + z + g", data, pi.statsmodels_learner(sm.OLS))
-    fitted = learner.fit_model()
+def test_of_a_linear_model_it_is_the_coefficient(data: pd.DataFrame):
+    fitted = model_of("y ~ x + z + g", data, pi.statsmodels_learner(sm.OLS))
     result = fitted.ame()
     theirs = sm.formula.ols("y ~ x + z + C(g, Treatment('hi'))", data).fit().params
     expected = [theirs["x"], theirs["z"], *theirs.filter(like="C(g").to_numpy()]
     assert list(result.params.index) == ["x", "z", "g[lo - hi]", "g[mid - hi]"]
-    np.testing.assert_allclose(result.params, expected, rtol=MARGEFF)
-    np.testing.assert_allclose(fitted.slopes("x", points=5).params, theirs["x"], rtol=MARGEFF)
+    assert_allclose(result.params, expected, rtol=MARGEFF)
+    assert_allclose(fitted.slopes("x", points=5).params, theirs["x"], rtol=MARGEFF)
 
 
-def test_slopes_are_those_of_the_rows_at_the_grid(data: pd.DataFrame) -> None:
-    fitted = pi.Learner.from_formula("y ~ x * z + g", data, LinearRegression()).fit_model()
+def test_slopes_are_those_of_the_rows_at_the_grid(data: pd.DataFrame):
+    fitted = model_of("y ~ x * z + g", data, LinearRegression())
     (refit,) = fitted.analysis.refits
     at = {
         x: refit.predictor(refit.design.encode(data[["x", "z", "g"]].assign(x=x))) for x in (0, 1)
     }
     rows = at[1] - at[0]  # linear in x
     result = fitted.slopes("x", grid=[-1, 2])
-    np.testing.assert_allclose(result.params, rows.mean(), rtol=MARGEFF)
-    np.testing.assert_allclose(result.bse, rows.std(ddof=1) / np.sqrt(200), rtol=MARGEFF)
+    assert_allclose(result.params, rows.mean(), rtol=MARGEFF)
+    assert_allclose(result.bse, rows.std(ddof=1) / np.sqrt(200), rtol=MARGEFF)
     ame = fitted.ame("x")
-    np.testing.assert_allclose(ame.bse, rows.std(ddof=1) / np.sqrt(200), rtol=MARGEFF)
+    assert_allclose(ame.bse, rows.std(ddof=1) / np.sqrt(200), rtol=MARGEFF)
     assert result.estimand.parameter.null == 0
     assert result.null is None
 
 
-def test_at_the_rows_own_values_the_slope_of_a_square_is_twice_the_mean(data: pd.DataFrame) -> None:
+def test_at_the_rows_own_values_the_slope_of_a_square_is_twice_the_mean(data: pd.DataFrame):
     fitted = pi.FittedModel(lambda X: X["x"].to_numpy() ** 2, data[["x", "z"]])
     result = fitted.ame()
     assert result.params["x"] == pytest.approx(2 * data["x"].mean(), rel=MARGEFF)
     assert result.params["z"] == 0
     grid = np.array([-1.0, 0.5])
-    np.testing.assert_allclose(fitted.slopes("x", grid=grid).params, 2 * grid, rtol=MARGEFF)
+    assert_allclose(fitted.slopes("x", grid=grid).params, 2 * grid, rtol=MARGEFF)
 
 
-def test_steps_are_refused_without_a_width(data: pd.DataFrame) -> None:
+def test_steps_are_refused_without_a_width(data: pd.DataFrame):
     learner = pi.Learner.from_formula("y ~ x + z + g", data, RandomForestRegressor(10))
-    results = learner.fit(pi.HalfSampling(2), seed=1)
+    results = learner.fit(pi.HalfSampling(2, pairs=5), seed=1)
     for method in (results.ame, lambda: results.slopes("z")):
         with pytest.raises(OptionError, match=r'predicts steps in .* as trees do.*step="sd"'):
             method()
@@ -85,13 +85,12 @@ def test_steps_are_refused_without_a_width(data: pd.DataFrame) -> None:
     pd.testing.assert_series_equal(copy.params, result.params)
 
 
-def test_classes_have_effects_that_add_up_to_0(data: pd.DataFrame) -> None:
+def test_classes_have_effects_that_add_up_to_0(data: pd.DataFrame):
     three = data.assign(t=pd.cut(data["y"], 3, labels=list("abc")).astype(str)).drop(columns="y")
-    learner = pi.Learner.from_formula("t ~ x + z + g", three, LogisticRegression(max_iter=1000))
-    result = learner.fit_model().ame()
+    result = model_of("t ~ x + z + g", three, LogisticRegression(max_iter=1000)).ame()
     assert len(result.params) == 12
     sums = result.params.groupby(lambda name: name.split(": ")[1]).sum()
-    np.testing.assert_allclose(sums, 0, atol=1e-9)
+    assert_allclose(sums, 0, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -105,33 +104,33 @@ def test_classes_have_effects_that_add_up_to_0(data: pd.DataFrame) -> None:
         (lambda f: f.ame("x", step=1e-300), "too small"),
     ],
 )
-def test_what_is_refused(data: pd.DataFrame, call: Any, words: str) -> None:
-    fitted = pi.Learner.from_formula("y ~ x * z + g", data, LinearRegression()).fit_model()
+def test_what_is_refused(data: pd.DataFrame, call, words: str):
+    fitted = model_of("y ~ x * z + g", data, LinearRegression())
     with pytest.raises(OptionError, match=words):
         call(fitted)
 
 
-def test_a_constant_has_no_slope(data: pd.DataFrame) -> None:
+def test_a_constant_has_no_slope(data: pd.DataFrame):
     fitted = pi.FittedModel(lambda X: X["x"].to_numpy(), data[["x"]].assign(one=1.0))
     with pytest.raises(OptionError, match="`one` is constant"):
         fitted.ame()
 
 
-def test_a_number_of_two_values_has_a_contrast(data: pd.DataFrame) -> None:
+def test_a_number_of_two_values_has_a_contrast(data: pd.DataFrame):
     X = sm.add_constant(data[["x"]].assign(two=(data["z"] > 20).astype(float)))
     theirs = sm.Logit(data["k"], X).fit(disp=0)
     ours = pi.FittedModel(theirs, X, data["k"]).ame(["x", "two"])
     assert list(ours.params.index) == ["x", "two[1 - 0]"]
     expected = theirs.get_margeff(dummy=True).margeff
-    np.testing.assert_allclose(ours.params, expected, rtol=MARGEFF)
+    assert_allclose(ours.params, expected, rtol=MARGEFF)
     steps = pi.FittedModel(lambda X: 1.0 * (X["two"] > 0.5).to_numpy(), X[["two"]])
     assert steps.ame(step="sd").params.iloc[0] == 1
 
 
-def test_a_logarithm_is_asked_for_values_of_the_data_alone() -> None:
+def test_a_logarithm_is_asked_for_values_of_the_data_alone():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"p": rng.lognormal(sigma=0.8, size=300)})
     data["y"] = 2 * np.log(data["p"]) + 0.1 * rng.normal(size=300)
-    model = pi.Learner.from_formula("y ~ np.log(p)", data, LinearRegression()).fit_model()
+    model = model_of("y ~ np.log(p)", data, LinearRegression())
     slope = model.analysis.refits[0].predictor.estimator.coef_[0] * (1 / data["p"]).mean()
     assert model.ame().params["p"] == pytest.approx(slope, rel=1e-2)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,11 +20,11 @@ DATA["who"] = np.arange(N) // 4
 LEARNER = pi.Learner.from_formula("y ~ a + b", DATA, LinearRegression())
 
 
-def _pfi(resampling: Any) -> pi.EstimandResults:
+def _pfi(resampling) -> pi.EstimandResults:
     return LEARNER.fit(resampling, seed=5).pfi()
 
 
-def test_a_splitter_is_the_list_is_our_own_cross_validation() -> None:
+def test_a_splitter_is_the_list_is_our_own_cross_validation():
     ours = LEARNER.fit(pi.CrossValidation(4), seed=5)
     folds = [(r.train_rows, r.evaluation.rows) for r in ours.refits]
     masks = [tuple(np.isin(np.arange(N), rows) for rows in pair) for pair in folds]
@@ -51,14 +49,14 @@ SPLITTERS = {
 
 
 @pytest.mark.parametrize("name", SPLITTERS)
-def test_splitters_of_scikit_learn_repeat_with_the_seed(name: str) -> None:
+def test_splitters_of_scikit_learn_repeat_with_the_seed(name: str):
     first, again = _pfi(SPLITTERS[name]), _pfi(SPLITTERS[name])
     pd.testing.assert_series_equal(first.params, again.params)
     assert name in first.context.plan
     assert f"{first.context.refits} splits" in first.context.plan
 
 
-def test_stratified_folds_have_the_classes() -> None:
+def test_stratified_folds_have_the_classes():
     from sklearn.linear_model import LogisticRegression
 
     data = DATA.assign(z=np.where(np.arange(N) % 5 == 0, "yes", "no"))
@@ -67,7 +65,7 @@ def test_stratified_folds_have_the_classes() -> None:
     assert [int(r.evaluation.y.sum()) for r in refits] == [2] * 4
 
 
-def test_ordered_splits_say_that_rows_are_not_exchangeable() -> None:
+def test_ordered_splits_say_that_rows_are_not_exchangeable():
     text = " ".join(str(_pfi(ms.TimeSeriesSplit(3)).summary()).split())
     assert "rows after its training rows" in text
     assert "10 to 30 rows" in text
@@ -94,13 +92,13 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_splits_are_refused_by_number(case: str) -> None:
+def test_bad_splits_are_refused_by_number(case: str):
     splits, words = BAD[case]
     with pytest.raises(OptionError, match=words):
         _pfi(splits)
 
 
-def test_positions_are_not_those_of_rows_that_frequencies_repeat() -> None:
+def test_positions_are_not_those_of_rows_that_frequencies_repeat():
     data = DATA.assign(n=2)
     learner = pi.Learner.from_formula(
         "y ~ a + b", data, LinearRegression(), weights="n", weights_type="frequency"
@@ -111,7 +109,7 @@ def test_positions_are_not_those_of_rows_that_frequencies_repeat() -> None:
     assert learner.fit(ms.KFold(4), seed=1).nobs == 2 * N
 
 
-def test_positions_need_all_rows() -> None:
+def test_positions_need_all_rows():
     learner = pi.Learner.from_formula(
         "y ~ a + b", DATA.mask(DATA["a"] > 1.5), LinearRegression(), missing="drop"
     )
@@ -121,11 +119,11 @@ def test_positions_need_all_rows() -> None:
 
 
 @pytest.mark.parametrize("stated", [None, 3, 5])
-def test_a_plan_of_the_user_states_how_many_splits_it_yields(stated: int | None) -> None:
+def test_a_plan_of_the_user_states_how_many_splits_it_yields(stated: int | None):
     class Blocks(Splitting):
         label = "blocks"
 
-        def split(self, units: Any, rng: Any, classes: Any) -> Any:
+        def split(self, units, rng, classes):
             for block in np.array_split(np.arange(units.count), 4):
                 yield Split(np.setdiff1d(np.arange(units.count), block), block)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +24,7 @@ from pyinterp.whatif import WhatIf
 SHIFT = 2.0  # which formulas below use
 
 
-def squared(values: Any) -> Any:
+def squared(values):
     return values**2
 
 
@@ -62,7 +61,7 @@ NOT_READ = ("scale(x)", "I(x - np.mean(x))", "I(x / np.max(x))", "C(pd.qcut(x, 3
 
 
 @pytest.mark.parametrize("right", READ + NOT_READ)
-def test_predictions_are_those_of_the_results(right: str) -> None:
+def test_predictions_are_those_of_the_results(right: str):
     results = smf.ols(f"y ~ {right}", DATA).fit()
     variables = DATA[list(names_in(right, DATA))]
     read = read_formula(results, variables)
@@ -76,7 +75,7 @@ def test_predictions_are_those_of_the_results(right: str) -> None:
         assert hasattr(results.model, "formula")  # the user's own stay as they are
 
 
-MODELS: dict[str, Any] = {
+MODELS = {
     "ols": lambda f: smf.ols(f"y ~ {f}", DATA),
     "wls": lambda f: smf.wls(f"y ~ {f}", DATA, weights=DATA["w"]),
     "logit": lambda f: smf.logit(f"h ~ {f}", DATA),
@@ -91,14 +90,14 @@ MODELS: dict[str, Any] = {
 }
 
 
-def fit(name: str, right: str) -> Any:
+def fit(name: str, right: str):
     model = MODELS[name](right)
     discrete = name in ("logit", "probit", "poisson", "negative binomial", "mnlogit")
     return model.fit(disp=0, maxiter=200) if discrete else model.fit()
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_effects_and_their_errors_are_those_of_the_results_as_a_function(name: str) -> None:
+def test_effects_and_their_errors_are_those_of_the_results_as_a_function(name: str):
     results = fit(name, "x * z + np.log(w)")
     endog = results.model.endog_names if name != "mnlogit" else "g"
     fitted = pi.FittedModel(results, DATA, endog)
@@ -129,7 +128,7 @@ def test_effects_and_their_errors_are_those_of_the_results_as_a_function(name: s
     assert curve.bse.to_numpy() == pytest.approx(errors, rel=1e-5)
 
 
-def test_one_ols_has_one_table_as_a_learner_and_as_a_fitted_model() -> None:
+def test_one_ols_has_one_table_as_a_learner_and_as_a_fitted_model():
     formula = "y ~ x * C(g) + z"
     fitted = pi.FittedModel(smf.ols(formula, DATA).fit(), DATA, "y", seed=1)
     learned = pi.Learner.from_formula(formula, DATA, LinearRegression()).fit_model(seed=1)
@@ -147,14 +146,14 @@ def test_one_ols_has_one_table_as_a_learner_and_as_a_fitted_model() -> None:
     assert fitted.pfi().engine.name == "linear, exact"
 
 
-def test_coefficient_of_a_code_is_its_contrast() -> None:
+def test_coefficient_of_a_code_is_its_contrast():
     results = smf.ols("y ~ x + C(g)", DATA).fit()
     effects = pi.FittedModel(results, DATA, "y").ame("g")
     assert effects.params.to_numpy() == pytest.approx(results.params.filter(like="C(g)").to_numpy())
     assert effects.bse.to_numpy() == pytest.approx(results.bse.filter(like="C(g)").to_numpy())
 
 
-def test_rows_that_were_left_out_change_nothing() -> None:
+def test_rows_that_were_left_out_change_nothing():
     data = DATA.copy()
     data.loc[[3, 40], "x"] = np.nan
     results = smf.ols("y ~ x + C(g)", data, subset=data["w"] > 1.1).fit()
@@ -165,7 +164,7 @@ def test_rows_that_were_left_out_change_nothing() -> None:
     )
 
 
-def test_offsets_are_the_last_column() -> None:
+def test_offsets_are_the_last_column():
     results = smf.glm("c ~ x + C(g)", DATA, family=sm.families.Poisson(), exposure=DATA["w"]).fit()
     fitted = pi.FittedModel(results, DATA, "c", exposure="w")
     means = [
@@ -175,7 +174,7 @@ def test_offsets_are_the_last_column() -> None:
     assert fitted.pfi().engine.name == "linear, exact"
 
 
-def test_results_without_their_data_are_asked_as_they_are() -> None:
+def test_results_without_their_data_are_asked_as_they_are():
     results = smf.ols("y ~ x + C(g)", DATA).fit()
     means = [results.predict(DATA.assign(g=level)).mean() for level in (4, 6, 8)]
     results.remove_data()
@@ -189,7 +188,7 @@ def old_errors(model: pi.FittedModel, estimand: Estimand) -> np.ndarray:
     case, stated, predictor = models.case(0), models.coefficients, models.refits[0].predictor
     changes = []
     for direction in stated.directions().T:
-        change: Any = 0
+        change = 0
         for steps, weight in WEIGHTS.items():
             moved = stated.shift(predictor, steps * STEP * direction)
             whatif = WhatIf(moved, case.whatif.design, case.sample)
@@ -199,7 +198,7 @@ def old_errors(model: pi.FittedModel, estimand: Estimand) -> np.ndarray:
     return np.sqrt(np.square(changes).sum(axis=0))
 
 
-ASKED: dict[str, Any] = {
+ASKED = {
     "ame": lambda problem, _: average_marginal_effects(problem),
     "pd": lambda problem, name: partial_dependence(problem, name, points=4),
     "slopes": lambda problem, name: slopes(problem, name, grid=[2.5, 3.5]),
@@ -217,7 +216,7 @@ RIGHT = {
 @pytest.mark.parametrize("name", ["logit", "probit", "poisson", "negative binomial", "mnlogit"])
 @pytest.mark.parametrize("right", RIGHT)
 @pytest.mark.filterwarnings("ignore")  # of steps that do not converge
-def test_errors_are_those_of_rows_encoded_anew(name: str, right: str) -> None:
+def test_errors_are_those_of_rows_encoded_anew(name: str, right: str):
     if name == "mnlogit" and "g" in right:
         right = right.replace("C(g, Treatment(6))", "z").replace("C(g)", "z")
     model = pi.FittedModel(fit(name, right), DATA)
@@ -225,12 +224,12 @@ def test_errors_are_those_of_rows_encoded_anew(name: str, right: str) -> None:
 
 
 @pytest.mark.parametrize("right", RIGHT)
-def test_errors_of_ols_are_those_of_rows_encoded_anew(right: str) -> None:
+def test_errors_of_ols_are_those_of_rows_encoded_anew(right: str):
     model = pi.FittedModel(fit("ols", right), DATA, memory_mb=0.02)  # some copies do not fit
     _check_errors(model, RIGHT[right])
 
 
-def _check_errors(model: pi.FittedModel, name: str) -> None:
+def _check_errors(model: pi.FittedModel, name: str):
     analysis = model.analysis
     for ask in ASKED.values():
         estimand = ask(analysis.problem, name)
@@ -249,10 +248,10 @@ def _check_errors(model: pi.FittedModel, name: str) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_rows_are_encoded_once_for_all_coefficients(
     name: str, right: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     results, calls, build = fit(name, right), [0], Coding.build
 
-    def counted(*args: Any) -> Any:
+    def counted(*args):
         calls[0] += 1
         return build(*args)
 
@@ -269,7 +268,7 @@ def test_rows_are_encoded_once_for_all_coefficients(
         assert counts[1] <= 2 * counts[0]
 
 
-def test_what_is_made_once_is_of_the_same_objects_and_fits_in_memory() -> None:
+def test_what_is_made_once_is_of_the_same_objects_and_fits_in_memory():
     model = pi.FittedModel(fit("ols", "x + w"), DATA, memory_mb=8 * 100 / 2**20)
     whatif = model.analysis.models.case(0).whatif
     of, made = np.arange(3), list[int]()

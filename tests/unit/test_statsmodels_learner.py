@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import statsmodels.api as sm
 from sklearn.utils.estimator_checks import check_estimator
 
 import pyinterp as pi
 
-LEARNERS: dict[str, Any] = {
+LEARNERS = {
     "OLS": pi.statsmodels_learner(sm.OLS),
     "QuantReg": pi.statsmodels_learner(sm.QuantReg, fit={"q": 0.7}),
     "GLM Gaussian": pi.statsmodels_learner(sm.GLM, family=sm.families.Gaussian()),
@@ -23,7 +21,7 @@ SKIPPED = {"check_array_api_input"}  # arrays of other libraries, which need SCI
 
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.filterwarnings("ignore")  # statsmodels warns of fits to noise and of separation
-def test_every_check_passes(name: str) -> None:
+def test_every_check_passes(name: str):
     results = check_estimator(LEARNERS[name], on_skip=None, on_fail=None)
     failures = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
     assert failures == {}

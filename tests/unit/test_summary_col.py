@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from pandas.testing import assert_frame_equal, assert_series_equal
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -24,9 +25,9 @@ def data() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def fitted(data: pd.DataFrame) -> Any:
+def fitted(data: pd.DataFrame):
     learner = pi.Learner.from_formula(FORMULA, data, LinearRegression())
-    return learner.fit(pi.Subsampling(5), seed=1, progress=False)
+    return learner.fit(pi.Subsampling(5), seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +41,13 @@ def models(data: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def lines(table: Any) -> dict[str, tuple[list[str], list[str]]]:
+def lines(table) -> dict[str, tuple[list[str], list[str]]]:
     """Return the cells of every term and of the line below it."""
     rows = [[str(cell.data).strip() for cell in row] for row in table.tables[0]][1:]
     return {rows[k][0]: (rows[k][1:], rows[k + 1][1:]) for k in range(0, len(rows), 2)}
 
 
-def test_a_mapping_names_the_columns(fitted: Any, models: dict[str, Any]) -> None:
+def test_a_mapping_names_the_columns(fitted, models: dict[str, Any]):
     named = pi.summary_col({"half": fitted.pfi(), "least squares": models["OLS"]})
     listed = pi.summary_col([fitted.pfi(), models["OLS"]], model_names=["half", "least squares"])
     assert str(named) == str(listed)
@@ -62,7 +63,7 @@ def test_a_mapping_names_the_columns(fitted: Any, models: dict[str, Any]) -> Non
 @pytest.mark.parametrize("stars", [False, True])
 def test_numbers_and_stars_are_those_of_statsmodels(
     models: dict[str, Any], name: str, *, stars: bool
-) -> None:
+):
     model = models[name]
     names = model.model.data.param_names
     cells = lines(pi.summary_col(model, stars=stars))
@@ -79,7 +80,7 @@ def test_numbers_and_stars_are_those_of_statsmodels(
         assert cells[term] == ([f"{estimate:.4f}{marks}"], [f"({error:.4f})"])
 
 
-def test_terms_of_one_name_share_a_line_with_ours(fitted: Any, models: dict[str, Any]) -> None:
+def test_terms_of_one_name_share_a_line_with_ours(fitted, models: dict[str, Any]):
     ours = fitted.pfi()
     table = pi.summary_col([ours, models["OLS"]], float_format="%.2f")
     cells = lines(table)
@@ -93,7 +94,7 @@ def test_terms_of_one_name_share_a_line_with_ours(fitted: Any, models: dict[str,
     assert "Numbers of OLS are coefficients, those of the others the estimand" in text
 
 
-def test_exports_and_names_have_both(fitted: Any, models: dict[str, Any]) -> None:
+def test_exports_and_names_have_both(fitted, models: dict[str, Any]):
     table = pi.summary_col([fitted.pfi(), models["OLS"]], model_names=["forest", "lm"], stars=True)
     for text in (str(table), table.as_latex(), table.as_markdown(), table.as_csv()):
         assert "forest" in text
@@ -103,7 +104,7 @@ def test_exports_and_names_have_both(fitted: Any, models: dict[str, Any]) -> Non
     assert "Numbers of" not in str(alone)
 
 
-def test_results_without_errors_and_of_several_equations_are_refused(data: pd.DataFrame) -> None:
+def test_results_without_errors_and_of_several_equations_are_refused(data: pd.DataFrame):
     several = smf.mnlogit("pd.qcut(bmi, 3, labels=False) ~ bp", data).fit(disp=0)
     with pytest.raises(OptionError, match="one coefficient per term, but MNLogit has 2"):
         pi.summary_col(several)
@@ -114,11 +115,11 @@ def test_results_without_errors_and_of_several_equations_are_refused(data: pd.Da
         pi.summary_col([LinearRegression()])
 
 
-def test_importances_and_curves_have_frames_like_single_results(fitted: Any) -> None:
+def test_importances_and_curves_have_frames_like_single_results(fitted):
     both, pfi = fitted.importance(["pfi", "amvim"]), fitted.pfi()
-    pd.testing.assert_frame_equal(both.conf_int(0.1)["pfi"], pfi.conf_int(0.1))
-    pd.testing.assert_series_equal(both.pvalues["pfi"], pfi.pvalues, check_names=False)
-    pd.testing.assert_series_equal(both.tvalues["pfi"], pfi.tvalues, check_names=False)
+    assert_frame_equal(both.conf_int(0.1)["pfi"], pfi.conf_int(0.1))
+    assert_series_equal(both.pvalues["pfi"], pfi.pvalues, check_names=False)
+    assert_series_equal(both.tvalues["pfi"], pfi.tvalues, check_names=False)
     expected = [result.estimand.description for result in both.results.values()]
     assert list(both.glance()["estimand"]) == expected
     assert list(both.tidy()["term"]) == [*pfi.params.index, *both["amvim"].params.index]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,21 +19,21 @@ from pyinterp.parallel import threads
 class Recorder(RegressorMixin, BaseEstimator):
     """Predicts how many threads it was told to use, in training and when it predicts."""
 
-    def __init__(self, n_jobs: int | None = -1) -> None:
+    def __init__(self, n_jobs: int | None = -1):
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any) -> Recorder:
+    def fit(self, X, y) -> Recorder:
         self.trained_with_ = self.n_jobs
         self.pools_ = max((pool["num_threads"] for pool in threadpool_info()), default=1)
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X):
         self.predicted_with_ = self.n_jobs
         return X[:, 0]
 
 
 @pytest.fixture(autouse=True)
-def _four_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+def _four_cores(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(threads, "cpu_count", lambda: 4)
 
 
@@ -44,7 +42,7 @@ def data() -> pd.DataFrame:
     return pd.DataFrame(rng.normal(size=(40, 3)), columns=["y", "x", "z"])
 
 
-def fitted(recorder: Any, n_jobs: int | None) -> tuple[pi.LearnerResults, list[Recorder]]:
+def fitted(recorder, n_jobs: int | None) -> tuple[pi.LearnerResults, list[Recorder]]:
     learner = pi.Learner.from_formula("y ~ x + z", data(), recorder)
     with parallel_config(backend="threading"):  # the patched number of cores holds in threads
         results = learner.fit(pi.Bootstrap(3), seed=1, n_jobs=n_jobs)
@@ -54,7 +52,7 @@ def fitted(recorder: Any, n_jobs: int | None) -> tuple[pi.LearnerResults, list[R
 
 @pytest.mark.parametrize("wrap", [lambda r: r, lambda r: make_pipeline(StandardScaler(), r)])
 @pytest.mark.parametrize(("told", "share"), [(-1, 2), (4, 2), (2, 2), (1, 1), (None, None)])
-def test_learners_get_their_share_and_their_settings_back(wrap, told, share) -> None:
+def test_learners_get_their_share_and_their_settings_back(wrap, told, share):
     results, learners = fitted(wrap(Recorder(told)), n_jobs=2)
     assert [r.trained_with_ for r in learners] == [share] * 3
     assert all(r.pools_ <= 2 for r in learners)
@@ -63,11 +61,11 @@ def test_learners_get_their_share_and_their_settings_back(wrap, told, share) -> 
     assert [r.n_jobs for r in learners] == [told] * 3
 
 
-def test_training_without_features_takes_its_share_too() -> None:
+def test_training_without_features_takes_its_share_too():
     class Told(Recorder):
         """Predicts how many threads it was told to use, in training and when it predicts."""
 
-        def predict(self, X: Any) -> Any:
+        def predict(self, X):
             return np.full(len(X), 10.0 * self.trained_with_ + self.n_jobs)
 
     for n_jobs, expected in ((2, 22.0), (None, -11.0)):
@@ -78,18 +76,18 @@ def test_training_without_features_takes_its_share_too() -> None:
         assert {float(v) for p in predicted for values in p.values() for v in values} == {expected}
 
 
-def test_one_worker_leaves_learners_alone() -> None:
+def test_one_worker_leaves_learners_alone():
     results, learners = fitted(Recorder(-1), n_jobs=None)
     results.pfi()
     assert [r.trained_with_ for r in learners] == [-1] * 3
     assert [r.predicted_with_ for r in learners] == [-1] * 3
 
 
-def test_settings_come_back_after_an_error() -> None:
+def test_settings_come_back_after_an_error():
     recorder = Recorder(-1)
     seen = []
 
-    def fail() -> None:
+    def fail():
         seen.append(recorder.n_jobs)
         raise ValueError("stop")
 
@@ -98,12 +96,12 @@ def test_settings_come_back_after_an_error() -> None:
     assert (seen, recorder.n_jobs) == ([2], -1)
 
 
-def test_estimators_without_parameters_are_left_alone() -> None:
+def test_estimators_without_parameters_are_left_alone():
     with threads.shared_cores([LinearRegression().fit([[1.0], [2.0]], [1, 2]).predict], 2):
         assert max(p["num_threads"] for p in threadpool_info()) <= 2
 
 
-def test_lightgbm_takes_all_cores_unless_it_is_told() -> None:
+def test_lightgbm_takes_all_cores_unless_it_is_told():
     from lightgbm import LGBMRegressor
 
     alone = LGBMRegressor()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from scipy import stats
 from sklearn.linear_model import LinearRegression, Ridge
 
@@ -23,8 +23,7 @@ def fitted() -> pi.LearnerResults:
     rng = np.random.default_rng(1)
     data = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
     data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=80)
-    learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
-    return learner.fit(pi.HalfSampling(5, pairs=8), seed=1, progress=False)
+    return fit_of("y ~ .", data, LinearRegression(), pi.HalfSampling(5, pairs=8))
 
 
 def naive(
@@ -48,7 +47,7 @@ def naive(
     return weights @ c - sides[0], weights @ c + sides[1]
 
 
-def test_limits_are_made_of_those_of_the_terms(fitted: pi.LearnerResults) -> None:
+def test_limits_are_made_of_those_of_the_terms(fitted: pi.LearnerResults):
     pfi = fitted.pfi()
     low, high = pfi.conf_int().to_numpy().T
     test = pfi.t_test(WEIGHTS)
@@ -63,8 +62,8 @@ def test_limits_are_made_of_those_of_the_terms(fitted: pi.LearnerResults) -> Non
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("alpha", [0.001, 0.05, 0.2, 0.45, 0.6, 0.9])
 def test_p_is_below_alpha_if_the_interval_excludes_the_value(
-    fitted: pi.LearnerResults, alternative: Any, alpha: float
-) -> None:
+    fitted: pi.LearnerResults, alternative, alpha: float
+):
     pfi = fitted.pfi(alternative=alternative)
     for weights in WEIGHTS:
         limits = pfi.t_test(weights[None]).conf_int(alpha)[0]
@@ -75,7 +74,7 @@ def test_p_is_below_alpha_if_the_interval_excludes_the_value(
                 assert (float(test.pvalue) < alpha) == outside
 
 
-def test_p_falls_with_the_distance(fitted: pi.LearnerResults) -> None:
+def test_p_falls_with_the_distance(fitted: pi.LearnerResults):
     pfi = fitted.pfi()
     center = float((WEIGHTS[:1] @ pfi.params.to_numpy())[0])
     values = [
@@ -86,7 +85,7 @@ def test_p_falls_with_the_distance(fitted: pi.LearnerResults) -> None:
     assert all(a >= b for a, b in pairwise(values))
 
 
-def test_the_table_says_so_and_others_are_t_tests(fitted: pi.LearnerResults) -> None:
+def test_the_table_says_so_and_others_are_t_tests(fitted: pi.LearnerResults):
     note = "the standard error on the side of the hypothesis"
     assert note in str(fitted.pfi().t_test("a = b").summary()).replace("\n", " ")
     curve = fitted.pd("a", grid=[-1.0, 1.0]).t_test("a[1] - a[-1]")
@@ -95,17 +94,13 @@ def test_the_table_says_so_and_others_are_t_tests(fitted: pi.LearnerResults) -> 
     assert half / curve.sd == pytest.approx(2.306004, rel=1e-6)  # t with 8 df
 
 
-def test_terms_that_are_nearly_the_same_have_no_certain_difference() -> None:
+def test_terms_that_are_nearly_the_same_have_no_certain_difference():
     """Their limits cancel: a side is bounded by the ratios of the terms' own sides."""
     rng = np.random.default_rng(1)
     data = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
     data["b"] = data["a"] + 1e-3 * rng.normal(size=90)
     data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=90)
-    pfi = (
-        pi.Learner.from_formula("y ~ .", data, Ridge(5.0))
-        .fit(pi.HalfSampling(5, pairs=8), seed=1, progress=False)
-        .pfi()
-    )
+    pfi = fit_of("y ~ .", data, Ridge(5.0), pi.HalfSampling(5, pairs=8)).pfi()
     low, high = pfi.conf_int().loc[["a", "b"]].to_numpy().T
     c, t = pfi.params[["a", "b"]].to_numpy(), stats.t.isf(0.025, 8)
     ratios = np.concatenate([c - low, high - c]) / np.tile(t * pfi.bse[["a", "b"]], 2)

@@ -19,13 +19,11 @@ from pyinterp.data.columns import typical_rows, typical_value
         ([True, True, False], True),
     ],
 )
-def test_a_value_is_the_median_or_the_most_frequent_level(
-    values: list[object], value: object
-) -> None:
+def test_a_value_is_the_median_or_the_most_frequent_level(values: list[object], value: object):
     assert typical_value(pd.Series(values)) == value
 
 
-def test_rows_have_the_types_of_the_variables() -> None:
+def test_rows_have_the_types_of_the_variables():
     levels = pd.Categorical(["u", "v", "v"], categories=["w", "v", "u"])
     variables = pd.DataFrame({"x": [3, 1, 2], "g": levels, "flag": [True, False, True]})
     expected = pd.DataFrame(

@@ -2,52 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
+from test_uncertainty import LABELS, N, X, Y
 
 import pyinterp as pi
 from pyinterp.distributions import Gamma, LogNormal, NormalMixture, Poisson
 from pyinterp.errors import LossError, OptionError, PredictionError, PyinterpError
 
-N = 40
-RNG = np.random.default_rng(3)
-X = pd.DataFrame(RNG.normal(size=(N, 3)), columns=["a", "b", "c"])
-X["b"] = 0.8 * X["a"] + 0.6 * X["b"]
-Y = X["a"] + X["b"] ** 2 + RNG.normal(scale=0.5, size=N)
-LABELS = pd.Series(np.where(Y.median() < Y, "yes", "no"), name="y")
 ROWS = sm.add_constant(X.to_numpy())
 COUNTS = np.exp(Y / 3).round().to_numpy()
 
 
-def entropy_of(model: Any, rows: Any = X) -> pd.Series:
+def entropy_of(model, rows=X) -> pd.Series:
     return pi.FittedModel(model, rows, seed=1).entropy_pfi().params
 
 
 class TestNoise:
     @pytest.mark.parametrize("normalize_y", [False, True])
-    def test_the_noise_of_a_gaussian_process_may_be_its_alpha(self, normalize_y: bool) -> None:
+    def test_the_noise_of_a_gaussian_process_may_be_its_alpha(self, normalize_y: bool):
         """A new response has noise, which `return_std` leaves out unless a kernel states it."""
         options = {"optimizer": None, "normalize_y": normalize_y}
         white = GaussianProcessRegressor(RBF(1.0) + WhiteKernel(0.25), **options).fit(X, Y)
         alpha = GaussianProcessRegressor(RBF(1.0), alpha=0.25, **options).fit(X, Y)
-        np.testing.assert_allclose(entropy_of(alpha), entropy_of(white), atol=1e-8)
+        assert_allclose(entropy_of(alpha), entropy_of(white), atol=1e-8)
 
-    def test_noise_of_each_training_row_is_not_that_of_new_rows(self) -> None:
+    def test_noise_of_each_training_row_is_not_that_of_new_rows(self):
         alpha = np.linspace(0.1, 0.2, N)
         model = GaussianProcessRegressor(RBF(1.0), alpha=alpha, optimizer=None).fit(X, Y)
         with pytest.raises(PredictionError, match=r"`alpha`.*use one number"):
             entropy_of(model)
 
-    def test_a_response_without_noise_has_no_density(self) -> None:
+    def test_a_response_without_noise_has_no_density(self):
         """The residuals of a perfect fit are rounding."""
         exact = ROWS @ [1.0, 2.0, 3.0, 4.0]
         with pytest.raises(PredictionError, match=r"rounding of its mean.*WhiteKernel"):
@@ -56,7 +50,7 @@ class TestNoise:
 
 class TestWeights:
     @pytest.mark.parametrize("weights", [np.full(N, 4.0), np.linspace(1, 2, N)])
-    def test_variances_by_weights_are_refused(self, weights: np.ndarray) -> None:
+    def test_variances_by_weights_are_refused(self, weights: np.ndarray):
         models = (
             sm.GLM(Y.to_numpy(), ROWS, var_weights=weights),
             sm.WLS(Y.to_numpy(), ROWS, weights=weights),
@@ -65,27 +59,27 @@ class TestWeights:
             with pytest.raises(PredictionError, match="weight of a new row is not known"):
                 entropy_of(model.fit(), ROWS)
 
-    def test_frequencies_are_copies_of_rows(self) -> None:
+    def test_frequencies_are_copies_of_rows(self):
         twice = sm.GLM(Y.to_numpy(), ROWS, freq_weights=np.full(N, 2.0)).fit()
         copied = sm.GLM(np.tile(Y, 2), np.tile(ROWS, (2, 1))).fit()
-        np.testing.assert_allclose(entropy_of(twice, ROWS), entropy_of(copied, ROWS), atol=1e-12)
+        assert_allclose(entropy_of(twice, ROWS), entropy_of(copied, ROWS), atol=1e-12)
 
-    def test_a_quasi_likelihood_is_no_distribution(self) -> None:
+    def test_a_quasi_likelihood_is_no_distribution(self):
         model = sm.GLM(COUNTS, ROWS, family=sm.families.Poisson())
         assert entropy_of(model.fit(), ROWS).notna().all()
         with pytest.raises(PredictionError, match="quasi-likelihood is no distribution"):
             entropy_of(model.fit(scale="X2"), ROWS)
 
 
-def constant_parameters(_: Any, rows: Any) -> np.ndarray:
+def constant_parameters(_, rows) -> np.ndarray:
     return np.ones((len(rows), 2))
 
 
-def constant_mean(_: Any, rows: Any) -> np.ndarray:
+def constant_mean(_, rows) -> np.ndarray:
     return np.ones((len(rows), 1))
 
 
-def constant_error(fitted: Any, rows: Any) -> np.ndarray:
+def constant_error(fitted, rows) -> np.ndarray:
     return np.column_stack([fitted.predict(rows), np.full(len(rows), 0.5)])
 
 
@@ -102,7 +96,7 @@ class TestSupport:
         ],
         ids=lambda value: getattr(value, "name", value),
     )
-    def test_an_impossible_response_is_named(self, family: Any, impossible: float) -> None:
+    def test_an_impossible_response_is_named(self, family, impossible: float):
         """Without warnings, and not as the likelihood of a density that goes on beyond its end."""
         parameters = constant_mean if isinstance(family, Poisson) else constant_parameters
         model = pi.Distributional(LinearRegression(), parameters, family).fit(X, Y)
@@ -115,24 +109,24 @@ class TestSupport:
             with pytest.raises(LossError, match=sentence):
                 ask()
 
-    def test_ratios_of_counts_are_of_what_is_positive(self) -> None:
+    def test_ratios_of_counts_are_of_what_is_positive(self):
         model = sm.GLM(COUNTS, ROWS, family=sm.families.Poisson()).fit()
         fitted = pi.FittedModel(model, ROWS, COUNTS)
         ratio, difference = fitted.likelihood_pfi(relation="ratio"), fitted.likelihood_pfi()
         expected = 1 + difference.params / ratio.fit.loss
-        np.testing.assert_allclose(ratio.params, expected, rtol=1e-9)
+        assert_allclose(ratio.params, expected, rtol=1e-9)
 
 
 class TestForests:
     @pytest.mark.parametrize("offset", [0.0, 1e7])
-    def test_leaves_of_equal_responses_are_told_from_rounding(self, offset: float) -> None:
+    def test_leaves_of_equal_responses_are_told_from_rounding(self, offset: float):
         """Far from 0 the variance of a leaf is the difference of two large numbers."""
         y = np.where(Y > 0, 1.0, 0.0) + offset
         model = RandomForestRegressor(5, min_samples_leaf=6, random_state=0).fit(X, y)
         with pytest.raises(PredictionError, match=r"larger leaves \(`min_samples_leaf` is 6\)"):
             entropy_of(model)
 
-    def test_variances_that_are_mostly_rounding_are_refused(self) -> None:
+    def test_variances_that_are_mostly_rounding_are_refused(self):
         model = RandomForestRegressor(5, min_samples_leaf=8, random_state=0).fit(X, Y + 1e7)
         with pytest.raises(PredictionError, match="subtract a constant from responses"):
             entropy_of(model)
@@ -141,18 +135,18 @@ class TestForests:
 class Components(LinearRegression):
     """A regressor whose components are what its function of the means returns."""
 
-    def predict_components(self, rows: Any) -> Any:
+    def predict_components(self, rows):
         return self.components(self.predict(rows))
 
 
 class Varying(LinearRegression):
     """A mixture of one part in some refits, and of two in others."""
 
-    def fit(self, rows: Any, y: Any) -> Varying:
+    def fit(self, rows, y) -> Varying:
         self.parts_ = 1 + int(np.asarray(y)[:20].sum() * 1000) % 2
         return super().fit(rows, y)
 
-    def predict_components(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+    def predict_components(self, rows) -> tuple[np.ndarray, np.ndarray]:
         means = np.repeat(self.predict(rows)[:, None], self.parts_, axis=1)
         return means, np.ones_like(means)
 
@@ -168,36 +162,36 @@ class TestMixtures:
         ],
         ids=["one sd per row", "more sds than means", "one part", "means alone"],
     )
-    def test_components_come_in_pairs(self, components: Any) -> None:
+    def test_components_come_in_pairs(self, components):
         model = Components().fit(X, Y)
         model.components = components
         with pytest.raises(PredictionError, match=r"`predict_components` must return means and"):
             entropy_of(model)
 
-    def test_refits_with_other_families_are_refused(self) -> None:
-        res = pi.Learner(Y.rename("y"), X, Varying()).fit(pi.Subsampling(6), seed=1, progress=False)
+    def test_refits_with_other_families_are_refused(self):
+        res = pi.Learner(Y.rename("y"), X, Varying()).fit(pi.Subsampling(6), seed=1)
         for ask in (res.likelihood_pfi, res.entropy_pfi, lambda: res.pd("a", of="nll")):
             with pytest.raises(PredictionError, match="same family of distributions"):
                 ask()
 
     @pytest.mark.parametrize("components", [0, -1, 1.5])
-    def test_a_mixture_has_a_whole_number_of_components(self, components: Any) -> None:
+    def test_a_mixture_has_a_whole_number_of_components(self, components):
         with pytest.raises(OptionError, match="`components`"):
             NormalMixture(components)
 
 
 class TestDistributional:
-    def test_a_classifier_is_its_own_distribution(self) -> None:
+    def test_a_classifier_is_its_own_distribution(self):
         model = pi.Distributional(LogisticRegression(), constant_error)
         with pytest.raises(OptionError, match=r"must be a regressor.*pass it as it is"):
             model.fit(X, (Y > 0).astype(int))
 
-    def test_parameters_are_checked_for_a_fitted_estimator_too(self) -> None:
+    def test_parameters_are_checked_for_a_fitted_estimator_too(self):
         model = pi.Distributional(LinearRegression().fit(X, Y), "constant")  # type: ignore[arg-type]  # wrong
         with pytest.raises(PyinterpError, match="`parameters` must be"):
             entropy_of(model)
 
-    def test_columns_are_matched_by_the_names_of_the_estimator(self) -> None:
+    def test_columns_are_matched_by_the_names_of_the_estimator(self):
         model = pi.Distributional(BayesianRidge(), bayesian).fit(X, Y)
         expected = entropy_of(model)
         found = entropy_of(model, X[["c", "a", "b"]])[list(X.columns)]
@@ -205,22 +199,22 @@ class TestDistributional:
         assert model.n_features_in_ == 3
 
 
-def bayesian(fitted: Any, rows: Any) -> np.ndarray:
+def bayesian(fitted, rows) -> np.ndarray:
     return np.column_stack(fitted.predict(rows, return_std=True))
 
 
 class TestClasses:
-    def test_probabilities_may_be_off_by_rounding_in_single_precision(self) -> None:
+    def test_probabilities_may_be_off_by_rounding_in_single_precision(self):
         """What predictions may be, the entropy must take."""
 
-        def sure(rows: Any) -> np.ndarray:
+        def sure(rows) -> np.ndarray:
             return np.tile([1 + 1e-6, -1e-6], (len(rows), 1))
 
         fitted = pi.FittedModel(sure, X, classes=["no", "yes"])
         assert fitted.entropy_pfi().params.eq(0).all()
         assert fitted.entropy_pfi(which_class="no").params.eq(0).all()
 
-    def test_a_sampler_that_does_not_exist_is_not_a_conditional_one(self) -> None:
+    def test_a_sampler_that_does_not_exist_is_not_a_conditional_one(self):
         fitted = pi.FittedModel(LogisticRegression().fit(X, LABELS), X)
         with pytest.raises(OptionError, match="`sampler` must be one of"):
             fitted.entropy_pfi(sampler="maginal")
@@ -228,9 +222,9 @@ class TestClasses:
 
 class TestDecisions:
     @pytest.mark.parametrize("classes", [False, True])
-    def test_equal_sureness_says_nothing_of_what_features_share(self, classes: bool) -> None:
+    def test_equal_sureness_says_nothing_of_what_features_share(self, classes: bool):
         """`a` and `b` are correlated: entropy-PFI is 0 because the model is sure of all rows."""
-        model: Any = DecisionTreeClassifier(random_state=0).fit(X, LABELS)
+        model = DecisionTreeClassifier(random_state=0).fit(X, LABELS)
         if not classes:
             model = pi.Distributional(LinearRegression(), constant_error).fit(X, X["a"] + X["b"])
         fitted = pi.FittedModel(model, X, LABELS if classes else X["a"] + X["b"], seed=1)
@@ -241,18 +235,18 @@ class TestDecisions:
         assert "Undecided:" in str(result)
         assert result.plot().draw() is not None
 
-    def test_a_missing_interval_is_not_taken_for_a_0(self) -> None:
+    def test_a_missing_interval_is_not_taken_for_a_0(self):
         model = BayesianRidge().fit(X, Y)
         result = pi.FittedModel(model, X[:2], Y[:2], seed=1).uncertainty()
         assert result.likelihood.conf_int().isna().all(axis=None)
         assert set(result.decisions) == {"undecided"}
 
-    def test_a_feature_that_changes_nothing_is_unused(self) -> None:
+    def test_a_feature_that_changes_nothing_is_unused(self):
         model = pi.Distributional(LinearRegression(), constant_error).fit(X.assign(c=1.0), Y)
         result = pi.FittedModel(model, X.assign(c=1.0), Y, seed=1).uncertainty()
         assert result.decisions["c"] == "unused"
 
-    def test_intervals_are_lines_without_ends(self) -> None:
+    def test_intervals_are_lines_without_ends(self):
         """Ends of lines are drawn across the plot where all entropies are 0."""
         model = DecisionTreeClassifier(random_state=0).fit(X, LABELS)
         plot = pi.FittedModel(model, X, LABELS, seed=1).uncertainty().plot()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference.over_rows import rows, units_of
@@ -29,23 +30,21 @@ def mean_variance(weights: np.ndarray | None) -> float:
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS, WEIGHTS**3])
-def test_the_variance_of_a_weighted_mean_is_unbiased(weights: np.ndarray | None) -> None:
+def test_the_variance_of_a_weighted_mean_is_unbiased(weights: np.ndarray | None):
     shares = np.ones(7) / 7 if weights is None else weights / weights.sum()
-    np.testing.assert_allclose(mean_variance(weights), (shares**2).sum(), rtol=1e-12)
+    assert_allclose(mean_variance(weights), (shares**2).sum(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("clusters", [None, CLUSTERS])
-def test_weights_that_hardly_differ_are_none(clusters: np.ndarray | None) -> None:
+def test_weights_that_hardly_differ_are_none(clusters: np.ndarray | None):
     values = np.sin(np.arange(7.0))
     nearly = 1 + 1e-9 * np.arange(7)
     one, other = (units_of(7, clusters, w) for w in (nearly, None))
-    np.testing.assert_allclose((one.factor, one.df), (other.factor, other.df), rtol=1e-7)
-    np.testing.assert_allclose(
-        variance(values, nearly, clusters), variance(values, None, clusters), rtol=1e-7
-    )
+    assert_allclose((one.factor, one.df), (other.factor, other.df), rtol=1e-7)
+    assert_allclose(variance(values, nearly, clusters), variance(values, None, clusters), rtol=1e-7)
 
 
-def test_degrees_of_freedom_count_the_effective_units() -> None:
+def test_degrees_of_freedom_count_the_effective_units():
     assert units_of(7, None, WEIGHTS).df == pytest.approx(
         WEIGHTS.sum() ** 2 / (WEIGHTS**2).sum() - 1
     )

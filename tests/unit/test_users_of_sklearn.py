@@ -26,17 +26,17 @@ FRAME = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=Y)
 class Tensor:
     """What NumPy can read, but is no array."""
 
-    def __init__(self, values: Any) -> None:
+    def __init__(self, values):
         self.values = values
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype=None, copy: bool | None = None):
         return np.asarray(self.values, dtype=dtype)
 
     def __len__(self) -> int:
         return len(self.values)
 
 
-def test_whatever_numpy_can_read_is_an_array() -> None:
+def test_whatever_numpy_can_read_is_an_array():
     model = LinearRegression().fit(X, Y)
     expected = pi.FittedModel(model, X, Y).pfi()
     for rows, response in ((Tensor(X), Tensor(Y)), (list(X), list(Y)), (X.tolist(), Y.tolist())):
@@ -48,7 +48,7 @@ def test_whatever_numpy_can_read_is_an_array() -> None:
     pd.testing.assert_series_equal(got.params, pi.FittedModel(model, X[kept], Y[kept]).pfi().params)
 
 
-def learner(**options: Any) -> Any:
+def learner(**options):
     return pi.Learner.from_formula("y ~ .", FRAME, LinearRegression(), **options)
 
 
@@ -83,11 +83,11 @@ BOTH = np.column_stack([CLASSES, CLASSES])
             r"the subgroup \(by a mask\) has 1 row, of which refit 1 has 1\. Merge groups",
         ),
         (
-            lambda: learner().fit(pi.Splits(GroupKFold(5)), progress=False),
+            lambda: learner().fit(pi.Splits(GroupKFold(5))),
             r"should not be None\. Its groups are `pi\.Splits\(splitter, cluster=\.\.\.\)`\.$",
         ),
     ],
 )
-def test_messages_say_what_to_do(call: Callable[[], Any], said: str) -> None:
+def test_messages_say_what_to_do(call: Callable[[], Any], said: str):
     with pytest.raises(PyinterpError, match=said):
         call()

@@ -6,12 +6,12 @@ Inflation variables: statsmodels issues 4757 and 4952.
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from numpy.testing import assert_allclose
 from statsmodels.discrete import count_model, discrete_model
 from statsmodels.gam.api import BSplines, GLMGam
 
@@ -38,7 +38,7 @@ MATRIX = sm.add_constant(DATA[["x"]])
 INFLATION = sm.add_constant(DATA[["z"]])
 
 
-def fitted(kind: Any, form: str, **options: Any) -> Any:
+def fitted(kind, form: str, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some do not converge
         if form == "formula":
@@ -49,28 +49,28 @@ def fitted(kind: Any, form: str, **options: Any) -> Any:
         return kind(DATA["c"], MATRIX, **options).fit(disp=0, maxiter=30)
 
 
-def inflated(kind: str, form: str, **options: Any) -> Any:
+def inflated(kind: str, form: str, **options):
     return fitted(getattr(count_model, f"ZeroInflated{kind}"), form, **options)
 
 
-def rows(form: str, data: pd.DataFrame) -> Any:
+def rows(form: str, data: pd.DataFrame):
     """Return evaluation rows as a model of this form takes them."""
     matrix = sm.add_constant(data[["x"]], has_constant="add")
     return {"formula": data, "frame": matrix, "array": matrix.to_numpy()}[form]
 
 
-def curve(results: Any, form: str, data: pd.DataFrame, **beside: Any) -> list[float]:
+def curve(results, form: str, data: pd.DataFrame, **beside) -> list[float]:
     """Return the mean prediction with x at the points of the grid."""
     return [float(np.mean(results.predict(rows(form, data.assign(x=x)), **beside))) for x in GRID]
 
 
-def pd_of(model: pi.FittedModel, form: str) -> Any:
+def pd_of(model: pi.FittedModel, form: str):
     return model.pd("x2" if form == "array" else "x", grid=GRID).params
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
-def test_variables_of_the_inflation_are_asked_for_by_name(kind: str, form: str) -> None:
+def test_variables_of_the_inflation_are_asked_for_by_name(kind: str, form: str):
     results = inflated(kind, form, exog_infl=INFLATION)
     with pytest.raises(OptionError, match=r"`exog_infl`.*`lambda Z: results.predict\("):
         pi.FittedModel(results, rows(form, DATA))
@@ -78,28 +78,28 @@ def test_variables_of_the_inflation_are_asked_for_by_name(kind: str, form: str) 
     with pytest.raises(OptionError, match="exog_infl"):
         pi.FittedModel(ones, rows(form, DATA[:1]))
 
-    def predict(Z: pd.DataFrame) -> Any:
+    def predict(Z: pd.DataFrame):
         inflation = sm.add_constant(Z[["z"]], has_constant="add")
         return results.predict(rows(form, Z), exog_infl=np.asarray(inflation))
 
     new = DATA[:50]
     model = pi.FittedModel(predict, new[["x", "z"]], new["c"])
     beside = {"exog_infl": INFLATION[:50].to_numpy()}
-    np.testing.assert_allclose(pd_of(model, "frame"), curve(results, form, new, **beside))
+    assert_allclose(pd_of(model, "frame"), curve(results, form, new, **beside))
     right = [predict(new.assign(z=z)).mean() for z in GRID]
-    np.testing.assert_allclose(model.pd("z", grid=GRID).params, right)
+    assert_allclose(model.pd("z", grid=GRID).params, right)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("n", [1, 60, N])
-def test_a_constant_inflation_is_right(kind: str, form: str, n: int) -> None:
+def test_a_constant_inflation_is_right(kind: str, form: str, n: int):
     results, new = inflated(kind, form), DATA[:n]
     model = pi.FittedModel(results, rows(form, new))
-    np.testing.assert_allclose(pd_of(model, form), curve(results, form, new))
+    assert_allclose(pd_of(model, form), curve(results, form, new))
 
 
-def test_standard_errors_are_those_of_the_delta_method() -> None:
+def test_standard_errors_are_those_of_the_delta_method():
     """With the coefficient of the inflation, by differences of statsmodels' own predictions."""
     results, step = inflated("Poisson", "frame"), 1e-5
     gradient = []
@@ -112,12 +112,12 @@ def test_standard_errors_are_those_of_the_delta_method() -> None:
         gradient.append(np.ravel(np.subtract(means[:2], means[2:])) / (2 * step))
     right = np.sqrt(np.einsum("ki,kl,li->i", gradient, results.cov_params(), gradient))
     found = pi.FittedModel(results, rows("frame", DATA)).pd("x", grid=GRID).bse
-    np.testing.assert_allclose(found, right, rtol=1e-6)
+    assert_allclose(found, right, rtol=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
-def test_exposures_of_inflated_counts_are_those_of_the_rows(kind: str, form: str) -> None:
+def test_exposures_of_inflated_counts_are_those_of_the_rows(kind: str, form: str):
     results, new = inflated(kind, form, exposure=DATA["e"]), DATA[60:]
     with pytest.raises(OptionError, match="fitted with an exposure"):
         pi.FittedModel(results, rows(form, new))
@@ -125,33 +125,33 @@ def test_exposures_of_inflated_counts_are_those_of_the_rows(kind: str, form: str
     right = curve(results, form, new, exposure=exposure)
     for given in ({"exposure": exposure}, {"offset": np.log(exposure)}):
         model = pi.FittedModel(results, rows(form, new), **given)
-        np.testing.assert_allclose(pd_of(model, form), right)
+        assert_allclose(pd_of(model, form), right)
 
 
 @pytest.mark.parametrize("kind", ["NegativeBinomialP", "GeneralizedPoisson"])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("n", [60, N])
-def test_no_exposure_of_training_rows_is_in_predictions(kind: str, form: str, n: int) -> None:
+def test_no_exposure_of_training_rows_is_in_predictions(kind: str, form: str, n: int):
     """By default these two add that of their training rows to whatever rows they predict."""
     results = fitted(getattr(discrete_model, kind), form, exposure=DATA["e"])
     new = DATA[::-1][:n]
     model = pi.FittedModel(results, rows(form, new), exposure=new["e"].to_numpy())
     slope = results.params[:2]
     right = [float(np.mean(new["e"] * np.exp(np.dot([1, x], slope)))) for x in GRID]
-    np.testing.assert_allclose(pd_of(model, form), right)
+    assert_allclose(pd_of(model, form), right)
 
 
-def test_a_learner_of_inflated_counts_takes_exposures() -> None:
+def test_a_learner_of_inflated_counts_takes_exposures():
     learner = pi.statsmodels_learner(count_model.ZeroInflatedPoisson, fit={"disp": 0})
     fit = pi.Learner.from_formula("c ~ x", DATA, learner, exposure="e").fit_model()
     results = inflated("Poisson", "frame", exposure=DATA["e"])
     right = curve(results, "frame", DATA, exposure=DATA["e"])
-    np.testing.assert_allclose(fit.pd("x", grid=GRID).params, right, rtol=1e-4)
+    assert_allclose(fit.pd("x", grid=GRID).params, right, rtol=1e-4)
     with pytest.raises(OptionError, match=r"`exog_infl` of .* an estimator of your own"):
         pi.statsmodels_learner(count_model.ZeroInflatedPoisson, exog_infl=INFLATION)
 
 
-def test_rows_of_a_smooth_are_asked_for_by_name() -> None:
+def test_rows_of_a_smooth_are_asked_for_by_name():
     smooth = BSplines(DATA[["z"]], df=[5], degree=[3])
     gam = GLMGam(DATA["c"], MATRIX, smoother=smooth, family=sm.families.Poisson()).fit()
     with pytest.raises(OptionError, match="`exog_smooth`"):
@@ -159,10 +159,10 @@ def test_rows_of_a_smooth_are_asked_for_by_name() -> None:
     columns = pd.DataFrame(gam.model.exog, columns=gam.model.exog_names)  # its basis
     model = pi.FittedModel(gam, columns)
     right = [gam.predict(columns.assign(x=x)).mean() for x in GRID]
-    np.testing.assert_allclose(pd_of(model, "frame"), right)
+    assert_allclose(pd_of(model, "frame"), right)
 
 
-def test_what_else_a_model_needs_is_quoted_as_its_own_words() -> None:
+def test_what_else_a_model_needs_is_quoted_as_its_own_words():
     series = sm.tsa.SARIMAX(DATA["x"].to_numpy(), exog=DATA[["z"]].to_numpy()).fit(disp=0)
     with pytest.raises(PredictionError, match=r"SARIMAX can't .*Error: .*`lambda Z: results."):
         pi.FittedModel(series, DATA[["z"]].to_numpy()).pd("x1")
