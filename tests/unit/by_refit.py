@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.linear_model import LinearRegression
+
 from pyinterp.estimands.estimand import Estimand
 from pyinterp.inference import RefitEstimate, Replicates
 
@@ -41,3 +43,18 @@ def pairs_of(refits: list[RefitEstimate]) -> list[list[RefitEstimate]]:
 def separate_of(refits: list[RefitEstimate]) -> list[RefitEstimate]:
     """Return the refits whose mean is reported: all, if there are only halves."""
     return [one for one in refits if one.group is None or one.group.kind != "pair"] or refits
+
+
+def failing(numbers):
+    """Return a least-squares learner of which the refits with these numbers fail."""
+
+    class Fails(LinearRegression):
+        count = -1
+
+        def fit(self, X, y):
+            type(self).count += 1
+            if type(self).count in numbers:
+                raise ValueError("no")
+            return super().fit(X, y)
+
+    return Fails()

@@ -3,8 +3,6 @@
 What single modules refuse is tested beside them; here each case goes through the public interface.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -38,24 +36,21 @@ LINEAR = LinearRegression()
 Change = Callable[[pd.DataFrame], Any]
 
 
-def fitted(
-    data: Any, formula: str = "y ~ .", estimator: Any = LINEAR, plan: Any = PLAN, **options: Any
-) -> pi.LearnerResults:
+def fitted(data, formula="y ~ .", estimator=LINEAR, plan=PLAN, **options):
     return pi.Learner.from_formula(formula, data, estimator, **options).fit(plan, seed=1)
 
 
-def with_first(column: str, value: Any) -> Change:
+def with_first(column, value):
     return lambda data: data.astype({column: object}).assign(**{column: [value, *data[column][1:]]})
 
 
-BAD_DATA: dict[str, tuple[Change, str, type[PyinterpError], str]] = {
+BAD_DATA = {
     "unknown variable": (
         lambda d: d,
         "y ~ x + zz",
         FormulaError,
         r"`zz`.*variables are y, x, z, g\. Did you mean `z`\?",
     ),
-    "unknown response": (lambda d: d, "Y ~ x", FormulaError, "Can't find variable `Y`"),
     "no rows": (lambda d: d[:0], "y ~ .", DataError, r"must have rows.*shape \(0, 4\)"),
     "no columns": (lambda _: pd.DataFrame(), "y ~ .", DataError, r"it has shape \(0, 0\)"),
     "no variables": (lambda d: d[["y"]], "y ~ .", FormulaError, "at least one variable"),
@@ -94,7 +89,7 @@ BAD_DATA: dict[str, tuple[Change, str, type[PyinterpError], str]] = {
         lambda d: d.assign(y=[np.inf, *d.y[1:]]),
         "y ~ .",
         DataError,
-        "Column `y` must be finite",
+        "`y` must be finite",
     ),
     "objects": (
         lambda d: d.assign(x=[object()] * 60),
@@ -109,18 +104,6 @@ BAD_DATA: dict[str, tuple[Change, str, type[PyinterpError], str]] = {
         "Column `x` must hold numbers or strings, but .* "
         "float, str; convert it with pandas.to_numeric",
     ),
-    "dates": (
-        lambda d: d.assign(x=pd.date_range("2020", periods=60)),
-        "y ~ .",
-        DataError,
-        "`x` holds dates",
-    ),
-    "complex numbers": (
-        lambda d: d.assign(x=d.x * 1j),
-        "y ~ .",
-        DataError,
-        "Column `x` .* not complex128",
-    ),
     "string response": (
         lambda d: d,
         "g ~ x",
@@ -134,46 +117,33 @@ BAD_DATA: dict[str, tuple[Change, str, type[PyinterpError], str]] = {
         "`data` must be a data frame, not ndarray",
     ),
     "a file name": (lambda _: "wine.csv", "y ~ x", DataError, "data frame, not str"),
-    "log of negatives": (
-        lambda d: d,
-        "y ~ np.log(x)",
-        DesignError,
-        r"finite, but `np.log\(x\)` is not in \d+ of 60",
-    ),
 }
 
 
 @pytest.mark.parametrize("case", BAD_DATA)
-def test_bad_data(data: pd.DataFrame, case: str) -> None:
+def test_bad_data(data, case):
     change, formula, error, message = BAD_DATA[case]
     with pytest.raises(error, match=message):
         fitted(change(data), formula)
 
 
 @pytest.mark.parametrize(
-    ("case", "message"),
+    ("change", "message"),
     [
-        ("y too short", r"`endog` must be one column with one value per row of `exog`"),
-        ("two responses", "`endog` must be one column"),
-        ("strings", "`exog` must be a DataFrame or a numeric array of two dimensions"),
-        ("cube", "not an array of 3 dimension"),
-        ("dictionary", "`endog` must be one column with one value per row of `exog`"),
+        (lambda y, X: (y[1:], X), "`endog` must be one column with one value per row of `exog`"),
+        (lambda _, X: (X, X), "`endog` must be one column"),
+        (lambda y, X: (y, X.astype(str)), "`exog` must be a DataFrame or a numeric array of two"),
+        (lambda y, X: (y, X[:, :, None]), "not an array of 3 dimension"),
+        (lambda y, X: (y, {"x": X[1:, 0]}), "`endog` must be one column with one value per row"),
     ],
 )
-def test_bad_arrays(data: pd.DataFrame, case: str, message: str) -> None:
-    y, X = data.y.to_numpy(), data[["x", "z"]].to_numpy()
-    endog, exog = {
-        "y too short": (y[1:], X),
-        "two responses": (X, X),
-        "strings": (y, data[["g"]].to_numpy(dtype=str)),
-        "cube": (y, X[:, :, None]),
-        "dictionary": (y, {"x": X[1:, 0]}),
-    }[case]
+def test_bad_arrays(data, change, message):
+    endog, exog = change(data.y.to_numpy(), data[["x", "z"]].to_numpy())
     with pytest.raises(DataError, match=message):
         pi.Learner(endog, exog, LINEAR)
 
 
-BAD_MODEL_INPUT: list[tuple[Callable[[Any, pd.DataFrame], Any], type[PyinterpError], str]] = [
+BAD_MODEL_INPUT = [
     (
         lambda m, d: pi.FittedModel(m, d[["x", "z"]], d.y[1:]),
         DataError,
@@ -204,31 +174,21 @@ BAD_MODEL_INPUT: list[tuple[Callable[[Any, pd.DataFrame], Any], type[PyinterpErr
         "60 rows have missing values",
     ),
     (
-        lambda m, d: pi.FittedModel(m, d[["x", "z"]], d.y).pfi(cov_type="corrected"),
-        InferenceError,
-        "not defined for one refit.*Bootstrap",
+        lambda _, d: pi.FittedModel(LogisticRegression().fit(d[["x"]], d.g == "a"), d[["x"]], d.g),
+        DataError,
+        r"has class '.', which LogisticRegression does not predict",
     ),
 ]
 
 
 @pytest.mark.parametrize(("ask", "error", "message"), BAD_MODEL_INPUT)
-def test_bad_input_of_a_fitted_model(
-    data: pd.DataFrame, ask: Any, error: type[Exception], message: str
-) -> None:
+def test_bad_input_of_a_fitted_model(data, ask, error, message):
     model = LinearRegression().fit(data[["x", "z"]], data.y)
     with pytest.raises(error, match=message):
         ask(model, data)
 
 
-def test_a_class_that_the_fitted_model_does_not_predict(data: pd.DataFrame) -> None:
-    model = LogisticRegression().fit(data[["x"]], data.g == "a")
-    with pytest.raises(
-        DataError, match=r"has class '.', which LogisticRegression does not predict"
-    ):
-        pi.FittedModel(model, data[["x"]], data.g)
-
-
-BAD_ESTIMATORS: list[tuple[Any, type[PyinterpError], str]] = [
+BAD_ESTIMATORS = [
     (LinearRegression, OptionError, r"instance such as LinearRegression\(\), not the class"),
     (sm.OLS, OptionError, r"pi\.statsmodels_learner\(OLS\)"),
     (StandardScaler(), PredictionError, "must have a `predict` method; StandardScaler has none"),
@@ -238,9 +198,7 @@ BAD_ESTIMATORS: list[tuple[Any, type[PyinterpError], str]] = [
 
 
 @pytest.mark.parametrize(("estimator", "error", "message"), BAD_ESTIMATORS)
-def test_bad_estimators(
-    data: pd.DataFrame, estimator: Any, error: type[Exception], message: str
-) -> None:
+def test_bad_estimators(data, estimator, error, message):
     with pytest.raises(error, match=message):
         fitted(data, estimator=estimator)
 
@@ -249,7 +207,7 @@ NOT_ALPHA = [0, 1, 5, -0.1, 1.5, True, "0.05", None, [0.05], float("nan")]
 
 
 @pytest.mark.parametrize("alpha", NOT_ALPHA)
-def test_alpha_must_be_in_the_open_unit_interval(data: pd.DataFrame, alpha: Any) -> None:
+def test_alpha_must_be_in_the_open_unit_interval(data, alpha):
     pfi = fitted(data).pfi()
     asks = [pfi.conf_int, pfi.summary_frame, pfi.plot]
     asks += [] if alpha is None else [pfi.summary, pfi.tidy]  # None is their default
@@ -258,14 +216,13 @@ def test_alpha_must_be_in_the_open_unit_interval(data: pd.DataFrame, alpha: Any)
             ask(alpha)
 
 
-BAD_READING: list[tuple[dict[str, Any], type[Exception], str]] = [
+BAD_READING = [
     (
         {"cov_type": "hc3"},
         OptionError,
         '`cov_type` must be one of .*"half-sample", "half-sample-t"',
     ),
     ({"cov_type": "correct"}, OptionError, "Did you mean `corrected`"),
-    ({"cov_type": "ustat"}, InferenceError, "needs one fitted model, not several refits"),
     ({"cov_type": "rows"}, InferenceError, "use `pi.FittedModel"),
     ({"alternative": "larger"}, OptionError, '`alternative` must be one of "two-sided", "greater"'),
     ({"p_adjust": "holms"}, OptionError, "`p_adjust` must be one of .*Did you mean `holm`"),
@@ -275,7 +232,6 @@ BAD_READING: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"relation": "quotient"}, OptionError, '`relation` must be one of "difference", "ratio"'),
     ({"permutations": 1}, OptionError, "`permutations` must be"),
     ({"permutations": "some"}, OptionError, '`permutations` must be one of "auto", "all"'),
-    ({"permutations": 2.5}, OptionError, "not 2.5"),
     ({"loss": "log"}, LossError, "needs a classifier"),
     ({"loss": 2}, LossError, "must be a name, a Loss or a function"),
     ({"covtype": "naive"}, TypeError, "covtype"),
@@ -283,18 +239,15 @@ BAD_READING: list[tuple[dict[str, Any], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("options", "error", "message"), BAD_READING)
-def test_bad_options_of_pfi(
-    data: pd.DataFrame, options: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_bad_options_of_pfi(data, options, error, message):
     results = fitted(data)
     with pytest.raises(error, match=message):
         results.pfi(**options).summary_frame()
 
 
-BAD_GRIDS: list[tuple[Any, dict[str, Any], str]] = [
-    ("q", {}, r"Can't find variable `q`. Variables: x, z, g"),
+BAD_GRIDS = [
+    ("q", {}, r"Can't find variable `q`. Variables: x, z, g, b"),
     (["x", "z", "g", "x"], {}, "of one variable or of two or three different ones"),
-    (["x", "x"], {}, "different ones"),
     ([], {}, "of one variable or of two"),
     ("x", {"grid": "quantiles"}, "`grid` must be one of .*Did you mean `quantile`"),
     ("x", {"grid": [0.0, np.inf]}, "The grid of `x` must be finite numbers"),
@@ -303,8 +256,8 @@ BAD_GRIDS: list[tuple[Any, dict[str, Any], str]] = [
     (["x", "z"], {"grid": [1.0, 2.0]}, "A grid for several variables must be a mapping"),
     ("g", {"grid": ["d"]}, "'d' is not a level of `g`. Levels: a, b, c"),
     ("x", {"points": 1}, "`points` must be a whole number of at least 2, not 1"),
-    ("x", {"points": 2.5}, "not 2.5"),
     ("g", {"kind": "d-ice"}, "needs one numeric variable"),
+    ("b", {"kind": "d-ice"}, "needs one numeric variable"),
     (["x", "z"], {"kind": "d-ice"}, "needs one numeric variable"),
     ("x", {"kind": "ale"}, '`kind` must be one of "pd"'),
     ("x", {"scale": "logit"}, "must be a function of its predictions"),
@@ -313,53 +266,29 @@ BAD_GRIDS: list[tuple[Any, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("features", "options", "message"), BAD_GRIDS)
-def test_bad_grids(
-    data: pd.DataFrame, features: Any, options: dict[str, Any], message: str
-) -> None:
+def test_bad_grids(data, features, options, message):
     with pytest.raises(OptionError, match=message):
-        fitted(data).pd(features, **options)
+        fitted(data.assign(b=data.x > 0)).pd(features, **options)
 
 
-BAD_GROUPS: list[tuple[Any, str]] = [
-    ({"size": ["x", "zz"]}, "Can't find variable 'zz' of group 'size'.*Did you mean `z`"),
-    ({"size": "x"}, "Group 'size' must be a list of variables"),
-    ({"size": []}, "Group 'size' must be a list of variables"),
-    ({"a": ["x", "z"], "b": ["z"]}, "in one group only, but 'z' is in 'a' and 'b'"),
-    ({"g": ["x", "z"]}, "Group 'g' has the name of a variable"),
-]
-
-
-@pytest.mark.parametrize(("groups", "message"), BAD_GROUPS)
-def test_bad_groups(data: pd.DataFrame, groups: Any, message: str) -> None:
-    with pytest.raises(OptionError, match=message):
-        fitted(data, groups=groups)
-
-
-def test_groups_move_jointly_and_are_no_axis(data: pd.DataFrame) -> None:
+def test_groups_move_jointly_and_are_no_axis(data):
     results = fitted(data, groups={"both": ["x", "z"]})
     assert list(results.pfi().params.index) == ["both", "g"]
     with pytest.raises(OptionError, match=r"`both` .*a group of variables; name one of them"):
         results.pd("both")
 
 
-def test_one_refit_has_no_standard_error_of_the_learner(data: pd.DataFrame) -> None:
+def test_one_refit_has_no_standard_error_of_the_learner(data):
     results = fitted(data, plan=pi.Bootstrap(1))
     assert results.pfi().cov_type == "ustat"
     for cov_type in ("naive", "corrected"):
         with pytest.raises(
             InferenceError, match=r"not defined for one refit. Fit with .*Bootstrap"
         ):
-            results.pfi(cov_type=cov_type)  # type: ignore[arg-type]
+            results.pfi(cov_type=cov_type)
 
 
-def test_a_level_of_evaluation_rows_only(data: pd.DataFrame) -> None:
-    rare = data.assign(g=["rare", *data.g[1:]])
-    message = "Evaluation rows have levels that training rows lack: 'rare' of `g`, in 1 of 3 refits"
-    with pytest.raises(RefitError, match=message):
-        fitted(rare, plan=pi.CrossValidation(3))
-
-
-def test_a_pipeline_that_meets_an_unseen_level_says_so(data: pd.DataFrame) -> None:
+def test_a_pipeline_that_meets_an_unseen_level_says_so(data):
     rare = data.assign(g=["rare", *data.g[1:]])
     encode = make_column_transformer((OneHotEncoder(), ["g"]), remainder="passthrough")
     pipeline, plan = make_pipeline(encode, LINEAR), pi.CrossValidation(3)
@@ -372,9 +301,7 @@ def test_a_pipeline_that_meets_an_unseen_level_says_so(data: pd.DataFrame) -> No
 
 @pytest.mark.parametrize("design", ["matrix", "frame"])
 @pytest.mark.parametrize("value", [1.0, True, 3])
-def test_a_constant_feature_has_importance_0_and_a_note(
-    data: pd.DataFrame, design: str, value: Any
-) -> None:
+def test_a_constant_feature_has_importance_0_and_a_note(data, design, value):
     pfi = fitted(data.assign(g=value), design=design).pfi()
     assert pfi.params["g"] == pfi.bse["g"] == 0
     assert np.isnan(pfi.pvalues["g"])
@@ -382,37 +309,36 @@ def test_a_constant_feature_has_importance_0_and_a_note(
     assert "`g`: constant in the data, so nothing can be replaced" in str(pfi.summary(notes="full"))
 
 
-def test_a_constant_string_feature_has_importance_0_too(data: pd.DataFrame) -> None:
+def test_a_constant_string_feature_has_importance_0_too(data):
     results = fitted(data.assign(g="only"))
     assert results.pfi().params["g"] == 0
     assert results.pd("g").params.shape == (1,)
 
 
 @pytest.mark.parametrize("loss", ["log", "brier"])
-def test_a_classifier_with_a_loss_it_can_not_serve(data: pd.DataFrame, loss: Any) -> None:
+def test_a_classifier_with_a_loss_it_can_not_serve(data, loss):
     results = fitted(data, "g ~ x + z", LinearSVC(), pi.Bootstrap(3, strata="g"))
     with pytest.raises(LossError, match=r"needs class probabilities, .*use \"zero_one\""):
         results.pfi(loss=loss)
 
 
-MISSING: dict[str, Callable[[np.ndarray], pd.Series]] = {
+LETTERS = list("abc") * 20
+MISSING = {
     "float64": lambda at: pd.Series(np.arange(60.0)).mask(at),
     "Int64": lambda at: pd.Series(np.arange(60) // 2, dtype="Int64").mask(at),
     "Float64": lambda at: pd.Series(np.arange(60.0), dtype="Float64").mask(at),
     "boolean": lambda at: pd.Series(np.arange(60) % 2 == 0, dtype="boolean").mask(at),
-    "string": lambda at: pd.Series(list("abc") * 20, dtype="string").mask(at),
-    "str": lambda at: pd.Series(list("abc") * 20, dtype="str").mask(at),
-    "category": lambda at: pd.Series(list("abc") * 20, dtype="category").mask(at),
-    "object strings": lambda at: pd.Series(list("abc") * 20, dtype=object).mask(at, pd.NA),
+    "string": lambda at: pd.Series(LETTERS, dtype="string").mask(at),
+    "str": lambda at: pd.Series(LETTERS, dtype="str").mask(at),
+    "category": lambda at: pd.Series(LETTERS, dtype="category").mask(at),
+    "object strings": lambda at: pd.Series(LETTERS, dtype=object).mask(at, pd.NA),
     "object numbers": lambda at: pd.Series(range(60), dtype=object).mask(at, pd.NA),
     "object booleans": lambda at: pd.Series([True, False] * 30, dtype=object).mask(at, None),
 }
 
 
 @pytest.mark.parametrize("kind", MISSING)
-def test_missing_values_of_every_kind_of_column_are_dropped_and_counted(
-    data: pd.DataFrame, kind: str
-) -> None:
+def test_missing_values_of_every_kind_of_column_are_dropped_and_counted(data, kind):
     at = np.arange(60) % 9 == 0
     holes = data.assign(g=MISSING[kind](at))
     results = fitted(holes)
@@ -430,7 +356,7 @@ def test_missing_values_of_every_kind_of_column_are_dropped_and_counted(
 @pytest.mark.parametrize(
     "kind", [k for k in MISSING if "bool" in k or "str" in k or k == "category"]
 )
-def test_a_missing_class_is_dropped_too(data: pd.DataFrame, kind: str) -> None:
+def test_a_missing_class_is_dropped_too(data, kind):
     holes = data.assign(g=MISSING[kind](np.arange(60) % 9 == 0))
     results = fitted(holes, "g ~ x + z", LogisticRegression())
     assert results.nobs == 53
@@ -438,15 +364,13 @@ def test_a_missing_class_is_dropped_too(data: pd.DataFrame, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["Int64", "Float64", "boolean", "category"])
-def test_columns_with_missing_values_suit_learners_that_take_frames(
-    data: pd.DataFrame, kind: str
-) -> None:
+def test_columns_with_missing_values_suit_learners_that_take_frames(data, kind):
     holes = data.assign(g=MISSING[kind](np.arange(60) % 9 == 0))
     boosted = LGBMRegressor(n_estimators=3, verbose=-1, n_jobs=1)
     assert np.isfinite(fitted(holes, estimator=boosted, design="frame").pfi().params).all()
 
 
-def test_the_callers_data_are_not_changed(data: pd.DataFrame) -> None:
+def test_the_callers_data_are_not_changed(data):
     data = data.set_index(np.arange(60)[::-1])
     before = data.copy(deep=True)
     fitted(data, "np.exp(y) ~ x*z + C(g)", RandomForestRegressor(3)).pd("x")
@@ -456,7 +380,7 @@ def test_the_callers_data_are_not_changed(data: pd.DataFrame) -> None:
 @pytest.mark.parametrize(
     "names", [range(4), ["y", "x", "class", "Intercept"], ["y", "C", "Q", "I"]]
 )
-def test_column_names_of_any_kind(data: pd.DataFrame, names: Any) -> None:
+def test_column_names_of_any_kind(data, names):
     renamed = data.set_axis(list(names), axis=1)
     expected = fitted(data).pfi()
     found = fitted(renamed, f"Q('{names[0]}') ~ ." if names[0] == 0 else "y ~ .").pfi()
@@ -466,7 +390,7 @@ def test_column_names_of_any_kind(data: pd.DataFrame, names: Any) -> None:
     assert list(arrays.pfi().params.index) == [str(n) for n in names[1:3]]
 
 
-def test_every_error_is_a_value_error_of_pyinterp() -> None:
+def test_every_error_is_a_value_error_of_pyinterp():
     for error in (DataError, DesignError, FormulaError, InferenceError, LossError, OptionError):
         assert issubclass(error, PyinterpError)
         assert issubclass(error, ValueError)

@@ -1,12 +1,9 @@
 """Comparisons of several results, of independent ones, and with practical equivalence."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.linear_model import LinearRegression, Ridge
 
@@ -14,30 +11,33 @@ import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
 
 N = 80
+LINEAR = LinearRegression()
 
 
-def data(seed: int) -> pd.DataFrame:
+def data(seed):
     rng = np.random.default_rng(seed)
     x = pd.DataFrame(rng.normal(size=(N, 2)), columns=["a", "b"])
     return x.assign(y=x["a"] + rng.normal(size=N))
 
 
-def fit(frame: pd.DataFrame, model: Any, formula: str = "y ~ .", seed: int = 1) -> Any:
+def first_of(frame, seed=None):
+    """The model that predicts the first variable."""
+    X, y = frame[["a", "b"]].to_numpy(), frame["y"].to_numpy()
+    return pi.FittedModel(lambda x: x[:, 0], X, y, seed=seed)
+
+
+def fit(frame, model=LINEAR, formula="y ~ .", seed=1):
     learner = pi.Learner.from_formula(formula, frame, model)
     return learner.fit(seed=seed, resampling=pi.Subsampling(5), progress=False)
 
 
 @pytest.fixture(scope="module")
-def three() -> dict[str, Any]:
+def three():
     frame = data(0)
-    return {
-        "lm": fit(frame, LinearRegression()),
-        "ridge": fit(frame, Ridge(50)),
-        "b": fit(frame, LinearRegression(), "y ~ b"),
-    }
+    return {"lm": fit(frame), "ridge": fit(frame, Ridge(50)), "b": fit(frame, formula="y ~ b")}
 
 
-def test_what_stands_beside_features_stands_beside_their_differences(three: dict[str, Any]) -> None:
+def test_what_stands_beside_features_stands_beside_their_differences(three):
     """R²_j is not of the learner; the difference of one feature has the learners' names."""
     both, one = (
         pi.compare(*(three[name].cvim(terms) for name in ("lm", "ridge")))
@@ -49,7 +49,7 @@ def test_what_stands_beside_features_stands_beside_their_differences(three: dict
     assert "R²_j" not in str(one.summary())
 
 
-def test_a_list_a_mapping_and_arguments_agree(three: dict[str, Any]) -> None:
+def test_a_list_a_mapping_and_arguments_agree(three):
     several = list(three.values())
     mapping = pi.compare(three)
     for other in (pi.compare(several, names=list(three)), pi.compare(*several, names=list(three))):
@@ -58,28 +58,26 @@ def test_a_list_a_mapping_and_arguments_agree(three: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("reference", ["ridge", 1])
-def test_all_others_are_subtracted_from_the_reference(
-    three: dict[str, Any], reference: str | int
-) -> None:
+def test_all_others_are_subtracted_from_the_reference(three, reference):
     compared = pi.compare(three, reference=reference)
     first = pi.compare(three["ridge"], three["lm"], three["b"], names=["ridge", "lm", "b"])
     pd.testing.assert_series_equal(compared.params, first.params)
     pd.testing.assert_series_equal(compared.bse, first.bse)
 
 
-def test_all_pairs_are_those_of_two_with_multiplicity(three: dict[str, Any]) -> None:
+def test_all_pairs_are_those_of_two_with_multiplicity(three):
     compared = pi.compare(three, pairs="all")
     assert list(compared.params.index) == ["lm - ridge", "lm - b", "ridge - b"]
     two = pi.compare(three["ridge"], three["b"])
     assert compared.params.iloc[2] == pytest.approx(two.params.iloc[0], rel=1e-12)
     assert compared.bse.iloc[2] == pytest.approx(two.bse.iloc[0], rel=1e-12)
     adjusted = pi.compare(three, pairs="all", p_adjust="bonferroni")
-    np.testing.assert_allclose(adjusted.pvalues, np.minimum(3 * compared.pvalues, 1))
+    assert_allclose(adjusted.pvalues, np.minimum(3 * compared.pvalues, 1))
     joint = pi.compare(three, pairs="all", simultaneous=True).conf_int()
     assert (joint[1] - joint[0] > compared.conf_int()[1] - compared.conf_int()[0]).all()
 
 
-def test_metrics_are_compared_with_their_sign(three: dict[str, Any]) -> None:
+def test_metrics_are_compared_with_their_sign(three):
     compared = pi.compare(three, metric="rsq_trad")
     assert compared.params["lm - b"] > 0
     assert "Positive" in compared.estimand.words.meaning
@@ -90,86 +88,74 @@ def test_metrics_are_compared_with_their_sign(three: dict[str, Any]) -> None:
     assert pi.compare(three, metric="rmse").params["lm - b"] == pytest.approx(difference)
 
 
-def test_independent_results_have_welchs_test() -> None:
+def test_independent_results_have_welchs_test():
     samples = [data(1), data(2).iloc[:50]]
     losses = [np.square(s["y"] - s["a"]).to_numpy() for s in samples]
-    models = [
-        pi.FittedModel(lambda x: x[:, 0], s[["a", "b"]].to_numpy(), s["y"].to_numpy())
-        for s in samples
-    ]
+    models = [first_of(sample) for sample in samples]
     compared = pi.compare(models, paired=False, names=["one", "two"])
     welch = stats.ttest_ind(*losses, equal_var=False)
     assert compared.tvalues.iloc[0] == pytest.approx(welch.statistic, rel=1e-10)
     assert compared.df_resid == pytest.approx(welch.df, rel=1e-10)
     assert compared.pvalues.iloc[0] == pytest.approx(welch.pvalue, rel=1e-8)
     limits = welch.confidence_interval()
-    np.testing.assert_allclose(compared.conf_int().iloc[0], [limits.low, limits.high], rtol=1e-8)
+    assert_allclose(compared.conf_int().iloc[0], [limits.low, limits.high], rtol=1e-8)
     with pytest.raises(InferenceError, match="no contribution"):
         compared.row_frame()
     with pytest.raises(InferenceError, match=r"paired=False"):
         pi.compare(models)
 
 
-def test_several_independent_differences_have_a_joint_covariance() -> None:
-    fits = [fit(data(k), LinearRegression()) for k in range(3)]
+def test_several_independent_differences_have_a_joint_covariance():
+    fits = [fit(data(k)) for k in range(3)]
     compared = pi.compare(fits, paired=False, pairs="all", simultaneous=True)
     v = [f.loss().cov_params().iloc[0, 0] for f in fits]
     expected = [[v[0] + v[1], v[0], -v[1]], [v[0], v[0] + v[2], v[2]], [-v[1], v[2], v[1] + v[2]]]
-    np.testing.assert_allclose(compared.cov_params(), expected, rtol=1e-12)
+    assert_allclose(compared.cov_params(), expected, rtol=1e-12)
     terms = pi.compare([f.pfi() for f in fits[:2]], paired=False)
-    np.testing.assert_allclose(
-        terms.params, fits[0].pfi().params.to_numpy() - fits[1].pfi().params.to_numpy()
-    )
+    one, two = (f.pfi().params.to_numpy() for f in fits[:2])
+    assert_allclose(terms.params, one - two)
 
 
-def test_dependent_results_are_not_compared_as_independent() -> None:
-    same = fit(data(1), LinearRegression()), fit(data(1), LinearRegression(), seed=9)
-    other = fit(data(1)[["y", "a"]], LinearRegression(), seed=9)  # fewer columns of the same rows
-    for pair in (same, (same[0], other), (same[0].pfi("a"), same[1].pfi("a"))):
+def test_dependent_results_are_not_compared_as_independent():
+    sample = data(1)
+    one, again = fit(sample), fit(sample, seed=9)
+    other = fit(sample[["y", "a"]], seed=9)  # fewer columns of the same rows
+    model, first = first_of(sample), np.arange(N) < 40
+    for pair in (
+        (one, again),
+        (one, other),
+        (one.pfi("a"), again.pfi("a")),
+        (one, fit(sample.sample(frac=1, random_state=0), seed=9)),
+        (one, fit(sample.sample(frac=0.7, random_state=0), seed=9)),
+        (model.loss(), model.loss(rows=first)),
+    ):
         with pytest.raises(InferenceError, match="rest on the same data"):
             pi.compare(*pair, paired=False)
-    shuffled = fit(data(1).sample(frac=1, random_state=0), LinearRegression(), seed=9)
-    part = fit(data(1).sample(frac=0.7, random_state=0), LinearRegression(), seed=9)
-    for again in (shuffled, part):
-        with pytest.raises(InferenceError, match="rest on the same data"):
-            pi.compare(same[0], again, paired=False)
     # Rows of a few values repeat by accident.
     few = [data(k).round(0)[["y", "a"]].clip(0, 1) for k in (1, 2)]
-    pi.compare(*(fit(frame, LinearRegression()) for frame in few), paired=False)
-    with pytest.raises(
-        InferenceError, match="with the same terms can be compared; these have a, b"
-    ):
-        pi.compare(same[0].pfi(), other.pfi(), paired=False)
-    sample = data(1)
-    model = pi.FittedModel(lambda x: x[:, 0], sample[["a", "b"]].to_numpy(), sample["y"].to_numpy())
-    first = np.arange(len(sample)) < 40
+    pi.compare(*(fit(frame) for frame in few), paired=False)
+    with pytest.raises(InferenceError, match="with the same terms can be compared; these have a"):
+        pi.compare(one.pfi(), other.pfi(), paired=False)
     with pytest.raises(InferenceError, match="same resamples"):
         pi.compare(model, model, paired=False)
-    with pytest.raises(InferenceError, match="rest on the same data"):
-        pi.compare(model.loss(), model.loss(rows=first), paired=False)
     parts = pi.compare(model.loss(rows=first), model.loss(rows=~first), paired=False)
     errors = np.square(sample["y"] - sample["a"])
     welch = stats.ttest_ind(errors[first], errors[~first], equal_var=False)
     assert parts.tvalues.iloc[0] == pytest.approx(welch.statistic, rel=1e-10)
 
 
-def test_headers_of_independent_results_have_both_sides() -> None:
-    one = fit(data(1), LinearRegression(), seed=3)
-    other = fit(data(2).iloc[:50], LinearRegression(), seed=8)
+def test_headers_of_independent_results_have_both_sides():
+    one = fit(data(1), seed=3)
+    other = fit(data(2).iloc[:50], seed=8)
     compared = pi.compare(one, other, paired=False, names=["big", "small"])
     text = " ".join(str(compared).split())
     n = len(data(1))
-    assert f"Groups, rows: big: {n}, small: 50" in text
-    assert f"No. observations: {n + 50} " in text
-    assert "Seed: 3 / 8" in text
-    assert f"big: {n} rows," in text
-    assert "small: 50 rows," in text
+    said = [f"Groups, rows: big: {n}, small: 50", f"No. observations: {n + 50} ", "Seed: 3 / 8"]
+    for words in (*said, f"big: {n} rows,", "small: 50 rows,"):
+        assert words in text
     assert "Train / evaluation" not in text  # of one side only
     assert compared.glance()["nobs"].iloc[0] == n + 50
-    models = [
-        pi.FittedModel(lambda x: x[:, 0], d[["a", "b"]].to_numpy(), d["y"].to_numpy(), seed=k)
-        for k, d in enumerate((data(1), data(2)))
-    ]
+    models = [first_of(data(k + 1), seed=k) for k in (0, 1)]
     assert "Seed: 0 / 1" in " ".join(str(pi.compare(models, paired=False)).split())
 
 
@@ -185,15 +171,13 @@ def test_headers_of_independent_results_have_both_sides() -> None:
         ({"names": ["a", "b", "c"]}, "not both"),
     ],
 )
-def test_wrong_comparisons_are_refused(
-    three: dict[str, Any], options: dict[str, Any], said: str
-) -> None:
+def test_wrong_comparisons_are_refused(three, options, said):
     with pytest.raises((OptionError, InferenceError), match=said):
         pi.compare(three, **options)
 
 
 @pytest.mark.calibration
-def test_the_unpaired_test_holds_its_size() -> None:
+def test_the_unpaired_test_holds_its_size():
     rng, times, rejected = np.random.default_rng(5), 1000, 0
     for _ in range(times):
         models = []
@@ -203,5 +187,4 @@ def test_the_unpaired_test_holds_its_size() -> None:
             models.append(pi.FittedModel(lambda z, s=scale: s * z[:, 0], x, y))
         compared = pi.compare(models, paired=False, names=["one", "two"], metric="mae")
         rejected += compared.pvalues.iloc[0] < 0.05
-    print("size", rejected / times)
     assert 0.03 <= rejected / times <= 0.07

@@ -1,11 +1,10 @@
 """Conditional importance: CVIM, AMVIM and positivity against closed forms and naive loops."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
 from by_refit import estimates_of
+from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -18,89 +17,91 @@ import pyinterp as pi
 from pyinterp import samplers
 from pyinterp.errors import DataError, DesignError, LossError, OptionError
 
-LINEAR = samplers.Residual(LinearRegression())
+PLAN = pi.Subsampling(3)
+LINEAR_MODEL = LinearRegression()
+LINEAR = samplers.Residual(LINEAR_MODEL)
 BETA = np.array([1.0, -2.0, 0.5])
 COV = np.array([[1.0, 0.6, 0.2], [0.6, 1.0, 0.0], [0.2, 0.0, 1.0]])
 GIVEN = 1 / np.diag(np.linalg.inv(COV))  # V(X_j | X_-j)
 
 
-def gaussian(n: int, seed: int = 1, noise: float = 1.0) -> pd.DataFrame:
+def gaussian(n, seed=1, noise=1.0):
     rng = np.random.default_rng(seed)
     X = rng.multivariate_normal(np.zeros(3), COV, size=n)
     data = pd.DataFrame(X, columns=["x1", "x2", "x3"])
     return data.assign(y=X @ BETA + noise * rng.normal(size=n))
 
 
+def fit_of(data, estimator=LINEAR_MODEL, formula="y ~ .", plan=PLAN, seed=1, **options):
+    return pi.Learner.from_formula(formula, data, estimator, **options).fit(plan, seed=seed)
+
+
+def assert_mean(values, expected, name=""):
+    """The mean of independent values, to 3.5 of its standard errors."""
+    error = np.std(values, axis=0, ddof=1) / np.sqrt(len(values))
+    away = np.abs(np.mean(values, axis=0) - expected)
+    np.testing.assert_array_less(away, 3.5 * error, err_msg=name)
+
+
 @pytest.fixture(scope="module")
-def results() -> pi.LearnerResults:
-    learner = pi.Learner.from_formula("y ~ .", gaussian(200), LinearRegression())
-    return learner.fit(pi.Subsampling(4), seed=1)
+def results():
+    return fit_of(gaussian(200), plan=pi.Subsampling(4))
 
 
-def test_cvim_is_the_mean_over_all_residuals(results: pi.LearnerResults) -> None:
-    """Against the double loop of Algorithm 2 over every pair of evaluation rows."""
-    data = gaussian(200)
-    found = results.cvim("x1", sampler=LINEAR).refit_frame()["x1"]
-    for d, refit in enumerate(results.refits):
+def parts(results):
+    """Of every refit: its training and evaluation rows, and the mean of x1 given the others."""
+    data, others = gaussian(200), ["x2", "x3"]
+    for refit in results.refits:
         train, rows = data.iloc[refit.train_rows], data.iloc[refit.evaluation.rows]
-        given = LinearRegression().fit(train[["x2", "x3"]], train["x1"])
-        center = given.predict(rows[["x2", "x3"]])
-        residual = rows["x1"].to_numpy() - center
-        model = LinearRegression().fit(train[["x1", "x2", "x3"]], train["y"])
-        own = np.square(rows["y"] - model.predict(rows[["x1", "x2", "x3"]])).to_numpy()
-        total, n = 0.0, len(rows)
-        for shift in range(1, n):
-            replaced = rows.assign(x1=center + np.roll(residual, shift))
-            errors = np.square(rows["y"] - model.predict(replaced[["x1", "x2", "x3"]]))
-            total += (errors.to_numpy() - own).mean()
-        assert found[d] == pytest.approx(total / (n - 1), rel=1e-10)
+        given = LinearRegression().fit(train[others], train["x1"])
+        yield train, rows, given.predict(rows[others])
 
 
-def test_gaussian_features_and_a_linear_model_have_closed_forms() -> None:
+def test_cvim_is_the_mean_over_all_residuals(results):
+    """Against the double loop of Algorithm 2 over every pair of evaluation rows."""
+    found, names = results.cvim("x1", sampler=LINEAR).refit_frame()["x1"], ["x1", "x2", "x3"]
+    for d, (train, rows, center) in enumerate(parts(results)):
+        model = LinearRegression().fit(train[names], train["y"])
+        residual, n = rows["x1"].to_numpy() - center, len(rows)
+
+        def loss(replaced, rows=rows, model=model):
+            return np.square(rows["y"] - model.predict(replaced[names])).mean()
+
+        moved = [loss(rows.assign(x1=center + np.roll(residual, shift))) for shift in range(1, n)]
+        assert found[d] == pytest.approx(np.mean(moved) - loss(rows), rel=1e-10)
+
+
+def test_gaussian_features_and_a_linear_model_have_closed_forms():
     """CVIM = 2 b^2 V(X_j | X_-j), AMVIM = MVIM = 2 b^2 V(X_j), LOCO = CVIM / 2.
 
     Means over 40 data sets, to 3.5 standard errors of that mean.
     """
-    found = {"cvim": [], "amvim": [], "additive": [], "mvim": [], "positivity": [], "loco": []}
-    for seed in range(40):
-        learner = pi.Learner.from_formula("y ~ .", gaussian(600, seed), LinearRegression())
-        res = learner.fit(pi.Holdout(0.5), seed=seed)
-        found["cvim"].append(res.cvim(sampler=LINEAR).params)
-        found["amvim"].append(res.amvim(sampler=LINEAR).params)
-        found["additive"].append(res.amvim(method="additive").params)
-        found["mvim"].append(res.mvim().params)
-        found["positivity"].append(res.positivity(sampler=LINEAR).params)
-        found["loco"].append(res.loco().params)
-    marginal = 2 * BETA**2
+    marginal, given = 2 * BETA**2, GIVEN * (1 + 3 / 300)
     closed = {
         # Residuals of the learned mean vary by 1 + 3/300 of V(X_j | X_-j).
-        "cvim": marginal * GIVEN * (1 + 3 / 300),
-        "amvim": marginal,
-        "additive": marginal,
-        "mvim": marginal,
-        "positivity": 1 - GIVEN * (1 + 3 / 300),
+        "cvim": (lambda res: res.cvim(sampler=LINEAR), marginal * given),
+        "amvim": (lambda res: res.amvim(sampler=LINEAR), marginal),
+        "additive": (lambda res: res.amvim(method="additive"), marginal),
+        "mvim": (lambda res: res.mvim(), marginal),
+        "positivity": (lambda res: res.positivity(sampler=LINEAR), 1 - given),
         # Half of CVIM, but that the effect of the feature must be learned.
-        "loco": BETA**2 * GIVEN * (1 + 3 / 300) - 1 / 300,
+        "loco": (lambda res: res.loco(), BETA**2 * given - 1 / 300),
     }
-    for name, values in found.items():
-        mean, error = np.mean(values, axis=0), np.std(values, axis=0, ddof=1) / np.sqrt(40)
-        np.testing.assert_array_less(np.abs(mean - closed[name]), 3.5 * error, err_msg=name)
+    fits = [fit_of(gaussian(600, seed), plan=pi.Holdout(0.5), seed=seed) for seed in range(40)]
+    for name, (ask, expected) in closed.items():
+        assert_mean([ask(res).params for res in fits], expected, name)
 
 
-def test_independent_features_have_equal_mvim_and_cvim() -> None:
+def test_independent_features_have_equal_mvim_and_cvim():
     """Mean difference over 30 data sets, to 3.5 standard errors."""
     apart = []
     for seed in range(30):
         rng = np.random.default_rng(seed)
-        X = rng.normal(size=(1000, 3))
-        data = pd.DataFrame(X, columns=["x1", "x2", "x3"])
-        data["y"] = X @ BETA + rng.normal(size=1000)
-        learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
-        res = learner.fit(pi.Holdout(0.5), seed=seed)
+        data = pd.DataFrame(rng.normal(size=(1000, 3)), columns=["x1", "x2", "x3"])
+        data["y"] = data.to_numpy() @ BETA + rng.normal(size=1000)
+        res = fit_of(data, plan=pi.Holdout(0.5), seed=seed)
         apart.append(res.cvim(sampler=LINEAR).params - res.mvim().params)
-    bias = 2 * BETA**2 * 3 / 500  # residuals vary more than the features
-    error = np.std(apart, axis=0, ddof=1) / np.sqrt(30)
-    np.testing.assert_array_less(np.abs(np.mean(apart, axis=0) - bias), 3.5 * error)
+    assert_mean(apart, 2 * BETA**2 * 3 / 500)  # residuals vary more than the features
 
 
 class TwoLevels(RegressorMixin, BaseEstimator):
@@ -115,7 +116,7 @@ class TwoLevels(RegressorMixin, BaseEstimator):
         return x * (1 + z)
 
 
-def test_a_binary_treatment_has_theorem_3() -> None:
+def test_a_binary_treatment_has_theorem_3():
     """CVIM = 2 E[V(X | Z) CATE^2(Z)], with the true f and the true probabilities.
 
     Theorem 4, without its factor 2, is the same at K = 2.
@@ -132,7 +133,7 @@ def test_a_binary_treatment_has_theorem_3() -> None:
     p = 1 / (1 + np.exp(-z))
     x = (rng.random(n) < p).astype(int)
     data = pd.DataFrame({"x": x, "z": z, "y": x * (1 + z) + rng.normal(size=n)})
-    res = pi.Learner.from_formula("y ~ x + z", data, TwoLevels()).fit(pi.Holdout(0.5), seed=1)
+    res = fit_of(data, TwoLevels(), plan=pi.Holdout(0.5))
     found = res.cvim("x", sampler=samplers.Categorical(Known()))
     rows = z[res.refits[0].evaluation.rows]
     share = p[res.refits[0].evaluation.rows]
@@ -141,7 +142,7 @@ def test_a_binary_treatment_has_theorem_3() -> None:
     assert found.bse["x"] < 0.05
 
 
-def test_three_levels_have_theorem_4_without_its_factor() -> None:
+def test_three_levels_have_theorem_4_without_its_factor():
     rng = np.random.default_rng(1)
     n = 20_000
     z = rng.integers(2, size=n)
@@ -151,10 +152,7 @@ def test_three_levels_have_theorem_4_without_its_factor() -> None:
     y = effects[z, level] + rng.normal(size=n)
     g = np.array(["a", "b", "c"])[level]
     data = pd.DataFrame({"g": g, "z": z, "y": y})
-    res = pi.Learner.from_formula("y ~ g * C(z)", data, LinearRegression()).fit(
-        pi.Holdout(0.5), seed=1
-    )
-    found = res.cvim("g")
+    found = fit_of(data, formula="y ~ g * C(z)", plan=pi.Holdout(0.5)).cvim("g")
     differences = (effects[:, :, None] - effects[:, None, :]) ** 2
     law = np.array([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]])
     expected = np.mean(np.einsum("zi,zj,zij->z", law, law, differences))
@@ -162,7 +160,7 @@ def test_three_levels_have_theorem_4_without_its_factor() -> None:
     assert found.bse["g"] < 0.1
 
 
-def test_contributions_average_to_the_estimate_and_donors_to_zero(results) -> None:
+def test_contributions_average_to_the_estimate_and_donors_to_zero(results):
     for asked in (
         results.cvim(sampler=LINEAR),
         results.pfi(sampler="subgroup", loss="absolute"),
@@ -171,12 +169,12 @@ def test_contributions_average_to_the_estimate_and_donors_to_zero(results) -> No
         results.amvim(method="additive"),
     ):
         for estimate in estimates_of(results, asked):
-            np.testing.assert_allclose(estimate.rows.mean(axis=0), estimate.value, atol=1e-12)
+            assert_allclose(estimate.rows.mean(axis=0), estimate.value, atol=1e-12)
             if estimate.donors is not None:
-                np.testing.assert_allclose(estimate.donors.mean(axis=0), 0, atol=1e-12)
+                assert_allclose(estimate.donors.mean(axis=0), 0, atol=1e-12)
 
 
-def test_draws_of_some_residuals_have_a_monte_carlo_error(results) -> None:
+def test_draws_of_some_residuals_have_a_monte_carlo_error(results):
     exact = results.pfi("x1", sampler=LINEAR)
     some = [results.pfi("x1", sampler=LINEAR, permutations=k) for k in (5, 30)]
     assert exact.mcse["x1"] == 0
@@ -185,7 +183,7 @@ def test_draws_of_some_residuals_have_a_monte_carlo_error(results) -> None:
     assert some[1].mcse["x1"] < some[0].mcse["x1"]
 
 
-def test_contributions_to_amvim_are_numerical_derivatives(results) -> None:
+def test_contributions_to_amvim_are_numerical_derivatives(results):
     """AMVIM as a function of CVIM and R²_j, each moved as a row moves it; R²_j is at least 0."""
     step, negative = 1e-6, 0
     asked = (results.amvim, results.cvim, results.positivity)
@@ -195,29 +193,26 @@ def test_contributions_to_amvim_are_numerical_derivatives(results) -> None:
         assert ((np.abs(share.value) > 0.001) & (share.value < 0.9)).all()
         negative += (share.value < 0).sum()
 
-        def value(c: np.ndarray, r: np.ndarray) -> np.ndarray:
+        def value(c, r):
             return c / (1 - np.maximum(r, 0))
 
-        np.testing.assert_allclose(amvim.value, value(cvim.value, share.value), rtol=1e-12)
+        assert_allclose(amvim.value, value(cvim.value, share.value), rtol=1e-12)
         c, r = cvim.rows - cvim.value, share.rows - share.value
         at = [value(cvim.value + h * c, share.value + h * r) for h in (step, -step)]
         slope = (at[0] - at[1]) / (2 * step)
-        np.testing.assert_allclose(amvim.rows - amvim.value, slope, rtol=1e-6, atol=1e-8)
-        np.testing.assert_allclose(amvim.donors, value(cvim.donors, share.value), rtol=1e-12)
+        assert_allclose(amvim.rows - amvim.value, slope, rtol=1e-6, atol=1e-8)
+        assert_allclose(amvim.donors, value(cvim.donors, share.value), rtol=1e-12)
     assert 0 < negative < 4 * 3
 
 
-def test_contributions_to_positivity_are_numerical_derivatives(results) -> None:
+def test_contributions_to_positivity_are_numerical_derivatives(results):
     """By the weights of rows in both variances, that about a mean which they move too."""
-    data = gaussian(200)
     estimates = estimates_of(results, results.positivity("x1", sampler=LINEAR))
-    for refit, estimate in zip(results.refits, estimates, strict=True):
-        train, rows = data.iloc[refit.train_rows], data.iloc[refit.evaluation.rows]
-        given = LinearRegression().fit(train[["x2", "x3"]], train["x1"])
+    for (_, rows, center), estimate in zip(parts(results), estimates, strict=True):
         x = rows["x1"].to_numpy()
-        left = np.square(x - given.predict(rows[["x2", "x3"]]))
+        left = np.square(x - center)
 
-        def share(weights: np.ndarray, x: np.ndarray = x, left: np.ndarray = left) -> float:
+        def share(weights, x=x, left=left):
             mean = np.average(x, weights=weights)
             return 1 - np.average(left, weights=weights) / np.average(
                 (x - mean) ** 2, weights=weights
@@ -235,28 +230,31 @@ def test_contributions_to_positivity_are_numerical_derivatives(results) -> None:
 class TrueMean(LinearRegression):
     """Of x1 given the others, whatever the rows."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> TrueMean:
+    def fit(self, X, y):
         return self
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
+    def predict(self, X):
         return X @ (COV[0, 1:] @ np.linalg.inv(COV[1:, 1:]))
 
 
 TRUE_LAW = samplers.Residual(TrueMean())
 
 
+def fitted_of(data, model=None, **options):
+    X, y = data[["x1", "x2", "x3"]], data["y"]
+    return pi.FittedModel(model or LinearRegression().fit(X, y), X, y, **options)
+
+
 @pytest.mark.parametrize("name", ["marginal", "conditional"])
-def test_monte_carlo_errors_are_the_spread_over_seeds(name: str) -> None:
+def test_monte_carlo_errors_are_the_spread_over_seeds(name):
     """Of 7 of 9 draws; without the finite-population factor mcse² would be 4.5 times too large.
 
     Over 60 seeds the ratio of the two variances has a standard error of some 18 %.
     """
     data = gaussian(10, seed=3)
-    X, y = data[["x1", "x2", "x3"]], data["y"]
-    model = LinearRegression().fit(X, y)
 
-    def ask(seed: int, permutations: int | str = 7) -> pi.EstimandResults:
-        fitted = pi.FittedModel(model, X, y, seed=seed)
+    def ask(seed, permutations=7):
+        fitted = fitted_of(data, seed=seed)
         if name == "marginal":
             return fitted.mvim("x1", permutations=permutations)
         return fitted.cvim("x1", sampler=TRUE_LAW, permutations=permutations)
@@ -270,56 +268,42 @@ def test_monte_carlo_errors_are_the_spread_over_seeds(name: str) -> None:
     assert abs(values.mean() - exact.params["x1"]) < 4 * np.sqrt(error / 60)
 
 
-def test_all_draws_have_no_monte_carlo_error() -> None:
-    data = gaussian(10, seed=3)
-    X, y = data[["x1", "x2", "x3"]], data["y"]
-    fitted = pi.FittedModel(LinearRegression().fit(X, y), X, y, seed=1)
+def test_all_draws_have_no_monte_carlo_error():
+    fitted = fitted_of(gaussian(10, seed=3), seed=1)
     for permutations in (9, 10, 50):
         found = fitted.cvim("x1", sampler=TRUE_LAW, permutations=permutations)
         assert found.mcse["x1"] == 0
         assert found.params["x1"] == fitted.cvim("x1", sampler=TRUE_LAW).params["x1"]
 
 
-def test_model_level_intervals_of_cvim_cover() -> None:
+def test_model_level_intervals_of_cvim_cover():
     """The true f and the true law: 300 data sets, nominal 95 %, to 4 standard errors."""
-    covered = []
-    truth = 2 * BETA[0] ** 2 * GIVEN[0]
-    slopes = COV[0, 1:] @ np.linalg.inv(COV[1:, 1:])
-
-    class Slopes(LinearRegression):
-        def fit(self, X, y):
-            return self
-
-        def predict(self, X):
-            return X @ slopes
-
+    covered, truth = [], 2 * BETA[0] ** 2 * GIVEN[0]
     for seed in range(300):
-        data = gaussian(100, seed)
-        f = pi.FittedModel(lambda X: X.to_numpy() @ BETA, data[["x1", "x2", "x3"]], data["y"])
-        low, high = f.cvim("x1", sampler=samplers.Residual(Slopes())).conf_int().loc["x1"]
+        f = fitted_of(gaussian(100, seed), lambda X: X.to_numpy() @ BETA)
+        low, high = f.cvim("x1", sampler=TRUE_LAW).conf_int().loc["x1"]
         covered.append(low <= truth <= high)
     assert abs(np.mean(covered) - 0.95) < 4 * np.sqrt(0.95 * 0.05 / 300)
 
 
 @pytest.fixture(scope="module")
-def copied() -> pi.LearnerResults:
+def copied():
     rng = np.random.default_rng(0)
     x = rng.normal(size=120)
     data = pd.DataFrame({"x": x, "copy": x, "z": rng.normal(size=120)})
     data["flag"] = x > 0
     data["y"] = x + data["z"] + rng.normal(size=120)
-    forest = RandomForestRegressor(20, random_state=0)
-    return pi.Learner.from_formula("y ~ .", data, forest).fit(pi.Subsampling(3), seed=1)
+    return fit_of(data, RandomForestRegressor(20, random_state=0))
 
 
 class TestPositivity:
-    def test_a_copy_violates_it(self, copied) -> None:
+    def test_a_copy_violates_it(self, copied):
         found = copied.positivity()
         assert found.params["x"] > 0.999
         assert found.params["z"] < 0.2
         assert "Near violation of positivity" in str(found.summary())
 
-    def test_amvim_is_missing_with_its_reason(self, copied) -> None:
+    def test_amvim_is_missing_with_its_reason(self, copied):
         found = copied.amvim()
         assert np.isnan(found.params["x"])
         assert np.isnan(found.bse["x"])
@@ -333,28 +317,16 @@ class TestPositivity:
         assert copied.cvim().params["x"] < 0.05
         assert found.plot() is not None
 
-    def test_simultaneous_intervals_leave_missing_terms_out(self, copied) -> None:
+    def test_simultaneous_intervals_leave_missing_terms_out(self, copied):
         limits = copied.amvim(simultaneous=True).conf_int()
         assert limits.loc["x"].isna().all()
         assert limits.loc["z"].notna().all()
 
-    def test_a_binary_feature_that_others_determine(self, copied) -> None:
+    def test_a_binary_feature_that_others_determine(self, copied):
         assert copied.positivity("flag").params["flag"] > 0.9
         assert copied.cvim("flag").params["flag"] == pytest.approx(0, abs=0.05)
 
-    def test_negative_values_are_shown_and_not_adjusted_for(self) -> None:
-        data = gaussian(60).assign(x3=np.random.default_rng(1).normal(size=60))
-        memory = samplers.Residual(RandomForestRegressor(5, random_state=0))
-        res = pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(
-            pi.Subsampling(3), seed=1
-        )
-        shares = res.positivity("x3", sampler=memory).refit_frame()["x3"]
-        cvim = res.cvim("x3", sampler=memory).refit_frame()["x3"]
-        amvim = res.amvim("x3", sampler=memory).refit_frame()["x3"]
-        assert (shares < 0).any()
-        np.testing.assert_allclose(amvim, cvim / (1 - shares.clip(lower=0)))
-
-    def test_a_constant_feature(self) -> None:
+    def test_a_constant_feature(self):
         data = gaussian(60).assign(x3=1.0)
         learner = pi.Learner(data["y"], data[["x1", "x2", "x3"]], LinearRegression())
         found = learner.fit(pi.Subsampling(3), seed=1)
@@ -362,104 +334,133 @@ class TestPositivity:
         assert np.isnan(found.amvim("x3").params["x3"])
         assert found.cvim("x3").params["x3"] == 0
 
-    def test_a_rank_deficient_design(self) -> None:
-        data = gaussian(100).assign(sum=lambda d: d["x1"] + d["x2"])
-        res = pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(
-            pi.Subsampling(3), seed=1
-        )
+    def test_a_rank_deficient_design(self):
+        res = fit_of(gaussian(100).assign(sum=lambda d: d["x1"] + d["x2"]))
         found = res.amvim(sampler=LINEAR)
         assert np.isnan(found.params[["x1", "x2", "sum"]]).all()
         assert found.params["x3"] == pytest.approx(2 * BETA[2] ** 2, abs=0.6)
         assert (res.cvim(sampler=LINEAR).params[["x1", "x2", "sum"]].abs() < 1e-10).all()
 
 
+def encoded(name):
+    encode = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), [name]), remainder="passthrough"
+    )
+    return make_pipeline(encode, LinearRegression())
+
+
+CLASSES = gaussian(150).assign(y=lambda d: pd.cut(d["y"], [-99, -1, 1, 99], labels=list("abc")))
+LABELS = gaussian(150).assign(y=lambda d: d["y"] > 0)
+
+
+class Unhashable(samplers.Residual):
+    __hash__ = None
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "words"),
+    [
+        (
+            lambda _: fit_of(CLASSES, LogisticRegression()).mvim(),
+            OptionError,
+            r"MVIM is defined by squared error.*has 3",
+        ),
+        (
+            lambda _: fit_of(LABELS, LinearSVC()).amvim(method="additive"),
+            LossError,
+            "LinearSVC predicts labels",
+        ),
+        (
+            lambda res: res.amvim(method="additive", permutations=5),
+            OptionError,
+            "takes no `permutations` and no `sampler`",
+        ),
+        (lambda res: res.cvim(sampler=samplers.Residual), OptionError, "must be a name, a sampler"),
+        (lambda res: res.cvim(sampler=3), OptionError, "must be a name, a sampler such as"),
+        (
+            lambda _: samplers.Residual(LogisticRegression()),
+            OptionError,
+            "needs a scikit-learn regressor",
+        ),
+        (lambda _: samplers.Residual("ridge"), OptionError, "needs a scikit-learn regressor"),
+        (
+            lambda _: samplers.Residual(LinearRegression),
+            OptionError,
+            "needs a scikit-learn regressor",
+        ),
+        (lambda res: res.cvim(sampler=Unhashable()), OptionError, "frozen=True"),
+        (
+            lambda res: res.cvim(sampler="knockoff"),
+            OptionError,
+            "CVIM needs draws.*Gaussian knockoffs",
+        ),
+        (
+            lambda res: res.pfi(sampler="knockoff", permutations="all"),
+            OptionError,
+            "no end of draws",
+        ),
+        (lambda res: res.pfi(sampler={"x9": "residual"}), OptionError, "`sampler` names 'x9'"),
+    ],
+)
+def test_what_is_refused(results, ask, error, words):
+    with pytest.raises(error, match=words):
+        ask(results)
+
+
+def test_classes_have_a_conditional_pfi():
+    res = fit_of(CLASSES, LogisticRegression())
+    assert (res.pfi(sampler="conditional").params > -0.1).all()
+
+
 class TestOptions:
-    def test_a_level_that_is_missing_in_a_training_split(self) -> None:
+    def test_a_level_that_is_missing_in_a_training_split(self):
         rng = np.random.default_rng(0)
         g = np.array(["a"] * 40 + ["b"] * 40 + ["c"] * 2)
         data = pd.DataFrame({"g": pd.Categorical(g), "z": rng.normal(size=82)})
         data["y"] = (g == "b") + data["z"] + rng.normal(size=82)
-        learner = pi.Learner.from_formula("y ~ .", data, LinearRegression(), unseen_levels="allow")
-        res = learner.fit(pi.Subsampling(8), seed=1)
+        res = fit_of(data, plan=pi.Subsampling(8), unseen_levels="allow")
         assert np.isfinite(res.cvim().summary_frame()["estimate"]).all()
 
-    def test_classes_are_scored_by_the_indicator_of_the_second(self) -> None:
+    def test_classes_are_scored_by_the_indicator_of_the_second(self):
         data = gaussian(150)
         data["y"] = np.where(data["y"] > 0, "yes", "no")
         forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
-        res = pi.Learner.from_formula("y ~ .", data, forest).fit(pi.Subsampling(3), seed=1)
+        res = fit_of(data, forest)
         pd.testing.assert_series_equal(res.mvim().params, res.pfi(loss="brier").params)
         assert res.cvim().fit.name == "Brier score"
         assert "squared error" not in str(res.cvim().summary())
         assert res.cvim().params["x2"] > 0
         assert res.amvim(method="additive").params["x2"] > 0
 
-    def test_three_classes_have_no_mvim(self) -> None:
-        data = gaussian(150)
-        data["y"] = pd.cut(data["y"], [-99, -1, 1, 99], labels=["a", "b", "c"])
-        res = pi.Learner.from_formula("y ~ .", data, LogisticRegression()).fit(
-            pi.Subsampling(2), seed=1
-        )
-        with pytest.raises(OptionError, match=r"MVIM is defined by squared error.*has 3"):
-            res.mvim()
-        assert (res.pfi(sampler="conditional").params > -0.1).all()
-
-    def test_labels_have_no_effect_to_accumulate(self) -> None:
-        data = gaussian(150).assign(y=lambda d: d["y"] > 0)
-        res = pi.Learner.from_formula("y ~ .", data, LinearSVC()).fit(pi.Subsampling(2), seed=1)
-        with pytest.raises(LossError, match="LinearSVC predicts labels"):
-            res.amvim(method="additive")
-
-    def test_additive_takes_no_draws(self, results) -> None:
-        with pytest.raises(OptionError, match="takes no `permutations` and no `sampler`"):
-            results.amvim(method="additive", permutations=5)
-
-    def test_few_whole_numbers_may_be_codes(self) -> None:
+    def test_few_whole_numbers_may_be_codes(self):
         """As a pipeline that encodes them sees them; R²_j of a learner's number is the number's."""
         rng = np.random.default_rng(0)
         k = rng.integers(5, size=400)
         data = pd.DataFrame({"k": k, "z": rng.normal(size=400) + k / 2})
         data["y"] = np.array([0.0, 3.0, -1.0, 2.0, 5.0])[k] + data["z"] + rng.normal(size=400)
-        encoder = make_column_transformer(
-            (OneHotEncoder(handle_unknown="ignore"), ["k"]), remainder="passthrough"
-        )
-        piped = pi.Learner.from_formula(
-            "y ~ k + z", data, make_pipeline(encoder, LinearRegression()), design="frame"
-        )
-        coded = pi.Learner.from_formula("y ~ C(k) + z", data, LinearRegression())
-        found = [m.fit(pi.Subsampling(3), seed=1).cvim("k").params["k"] for m in (piped, coded)]
-        assert found[0] == pytest.approx(found[1], rel=1e-6)
-        lettered = pi.Learner.from_formula(
-            "y ~ k + z",
-            data.assign(k=pd.Series(k).map(dict(enumerate("abcde")))),
-            LinearRegression(),
-        )
-        number = pi.Learner.from_formula("y ~ k + z", data, LinearRegression())
+        letters = data.assign(k=pd.Series(k).map(dict(enumerate("abcde"))))
+        piped = fit_of(data, encoded("k"), "y ~ k + z", design="frame")
+        coded = fit_of(data, formula="y ~ C(k) + z").cvim("k").params["k"]
+        assert piped.cvim("k").params["k"] == pytest.approx(coded, rel=1e-6)
         levels, of_letters, share = (
-            m.fit(pi.Subsampling(3), seed=1).positivity("k").params["k"]
-            for m in (piped, lettered, number)
+            fit.positivity("k").params["k"] for fit in (piped, fit_of(letters), fit_of(data))
         )
         assert levels == pytest.approx(of_letters, rel=1e-6)
         slopes = LinearRegression().fit(data[["z"]], data["k"])
         assert share == pytest.approx(slopes.score(data[["z"]], data["k"]), abs=0.1)
 
-    def test_levels_that_the_learner_was_not_made_with(self) -> None:
-        rng = np.random.default_rng(0)
-
+    def test_levels_that_the_learner_was_not_made_with(self):
         def draw(rng, levels="abcd"):
             g = rng.choice(list(levels), size=200)
             return pd.DataFrame({"g": g, "y": (g == "d") * 9 + rng.normal(size=200)})
 
-        encode = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["g"]))
-        learner = pi.Learner.from_formula(
-            "y ~ g", draw(rng, "abc"), make_pipeline(encode, LinearRegression()), design="frame"
-        )
-        res = learner.fit(pi.FreshDraws(draw, 2), seed=1)
+        known = draw(np.random.default_rng(0), "abc")
+        res = fit_of(known, encoded("g"), plan=pi.FreshDraws(draw, 2), design="frame")
         for ask in (res.cvim, lambda: res.amvim(method="additive")):
             with pytest.raises(DataError, match="'d' of `g` does not"):
                 ask()
 
-    def test_changing_an_estimator_does_not_change_what_was_asked(self, results) -> None:
+    def test_changing_an_estimator_does_not_change_what_was_asked(self, results):
         ridge = Ridge(alpha=1.0)
         sampler = samplers.Residual(ridge)
         first = results.cvim("x1", sampler=sampler).params["x1"]
@@ -467,64 +468,30 @@ class TestOptions:
         assert results.cvim("x1", sampler=sampler).params["x1"] == first
         assert results.cvim("x1", sampler=samplers.Residual(ridge)).params["x1"] != first
 
-    def test_what_is_no_sampler(self, results) -> None:
-        for wrong in (samplers.Residual, 3):
-            with pytest.raises(OptionError, match="must be a name, a sampler such as"):
-                results.cvim(sampler=wrong)
-        for wrong in (LogisticRegression(), "ridge", LinearRegression):
-            with pytest.raises(OptionError, match="needs a scikit-learn regressor"):
-                samplers.Residual(wrong)
-
-        class Plain(samplers.Residual):
-            __hash__ = None
-
-        with pytest.raises(OptionError, match="frozen=True"):
-            results.cvim(sampler=Plain())
-
-    def test_knockoffs_are_no_sampler_for_cvim(self, results) -> None:
-        with pytest.raises(OptionError, match=r"CVIM needs draws.*Gaussian knockoffs"):
-            results.cvim(sampler="knockoff")
-
-    def test_knockoffs_can_not_be_exhausted(self, results) -> None:
-        with pytest.raises(OptionError, match="no end of draws"):
-            results.pfi(sampler="knockoff", permutations="all")
-
-    def test_features_that_a_mapping_does_not_name_keep_the_default(self, results) -> None:
+    def test_features_that_a_mapping_does_not_name_keep_the_default(self, results):
         mixed = results.pfi(sampler={"x1": "residual"})
         conditional, marginal = results.pfi(sampler="residual"), results.pfi()
         others = [name for name in marginal.params.index if name != "x1"]
-        assert others
         assert mixed.params["x1"] == conditional.params["x1"]
         np.testing.assert_array_equal(mixed.params[others], marginal.params[others])
         assert "partly conditional" in mixed.estimand.words.title
         assert "(x1), or an independent draw (the others)" in mixed.estimand.words.meaning
         assert mixed.diagnostic.params.index.tolist() == ["x1"]
-        assert mixed.summary_frame()["diagnostic"].notna().tolist() == [True] + [False] * len(
-            others
-        )
+        assert list(mixed.summary_frame()["diagnostic"].notna()) == [True, False, False]
         assert "partly conditional" in str(mixed.summary())
         named = results.cvim(sampler={"x1": "subgroup"}).params
         assert named[others].tolist() == results.cvim().params[others].tolist()
         assert named["x1"] == results.cvim(sampler="subgroup").params["x1"]
 
-    def test_samplers_by_feature_must_name_features(self, results) -> None:
-        with pytest.raises(OptionError, match="`sampler` names 'x9'"):
-            results.pfi(sampler={"x9": "residual"})
-
-    def test_transformations_that_draws_can_break(self) -> None:
+    def test_transformations_that_draws_can_break(self):
         data = gaussian(80).assign(x1=lambda d: np.exp(d["x1"]))
-        learner = pi.Learner.from_formula("y ~ np.log(x1) + x2", data, LinearRegression())
-        res = learner.fit(pi.Subsampling(3), seed=1)
+        res = fit_of(data, formula="y ~ np.log(x1) + x2")
         with pytest.raises(DesignError, match="within_range=True"):
             res.cvim()
         assert np.isfinite(res.cvim(sampler=samplers.Residual(within_range=True)).params).all()
 
-    def test_groups(self, results) -> None:
-        data = gaussian(150)
-        learner = pi.Learner.from_formula(
-            "y ~ .", data, LinearRegression(), groups={"both": ["x1", "x2"]}
-        )
-        res = learner.fit(pi.Subsampling(3), seed=1)
+    def test_groups(self, results):
+        res = fit_of(gaussian(150), groups={"both": ["x1", "x2"]})
         assert np.isfinite(res.cvim().params["both"])
         assert "a group can't enter linearly" in " ".join(str(res.amvim().summary()).split())
         found = res.amvim(method="additive")
@@ -532,14 +499,7 @@ class TestOptions:
         assert np.isfinite(found.params["x3"])
         assert "the effect of a group is not accumulated" in " ".join(str(found).split())
 
-    def test_the_half_sample_intervals_serve_it(self) -> None:
-        learner = pi.Learner.from_formula("y ~ .", gaussian(100), LinearRegression())
-        res = learner.fit(pi.HalfSampling(5, pairs=5), seed=1)
-        frame = res.cvim(sampler=LINEAR).summary_frame()
-        assert (frame["conf_low"] < frame["estimate"]).all()
-        assert (frame["p_value"] < 0.5).any()
-
-    def test_laws_are_learned_once(self, results) -> None:
+    def test_laws_are_learned_once(self, results):
         class Counting(LinearRegression):
             fits = 0
 
@@ -557,10 +517,3 @@ class TestOptions:
         Counting.fits = 0
         results.analysis.measure(*asked)  # in one pass
         assert Counting.fits == 4
-
-    def test_jobs_and_order_do_not_change_numbers(self, results) -> None:
-        learner = pi.Learner.from_formula("y ~ .", gaussian(200), LinearRegression())
-        other = learner.fit(pi.Subsampling(4), seed=1, n_jobs=2)
-        first = results.pfi(["x1", "x2"], sampler="conditional", permutations=5).params
-        second = other.pfi(["x2", "x1"], sampler="conditional", permutations=5).params
-        pd.testing.assert_series_equal(first, second[first.index], check_exact=True)

@@ -1,10 +1,6 @@
 """Kinds of learners, and what tables say that simulations of them found."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -74,26 +70,26 @@ class Mine(Ridge):
     ],
     ids=lambda case: case if isinstance(case, str) else type(case).__name__,
 )
-def test_kinds_of_learners(estimator: Any, family: str) -> None:
+def test_kinds_of_learners(estimator, family):
     assert family_of(estimator) == family
 
 
-def test_boosting_of_other_libraries() -> None:
+def test_boosting_of_other_libraries():
     for module, name in (("lightgbm", "LGBMRegressor"), ("xgboost", "XGBClassifier")):
         library = pytest.importorskip(module)
         assert family_of(getattr(library, name)()) == "boosting"
 
 
 @pytest.fixture
-def table(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def table(monkeypatch):
     monkeypatch.setattr(coverage, "coverages", lambda: TABLE)
     coverage_of.cache_clear()
     yield
     coverage_of.cache_clear()
 
 
-def said(**options: Any) -> str:
-    usual: dict[str, Any] = {
+def said(**options):
+    usual = {
         "estimand": ("PFI over all pairs", "PFI"),
         "loss": "squared error",
         "learners": "forests",
@@ -105,7 +101,7 @@ def said(**options: Any) -> str:
 
 
 @pytest.mark.usefixtures("table")
-def test_statements_are_of_the_case_at_hand() -> None:
+def test_statements_are_of_the_case_at_hand():
     of, covered = "In simulations of", "nominal 95% intervals covered 96% on average"
     end = f"{covered}, and 93% or more for nine terms of ten."
     counts = "21 settings, 56 terms, 2,100 data sets, n = 40 to 2,000"
@@ -132,41 +128,35 @@ def test_statements_are_of_the_case_at_hand() -> None:
     [{"estimand": ()}, {"estimand": ("LOCO",)}, {"cov_type": "naive"}, {"plan": ""}],
     ids=str,
 )
-def test_nothing_is_said_of_what_was_not_studied(options: dict[str, Any]) -> None:
+def test_nothing_is_said_of_what_was_not_studied(options):
     assert said(**options) == ""
 
 
-def test_the_table_has_one_line_per_case() -> None:
-    keys = [row[:5] for row in coverages()]
-    assert len(set(keys)) == len(keys)
-    assert all(0 <= row.nine_of_ten <= row.mean <= 100 for row in coverages())
-    assert all(0 < row.n_low <= row.n_high for row in coverages())
-    assert all(row.data_sets >= 40 * row.settings for row in coverages())
+def test_the_table_has_one_line_per_case():
+    assert len({row[:5] for row in coverages()}) == len(coverages())
+    for row in coverages():
+        assert 0 <= row.nine_of_ten <= row.mean <= 100
+        assert 0 < row.n_low <= row.n_high
+        assert row.data_sets >= 40 * row.settings
 
 
 @pytest.mark.parametrize("row", coverages(), ids=lambda row: " ".join(map(str, row[:5])))
-def test_a_sentence_says_what_the_table_says(row: Coverage) -> None:
-    sentence = coverage_of(
-        (row.estimand,),
-        loss=row.loss,
-        learners=row.learners,
-        cov_type=row.cov_type,
-        plan=row.plan,
-        n=row.n_low,
-    )
+def test_a_sentence_says_what_the_table_says(row):
+    case = {name: getattr(row, name) for name in ("loss", "learners", "cov_type", "plan")}
+    sentence = coverage_of((row.estimand,), n=row.n_low, **case)
     assert sentence.startswith(coverage.SOURCES[row.source] + row.learners)
     assert f", {row.data_sets:,} data sets, n = {row.n_low:,}" in sentence
     assert f"intervals covered {row.mean}% on average, and {row.nine_of_ten}% or" in sentence
 
 
-def test_clusters_and_sampling_weights_have_simulations_of_their_own() -> None:
+def test_clusters_and_sampling_weights_have_simulations_of_their_own():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(150, 2)), columns=["x1", "y"])
     learner = pi.Learner.from_formula("y ~ x1", frame, Ridge())
     by_cluster = learner.fit(pi.HalfSampling(cluster=np.arange(150) // 3), seed=1)
     full = " ".join(by_cluster.pfi().summary(notes="full").notes)
     assert "In simulations of 50 or 60 clusters and linear models (1 setting, 3 terms, 200" in full
-    options: dict[str, Any] = {"weights": np.arange(150) % 2 + 1.0, "weights_type": "sampling"}
+    options = {"weights": np.arange(150) % 2 + 1.0, "weights_type": "sampling"}
     weighted = pi.Learner.from_formula("y ~ x1", frame, Ridge(), **options).fit(seed=1)
     full = " ".join(weighted.pfi().summary(notes="full").notes)
     assert re.search(r"with sampling weights and linear models \(1 setting, \d terms, 200", full)
@@ -175,35 +165,27 @@ def test_clusters_and_sampling_weights_have_simulations_of_their_own() -> None:
 
 
 # What has an interval by default, of a learner that was simulated.
-ASKS: dict[str, dict[str, Any]] = {
-    "pfi": {},
-    "pfi ratio": {"relation": "ratio"},
-    "pfi metric": {"metric": "r2"},
-    "pfi by": {"by": "side"},
-    "pfi conditional": {"sampler": "conditional"},
-    "mvim": {},
-    "cvim": {},
-    "amvim": {},
-    "amvim additive": {"method": "additive"},
-    "loco": {},
-    "firm": {},
-    "h_statistic": {},
-    "vint": {},
-    "pd": {"features": "x1"},
-    "pd centered": {"features": "x1", "kind": "c-ice"},
-    "ale": {"features": "x1"},
-    "m_plot": {"features": "x1"},
-    "slopes": {"features": "x1", "step": "sd"},
-    "ame": {"step": "sd"},
-    "loss": {},
-    "loss explained": {"relation": "explained"},
-    "metric r2": {"metric": "r2"},
-    "metric rmse": {"metric": "rmse"},
-}
+ASKS = [
+    ("pfi", {}),
+    ("pfi", {"relation": "ratio"}),
+    ("pfi", {"metric": "r2"}),
+    ("pfi", {"by": "side"}),
+    ("pfi", {"sampler": "conditional"}),
+    *((name, {}) for name in ("mvim", "cvim", "amvim", "loco", "firm", "h_statistic", "vint")),
+    ("amvim", {"method": "additive"}),
+    *((name, {"features": "x1"}) for name in ("pd", "ale", "m_plot")),
+    ("pd", {"features": "x1", "kind": "c-ice"}),
+    ("slopes", {"features": "x1", "step": "sd"}),
+    ("ame", {"step": "sd"}),
+    ("loss", {}),
+    ("loss", {"relation": "explained"}),
+    ("metric", {"metric": "r2"}),
+    ("metric", {"metric": "rmse"}),
+]
 
 
 @pytest.fixture(scope="module")
-def trees() -> pi.LearnerResults:
+def trees():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(80, 2)), columns=["x1", "x2"])
     side = np.where(frame["x1"] > 0, "above", "below")
@@ -212,10 +194,8 @@ def trees() -> pi.LearnerResults:
     return pi.Learner.from_formula("y ~ x1 + x2", frame, tree).fit(seed=1, progress=False)
 
 
-@pytest.mark.parametrize("asked", ASKS)
-def test_simulations_are_of_every_estimand_with_an_interval(
-    trees: pi.LearnerResults, asked: str
-) -> None:
-    results = getattr(trees, asked.split(maxsplit=1)[0])(**ASKS[asked])
+@pytest.mark.parametrize(("method", "options"), ASKS, ids=str)
+def test_simulations_are_of_every_estimand_with_an_interval(trees, method, options):
+    results = getattr(trees, method)(**options)
     assert NO_SIMULATION not in " ".join(results.summary().notes)
     assert "data sets, n = " in " ".join(results.summary(notes="full").notes)

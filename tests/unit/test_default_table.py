@@ -1,10 +1,6 @@
 """A fit shows the numbers of its default table: exactly those of `pfi()`."""
 
-from __future__ import annotations
-
 import pickle
-from collections.abc import Callable
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -14,7 +10,7 @@ import pyinterp as pi
 from pyinterp.errors import OptionError
 
 FORMULA = "progression ~ bmi + bp + s5"
-NUMBERS: dict[str, Callable[[Any], Any]] = {
+NUMBERS = {
     "params": lambda r: r.params,
     "bse": lambda r: r.bse,
     "tvalues": lambda r: r.tvalues,
@@ -31,24 +27,24 @@ NUMBERS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     return pi.datasets.load_diabetes()
 
 
 @pytest.fixture(scope="module", params=["learner", "model", "classes"])
-def fitted(request: pytest.FixtureRequest, data: pd.DataFrame) -> Any:
+def fitted(request, data):
+    estimator = LinearRegression()
     if request.param == "classes":
-        high = data.assign(progression=data["progression"] > 140)
-        logit = pi.Learner.from_formula(FORMULA, high, LogisticRegression(max_iter=1000))
-        return logit.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False)
-    learner = pi.Learner.from_formula(FORMULA, data, LinearRegression())
+        data = data.assign(progression=data["progression"] > 140)
+        estimator = LogisticRegression(max_iter=1000)
+    learner = pi.Learner.from_formula(FORMULA, data, estimator)
     if request.param == "model":
         return learner.fit_model(seed=1)
     return learner.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False)
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_numbers_are_those_of_pfi(fitted: Any, number: str) -> None:
+def test_numbers_are_those_of_pfi(fitted, number):
     ours, expected = (NUMBERS[number](results) for results in (fitted, fitted.pfi()))
     if isinstance(ours, pd.Series):
         pd.testing.assert_series_equal(ours, expected, check_exact=True)
@@ -56,14 +52,12 @@ def test_numbers_are_those_of_pfi(fitted: Any, number: str) -> None:
         pd.testing.assert_frame_equal(ours, expected, check_exact=True)
 
 
-def test_the_table_is_that_of_pfi(fitted: Any) -> None:
+def test_the_table_is_that_of_pfi(fitted):
     ours, expected = (r.summary(0.1, notes="none", decimals=2) for r in (fitted, fitted.pfi()))
     assert str(ours) == str(expected)
 
 
-def test_pfi_is_measured_when_it_is_first_asked_for_and_once(
-    data: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pfi_is_measured_when_it_is_first_asked_for_and_once(data, monkeypatch):
     calls = []
     pfi = pi.LearnerResults.pfi
     monkeypatch.setattr(pi.LearnerResults, "pfi", lambda self: calls.append(self) or pfi(self))
@@ -83,7 +77,7 @@ def test_pfi_is_measured_when_it_is_first_asked_for_and_once(
     pd.testing.assert_series_equal(copy.params, first, check_exact=True)
 
 
-def test_without_a_response_there_is_no_loss(data: pd.DataFrame) -> None:
+def test_without_a_response_there_is_no_loss(data):
     X = data[["bmi", "bp"]]
     model = pi.FittedModel(LinearRegression().fit(X, data["progression"]), X)
     with pytest.raises(OptionError, match="pass `y` to FittedModel"):

@@ -1,15 +1,13 @@
 """The delta method: effects of models that state the covariance of their coefficients."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -21,7 +19,7 @@ EXACT = 1e-9
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(0)
     n = 150
     a, b = rng.normal(size=(2, n))
@@ -41,41 +39,54 @@ def data() -> pd.DataFrame:
     )
 
 
+@pytest.fixture(scope="module")
+def ols(data):
+    return smf.ols("y ~ a + b", data).fit()
+
+
+@pytest.fixture(scope="module")
+def product(data):
+    return smf.ols("y ~ a * b + c", data).fit()
+
+
+@pytest.fixture(scope="module")
+def logit(data):
+    return smf.logit("hit ~ a + b", data).fit(disp=0)
+
+
 @pytest.mark.parametrize(
     ("fit", "response"), [(smf.logit, "hit"), (smf.probit, "hit"), (smf.poisson, "count")]
 )
-def test_marginal_effects_are_those_of_get_margeff(
-    data: pd.DataFrame, fit: Any, response: str
-) -> None:
+def test_marginal_effects_are_those_of_get_margeff(data, fit, response):
     results = fit(f"{response} ~ a + b + c", data).fit(disp=0)
     expected = results.get_margeff(dummy=True)
     ame = pi.FittedModel(results, data, response).ame()
     assert ame.cov_type == "delta"
     assert not ame.use_t
-    np.testing.assert_allclose(ame.params, expected.margeff, rtol=MARGEFF)
-    np.testing.assert_allclose(ame.bse, expected.margeff_se, rtol=MARGEFF)
-    np.testing.assert_allclose(ame.tvalues, expected.tvalues, rtol=2 * MARGEFF)
-    np.testing.assert_allclose(ame.pvalues, expected.pvalues, rtol=1e-6)
-    np.testing.assert_allclose(ame.conf_int(), expected.conf_int(), rtol=1e-6)
+    assert_allclose(ame.params, expected.margeff, rtol=MARGEFF)
+    assert_allclose(ame.bse, expected.margeff_se, rtol=MARGEFF)
+    assert_allclose(ame.tvalues, expected.tvalues, rtol=2 * MARGEFF)
+    assert_allclose(ame.pvalues, expected.pvalues, rtol=1e-6)
+    assert_allclose(ame.conf_int(), expected.conf_int(), rtol=1e-6)
 
 
-def test_multinomial_effects_are_those_of_get_margeff(data: pd.DataFrame) -> None:
+def test_multinomial_effects_are_those_of_get_margeff(data):
     X = sm.add_constant(data[["a", "b"]])
     results = sm.MNLogit(data["kind"], X).fit(disp=0)
     expected = results.get_margeff()
     ame = pi.FittedModel(results, X, data["kind"]).ame(["a", "b"])
-    np.testing.assert_allclose(ame.params, expected.margeff.ravel(), rtol=MARGEFF)
-    np.testing.assert_allclose(ame.bse, expected.margeff_se.ravel(), rtol=MARGEFF)
+    assert_allclose(ame.params, expected.margeff.ravel(), rtol=MARGEFF)
+    assert_allclose(ame.bse, expected.margeff_se.ravel(), rtol=MARGEFF)
 
 
 @pytest.mark.parametrize("options", [{}, {"cov_type": "HC3"}])
-def test_a_linear_model_has_the_closed_form(data: pd.DataFrame, options: dict[str, str]) -> None:
+def test_a_linear_model_has_the_closed_form(data, options):
     results = smf.ols("y ~ a * b + c", data).fit(**options)
     model = pi.FittedModel(results, data, "y")
     cov = results.cov_params().to_numpy()
     mean_b, mean_c = data["b"].mean(), data["c"].mean()
 
-    def bse(weights: np.ndarray) -> np.ndarray:
+    def bse(weights):
         return np.sqrt(np.einsum("ij,jk,ik->i", weights, cov, weights))
 
     grid = np.array([-1.0, 0.5])  # Intercept, a, b, a:b, c
@@ -84,37 +95,35 @@ def test_a_linear_model_has_the_closed_form(data: pd.DataFrame, options: dict[st
     ones = np.ones(2)
     at = np.column_stack([ones, grid, mean_b * ones, grid * mean_b, mean_c * ones])
     pd_ = model.pd("a", grid=grid)
-    np.testing.assert_allclose(pd_.bse, bse(at), rtol=EXACT)
-    np.testing.assert_allclose(model.ame("a").bse, bse(np.array([[0, 1, 0, mean_b, 0]])), rtol=1e-8)
-    np.testing.assert_allclose(
+    assert_allclose(pd_.bse, bse(at), rtol=EXACT)
+    assert_allclose(model.ame("a").bse, bse(np.array([[0, 1, 0, mean_b, 0]])), rtol=1e-8)
+    assert_allclose(
         model.slopes("a", grid=grid).bse, bse(np.array([[0, 1, 0, mean_b, 0]] * 2)), rtol=1e-8
     )
-    np.testing.assert_allclose(model.ame("c").bse, bse(np.array([[0, 0, 0, 0, 1]])), rtol=EXACT)
+    assert_allclose(model.ame("c").bse, bse(np.array([[0, 0, 0, 0, 1]])), rtol=EXACT)
     centered = model.pd("a", grid=grid, kind="c-ice")
     assert centered.bse.iloc[0] == 0
-    np.testing.assert_allclose(centered.bse.iloc[1:], bse(at[1:] - at[:1]), rtol=EXACT)
+    assert_allclose(centered.bse.iloc[1:], bse(at[1:] - at[:1]), rtol=EXACT)
     contrast = pd_.t_test(np.array([[-1.0, 1.0]]))
-    np.testing.assert_allclose(contrast.sd, bse(at[1:] - at[:1]), rtol=EXACT)
+    assert_allclose(contrast.sd, bse(at[1:] - at[:1]), rtol=EXACT)
     use_t = not options
     assert pd_.df_resid == (results.df_resid if use_t else np.inf)
     assert ("z" in model.ame("a").summary().as_text().split()) != use_t
 
 
-def test_partial_dependence_equals_a_naive_delta_method(data: pd.DataFrame) -> None:
+def test_partial_dependence_equals_a_naive_delta_method(data):
     results = smf.logit("hit ~ a * b + c", data).fit(disp=0)
     grid = [-1.0, 0.0, 2.0]
-    pd_ = pi.FittedModel(results, data, "hit").pd("a", grid=grid)
-    exog = [
-        np.asarray(results.model.data.orig_exog.assign(**{"a": x, "a:b": x * data["b"]}))
-        for x in grid
-    ]
+    model = pi.FittedModel(results, data, "hit")
+    pd_ = model.pd("a", grid=grid)
     jacobian = []
-    for x in exog:
+    for a in grid:
+        x = results.model.data.orig_exog.assign(**{"a": a, "a:b": a * data["b"]}).to_numpy()
         p = 1 / (1 + np.exp(-x @ results.params.to_numpy()))
         jacobian.append((p * (1 - p)) @ x / len(x))
     cov = np.array(jacobian) @ results.cov_params().to_numpy() @ np.array(jacobian).T
-    np.testing.assert_allclose(pd_.cov_params(), cov, rtol=1e-7)
-    simultaneous = pi.FittedModel(results, data, "hit").pd("a", grid=grid, simultaneous=True)
+    assert_allclose(pd_.cov_params(), cov, rtol=1e-7)
+    simultaneous = model.pd("a", grid=grid, simultaneous=True)
     assert (simultaneous.conf_int()[1] > pd_.conf_int()[1]).all()
 
 
@@ -123,7 +132,7 @@ MARGINALEFFECTS = 1e-6
 OF_SLOPES = 1e-5
 
 
-def test_effects_are_those_of_marginaleffects() -> None:
+def test_effects_are_those_of_marginaleffects():
     """Compare with the standard errors of Python's marginaleffects, called as the comments say."""
     table = pi.datasets.load_diabetes()
     table = table.assign(
@@ -134,44 +143,42 @@ def test_effects_are_those_of_marginaleffects() -> None:
     ols = smf.ols("progression ~ bmi * bp + s5 + sex", table).fit()
     of_logit = pi.FittedModel(logit, table, "hi")
     of_ols = pi.FittedModel(ols, table, "progression")
-    # avg_predictions(logit, variables={"bmi": grid}, by="bmi"), and of ols
-    np.testing.assert_allclose(
-        of_logit.pd("bmi", grid=grid).bse,
-        [0.045235695343, 0.025234911597, 0.050499622705],
-        rtol=MARGINALEFFECTS,
-    )
-    np.testing.assert_allclose(
-        of_ols.pd("bmi", grid=grid).bse,
-        [5.166580003087, 2.935995140834, 6.581971478401],
-        rtol=MARGINALEFFECTS,
-    )
-    # avg_comparisons(logit, variables={"sex": [0, 1]}), and of ols
-    np.testing.assert_allclose(of_logit.ame("sex").bse, 0.038913288524, rtol=MARGINALEFFECTS)
-    np.testing.assert_allclose(of_ols.ame("sex").bse, 5.408899839645, rtol=MARGINALEFFECTS)
-    # avg_slopes(ols, variables=["bmi", "bp", "s5"], eps=0.1)
-    np.testing.assert_allclose(
-        of_ols.ame(["bmi", "bp", "s5"]).bse,
-        [0.687261152601, 0.219432124703, 5.825610575554],
-        rtol=OF_SLOPES,
-    )
+    for found, expected, rtol in (
+        # avg_predictions(logit, variables={"bmi": grid}, by="bmi"), and of ols
+        (
+            of_logit.pd("bmi", grid=grid),
+            [0.045235695343, 0.025234911597, 0.050499622705],
+            MARGINALEFFECTS,
+        ),
+        (
+            of_ols.pd("bmi", grid=grid),
+            [5.166580003087, 2.935995140834, 6.581971478401],
+            MARGINALEFFECTS,
+        ),
+        # avg_comparisons(logit, variables={"sex": [0, 1]}), and of ols
+        (of_logit.ame("sex"), 0.038913288524, MARGINALEFFECTS),
+        (of_ols.ame("sex"), 5.408899839645, MARGINALEFFECTS),
+        # avg_slopes(ols, variables=["bmi", "bp", "s5"], eps=0.1)
+        (
+            of_ols.ame(["bmi", "bp", "s5"]),
+            [0.687261152601, 0.219432124703, 5.825610575554],
+            OF_SLOPES,
+        ),
+    ):
+        assert_allclose(found.bse, expected, rtol=rtol)
 
 
-def test_groups_have_the_covariance_of_their_common_coefficients(data: pd.DataFrame) -> None:
-    results = smf.ols("y ~ a * b + c", data).fit()
-    ame = pi.FittedModel(results, data, "y").ame("a", by="group")
-    weights = np.array(
-        [
-            [0, 1, 0, data.loc[data["group"] == level, "b"].mean(), 0]
-            for level in sorted(data["group"].unique())
-        ]
-    )
-    cov = weights @ results.cov_params().to_numpy() @ weights.T
-    np.testing.assert_allclose(ame.cov_params(), cov, rtol=1e-7)
-    some = pi.FittedModel(results, data, "y").ame("a", rows="group == 'u'")
-    np.testing.assert_allclose(some.bse.iloc[0], np.sqrt(cov[0, 0]), rtol=1e-7)
+def test_groups_have_the_covariance_of_their_common_coefficients(data, product):
+    model = pi.FittedModel(product, data, "y")
+    means = data.groupby("group")["b"].mean()
+    weights = np.array([[0, 1, 0, mean, 0] for mean in means])
+    cov = weights @ product.cov_params().to_numpy() @ weights.T
+    assert_allclose(model.ame("a", by="group").cov_params(), cov, rtol=1e-7)
+    some = model.ame("a", rows="group == 'u'")
+    assert_allclose(some.bse.iloc[0], np.sqrt(cov[0, 0]), rtol=1e-7)
 
 
-def test_an_offset_stays_with_its_rows(data: pd.DataFrame) -> None:
+def test_an_offset_stays_with_its_rows(data):
     data = data.assign(time=np.linspace(0.5, 2.0, len(data)))
     results = smf.glm(
         "count ~ a + b", data, family=sm.families.Poisson(), exposure=data["time"]
@@ -182,49 +189,43 @@ def test_an_offset_stays_with_its_rows(data: pd.DataFrame) -> None:
     slope = results.params["a"]
     jacobian = slope * mean @ x / len(x) + mean.mean() * np.array([0, 1, 0])
     expected = np.sqrt(jacobian @ results.cov_params().to_numpy() @ jacobian)
-    np.testing.assert_allclose(ame.bse.iloc[0], expected, rtol=1e-7)
+    assert_allclose(ame.bse.iloc[0], expected, rtol=1e-7)
 
 
-def test_a_learner_of_statsmodels_takes_it_as_one_model_only(data: pd.DataFrame) -> None:
+def test_a_learner_of_statsmodels_takes_it_as_one_model_only(data, ols):
     learner = pi.Learner.from_formula("y ~ a + b", data, pi.statsmodels_learner(sm.OLS))
-    ame = learner.fit_model().ame("a")
-    expected = smf.ols("y ~ a + b", data).fit().bse["a"]
-    np.testing.assert_allclose(ame.bse.iloc[0], expected, rtol=1e-8)
+    assert_allclose(learner.fit_model().ame("a").bse, ols.bse["a"], rtol=1e-8)
     assert learner.fit(pi.HalfSampling(4), seed=0).ame("a").cov_type == "half-sample"
 
 
-def test_any_model_with_params_and_cov_params_takes_it(data: pd.DataFrame) -> None:
-    class Own:
-        def __init__(self) -> None:
-            self.params = pd.Series([1.0, 2.0], index=["a", "b"])
+class Own:
+    """A linear model without an intercept; it may predict by other coefficients."""
 
-        def cov_params(self) -> np.ndarray:
-            return np.array([[0.04, 0.01], [0.01, 0.09]])
+    params = pd.Series([1.0, 2.0], index=["a", "b"])
+    deaf = False
 
-        def predict(self, X: pd.DataFrame) -> np.ndarray:
-            return np.asarray(X @ self.params)
+    def cov_params(self):
+        return np.array([[0.04, 0.01], [0.01, 0.09]])
 
+    def predict(self, X):
+        return np.asarray(X["a"] if self.deaf else X @ self.params)
+
+
+def test_any_model_with_params_and_cov_params_takes_it(data):
     ame = pi.FittedModel(Own(), data[["a", "b"]], data["y"]).ame()
-    np.testing.assert_allclose(ame.bse, [0.2, 0.3], rtol=1e-8)
+    assert_allclose(ame.bse, [0.2, 0.3], rtol=1e-8)
 
 
-def test_a_model_that_predicts_by_others_has_no_delta_method(data: pd.DataFrame) -> None:
-    class Deaf:
-        params = np.array([1.0, 2.0])
-
-        def cov_params(self) -> np.ndarray:
-            return np.eye(2)
-
-        def predict(self, X: pd.DataFrame) -> np.ndarray:
-            return np.asarray(X["a"])
-
-    model = pi.FittedModel(Deaf(), data[["a", "b"]], data["y"])
+def test_a_model_that_predicts_by_others_has_no_delta_method(data):
+    deaf = Own()
+    deaf.deaf = True
+    model = pi.FittedModel(deaf, data[["a", "b"]], data["y"])
     assert model.ame("a").cov_type == "rows"
     with pytest.raises(InferenceError, match="needs one fitted model that states"):
         model.ame("a", cov_type="delta")
 
 
-def test_coefficients_of_glum_move_with_the_intercept(data: pd.DataFrame) -> None:
+def test_coefficients_of_glum_move_with_the_intercept(data):
     from pyinterp.models.coefficients import coefficients_of
 
     cov = np.diag([0.5, 0.04, 0.09])
@@ -234,32 +235,30 @@ def test_coefficients_of_glum_move_with_the_intercept(data: pd.DataFrame) -> Non
     assert found is not None
     np.testing.assert_array_equal(found.values, [model.intercept_, *model.coef_])
     ame = pi.FittedModel(model, data[["a", "b"]], data["y"]).ame()
-    np.testing.assert_allclose(ame.bse, [0.2, 0.3], rtol=1e-8)
+    assert_allclose(ame.bse, [0.2, 0.3], rtol=1e-8)
     model.covariance_matrix = SimpleNamespace()  # not stored
     assert coefficients_of(model) is None
 
 
-def test_results_and_their_predictions_stay_as_they_are(data: pd.DataFrame) -> None:
-    results = smf.logit("hit ~ a + b", data).fit(disp=0)
-    before, predictions = results.params.copy(), results.predict(data)
-    pi.FittedModel(results, data, "hit").pd("a")
-    pd.testing.assert_series_equal(results.params, before)
-    pd.testing.assert_series_equal(results.predict(data), predictions)
+def test_results_and_their_predictions_stay_as_they_are(data, logit):
+    before, predictions = logit.params.copy(), logit.predict(data)
+    pi.FittedModel(logit, data, "hit").pd("a")
+    pd.testing.assert_series_equal(logit.params, before)
+    pd.testing.assert_series_equal(logit.predict(data), predictions)
 
 
-@pytest.mark.parametrize("model", ["statsmodels, over rows", "scikit-learn"])
-def test_an_effect_of_a_fixed_model_has_no_test(data: pd.DataFrame, model: str) -> None:
-    if model == "scikit-learn":
-        fitted: Any = LinearRegression().fit(data[["a", "b"]], data["y"])
+@pytest.mark.parametrize("kind", ["statsmodels, over rows", "scikit-learn"])
+def test_an_effect_of_a_fixed_model_has_no_test(data, product, kind):
+    options = {"cov_type": "rows"}
+    model = pi.FittedModel(product, data, data["y"])
+    if kind == "scikit-learn":
         rows, options = data[["a", "b"]], {}
-    else:
-        fitted, options = smf.ols("y ~ a * b", data).fit(), {"cov_type": "rows"}
-        rows = data
+        model = pi.FittedModel(LinearRegression().fit(rows, data["y"]), rows, data["y"])
     for results in (
-        pi.FittedModel(fitted, rows, data["y"]).ame(**options),
-        pi.FittedModel(fitted, rows, data["y"]).slopes("a", **options),
-        pi.FittedModel(fitted, rows, data["y"]).ale("a", **options),
-        pi.FittedModel(fitted, rows, data["y"]).pd("a", kind="c-ice", **options),
+        model.ame(**options),
+        model.slopes("a", **options),
+        model.ale("a", **options),
+        model.pd("a", kind="c-ice", **options),
     ):
         assert results.null is None
         assert results.tvalues.isna().all()
@@ -270,14 +269,12 @@ def test_an_effect_of_a_fixed_model_has_no_test(data: pd.DataFrame, model: str) 
         assert "new rows only" in text
         with pytest.raises(InferenceError, match="must allow for the training of the model"):
             results.wald_test(results.exog_names[-1])
-    curve = pi.FittedModel(fitted, rows, data["y"]).pd("a", **options)
     with pytest.raises(InferenceError, match="must allow for the training of the model"):
-        curve.flat_test()
+        model.pd("a", **options).flat_test()
 
 
-def test_a_contrast_of_a_fixed_model_has_an_interval_and_no_test(data: pd.DataFrame) -> None:
-    results = smf.ols("y ~ a * b", data).fit()
-    curve = pi.FittedModel(results, data, "y").pd("a", grid=[0.0, 1.0], cov_type="ustat")
+def test_a_contrast_of_a_fixed_model_has_an_interval_and_no_test(data, product):
+    curve = pi.FittedModel(product, data, "y").pd("a", grid=[0.0, 1.0], cov_type="ustat")
     contrast = curve.t_test(np.array([[-1.0, 1.0]]))
     assert np.isnan(contrast.tvalue).all()
     assert np.isnan(contrast.pvalue)
@@ -287,62 +284,54 @@ def test_a_contrast_of_a_fixed_model_has_an_interval_and_no_test(data: pd.DataFr
     assert "No t and P" in text
 
 
-def test_importances_are_over_rows_and_keep_their_test(data: pd.DataFrame) -> None:
-    results = smf.ols("y ~ a + b", data).fit()
-    pfi = pi.FittedModel(results, data, "y").pfi()
+def test_importances_are_over_rows_and_keep_their_test(data, ols):
+    pfi = pi.FittedModel(ols, data, "y").pfi()
     assert pfi.cov_type == "ustat"
     assert pfi.pvalues.notna().all()
 
 
-def test_one_row_has_errors_of_its_prediction(data: pd.DataFrame) -> None:
-    results = smf.ols("y ~ a + b", data).fit()
+def test_one_row_has_errors_of_its_prediction(data, ols):
     row = data.iloc[[3]]
-    pd_ = pi.FittedModel(results, row).pd("a", grid=[0.0, float(row["a"].iloc[0])])
-    expected = results.get_prediction(row).se[0]
-    np.testing.assert_allclose(pd_.bse.iloc[1], expected, rtol=EXACT)
+    pd_ = pi.FittedModel(ols, row).pd("a", grid=[0.0, float(row["a"].iloc[0])])
+    assert_allclose(pd_.bse.iloc[1], ols.get_prediction(row).se[0], rtol=EXACT)
 
 
-def test_medians_and_exemplars_have_errors_of_coefficients(data: pd.DataFrame) -> None:
-    results = smf.ols("y ~ a + b", data).fit()
-    pd_ = pi.FittedModel(results, data, "y").pd("a", grid=[0.0, 1.0], average="exemplar")
+def test_medians_and_exemplars_have_errors_of_coefficients(data, ols):
+    pd_ = pi.FittedModel(ols, data, "y").pd("a", grid=[0.0, 1.0], average="exemplar")
     row = pd.DataFrame({"a": [0.0, 1.0], "b": data["b"].median()})
-    np.testing.assert_allclose(pd_.bse, results.get_prediction(row).se, rtol=EXACT)
+    assert_allclose(pd_.bse, ols.get_prediction(row).se, rtol=EXACT)
 
 
-def test_clusters_are_those_of_the_model(data: pd.DataFrame) -> None:
+def test_clusters_are_those_of_the_model(data):
     who = np.arange(len(data)) // 5
     results = smf.ols("y ~ a + b", data).fit(cov_type="cluster", cov_kwds={"groups": who})
     ame = pi.FittedModel(results, data, "y", cluster=who).ame("a")
-    np.testing.assert_allclose(ame.bse.iloc[0], results.bse["a"], rtol=1e-8)
+    assert_allclose(ame.bse.iloc[0], results.bse["a"], rtol=1e-8)
     assert "delta (cluster)" in str(ame.summary())
     assert "clusters count only if the model was fitted so" in " ".join(str(ame.summary()).split())
 
 
-def test_the_likelihood_of_responses_is_no_effect(data: pd.DataFrame) -> None:
-    results = smf.logit("hit ~ a + b", data).fit(disp=0)
-    model = pi.FittedModel(results, data, "hit")
+def test_the_likelihood_of_responses_is_no_effect(data, logit):
+    model = pi.FittedModel(logit, data, "hit")
     assert model.pd("a", points=2, of="nll").cov_type == "rows"
     assert model.pd("a", points=2, of="entropy").cov_type == "delta"
 
 
-def test_importances_take_it_where_it_is_asked_for(data: pd.DataFrame) -> None:
-    results = smf.ols("y ~ a + b", data).fit()
-    model = pi.FittedModel(results, data, "y")
+def test_importances_take_it_where_it_is_asked_for(data, ols):
     grid = np.linspace(-1.0, 1.0, 5)
-    firm = model.firm("a", grid={"a": grid}, cov_type="delta")
-    spread = grid.std(ddof=1)
-    assert firm.params["a"] == pytest.approx(abs(results.params["a"]) * spread)
-    assert firm.bse["a"] == pytest.approx(results.bse["a"] * spread, rel=1e-8)
+    firm = pi.FittedModel(ols, data, "y").firm("a", grid={"a": grid}, cov_type="delta")
+    spread, slope, bse = grid.std(ddof=1), ols.params["a"], ols.bse["a"]
+    assert firm.params["a"] == pytest.approx(abs(slope) * spread)
+    assert firm.bse["a"] == pytest.approx(bse * spread, rel=1e-8)
     # s^2 minus what noise of the slope adds to it
-    corrected = spread * np.sqrt(results.params["a"] ** 2 - results.bse["a"] ** 2)
-    assert firm.corrected_params is not None
+    corrected = spread * np.sqrt(slope**2 - bse**2)
     assert firm.corrected_params["a"] == pytest.approx(corrected, rel=1e-8)
 
 
-def test_two_models_have_no_common_covariance(data: pd.DataFrame) -> None:
+def test_two_models_have_no_common_covariance(data, ols, product):
     one, two = (
-        pi.FittedModel(smf.ols(formula, data).fit(), data, "y", missing="raise").pd("a", points=3)
-        for formula in ("y ~ a * b", "y ~ a + b")
+        pi.FittedModel(model, data, "y", missing="raise").pd("a", points=3)
+        for model in (product, ols)
     )
     difference = pi.compare(one, two)
     assert difference.cov_type == "rows"

@@ -1,20 +1,18 @@
 """Predictive distributions: log densities and entropies by scipy, by quad and by sampling."""
 
-from __future__ import annotations
-
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy import integrate, stats
 
 from pyinterp.distributions import Gamma, LogNormal, Normal, NormalMixture, Poisson
 from pyinterp.errors import PredictionError
 
-FAMILIES: dict[str, tuple[Any, np.ndarray, Any]] = {
+FAMILIES = {
     "normal": (Normal(), np.array([[0.3, 0.5], [-2, 7], [1e3, 1e-3]]), stats.norm),
     "gamma": (
         Gamma(),
@@ -35,35 +33,28 @@ FAMILIES: dict[str, tuple[Any, np.ndarray, Any]] = {
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_log_densities_and_entropies_are_scipys(name: str) -> None:
+def test_log_densities_and_entropies_are_scipys(name):
     family, parameters, frozen = FAMILIES[name]
     for row in parameters:
         reference = frozen(*row)
         y = np.asarray(reference.ppf([0.01, 0.3, 0.5, 0.9, 0.999]))
         log = reference.logpmf if family.discrete else reference.logpdf
-        np.testing.assert_allclose(family.log_density(y, row), log(y), rtol=1e-9, atol=1e-12)
+        assert_allclose(family.log_density(y, row), log(y), rtol=1e-9, atol=1e-12)
     expected = [float(frozen(*row).entropy()) for row in parameters]
     if name == "poisson":  # scipy stops adding too early where the mean is large
         counts = np.arange(8000)
         logs = [stats.poisson.logpmf(counts, mean) for (mean,) in parameters]
         expected = [-np.sum(np.exp(log[log > -700]) * log[log > -700]) for log in logs]
-    np.testing.assert_allclose(family.entropy(parameters), expected, rtol=1e-9, atol=1e-10)
+    assert_allclose(family.entropy(parameters), expected, rtol=1e-9, atol=1e-10)
     assert family.parameters == tuple(dict.fromkeys(family.parameters))
     assert len(family.parameters) == parameters.shape[1]
 
 
-def test_the_entropy_of_a_normal_is_its_closed_form() -> None:
-    sd = np.array([0.1, 1.0, 25.0])
-    parameters = np.column_stack([np.zeros(3), sd])
-    closed = 0.5 * np.log(2 * np.pi * np.e * sd**2)
-    np.testing.assert_allclose(Normal().entropy(parameters), closed, rtol=0, atol=1e-14)
-
-
-def by_quad(means: np.ndarray, sds: np.ndarray) -> float:
+def by_quad(means, sds):
     """Integrate with scipy, told where components are."""
     family, parameters = NormalMixture(len(means)), np.concatenate([means, sds])
 
-    def integrand(y: float) -> float:
+    def integrand(y):
         log = float(family.log_density(np.array(y), parameters))
         return -np.exp(log) * log
 
@@ -90,7 +81,7 @@ mixtures = st.integers(1, 6).flatmap(
 
 @settings(max_examples=60, deadline=None)
 @given(mixtures)
-def test_the_entropy_of_a_mixture_is_the_integral_to_1e_6_nats(mixture: Any) -> None:
+def test_the_entropy_of_a_mixture_is_the_integral_to_1e_6_nats(mixture):
     means, sds = (np.array(part) for part in mixture)
     found = NormalMixture(len(means)).entropy(np.concatenate([means, sds])[None])[0]
     assert found == pytest.approx(by_quad(means, sds), abs=1e-6)
@@ -105,12 +96,12 @@ def test_the_entropy_of_a_mixture_is_the_integral_to_1e_6_nats(mixture: Any) -> 
         ([0.0, 3.0, 3.1], [2.0, 0.1, 0.3]),
     ],
 )
-def test_the_entropy_of_a_mixture_to_1e_8_nats(means: list[float], sds: list[float]) -> None:
+def test_the_entropy_of_a_mixture_to_1e_8_nats(means, sds):
     found = NormalMixture(len(means)).entropy(np.array([means + sds]))[0]
     assert found == pytest.approx(by_quad(np.array(means), np.array(sds)), abs=1e-8)
 
 
-def test_the_entropy_of_a_mixture_does_not_depend_on_where_it_is() -> None:
+def test_the_entropy_of_a_mixture_does_not_depend_on_where_it_is():
     for sds in ([1.0, 1.0], [1.0, 1e4]):  # on an even grid, and panel by panel
         entropy = NormalMixture(2).entropy(np.array([[0, 2, *sds], [1e15, 1e15 + 2, *sds]]))
         assert entropy[1] == pytest.approx(entropy[0], abs=1e-8)
@@ -125,38 +116,29 @@ def test_the_entropy_of_a_mixture_does_not_depend_on_where_it_is() -> None:
         ([0.0] * 4, [1e-8, 1.0, 1e8, 1e16]),
     ],
 )
-def test_components_of_very_different_size_or_place_are_seen(
-    means: list[float], sds: list[float]
-) -> None:
+def test_components_of_very_different_size_or_place_are_seen(means, sds):
     """One has hardly any mass where the other is: the mean of entropies, plus log M."""
     entropy = NormalMixture(len(means)).entropy(np.array([means + sds]))[0]
     each = Normal().entropy(np.column_stack([means, sds]))
     assert entropy == pytest.approx(each.mean() + np.log(len(sds)), abs=1e-6)
 
 
-def test_the_entropy_of_a_mixture_is_the_mean_of_minus_log_q_over_draws() -> None:
-    """Monte Carlo: within 4 standard errors of 200,000 draws, for 12 mixtures of 50 components."""
+def test_the_entropy_of_a_mixture_of_many():
     rng = np.random.default_rng(5)
-    means, sds = rng.normal(0, 2, (12, 50)), np.exp(rng.normal(-0.5, 0.7, (12, 50)))
-    family, parameters = NormalMixture(50), np.concatenate([means, sds], axis=1)
-    entropy = family.entropy(parameters)
-    for row in range(12):
-        which = rng.integers(50, size=200_000)
-        y = rng.normal(means[row, which], sds[row, which])
-        minus_log = -family.log_density(y, np.broadcast_to(parameters[row], (len(y), 100)))
-        error = minus_log.std(ddof=1) / np.sqrt(len(y))
-        assert abs(minus_log.mean() - entropy[row]) < 4 * error
+    means, sds = rng.normal(0, 2, (3, 50)), np.exp(rng.normal(-0.5, 0.7, (3, 50)))
+    found = NormalMixture(50).entropy(np.concatenate([means, sds], axis=1))
+    assert_allclose(found, list(map(by_quad, means, sds)), rtol=0, atol=1e-8)
 
 
-def test_components_that_are_alike_are_one_normal_and_far_apart_ones_add_log_m() -> None:
+def test_components_that_are_alike_are_one_normal_and_far_apart_ones_add_log_m():
     one = NormalMixture(4).entropy(np.array([[1.0] * 4 + [2.0] * 4]))
-    np.testing.assert_allclose(one, Normal().entropy(np.array([[1.0, 2.0]])), atol=1e-9)
+    assert_allclose(one, Normal().entropy(np.array([[1.0, 2.0]])), atol=1e-9)
     far = NormalMixture(2).entropy(np.array([[-1e3, 1e3, 1e-3, 3.0]]))
     halves = Normal().entropy(np.array([[0, 1e-3], [0, 3.0]])).mean() + np.log(2)
-    np.testing.assert_allclose(far, halves, atol=1e-8)
+    assert_allclose(far, halves, atol=1e-8)
 
 
-def test_the_shape_is_that_of_the_predictions() -> None:
+def test_the_shape_is_that_of_the_predictions():
     parameters = np.random.default_rng(0).uniform(1, 2, (3, 5, 4))
     assert NormalMixture(2).entropy(parameters).shape == (3, 5)
     assert NormalMixture(2).log_density(np.ones((3, 1)), parameters).shape == (3, 5)
@@ -165,7 +147,7 @@ def test_the_shape_is_that_of_the_predictions() -> None:
 
 
 @pytest.mark.parametrize("family", [Normal(), Gamma(), LogNormal(), Poisson(), NormalMixture(2)])
-def test_parameters_that_are_no_distribution_are_refused(family: Any) -> None:
+def test_parameters_that_are_no_distribution_are_refused(family):
     parameters = np.ones((3, len(family.parameters)))
     family.check(parameters, "Me")
     parameters[1, -1] = 0.0

@@ -1,11 +1,7 @@
 """Checks of arguments survive any object, and messages never echo what they were given."""
 
-from __future__ import annotations
-
 import inspect
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,12 +22,12 @@ from pyinterp.parameters import DEFAULTS, takes
 class Unwritable:
     """An object that can't be written."""
 
-    def __repr__(self) -> str:
+    def __repr__(self):
         raise RuntimeError("no text")
 
 
 # Objects that can't be compared, hashed, written, or are taken for others.
-ODD: tuple[Any, ...] = (
+ODD = (
     np.arange(40.0),
     np.array([[1.0, 2.0]]),
     np.array([]),
@@ -60,7 +56,7 @@ ODD: tuple[Any, ...] = (
     ...,
 )
 
-CHECKS: dict[str, Callable[[object], None]] = {
+CHECKS = {
     "choice": lambda value: checks.check_choice("it", value, ("a", "b")),
     "flag": partial(check_flag, "it"),
     "count": lambda value: check_count("it", value, 0, 9),
@@ -71,15 +67,13 @@ CHECKS: dict[str, Callable[[object], None]] = {
 }
 
 
-def _not_named(value: object) -> object:
+def _not_named(value):
     return 3 if isinstance(value, dict) else value
 
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.parametrize("value", ODD, ids=[type(value).__name__ for value in ODD])
-def test_checks_refuse_any_odd_object_in_few_words(
-    check: Callable[[object], None], value: object
-) -> None:
+def test_checks_refuse_any_odd_object_in_few_words(check, value):
     with pytest.raises(OptionError) as caught:
         check(value)
     message = str(caught.value)
@@ -90,12 +84,12 @@ def test_checks_refuse_any_odd_object_in_few_words(
 
 
 @pytest.mark.parametrize("value", [True, False, np.bool_(True)])
-def test_flags_are_booleans(value: object) -> None:
+def test_flags_are_booleans(value):
     check_flag("it", value)
 
 
 @pytest.mark.parametrize("value", [0, 1, "no", "False", None, [], 2.0])
-def test_nothing_else_is_read_as_yes_or_no(value: object) -> None:
+def test_nothing_else_is_read_as_yes_or_no(value):
     with pytest.raises(OptionError, match="`it` must be True or False"):
         check_flag("it", value)
 
@@ -108,9 +102,7 @@ def test_nothing_else_is_read_as_yes_or_no(value: object) -> None:
         (NOT_NEGATIVE, (0, 10**300), (-1, float("inf"), 10**400, None)),
     ],
 )
-def test_intervals_hold_their_closed_ends_only(
-    interval: Interval, inside: tuple[Any, ...], outside: tuple[Any, ...]
-) -> None:
+def test_intervals_hold_their_closed_ends_only(interval, inside, outside):
     for value in inside:
         check_number("it", value, interval)
     for value in outside:
@@ -118,7 +110,7 @@ def test_intervals_hold_their_closed_ends_only(
             check_number("it", value, interval)
 
 
-def test_values_are_shown_as_python_writes_them() -> None:
+def test_values_are_shown_as_python_writes_them():
     assert quote("a") == "'a'"
     assert quote([1, 2]) == "[1, 2]"
     assert quote(np.zeros((2, 3))) == "ndarray of shape (2, 3)"
@@ -126,27 +118,29 @@ def test_values_are_shown_as_python_writes_them() -> None:
 
 
 @takes(refused={"smooth": "curves are not smoothed."})
-def asked(features: object, *, points: int = 3, alternative: str = "") -> tuple[object, int, str]:
+def asked(features, *, points=3, alternative=""):
     """A method with options."""
     return features, points, alternative
 
 
-def test_keywords_are_those_of_the_signature() -> None:
+def test_keywords_are_those_of_the_signature():
     assert asked("x", points=4, alternative="less") == ("x", 4, "less")
-    wrong: dict[str, Any] = {"grid_resolution": 4}
-    with pytest.raises(TypeError) as caught:
-        asked("x", **wrong)
-    assert str(caught.value) == (
-        "asked() takes no keyword argument `grid_resolution`; its options are features, points, "
-        "alternative. Did you mean `points`?"
-    )
-    with pytest.raises(TypeError, match="Did you mean `alternative`"):
-        asked("x", **{"alternativ": "less"})  # type: ignore[arg-type]  # the mistake that is tested
-    with pytest.raises(TypeError) as caught:
-        asked("x", **{"smooth": True})  # type: ignore[arg-type]  # likewise
-    assert (
-        str(caught.value) == "asked() takes no keyword argument `smooth`: curves are not smoothed."
-    )
+    for wrong, said in (
+        (
+            "grid_resolution",
+            "`grid_resolution`; its options are features, points, alternative. Did you mean "
+            "`points`?",
+        ),
+        (
+            "alternativ",
+            "`alternativ`; its options are features, points, alternative. Did you mean "
+            "`alternative`?",
+        ),
+        ("smooth", "`smooth`: curves are not smoothed."),
+    ):
+        with pytest.raises(TypeError) as caught:
+            asked("x", **{wrong: 4})
+        assert str(caught.value) == f"asked() takes no keyword argument {said}"
 
 
 @pytest.mark.parametrize(
@@ -160,9 +154,7 @@ def test_keywords_are_those_of_the_signature() -> None:
         ("slopes", slopes),
     ],
 )
-def test_defaults_that_help_shows_are_those_of_the_estimand(
-    method: str, estimand: Callable[..., Any]
-) -> None:
+def test_defaults_that_help_shows_are_those_of_the_estimand(method, estimand):
     shown = inspect.signature(getattr(Interpretable, method)).parameters
     taken = inspect.signature(estimand).parameters
     common = [name for name in shown if name in taken and name in DEFAULTS]
@@ -170,7 +162,7 @@ def test_defaults_that_help_shows_are_those_of_the_estimand(
     assert [shown[name].default for name in common] == [taken[name].default for name in common]
 
 
-def _public(functions: dict[str, Any]) -> list[Any]:
+def _public(functions):
     return [f for name, f in functions.items() if not name.startswith("_") and callable(f)]
 
 
@@ -190,7 +182,7 @@ FUNCTIONS = [pi.compare, pi.Learner.fit, pi.Learner.fit_model, *_public(STYLE)]
 
 
 @pytest.mark.parametrize("ask", METHODS + FUNCTIONS, ids=lambda ask: str(ask.__qualname__))
-def test_every_public_function_refuses_keywords_that_it_does_not_know(ask: Any) -> None:
+def test_every_public_function_refuses_keywords_that_it_does_not_know(ask):
     first = [None] * sum(
         p.default is inspect.Parameter.empty and p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
         for p in inspect.signature(ask).parameters.values()
@@ -199,7 +191,7 @@ def test_every_public_function_refuses_keywords_that_it_does_not_know(ask: Any) 
         ask(*first, featuers="x")
 
 
-def test_the_level_is_said_to_be_the_tables() -> None:
+def test_the_level_is_said_to_be_the_tables():
     with pytest.raises(
         TypeError, match=r"`alpha`: the table has the level, `summary\(alpha=0.1\)`"
     ):

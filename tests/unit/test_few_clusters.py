@@ -1,9 +1,6 @@
 """What tables say about few clusters is what the study found; degrees of freedom follow them."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,20 +13,23 @@ STUDY = Path(__file__).parents[2] / "studies" / "results" / "few_clusters.csv"
 
 
 @pytest.fixture(scope="module")
-def study() -> pd.DataFrame:
+def study():
     return pd.read_csv(STUDY)
 
 
-def fit_of(sizes: list[int]) -> Any:
-    cluster = np.repeat(np.arange(len(sizes)), sizes)
-    rng = np.random.default_rng(1)
-    data = pd.DataFrame(rng.normal(size=(len(cluster), 3)), columns=["x", "z", "y"])
-    learner = pi.Learner(data["x"] + data["y"], data[["x", "z"]], LinearRegression())
+def fit_of(cluster):
+    data = np.random.default_rng(1).normal(size=(len(cluster), 3))
+    X = pd.DataFrame(data[:, :2], columns=["x", "z"])
+    learner = pi.Learner(data[:, 0] + data[:, 2], X, LinearRegression())
     return learner.fit(pi.HalfSampling(cluster=cluster), seed=1, progress=False)
 
 
-def test_the_footnote_is_what_the_study_found(study: pd.DataFrame) -> None:
-    said = fit_of([8] * 20).pfi().variance.warning
+def repeated(sizes):
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def test_the_footnote_is_what_the_study_found(study):
+    said = fit_of(repeated([8] * 20)).pfi().variance.warning
     assert len(study) == (3 + 1) * 2 * 7
     assert study["data_sets"].min() >= 200
     low, high = study["covers"].min(), study["covers"].max()
@@ -49,8 +49,8 @@ def test_the_footnote_is_what_the_study_found(study: pd.DataFrame) -> None:
         ([60, *[4] * 19], 2, ", as many as 4 of equal size"),
     ],
 )
-def test_degrees_of_freedom_are_half_the_clusters(sizes: list[int], df: int, worth: str) -> None:
-    fit = fit_of(sizes)
+def test_degrees_of_freedom_are_half_the_clusters(sizes, df, worth):
+    fit = fit_of(repeated(sizes))
     effective = sum(sizes) ** 2 / sum(size**2 for size in sizes)
     assert df == max(min(15, int(effective) // 2), 1)
     for results in (fit.pfi(), fit.loss(), fit.pd("x", points=2)):
@@ -59,19 +59,16 @@ def test_degrees_of_freedom_are_half_the_clusters(sizes: list[int], df: int, wor
         assert results.variance.warning in " ".join(str(results.summary()).split())
 
 
-def test_the_group_of_the_fewest_clusters_has_the_degrees_of_freedom() -> None:
-    cluster = np.repeat(np.arange(60), 6)
-    rng = np.random.default_rng(2)
-    data = pd.DataFrame(rng.normal(size=(360, 3)), columns=["x", "z", "y"])
-    learner = pi.Learner(data["x"] + data["y"], data[["x", "z"]], LinearRegression())
-    fit = learner.fit(pi.HalfSampling(cluster=cluster), seed=1, progress=False)
+def test_the_group_of_the_fewest_clusters_has_the_degrees_of_freedom():
+    cluster = repeated([6] * 60)
+    fit = fit_of(cluster)
     for few in (cluster < 12, cluster >= 12):
         results = fit.pd("x", points=2, by=pd.Series(few, name="few"))
         assert results.df_resid == 6
         assert "There are 12 clusters in a group. With 12 to 30" in results.variance.warning
 
 
-def test_the_table_of_the_page_is_the_study(study: pd.DataFrame) -> None:
+def test_the_table_of_the_page_is_the_study(study):
     page = (STUDY.parents[2] / "docs" / "resampling.md").read_text(encoding="utf-8")
     for (learner, clusters, equal), cell in study.groupby(["learner", "clusters", "equal"]):
         covers = cell.set_index("term")["covers"].map("{:.3f}".format)

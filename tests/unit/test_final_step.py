@@ -1,14 +1,11 @@
 """Models inside pipelines and searches: what reads them there equals what predicts in batches."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
 from lightgbm import LGBMRegressor
+from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
@@ -50,11 +47,11 @@ SCALED = make_pipeline(StandardScaler(), Ridge())
 DEPTHS, PENALTIES = {"max_depth": [2, 4]}, {"ridge__alpha": [0.1, 9.0]}
 
 
-def grid(estimator: Any, **values: Any) -> GridSearchCV:
+def grid(estimator, **values):
     return GridSearchCV(estimator, values, cv=2)
 
 
-READ: dict[str, tuple[Any, Any, str]] = {
+READ = {
     "grid search of a forest": (GridSearchCV(FOREST, DEPTHS, cv=2), NUMBER, "trees"),
     "random search": (RandomizedSearchCV(FOREST, DEPTHS, n_iter=2, cv=2), NUMBER, "trees"),
     "halving search": (HalvingGridSearchCV(FOREST, DEPTHS, cv=2), NUMBER, "trees"),
@@ -112,44 +109,45 @@ READ: dict[str, tuple[Any, Any, str]] = {
 }
 
 
+def assert_equal(one, other, engine):
+    assert one.engine.name == f"{engine}, exact"
+    assert other.engine.name == "batched"
+    np.testing.assert_allclose(one.params, other.params, rtol=0, atol=IMPORTANCES)
+    np.testing.assert_allclose(one.bse, other.bse, rtol=0, atol=IMPORTANCES)
+
+
 @pytest.mark.parametrize("name", READ)
-def test_models_are_read_inside_searches_and_pipelines(name: str) -> None:
+def test_models_are_read_inside_searches_and_pipelines(name):
     estimator, y, engine = READ[name]
     estimator.fit(X, y)
     exact, slow = (pi.FittedModel(estimator, X, y, engine=e) for e in ("auto", "batched"))
-    pairs = [(m.pfi(permutations="all"), m.pd("a", points=5)) for m in (exact, slow)]
-    for one, other in zip(*pairs, strict=True):
-        assert one.engine.name == f"{engine}, exact"
-        assert other.engine.name == "batched"
-        np.testing.assert_allclose(one.params, other.params, rtol=0, atol=IMPORTANCES)
-        np.testing.assert_allclose(one.bse, other.bse, rtol=0, atol=IMPORTANCES)
+    assert_equal(exact.pfi(permutations="all"), slow.pfi(permutations="all"), engine)
+    assert_equal(exact.pd("a", points=5), slow.pd("a", points=5), engine)
 
 
-def test_refits_of_a_search_are_read() -> None:
+def test_refits_of_a_search_are_read():
     data = X.assign(y=NUMBER)
     learner = pi.Learner.from_formula("y ~ a + b + k", data, GridSearchCV(FOREST, DEPTHS, cv=2))
     exact, slow = (
         learner.fit(pi.Bootstrap(3), seed=1, engine=e).pfi(permutations="all")
         for e in ("auto", "batched")
     )
-    assert exact.engine.name == "trees, exact"
-    np.testing.assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
-    np.testing.assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
+    assert_equal(exact, slow, "trees")
 
 
-def logs(regressor: Any) -> TransformedTargetRegressor:
+def logs(regressor):
     return TransformedTargetRegressor(regressor, func=np.log1p, inverse_func=np.expm1)
 
 
-class Positive(Pipeline):  # type: ignore[misc]  # scikit-learn is untyped
+class Positive(Pipeline):  # scikit-learn is untyped
     """A pipeline that changes what its model predicts, far from the rows that it is checked on."""
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X):
         """Predict no more than any response."""
         return np.minimum(super().predict(X), 1e6)
 
 
-REFUSED: dict[str, tuple[Any, Any]] = {
+REFUSED = {
     "transformed response": (logs(Ridge()), COUNT),
     "transformed response of a forest": (logs(FOREST), COUNT),
     "transformed response after steps": (make_pipeline(StandardScaler(), logs(Ridge())), COUNT),
@@ -165,22 +163,22 @@ REFUSED: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_wrappers_that_change_predictions_are_predicted_in_batches(name: str) -> None:
+def test_wrappers_that_change_predictions_are_predicted_in_batches(name):
     estimator, y = REFUSED[name]
     estimator.fit(X, y)
     importance = pi.FittedModel(estimator, X, y).pfi(permutations=10)
     assert importance.engine.name == "batched"
     for engine in ("trees", "linear"):
         with pytest.raises(OptionError, match=f'`engine="{engine}"` can\'t serve'):
-            pi.FittedModel(estimator, X, y, engine=engine).pfi()  # type: ignore[arg-type]
+            pi.FittedModel(estimator, X, y, engine=engine).pfi()
 
 
 class TestFinalStep:
-    def test_a_model_that_stands_alone(self) -> None:
+    def test_a_model_that_stands_alone(self):
         last = final_step(FOREST)
         assert (last.model, last.before, last.wrappers) == (FOREST, None, ())
 
-    def test_steps_are_taken_one_after_the_other(self) -> None:
+    def test_steps_are_taken_one_after_the_other(self):
         whole = READ["pipeline of a search of a pipeline"][0].fit(X, NUMBER)
         search = whole[-1]
         last = final_step(whole)
@@ -188,34 +186,37 @@ class TestFinalStep:
         assert last.model is search.best_estimator_[-1]
         assert last.before is not None
         inputs = search.best_estimator_[:-1].transform(whole[:-1].transform(X))
-        np.testing.assert_array_equal(last.before(X), inputs)
-        np.testing.assert_array_equal(last.model.predict(last.before(X)), whole.predict(X))
+        assert_array_equal(last.before(X), inputs)
+        assert_array_equal(last.model.predict(last.before(X)), whole.predict(X))
 
-    def test_a_search_that_was_not_refitted_is_its_own_last_step(self) -> None:
+    def test_a_search_that_was_not_refitted_is_its_own_last_step(self):
         search = GridSearchCV(FOREST, DEPTHS, cv=2, refit=False).fit(X, NUMBER)
         assert final_step(search).model is search
 
     @pytest.mark.parametrize("estimator", [SCALED, logs(SCALED), grid(logs(SCALED))])
-    def test_estimators_tell_what_they_want_before_they_are_fitted(self, estimator: Any) -> None:
+    def test_estimators_tell_what_they_want_before_they_are_fitted(self, estimator):
         assert innermost(estimator) is SCALED[-1]
 
 
 class TestNativeImportance:
-    @pytest.mark.parametrize("name", ["search of a pipeline", "pipeline of a search of a pipeline"])
-    def test_coefficients_are_named_through_all_steps(self, name: str) -> None:
-        estimator = READ[name][0].fit(X, NUMBER)
-        result = pi.FittedModel(estimator, X, NUMBER).native_importance()
-        np.testing.assert_array_equal(result.params, final_step(estimator).model.coef_)
+    @pytest.mark.parametrize(
+        ("estimator", "attribute"),
+        [
+            (READ["search of a pipeline"][0], "coef_"),
+            (READ["pipeline of a search of a pipeline"][0], "coef_"),
+            (
+                make_pipeline(StandardScaler(), GridSearchCV(FOREST, DEPTHS, cv=2)),
+                "feature_importances_",
+            ),
+        ],
+    )
+    def test_numbers_are_named_through_all_steps(self, estimator, attribute):
+        result = pi.FittedModel(estimator.fit(X, NUMBER), X, NUMBER).native_importance()
+        model = final_step(estimator).model
+        assert_array_equal(result.params, getattr(model, attribute))
         assert result.exog_names == ["a", "b", "k"]
 
-    def test_impurities_of_a_forest_in_a_pipeline_of_a_search(self) -> None:
-        estimator = make_pipeline(StandardScaler(), GridSearchCV(FOREST, DEPTHS, cv=2))
-        estimator.fit(X, NUMBER)
-        result = pi.FittedModel(estimator, X, NUMBER).native_importance()
-        best = estimator[-1].best_estimator_
-        np.testing.assert_array_equal(result.params, best.feature_importances_)
-
-    def test_a_transformed_response_has_no_coefficients_of_its_own(self) -> None:
+    def test_a_transformed_response_has_no_coefficients_of_its_own(self):
         estimator = logs(LinearRegression()).fit(X, COUNT)
         with pytest.raises(OptionError, match="reports no importance of its own"):
             pi.FittedModel(estimator, X, COUNT).native_importance()

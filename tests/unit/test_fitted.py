@@ -1,9 +1,5 @@
 """Fitted models of other packages: the right class, the right scale, the right columns."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +15,7 @@ from pyinterp.errors import DataError, OptionError, PredictionError
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(4)
     frame = pd.DataFrame({"x": rng.normal(size=150), "z": rng.normal(size=150)})
     frame["event"] = (rng.uniform(size=150) < 1 / (1 + np.exp(-2 * frame["x"]))).astype(int)
@@ -34,9 +30,7 @@ def data() -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("response", "event"), [("event", 1), ("flag", True), ("word", "yes"), ("level", "yes")]
 )
-def test_binomial_glm_by_formula_gives_the_probability_of_the_right_class(
-    data: pd.DataFrame, response: str, event: object
-) -> None:
+def test_binomial_glm_by_formula_gives_the_probability_of_the_right_class(data, response, event):
     numeric = smf.glm("event ~ x", data, family=sm.families.Binomial()).fit()
     probability = numeric.predict(pd.DataFrame({"x": [2.0]}))[0]
     fitted = smf.glm(f"{response} ~ x", data, family=sm.families.Binomial()).fit()
@@ -48,7 +42,7 @@ def test_binomial_glm_by_formula_gives_the_probability_of_the_right_class(
     assert model.pfi().context.learner == "GLM"
 
 
-def test_results_of_numbers_do_not_guess_labels(data: pd.DataFrame) -> None:
+def test_results_of_numbers_do_not_guess_labels(data):
     fitted = smf.logit("event ~ x", data).fit(disp=0)
     died = np.where(data["flag"], "dead", "alive")
     with pytest.raises(OptionError, match=r"probability that `event` is 1.*classes=\(label of 0"):
@@ -59,7 +53,7 @@ def test_results_of_numbers_do_not_guess_labels(data: pd.DataFrame) -> None:
     assert model.pfi().params["x"] > 0
 
 
-def test_multinomial_logit_results(data: pd.DataFrame) -> None:
+def test_multinomial_logit_results(data):
     fitted = smf.mnlogit("three ~ x", data).fit(disp=0)
     model = pi.FittedModel(fitted, data, "three")
     curve = model.pd("x", grid=[1.0])
@@ -68,17 +62,16 @@ def test_multinomial_logit_results(data: pd.DataFrame) -> None:
     assert model.loss().params.iloc[0] == pytest.approx(-fitted.llf / 150)
 
 
-def test_a_transformed_response_is_not_scored_on_the_wrong_scale(data: pd.DataFrame) -> None:
+def test_a_transformed_response_is_not_scored_on_the_wrong_scale(data):
     fitted = smf.ols("np.log(y) ~ x", data).fit()
-    with pytest.raises(DataError, match=r"fitted to `np.log\(y\)`, not to `y`"):
-        pi.FittedModel(fitted, data, "y")
-    with pytest.raises(DataError, match=r"fitted to `np.log\(y\)`, not to `y`"):
-        pi.FittedModel(fitted, data, data["y"])
+    for y in ("y", data["y"]):
+        with pytest.raises(DataError, match=r"fitted to `np.log\(y\)`, not to `y`"):
+            pi.FittedModel(fitted, data, y)
     model = pi.FittedModel(fitted, data, np.log(data["y"]).to_numpy())
     assert model.loss(relation="explained").params.iloc[0] == pytest.approx(fitted.rsquared)
 
 
-def test_whole_numbers_keep_to_observed_values_on_a_quantile_grid() -> None:
+def test_whole_numbers_keep_to_observed_values_on_a_quantile_grid():
     rng = np.random.default_rng(5)
     frame = pd.DataFrame({"site": rng.choice(np.arange(1, 80, 2), 200), "x": rng.normal(size=200)})
     y = frame["site"] % 3 + frame["x"]
@@ -92,13 +85,15 @@ def test_whole_numbers_keep_to_observed_values_on_a_quantile_grid() -> None:
     assert len(pi.FittedModel(by_formula, frame, y).pd("site").params) > 10
 
 
-def test_repeated_rows_of_a_cluster_do_not_narrow_the_interval(data: pd.DataFrame) -> None:
+def test_repeated_rows_of_a_cluster_do_not_narrow_the_interval(data):
     model = LinearRegression().fit(data[["x", "z"]], data["y"])
     once = pi.FittedModel(model, data[["x", "z"]], data["y"])
     twice = pd.concat([data.assign(id=range(150))] * 2, ignore_index=True)
     again = pi.FittedModel(model, twice[["x", "z", "id"]], twice["y"], cluster="id")
     one, two = once.pd("x", grid=[0.0]), again.pd("x", grid=[0.0])
     assert list(again.pfi().params.index) == ["x", "z"]
+    of_function = pi.FittedModel(lambda X: X["x"], twice[["x", "id"]], twice["y"], cluster="id")
+    assert list(of_function.pfi().params.index) == ["x"]
     np.testing.assert_allclose(two.bse, one.bse)
     assert two.df_resid == one.df_resid == 149
 
@@ -106,36 +101,33 @@ def test_repeated_rows_of_a_cluster_do_not_narrow_the_interval(data: pd.DataFram
 class Scaled(LinearRegression):
     """A linear model that predicts this many times too much."""
 
-    def __init__(self, scale: float = 1.0) -> None:
+    def __init__(self, scale=1.0):
         super().__init__()
         self.scale = scale
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X):
         return self.scale * super().predict(X)
 
 
-def scaled(data: pd.DataFrame, scale: float) -> pi.FittedModel:
+def scaled(data, scale):
     X = data[["x", "z"]]
     return pi.FittedModel(Scaled(scale).fit(X, data["y"]), X, data["y"])
 
 
 @pytest.mark.parametrize(("scale", "text"), [(1e75, "at most 1e"), (np.inf, "must be finite")])
-def test_predictions_whose_squares_overflow_are_refused(
-    data: pd.DataFrame, scale: float, text: str
-) -> None:
+def test_predictions_whose_squares_overflow_are_refused(data, scale, text):
     with pytest.raises(PredictionError, match=text):
         scaled(data, scale).pfi()
 
 
-def test_a_learner_that_does_not_converge_has_a_table_of_usual_width(data: pd.DataFrame) -> None:
-    table = str(scaled(data, 1e30).pfi().summary())
-    assert max(map(len, table.splitlines())) < 120
-    assert "R², evaluation rows:" in table
-    side = str(pi.summary_col([scaled(data, 1e30).pfi()]))
-    assert max(map(len, side.splitlines())) < 120
+def test_a_learner_that_does_not_converge_has_a_table_of_usual_width(data):
+    pfi = scaled(data, 1e30).pfi()
+    assert "R², evaluation rows:" in str(pfi.summary())
+    for table in (pfi.summary(), pi.summary_col([pfi])):
+        assert max(map(len, str(table).splitlines())) < 120
 
 
-def test_survival_is_led_to_its_page() -> None:
+def test_survival_is_led_to_its_page():
     X = pd.DataFrame({"x": np.arange(20.0)})
     fields = np.array(
         [(True, float(k)) for k in range(20)], dtype=[("event", bool), ("time", float)]

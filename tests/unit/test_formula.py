@@ -1,17 +1,15 @@
 """The formula language: what it expands to, which variables it uses, what it refuses."""
 
-from __future__ import annotations
-
 import _thread
 import time
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import patsy
 import pytest
 import statsmodels.api as sm
+from numpy.testing import assert_array_equal
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
@@ -26,9 +24,7 @@ COLUMNS = ["y", "x", "z", "g"]
 LINEAR = LinearRegression()
 
 
-def learner(
-    formula: str, data: pd.DataFrame, estimator: Any = LINEAR, **options: Any
-) -> pi.Learner:
+def learner(formula, data, estimator=LINEAR, **options):
     return pi.Learner.from_formula(formula, data, estimator, **options)
 
 
@@ -51,7 +47,7 @@ def learner(
         ("np.log(y) ~ .", "x + z + g"),
     ],
 )
-def test_terms_are_those_of_the_written_out_formula(formula: str, terms: str) -> None:
+def test_terms_are_those_of_the_written_out_formula(formula, terms):
     found = parse(formula, COLUMNS)[1]
     expected = patsy.ModelDesc.from_formula(terms).rhs_termlist[1:]
     assert found.intercept
@@ -60,7 +56,7 @@ def test_terms_are_those_of_the_written_out_formula(formula: str, terms: str) ->
     }
 
 
-def test_dot_leaves_out_what_the_response_uses() -> None:
+def test_dot_leaves_out_what_the_response_uses():
     found = parse("y + x ~ .", COLUMNS)[1].products
     assert [[f.column for f in product] for product in found] == [["z"], ["g"]]
     assert parse("C(g) ~ .", COLUMNS)[0].code == "C(g)"
@@ -76,29 +72,24 @@ def test_dot_leaves_out_what_the_response_uses() -> None:
         ("x.clip(0)", ("x",)),
         ("I(x**2)", ("x",)),
         ("np.log(2.0)", ()),
+        ("C(g)", ("g",)),  # the function C, not the column
     ],
 )
-def test_names_in_finds_variables_in_the_order_of_the_data(
-    code: str, names: tuple[str, ...]
-) -> None:
-    assert names_in(code, COLUMNS) == names
-
-
-def test_a_function_is_not_a_variable_of_the_same_name() -> None:
-    assert names_in("C(g)", ["C", "g"]) == ("g",)
+def test_names_in_finds_variables_in_the_order_of_the_data(code, names):
+    assert names_in(code, [*COLUMNS, "C"]) == names
 
 
 @pytest.mark.parametrize(
     "name", ["odd name", "a.b", "class", "1x", "it's", 'say "hi"', "Intercept"]
 )
-def test_quoted_names_are_read_back(name: str) -> None:
+def test_quoted_names_are_read_back(name):
     assert column_code(name) == f"Q({name!r})"
     ((factor,),) = parse(f"x ~ {column_code(name)}", ["x", name])[1].products
     assert factor.column == name
     assert names_in(f"{column_code(name)}:x", ["x", name]) == ("x", name)
 
 
-def test_plain_names_need_no_quotes() -> None:
+def test_plain_names_need_no_quotes():
     assert column_code("x1") == "x1"
     assert parse("x1 ~ z", ["x1", "z"])[0].column == "x1"
     assert parse("np.log(x1) ~ z", ["x1", "z"])[0].column is None
@@ -127,20 +118,19 @@ def test_plain_names_need_no_quotes() -> None:
         ("y ~ x ~ z", r'has the form "response ~ terms"'),
     ],
 )
-def test_a_formula_that_cannot_be_read_is_a_clear_error(formula: str, message: str) -> None:
+def test_a_formula_that_cannot_be_read_is_a_clear_error(formula, message):
     with pytest.raises(FormulaError, match=message):
         parse(formula, COLUMNS, {"np": np, "scalar": 2})
 
 
-@pytest.mark.parametrize("formula", [None, 3, ["y ~ x"]])
-def test_a_formula_must_be_a_string(formula: Any) -> None:
-    with pytest.raises(FormulaError, match=r"must be a string such as \"y ~ x\", not"):
-        parse(formula, COLUMNS)
+ODD = [*COLUMNS, "odd name", "a.b", "class", "0"]
 
 
 @pytest.mark.parametrize(
     ("formula", "message"),
     [
+        (None, r"must be a string such as \"y ~ x\", not"),
+        (["y ~ x"], r"must be a string such as \"y ~ x\", not"),
         ("y ~ odd name", r"Can't find variable `odd`.*Write `odd name` as Q\('odd name'\)"),
         ("y ~ `odd name`", r"a column whose name is not a Python name is written `Q\(\"name\"\)`"),
         ("y ~ x + class", r"Write the column `class` as Q\('class'\)"),
@@ -150,9 +140,9 @@ def test_a_formula_must_be_a_string(formula: Any) -> None:
         ("0 ~ x", r"`0` is not a Python name; write it as Q\('0'\)"),
     ],
 )
-def test_unquoted_odd_names_are_told_how_to_be_quoted(formula: str, message: str) -> None:
+def test_unquoted_odd_names_are_told_how_to_be_quoted(formula, message):
     with pytest.raises(FormulaError, match=message):
-        parse(formula, ["y", "x", "odd name", "a.b", "class", "0"])
+        parse(formula, ODD)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +156,7 @@ def test_unquoted_odd_names_are_told_how_to_be_quoted(formula: str, message: str
         ("Q", 'y ~ np.log(Q("odd name"))'),
     ],
 )
-def test_a_column_that_hides_a_function_is_an_error(column: str, formula: str) -> None:
+def test_a_column_that_hides_a_function_is_an_error(column, formula):
     columns = [*COLUMNS, "odd name", column]
     with pytest.raises(
         FormulaError, match=f"`{column}` is a column of the data.*rename the column"
@@ -177,36 +167,34 @@ def test_a_column_that_hides_a_function_is_an_error(column: str, formula: str) -
 @pytest.mark.parametrize(
     "column", ["C", "Q", "I", "np", "bs", "Intercept", "class", "odd name", ""]
 )
-def test_dot_takes_columns_of_any_name(data: pd.DataFrame, column: str) -> None:
+def test_dot_takes_columns_of_any_name(data, column):
     renamed = data.rename(columns={"z": column})
     model = learner("y ~ .", renamed)
     assert list(model.features) == ["x", column, "g"]
     plain = learner("y ~ .", data).fit(pi.Bootstrap(3), seed=1).pfi()
     found = model.fit(pi.Bootstrap(3), seed=1).pfi()
-    np.testing.assert_array_equal(found.params, plain.params)
+    assert_array_equal(found.params, plain.params)
 
 
 @pytest.mark.parametrize(
     "formula", ["y ~ Intercept + x", "y ~ x + Intercept:x", "y ~ I(Intercept)"]
 )
-def test_a_column_called_intercept_is_not_the_column_of_ones(
-    data: pd.DataFrame, formula: str
-) -> None:
+def test_a_column_called_intercept_is_not_the_column_of_ones(data, formula):
     named = data.rename(columns={"z": "Intercept"})
     assert "Intercept" in learner(formula, named).features
     with_ones = learner(formula, named, pi.statsmodels_learner(sm.OLS))
     assert with_ones.exog_names[0] == "Intercept"
     ones = with_ones.design.encode(with_ones.population.variables)[:, 0]
-    np.testing.assert_array_equal(ones, 1.0)
+    assert_array_equal(ones, 1.0)
 
 
-def test_integer_column_names_are_read_as_strings(data: pd.DataFrame) -> None:
+def test_integer_column_names_are_read_as_strings(data):
     model = learner("Q('0') ~ .", data.set_axis(range(4), axis=1))
     assert list(model.features) == ["1", "2", "3"]
     assert model.endog_names == "0"
 
 
-def test_names_of_the_caller_work_inside_calls_only(data: pd.DataFrame) -> None:
+def test_names_of_the_caller_work_inside_calls_only(data):
     power, double = 3, lambda v: 2 * v
     model = pi.Learner.from_formula("y ~ I(x**power) + double(z)", data, LinearRegression())
     encoded = model.design.encode(model.population.variables)
@@ -215,9 +203,9 @@ def test_names_of_the_caller_work_inside_calls_only(data: pd.DataFrame) -> None:
         pi.Learner.from_formula("y ~ x + power", data, LinearRegression())
 
 
-def test_a_formula_is_read_where_no_code_of_python_calls(data: pd.DataFrame) -> None:
+def test_a_formula_is_read_where_no_code_of_python_calls(data):
     # All that this thread runs besides is C: there is no frame to look for names in, as from R.
-    made: list[pi.Learner] = []
+    made = []
     read = partial(pi.Learner.from_formula, "y ~ x + I(z**2)", estimator=LinearRegression())
     _thread.start_new_thread(made.extend, (map(read, [data]),))
     for _ in range(600):
@@ -236,27 +224,22 @@ def test_a_formula_is_read_where_no_code_of_python_calls(data: pd.DataFrame) -> 
         ("Q('y') ~ x", lambda y: y, "y"),
     ],
 )
-def test_the_response_may_be_transformed(
-    data: pd.DataFrame, formula: str, values: Any, name: str
-) -> None:
+def test_the_response_may_be_transformed(data, formula, values, name):
     model = learner(formula, data)
-    np.testing.assert_array_equal(model.population.y, values(data.y))
+    assert_array_equal(model.population.y, values(data.y))
     assert model.endog_names == name
     assert list(model.features) == ["x"]
 
 
-@pytest.mark.parametrize("response", ["C(g)", "g"])
-def test_a_categorical_response_becomes_classes(data: pd.DataFrame, response: str) -> None:
+@pytest.mark.parametrize(
+    ("response", "classes"),
+    [("C(g)", "abc"), ("g", "abc"), ("C(g, levels=['c', 'b', 'a'])", "cba")],
+)
+def test_a_categorical_response_becomes_classes(data, response, classes):
+    """Levels keep the order that they are given."""
     model = learner(f"{response} ~ x + z", data, LogisticRegression())
-    assert model.population.response is not None
-    assert model.population.response.classes == ("a", "b", "c")
-    np.testing.assert_array_equal(model.population.y, data.g.map({"a": 0, "b": 1, "c": 2}))
-
-
-def test_levels_of_a_response_keep_the_order_they_are_given(data: pd.DataFrame) -> None:
-    model = learner("C(g, levels=['c', 'b', 'a']) ~ x", data, LogisticRegression())
-    assert model.population.response is not None
-    assert model.population.response.classes == ("c", "b", "a")
+    assert model.population.response.classes == tuple(classes)
+    assert_array_equal(model.population.y, data.g.map(classes.index))
 
 
 @pytest.mark.parametrize(
@@ -273,45 +256,35 @@ def test_levels_of_a_response_keep_the_order_they_are_given(data: pd.DataFrame) 
         ("y ~ z.nonsense()", "Can't build the terms"),
     ],
 )
-def test_a_formula_that_does_not_fit_the_data_is_a_clear_error(
-    data: pd.DataFrame, formula: str, message: str
-) -> None:
+def test_a_formula_that_does_not_fit_the_data_is_a_clear_error(data, formula, message):
     with pytest.raises(FormulaError, match=message):
         learner(formula, data)
 
 
 @pytest.mark.parametrize("formula", ["y ~ x - 1", "y ~ 0 + x", "y ~ -1 + x + g"])
-def test_no_intercept_needs_a_learner_without_one(data: pd.DataFrame, formula: str) -> None:
+def test_no_intercept_needs_a_learner_without_one(data, formula):
     with pytest.raises(FormulaError, match=r"no intercept, but LinearRegression fits one.*- 1"):
         learner(formula, data)
-    assert (
-        "Intercept" not in learner(formula, data, LinearRegression(fit_intercept=False)).exog_names
-    )
-    assert "Intercept" not in learner(formula, data, pi.statsmodels_learner(sm.OLS)).exog_names
-    assert "Intercept" not in learner(formula, data, DecisionTreeRegressor()).exog_names
+    for estimator in (*WITHOUT_INTERCEPT, DecisionTreeRegressor()):
+        assert "Intercept" not in learner(formula, data, estimator).exog_names
 
 
-@pytest.mark.parametrize(
-    ("estimator", "columns"),
-    [
-        (LinearRegression(), ["x", "z"]),
-        (DecisionTreeRegressor(), ["x", "z"]),
-        (LinearRegression(fit_intercept=False), ["Intercept", "x", "z"]),
-        (pi.statsmodels_learner(sm.OLS), ["Intercept", "x", "z"]),
-    ],
-)
-def test_the_intercept_goes_to_learners_that_fit_none(
-    data: pd.DataFrame, estimator: Any, columns: list[str]
-) -> None:
-    assert learner("y ~ x + z", data, estimator).exog_names == columns
+WITHOUT_INTERCEPT = (LinearRegression(fit_intercept=False), pi.statsmodels_learner(sm.OLS))
 
 
-def test_without_intercept_the_first_factor_keeps_all_levels(data: pd.DataFrame) -> None:
+def test_the_intercept_goes_to_learners_that_fit_none(data):
+    for estimator in (LINEAR, DecisionTreeRegressor()):
+        assert learner("y ~ x + z", data, estimator).exog_names == ["x", "z"]
+    for estimator in WITHOUT_INTERCEPT:
+        assert learner("y ~ x + z", data, estimator).exog_names == ["Intercept", "x", "z"]
+
+
+def test_without_intercept_the_first_factor_keeps_all_levels(data):
     model = learner("y ~ g - 1", data, LinearRegression(fit_intercept=False))
     assert model.exog_names == ["g[a]", "g[b]", "g[c]"]
 
 
-def test_frame_design_only_selects(data: pd.DataFrame) -> None:
+def test_frame_design_only_selects(data):
     odd = data.rename(columns={"z": "odd name"})
     assert learner("y ~ . - g", odd, design="frame").exog_names == ["x", "odd name"]
     for formula, term in [
@@ -326,17 +299,15 @@ def test_frame_design_only_selects(data: pd.DataFrame) -> None:
 
 @pytest.mark.parametrize("name", ["C", "Q", "I", "bs", "center", "scale", "te", "np"])
 @pytest.mark.parametrize("value", [1.0, "text", None, np.arange(60.0)])
-def test_variables_of_the_caller_do_not_hide_functions(
-    data: pd.DataFrame, name: str, value: Any
-) -> None:
+def test_variables_of_the_caller_do_not_hide_functions(data, name, value):
     code = {
         "C": "C(g)", "Q": "np.log(Q('z'))", "I": "I(z**2)", "bs": "bs(z, df=4)", "np": "np.log(z)",
         "center": "center(z)", "scale": "scale(z)", "te": "te(cr(z, df=3), cr(x, df=3))",
     }[name]  # fmt: skip
     expected = learner(f"y ~ {code}", data).design.encode(data)
-    made: dict[str, Any] = {name: value, "pi": pi, "data": data, "LINEAR": LINEAR}
+    made = {name: value, "pi": pi, "data": data, "LINEAR": LINEAR}
     exec(f'm = pi.Learner.from_formula("y ~ {code}", data, LINEAR)', made)  # noqa: S102 - a namespace of its own
-    np.testing.assert_array_equal(made["m"].design.encode(data), expected)
+    assert_array_equal(made["m"].design.encode(data), expected)
     if name in ("I", "np", "Q"):
         exec(f'm = pi.Learner.from_formula("{code} + y ~ x", data, LINEAR)', made)  # noqa: S102 - likewise
 
@@ -344,17 +315,14 @@ def test_variables_of_the_caller_do_not_hide_functions(
 @pytest.mark.parametrize(
     "code", ["scale(z)", "I(z)", "C(g)", "C(g, Sum)", "np.log(z)", "I(np.pi*z)"]
 )
-def test_a_function_of_the_caller_that_could_be_meant_is_an_error(
-    data: pd.DataFrame, code: str
-) -> None:
+def test_a_function_of_the_caller_that_could_be_meant_is_an_error(data, code):
     scale = I = C = Sum = np = lambda *values: values[0]  # noqa: E741, F841 - looked up
-    with pytest.raises(FormulaError, match=r"could mean the function of formulas or that of"):
-        pi.Learner.from_formula(f"y ~ {code}", data, LINEAR)
-    with pytest.raises(FormulaError, match=r"could mean the function of formulas or that of"):
-        pi.Learner.from_formula(f"{code} ~ x", data, LINEAR)
+    for formula in (f"y ~ {code}", f"{code} ~ x"):
+        with pytest.raises(FormulaError, match="could mean the function of formulas or that of"):
+            pi.Learner.from_formula(formula, data, LINEAR)
 
 
-def test_a_function_of_the_language_is_no_value(data: pd.DataFrame) -> None:
+def test_a_function_of_the_language_is_no_value(data):
     C = 2.0  # noqa: F841 - would be looked up by the formula
     with pytest.raises(FormulaError, match="`C` is a function of formulas and no value"):
         pi.Learner.from_formula("y ~ I(x**C)", data, LINEAR)
@@ -363,39 +331,37 @@ def test_a_function_of_the_language_is_no_value(data: pd.DataFrame) -> None:
 # U+00B5 (micro) is U+03BC (mu) in Python's normal form NFKC, and the ligature is two letters.
 @pytest.mark.parametrize("name", ["\u00b5g", "\ufb01t", "\u1d62", "x\u0301", "e\u0301te"])
 @pytest.mark.parametrize("code", ["{}", ".", "np.exp({})", "Q('{}')", "np.exp(Q('{}'))", "{}:x"])
-def test_names_that_python_normalizes_are_columns(data: pd.DataFrame, name: str, code: str) -> None:
+def test_names_that_python_normalizes_are_columns(data, name, code):
     plain = code.replace("{}", "z")
     expected = learner(f"y ~ {plain}", data).design.encode(data)
     named = data.rename(columns={"z": name})
     model = learner(f"y ~ {code.replace('{}', name)}", named)
     assert name in model.features
-    np.testing.assert_array_equal(model.design.encode(named), expected)
+    assert_array_equal(model.design.encode(named), expected)
     for response in (f"{name} ~ x", f"np.log({name}) ~ x", f"Q('{name}') ~ x"):
         assert learner(response, named).population.nobs == 60
 
 
-def test_the_name_as_written_comes_before_its_normal_form(data: pd.DataFrame) -> None:
+def test_the_name_as_written_comes_before_its_normal_form(data):
     both = data.rename(columns={"z": "\u00b5", "x": "\u03bc"})
     for name, column in [("\u00b5", data.z), ("\u03bc", data.x)]:
         for code in (name, f"I({name}*1)"):
-            np.testing.assert_array_equal(
-                learner(f"y ~ {code}", both).design.encode(both)[:, 0], column
-            )
+            assert_array_equal(learner(f"y ~ {code}", both).design.encode(both)[:, 0], column)
     only = data.rename(columns={"z": "\u00b5"})
     assert list(learner("y ~ \u03bc", only).features) == ["\u00b5"]
 
 
-def test_a_tilde_in_a_name_does_not_split_the_formula(data: pd.DataFrame) -> None:
+def test_a_tilde_in_a_name_does_not_split_the_formula(data):
     named = data.rename(columns={"z": "a ~ b"})
     assert list(learner("y ~ Q('a ~ b') + x", named).features) == ["x", "a ~ b"]
 
 
-def test_spelling_does_not_make_another_term(data: pd.DataFrame) -> None:
+def test_spelling_does_not_make_another_term(data):
     model = learner("y ~ I(x**2) + I( x ** 2 ) + z + Q('z') + C(g) - C( g )", data)
     assert model.exog_names == ["I(x ** 2)", "z"]
 
 
-WIDTH = 5000
+WIDTH = 2000
 
 
 # One that names no column and one that names them all; `make torture` has the others.
@@ -407,7 +373,7 @@ MANY_TERMS = [
 
 
 @pytest.mark.parametrize("terms", MANY_TERMS)
-def test_thousands_of_columns_are_no_recursion(terms: str) -> None:
+def test_thousands_of_columns_are_no_recursion(terms):
     names = [f"v{i}" for i in range(WIDTH)]
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(12, WIDTH)), columns=names)
     formula = f"y ~ {terms.replace('sum', ' + '.join(names))}"
@@ -421,10 +387,10 @@ def test_thousands_of_columns_are_no_recursion(terms: str) -> None:
     reduced = design.without([names[-1]])
     assert reduced is not None
     assert reduced.columns == design.columns[:-1]
-    np.testing.assert_array_equal(reduced.rows_of(rows), design.rows_of(rows)[:, :-1])
+    assert_array_equal(reduced.rows_of(rows), design.rows_of(rows)[:, :-1])
 
 
-def test_products_of_thousands_of_columns_are_refused() -> None:
+def test_products_of_thousands_of_columns_are_refused():
     columns = [f"v{i}" for i in range(600)]
     with pytest.raises(FormulaError, match=r"multiply 599 by 599 terms, and at most 250,000"):
         parse("v0 ~ .^2", columns)

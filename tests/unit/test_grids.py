@@ -1,7 +1,5 @@
 """The grids of R's pdp, and points given by users; R's own numbers are in tests/reference."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,53 +25,47 @@ DATA = pd.DataFrame(
 class TestOfOneVariable:
     x = pd.Series(np.r_[np.arange(100.0), 50.0], name="x")
 
-    def test_quantiles_are_type_7_with_the_observed_ends(self) -> None:
+    def test_quantiles_are_type_7_with_the_observed_ends(self):
         grid = grid_values(self.x, "quantile", 5)
         np.testing.assert_allclose(grid, np.quantile(self.x, [0, 0.25, 0.5, 0.75, 1]))
 
-    def test_few_distinct_values_are_taken_as_they_are(self) -> None:
+    def test_few_distinct_values_are_taken_as_they_are(self):
         assert grid_values(pd.Series([3, 1, 2, 2]), "quantile", 5) == (1.0, 2.0, 3.0)
 
-    def test_equidistant(self) -> None:
+    def test_equidistant_and_unique(self):
         assert grid_values(self.x, "equidistant", 4) == (0.0, 33.0, 66.0, 99.0)
+        assert grid_values(self.x, "unique", 4) == tuple(np.arange(100.0))
 
-    def test_unique(self) -> None:
-        assert len(grid_values(self.x, "unique", 4)) == 100
-
-    def test_levels_keep_their_order_and_unused_ones_are_left_out(self) -> None:
+    def test_levels_keep_their_order_and_unused_ones_are_left_out(self):
         column = pd.Series(pd.Categorical(["b", "a"], ["c", "b", "a"]))
         assert grid_values(column) == ("b", "a")
         assert grid_values(pd.Series([True, False, True])) == (False, True)
         assert grid_values(pd.Series(["v", "u"])) == ("u", "v")
 
-    def test_given_values_are_sorted_and_levels_checked(self) -> None:
+    def test_given_values_are_sorted(self):
         assert grid_values(self.x, [3, 1, 1]) == (1.0, 3.0)
-        with pytest.raises(OptionError, match="'z' is not a level of `g`"):
-            grid_values(pd.Series(["v", "u"], name="g"), ["u", "z"])
-        with pytest.raises(OptionError, match="must be finite numbers"):
-            grid_values(self.x, [0.0, np.nan])
 
 
-def test_the_default_is_equally_spaced_over_the_range() -> None:
+def test_the_default_is_equally_spaced_over_the_range():
     values = grid_values(DATA["x"], "r")
     np.testing.assert_allclose(values, np.linspace(DATA["x"].min(), DATA["x"].max(), 51))
     assert len(grid_values(DATA["x"].iloc[:30], "r")) == 30
     assert len(RGrid(grid_resolution=7).values(DATA["x"])) == 7
 
 
-def test_levels_keep_their_order_and_unused_ones() -> None:
+def test_levels_keep_their_order_and_unused_ones():
     assert grid_values(DATA["f"], "r") == ("b", "a", "never")
     assert grid_values(DATA["s"], "r") == ("u", "v")
     assert grid_values(DATA["t"], "r") == (False, True)
     assert RGrid(cats=("k",)).values(DATA["k"]) == tuple(sorted(DATA["k"].unique()))
 
 
-def test_logicals_are_numbers_between_0_and_1() -> None:
+def test_logicals_are_numbers_between_0_and_1():
     assert RGrid(grid_resolution=5).values(DATA["t"]) == (False, True, True, True, True)
     assert len(RGrid(quantiles=True).values(DATA["t"])) == 9
 
 
-def test_formulas_do_not_hide_unused_levels() -> None:
+def test_formulas_do_not_hide_unused_levels():
     learner = pi.Learner.from_formula(
         "y ~ x + f + C(k)", DATA.assign(y=DATA["x"]), LinearRegression()
     )
@@ -82,14 +74,14 @@ def test_formulas_do_not_hide_unused_levels() -> None:
     assert len(fitted.pd("k", grid="r").params) == DATA["k"].nunique()
 
 
-def test_whole_numbers_are_truncated() -> None:
+def test_whole_numbers_are_truncated():
     uneven = pd.Series([1, 2, 10], name="k")
     assert RGrid().values(uneven) == (1.0, 5.0, 10.0)
     assert RGrid(check_class=False).values(uneven) == (1.0, 5.5, 10.0)
 
 
 @pytest.mark.parametrize("n", [5, 8, 9, 20, 80])
-def test_trimmed_ranges_follow_tukeys_hinges(n: int) -> None:
+def test_trimmed_ranges_follow_tukeys_hinges(n):
     """Hinges are medians of the halves, the middle value in both if n is odd."""
     x = DATA["x"].iloc[:n]
     ordered = np.sort(x)
@@ -100,7 +92,7 @@ def test_trimmed_ranges_follow_tukeys_hinges(n: int) -> None:
     assert (values[0], values[-1]) == (inside[0], inside[-1])
 
 
-def test_equal_quantiles_are_all_kept_and_named_apart() -> None:
+def test_equal_quantiles_are_all_kept_and_named_apart():
     few = DATA.assign(k=(DATA["k"] > 3).astype(int))
     model = pi.FittedModel(lambda d: d["k"].to_numpy(float), few[["k"]])
     found = model.pd("k", grid=RGrid(quantiles=True))
@@ -109,13 +101,13 @@ def test_equal_quantiles_are_all_kept_and_named_apart() -> None:
     assert list(found.params.index[:2]) == ["k[0]", "k[0] (2)"]
 
 
-def test_points_in_the_convex_hull() -> None:
+def test_points_in_the_convex_hull():
     data = pd.DataFrame({"x": [0.0, 0.0, 1.0, 0.2], "z": [0.0, 1.0, 0.0, 0.2]})
     inside = points_of(data, ("x", "z"), RGrid(grid_resolution=3, chull=True)).cells
     assert set(inside) == {(0, 0), (0.5, 0), (1, 0), (0, 0.5), (0.5, 0.5), (0, 1)}
 
 
-def test_points_of_a_frame_are_ordered_by_column() -> None:
+def test_points_of_a_frame_are_ordered_by_column():
     given = pd.DataFrame({"x": [2.0, 1.0, 1.0], "f": ["b", "a", "b"]})
     assert points_of(DATA, ("x", "f"), given).cells == ((1.0, "b"), (1.0, "a"), (2.0, "b"))
 
@@ -128,29 +120,22 @@ def test_points_of_a_frame_are_ordered_by_column() -> None:
         (("x", "f"), RGrid(chull=True), None, "two numeric"),
         (("x", "z"), pd.DataFrame({"x": [1.0]}), None, "a column for each"),
         (("f",), pd.DataFrame({"f": ["c"]}), None, "not a level"),
-        (("x",), {"z": [1]}, None, "not among"),
+        (("x", "line"), RGrid(chull=True), None, "on a line"),
     ],
 )
-def test_mistakes(names: tuple[str, ...], grid: object, points: int | None, said: str) -> None:
+def test_mistakes(names, grid, points, said):
     with pytest.raises(OptionError, match=said):
-        points_of(DATA, names, grid, points)
+        points_of(DATA.assign(line=2 * DATA["x"]), names, grid, points)
 
 
-def test_a_hull_without_an_inside() -> None:
-    data = pd.DataFrame({"x": [0.0, 1.0, 2.0], "z": [0.0, 1.0, 2.0]})
-    with pytest.raises(OptionError, match="on a line"):
-        points_of(data, ("x", "z"), RGrid(chull=True))
-
-
-def test_quantiles_place_the_points_themselves() -> None:
-    with pytest.raises(OptionError, match="grid_resolution"):
-        RGrid(quantiles=True, grid_resolution=5)
-    with pytest.raises(OptionError, match="trim_outliers"):
-        RGrid(quantiles=True, trim_outliers=True)
+@pytest.mark.parametrize("options", [{"grid_resolution": 5}, {"trim_outliers": True}])
+def test_quantiles_place_the_points_themselves(options):
+    with pytest.raises(OptionError, match=next(iter(options))):
+        RGrid(quantiles=True, **options)
 
 
 @pytest.mark.parametrize("rule", ["quantile", "equidistant", "unique", "r"])
-def test_grid_values_of_numbers_are_floats(rule: str) -> None:
+def test_grid_values_of_numbers_are_floats(rule):
     """Of whole numbers and small types too: what is predicted must not depend on the type."""
     for column in (pd.Series([3, 1, 2, 2]), pd.Series([3, 1, 2], dtype="uint8")):
         found = grid_values(column, rule)
@@ -158,7 +143,7 @@ def test_grid_values_of_numbers_are_floats(rule: str) -> None:
         assert {type(value) for value in found} == {float}
 
 
-def test_quantiles_of_whole_numbers_are_observed() -> None:
+def test_quantiles_of_whole_numbers_are_observed():
     """They may be codes: R's type 1, by its definition."""
     column = pd.Series(np.random.default_rng(0).choice(1000, size=47, replace=False))
     ordered = np.sort(column.to_numpy())
