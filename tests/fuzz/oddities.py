@@ -840,6 +840,8 @@ KINDS = {
         ("float('nan')", "'1'", "[1]", "True", "{}", "1j", "None"),
         ("-1", "0", "float('inf')", "1e300", "np.float64(1)"),
     ),
+    "null": Kind(("'a'", "[1]", "{}", "1j"), ("None", "0", "1.5")),
+    "range": Kind(("3", "'a'", "[1]", "(1, 0)", "{}", "True"), ("(0.0, 1.0)", "(-np.inf, np.inf)")),
     "results": Kind(
         (
             "[]",
@@ -908,7 +910,6 @@ KINDS = {
         ("3", "[]", "float('nan')", "True", "{}", "object()", "None", "'/no such/folder/a.html'"),
         ("new_file()",),
     ),
-    "term": Kind(("3", "[]", "'no such'", "float('nan')", "{}"), ("None", "'x1'", "'x'")),
     "processes": Kind(
         ("[]", "process", "3", "None", "[3]", "[process, process]", "['friedman1']", "{}", "d"),
         ("(process,)", "[pi.simulation.molnar_linear()]", "[wood]"),
@@ -962,14 +963,6 @@ KINDS = {
     "variances": Kind(
         ("{}", "3", "None", "{'boot': []}", "{'boot': 'naive'}", "{'boot': ['no']}", "['naive']"),
         ("{'boot': ['naive', 'corrected']}", "{'boot': ('naive',)}", "{'boot': ['naive'] * 2}"),
-    ),
-    "process features": Kind(
-        ("[]", "['no such']", "'x1'", "3", "None", "[3]", "['y']", "{}", "[['x1']]"),
-        ("('x1', 'x2')", "['x1', 'x1']", "np.array(['x1'])"),
-    ),
-    "study measures": Kind(
-        ("[]", "['no such']", "3", "None", "[3]", "['amvim']", "{}"),
-        ("('mvim',)", "['cvim']", "['mvim', 'mvim']", "'mvim'"),
     ),
     "probs": Kind(
         ("[2.0]", "[-0.1]", "[float('nan')]", "'0.5'", "3", "['a']", "[None]", "[]", "None", "{}"),

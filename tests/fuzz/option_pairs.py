@@ -139,7 +139,6 @@ OF_LEARNER = {
     "design": ["'matrix'", "'frame'"],
     "design_state": ["'refit'"],
     "unseen_levels": ["'allow'"],
-    "trusted": ["False"],
 }
 OF_PLAN = {
     "plan": [

@@ -77,7 +77,6 @@ def _shared() -> dict[str, Any]:
         "pf": res.pfi(),
         "pf0": boot.pfi(),
         "pfg": res.pfi(by=np.where(np.arange(N) % 2, "a", "b")),
-        "pfc": pi.compare(boot, tree.model.fit(pi.Bootstrap(4), seed=1)),
         "pdx": res.pd("x", points=4),
         "pdxg": res.pd(["x", "g"], points=3),
         "imp": res.importance(["mvim", "pfi"]),
@@ -89,17 +88,6 @@ def _shared() -> dict[str, Any]:
         "logit": LogisticRegression().fit(x, c),
         "process": pi.simulation.friedman1(0),
         "wood": pi.simulation.wood_classification(),
-        "decomposition": pi.simulation.decompose(
-            pi.simulation.friedman1(0),
-            LinearRegression(),
-            features=["x1", "x2"],
-            points=3,
-            n=20,
-            evaluation=20,
-            repetitions=3,
-            truth_n=100,
-            seed=1,
-        ),
     }
 
 

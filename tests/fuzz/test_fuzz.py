@@ -30,7 +30,7 @@ def test_valid_calls_give_results(name: str) -> None:
 
 
 # What is asked of results that have no answer, or of data that are not there.
-REFUSED = {"datasets.load_pima_diabetes", "datasets.load_concrete"}
+REFUSED = {"load_pima_diabetes", "load_concrete"}
 
 
 @pytest.mark.parametrize("given", sample(SAMPLE), ids=str)

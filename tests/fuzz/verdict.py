@@ -174,12 +174,11 @@ def _made(call: Call, arguments: Mapping[str, str]) -> tuple[Any, str]:
     except Exception as error:
         raise UnwritableError(f"{arguments}: {error}") from error
     before = {name: _fingerprint(value) for name, value in given.items()}
-    first = [name for name in list(call.kinds)[: call.positional] if name in given]
-    rest = {name: value for name, value in given.items() if name not in first}
+    first, rest = call.split(given)
     callee = _value(call.callee, space)
     try:
-        space["_it"] = callee(*(given[name] for name in first), **rest)
-        value = _value(f"_it{call.then}", space)
+        space["_it"] = callee(*(given[n] for n in first), **{n: given[n] for n in rest})
+        value = _value(call.then.format("_it"), space)
     except PyinterpError as error:
         if changed := _changed(given, before):
             raise ChangedError(changed) from error

@@ -604,23 +604,6 @@ def test_other_fits_move_as_the_table_says(cell: str) -> None:
     assert not failed, shown(failed)
 
 
-def test_a_row_of_weight_2_is_two_rows() -> None:
-    weights = np.where(np.arange(N) % 3 == 0, 2, 1)
-    learners = (
-        pi.Learner.from_formula(
-            formula(ORIGINAL), ORIGINAL.of(DATA), line(), weights=weights, weights_type="frequency"
-        ),
-        pi.Learner.from_formula(
-            formula(ORIGINAL), ORIGINAL.of(DATA).iloc[np.repeat(np.arange(N), weights)], line()
-        ),
-    )
-    # Samplers and plans: tests/laws/test_frequency_weights.py.
-    laws = {k: law for k, law in laws_of("ols").items() if k in ONCE and law.besides != "draws"}
-    weighted, split = (answers(k.fit_model(seed=1), laws, ORIGINAL) for k in learners)
-    failed = cells(laws, weighted, split, ORIGINAL)
-    assert not failed, shown(failed)
-
-
 def test_a_line_has_the_same_estimates_wherever_it_was_fitted() -> None:
     laws = {name: law for name, law in laws_of("fitted").items() if name in laws_of("ols")}
     here, there = (

@@ -156,6 +156,7 @@ def test_conditional_dependence_weights_rows_and_residuals() -> None:
         lambda r: r.pfi("x1", sampler="subgroup"),
         lambda r: r.causal("x1").importance,
         lambda r: r.loss(relation="explained"),
+        lambda r: r.pfi(),
     ],
 )
 def test_standard_errors_are_those_of_weights_that_hardly_differ(ask: Any) -> None:
