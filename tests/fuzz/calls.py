@@ -182,7 +182,9 @@ OF_TABLES = {
 OWN_ALPHA = {"alpha": "own alpha"}
 OWN = {
     **{test: {"hypotheses": "hypotheses together"} for test in ("wald_test", "f_test")},
-    **{table: OWN_ALPHA for table in ("summary", "tidy", "to_r")},
+    "summary": OWN_ALPHA,
+    "tidy": OWN_ALPHA,
+    "to_r": OWN_ALPHA,
     "vint": {"pairs": "sets"},
     "metric": {"metric": "metric asked"},
     "to_latex": {"label": "latex label", "caption": "caption"},

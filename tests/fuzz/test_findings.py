@@ -139,22 +139,6 @@ EITHER: dict[str, tuple[str, str]] = {
         "pi.summary_col(pf).as_text()",
         "pi.summary_col([pf]).as_text()",
     ),
-    "masked responses": (
-        f"pi.Learner(np.ma.masked_array(y.to_numpy(), mask=d.x > 1), A, LR).{FIT}",
-        f"pi.Learner(y.where(d.x <= 1).to_numpy(), A, LR).{FIT}",
-    ),
-    "masked variables": (
-        f"pi.Learner(y, np.ma.masked_array(A, mask=A > 2.5), LR).{FIT}",
-        f"pi.Learner(y, np.where(A > 2.5, np.nan, A), LR).{FIT}",
-    ),
-    "masked variables, fitted": (
-        "pi.FittedModel(lin, np.ma.masked_array(A, mask=A > 2.5), y, seed=1).pfi()",
-        "pi.FittedModel(lin, np.where(A > 2.5, np.nan, A), y, seed=1).pfi()",
-    ),
-    "masked responses, fitted": (
-        "pi.FittedModel(lin, X, np.ma.masked_array(y.to_numpy(), mask=d.x > 1), seed=1).pfi()",
-        "pi.FittedModel(lin, X, y.where(d.x <= 1), seed=1).pfi()",
-    ),
     "masked clusters": (
         "pi.FittedModel(lin, X, y, cluster=np.ma.masked_array(d.s, mask=d.x > 1), seed=1).pfi()",
         "pi.FittedModel(lin, X, y, cluster=d.s.where(d.x <= 1), seed=1).pfi()",
@@ -231,13 +215,6 @@ def test_a_misspelt_option_is_told_by_its_name(who: str, method: str) -> None:
     assert f"{method}()" in message
     assert f"`{option}`" in message
     assert wordy(message) == ""
-
-
-def test_tiny_alpha_gives_limits_around_the_estimate() -> None:
-    if judge_source("pf.conf_int(1e-300)").kind != "refusal":
-        low, high = value("pf.conf_int(1e-300)").to_numpy().T
-        assert (low <= value("pf").params).all()
-        assert (value("pf").params <= high).all()
 
 
 def test_classifier_of_numbers_is_told_what_to_change() -> None:

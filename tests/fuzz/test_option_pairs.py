@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable
 from itertools import islice
 
 import numpy as np
@@ -23,13 +21,10 @@ def test_sample(number: int) -> None:
 
 @pytest.mark.torture
 @pytest.mark.parametrize("block", range(ALL // BLOCK))
-def test_all(block: int, record_property: Callable[[str, object], None]) -> None:
-    rng, laws, faults = np.random.default_rng(block), Counter[str](), []
-    for case in islice(cases(ALL), block * BLOCK, (block + 1) * BLOCK):
-        outcome = judge(case, rng)
-        laws.update(outcome.laws or ["refusals"])
-        faults += [f"{case}\n  {outcome.fault}"] if outcome.fault else []
-    record_property("laws", json.dumps(laws))
+def test_all(block: int) -> None:
+    rng = np.random.default_rng(block)
+    some = islice(cases(ALL), block * BLOCK, (block + 1) * BLOCK)
+    faults = [f"{case}\n  {fault}" for case in some if (fault := judge(case, rng).fault)]
     assert not faults, "\n".join(faults)
 
 

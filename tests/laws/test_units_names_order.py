@@ -24,9 +24,7 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost
-from sklearn.base import clone
 from sklearn.compose import make_column_transformer
-from sklearn.covariance import LedoitWolf
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression
@@ -48,7 +46,6 @@ from pyinterp.estimands.risk import RiskRelation
 from pyinterp.learner import effects, fitted_models, interpretable
 from pyinterp.losses.metrics import METRICS
 from pyinterp.losses.rowwise import LOSSES
-from pyinterp.models.offset_model import OffsetModel
 from pyinterp.samplers.choice import SAMPLERS
 
 N = 48
@@ -817,41 +814,6 @@ def test_names_of_a_variable_seed_the_same_draws() -> None:
     assert first == second[::-1]
 
 
-@pytest.mark.parametrize("change", ["x in thousandths", "x in millions"])
-def test_the_law_sees_knockoffs_of_raw_units(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pi.samplers.Knockoff, "learn", lambda _, data: RawKnockoffs(data))
-    laws = {"PFI, knockoff": LAWS["PFI, knockoff"]}
-    before = answers(numbers(ORIGINAL), laws, ORIGINAL)
-    after = answers(numbers(CHANGES[change]), laws, CHANGES[change])
-    assert cells(laws, before, after, CHANGES[change]).keys() == laws.keys()
-
-
-class RawKnockoffs(pi.samplers.ConditionalDistribution):
-    """Knockoffs from a covariance that is shrunk before its variables have one scale."""
-
-    size = np.inf
-
-    def __init__(self, data: Any) -> None:
-        target = data.target.to_numpy(dtype=np.float64)
-        estimate = LedoitWolf().fit(np.column_stack([target, data.others]))
-        cov, spread = estimate.covariance_, np.sqrt(np.diag(estimate.covariance_))
-        least = np.linalg.eigvalsh(cov / np.outer(spread, spread))[0]
-        s = np.diag(min(1.0, 2 * least) * spread**2)[:, :1]
-        weights = np.linalg.solve(cov, s)
-        away = np.column_stack([target, data.others]) - estimate.location_
-        self.target, self.mean = data.target, target - away @ weights
-        self.sd = np.sqrt(2 * s[0, 0] - (s.T @ weights)[0, 0])
-
-    def all(self) -> Any:
-        raise NotImplementedError
-
-    def some(self, k: int, rng: np.random.Generator) -> Any:
-        n = len(self.mean)
-        values = self.mean + self.sd * rng.standard_normal((n, k))
-        frame = pd.DataFrame(values.reshape(-1, 1), columns=self.target.columns)
-        yield pi.samplers.Draws(np.arange(n), frame, np.arange(n * k).reshape(n, k))
-
-
 @pytest.mark.parametrize("fit", [ols, kernel, declared], ids=lambda fit: fit.__name__)
 def test_the_law_sees_codes_taken_as_numbers(
     fit: Callable[[Change], Any], monkeypatch: pytest.MonkeyPatch
@@ -859,18 +821,3 @@ def test_the_law_sees_codes_taken_as_numbers(
     monkeypatch.setattr(Problem, "discrete", frozenset())
     coded = fit(ORIGINAL)
     assert {"AME", "FIRM", "slopes"} <= failures_of_codes(coded, fit(LETTERS)).keys()
-
-
-def test_the_law_sees_boosting_that_starts_at_a_rate_of_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fit(self: OffsetModel, X: pd.DataFrame, y: Any, **options: Any) -> OffsetModel:
-        self.estimator_ = clone(self.estimator)
-        self.estimator_.fit(X.iloc[:, :-1], y, init_score=X.iloc[:, -1], **options)
-        return self
-
-    def predict(self: OffsetModel, X: pd.DataFrame) -> Any:
-        raw = self.estimator_.predict(X.iloc[:, :-1], raw_score=True)
-        return np.exp(raw + X.iloc[:, -1].to_numpy())
-
-    monkeypatch.setattr(OffsetModel, "fit", fit)
-    monkeypatch.setattr(OffsetModel, "predict", predict)
-    assert failures_of_units("LightGBM").keys() == OF_RATES.keys()
