@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from option_pairs import CHANGES, Case, Setting, cases, frame, judge, run
+from option_pairs import CHANGES, Case, Setting, cases, judge
 
 SAMPLE, ALL, BLOCK = 100, 5000, 100
 
@@ -59,9 +59,3 @@ def test_a_difference_is_seen(change: str, case: Case, monkeypatch: pytest.Monke
     for name in set(CHANGES) - {change}:
         monkeypatch.delitem(CHANGES, name)
     assert "spreads apart" in judge(case, np.random.default_rng(0)).fault
-
-
-def test_a_case_is_what_it_says() -> None:
-    case = Case("two classes", "pd", (("inference", "alternative", "'less'"),))
-    assert str(case) == "two classes: pd, alternative='less'"
-    assert run(case, Setting(frame())).alternative == "less"

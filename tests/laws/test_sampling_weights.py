@@ -102,6 +102,10 @@ def _data(classes: bool = False) -> tuple[pd.DataFrame, pd.Series, np.ndarray]:
     return X, y.rename("y"), rng.integers(1, 5, N)
 
 
+def _sampled(fit: Any, X: pd.DataFrame, y: pd.Series, w: np.ndarray) -> pi.FittedModel:
+    return pi.FittedModel(fit, X, y, weights=w, weights_type="sampling")
+
+
 def _weighted(model: object, weights: np.ndarray | None, kind: str = "sampling") -> pi.FittedModel:
     X, y, _ = _data()
     options = {} if weights is None else {"weights": weights, "weights_type": kind}
@@ -197,7 +201,7 @@ def test_weighted_metrics_are_scikit_learns_and_errors_those_of_derivatives(metr
     step = 1e-5
     slopes = [(of(w + one) - of(w - one)) / (2 * step) for one in step * np.eye(N)]
     spread = np.sqrt(np.square(w * np.array(slopes)).sum() * _factor(w))
-    ours = pi.FittedModel(fit, X, y, weights=w, weights_type="sampling").metric(metric)
+    ours = _sampled(fit, X, y, w).metric(metric)
     assert ours.params.iloc[0] == pytest.approx(of(w), rel=ROUNDING)
     assert ours.bse.iloc[0] == pytest.approx(spread, rel=1e-5 if classes else 1e-3)
 
@@ -239,7 +243,7 @@ def test_pfi_over_all_pairs_is_that_of_loops(model: str, loss: str) -> None:
     X, y, w = _data()
     fit = MODELS[model].fit(X, y)
     distance = np.square if loss == "squared" else np.abs
-    ours = pi.FittedModel(fit, X, y, weights=w, weights_type="sampling").pfi(loss=loss)
+    ours = _sampled(fit, X, y, w).pfi(loss=loss)
     original = np.average(distance(y - fit.predict(X)), weights=w)
     for name in X:
         switched = _over_pairs(X, name, w, lambda rows, i: distance(y[i] - fit.predict(rows)))
@@ -249,7 +253,7 @@ def test_pfi_over_all_pairs_is_that_of_loops(model: str, loss: str) -> None:
 def test_entropy_pfi_is_that_of_loops() -> None:
     X, y, w = _data(classes=True)
     fit = LogisticRegression().fit(X, y)
-    ours = pi.FittedModel(fit, X, y, weights=w, weights_type="sampling").entropy_pfi()
+    ours = _sampled(fit, X, y, w).entropy_pfi()
 
     def entropies(rows: pd.DataFrame, _: int = 0) -> np.ndarray:
         p = fit.predict_proba(rows)
@@ -263,16 +267,16 @@ def test_entropy_pfi_is_that_of_loops() -> None:
 def test_pfi_of_classes_and_of_a_feature_that_is_not_used() -> None:
     X, y, w = _data(classes=True)
     fit = LogisticRegression().fit(X, y)
-    ours = pi.FittedModel(fit, X, y, weights=w, weights_type="sampling").pfi()
+    ours = _sampled(fit, X, y, w).pfi()
     p = pd.DataFrame(fit.predict_proba(X), columns=fit.classes_)
     assert np.isfinite(ours.bse).all()
-    loss = pi.FittedModel(fit, X, y, weights=w, weights_type="sampling").loss()
+    loss = _sampled(fit, X, y, w).loss()
     chosen = np.array([p.loc[i, y[i]] for i in range(N)])
     np.testing.assert_allclose(loss.params.iloc[0], np.average(-np.log(chosen), weights=w))
     wide = X.assign(z=np.arange(N) % 5, c=1.0)
     unused = LinearRegression().fit(wide, _data()[1])
     unused.coef_[3] = 0.0
-    results = pi.FittedModel(unused, wide, _data()[1], weights=w, weights_type="sampling")
+    results = _sampled(unused, wide, _data()[1], w)
     pfi = results.pfi()
     assert pfi.params["z"] == pfi.params["c"] == 0.0
     np.testing.assert_array_equal(results.mvim().params, pfi.params)

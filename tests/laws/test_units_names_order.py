@@ -601,24 +601,6 @@ def test_other_fits_move_as_the_table_says(cell: str) -> None:
     assert not failed, shown(failed)
 
 
-def test_a_line_has_the_same_estimates_wherever_it_was_fitted() -> None:
-    laws = {name: law for name, law in laws_of("fitted").items() if name in laws_of("ols")}
-    here, there = (
-        {
-            name: found if isinstance(found, str) else [_estimates(table) for table in found]
-            for name, found in originals(fit).items()
-        }
-        for fit in ("ols", "fitted")
-    )
-    failed = cells(laws, here, there, ORIGINAL)
-    assert not failed, shown(failed)
-
-
-def _estimates(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table without errors: those of a learner are of rows, of a fit of coefficients."""
-    return table.assign(**dict.fromkeys(COLUMNS[1:], 0.0))
-
-
 @pytest.mark.parametrize("change", ["all numbers in other units", "rows in another order"])
 @pytest.mark.parametrize("name", ["ICE", "PFI"])
 def test_contributions_follow_their_rows(name: str, change: str) -> None:
