@@ -34,7 +34,7 @@ NAMES_OF_KINDS = {
     "rows": "rows subset",
     "grid": "grid pred_grid",
     "labels": "model_names names",
-    "function": "constant inv_link",
+    "function": "inv_link",
     "text": "name unit",
     "title": "note title",
     "page file": "file path",
@@ -60,8 +60,8 @@ NAMES_OF_KINDS = {
     "newdata": "data",
 }
 KIND_OF = {name: kind for kind, names in NAMES_OF_KINDS.items() for name in names.split()}
-# Folders, and models that are dropped: tests/lasting; titles that statsmodels writes.
-ELSEWHERE = {"checkpoint", "shard", "keep_models", "measure", "max_evaluation_rows", "xname"}
+# Folders, and models that are dropped: tests/lasting.
+ELSEWHERE = {"checkpoint", "shard", "keep_models", "measure", "max_evaluation_rows"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,25 +88,24 @@ class Call:
     then: str = "{}"
 
     @cached_property
-    def parameters(self) -> list[inspect.Parameter]:
-        """Of what is called, without those that are open-ended."""
+    def parameters(self) -> dict[str, bool]:
+        """Names of arguments in order, and whether they may be given by position."""
         callee = eval(self.callee, specimens.names())  # noqa: S307 - our own table of expressions
         open_ended = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
         taken = inspect.signature(callee).parameters.values()
-        return [p for p in taken if p.kind not in open_ended and p.name not in ELSEWHERE]
+        named = {p.name: p.kind is not p.KEYWORD_ONLY for p in taken if p.kind not in open_ended}
+        several = set(self.base) - set(named)  # some of any number
+        return {**dict.fromkeys(self.base, True), **named} if several else named
 
     @cached_property
     def kinds(self) -> dict[str, str]:
         """Arguments in order, and the kind of each."""
-        known, names = KIND_OF | dict(self.own), [p.name for p in self.parameters]
-        if set(self.base) - set(names):  # some of any number
-            names = [*self.base, *names]
-        return {name: known.get(name, name) for name in names}
+        known = KIND_OF | dict(self.own)
+        return {name: known.get(name, name) for name in self.parameters if name not in ELSEWHERE}
 
     def split(self, arguments: Mapping[str, str]) -> tuple[list[str], list[str]]:
         """Return the names of arguments that are given by position, and by keyword."""
-        by_keyword = {p.name for p in self.parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
-        given = takewhile(lambda name: name in arguments and name not in by_keyword, self.kinds)
+        given = takewhile(lambda name: name in arguments and self.parameters[name], self.parameters)
         first = list(given)
         return first, [name for name in arguments if name not in first]
 
@@ -153,11 +152,12 @@ METHODS: dict[str, dict[str, str]] = {
 TRAINING = {"loco", "population", "compare_targets"}
 DISTRIBUTIONAL = {"likelihood_pfi", "entropy_pfi", "uncertainty"}
 OF_A_FIT = "conf_int summary_frame tidy plot t_test wald_test"
+OF_ONE_MODEL = " ".join(m for m in METHODS if m not in DISTRIBUTIONAL | TRAINING)
 # What is asked, and of what: learners by several plans, fitted models, classifiers, tables.
 ASKED = {
-    "res": f"{' '.join(METHODS.keys() - DISTRIBUTIONAL)} {OF_A_FIT}",
-    "fm": f"{' '.join(METHODS.keys() - DISTRIBUTIONAL - TRAINING)} {OF_A_FIT}",
-    "clf": "pd pfi loss firm h_statistic mvim vint " + " ".join(DISTRIBUTIONAL),
+    "res": f"{OF_ONE_MODEL} {' '.join(sorted(TRAINING))} {OF_A_FIT}",
+    "fm": f"{OF_ONE_MODEL} {OF_A_FIT}",
+    "clf": f"pd pfi loss firm h_statistic mvim vint {' '.join(sorted(DISTRIBUTIONAL))}",
     "three": "pd pfi loss",
     "boot": "pfi pd",
     "nested": "pfi",
@@ -345,22 +345,19 @@ OTHERS = [
     ),
     Call(name="cite", callee="pi.cite", base={"first": "pf", "second": "fm"}),
     Call(name="summary_col", callee="pi.summary_col", base=BOTH),
-    *(
-        Call(name=f"Contrasts.{table}", callee=f"pf.t_test('x = z, z = 0').{table}")
-        for table in ("conf_int", "summary")
-    ),
+    Call(name="Contrasts.conf_int", callee="pf.t_test('x = z, z = 0').conf_int"),
     Call(
         name="Loss",
         callee="pi.Loss",
         base={"name": "'a'", "function": "lambda y, p: (y - p) ** 2"},
-        own={"function": "loss"},
+        own={"function": "loss", "constant": "constant"},
         then="fm.pfi(loss={})",
     ),
     Call(
         name="mean_over_rows",
         callee="pi.mean_over_rows",
         base={"function": "lambda y, p: y - p", "label": "'a'"},
-        own={"function": "row function", "label": "text"},
+        own={"function": "row function", "label": "text", "title": "words", "note": "words"},
         then="fm.estimate({})",
     ),
     Call(

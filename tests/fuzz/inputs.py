@@ -23,8 +23,8 @@ KEYWORDS = {
     "random_state": "1",
     "cov_typ": "None",
 }
-# Kinds for which any number may mean minutes: processes to start, rows to draw.
-OWN_VALUES_ONLY = {"jobs"}
+# Any number may mean minutes, of processes to start; words of an estimand's author are his own.
+OWN_VALUES_ONLY = {"jobs", "words"}
 SOME = 30
 PAIRS = 12
 

@@ -492,8 +492,8 @@ KINDS = {
         ("None", "[0]", "[-1]", "[]", "np.array([0])", "(0,)"),
     ),
     "contrasts": kind(
-        ("'x'", "[[1.0]]", "np.full((1, 3), np.nan)", "['a']", "np.zeros((1, 2, 3))"),
-        ("None", "np.eye(3)", "[1.0, -1.0, 0.0]", "np.eye(3)[:1].tolist()"),
+        ("[[1.0]]", "np.full((1, 3), np.nan)", "['a']", "np.zeros((1, 2, 3))"),
+        ("None", "'x'", "np.eye(3)", "[1.0, -1.0, 0.0]", "np.eye(3)[:1].tolist()"),
     ),
     "hypotheses together": kind(
         ("''", "'no such = 0'", "None", "'x = 0, x = 1'", "[[0, 0, 0]]"),
@@ -748,7 +748,9 @@ KINDS = {
             "lambda rng: d.iloc[rng.permutation(N)[:20]]",
         ),
     ),
-    "which": kind(("0", "-1", "1.5", "'yes'", "[1]", "None"), ("1", "2", "np.int64(1)", "1.0")),
+    "which": kind(
+        ("0", "-1", "1.5", "'yes'", "[1]", "None"), ("1", "2", "3", "np.int64(1)", "1.0")
+    ),
     "function": kind(
         ("'exp'", "lambda: 0", "lambda p: None", "lambda p: 'a'", "lambda p: p[:1]"),
         ("None", "np.exp", "lambda p: p", "lambda p: p * np.nan", "lambda p: p * 1j"),
@@ -791,7 +793,9 @@ KINDS = {
         ("b'x'", "['a']"), ("None", "''", "'a b'", "'a\\nb'", "'<b>&'", "'%d'", "'{'", "'$_#'")
     ),
     "caption": kind(("b'x'", "['a']"), ("None", "''", "'a b'", "'$x$'")),
-    "latex label": kind(("b'x'", "'a}b'", "'a b'", "None"), ("''", "'tab:a'")),
+    "latex label": kind(("b'x'", "'a}b'", "'a b'"), ("''", "'tab:a'", "None", "{}", "[]")),
+    "words": Kind((), ("None", "'a b'")),
+    "constant": kind(("'exp'",), ("None", "lambda y: 1.0")),
     "decimals": kind(
         ("-1", "1.5", "'3'", "[3]", "1j", "16", "10**9"),
         ("None", "np.int64(2)", "0", "15", "2.0", "3"),
