@@ -357,7 +357,11 @@ OTHERS = [
         name="mean_over_rows",
         callee="pi.mean_over_rows",
         base={"function": "lambda y, p: y - p", "label": "'a'"},
-        own={"function": "row function", "label": "text", "title": "words", "note": "words"},
+        own={
+            "function": "row function",
+            "label": "text",
+            **dict.fromkeys(("title", "note", "unit"), "words"),
+        },
         then="fm.estimate({})",
     ),
     Call(
