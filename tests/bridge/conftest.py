@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,34 +36,27 @@ def r() -> Callable[[str], Any]:
     return lambda expression: from_r(SESSION.evaluate(expression), SESSION.r)
 
 
-@pytest.fixture
+def needed(*packages: str, always: bool) -> None:
+    """Skip, by name, without packages of R; fail if they are always there, and R is required."""
+    for package in packages:
+        try:
+            need(package, "this test")
+        except RMissingError as error:
+            if REQUIRED and always:
+                pytest.fail(f"PYINTERP_REQUIRE_R=1, but: {error}")
+            pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
 def installed(r: Callable[[str], Any]) -> Callable[..., None]:
-    """Skip, by name, without packages of R that Debian does not have."""
-
-    def check(*packages: str) -> None:
-        for package in packages:
-            try:
-                need(package, "this test")
-            except RMissingError as error:
-                pytest.skip(str(error))
-
-    return check
+    """Ask for packages of R that Debian does not have."""
+    return partial(needed, always=False)
 
 
 @pytest.fixture(scope="session")
 def debian(r: Callable[[str], Any]) -> Callable[..., None]:
-    """Skip, by name, without packages of R that Debian has; fail if R is required."""
-
-    def check(*packages: str) -> None:
-        for package in packages:
-            try:
-                need(package, "this test")
-            except RMissingError as error:
-                if REQUIRED:
-                    pytest.fail(f"PYINTERP_REQUIRE_R=1, but: {error}")
-                pytest.skip(str(error))
-
-    return check
+    """Ask for packages of R that Debian has."""
+    return partial(needed, always=True)
 
 
 @pytest.fixture(scope="session")

@@ -106,33 +106,6 @@ def test_the_first_class_is_that_of_r(
 
 
 @pytest.mark.parametrize("function", FITS)
-def test_pdp_of_the_fit_is_pdp_of_the_model_and_ours(
-    function: str,
-    rows: pd.DataFrame,
-    in_r: Callable[[str], Any],
-    installed: Callable[..., None],
-    debian: Callable[..., None],
-) -> None:
-    debian(function.partition("::")[0])
-    installed("pdp")
-    in_r(f"set.seed(2); fit <- {FITS[function][0]}")
-    model = RModel("fit")
-    fitted = pi.FittedModel(model, rows[V])
-    trees = ", recursive = FALSE, n.trees = 30" if function == "gbm::gbm" else ""
-    for which in (1, 2):
-        for prob in (False, True):
-            said = f"which.class = {which}, prob = {str(prob).upper()}, grid.resolution = 4{trees}"
-            code = f"as.data.frame(pdp::partial(fit, 'x1', train = d[, 1:3], {said}))"
-            expected = frame_from_r(in_r(code), SESSION.r)["yhat"]
-            options: dict[str, Any] = {"which_class": which, "prob": prob, "grid_resolution": 4}
-            for found in (
-                r_bridge.partial(model, rows[V], "x1", **options),
-                r_style.partial(fitted, "x1", **options),
-            ):
-                np.testing.assert_allclose(found["yhat"], expected, rtol=0, atol=TOLERANCE)
-
-
-@pytest.mark.parametrize("function", FITS)
 def test_learners_count_as_their_fits_do(
     function: str, rows: pd.DataFrame, debian: Callable[..., None]
 ) -> None:
@@ -206,18 +179,6 @@ def test_the_regression_of_a_classifier_is_its_log_odds(
     plain = r_bridge.partial(model, X, "x1", prob=True, which_class=which, grid_resolution=3)
     np.testing.assert_allclose(back["yhat"], plain["yhat"], rtol=0, atol=TOLERANCE)
     assert r_bridge.compare(fitted, "pdp", **options).max_abs_diff < TOLERANCE
-
-
-def test_the_regression_of_a_glm_of_r(
-    rows: pd.DataFrame, in_r: Callable[[str], Any], installed: Callable[..., None]
-) -> None:
-    """R's own `type = "regression"`: the mean linear predictor."""
-    installed("pdp")
-    in_r(f"fit <- glm(c ~ {X}, binomial, d)")
-    code = "pdp::partial(fit, 'x1', train = d[, 1:3], type = 'regression', grid.resolution = 4)"
-    expected = frame_from_r(in_r(f"as.data.frame({code})"), SESSION.r)["yhat"]
-    found = r_bridge.partial(RModel("fit"), rows[V], "x1", type="regression", grid_resolution=4)
-    np.testing.assert_allclose(found["yhat"], expected, rtol=0, atol=TOLERANCE)
 
 
 def test_a_poisson_glm_of_r_on_the_link_scale(

@@ -19,28 +19,41 @@ from r_bridge.conversion import to_r
 from r_bridge.session import SESSION
 
 V = ["x1", "x2", "k", "f", "s"]
-REGRESSIONS: dict[str, tuple[dict[str, Any], str]] = {
-    "randomForest::randomForest": ({"ntree": 20, "keep_inbag": True}, "predict(fit, d)"),
-    "rpart::rpart": ({"cp": 0.001}, "predict(fit, d)"),
-    "ranger::ranger": ({"num_trees": 20, "num.threads": 1}, "predict(fit, d)$predictions"),
-    "gbm::gbm": ({"n_trees": 20}, "predict(fit, d, n.trees = 20)"),
-    "nnet::nnet": ({"size": 2, "linout": True, "trace": False}, "predict(fit, d)[, 1]"),
-    "stats::lm": ({}, "predict(fit, d)"),
+# By learner: its arguments, the same in R, and R's predictions.
+OF_EVENT = "{p <- %s; cbind(1 - p, p)}"
+REGRESSIONS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "randomForest::randomForest": (
+        {"ntree": 20, "keep_inbag": True},
+        "ntree = 20, keep.inbag = TRUE",
+        "predict(fit, d)",
+    ),
+    "rpart::rpart": ({"cp": 0.001}, "cp = 0.001", "predict(fit, d)"),
+    "ranger::ranger": (
+        {"num_trees": 20, "num.threads": 1},
+        "num.trees = 20, num.threads = 1",
+        "predict(fit, d)$predictions",
+    ),
+    "gbm::gbm": (
+        {"n_trees": 20},
+        "n.trees = 20, distribution = 'gaussian'",
+        "predict(fit, d, n.trees = 20)",
+    ),
+    "nnet::nnet": (
+        {"size": 2, "linout": True, "trace": False},
+        "size = 2, linout = TRUE, trace = FALSE",
+        "predict(fit, d)[, 1]",
+    ),
+    "stats::lm": ({}, "", "predict(fit, d)"),
     "stats::glm": (
         {"family": RCode("quasipoisson(link = 'log')")},
+        "family = quasipoisson(link = 'log')",
         "predict(fit, d, type = 'response')",
     ),
-    "mgcv::gam": ({"formula": "y ~ s(x1) + x2 + f", "method": "REML"}, "predict(fit, d)"),
-}
-ARGUMENTS = {
-    "randomForest::randomForest": "ntree = 20, keep.inbag = TRUE",
-    "rpart::rpart": "cp = 0.001",
-    "ranger::ranger": "num.trees = 20, num.threads = 1",
-    "gbm::gbm": "n.trees = 20, distribution = 'gaussian'",
-    "nnet::nnet": "size = 2, linout = TRUE, trace = FALSE",
-    "stats::lm": "",
-    "stats::glm": "family = quasipoisson(link = 'log')",
-    "mgcv::gam": "method = 'REML'",
+    "mgcv::gam": (
+        {"formula": "y ~ s(x1) + x2 + f", "method": "REML"},
+        "method = 'REML'",
+        "predict(fit, d)",
+    ),
 }
 CLASSIFIERS: dict[str, tuple[dict[str, Any], str, str]] = {
     "randomForest::randomForest": ({"ntree": 20}, "ntree = 20", "predict(fit, d, type='prob')"),
@@ -53,27 +66,23 @@ CLASSIFIERS: dict[str, tuple[dict[str, Any], str, str]] = {
     "gbm::gbm": (
         {"n_trees": 20},
         "n.trees = 20, distribution = 'bernoulli'",
-        "{p <- predict(fit, d, n.trees = 20, type = 'response'); cbind(1 - p, p)}",
+        OF_EVENT % "predict(fit, d, n.trees = 20, type = 'response')",
     ),
     "nnet::nnet": (
         {"size": 2, "trace": False},
         "size = 2, trace = FALSE",
-        "{p <- predict(fit, d)[, 1]; cbind(1 - p, p)}",
+        OF_EVENT % "predict(fit, d)[, 1]",
     ),
     "nnet::multinom": (
         {"trace": False},
         "trace = FALSE",
-        "{p <- predict(fit, d, type = 'probs'); cbind(1 - p, p)}",
+        OF_EVENT % "predict(fit, d, type = 'probs')",
     ),
-    "stats::glm": (
-        {},
-        "family = binomial",
-        "{p <- predict(fit, d, type = 'response'); cbind(1 - p, p)}",
-    ),
+    "stats::glm": ({}, "family = binomial", OF_EVENT % "predict(fit, d, type = 'response')"),
     "mgcv::gam": (
         {"formula": "~ s(x1) + x2 + f"},
         "family = binomial",
-        "{p <- predict(fit, d, type = 'response'); cbind(1 - p, p)}",
+        OF_EVENT % "predict(fit, d, type = 'response')",
     ),
 }
 
@@ -111,12 +120,12 @@ def test_a_regression_predicts_what_r_predicts(
     function: str, rows: pd.DataFrame, in_r: Callable[..., Any], debian: Callable[..., None]
 ) -> None:
     debian(function.partition("::")[0])
-    arguments, predict = REGRESSIONS[function]
+    arguments, in_code, predict = REGRESSIONS[function]
     y = np.exp(rows["y"] / 4)  # positive
     learner = clone(RLearner(function, random_state=7, **arguments)).fit(rows[V], y)
     formula = str(arguments.get("formula", "y ~ x1 + x2 + k + f + s"))
     data = for_r(rows[V]).assign(y=y)
-    expected = in_r(function, formula, ARGUMENTS[function], predict, data)[:, 0]
+    expected = in_r(function, formula, in_code, predict, data)[:, 0]
     assert is_regressor(learner)
     np.testing.assert_array_equal(learner.predict(rows[V]), expected)
     again = pickle.loads(pickle.dumps(learner))  # noqa: S301 - our own bytes
@@ -144,22 +153,6 @@ def test_a_classifier_predicts_what_r_predicts(
     assert set(learner.predict(rows[V])) <= {"yes", "no"}
     assert (learner.predict(rows[V]) == learner.classes_[found.argmax(axis=1)]).all()
     assert learner.predict_proba(rows[V][:1]).shape == (1, 2)
-
-
-@pytest.mark.parametrize(
-    "function", ["randomForest::randomForest", "rpart::rpart", "ranger::ranger", "nnet::multinom"]
-)
-def test_three_classes(function: str, rows: pd.DataFrame, debian: Callable[..., None]) -> None:
-    debian(function.partition("::")[0])
-    y = np.digitize(rows["y"], [0.7, 1.6])
-    options = {"nnet::multinom": {"trace": False}}.get(function, {})
-    learner = RLearner(function, classifier=True, random_state=1, **options).fit(rows[V], y)
-    found = learner.predict_proba(rows[V])
-    assert learner.classes_.tolist() == [0, 1, 2]
-    assert found.shape == (len(rows), 3)
-    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-12)
-    assert learner.score(rows[V], y) > 0.5
-    assert learner.predict_proba(rows[V][:1]).shape == (1, 3)
 
 
 def test_gbm_of_three_classes_warns_as_r_does(

@@ -20,7 +20,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 import pyinterp as pi
 import r_bridge
 from pyinterp.errors import DataError, NamesWarning, OptionError
-from r_bridge import RCode, RLearner, RModel, RWarning
+from r_bridge import RCode, RLearner, RModel
 from r_bridge.conversion import frame_from_r, from_r
 from r_bridge.model_for_r import hand_over
 from r_bridge.session import SESSION
@@ -93,31 +93,6 @@ def test_pd_of_boosted_stumps_is_that_of_plot_gbm(
     drawn = curve(f"gbm::plot.gbm(gb, '{feature}', return.grid = TRUE)", in_r)
     found = ours(RModel("gb"), rows, feature, drawn[feature])
     np.testing.assert_allclose(found, drawn["y"], rtol=0, atol=TOLERANCE)
-
-
-def test_pd_of_a_gam_is_the_mean_of_its_predictions(
-    rows: pd.DataFrame, in_r: Callable[[str], Any], debian: Callable[..., None]
-) -> None:
-    debian("mgcv")
-    in_r("g <- mgcv::gam(y ~ s(x1) + x2 + f, data = d)")
-    grid = [-1.0, 0.0, 1.5]
-    code = f"sapply(c({grid})".replace("[", "").replace("]", "")
-    drawn = from_r(in_r(f"{code}, function(v) mean(predict(g, transform(d, x1 = v))))"), SESSION.r)
-    found = ours(RModel("g"), rows, "x1", grid)
-    np.testing.assert_allclose(found, drawn, rtol=0, atol=TOLERANCE)
-
-
-def test_fifteen_refits_of_a_gam_give_a_table(
-    rows: pd.DataFrame, debian: Callable[..., None]
-) -> None:
-    debian("mgcv")
-    gam = RLearner("mgcv::gam", formula="y ~ s(x1, k = 5) + x2 + f")
-    learner = pi.Learner.from_formula("y ~ x1 + x2 + f", rows, gam)
-    pfi = learner.fit(pi.Subsampling(15), seed=1, progress=False).pfi()
-    assert pfi.params.idxmax() == "x1"
-    text = str(pfi.summary())
-    assert "mgcv::gam" in text
-    assert "nan" not in text
 
 
 MEANS = """function(object, train, name, grid) sapply(grid, function(v) {
@@ -239,20 +214,6 @@ def test_pdp_on_a_model_of_python_is_pdp_on_the_model_of_r(
     assert grid["x1"].tolist() == [-1.0, 1.0]
 
 
-def test_pdp_of_three_classes(rows: pd.DataFrame, installed: Callable[..., None]) -> None:
-    installed("pdp")
-    y = np.digitize(rows["y"], [0.7, 1.6])
-    forest = RandomForestClassifier(20, max_depth=3, random_state=0).fit(rows[["x1", "x2"]], y)
-    for k in (1, 2, 3):
-        found = r_bridge.partial(forest, rows, "x1", which_class=k, grid_resolution=5)
-        values = []
-        for v in found["x1"]:
-            p = forest.predict_proba(rows[["x1", "x2"]].assign(x1=v))
-            logs = np.log(np.where(p > 0, p, np.finfo(float).eps))
-            values.append((logs[:, k - 1] - logs.mean(axis=1)).mean())
-        np.testing.assert_allclose(found["yhat"], values, rtol=0, atol=TOLERANCE)
-
-
 def test_vip_on_a_model_of_python(
     rows: pd.DataFrame, in_r: Callable[[str], Any], installed: Callable[..., None]
 ) -> None:
@@ -280,40 +241,6 @@ def test_vip_on_a_model_of_python(
         np.testing.assert_allclose(frame["StDev"], expected["StDev"], atol=TOLERANCE)
     raw = found.attrs["raw_scores"]
     np.testing.assert_allclose(raw.mean(axis=1), found["Importance"], atol=1e-12)
-
-
-def test_vip_metrics_of_classes(rows: pd.DataFrame, installed: Callable[..., None]) -> None:
-    installed("vip", "yardstick")
-    model = LogisticRegression().fit(rows[["x1", "x2"]], rows["x2"] + rows["x1"] > 0.5)
-    y = (rows["x2"] + rows["x1"] > 0.5).to_numpy()
-    found = {
-        metric: r_bridge.vi_permute(
-            model, rows, target=y, metric=metric, event_level="second", nsim=2, seed=1
-        )["Importance"]
-        for metric in ("roc_auc", "logloss")
-    }
-    found["accuracy"] = r_bridge.vi_permute(
-        model, rows, target=y, metric="accuracy", nsim=2, seed=1
-    )["Importance"]
-    assert all((values > 0).all() for values in found.values())
-    with pytest.warns(RWarning, match="event_level"):
-        first = r_bridge.vi_permute(model, rows, target=y, metric="roc_auc", nsim=2, seed=1)
-    np.testing.assert_allclose(first["Importance"], found["roc_auc"], atol=TOLERANCE)
-    with pytest.raises(OptionError, match="`target` must be given"):
-        r_bridge.vi_permute(model, rows, metric="rmse")
-
-
-def test_vint_of_an_old_vip(
-    rows: pd.DataFrame, in_r: Callable[[str], Any], installed: Callable[..., None]
-) -> None:
-    installed("pdp", "vip")
-    if from_r(SESSION.evaluate("utils::packageVersion('vip') >= '0.4'"), SESSION.r)[0]:
-        pytest.skip("vint needs R's package vip before 0.4, which is not installed")
-    in_r("m <- lm(y ~ x1 * f + x2, d)")
-    with pytest.warns(RWarning, match="xtfrm"):
-        found = r_bridge.vint(RModel("m"), rows[V], ["x1", "x2", "f"], grid_resolution=5)
-    assert found["Variables"][0] == "x1*f"
-    np.testing.assert_allclose(found["Interaction"][1:], 0, atol=1e-12)
 
 
 def test_hstats_on_a_model_of_python(
@@ -357,22 +284,6 @@ def test_a_model_from_a_file(
         RModel("m", classes=["a", "b", "c"])
     with pytest.raises(DataError, match="lacks `f`"):
         RModel("m").predict(rows[["x1"]])
-
-
-def test_names_are_checked(rows: pd.DataFrame, installed: Callable[..., None]) -> None:
-    installed("pdp", "vip", "hstats")
-    model = LinearRegression().fit(rows[["x1", "x2"]], rows["y"])
-    for call in (
-        lambda: r_bridge.partial(model, rows, "x3"),
-        lambda: r_bridge.vi_firm(model, rows, ["x3"]),
-        lambda: r_bridge.hstats(model, rows, ["x3", "x1"]),
-    ):
-        with pytest.raises(DataError, match="got 'x3', but they are x1, x2"):
-            call()
-    stops = RCode("function(object, newdata) stop('no predictions')")
-    with pytest.raises(r_bridge.RCallError, match="no predictions") as caught:
-        r_bridge.partial(model, rows, "x1", pred_fun=stops)
-    assert "pdp::partial(object" in caught.value.called
 
 
 def test_results_go_to_r_under_brooms_names(rows: pd.DataFrame) -> None:

@@ -188,24 +188,6 @@ def test_names_of_variables_of_the_response_and_of_levels(
         np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE, err_msg=function)
 
 
-ATTACKS = [
-    ["x", 'x` + system("touch PWNR") + `z', "z"],  # quoted without escapes
-    ['system("touch PWNR")', "x"],  # a symbol, which mgcv pastes into code
-    ['(function() system("touch PWNR"))()', "x"],
-]
-
-
-@pytest.mark.parametrize("names", ATTACKS)
-@pytest.mark.parametrize("function", ["stats::lm", "mgcv::gam"])
-def test_a_header_does_not_run_a_shell_command(
-    function: str, names: list[str], values: pd.DataFrame, harmless: None
-) -> None:
-    frame = values.iloc[:, : len(names)].set_axis(names, axis=1)
-    witness, y = frame.set_axis(plain(names), axis=1), response(values)
-    expected = RLearner(function).fit(witness, y).predict(witness)
-    np.testing.assert_array_equal(RLearner(function).fit(frame, y).predict(frame), expected)
-
-
 @pytest.mark.parametrize("names", batches())
 def test_names_of_classes(
     names: list[str], values: pd.DataFrame, harmless: None, debian: Callable[..., None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -29,6 +30,116 @@ def lines(done: subprocess.CompletedProcess[str]) -> list[str]:
     return done.stdout.splitlines()
 
 
+# Codes of one process, in this order: the first draws the session's first random numbers.
+CODES = {
+    "random numbers of R go on": """
+draw = lambda **seed: value(call("runif", 1, **seed))[0]
+print(value(call("exists", ".Random.seed")))
+first = draw(seed=3)
+print(value(call("exists", ".Random.seed")))
+call("set.seed", 1)
+a = draw()
+call("set.seed", 1)
+print(draw(seed=3) == first, draw() == a)
+call("RNGkind", "Wichmann-Hill")
+print(draw(seed=3) == first, value(call("RNGkind"))[0])
+""",
+    "callbacks are kept alive": """
+import gc
+f = SESSION.function(lambda x: x + 1, ["x"])
+gc.collect()
+call("gc")
+print(value(call("function(f) { for (i in 1:5) { x <- f(i); gc() }; x }", f)))
+""",
+    "errors of R have the call": """
+import pickle
+from r_bridge import RCallError
+try:
+    call("stats::lm", RCode("nowhere ~ 1"), weights=[1.0] * 10)
+except RCallError as error:
+    again = pickle.loads(pickle.dumps(error))
+    print(again.message, "|", again.call, "|", again.called)
+    print(str(error) == str(again))
+    print(error)
+try:
+    call("parse", text="a +* b")
+except RCallError as error:
+    print(error.called)
+try:
+    call("f <-")
+except RCallError as error:
+    print("unexpected end" in error.message)
+""",
+    "warnings of R are warnings of Python": """
+import warnings
+from r_bridge import RWarning
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    result = call("function(x) { warning('twice'); warning('twice?'); as.integer(x) }", "a")
+print([(w.category.__name__, str(w.message).partition(" (in")[0]) for w in caught])
+print([w.filename for w in caught], result[0])
+warnings.simplefilter("error")
+try:
+    call("as.integer", "a")
+except RWarning as warning:
+    print("raised:", warning)
+""",
+    "no converter of rpy2 is activated or needed": """
+import pandas as pd
+from rpy2 import robjects
+from rpy2.robjects import pandas2ri
+before = robjects.conversion.get_conversion()
+frame = pd.DataFrame({"x": [1.0, 2.0], "g": pd.Categorical(["b", "a"], categories=["b", "a"])})
+with robjects.conversion.localconverter(robjects.default_converter + pandas2ri.converter):
+    inside = value(call("identity", frame))
+print(inside.equals(value(call("identity", frame))), inside.g.tolist())
+print(robjects.conversion.get_conversion() is before)
+""",
+}
+PRINTED = {
+    "random numbers of R go on": ["[False]", "[False]", "True True", "True Wichmann-Hill"],
+    "callbacks are kept alive": ["[6]"],
+    "errors of R have the call": [
+        "object 'nowhere' not found | eval(predvars, data, env) | "
+        "stats::lm(nowhere ~ 1, weights = weights)",
+        "True",
+        "R stopped in `eval(predvars, data, env)`: object 'nowhere' not found",
+        "It was called as: stats::lm(nowhere ~ 1, weights = weights)",
+        'parse(text = "a +* b")',
+        "True",
+    ],
+    "warnings of R are warnings of Python": [
+        str([("RWarning", m) for m in ("twice", "twice?", "NAs introduced by coercion")]),
+        "['<string>', '<string>', '<string>'] NA_integer_",
+        "raised: NAs introduced by coercion",
+    ],
+    "no converter of rpy2 is activated or needed": ["True ['b', 'a']", "True"],
+}
+EACH = """
+import contextlib, io, json, os, warnings
+namespace, found = dict(globals()), {}
+for name, code in json.loads(os.environ["CODES"]).items():
+    with contextlib.redirect_stdout(io.StringIO()) as out, warnings.catch_warnings():
+        exec(compile(code, "<string>", "exec"), dict(namespace))
+    found[name] = out.getvalue().splitlines()
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def printed(run: Run) -> dict[str, list[str]]:
+    """What the codes print, in one process: it takes seconds to start."""
+    return json.loads(lines(run(BEGIN + EACH, CODES=json.dumps(CODES)))[-1])
+
+
+@pytest.mark.parametrize("name", CODES)
+def test_calls(name: str, printed: dict[str, list[str]]) -> None:
+    found, expected = printed[name], PRINTED[name]
+    assert len(found) == len(expected)
+    for line, start in zip(found, expected, strict=True):
+        assert line.startswith(start)
+
+
 def test_an_error_in_a_callback_reaches_python_with_its_own_traceback(run: Run) -> None:
     code = """
 import traceback
@@ -48,71 +159,6 @@ print(value(call("sum", [1.0, 2.0])))
     done = run(BEGIN + code)
     assert lines(done) == ["('in Python', 1.0) ['outer', 'inner']"] * 3 + ["[3.]"]
     assert done.stderr == ""
-
-
-def test_a_callback_is_kept_alive(run: Run) -> None:
-    code = """
-import gc
-f = SESSION.function(lambda x: x + 1, ["x"])
-gc.collect()
-call("gc")
-print(value(call("function(f) { for (i in 1:5) { x <- f(i); gc() }; x }", f)))
-"""
-    assert lines(run(BEGIN + code)) == ["[6]"]
-
-
-def test_an_error_of_r_is_an_error_with_the_call(run: Run) -> None:
-    code = """
-import pickle
-from r_bridge import RCallError
-try:
-    call("stats::lm", RCode("nowhere ~ 1"), weights=[1.0] * 10)
-except RCallError as error:
-    again = pickle.loads(pickle.dumps(error))
-    print(again.message, "|", again.call, "|", again.called)
-    print(str(error) == str(again))
-    print(error)
-try:
-    call("parse", text="a +* b")
-except RCallError as error:
-    print(error.called)
-try:
-    call("f <-")
-except RCallError as error:
-    print("unexpected end" in error.message)
-"""
-    assert lines(run(BEGIN + code)) == [
-        "object 'nowhere' not found | eval(predvars, data, env) | "
-        "stats::lm(nowhere ~ 1, weights = weights)",
-        "True",
-        "R stopped in `eval(predvars, data, env)`: object 'nowhere' not found",
-        "It was called as: stats::lm(nowhere ~ 1, weights = weights)",
-        'parse(text = "a +* b")',
-        "True",
-    ]
-
-
-def test_warnings_of_r_are_warnings_of_python(run: Run) -> None:
-    code = """
-import warnings
-from r_bridge import RWarning
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    result = call("function(x) { warning('twice'); warning('twice?'); as.integer(x) }", "a")
-print([(w.category.__name__, str(w.message).partition(" (in")[0]) for w in caught])
-print([w.filename for w in caught], result[0])
-warnings.simplefilter("error")
-try:
-    call("as.integer", "a")
-except RWarning as warning:
-    print("raised:", warning)
-"""
-    found = lines(run(BEGIN + code))
-    assert found[0] == str(
-        [("RWarning", m) for m in ("twice", "twice?", "NAs introduced by coercion")]
-    )
-    assert found[1] == "['<string>', '<string>', '<string>'] NA_integer_"
-    assert found[2].startswith("raised: NAs introduced by coercion")
 
 
 def test_what_r_prints_goes_where_python_prints(run: Run) -> None:
@@ -160,38 +206,6 @@ except Exception as error:
     print(type(error).__name__)
 """
     assert lines(run(BEGIN + code)) == ["[3]", "RThreadError"]
-
-
-def test_no_converter_of_rpy2_is_activated_or_needed(run: Run) -> None:
-    code = """
-import pandas as pd
-from rpy2 import robjects
-from rpy2.robjects import pandas2ri
-before = robjects.conversion.get_conversion()
-frame = pd.DataFrame({"x": [1.0, 2.0], "g": pd.Categorical(["b", "a"], categories=["b", "a"])})
-with robjects.conversion.localconverter(robjects.default_converter + pandas2ri.converter):
-    inside = value(call("identity", frame))
-print(inside.equals(value(call("identity", frame))), inside.g.tolist())
-print(robjects.conversion.get_conversion() is before)
-"""
-    assert lines(run(BEGIN + code)) == ["True ['b', 'a']", "True"]
-
-
-def test_random_numbers_of_r_go_on_as_if_nothing_had_been_drawn(run: Run) -> None:
-    code = """
-draw = lambda **seed: value(call("runif", 1, **seed))[0]
-print(value(call("exists", ".Random.seed")))
-first = draw(seed=3)
-print(value(call("exists", ".Random.seed")))
-call("set.seed", 1)
-a = draw()
-call("set.seed", 1)
-print(draw(seed=3) == first, draw() == a)
-call("RNGkind", "Wichmann-Hill")
-print(draw(seed=3) == first, value(call("RNGkind"))[0])
-"""
-    found = lines(run(BEGIN + code))
-    assert found == ["[False]", "[False]", "True True", "True Wichmann-Hill"]
 
 
 STOPPED = """

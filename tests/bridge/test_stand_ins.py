@@ -72,6 +72,15 @@ for options in ({}, {"which_class": 2}, {"prob": True}, {"type": "regression", "
     check(r_bridge.compare(classes, "pdp", ["a"], grid_resolution=4, **options))
 for k in (1, 2, 3):
     check(r_bridge.compare(several, "pdp", ["a"], grid_resolution=4, which_class=k))
+import statsmodels.api as sm, statsmodels.formula.api as smf
+table = data.assign(e=(X.k + np.resize([-2, 0, 2], n) > 2).astype(int))
+table["c"] = np.where(table.e == 1, "yes", "no")
+glm = pi.FittedModel(smf.logit("e ~ k", table).fit(disp=False), table, "e")
+refits = pi.Learner.from_formula(
+    "c ~ k", table, pi.statsmodels_learner(sm.GLM, family=sm.families.Binomial()))
+for event in (glm, refits.fit_model(), refits.fit(pi.Bootstrap(2), seed=1, progress=False)):
+    found = check(r_bridge.compare(event, "pdp", ["k"], prob=True))
+    assert found.frame["r"].is_monotonic_increasing  # the probability of the event
 refits = learner.fit(pi.Bootstrap(2), seed=1, progress=False)
 assert "mean of 2 refits" in str(check(r_bridge.compare(refits, "pdp", ["a"])))
 plane = r_bridge.partial(fitted, None, ["a", "b"], grid_resolution=3)
@@ -89,6 +98,12 @@ check(r_bridge.compare(learner.fit_model(), "vip", ["f", "a"]))
 assert check(r_bridge.compare(classes, "vip")).frame["measure"].iloc[-1] == "PFI, logloss"
 assert check(r_bridge.compare(several, "vip")).frame["measure"].iloc[-1] == "PFI, accuracy"
 check(r_bridge.compare(fitted, "vint", ["a", "b"], grid_resolution=4))
+constant = X.assign(c=1.0)
+lacking = r_bridge.compare(pi.FittedModel(small.fit(constant, y), constant), "vip", ["c", "k"])
+assert lacking.frame["r"].isna().tolist() == [True, False]  # sd of one value
+assert lacking.max_abs_diff < 1e-10
+lacking.frame.loc[0, "ours"] = 0.0
+assert lacking.max_abs_diff == np.inf
 raw = r_bridge.vi_permute(fitted, None, metric="rmse", nsim=2, seed=1)
 np.testing.assert_allclose(raw.attrs["raw_scores"].mean(axis=1), raw["Importance"])
 spread = r_bridge.vi_firm(fitted, None, "a", var_continuous=r_bridge.RCode("stats::mad"))
@@ -112,6 +127,9 @@ assert r_bridge.hstats(model, named, "bmi")["term"].tolist() == ["bmi", "bmi"]
 permuted = r_bridge.vi_permute(model, named, "bmi", target=y, metric="rmse", seed=1)
 assert permuted["Variable"].tolist() == ["bmi"]
 raises(DataError, "Did you mean `bmi`?", lambda: r_bridge.vi_firm(model, named, "bni"))
+stops = r_bridge.RCode("function(object, newdata) stop('no predictions')")
+raises(r_bridge.RCallError, "no predictions",
+       lambda: r_bridge.partial(model, named, "bmi", pred_fun=stops))
 raises(OptionError, "`feature_names` must be a name or a list of names, not 3",
        lambda: r_bridge.vi_firm(model, named, 3))
 raises(OptionError, "`feature_names` must name at least one variable of the model: bmi, b, k",
@@ -215,6 +233,12 @@ raises(ValueError, "so that there is nothing to compare (missing: a 3); use `mis
        lambda: r_bridge.compare(boosted, "pdp"))
 grid = check(r_bridge.compare(fitted, "pdp", ["a", "b"], pred_grid={"a": [0, 1], "b": [0.5, 2]}))
 assert grid.frame["value"].tolist() == [0, 1, 0.5, 2]
+raises(ValueError, "FittedModel", lambda: r_bridge.compare(forest))
+raises(ValueError, "hstats", lambda: r_bridge.compare(fitted, "hstat"))
+raises(ValueError, "n_max=30", lambda: r_bridge.compare(fitted, "hstats", n_max=20))
+assert str(grid) == repr(grid) == str(grid.summary())
+assert "<table" in grid._repr_html_() and "tabular" in grid.summary().as_latex()
+assert grid.max_abs_diff == grid.frame["difference"].abs().max()
 from r_bridge.beside import CONVENTIONS
 text = " ".join(str(r_bridge.compare(fitted, "vip", ["a"])).split())
 for key in ("firm", "permutation"):

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
+from tests.oracles import naive
 
 N = 48
 RNG = np.random.default_rng(8)
@@ -157,6 +158,18 @@ def estimands(results: Any) -> dict[str, Callable[[], Any]]:
     }
 
 
+def same_as_loops(model: pi.FittedModel, X: Any) -> None:
+    """The importance of every column is that of a naive loop over the user's own rows."""
+    original, columns = (Y - numbers(X).sum(axis=1)) ** 2, X if hasattr(X, "columns") else range(3)
+    expected = []
+    for name in list(columns)[: X.shape[1]]:
+        predicted = naive.all_pairs(lambda rows: numbers(rows).sum(axis=1), X, [name])
+        switched = (Y[:, None] - predicted) ** 2
+        expected.append(naive.pfi(switched, original, "difference", "ustat", None)[0])
+    found = model.pfi(permutations="all").params
+    np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
 @pytest.mark.parametrize("container", CONTAINERS, ids=NAMES)
 @pytest.mark.parametrize(
     "plan", [pytest.param("half", marks=pytest.mark.torture), "bootstrap", "model"]
@@ -180,6 +193,8 @@ def test_a_model_predicts_what_it_was_trained_on(container: Callable[[], Any], p
             estimand()
         except OptionError:  # of missing values, and of levels
             refused += 1
+    if plan == "model" and isinstance(X, pd.DataFrame | np.ndarray):
+        same_as_loops(results, X)
     predicted = [seen for what, seen in SEEN if what == "predict"]
     assert len(predicted) > 10
     assert refused < 8

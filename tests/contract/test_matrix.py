@@ -273,6 +273,9 @@ def test_cell(name: str, response: str) -> None:
         assert refits.refits[0].predictor.classes == CLASSES[response]
         if "log" in cell.losses:
             assert_readable(refits.pd("x", points=4, scale="logit"), 4 * curves)
+        else:  # labels have no log-odds
+            with pytest.raises(OptionError):
+                refits.pd("x", scale="logit")
     for loss in (REGRESSION | CLASSIFICATION) - cell.losses:
         mixed = loss in {"poisson", "gamma"} and response not in CLASSES
         if not mixed:  # a line's predictions may happen to be positive
@@ -378,48 +381,6 @@ def test_a_model_fitted_elsewhere_gives_what_the_learner_gives(name: str, respon
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "response"),
-    [
-        ("linear", "numeric"),
-        ("forest", "three"),
-        pytest.param("forest", "numeric", marks=pytest.mark.torture),
-        pytest.param("svc", "str", marks=pytest.mark.torture),
-    ],
-)
-def test_plots_draw(name: str, response: str) -> None:
-    results = learner(name, response).fit(PLAN, seed=1)
-    for ask in (
-        lambda r: r.pfi(),
-        lambda r: r.loco(["x", "z"]),
-        lambda r: r.loss(),
-        lambda r: r.firm(points=4),
-        lambda r: r.vint(points=3),
-        lambda r: r.h_statistic(order="pairwise"),
-        *(ask for ask, _ in EFFECTS.values()),
-    ):
-        assert ask(results).plot().draw().axes
-
-
-@pytest.mark.parametrize(
-    ("name", "response"),
-    [("forest", "numeric"), ("lightgbm", "str"), ("histogram", "three"), ("binomial glm", "bool")],
-)
-def test_jobs_change_nothing(name: str, response: str) -> None:
-    one = learner(name, response).fit(PLAN, seed=1)
-    two = learner(name, response).fit(PLAN, seed=1, n_jobs=2)
-    for ask in (
-        lambda r: r.pfi(),
-        lambda r: r.pfi(permutations=3),
-        lambda r: r.loco(),
-        lambda r: r.firm(points=4),
-        lambda r: r.vint(points=3),
-        lambda r: r.h_statistic(most_rows=10),
-        EFFECTS["surface"][0],
-    ):
-        pd.testing.assert_frame_equal(ask(one).summary_frame(), ask(two).summary_frame())
-
-
 @pytest.mark.parametrize("response", ["bool", "str", "category", "three"])
 @pytest.mark.parametrize("name", REGRESSORS)
 def test_a_regressor_refuses_labels(name: str, response: str) -> None:
@@ -440,20 +401,3 @@ def test_a_classifier_refuses_fractions(name: str) -> None:
 def test_a_binary_model_refuses_three_classes(name: str) -> None:
     with pytest.raises(RefitError, match="Refit 1 of 3 failed: DataError: Only binary"):
         learner(name, "three").fit(PLAN, seed=1)
-
-
-@pytest.mark.parametrize(
-    ("name", "response", "options"),
-    [
-        ("linear", "numeric", {"scale": "logit"}),
-        ("linear", "numeric", {"which_class": "a"}),
-        ("svc", "str", {"scale": "logit"}),
-        ("forest", "str", {"which_class": "maybe"}),
-        ("forest", "str", {"scale": "odds"}),
-    ],
-)
-def test_effects_that_make_no_sense_are_refused(
-    name: str, response: str, options: dict[str, Any]
-) -> None:
-    with pytest.raises(OptionError):
-        learner(name, response).fit(PLAN, seed=1).pd("x", **options)

@@ -270,19 +270,6 @@ def test_every_method_of_adjustment(method: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "hypotheses",
-    ["", "bmi = ", "bmm = 0", ["bmi = 0", "bq = 0"], {"bmm": 0}, np.eye(3), 3, None, [], [[]],
-     (np.eye(4), np.zeros(3)), np.ma.masked_array(np.eye(4), mask=True), np.eye(4) * np.nan,
-     "bmi = inf", object()],
-    ids=lambda h: type(h).__name__,
-)  # fmt: skip
-def test_hypotheses_that_can_not_be_read(hypotheses: Any) -> None:
-    with pytest.raises(OptionError) as caught:
-        ask({"cov_type": "half-sample"}).t_test(hypotheses)
-    assert len(str(caught.value)) <= 400
-
-
 def test_a_limit_beyond_all_bootstraps_is_not_printed_but_explained() -> None:
     learner = pi.Learner.from_formula(FORMULA, DATA, LinearRegression())
     few = learner.fit(pi.NestedBootstrap(10, splits=2), seed=1, progress=False).pfi()

@@ -88,7 +88,7 @@ def test_it_is_short_and_has_a_picture() -> None:
 def test_the_coverage_of_others_is_what_the_records_say() -> None:
     page = (ROOT / "docs" / "inference.md").read_text(encoding="utf-8")
     texts = [" ".join(text.split()) for text in ((ROOT / "README.md").read_text("utf-8"), page)]
-    papers = ROOT / "pyinterp" / "papers"
+    papers = ROOT / "pyinterp_papers"
     printed = pd.read_csv(papers / "printed" / "molnar2021_table_2.csv").query("learner == 'lm'")
     ours = pd.read_csv(papers / "results" / "molnar2021_table_1.csv")
     ours = ours.query("measure == 'coverage' and estimand == 'PFI' and learner == 'lm'")

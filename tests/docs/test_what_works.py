@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,43 +43,51 @@ PLANS = {
 }
 TWO = ["x", "z"]
 BIAS = pi.mean_over_rows(lambda y, f: y - f, "bias")
-CALLS: Mapping[str, Callable[..., Any]] = {
-    "loss()": lambda r, **o: r.loss(**o),
-    'loss(relation="explained")': lambda r, **o: r.loss(relation="explained", **o),
-    'metric("rmse")': lambda r, **o: r.metric("rmse", **o),
-    "pfi()": lambda r, **o: r.pfi(**o),
-    "pfi(permutations=5)": lambda r, **o: r.pfi(permutations=5, **o),
-    'pfi(metric="rmse")': lambda r, **o: r.pfi(metric="rmse", permutations=3, **o),
-    'pfi(sampler="residual")': lambda r, **o: r.pfi("x", sampler="residual", **o),
-    "mvim()": lambda r, **o: r.mvim(**o),
-    "cvim()": lambda r, **o: r.cvim("x", **o),
-    "amvim()": lambda r, **o: r.amvim("x", **o),
-    "importance()": lambda r, **o: r.importance(features="x", **o),
-    "loco()": lambda r, **o: r.loco(**o),
-    'pd("x")': lambda r, **o: r.pd("x", points=3, **o),
-    'pd(["x", "z"])': lambda r, **o: r.pd(TWO, points=3, **o),
-    "pd()": lambda r, **o: r.pd(points=3, **o),
-    'pd("x", kind="ice")': lambda r, **o: r.pd("x", kind="ice", points=3, **o),
-    'pd("x", average="median")': lambda r, **o: r.pd("x", average="median", points=3, **o),
-    'pd("x", sampler="conditional")': lambda r, **o: r.pd(
-        "x", sampler="conditional", points=3, **o
-    ),
-    'ale("x")': lambda r, **o: r.ale("x", points=3, **o),
-    'm_plot("x")': lambda r, **o: r.m_plot("x", points=3, **o),
-    'slopes("x", step="sd")': lambda r, **o: r.slopes("x", step="sd", points=3, **o),
-    'ame(step="sd")': lambda r, **o: r.ame(step="sd", **o),
-    "firm()": lambda r, **o: r.firm(points=3, **o),
-    "vint()": lambda r, **o: r.vint(points=3, **o),
-    "h_statistic()": lambda r, **o: r.h_statistic(**o),
-    "native_importance()": lambda r, **o: r.native_importance(**o),
-    "positivity()": lambda r, **o: r.positivity("x", **o),
-    "redundancy()": lambda r, **o: r.redundancy("x", **o),
-    'causal("x")': lambda r, **o: r.causal("x", points=3, **o),
-    "likelihood_pfi()": lambda r, **o: r.likelihood_pfi(**o),
-    "entropy_pfi()": lambda r, **o: r.entropy_pfi(**o),
-    "uncertainty()": lambda r, **o: r.uncertainty(["x"], **o),
-    "estimate(pi.mean_over_rows(...))": lambda r, **o: r.estimate(BIAS, **o),
+# By call of the page: what its arguments are besides.
+CALLS: Mapping[str, str] = {
+    "loss()": "",
+    'loss(relation="explained")': "",
+    'metric("rmse")': "",
+    "pfi()": "",
+    "pfi(permutations=5)": "",
+    'pfi(metric="rmse")': "permutations=3",
+    'pfi(sampler="residual")': 'features="x"',
+    "mvim()": "",
+    "cvim()": '"x"',
+    "amvim()": '"x"',
+    "importance()": 'features="x"',
+    "loco()": "",
+    'pd("x")': "points=3",
+    'pd(["x", "z"])': "points=3",
+    "pd()": "points=3",
+    'pd("x", kind="ice")': "points=3",
+    'pd("x", average="median")': "points=3",
+    'pd("x", sampler="conditional")': "points=3",
+    'ale("x")': "points=3",
+    'm_plot("x")': "points=3",
+    'slopes("x", step="sd")': "points=3",
+    'ame(step="sd")': "",
+    "firm()": "points=3",
+    "vint()": "points=3",
+    "h_statistic()": "",
+    "native_importance()": "",
+    "positivity()": '"x"',
+    "redundancy()": '"x"',
+    'causal("x")': "points=3",
+    "likelihood_pfi()": "",
+    "entropy_pfi()": "",
+    "uncertainty()": '["x"]',
+    "estimate(pi.mean_over_rows(...))": "",
 }
+
+
+def ask(call: str, results: Any, options: Mapping[str, Any]) -> Any:
+    """Make a call of the page on results, with the options of a feature."""
+    method, _, given = call[:-1].partition("(")
+    arguments = ", ".join(filter(None, (given, CALLS[call], "**options")))
+    names = {"results": results, "options": options, "bias": BIAS}
+    source = f"results.{method}({arguments})".replace("pi.mean_over_rows(...)", "bias")
+    return eval(source, names)  # noqa: S307 - our own page
 
 
 class Feature(NamedTuple):
@@ -144,9 +152,8 @@ def fitted(engine: str, level: str, feature: str) -> Any:
 def answer(call: str, engine: str, level: str, feature: str = "") -> str | None:
     """Return None if the call gives numbers, or else the sentence that refuses it."""
     try:
-        result = CALLS[call](
-            fitted(engine, level, feature), **FEATURES.get(feature, Feature()).asking
-        )
+        asking = FEATURES.get(feature, Feature()).asking
+        result = ask(call, fitted(engine, level, feature), asking)
     except PyinterpError as error:
         return str(error)
     except TypeError as error:  # an option that the method does not have

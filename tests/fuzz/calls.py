@@ -1,12 +1,67 @@
-"""Public callables, each with a valid call and the kinds of its arguments."""
+"""Public callables, each with a valid call; what an argument is follows from its name."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.util import find_spec
+from functools import cached_property
+from itertools import takewhile
+
+import specimens
 
 __all__ = ["CALLS", "Call"]
+
+# What arguments of these names are in every call, but for those that `Call.own` lists.
+NAMES_OF_KINDS = {
+    "choice": "alternative average cov_type design design_state engine family kind method missing "
+    "needs notes of on_error order others p_adjust relation scale split_by spread style type "
+    "unseen_levels var_continuous weights_type",
+    "flag": "approx caption center check_class chull conditional full ice largest_first normalize "
+    "observed paired prob quantiles rank reseed simultaneous sort squared stars together "
+    "trim_outliers within_range",
+    "count": "block bootstraps curves data_sets depth folds grid_resolution leaf most_rows n n_max "
+    "nsim points refits relevant repeats top truth_refits",
+    "natural": "noise_features pairwise_m repetitions threeway_m",
+    "number": "noise noise_variance span step",
+    "positive": "effect eps width",
+    "fraction": "fraction power",
+    "features": "feature_names features pred_var v",
+    "feature": "color feature",
+    "one": "first object res second third",
+    "weights": "exposure offset weights",
+    "by": "cluster strata",
+    "rows": "rows subset",
+    "grid": "grid pred_grid",
+    "labels": "model_names names",
+    "function": "inv_link",
+    "text": "name unit",
+    "title": "note title",
+    "page file": "file path",
+    "jobs": "n_jobs",
+    "memory": "memory_mb",
+    "path": "data_home",
+    "class": "which_class",
+    "groups of rows": "by",
+    "responses": "y",
+    "variables": "exog",
+    "response": "endog",
+    "evaluation": "X",
+    "contrasts": "r_matrix",
+    "terms": "cols",
+    "categories": "cats",
+    "format": "float_format",
+    "processes": "dgps",
+    "variances": "cov_types",
+    "questions": "estimands",
+    "plans": "resamplings",
+    "plan": "resampling",
+    "fit options": "fit",
+    "newdata": "data",
+}
+KIND_OF = {name: kind for kind, names in NAMES_OF_KINDS.items() for name in names.split()}
+# Folders, and models that are dropped: tests/lasting.
+ELSEWHERE = {"checkpoint", "shard", "keep_models", "measure", "max_evaluation_rows"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -18,809 +73,383 @@ class Call:
     name : str
     callee : str
         Expression of what is called.
-    kinds : mapping of str to str
-        Arguments in order, and the kind of each.
     base : mapping of str to str
         Expressions of the arguments of the valid call; others have their defaults.
-    positional : int
-        So many arguments are given by position.
+    own : mapping of str to str
+        Kinds of arguments that elsewhere are of another kind.
     then : str
-        What is asked of the value, such as ``.pfi()``.
+        What is asked of the value, which stands for ``{}``.
     """
 
     name: str
     callee: str
-    kinds: Mapping[str, str]
     base: Mapping[str, str] = field(default_factory=dict)
-    positional: int = 0
-    then: str = ""
+    own: Mapping[str, str] = field(default_factory=dict)
+    then: str = "{}"
+
+    @cached_property
+    def parameters(self) -> dict[str, bool]:
+        """Names of arguments in order, and whether they may be given by position."""
+        callee = eval(self.callee, specimens.names())  # noqa: S307 - our own table of expressions
+        open_ended = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+        taken = inspect.signature(callee).parameters.values()
+        named = {p.name: p.kind is not p.KEYWORD_ONLY for p in taken if p.kind not in open_ended}
+        several = set(self.base) - set(named)  # some of any number
+        return {**dict.fromkeys(self.base, True), **named} if several else named
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """Arguments in order, and the kind of each."""
+        known = KIND_OF | dict(self.own)
+        return {name: known.get(name, name) for name in self.parameters if name not in ELSEWHERE}
+
+    def split(self, arguments: Mapping[str, str]) -> tuple[list[str], list[str]]:
+        """Return the names of arguments that are given by position, and by keyword."""
+        given = takewhile(lambda name: name in arguments and self.parameters[name], self.parameters)
+        first = list(given)
+        return first, [name for name in arguments if name not in first]
 
     def source(self, arguments: Mapping[str, str]) -> str:
         """Return the call as a Python expression."""
-        first = [name for name in list(self.kinds)[: self.positional] if name in arguments]
-        written = [arguments[name] for name in first]
-        written += [f"{n}={a}" for n, a in arguments.items() if n not in first]
-        return f"{self.callee}({', '.join(written)}){self.then}"
+        first, rest = self.split(arguments)
+        written = [arguments[n] for n in first] + [f"{n}={arguments[n]}" for n in rest]
+        return self.then.format(f"{self.callee}({', '.join(written)})")
 
 
-READING = {
-    "cov_type": "choice",
-    "alternative": "choice",
-    "p_adjust": "choice",
-    "simultaneous": "flag",
+X, FEATURES = {"features": "'x'"}, {"features": "'x'", "points": "4"}
+# Questions, with the arguments that keep them short.
+METHODS: dict[str, dict[str, str]] = {
+    "pd": FEATURES,
+    "ale": X,
+    "m_plot": X,
+    "slopes": X,
+    "ame": X,
+    "firm": {"points": "4"},
+    "vint": {"pairs": "[('x', 'z')]", "points": "3"},
+    "h_statistic": {"most_rows": "10"},
+    "pfi": {},
+    "mvim": {},
+    "cvim": X,
+    "amvim": X,
+    "loco": X,
+    "population": X,
+    "compare_targets": X,
+    "native_importance": {},
+    "estimate": {"estimand": "OWN"},
+    "importance": {"measures": "['pfi', 'cvim']"},
+    "loss": {},
+    "metric": {"metric": "'rmse'"},
+    "positivity": X,
+    "likelihood_pfi": X,
+    "entropy_pfi": X,
+    "uncertainty": X,
+    "redundancy": X,
+    "causal": {"feature": "'x'", "points": "3"},
+    "plot_positivity": {"feature": "'x'"},
+    "summary": {},
 }
-# Which rows are asked, by a mask or a query; the first have no groups.
-ONLY_ROWS = ("importance", "uncertainty", "redundancy", "causal", "population", "compare_targets")
-SUBGROUPS = {"rows": "rows", "by": "groups of rows"}
-DRAWN = {"permutations": "permutations", "sampler": "sampler"}
-CURVES = {
-    "grid": "grid",
-    "points": "count",
-    "kind": "choice",
-    "scale": "choice",
-    "which_class": "class",
-    "average": "choice",
-}
-METHODS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
-    "pd": (
-        {
-            "features": "features",
-            "together": "flag",
-            "of": "choice",
-            "sampler": "sampler",
-            **CURVES,
-        },
-        {"features": "'x'", "points": "4"},
-    ),
-    **{
-        name: (
-            {"features": "features", **parts, "scale": "choice", "which_class": "class"},
-            {"features": "'x'"},
-        )
-        for name, parts in {
-            "ale": {"grid": "grid", "points": "count"},
-            "m_plot": {"grid": "grid", "points": "count", "span": "number"},
-            "slopes": {"grid": "grid", "points": "count", "step": "number"},
-            "ame": {"step": "number", "relation": "choice"},
-        }.items()
-    },
-    "firm": (
-        {"features": "features", "spread": "choice", "ice": "flag", **CURVES},
-        {"points": "4"},
-    ),
-    "vint": ({"pairs": "sets", **CURVES}, {"pairs": "[('x', 'z')]", "points": "3"}),
-    "h_statistic": (
-        {
-            "features": "features",
-            "order": "choice",
-            "normalize": "flag",
-            "squared": "flag",
-            "most_rows": "count",
-            "eps": "positive",
-            "scale": "choice",
-            "which_class": "class",
-        },
-        {"most_rows": "10"},
-    ),
-    "pfi": (
-        {
-            "features": "features",
-            "loss": "loss",
-            "metric": "metric",
-            "permutations": "permutations",
-            "relation": "choice",
-            "sampler": "sampler",
-        },
-        {},
-    ),
-    "mvim": ({"features": "features", "permutations": "permutations"}, {}),
-    "cvim": ({"features": "features", **DRAWN}, {"features": "'x'"}),
-    "amvim": ({"features": "features", "method": "choice", **DRAWN}, {"features": "'x'"}),
-    "loco": ({"features": "features", "loss": "loss", "relation": "choice"}, {"features": "'x'"}),
-    "population": (
-        {"features": "features", "sampler": "sampler", "others": "choice"},
-        {"features": "'x'"},
-    ),
-    "compare_targets": (
-        {"features": "features", "sampler": "sampler", "others": "choice"},
-        {"features": "'x'"},
-    ),
-    "native_importance": ({"type": "choice"}, {}),
-    "estimate": ({"estimand": "estimand"}, {"estimand": "OWN"}),
-    "importance": (
-        {"measures": "measures", "features": "features", **DRAWN},
-        {"measures": "['pfi', 'cvim']"},
-    ),
-    "loss": ({"loss": "loss", "relation": "choice"}, {}),
-    "metric": ({"metric": "metric asked"}, {"metric": "'rmse'"}),
-    "positivity": ({"features": "features", "sampler": "sampler"}, {"features": "'x'"}),
-    "likelihood_pfi": (
-        {"features": "features", "which_class": "class", "relation": "choice", **DRAWN},
-        {"features": "'x'"},
-    ),
-    "entropy_pfi": (
-        {"features": "features", "which_class": "class", "relation": "choice", **DRAWN},
-        {"features": "'x'"},
-    ),
-    "uncertainty": ({"features": "features", "alpha": "alpha", **DRAWN}, {"features": "'x'"}),
-    "redundancy": ({"features": "features", "sampler": "sampler"}, {"features": "'x'"}),
-    "causal": (
-        {"feature": "feature", "grid": "grid", "points": "count", **DRAWN},
-        {"feature": "'x'", "points": "3"},
-    ),
-}
-SUMMARY = {
-    "alpha": "own alpha",
-    "sort": "flag",
-    "title": "title",
-    "notes": "choice",
-    "decimals": "decimals",
-    "top": "count",
-}
-PLAIN = {
-    "plot_positivity": (
-        {"feature": "feature", "sampler": "sampler", "rows": "rows"},
-        {"feature": "'x'"},
-    ),
-    "summary": (SUMMARY, {}),
-}
-# They train the learner again.
-TRAINING = ("loco", "population", "compare_targets")
-# They need class probabilities or another distribution.
-DISTRIBUTIONAL = ("likelihood_pfi", "entropy_pfi", "uncertainty")
-# What is asked, and of what: learners by several plans, fitted models, classifiers.
+# They train the learner again; they need class probabilities or another distribution.
+TRAINING = {"loco", "population", "compare_targets"}
+DISTRIBUTIONAL = {"likelihood_pfi", "entropy_pfi", "uncertainty"}
+OF_A_FIT = "conf_int summary_frame tidy plot t_test wald_test"
+OF_ONE_MODEL = " ".join(m for m in METHODS if m not in DISTRIBUTIONAL | TRAINING)
+# What is asked, and of what: learners by several plans, fitted models, classifiers, tables.
 ASKED = {
-    "res": tuple(name for name in METHODS if name not in DISTRIBUTIONAL),
-    "fm": tuple(name for name in METHODS if name not in (*TRAINING, *DISTRIBUTIONAL)),
-    "clf": ("pd", "pfi", "loss", "firm", "h_statistic", "mvim", "vint", *DISTRIBUTIONAL),
-    "three": ("pd", "pfi", "loss"),
-    "boot": ("pfi", "pd"),
-    "nested": ("pfi",),
-    "hold": ("pfi",),
-    "tree": ("pfi", "native_importance"),
-    "fclf": ("pd", "pfi", "loss"),
-    "ftree": ("pd", "h_statistic"),
+    "res": f"{OF_ONE_MODEL} {' '.join(sorted(TRAINING))} {OF_A_FIT}",
+    "fm": f"{OF_ONE_MODEL} {OF_A_FIT}",
+    "clf": f"pd pfi loss firm h_statistic mvim vint {' '.join(sorted(DISTRIBUTIONAL))}",
+    "three": "pd pfi loss",
+    "boot": "pfi pd",
+    "nested": "pfi",
+    "hold": "pfi",
+    "tree": "pfi native_importance",
+    "fclf": "pd pfi loss",
+    "ftree": "pd h_statistic",
+    "pf": f"{OF_A_FIT} summary to_latex to_html to_markdown to_excel to_r f_test ranks sample_size "
+    "glance variance_parts cov_params row_frame refit_frame",
+    "pfg": "differences equality_test summary plot",
+    "pf0": "conf_int summary t_test",
+    "pdx": "conf_int plot summary_frame summary row_frame flat_test",
+    "pdxg": "plot summary",
+    "imp": "summary plot summary_frame",
+    "cau": "summary plot",
 }
-ALPHA = {"alpha": "alpha"}
-OWN_ALPHA = {"alpha": "own alpha"}
-TABLE = {
-    "conf_int": {**ALPHA, "cols": "terms"},
-    "summary": SUMMARY,
-    "to_latex": {"caption": "caption", "label": "latex label", "notes": "choice"},
-    "to_html": {"full": "flag", "notes": "choice"},
-    "to_markdown": {"notes": "choice"},
-    "to_excel": {"path": "excel file"},
-    **({"to_docx": {"path": "excel file", "notes": "choice"}} if find_spec("docx") else {}),
-    "summary_frame": ALPHA,
-    "tidy": OWN_ALPHA,
-    "to_r": OWN_ALPHA,
-    "plot": ALPHA,
-    "t_test": {"hypotheses": "hypotheses"},
-    "wald_test": {"hypotheses": "hypotheses together"},
-    "f_test": {"hypotheses": "hypotheses together"},
-    "flat_test": {},
-    "differences": {"reference": "group", "relation": "choice"},
-    "equality_test": {},
-    "ranks": {"largest_first": "flag", "draws": "draws", "seed": "natural"},
-    "sample_size": {
-        "effect": "positive",
-        "width": "positive",
-        "power": "fraction",
-        "alpha": "alpha",
-    },
-    "glance": {},
-    "variance_parts": {},
-    "cov_params": {"r_matrix": "contrasts"},
-    "row_frame": {},
-    "refit_frame": {},
-}
-OF_A_FIT = ("conf_int", "summary_frame", "tidy", "plot", "t_test", "wald_test")
-TABLES = {
-    "res": OF_A_FIT,
-    "fm": OF_A_FIT,
-    "pf": tuple(
-        name for name in TABLE if name not in ("flat_test", "differences", "equality_test")
-    ),
-    "pfg": ("differences", "equality_test", "summary", "plot"),
-    "pf0": ("conf_int", "summary", "t_test"),
-    "pdx": ("conf_int", "plot", "summary_frame", "summary", "row_frame", "flat_test"),
-    "pdxg": ("plot", "summary"),
-    "imp": ("summary", "plot", "summary_frame"),
-    "cau": ("summary", "plot"),
-}
-CURVE = {
-    "grid_resolution": "count",
-    "quantiles": "flag",
-    "probs": "probs",
-    "trim_outliers": "flag",
-    "chull": "flag",
-    "cats": "categories",
-    "check_class": "flag",
-    "type": "choice",
-    "inv_link": "function",
-    "which_class": "which",
-    "prob": "flag",
-}
-BASE = {
-    "t_test": {"hypotheses": "'x = z'"},
-    "wald_test": {"hypotheses": "'x = z'"},
-    "f_test": {"hypotheses": "'x = z'"},
+OF_TABLES = {
+    **{test: {"hypotheses": "'x = z'"} for test in ("t_test", "wald_test", "f_test")},
     "sample_size": {"effect": "0.1"},
     "to_excel": {"path": "new_file() + '.xlsx'"},
-    "to_docx": {"path": "new_file() + '.docx'"},
 }
-WEIGHTS = {
-    "weights": "weights",
-    "weights_type": "choice",
-    "offset": "weights",
-    "exposure": "weights",
+OWN_ALPHA = {"alpha": "own alpha"}
+OWN = {
+    **{test: {"hypotheses": "hypotheses together"} for test in ("wald_test", "f_test")},
+    "summary": OWN_ALPHA,
+    "tidy": OWN_ALPHA,
+    "to_r": OWN_ALPHA,
+    "vint": {"pairs": "sets"},
+    "metric": {"metric": "metric asked"},
+    "to_latex": {"label": "latex label", "caption": "caption"},
+    "to_excel": {"path": "excel file"},
+    "differences": {"reference": "group"},
+    "ranks": {"seed": "natural"},
 }
-SPECIFICATION = {"groups": "groups", "missing": "choice", "subset": "rows", **WEIGHTS}
-ENGINE = {"engine": "choice", "memory_mb": "memory"}
-BY = {"strata": "by", "cluster": "by"}
-PLANS = {
-    "Bootstrap": {"refits": "count", **BY},
-    "CrossValidation": {"folds": "count", "repeats": "count", **BY},
-    "Holdout": {"fraction": "fraction", **BY},
-    "Subsampling": {"refits": "count", "fraction": "fraction", **BY},
-    "HalfSampling": {"refits": "natural", "pairs": "count", **BY},
-    "NestedBootstrap": {
-        "bootstraps": "count",
-        "splits": "count",
-        "fraction": "fraction",
-        "split_by": "choice",
-        "cluster": "by",
-    },
-}
-SMALL = {
-    "Bootstrap": {"refits": "3"},
-    "CrossValidation": {"folds": "3"},
-    "Subsampling": {"refits": "3"},
-    "HalfSampling": {"refits": "2", "pairs": "5"},
-    "NestedBootstrap": {"bootstraps": "50", "splits": "2"},
-}
-
-
-def _asked(who: str, method: str) -> dict[str, str]:
-    """Return the arguments of a method; samplers are not learned in 120 nested refits."""
-    subgroups = {"rows": "rows"} if method in ONLY_ROWS else SUBGROUPS
-    kinds = {**METHODS[method][0], **subgroups, **READING, "progress": "progress"}
-    without = {"sampler"} if who == "nested" else set()
-    if method == "uncertainty":
-        without = {"alternative"}
-    return {n: k for n, k in kinds.items() if n not in without}
 
 
 def _methods() -> list[Call]:
-    asked = [
-        Call(
-            name=f"{who}.{method}",
-            callee=f"{who}.{method}",
-            kinds=_asked(who, method),
-            base=METHODS[method][1],
-        )
-        for who, methods in ASKED.items()
-        for method in methods
-    ]
-    plain = [
-        Call(name=f"{who}.{method}", callee=f"{who}.{method}", kinds=kinds, base=base)
-        for who in ("res", "fm")
-        for method, (kinds, base) in PLAIN.items()
-    ]
-    return asked + plain
-
-
-def _tables() -> list[Call]:
     return [
         Call(
             name=f"{who}.{method}",
             callee=f"{who}.{method}",
-            kinds=OWN_ALPHA if (who, method) == ("imp", "summary_frame") else TABLE[method],
-            base=BASE.get(method, {}),
-            positional=1 if method in BASE and method != "sample_size" else 0,
+            base={**METHODS, **OF_TABLES}.get(method, {}),
+            own=OWN_ALPHA if (who, method) == ("imp", "summary_frame") else OWN.get(method, {}),
         )
-        for who, methods in TABLES.items()
-        for method in methods
+        for who, methods in ASKED.items()
+        for method in dict.fromkeys(methods.split())
     ]
+
+
+LOSS = "{}.fit(pi.Bootstrap(3), seed=1).pfi()"
+CURVE = ".pd('x', points=3)"
+OF_FORMULA = {"formula": "'y ~ x + z + g'", "data": "d", "estimator": "LR"}
+OF_ARRAYS = {"endog": "y", "exog": "X", "estimator": "LR"}
+OF_FITTED = {"fitted": "lin", "X": "X", "y": "y", "seed": "1"}
+FRAME, CLASSES = {"data": "frame"}, {"estimator": "classifier"}
+# By the callable: names of calls, their arguments, kinds, and what is asked of the value.
+LEARNERS = {
+    "LF": {
+        "": (OF_FORMULA, FRAME, LOSS),
+        "dot": (
+            {
+                "formula": "'y ~ .'",
+                "data": "d",
+                "estimator": "make_pipeline(OneHotEncoder(handle_unknown='ignore'), Ridge())",
+                "design": "'frame'",
+            },
+            FRAME,
+            f"{{}}.fit_model(seed=1){CURVE}",
+        ),
+        "PD": (OF_FORMULA, FRAME, f"{{}}.fit(PLAN, seed=1){CURVE}"),
+        "classifier": (
+            {"formula": "'c ~ x + z + g'", "data": "d", "estimator": "LOGIT"},
+            {"data": "frame of classes", **CLASSES},
+            LOSS,
+        ),
+    },
+    "pi.Learner": {
+        "": (OF_ARRAYS, {}, LOSS),
+        "array": (
+            {**OF_ARRAYS, "exog": "A"},
+            {"endog": "response beside an array"},
+            "{}.fit_model(seed=1).pd('x1', points=3)",
+        ),
+        "classifier": ({"endog": "c", "exog": "X", "estimator": "LOGIT"}, CLASSES, LOSS),
+    },
+    "pi.FittedModel": {
+        "": (OF_FITTED, {}, "{}.pfi()"),
+        "PD": (OF_FITTED, {}, f"{{}}{CURVE}"),
+        "classifier": (
+            {"fitted": "logit", "X": "X", "y": "c", "seed": "1"},
+            {"fitted": "fitted classifier"},
+            "{}.pfi()",
+        ),
+        "function of classes": (
+            {"fitted": "logit.predict_proba", "X": "X", "y": "c", "classes": "['no', 'yes']"},
+            {},
+            "{}.pfi()",
+        ),
+    },
+}
 
 
 def _learners() -> list[Call]:
-    formula = {
-        "formula": "formula",
-        "data": "frame",
-        "estimator": "estimator",
-        "design": "choice",
-        "design_state": "choice",
-        "unseen_levels": "choice",
-        **SPECIFICATION,
-    }
-    arrays = {"endog": "response", "exog": "variables", "estimator": "estimator", **SPECIFICATION}
-    fitted = {
-        "fitted": "fitted",
-        "X": "evaluation",
-        "y": "responses",
-        "groups": "groups",
-        "cluster": "by",
-        "classes": "classes",
-        "missing": "choice",
-        **WEIGHTS,
-        "seed": "seed",
-        **ENGINE,
-    }
-    of_formula = {"formula": "'y ~ x + z + g'", "data": "d", "estimator": "LR"}
-    of_arrays = {"endog": "y", "exog": "X", "estimator": "LR"}
-    of_fitted = {"fitted": "lin", "X": "X", "y": "y", "seed": "1"}
-    loss = ".fit(pi.Bootstrap(3), seed=1).pfi()"
     return [
         Call(
-            name="from_formula",
-            callee="LF",
-            kinds=formula,
-            base=of_formula,
-            positional=3,
-            then=loss,
-        ),
-        Call(
-            name="from_formula, dot",
-            callee="LF",
-            kinds=formula,
-            base={**of_formula, "formula": "'y ~ .'", "design": "'frame'"}
-            | {"estimator": "make_pipeline(OneHotEncoder(handle_unknown='ignore'), Ridge())"},
-            positional=3,
-            then=".fit_model(seed=1).pd('x', points=3)",
-        ),
-        Call(
-            name="from_formula, PD",
-            callee="LF",
-            kinds={name: formula[name] for name in ("formula", "data", "estimator", "groups")},
-            base=of_formula,
-            positional=3,
-            then=".fit(PLAN, seed=1).pd('x', points=3)",
-        ),
-        Call(
-            name="from_formula, classifier",
-            callee="LF",
-            kinds={**formula, "data": "frame of classes", "estimator": "classifier"},
-            base={"formula": "'c ~ x + z + g'", "data": "d", "estimator": "LOGIT"},
-            positional=3,
-            then=loss,
-        ),
-        Call(
-            name="Learner",
-            callee="pi.Learner",
-            kinds=arrays,
-            base=of_arrays,
-            positional=3,
-            then=loss,
-        ),
-        Call(
-            name="Learner, array",
-            callee="pi.Learner",
-            kinds={**arrays, "endog": "response beside an array"},
-            base={**of_arrays, "exog": "A"},
-            positional=3,
-            then=".fit_model(seed=1).pd('x1', points=3)",
-        ),
-        Call(
-            name="Learner, classifier",
-            callee="pi.Learner",
-            kinds={**arrays, "estimator": "classifier"},
-            base={"endog": "c", "exog": "X", "estimator": "LOGIT"},
-            positional=3,
-            then=loss,
-        ),
-        Call(
-            name="FittedModel",
-            callee="pi.FittedModel",
-            kinds=fitted,
-            base=of_fitted,
-            positional=3,
-            then=".pfi()",
-        ),
-        Call(
-            name="FittedModel, PD",
-            callee="pi.FittedModel",
-            kinds=fitted,
-            base=of_fitted,
-            positional=3,
-            then=".pd('x', points=3)",
-        ),
-        Call(
-            name="FittedModel, classifier",
-            callee="pi.FittedModel",
-            kinds={**fitted, "fitted": "fitted classifier"},
-            base={"fitted": "logit", "X": "X", "y": "c", "seed": "1"},
-            positional=3,
-            then=".pfi()",
-        ),
-        Call(
-            name="FittedModel, function of classes",
-            callee="pi.FittedModel",
-            kinds=fitted,
-            base={
-                "fitted": "logit.predict_proba",
-                "X": "X",
-                "y": "c",
-                "classes": "['no', 'yes']",
-                "seed": "1",
-            },
-            positional=3,
-            then=".pfi()",
-        ),
-        Call(
-            name="fit",
-            callee="learner.fit",
-            kinds={
-                "resampling": "plan",
-                "seed": "seed",
-                "n_jobs": "jobs",
-                "reseed": "flag",
-                "on_error": "choice",
-                **ENGINE,
-                "progress": "progress",
-            },
-            base={"resampling": "pi.Bootstrap(3)", "seed": "1"},
-            positional=1,
-            then=".pfi()",
-        ),
-        Call(
-            name="fit_model",
-            callee="learner.fit_model",
-            kinds={"seed": "seed", "reseed": "flag"},
-            base={"seed": "1"},
-            then=".pfi()",
-        ),
-        Call(
-            name="variables_of",
-            callee="learner.variables_of",
-            kinds={"data": "variables asked"},
-            base={"data": "d"},
-            positional=1,
-        ),
-        *(
-            Call(
-                name=f"{who}.predict",
-                callee=f"{who}.predict",
-                kinds={"data": "newdata"},
-                base={"data": "d"},
-                positional=1,
-            )
-            for who in ("res", "clf")  # a tree takes missing values
-        ),
-        Call(
-            name="statsmodels_learner",
-            callee="(lambda *a, **k: LF('y ~ x + z', d, pi.statsmodels_learner(*a, **k)))",
-            kinds={"model": "model", "fit": "fit options", "weights": "by", "family": "choice"},
-            base={"model": "sm.GLM"},
-            positional=1,
-            then=loss,
-        ),
-    ]
-
-
-def _plans() -> list[Call]:
-    return [
-        Call(
-            name=name,
-            callee=f"(lambda *a, **k: learner.fit(pi.{name}(*a, **k), seed=1))",
-            kinds=kinds,
-            base=SMALL.get(name, {}),
-            then=".pfi()",
+            name=", ".join(filter(None, (callee, name))),
+            callee=callee,
+            base=base,
+            own=own,
+            then=then,
         )
-        for name, kinds in PLANS.items()
-    ] + [
-        Call(
-            name="FreshDraws",
-            callee="(lambda *a, **k: learner.fit(pi.FreshDraws(*a, **k), seed=1))",
-            kinds={"generator": "generator", "refits": "count", "fraction": "fraction"},
-            base={"generator": "lambda rng: d.sample(30, random_state=rng)", "refits": "3"},
-            then=".pfi()",
-        ),
-        Call(
-            name="Splits",
-            callee="(lambda *a, **k: learner.fit(pi.Splits(*a, **k), seed=1))",
-            kinds={"splits": "splits", "cluster": "by"},
-            base={"splits": "KFold(3)"},
-            positional=1,
-            then=".pfi()",
-        ),
+        for callee, calls in LEARNERS.items()
+        for name, (base, own, then) in calls.items()
     ]
 
 
-def _rows_curves() -> list[Call]:
-    return [
+REFITS = {"refits": "3"}
+PLANS = {
+    "Bootstrap": REFITS,
+    "CrossValidation": {"folds": "3"},
+    "NestedCrossValidation": {"folds": "3", "repeats": "2"},
+    "Holdout": {},
+    "Subsampling": REFITS,
+    "HalfSampling": {"refits": "2", "pairs": "5"},
+    "NestedBootstrap": {"bootstraps": "50", "splits": "2"},
+    "FreshDraws": {"generator": "lambda rng: d.sample(30, random_state=rng)", **REFITS},
+    "Splits": {"splits": "KFold(3)"},
+}
+OF_PLANS = {
+    "HalfSampling": {"refits": "natural", "pairs": "count"},
+    "NestedBootstrap": {"splits": "count"},
+}
+COMPARED = {"pairs": "choice", "reference": "choice"}
+BOTH = {"results": "[pf, tree.pfi()]"}
+# Callables that are no questions, no tables and no learners.
+OTHERS = [
+    *(
         Call(
-            name="ice.plot",
-            callee="fm.pd('x', kind='ice', points=4).plot",
-            kinds={
-                "alpha": "alpha",
-                "sort": "flag",
-                "color": "feature",
-                "observed": "flag",
-                "curves": "count",
-            },
-        ),
+            name=plan,
+            callee=f"pi.{plan}",
+            base=base,
+            own=OF_PLANS.get(plan, {}),
+            then="learner.fit({}, seed=1).pfi()",
+        )
+        for plan, base in PLANS.items()
+    ),
+    Call(
+        name="fit",
+        callee="learner.fit",
+        base={"resampling": "pi.Bootstrap(3)", "seed": "1"},
+        then="{}.pfi()",
+    ),
+    Call(name="fit_model", callee="learner.fit_model", base={"seed": "1"}, then="{}.pfi()"),
+    Call(
+        name="variables_of",
+        callee="learner.variables_of",
+        base={"data": "d"},
+        own={"data": "variables asked"},
+    ),
+    *(  # a tree takes missing values
+        Call(name=f"{who}.predict", callee=f"{who}.predict", base={"data": "d"})
+        for who in ("res", "clf")
+    ),
+    Call(
+        name="statsmodels_learner",
+        callee="pi.statsmodels_learner",
+        base={"model": "sm.GLM"},
+        own={"weights": "by"},
+        then=LOSS.format("LF('y ~ x + z', d, {})"),
+    ),
+    *(
         Call(
-            name="plot of values",
-            callee="pf.plot",
-            kinds={"kind": "choice", "top": "count", "style": "choice", "caption": "flag"},
-        ),
-    ]
-
-
-def _several() -> list[Call]:
-    names = {
-        "names": "labels",
-        "loss": "loss",
-        "metric": "metric",
-        "reference": "choice",
-        "pairs": "choice",
-        "paired": "flag",
-        **READING,
-    }
-    return [
-        Call(
-            name="compare",
+            name=f"compare, {', '.join(compared)}",
             callee="pi.compare",
-            kinds={"first": "one", "second": "one", **names},
-            base={"first": "res", "second": "tree"},
-            positional=2,
-        ),
-        Call(
-            name="compare, PFI",
-            callee="pi.compare",
-            kinds={"first": "one", "second": "one", **names},
-            base={"first": "pf", "second": "tree.pfi()"},
-            positional=2,
-        ),
-        Call(
-            name="plot",
-            callee="pi.plot",
-            kinds={
-                "results": "results",
-                "model_names": "labels",
-                "alpha": "alpha",
-                "sort": "flag",
-                "top": "count",
-                "style": "choice",
-                "caption": "flag",
-            },
-            base={"results": "[pf, tree.pfi()]"},
-            positional=1,
-        ),
-        Call(
-            name="report",
-            callee="pi.report",
-            kinds={
-                "res": "one",
-                "path": "page file",
-                "title": "title",
-                "features": "features",
-                "top": "count",
-                "alpha": "alpha",
-            },
-            base={"res": "fm", "path": "new_file()", "features": "'x'"},
-            positional=2,
-        ),
-        Call(
-            name="cite",
-            callee="(lambda *a, **k: pi.cite(*a, **k))",
-            kinds={"first": "one", "second": "one"},
-            base={"first": "pf", "second": "fm"},
-            positional=2,
-        ),
-        Call(
-            name="summary_col",
-            callee="pi.summary_col",
-            kinds={
-                "results": "results",
-                "model_names": "labels",
-                "stars": "flag",
-                "float_format": "format",
-            },
-            base={"results": "[pf, tree.pfi()]"},
-            positional=1,
-        ),
-        Call(
-            name="compare, three",
-            callee="pi.compare",
-            kinds={"first": "one", "second": "one", "third": "one", **names},
-            base={"first": "res", "second": "tree", "third": "res"},
-            positional=3,
-        ),
-        Call(name="Contrasts.conf_int", callee="pf.t_test('x = z, z = 0').conf_int", kinds=ALPHA),
-        Call(name="Contrasts.summary", callee="pf.t_test('x = z, z = 0').summary", kinds=ALPHA),
-        Call(
-            name="Loss",
-            callee="(lambda *a, **k: fm.pfi(loss=pi.Loss(*a, **k)))",
-            kinds={
-                "name": "text",
-                "function": "loss",
-                "needs": "choice",
-                "constant": "function",
-                "unit": "text",
-            },
-            base={"name": "'a'", "function": "lambda y, p: (y - p) ** 2"},
-            positional=2,
-        ),
-        Call(
-            name="mean_over_rows",
-            callee="(lambda *a, **k: fm.estimate(pi.mean_over_rows(*a, **k)))",
-            kinds={"function": "row function", "label": "text"},
-            base={"function": "lambda y, p: y - p", "label": "'a'"},
-            positional=2,
-        ),
-        Call(
-            name="RGrid",
-            callee="(lambda *a, **k: fm.pd('x', grid=pi.r_style.RGrid(*a, **k)))",
-            kinds={name: CURVE[name] for name in list(CURVE)[:7]},
-        ),
-        Call(
-            name="Residual",
-            callee="(lambda *a, **k: fm.cvim('x', sampler=pi.samplers.Residual(*a, **k)))",
-            kinds={"estimator": "own regressor", "within_range": "flag"},
-            base={"estimator": "LR"},
-        ),
-        Call(
-            name="Categorical",
-            callee="(lambda *a, **k: res.cvim('g', sampler=pi.samplers.Categorical(*a, **k)))",
-            kinds={"estimator": "own classifier"},
-            base={"estimator": "GaussianNB()"},
-        ),
-        Call(
-            name="Subgroup",
-            callee="(lambda *a, **k: fm.cvim('x', sampler=pi.samplers.Subgroup(*a, **k)))",
-            kinds={"leaf": "count", "depth": "count"},
-            base={"leaf": "10"},
-        ),
-    ]
+            base=dict(zip(("first", "second", "third"), compared, strict=False)),
+            own=COMPARED,
+        )
+        for compared in (("res", "tree"), ("pf", "tree.pfi()"), ("res", "tree", "res"))
+    ),
+    Call(name="plot", callee="pi.plot", base=BOTH),
+    Call(
+        name="report",
+        callee="pi.report",
+        base={"res": "fm", "path": "new_file()", "features": "'x'"},
+    ),
+    Call(name="cite", callee="pi.cite", base={"first": "pf", "second": "fm"}),
+    Call(name="summary_col", callee="pi.summary_col", base=BOTH),
+    Call(name="Contrasts.conf_int", callee="pf.t_test('x = z, z = 0').conf_int"),
+    Call(
+        name="Loss",
+        callee="pi.Loss",
+        base={"name": "'a'", "function": "lambda y, p: (y - p) ** 2"},
+        own={"function": "loss", "constant": "constant"},
+        then="fm.pfi(loss={})",
+    ),
+    Call(
+        name="mean_over_rows",
+        callee="pi.mean_over_rows",
+        base={"function": "lambda y, p: y - p", "label": "'a'"},
+        own={
+            "function": "row function",
+            "label": "text",
+            **dict.fromkeys(("title", "note", "unit"), "words"),
+        },
+        then="fm.estimate({})",
+    ),
+    Call(
+        name="Residual",
+        callee="pi.samplers.Residual",
+        base={"estimator": "LR"},
+        own={"estimator": "own regressor"},
+        then="fm.cvim('x', sampler={})",
+    ),
+    Call(
+        name="Categorical",
+        callee="pi.samplers.Categorical",
+        base={"estimator": "GaussianNB()"},
+        own={"estimator": "own classifier"},
+        then="res.cvim('g', sampler={})",
+    ),
+    Call(
+        name="Subgroup",
+        callee="pi.samplers.Subgroup",
+        base={"leaf": "10"},
+        then="fm.cvim('x', sampler={})",
+    ),
+    Call(name="RGrid", callee="pi.RGrid", then="fm.pd('x', grid={})"),
+    Call(name="ice.plot", callee="fm.pd('x', kind='ice', points=4).plot"),
+]
+COARSE = {"grid_resolution": "3"}
+R_STYLE = {
+    "partial": {"pred_var": "'x'", **COARSE},
+    "vi_firm": COARSE,
+    "vi_permute": {"metric": "'rmse'"},
+    "vint": {"feature_names": "['x', 'z']", **COARSE},
+    "hstats": {"n_max": "10"},
+    "vi": {"method": "'firm'", **COARSE},
+}
+OF_R = {"permutations": "drawn permutations", "which_class": "which", "scale": "flag"}
 
 
 def _r_style() -> list[Call]:
-    at = {"object": "one"}
-    curve = {"grid_resolution": "3"}
-    firm = {
-        "feature_names": "features",
-        "ice": "flag",
-        "center": "flag",
-        "var_continuous": "choice",
-        **CURVE,
-    }
-    functions = {
-        "partial": (
-            {
-                "pred_var": "features",
-                "pred_grid": "grid",
-                "ice": "flag",
-                "center": "flag",
-                "approx": "flag",
-                **CURVE,
-            },
-            {"pred_var": "'x'", **curve},
-        ),
-        "vi_firm": (firm, curve),
-        "vi_permute": (
-            {
-                "feature_names": "features",
-                "metric": "metric",
-                "type": "choice",
-                "nsim": "count",
-                "permutations": "drawn permutations",
-            },
-            {"metric": "'rmse'"},
-        ),
-        "vint": ({"feature_names": "features", **CURVE}, {"feature_names": "['x', 'z']", **curve}),
-        "hstats": (
-            {
-                "v": "features",
-                "pairwise_m": "natural",
-                "threeway_m": "natural",
-                "n_max": "count",
-                "eps": "positive",
-                "normalize": "flag",
-                "squared": "flag",
-            },
-            {"n_max": "10"},
-        ),
-        "vi": (
-            {
-                "method": "choice",
-                "scale": "flag",
-                "rank": "flag",
-                **firm,
-                "metric": "metric",
-                "nsim": "count",
-                "permutations": "drawn permutations",
-            },
-            {"method": "'firm'", **curve},
-        ),
-    }
     return [
         Call(
             name=f"r_style.{name}, {who}",
             callee=f"pi.r_style.{name}",
-            kinds={**at, **kinds},
             base={"object": who, **base},
-            positional=1,
+            own=OF_R,
         )
-        for name, (kinds, base) in functions.items()
+        for name, base in R_STYLE.items()
         for who in ("fm", "clf")
-        if not (who == "clf" and name == "vi_permute")
+        if (name, who) != ("vi_permute", "clf")
     ]
 
 
+MAKERS = {
+    "friedman1": {},
+    "khan_regression": {"scenario": "choice", "offset": "number"},
+    "mease_wyner_classification": {"features": "count"},
+    "molnar_nonlinear": {"version": "choice"},
+    "wood_classification": {"copied": "choice"},
+    "wood_regression": {},
+}
+OF_A_PROCESS = {"feature": "'x1'", "grid": "[0.0, 1.0]"}
+DRAWN = {"n": "50", "seed": "1"}
+DRAW = "process.draw(5, seed=1)"
+SIMULATED = {
+    "process.draw": {"n": "5", "seed": "1"},
+    "process.f": {"frame": DRAW},
+    "process.redraw": {"feature": "'x1'", "frame": DRAW, "seed": "1"},
+    "process.pd": OF_A_PROCESS,
+    "process.pfi": {"feature": "'x1'"},
+    "pi.simulation.dgp_pd": {"process": "process", **OF_A_PROCESS, **DRAWN},
+    "pi.simulation.dgp_pfi": {"process": "process", "feature": "'x1'", **DRAWN},
+}
+
+
 def _simulation() -> list[Call]:
-    drawn = {"n": "count", "seed": "seed"}
     return [
-        Call(name="ideal", callee="pi.simulation.ideal", kinds={"refits": "count"}),
-        Call(name="Process.draw", callee="process.draw", kinds=drawn, base={"n": "5", "seed": "1"}),
-        Call(
-            name="Process.f",
-            callee="process.f",
-            kinds={"frame": "process frame"},
-            base={"frame": "process.draw(5, seed=1)"},
+        *(
+            Call(name=maker, callee=f"pi.simulation.{maker}", own=own, then=f"{{}}.{DRAW[8:]}")
+            for maker, own in MAKERS.items()
         ),
-        Call(
-            name="Process.redraw",
-            callee="process.redraw",
-            kinds={
-                "feature": "feature",
-                "frame": "process frame",
-                "seed": "seed",
-                "conditional": "flag",
-            },
-            base={"feature": "'x1'", "frame": "process.draw(5, seed=1)", "seed": "1"},
-        ),
-        Call(
-            name="Process.pd",
-            callee="process.pd",
-            kinds={"feature": "feature", "grid": "grid"},
-            base={"feature": "'x1'", "grid": "[0.0, 1.0]"},
-        ),
-        Call(
-            name="Process.pfi",
-            callee="process.pfi",
-            kinds={"feature": "feature"},
-            base={"feature": "'x1'"},
-        ),
-        Call(
-            name="dgp_pd",
-            callee="pi.simulation.dgp_pd",
-            kinds={"process": "process", "feature": "feature", "grid": "grid", **drawn}
-            | {"method": "choice"},
-            base={"process": "process", "feature": "'x1'", "grid": "[0.0, 1.0]", "n": "50"}
-            | {"seed": "1"},
-            positional=3,
-        ),
-        Call(
-            name="dgp_pfi",
-            callee="pi.simulation.dgp_pfi",
-            kinds={
-                "process": "process",
-                "feature": "feature",
-                "loss": "loss",
-                "conditional": "flag",
-            }
-            | {**drawn, "method": "choice"},
-            base={"process": "process", "feature": "'x1'", "n": "50", "seed": "1"},
-            positional=2,
+        Call(name="ideal", callee="pi.simulation.ideal"),
+        *(
+            Call(name=callee, callee=callee, base=base, own={"frame": "process frame"})
+            for callee, base in SIMULATED.items()
         ),
         Call(
             name="CoverageStudy",
             callee="pi.simulation.CoverageStudy",
-            kinds={
-                "dgps": "processes",
-                "learners": "learners",
-                "n": "sizes",
-                "estimands": "questions",
-                "resamplings": "plans",
-                "cov_types": "variances",
-                "repetitions": "natural",
-                "truth_refits": "count",
-                "alpha": "alpha",
-                "block": "count",
-                "seed": "seed",
-            },
+            own={"n": "sizes"},
             base={
                 "dgps": "[process]",
                 "learners": "{'ols': LR}",
@@ -831,62 +460,38 @@ def _simulation() -> list[Call]:
                 "repetitions": "2",
                 "truth_refits": "2",
             },
-            then=".run(new_file(), progress=False)",
+            then="{}.run(new_file(), progress=False)",
         ),
         Call(
             name="certify",
             callee="pi.certify",
-            kinds={
-                "results": "one",
-                "estimates": "estimates",
-                "null": "features",
-                "data_sets": "count",
-                "truth_refits": "count",
-                "alpha": "alpha",
-                "seed": "seed",
-                "n_jobs": "jobs",
-                "file": "page file",
-                "progress": "progress",
-            },
+            own={"results": "one", "null": "features"},
             base={"results": "boot", "data_sets": "2", "truth_refits": "2", "progress": "False"},
-            positional=2,
         ),
-        Call(name="load_diabetes", callee="pi.datasets.load_diabetes", kinds={}),
+        Call(name="load_diabetes", callee="pi.datasets.load_diabetes"),
         Call(
             name="datasets.load",
             callee="pi.datasets.load",
-            kinds={"name": "choice", "data_home": "path"},
+            own={"name": "choice"},
             base={"name": "'diabetes'"},
         ),
         *(
             Call(
-                name=f"datasets.{name}",
-                callee=f"pi.datasets.{name}",
-                kinds=kinds,
+                name=loader,
+                callee=f"pi.datasets.{loader}",
+                own=own,
                 base={"data_home": "'/no such folder'"},
             )
-            for name, kinds in {
-                "load_wine_quality": {
-                    "color": "choice",
-                    "data_home": "path of nothing",
-                },  # the red ones, which come along
-                "load_pima_diabetes": {"zeros": "choice", "data_home": "path"},
-                "load_concrete": {"data_home": "path"},
+            for loader, own in {
+                # The red ones come along.
+                "load_wine_quality": {"color": "choice", "data_home": "path of nothing"},
+                "load_pima_diabetes": {"zeros": "choice"},
+                "load_concrete": {},
             }.items()
         ),
     ]
 
 
 CALLS = {
-    call.name: call
-    for call in [
-        *_methods(),
-        *_tables(),
-        *_learners(),
-        *_plans(),
-        *_several(),
-        *_rows_curves(),
-        *_r_style(),
-        *_simulation(),
-    ]
+    call.name: call for call in [*_methods(), *_learners(), *OTHERS, *_r_style(), *_simulation()]
 }

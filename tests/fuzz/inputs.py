@@ -23,8 +23,8 @@ KEYWORDS = {
     "random_state": "1",
     "cov_typ": "None",
 }
-# Kinds for which any number may mean minutes: processes to start, rows to draw.
-OWN_VALUES_ONLY = {"jobs"}
+# Any number may mean minutes, of processes to start; words of an estimand's author are his own.
+OWN_VALUES_ONLY = {"jobs", "words"}
 SOME = 30
 PAIRS = 12
 
@@ -64,8 +64,8 @@ class Input:
 def full(name: str) -> tuple[Input, ...]:
     """Return the inputs of a call.
 
-    All values of the kinds of those arguments that the valid call has; `SOME` of all other changes
-    of one argument; `PAIRS` changes of two.
+    All values of the kinds of those arguments that the valid call has, or that no call before it
+    has; `SOME` of all other changes of one argument; `PAIRS` changes of two.
     """
     call = CALLS[name]
     rng = np.random.default_rng(zlib.crc32(name.encode()))
@@ -84,10 +84,17 @@ def sample(number: int) -> list[Input]:
     return list(islice(chosen, number))
 
 
+@cache
+def _first_with(kind: str) -> Call:
+    return next(call for call in CALLS.values() if kind in call.kinds.values())
+
+
 def _own(call: Call) -> Iterator[Input]:
     yield Input(call, ())
-    for argument in call.base:
-        kind = DATA_KINDS[call.kinds[argument]]
+    for argument, name in call.kinds.items():
+        if argument not in call.base and _first_with(name) is not call:
+            continue
+        kind = DATA_KINDS[name]
         yield from (Input(call, ((argument, value),), True) for value in kind.bad)
         yield from (Input(call, ((argument, value),)) for value in kind.odd)
 

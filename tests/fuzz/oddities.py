@@ -26,6 +26,15 @@ class Kind(NamedTuple):
     odd: tuple[str, ...] = ()
 
 
+# No argument takes these, but for a kind that lists them.
+JUNK = ("{}", "3", "float('nan')", "True", "[]")
+
+
+def kind(bad: tuple[str, ...], odd: tuple[str, ...] = ()) -> Kind:
+    """Return a kind whose values must fail that are given, and those that no argument takes."""
+    return Kind((*bad, *(value for value in JUNK if value not in odd)), odd)
+
+
 # No argument but those of free form has a meaning for these.
 NONSENSE = (
     "object()",
@@ -93,67 +102,51 @@ ANYTHING = (
 )
 
 KINDS = {
-    "alpha": Kind(
-        ("0", "1", "5", "-0.1", "float('nan')", "None", "'0.05'", "True", "[0.05]", "float('inf')"),
+    "alpha": kind(
+        ("0", "1", "5", "-0.1", "None", "'0.05'", "[0.05]", "float('inf')"),
         ("1e-300", "1 - 1e-16", "np.float64(0.05)", "np.float32(0.1)", "0.999", "pd.NA"),
     ),
-    # None asks for the level of the table.
-    "own alpha": Kind(
-        ("0", "1", "5", "-0.1", "float('nan')", "'0.05'", "True", "[0.05]", "float('inf')"),
+    "own alpha": kind(
+        ("0", "1", "5", "-0.1", "'0.05'", "[0.05]", "float('inf')"),
         ("None", "1e-300", "np.float64(0.05)", "0.999"),
     ),
-    "count": Kind(
-        ("0", "-1", "1.5", "'3'", "float('nan')", "[3]", "True", "{}", "1j", "float('inf')"),
-        ("None", "np.int64(2)", "2.0", "1", "2", "np.array(3)"),
+    "count": kind(
+        ("0", "-1", "1.5", "'3'", "[3]", "1j", "float('inf')"),
+        ("None", "np.int64(2)", "2.0", "1", "2", "np.array(3)", "3"),
     ),
-    "natural": Kind(
-        ("-1", "1.5", "'3'", "float('nan')", "[3]", "True", "{}", "1j"),
-        ("None", "np.int64(2)", "0", "1", "2.0"),
+    "natural": kind(
+        ("-1", "1.5", "'3'", "[3]", "1j"), ("None", "np.int64(2)", "0", "1", "2.0", "3")
     ),
-    "fraction": Kind(
-        ("0", "1", "1.0", "-0.1", "2", "float('nan')", "'0.5'", "[0.5]", "True", "{}"),
+    "fraction": kind(
+        ("0", "1", "1.0", "-0.1", "2", "'0.5'", "[0.5]"),
         ("None", "np.float64(0.5)", "1e-9", "1 - 1e-9", "0.5"),
     ),
-    "positive": Kind(
-        ("-1", "float('nan')", "float('inf')", "'1'", "[1]", "True", "{}", "1j"),
-        ("None", "0", "1e-9", "1e300", "np.float64(1)"),
+    "positive": kind(
+        ("-1", "float('inf')", "'1'", "[1]", "1j"),
+        ("None", "0", "1e-9", "1e300", "np.float64(1)", "3"),
     ),
-    "flag": Kind(
-        ("'no'", "'False'", "2", "[]", "{}", "float('nan')", "pd.NA", "np.array([True, False])"),
+    "flag": kind(
+        ("'no'", "'False'", "2", "pd.NA", "np.array([True, False])"),
         ("None", "0", "1", "np.bool_(True)", "True", "False"),
     ),
-    "choice": Kind(
-        (
-            "'no such'",
-            "1",
-            "True",
-            "[]",
-            "{}",
-            "float('nan')",
-            "b'auto'",
-            "''",
-            "['auto']",
-            "pd.NA",
-        ),
+    "choice": kind(
+        ("'no such'", "1", "b'auto'", "''", "['auto']", "pd.NA"),
         ("None", "np.array(['auto'])", "'AUTO'", "'auto '"),
     ),
-    "feature": Kind(
-        ("'no such'", "3", "''", "None", "[]", "['x', 'no such']", "float('nan')", "{}", "'X'"),
+    "feature": kind(
+        ("'no such'", "''", "None", "['x', 'no such']", "'X'"),
         ("'y'", "['x']", "('x',)", "'g'", "'k'", "'x '", "'Intercept'", "['x', 'z']", "'x:z'"),
     ),
-    "features": Kind(
+    "features": kind(
         (
             "'no such'",
-            "3",
             "''",
             "['x', 'no such']",
-            "float('nan')",
             "[3]",
             "[None]",
             "[['x']]",
             "{'x': 1}",
             "'X'",
-            "[]",
             "()",
             "np.array([])",
             "[True, False, True]",
@@ -178,22 +171,18 @@ KINDS = {
             "['x', 'z', 'g']",
         ),
     ),
-    "sets": Kind(
+    "sets": kind(
         (
             "'no such'",
-            "3",
             "['x', 3]",
             "[('x',)]",
             "[('x', 'x')]",
             "[('x', 'no such')]",
-            "[]",
             "[()]",
             "[[['x', 'z']]]",
             "[('x', None)]",
             "{'x': 'z'}",
-            "float('nan')",
             "[('x', 'z', 'x')]",
-            "True",
         ),
         (
             "None",
@@ -208,9 +197,8 @@ KINDS = {
             "'x:z'",
         ),
     ),
-    "grid": Kind(
+    "grid": kind(
         (
-            "[]",
             "'no such'",
             "[float('nan')]",
             "[float('inf')]",
@@ -220,15 +208,12 @@ KINDS = {
             "[[0.0, 1.0], [2.0, 3.0]]",
             "{'no such': [0.0]}",
             "{'x': []}",
-            "{}",
             "pd.DataFrame()",
             "pd.DataFrame({'w': [1.0]})",
             "pd.DataFrame({'x': [float('nan')]})",
             "[np.datetime64('2020')]",
-            "True",
-            "float('nan')",
             "[[0.0], [1.0, 2.0]]",
-            "pi.r_style.RGrid",
+            "pi.RGrid",
             "[pd.NA]",
             "np.ma.masked_array([0.0, 1.0], mask=[False, True])",
         ),
@@ -251,9 +236,9 @@ KINDS = {
             "pd.DataFrame({'x': [0.0, 1.0]})",
             "pd.DataFrame({'x': [0.0, 0.0]})",
             "pd.DataFrame({'x': [0.0], 'g': ['a']})",
-            "pi.r_style.RGrid(grid_resolution=3)",
-            "pi.r_style.RGrid(quantiles=True)",
-            "pi.r_style.RGrid(cats=('x',))",
+            "pi.RGrid(grid_resolution=3)",
+            "pi.RGrid(quantiles=True)",
+            "pi.RGrid(cats=('x',))",
             "'unique'",
             "'equidistant'",
             "'r'",
@@ -262,10 +247,11 @@ KINDS = {
             "{0.0, 1.0}",
             "(v for v in (0.0, 1.0))",
             "{'x': 3, 'g': None}",
+            "3",
         ),
     ),
-    "permutations": Kind(
-        ("0", "-1", "1.5", "'some'", "True", "float('nan')", "[3]", "{}", "[[1, 0]]", "None"),
+    "permutations": kind(
+        ("0", "-1", "1.5", "'some'", "[3]", "[[1, 0]]", "None"),
         (
             "1",
             "np.int64(3)",
@@ -274,18 +260,16 @@ KINDS = {
             "10**6",
             "{'x': np.arange(15)}",
             "{'no such': [0]}",
+            "3",
         ),
     ),
-    "drawn permutations": Kind(
-        ("0", "-1", "1.5", "'some'", "True", "float('nan')", "[3]", "[[1, 0]]"),
+    "drawn permutations": kind(
+        ("0", "-1", "1.5", "'some'", "[3]", "[[1, 0]]"),
         ("None", "'all'", "{}", "{'x': np.arange(15)}", "{'no such': [0]}"),
     ),
-    "estimand": Kind(
-        ("'pfi'", "3", "None", "[]", "OWN.measure", "print", "pi.Estimand", "[OWN]"), ("OWN",)
-    ),
-    "row function": Kind(
+    "estimand": kind(("'pfi'", "None", "OWN.measure", "print", "pi.Estimand", "[OWN]"), ("OWN",)),
+    "row function": kind(
         (
-            "3",
             "None",
             "'squared'",
             "print",
@@ -298,18 +282,13 @@ KINDS = {
         ),
         ("lambda y, p: p", "lambda y, p: y > p", "lambda y, p: (y - p).tolist()"),
     ),
-    "loss": Kind(
+    "loss": kind(
         (
             "'no such'",
-            "3",
             "''",
             "pi.Loss",
-            "[]",
             "['squared']",
-            "{}",
-            "float('nan')",
             "'rmse'",
-            "True",
             "print",
             "lambda y: 0",
             "lambda y, p: 0.0",
@@ -343,23 +322,19 @@ KINDS = {
             "pi.Loss('a', lambda y, p: np.abs(y - p), constant=3)",
         ),
     ),
-    "metric": Kind(
-        ("'no such'", "3", "''", "[]", "['rmse']", "{}", "float('nan')", "True", "'squared'"),
+    "metric": kind(
+        ("'no such'", "''", "['rmse']", "'squared'"),
         ("None", "'rmse'", "'mae'", "'rsq'", "'mape'", "'accuracy'", "'roc_auc'", "'youden'"),
     ),
-    "sampler": Kind(
+    "sampler": kind(
         (
             "'no such'",
-            "3",
             "None",
-            "[]",
-            "float('nan')",
             "{'no such': 'residual'}",
             "{'x': 3}",
             "{'x': 'no such'}",
             "pi.samplers.Residual",
             "LR",
-            "True",
             "['residual']",
             "pi.samplers.Residual(estimator=3)",
             "pi.samplers.Residual(estimator=LinearRegression)",
@@ -390,8 +365,8 @@ KINDS = {
             "'marginal'",
         ),
     ),
-    "text": Kind(
-        ("3", "None", "[]", "True", "b'x'", "float('nan')", "{}", "['a']"),
+    "text": kind(
+        ("None", "b'x'", "['a']"),
         (
             "''",
             "'a b'",
@@ -405,12 +380,12 @@ KINDS = {
             "'$_#'",
         ),
     ),
-    "class": Kind(
-        ("'no such'", "3", "[]", "float('nan')", "{}", "['maybe']", "True", "1.5", "''", "pd.NA"),
+    "class": kind(
+        ("'no such'", "['maybe']", "1.5", "''", "pd.NA"),
         ("None", "'yes'", "'no'", "np.str_('yes')", "0", "1"),
     ),
-    "seed": Kind(
-        ("-1", "1.5", "'1'", "[1]", "True", "float('nan')", "{}", "np.random"),
+    "seed": kind(
+        ("-1", "1.5", "'1'", "[1]", "np.random"),
         (
             "0",
             "10**30",
@@ -419,30 +394,19 @@ KINDS = {
             "np.random.default_rng(1)",
             "np.random.RandomState(1)",
             "np.random.SeedSequence(1)",
-        ),
-    ),
-    "jobs": Kind(
-        ("0", "1.5", "'2'", "True", "float('nan')", "[1]", "{}"), ("None", "1", "np.int64(1)")
-    ),
-    "memory": Kind(
-        ("0", "-1", "float('nan')", "float('inf')", "'1'", "True", "None", "[1]", "{}"),
-        ("1e-9", "1", "np.float64(1)", "np.int64(64)"),
-    ),
-    "labels": Kind(
-        (
             "3",
-            "'ab'",
-            "['a']",
-            "['a', 'a']",
-            "[1, 2]",
-            "[None, None]",
-            "{}",
-            "float('nan')",
-            "True",
         ),
+    ),
+    "jobs": kind(("0", "1.5", "'2'", "[1]"), ("None", "1", "np.int64(1)", "3")),
+    "memory": kind(
+        ("0", "-1", "float('inf')", "'1'", "None", "[1]"),
+        ("1e-9", "1", "np.float64(1)", "np.int64(64)", "3"),
+    ),
+    "labels": kind(
+        ("'ab'", "['a']", "['a', 'a']", "[1, 2]", "[None, None]"),
         ("None", "['a', 'b']", "('a', 'b')", "np.array(['a', 'b'])", "['', ' ']", "['a\\n', 'b']"),
     ),
-    "groups": Kind(
+    "groups": kind(
         (
             "{'a': 3}",
             "{'a': 'x'}",
@@ -458,8 +422,6 @@ KINDS = {
             "{'a': [3]}",
             "[('a', ['x'])]",
             "'x'",
-            "3",
-            "float('nan')",
             "{'a': {'x': 1}}",
             "{'a': float('nan')}",
             "{'': ['x', 'z']}",
@@ -480,22 +442,18 @@ KINDS = {
             "{'a' * 300: ['x', 'z']}",
         ),
     ),
-    "rows": Kind(
+    "rows": kind(
         (
             "'no_such > 1'",
             "'x +'",
             "'x'",
-            "3",
             "[True]",
             "np.arange(N)",
             "np.full(N, np.nan)",
             "['a'] * N",
-            "{}",
             "d",
             "np.zeros(N, bool)",
-            "True",
             "np.ones((N, 2), bool)",
-            "float('nan')",
             "'@d.x > 0'",
             "''",
         ),
@@ -512,8 +470,8 @@ KINDS = {
             "'x > 2'",
         ),
     ),
-    "groups of rows": Kind(
-        ("'no such'", "3", "[1]", "d", "{}", "np.full(N, np.nan)", "''", "True", "['x', 'z']"),
+    "groups of rows": kind(
+        ("'no such'", "[1]", "d", "np.full(N, np.nan)", "''", "['x', 'z']"),
         (
             "None",
             "'x'",
@@ -525,48 +483,35 @@ KINDS = {
             "pd.Series(np.arange(N) % 2).astype('category')",
         ),
     ),
-    "weights": Kind(  # without their type all are refused
-        ("'no such'", "3", "[1]", "d", "{}", "''", "True", "['x', 'z']", "-np.ones(N)"),
+    "weights": kind(
+        ("'no such'", "[1]", "d", "''", "['x', 'z']", "-np.ones(N)"),
         ("None", "np.ones(N)", "1 + np.arange(N) % 3", "np.zeros(N)", "np.full(N, np.nan)"),
     ),
-    "terms": Kind(
-        ("'x'", "['no such']", "[99]", "3", "d", "[1.5]", "float('nan')", "[None]", "True"),
+    "terms": kind(
+        ("'x'", "['no such']", "[99]", "d", "[1.5]", "[None]"),
         ("None", "[0]", "[-1]", "[]", "np.array([0])", "(0,)"),
     ),
-    "contrasts": Kind(
-        ("'x'", "[[1.0]]", "np.full((1, 3), np.nan)", "3", "{}", "['a']", "np.zeros((1, 2, 3))"),
-        ("None", "np.eye(3)", "[1.0, -1.0, 0.0]", "np.eye(3)[:1].tolist()"),
+    "contrasts": kind(
+        ("[[1.0]]", "np.full((1, 3), np.nan)", "['a']", "np.zeros((1, 2, 3))"),
+        ("None", "'x'", "np.eye(3)", "[1.0, -1.0, 0.0]", "np.eye(3)[:1].tolist()"),
     ),
-    "hypotheses together": Kind(
-        ("''", "'no such = 0'", "3", "[]", "{}", "None", "'x = 0, x = 1'", "[[0, 0, 0]]"),
+    "hypotheses together": kind(
+        ("''", "'no such = 0'", "None", "'x = 0, x = 1'", "[[0, 0, 0]]"),
         ("'x = 0'", "'x = 0, z = 0'", "['x = 0', 'x = 0']", "np.eye(3)", "{'x': 0}"),
     ),
-    "group": Kind(("'no such'", "3", "[]", "{}", "True"), ("None", "'a'", "'b'")),
-    "draws": Kind(("1", "0", "-1", "1.5", "'a'", "None", "float('nan')", "True"), ("100", "200")),
-    "progress": Kind(
-        ("'yes'", "1", "0", "None", "[]", "{}", "float('nan')", "''"), ("True", "False", "'log'")
-    ),
-    "splits": Kind(
-        (
-            "3",
-            "'KFold'",
-            "None",
-            "[]",
-            "KFold",
-            "{}",
-            "[([0], [0])]",
-            "[([0, 1], [])]",
-            "LR",
-            "True",
-        ),
+    "group": kind(("'no such'",), ("None", "'a'", "'b'")),
+    "draws": kind(("1", "0", "-1", "1.5", "'a'", "None"), ("100", "200")),
+    "progress": kind(("'yes'", "1", "0", "None", "''"), ("True", "False", "'log'")),
+    "splits": kind(
+        ("'KFold'", "None", "KFold", "[([0], [0])]", "[([0, 1], [])]", "LR"),
         (
             "KFold(4)",
             "list(KFold(3).split(d))",
             "[(np.arange(N) < 20, np.arange(N) >= 20), (np.arange(N) >= 20, np.arange(N) < 20)]",
         ),
     ),
-    "metric asked": Kind(
-        ("'no such'", "3", "''", "[]", "['rmse']", "{}", "float('nan')", "True", "None"),
+    "metric asked": kind(
+        ("'no such'", "''", "['rmse']", "None"),
         (
             "'rmse'",
             "'mae'",
@@ -577,21 +522,16 @@ KINDS = {
             "lambda y, p: 'a'",
         ),
     ),
-    "by": Kind(
+    "by": kind(
         (
             "'no such'",
-            "3",
-            "[]",
             "[1, 2]",
             "np.zeros((N, 2))",
             "np.zeros((N, 1, 1))",
             "np.full(N, np.nan)",
             "[None] * N",
-            "float('nan')",
-            "{}",
             "d",
             "['s']",
-            "True",
             "''",
             "np.arange(N + 1)",
             "pd.Series(np.arange(N), index=np.arange(N) + 5)",
@@ -615,15 +555,10 @@ KINDS = {
             "pd.date_range('2020', periods=N)",
         ),
     ),
-    "plan": Kind(
+    "plan": kind(
         (
-            "3",
             "'bootstrap'",
             "pi.Bootstrap",
-            "True",
-            "[]",
-            "{}",
-            "float('nan')",
             "[pi.Bootstrap(3)]",
             "pi.CrossValidation(N + 1)",
             "pi.FreshDraws(lambda rng: None, 3)",
@@ -648,22 +583,19 @@ KINDS = {
             "pi.HalfSampling(1, pairs=5, cluster='s')",
             "pi.NestedBootstrap(3, splits=2)",
             "pi.NestedBootstrap(3, splits=2, split_by='copy')",
+            "pi.NestedCrossValidation(3, repeats=2)",
             "pi.FreshDraws(lambda rng: d.sample(20, random_state=rng), 3)",
         ),
     ),
-    "hypotheses": Kind(
+    "hypotheses": kind(
         (
             "''",
             "'no such = 0'",
             "'x == z'",
             "'x = '",
             "'x z'",
-            "3",
-            "[]",
-            "{}",
             "{'no such': 0}",
             "None",
-            "float('nan')",
             "[[1, 0, float('nan')]]",
             "[[0, 0, 0]]",
             "['x', 1, 2]",
@@ -675,7 +607,6 @@ KINDS = {
             "'x = 0; import os'",
             "[[1j, 0, 0]]",
             "np.eye(3) * np.inf",
-            "True",
             "(np.eye(3), [1.0])",
             "np.ma.masked_array([[1.0, 0, 0]], mask=[[True, False, False]])",
             "'x = NaN'",
@@ -698,8 +629,8 @@ KINDS = {
             "{'x': 0}",
         ),
     ),
-    "measures": Kind(
-        ("'no such'", "[]", "3", "[3]", "['pfi', 'no such']", "float('nan')", "{}", "''"),
+    "measures": kind(
+        ("'no such'", "[3]", "['pfi', 'no such']", "''"),
         (
             "None",
             "'pfi'",
@@ -710,7 +641,7 @@ KINDS = {
             "np.array(['pfi'])",
         ),
     ),
-    "newdata": Kind(
+    "newdata": kind(
         (
             "d.drop(columns='x')",
             "d.rename(columns={'x': 'X'})",
@@ -722,12 +653,9 @@ KINDS = {
             "d.assign(x=d.x * 1j)",
             "d.assign(x=pd.Timestamp('2020'))",
             "pd.concat([d, d[['x']]], axis=1)",
-            "3",
             "None",
             "'d'",
             "A",
-            "{}",
-            "[]",
             "d['x']",
             "np.zeros((0, 0))",
             "np.zeros((2, 2, 2))",
@@ -747,18 +675,15 @@ KINDS = {
             "d.assign(x=True)",
         ),
     ),
-    "variables asked": Kind(
+    "variables asked": kind(
         (
             "d.drop(columns='x')",
             "d.rename(columns={'x': 'X'})",
             "pd.concat([d, d[['x']]], axis=1)",
             "d.assign(x=d.x * 1j)",
-            "3",
             "None",
             "'d'",
             "A",
-            "{}",
-            "[]",
             "d['x']",
             "np.zeros((2, 2, 2))",
         ),
@@ -771,7 +696,7 @@ KINDS = {
             "d.set_index('s')",
         ),
     ),
-    "process frame": Kind(
+    "process frame": kind(
         (
             "d",
             "process.draw(5, seed=1).drop(columns='x1')",
@@ -780,11 +705,8 @@ KINDS = {
             "process.draw(5, seed=1).to_numpy()",
             "process.draw(5, seed=1)['x1']",
             "pd.concat([process.draw(5, seed=1)] * 2, axis=1)",
-            "3",
             "None",
             "'d'",
-            "{}",
-            "[]",
         ),
         (
             "process.draw(5, seed=1)[:0]",
@@ -796,13 +718,12 @@ KINDS = {
             "process.draw(5, seed=1).assign(x1=np.nan)",
         ),
     ),
-    "process": Kind(
-        ("3", "None", "'friedman1'", "pi.simulation.Process", "d", "res", "LR", "[]", "{}"),
-        ("wood",),
+    "process": kind(
+        ("None", "'friedman1'", "pi.simulation.friedman1", "d", "res", "LR"),
+        ("wood", "pi.simulation.molnar_linear()"),
     ),
-    "generator": Kind(
+    "generator": kind(
         (
-            "3",
             "d",
             "None",
             "'d'",
@@ -827,36 +748,20 @@ KINDS = {
             "lambda rng: d.iloc[rng.permutation(N)[:20]]",
         ),
     ),
-    "which": Kind(
-        ("0", "-1", "3", "1.5", "'yes'", "True", "float('nan')", "[1]", "None"),
-        ("1", "2", "np.int64(1)", "1.0"),
+    "which": kind(
+        ("0", "-1", "1.5", "'yes'", "[1]", "None"), ("1", "2", "3", "np.int64(1)", "1.0")
     ),
-    "function": Kind(
-        ("3", "'exp'", "lambda: 0", "lambda p: None", "lambda p: 'a'", "lambda p: p[:1]", "[]"),
+    "function": kind(
+        ("'exp'", "lambda: 0", "lambda p: None", "lambda p: 'a'", "lambda p: p[:1]"),
         ("None", "np.exp", "lambda p: p", "lambda p: p * np.nan", "lambda p: p * 1j"),
     ),
-    "number": Kind(
-        ("float('nan')", "'1'", "[1]", "True", "{}", "1j", "None"),
-        ("-1", "0", "float('inf')", "1e300", "np.float64(1)"),
+    "number": kind(
+        ("'1'", "[1]", "1j", "None"), ("-1", "0", "float('inf')", "1e300", "np.float64(1)", "3")
     ),
-    "results": Kind(
-        (
-            "[]",
-            "3",
-            "None",
-            "'pf'",
-            "[3]",
-            "[None]",
-            "[pf, 3]",
-            "res",
-            "[res]",
-            "d",
-            "{}",
-            "[pf, res]",
-            "float('nan')",
-            "[[pf]]",
-            "True",
-        ),
+    "null": kind(("'a'", "[1]", "1j"), ("None", "0", "1.5", "3")),
+    "range": kind(("'a'", "[1]", "(1, 0)"), ("(0.0, 1.0)", "(-np.inf, np.inf)")),
+    "results": kind(
+        ("None", "'pf'", "[3]", "[None]", "[pf, 3]", "res", "[res]", "d", "[pf, res]", "[[pf]]"),
         (
             "pf",
             "[pf]",
@@ -868,56 +773,45 @@ KINDS = {
             "[imp]",
         ),
     ),
-    "one": Kind(
-        ("3", "None", "'res'", "[]", "d", "float('nan')", "LR", "lin", "pi.Learner", "learner"),
+    "one": kind(
+        ("None", "'res'", "d", "LR", "lin", "pi.Learner", "learner"),
         ("res", "fm", "clf", "pf", "boot", "pdx", "tree", "imp", "cau"),
     ),
-    "estimates": Kind(
-        ("3", "'pf'", "[]", "d", "float('nan')", "res", "fm", "clf.pfi()", "imp", "boot.pfi"),
+    "estimates": kind(
+        ("'pf'", "d", "res", "fm", "clf.pfi()", "imp", "boot.pfi"),
         ("None", "boot.pfi()", "boot.loss()"),
     ),
-    "format": Kind(
-        ("3", "''", "'no such'", "'%d %d'", "'%s%'", "[]", "float('nan')", "True", "'%q'"),
+    "format": kind(
+        ("''", "'no such'", "'%d %d'", "'%s%'", "'%q'"),
         ("None", "'%.2f'", "'%g'", "'%s'", "'{:.2f}'", "'%.200f'"),
     ),
-    "path": Kind(
-        ("3", "[]", "float('nan')", "'/no such/folder'", "True", "{}", "object()"), ("'.'",)
+    "path": kind(("'/no such/folder'", "object()"), ("'.'",)),
+    "path of nothing": kind(
+        (), ("None", "'/no such/folder'", "{}", "3", "float('nan')", "True", "[]")
     ),
-    "path of nothing": Kind((), ("None", "'/no such/folder'")),
-    "title": Kind(
-        ("3", "[]", "True", "b'x'", "float('nan')", "{}", "['a']"),
-        ("None", "''", "'a b'", "'a\\nb'", "'<b>&'", "'%d'", "'{'", "'$_#'"),
+    "title": kind(
+        ("b'x'", "['a']"), ("None", "''", "'a b'", "'a\\nb'", "'<b>&'", "'%d'", "'{'", "'$_#'")
     ),
-    "caption": Kind(
-        ("3", "[]", "True", "b'x'", "float('nan')", "{}", "['a']"), ("None", "''", "'a b'", "'$x$'")
+    "caption": kind(("b'x'", "['a']"), ("None", "''", "'a b'", "'$x$'")),
+    "latex label": kind(("b'x'", "'a}b'", "'a b'"), ("''", "'tab:a'", "None", "{}", "[]")),
+    "words": Kind((), ("None", "'a b'")),
+    "constant": kind(("'exp'",), ("None", "lambda y: 1.0")),
+    "decimals": kind(
+        ("-1", "1.5", "'3'", "[3]", "1j", "16", "10**9"),
+        ("None", "np.int64(2)", "0", "15", "2.0", "3"),
     ),
-    "latex label": Kind(
-        ("3", "[]", "True", "b'x'", "float('nan')", "{}", "'a}b'", "'a b'", "None"),
-        ("''", "'tab:a'"),
+    "excel file": kind(
+        ("'a.csv'", "object()", "None"), ("new_file() + '.xlsx'", "new_file() + '.XLSX'")
     ),
-    "decimals": Kind(
-        ("-1", "1.5", "'3'", "float('nan')", "[3]", "True", "{}", "1j", "16", "10**9"),
-        ("None", "np.int64(2)", "0", "15", "2.0"),
+    "page file": kind(("object()", "None", "'/no such/folder/a.html'"), ("new_file()",)),
+    "processes": kind(
+        ("process", "None", "[3]", "[process, process]", "['friedman1']", "d"),
+        ("(process,)", "[pi.simulation.molnar_linear()]", "[wood]"),
     ),
-    "excel file": Kind(
-        ("3", "[]", "float('nan')", "'a.csv'", "True", "{}", "object()", "None"),
-        ("new_file() + '.xlsx'", "new_file() + '.XLSX'"),
-    ),
-    "page file": Kind(
-        ("3", "[]", "float('nan')", "True", "{}", "object()", "None", "'/no such/folder/a.html'"),
-        ("new_file()",),
-    ),
-    "term": Kind(("3", "[]", "'no such'", "float('nan')", "{}"), ("None", "'x1'", "'x'")),
-    "processes": Kind(
-        ("[]", "process", "3", "None", "[3]", "[process, process]", "['friedman1']", "{}", "d"),
-        ("(process,)", "[wood]"),
-    ),
-    "learners": Kind(
+    "learners": kind(
         (
-            "{}",
             "LR",
             "[LR]",
-            "3",
             "None",
             "{'ols': 3}",
             "{'ols': LinearRegression}",
@@ -930,14 +824,12 @@ KINDS = {
         ),
         ("{'ols': ('y ~ x1', LR)}", "{'ols': lambda process, n: LR}", "{'a|b': LR}", "{'': LR}"),
     ),
-    "sizes": Kind(
-        ("[]", "20", "None", "[0]", "[-5]", "[2.5]", "['20']", "[True]", "[3]", "[[20]]", "{}"),
+    "sizes": kind(
+        ("20", "None", "[0]", "[-5]", "[2.5]", "['20']", "[True]", "[3]", "[[20]]"),
         ("(20,)", "[20, 20]", "np.array([20])", "range(20, 21)"),
     ),
-    "questions": Kind(
+    "questions": kind(
         (
-            "{}",
-            "3",
             "None",
             "['pfi']",
             "{'pfi': 3}",
@@ -954,24 +846,16 @@ KINDS = {
             "{'pd': lambda res, **o: res.pd('x1', points=3, **o)}",
         ),
     ),
-    "plans": Kind(
-        ("{}", "3", "None", "[pi.Bootstrap(3)]", "{'boot': 3}", "{'b': PLAN}"),
+    "plans": kind(
+        ("None", "[pi.Bootstrap(3)]", "{'boot': 3}", "{'b': PLAN}"),
         ("{'boot': lambda process, n: pi.Bootstrap(3)}", "{'boot': pi.simulation.ideal(3)}"),
     ),
-    "variances": Kind(
-        ("{}", "3", "None", "{'boot': []}", "{'boot': 'naive'}", "{'boot': ['no']}", "['naive']"),
+    "variances": kind(
+        ("None", "{'boot': []}", "{'boot': 'naive'}", "{'boot': ['no']}", "['naive']"),
         ("{'boot': ['naive', 'corrected']}", "{'boot': ('naive',)}", "{'boot': ['naive'] * 2}"),
     ),
-    "process features": Kind(
-        ("[]", "['no such']", "'x1'", "3", "None", "[3]", "['y']", "{}", "[['x1']]"),
-        ("('x1', 'x2')", "['x1', 'x1']", "np.array(['x1'])"),
-    ),
-    "study measures": Kind(
-        ("[]", "['no such']", "3", "None", "[3]", "['amvim']", "{}"),
-        ("('mvim',)", "['cvim']", "['mvim', 'mvim']", "'mvim'"),
-    ),
-    "probs": Kind(
-        ("[2.0]", "[-0.1]", "[float('nan')]", "'0.5'", "3", "['a']", "[None]", "[]", "None", "{}"),
+    "probs": kind(
+        ("[2.0]", "[-0.1]", "[float('nan')]", "'0.5'", "['a']", "[None]", "None"),
         ("[0.5]", "(0.0, 1.0)", "[0.5, 0.5]", "np.array([0.1, 0.9])", "0.5"),
     ),
 }

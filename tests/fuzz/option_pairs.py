@@ -25,10 +25,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
-from verdict import ASKED, wordy
+from verdict import unasked, verdict_of
 
 import pyinterp as pi
-from pyinterp.errors import PyinterpError
 from pyinterp.results.results import EstimandResults
 
 __all__ = ["Case", "Outcome", "cases", "judge"]
@@ -459,16 +458,11 @@ def _attempt(case: Case, setting: Setting) -> tuple[Any, str, str]:
         warnings.simplefilter("always")
         try:
             result = run(case, setting)
-        except PyinterpError as error:
-            fault = wordy(str(error))
-            return None, str(error), f"{fault}: {error}" if fault else ""
-        except TypeError as error:
-            if "takes no keyword argument" in str(error):
-                return None, str(error), ""
-            return None, "", f"TypeError: {error}"
         except Exception as error:  # noqa: BLE001 - it is the finding
-            return None, "", f"{type(error).__name__}: {error}"
-    told = [w for w in heard if not issubclass(w.category, ASKED) and w.filename != "<string>"]
+            verdict = verdict_of(error)
+            fault = "" if verdict.right else f"{verdict.cause}: {error}"
+            return None, "" if fault else str(error), fault
+    told = unasked(heard)
     return result, "", f"{told[0].category.__name__}: {told[0].message}" if told else ""
 
 

@@ -29,7 +29,6 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp_papers.processes import friedman1, wood_classification
 
 N = 40
 PLAN = pi.HalfSampling(2, pairs=5)
@@ -78,7 +77,6 @@ def _shared() -> dict[str, Any]:
         "pf": res.pfi(),
         "pf0": boot.pfi(),
         "pfg": res.pfi(by=np.where(np.arange(N) % 2, "a", "b")),
-        "pfc": pi.compare(boot, tree.model.fit(pi.Bootstrap(4), seed=1)),
         "pdx": res.pd("x", points=4),
         "pdxg": res.pd(["x", "g"], points=3),
         "imp": res.importance(["mvim", "pfi"]),
@@ -88,8 +86,8 @@ def _shared() -> dict[str, Any]:
         "ols_formula": smf.ols("y ~ x + z", d).fit(),
         "lin": LinearRegression().fit(x, y),
         "logit": LogisticRegression().fit(x, c),
-        "process": friedman1(0),
-        "wood": wood_classification(),
+        "process": pi.simulation.friedman1(0),
+        "wood": pi.simulation.wood_classification(),
     }
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable
 from itertools import islice
 
 import numpy as np
 import pytest
-from option_pairs import CHANGES, Case, Setting, cases, frame, judge, run
+from option_pairs import CHANGES, Case, Setting, cases, judge
 
 SAMPLE, ALL, BLOCK = 100, 5000, 100
 
@@ -23,13 +21,10 @@ def test_sample(number: int) -> None:
 
 @pytest.mark.torture
 @pytest.mark.parametrize("block", range(ALL // BLOCK))
-def test_all(block: int, record_property: Callable[[str, object], None]) -> None:
-    rng, laws, faults = np.random.default_rng(block), Counter[str](), []
-    for case in islice(cases(ALL), block * BLOCK, (block + 1) * BLOCK):
-        outcome = judge(case, rng)
-        laws.update(outcome.laws or ["refusals"])
-        faults += [f"{case}\n  {outcome.fault}"] if outcome.fault else []
-    record_property("laws", json.dumps(laws))
+def test_all(block: int) -> None:
+    rng = np.random.default_rng(block)
+    some = islice(cases(ALL), block * BLOCK, (block + 1) * BLOCK)
+    faults = [f"{case}\n  {fault}" for case in some if (fault := judge(case, rng).fault)]
     assert not faults, "\n".join(faults)
 
 
@@ -64,9 +59,3 @@ def test_a_difference_is_seen(change: str, case: Case, monkeypatch: pytest.Monke
     for name in set(CHANGES) - {change}:
         monkeypatch.delitem(CHANGES, name)
     assert "spreads apart" in judge(case, np.random.default_rng(0)).fault
-
-
-def test_a_case_is_what_it_says() -> None:
-    case = Case("two classes", "pd", (("inference", "alternative", "'less'"),))
-    assert str(case) == "two classes: pd, alternative='less'"
-    assert run(case, Setting(frame())).alternative == "less"

@@ -43,7 +43,7 @@ def test_hang(monkeypatch: pytest.MonkeyPatch) -> None:
     "callee", ["(lambda a: a.sort())", "(lambda a: [a.sort(), fm.pd('no such')])"]
 )
 def test_changed_argument(callee: str) -> None:
-    call = Call(name="sorts", callee=callee, kinds={"a": "by"})
+    call = Call(name="sorts", callee=callee, own={"a": "by"})
     found = judge(call, {"a": "[2, 1]"})
     assert (found.kind, found.message) == ("unlawful", "the argument `a` was changed")
 

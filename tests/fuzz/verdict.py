@@ -26,7 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pyinterp.errors import NamesWarning, PyinterpError, RefitWarning
 
-__all__ = ["LIMIT", "Verdict", "judge", "judge_source", "wordy"]
+__all__ = ["LIMIT", "Verdict", "judge", "judge_source", "unasked", "verdict_of", "wordy"]
 
 LIMIT = 20  # seconds of computing for an input
 PATIENCE = 60  # seconds until it must have ended
@@ -127,16 +127,16 @@ def _judged(attempt: Callable[[], tuple[Any, str]]) -> Verdict:
         except (KeyboardInterrupt, UnwritableError):
             raise
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is the finding
-            verdict = _of_error(error)
+            verdict = verdict_of(error)
         else:
             verdict = Verdict("unlawful", broken, broken) if broken else Verdict("result")
-    if verdict.right and (told := _told(heard)):
+    if verdict.right and (told := unasked(heard)):
         place = f"{told[0].category.__name__} at {_short(told[0].filename)}:{told[0].lineno}"
         return Verdict("warning", str(told[0].message)[:CHARACTERS], place)
     return verdict
 
 
-def _told(heard: Sequence[warnings.WarningMessage]) -> list[warnings.WarningMessage]:
+def unasked(heard: Sequence[warnings.WarningMessage]) -> list[warnings.WarningMessage]:
     """Return the warnings that nobody asked for; those of "<string>" are the input's own."""
     return [
         w
@@ -174,12 +174,11 @@ def _made(call: Call, arguments: Mapping[str, str]) -> tuple[Any, str]:
     except Exception as error:
         raise UnwritableError(f"{arguments}: {error}") from error
     before = {name: _fingerprint(value) for name, value in given.items()}
-    first = [name for name in list(call.kinds)[: call.positional] if name in given]
-    rest = {name: value for name, value in given.items() if name not in first}
+    first, rest = call.split(given)
     callee = _value(call.callee, space)
     try:
-        space["_it"] = callee(*(given[name] for name in first), **rest)
-        value = _value(f"_it{call.then}", space)
+        space["_it"] = callee(*(given[n] for n in first), **{n: given[n] for n in rest})
+        value = _value(call.then.format("_it"), space)
     except PyinterpError as error:
         if changed := _changed(given, before):
             raise ChangedError(changed) from error
@@ -214,7 +213,7 @@ def _fingerprint(value: Any) -> str:
         return ""
 
 
-def _of_error(error: BaseException) -> Verdict:
+def verdict_of(error: BaseException) -> Verdict:
     message, place = str(error), _place(error)
     if isinstance(error, ChangedError):
         return Verdict("unlawful", message, message)

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -96,32 +95,3 @@ def test_unbiased_learners_have_unbiased_pfi_if_features_are_independent(seed: i
         variance = models.var(axis=0)
         inflation = variance[made.pairs].mean() - variance[made.at].mean()
         np.testing.assert_allclose(bias, 0 if independent else inflation, **EXACT)
-
-
-def test_dependence_can_bias_the_pfi_of_an_unbiased_learner() -> None:
-    """A model that is sure where data are, and not where they are not, looks important."""
-    s = np.array([0, 0, 0, 1, 1, 1, 0, 1])
-    c = np.array([0, 0, 0, 1, 1, 1, 1, 0])
-    f = np.zeros((2, 2))
-    made = Population(pd.DataFrame({"S": s, "C": c, "y": np.tile([1.0, -1.0], 4)}), f)
-    shift = np.array([[0.0, 1.0], [1.0, 0.0]])  # where S and C differ, 2 rows of 8
-    bias = np.mean([made.pfi(shift), made.pfi(-shift)]) - made.pfi(f)
-    assert bias == pytest.approx(1 / 2 - 1 / 4)
-
-
-@some
-@given(seeds)
-def test_conditional_pfi_differs_from_the_truth_by_theorem_3(seed: int) -> None:
-    """With the sign of the paper's appendix G; the theorem as printed has it reversed.
-
-    Given C, S is drawn from the rows with that C: their PFI, weighted.
-    """
-    rng = np.random.default_rng(seed)
-    made, model = population(rng, independent=False), rng.normal(size=(LEVELS, LEVELS))
-    difference, right = 0.0, 0.0
-    for level, rows in made.rows.groupby("C"):
-        stratum, share = Population(rows, made.f), len(rows) / len(made.rows)
-        difference += share * (stratum.pfi(model) - stratum.pfi(made.f))
-        f, fitted = made.f[rows["S"], level], model[rows["S"], level]
-        right += 2 * share * (np.mean(f * fitted) - f.mean() * fitted.mean() - f.var())
-    np.testing.assert_allclose(difference, right, **EXACT)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from sklearn import get_config, metrics
+from sklearn import metrics
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import pyinterp as pi
 from pyinterp import errors
@@ -103,6 +102,10 @@ def _data(classes: bool = False) -> tuple[pd.DataFrame, pd.Series, np.ndarray]:
     return X, y.rename("y"), rng.integers(1, 5, N)
 
 
+def _sampled(fit: Any, X: pd.DataFrame, y: pd.Series, w: np.ndarray) -> pi.FittedModel:
+    return pi.FittedModel(fit, X, y, weights=w, weights_type="sampling")
+
+
 def _weighted(model: object, weights: np.ndarray | None, kind: str = "sampling") -> pi.FittedModel:
     X, y, _ = _data()
     options = {} if weights is None else {"weights": weights, "weights_type": kind}
@@ -172,64 +175,66 @@ def test_standard_errors_of_a_mean_are_those_of_the_linearized_ratio() -> None:
     assert f"(rows, {kish - 1:.1f} df)" in " ".join(str(ours.summary()).split())
 
 
-@pytest.mark.parametrize(
-    ("metric", "theirs"),
-    [
-        ("roc_auc", metrics.roc_auc_score),
-        ("pr_auc", metrics.average_precision_score),
-        ("log_loss", metrics.log_loss),
-        ("accuracy", None),
-        ("bal_accuracy", None),
-        ("f1", None),
-        (metrics.make_scorer(metrics.f1_score, pos_label="yes"), None),
-    ],
-    ids=lambda m: getattr(m, "__name__", str(m)),
-)
-def test_metrics_of_weighted_classes_are_scikit_learns(metric: object, theirs: object) -> None:
-    """Whole weights are repeated rows, and errors are those of derivatives by the weights."""
-    X, y, w = _data(classes=True)
+OF_CLASSES = {
+    "roc_auc": metrics.roc_auc_score,
+    "pr_auc": metrics.average_precision_score,
+    "log_loss": metrics.log_loss,
+}
+OF_NUMBERS = {
+    "rmse": metrics.root_mean_squared_error,
+    "r2": metrics.r2_score,
+    metrics.explained_variance_score: metrics.explained_variance_score,
+}
+
+
+@pytest.mark.parametrize("metric", [*OF_CLASSES, *OF_NUMBERS], ids=str)
+def test_weighted_metrics_are_scikit_learns_and_errors_those_of_derivatives(metric: Any) -> None:
+    classes, theirs = metric in OF_CLASSES, {**OF_CLASSES, **OF_NUMBERS}[metric]
+    X, y, w = _data(classes)
     X["x1"] = X["x1"].round()  # for ties
-    fit = LogisticRegression().fit(X, y)
-    ours, repeated = (
-        pi.FittedModel(fit, X, y, weights=w, weights_type=kind).metric(metric)
-        for kind in ("sampling", "frequency")
-    )
-    assert ours.params.iloc[0] == pytest.approx(repeated.params.iloc[0], rel=ROUNDING)
-    p = fit.predict_proba(X)[:, 1]
-    if theirs is None:
-        return
-    value = theirs(y == "yes", p, sample_weight=w)
-    assert ours.params.iloc[0] == pytest.approx(value, rel=ROUNDING)
-    step, slopes = 1e-5, np.empty(N)
-    for k in range(N):
-        up, down = (w + step * sign * (np.arange(N) == k) for sign in (1, -1))
-        change = theirs(y == "yes", p, sample_weight=up) - theirs(y == "yes", p, sample_weight=down)
-        slopes[k] = change / (2 * step)
-    spread = np.sqrt(np.square(w * slopes).sum() * _factor(w))
-    assert ours.bse.iloc[0] == pytest.approx(spread, rel=1e-5)
-    equal = pi.FittedModel(fit, X, y, weights=np.full(N, 2.0), weights_type="sampling")
-    plain = pi.FittedModel(fit, X, y)
-    np.testing.assert_array_equal(equal.metric(metric).bse, plain.metric(metric).bse)
+    fit = (LogisticRegression() if classes else LinearRegression()).fit(X, y)
+    f = fit.predict_proba(X)[:, 1] if classes else fit.predict(X)
+
+    def of(weights: np.ndarray) -> float:
+        return theirs(y == "yes" if classes else y, f, sample_weight=weights)
+
+    step = 1e-5
+    slopes = [(of(w + one) - of(w - one)) / (2 * step) for one in step * np.eye(N)]
+    spread = np.sqrt(np.square(w * np.array(slopes)).sum() * _factor(w))
+    ours = _sampled(fit, X, y, w).metric(metric)
+    assert ours.params.iloc[0] == pytest.approx(of(w), rel=ROUNDING)
+    assert ours.bse.iloc[0] == pytest.approx(spread, rel=1e-5 if classes else 1e-3)
 
 
 @pytest.mark.parametrize(
     "metric",
-    ["rmse", "r2", metrics.explained_variance_score],
-    ids=lambda m: getattr(m, "__name__", str(m)),
+    [
+        *OF_CLASSES,
+        "accuracy",
+        "bal_accuracy",
+        "f1",
+        metrics.make_scorer(metrics.f1_score, pos_label="yes"),
+    ],
+    ids=str,
 )
-def test_errors_of_weighted_metrics_are_those_of_derivatives(metric: object) -> None:
-    X, y, w = _data()
-    f = LinearRegression().fit(X, y).predict(X)
-    theirs = {"rmse": metrics.root_mean_squared_error, "r2": metrics.r2_score}.get(metric, metric)
-    step = 1e-5
-    slopes = [
-        (theirs(y, f, sample_weight=w + one) - theirs(y, f, sample_weight=w - one)) / (2 * step)
-        for one in step * np.eye(N)
-    ]
-    spread = np.sqrt(np.square(w * np.array(slopes)).sum() * _factor(w))
-    ours = _weighted(LinearRegression(), w).metric(metric)
-    assert ours.params.iloc[0] == pytest.approx(theirs(y, f, sample_weight=w), rel=ROUNDING)
-    assert ours.bse.iloc[0] == pytest.approx(spread, rel=1e-3)
+def test_whole_weights_of_classes_are_repeated_rows(metric: Any) -> None:
+    X, y, w = _data(classes=True)
+    fit = LogisticRegression().fit(X, y)
+    ours, repeated, equal = (
+        pi.FittedModel(fit, X, y, weights=weights, weights_type=kind).metric(metric)
+        for kind, weights in (("sampling", w), ("frequency", w), ("sampling", np.full(N, 2.0)))
+    )
+    assert ours.params.iloc[0] == pytest.approx(repeated.params.iloc[0], rel=ROUNDING)
+    np.testing.assert_array_equal(equal.bse, pi.FittedModel(fit, X, y).metric(metric).bse)
+
+
+def _over_pairs(X: pd.DataFrame, name: str, w: np.ndarray, of: Any) -> float:
+    """Return the weighted mean over rows, and over other rows as donors, of what rows have."""
+    total = 0.0
+    for i in range(N):
+        rows, others = X.iloc[[i] * N].assign(**{name: X[name].to_numpy()}), np.arange(N) != i
+        total += w[i] * np.average(of(rows, i)[others], weights=w[others])
+    return total / w.sum()
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -238,84 +243,50 @@ def test_pfi_over_all_pairs_is_that_of_loops(model: str, loss: str) -> None:
     X, y, w = _data()
     fit = MODELS[model].fit(X, y)
     distance = np.square if loss == "squared" else np.abs
-    ours = pi.FittedModel(fit, X, y, weights=w, weights_type="sampling").pfi(loss=loss)
+    ours = _sampled(fit, X, y, w).pfi(loss=loss)
+    original = np.average(distance(y - fit.predict(X)), weights=w)
     for name in X:
-        switched = 0.0
-        for i in range(N):
-            rows = X.iloc[[i] * N].assign(**{name: X[name].to_numpy()})
-            losses = distance(y[i] - fit.predict(rows))
-            others = np.arange(N) != i
-            switched += w[i] * (w * losses)[others].sum() / w[others].sum()
-        original = (w * distance(y - fit.predict(X))).sum()
-        np.testing.assert_allclose(
-            ours.params[name], (switched - original) / w.sum(), rtol=1e-9, atol=1e-9
-        )
+        switched = _over_pairs(X, name, w, lambda rows, i: distance(y[i] - fit.predict(rows)))
+        np.testing.assert_allclose(ours.params[name], switched - original, rtol=1e-9, atol=1e-9)
 
 
 def test_entropy_pfi_is_that_of_loops() -> None:
     X, y, w = _data(classes=True)
     fit = LogisticRegression().fit(X, y)
-    ours = pi.FittedModel(fit, X, y, weights=w, weights_type="sampling").entropy_pfi()
+    ours = _sampled(fit, X, y, w).entropy_pfi()
 
-    def entropies(rows: pd.DataFrame) -> np.ndarray:
+    def entropies(rows: pd.DataFrame, _: int = 0) -> np.ndarray:
         p = fit.predict_proba(rows)
         return -(p * np.log(p)).sum(axis=1)
 
     for name in X:
-        total = 0.0
-        for i in range(N):
-            rows = X.iloc[[i] * N].assign(**{name: X[name].to_numpy()})
-            others = np.arange(N) != i
-            total += w[i] * np.average(entropies(rows)[others], weights=w[others])
-        expected = (total - w @ entropies(X)) / w.sum()
+        expected = _over_pairs(X, name, w, entropies) - np.average(entropies(X), weights=w)
         np.testing.assert_allclose(ours.params[name], expected, rtol=1e-9, atol=1e-12)
-
-
-def test_pfi_has_the_standard_error_of_weights_that_hardly_differ() -> None:
-    nearly = np.where(np.arange(N) == 0, 1 + 1e-7, 1.0)
-    ours, theirs = (_weighted(LinearRegression(), w).pfi() for w in (nearly, None))
-    np.testing.assert_allclose(ours.params, theirs.params, rtol=1e-5)
-    np.testing.assert_allclose(ours.bse, theirs.bse, rtol=1e-5)
 
 
 def test_pfi_of_classes_and_of_a_feature_that_is_not_used() -> None:
     X, y, w = _data(classes=True)
     fit = LogisticRegression().fit(X, y)
-    ours = pi.FittedModel(fit, X, y, weights=w, weights_type="sampling").pfi()
+    ours = _sampled(fit, X, y, w).pfi()
     p = pd.DataFrame(fit.predict_proba(X), columns=fit.classes_)
     assert np.isfinite(ours.bse).all()
-    loss = pi.FittedModel(fit, X, y, weights=w, weights_type="sampling").loss()
+    loss = _sampled(fit, X, y, w).loss()
     chosen = np.array([p.loc[i, y[i]] for i in range(N)])
     np.testing.assert_allclose(loss.params.iloc[0], np.average(-np.log(chosen), weights=w))
     wide = X.assign(z=np.arange(N) % 5, c=1.0)
     unused = LinearRegression().fit(wide, _data()[1])
     unused.coef_[3] = 0.0
-    results = pi.FittedModel(unused, wide, _data()[1], weights=w, weights_type="sampling")
+    results = _sampled(unused, wide, _data()[1], w)
     pfi = results.pfi()
     assert pfi.params["z"] == pfi.params["c"] == 0.0
     np.testing.assert_array_equal(results.mvim().params, pfi.params)
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        LinearRegression(),
-        pytest.param(
-            make_pipeline(StandardScaler(), LinearRegression()),
-            marks=pytest.mark.xfail(
-                get_config()["enable_metadata_routing"],
-                reason="weights are named by step, which routing refuses",
-                strict=True,
-            ),
-        ),
-    ],
-    ids=["linear", "pipeline"],
-)
-def test_learners_are_fitted_with_the_weights(estimator: object) -> None:
+def test_learners_are_fitted_with_the_weights() -> None:
     X, y, w = _data()
     frame = X.assign(y=y, w=w * 10.0)
     learner = pi.Learner.from_formula(
-        "y ~ .", frame, estimator, weights="w", weights_type="sampling"
+        "y ~ .", frame, LinearRegression(), weights="w", weights_type="sampling"
     )
     wls = sm.WLS(y, sm.add_constant(X), weights=w).fit()
     at = pd.DataFrame({"x1": [0.0, 1.0], "x2": [1.0, 2.0], "x3": [0.0, 3.0]})
@@ -371,13 +342,6 @@ def test_what_is_not_weighted_is_refused_with_its_reason(estimand: str) -> None:
     ask, reason = REFUSED[estimand]
     with pytest.raises(errors.PyinterpError, match=reason):
         ask(_weighted(RandomForestRegressor(5, min_samples_leaf=8, random_state=0), _data()[2]))
-
-
-def test_learners_without_weights_are_refused() -> None:
-    X, y, w = _data()
-    for estimator in (KNeighborsRegressor(), pi.statsmodels_learner(sm.OLS)):
-        with pytest.raises(errors.OptionError, match="takes no `sample_weight`"):
-            pi.Learner(y, X, estimator, weights=w, weights_type="sampling")
 
 
 def test_weighted_results_are_not_paired_with_unweighted_ones() -> None:

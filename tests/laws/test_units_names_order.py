@@ -24,9 +24,7 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost
-from sklearn.base import clone
 from sklearn.compose import make_column_transformer
-from sklearn.covariance import LedoitWolf
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression
@@ -48,7 +46,6 @@ from pyinterp.estimands.risk import RiskRelation
 from pyinterp.learner import effects, fitted_models, interpretable
 from pyinterp.losses.metrics import METRICS
 from pyinterp.losses.rowwise import LOSSES
-from pyinterp.models.offset_model import OffsetModel
 from pyinterp.samplers.choice import SAMPLERS
 
 N = 48
@@ -604,41 +601,6 @@ def test_other_fits_move_as_the_table_says(cell: str) -> None:
     assert not failed, shown(failed)
 
 
-def test_a_row_of_weight_2_is_two_rows() -> None:
-    weights = np.where(np.arange(N) % 3 == 0, 2, 1)
-    learners = (
-        pi.Learner.from_formula(
-            formula(ORIGINAL), ORIGINAL.of(DATA), line(), weights=weights, weights_type="frequency"
-        ),
-        pi.Learner.from_formula(
-            formula(ORIGINAL), ORIGINAL.of(DATA).iloc[np.repeat(np.arange(N), weights)], line()
-        ),
-    )
-    # Samplers and plans: tests/laws/test_frequency_weights.py.
-    laws = {k: law for k, law in laws_of("ols").items() if k in ONCE and law.besides != "draws"}
-    weighted, split = (answers(k.fit_model(seed=1), laws, ORIGINAL) for k in learners)
-    failed = cells(laws, weighted, split, ORIGINAL)
-    assert not failed, shown(failed)
-
-
-def test_a_line_has_the_same_estimates_wherever_it_was_fitted() -> None:
-    laws = {name: law for name, law in laws_of("fitted").items() if name in laws_of("ols")}
-    here, there = (
-        {
-            name: found if isinstance(found, str) else [_estimates(table) for table in found]
-            for name, found in originals(fit).items()
-        }
-        for fit in ("ols", "fitted")
-    )
-    failed = cells(laws, here, there, ORIGINAL)
-    assert not failed, shown(failed)
-
-
-def _estimates(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table without errors: those of a learner are of rows, of a fit of coefficients."""
-    return table.assign(**dict.fromkeys(COLUMNS[1:], 0.0))
-
-
 @pytest.mark.parametrize("change", ["all numbers in other units", "rows in another order"])
 @pytest.mark.parametrize("name", ["ICE", "PFI"])
 def test_contributions_follow_their_rows(name: str, change: str) -> None:
@@ -834,41 +796,6 @@ def test_names_of_a_variable_seed_the_same_draws() -> None:
     assert first == second[::-1]
 
 
-@pytest.mark.parametrize("change", ["x in thousandths", "x in millions"])
-def test_the_law_sees_knockoffs_of_raw_units(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pi.samplers.Knockoff, "learn", lambda _, data: RawKnockoffs(data))
-    laws = {"PFI, knockoff": LAWS["PFI, knockoff"]}
-    before = answers(numbers(ORIGINAL), laws, ORIGINAL)
-    after = answers(numbers(CHANGES[change]), laws, CHANGES[change])
-    assert cells(laws, before, after, CHANGES[change]).keys() == laws.keys()
-
-
-class RawKnockoffs(pi.samplers.ConditionalDistribution):
-    """Knockoffs from a covariance that is shrunk before its variables have one scale."""
-
-    size = np.inf
-
-    def __init__(self, data: Any) -> None:
-        target = data.target.to_numpy(dtype=np.float64)
-        estimate = LedoitWolf().fit(np.column_stack([target, data.others]))
-        cov, spread = estimate.covariance_, np.sqrt(np.diag(estimate.covariance_))
-        least = np.linalg.eigvalsh(cov / np.outer(spread, spread))[0]
-        s = np.diag(min(1.0, 2 * least) * spread**2)[:, :1]
-        weights = np.linalg.solve(cov, s)
-        away = np.column_stack([target, data.others]) - estimate.location_
-        self.target, self.mean = data.target, target - away @ weights
-        self.sd = np.sqrt(2 * s[0, 0] - (s.T @ weights)[0, 0])
-
-    def all(self) -> Any:
-        raise NotImplementedError
-
-    def some(self, k: int, rng: np.random.Generator) -> Any:
-        n = len(self.mean)
-        values = self.mean + self.sd * rng.standard_normal((n, k))
-        frame = pd.DataFrame(values.reshape(-1, 1), columns=self.target.columns)
-        yield pi.samplers.Draws(np.arange(n), frame, np.arange(n * k).reshape(n, k))
-
-
 @pytest.mark.parametrize("fit", [ols, kernel, declared], ids=lambda fit: fit.__name__)
 def test_the_law_sees_codes_taken_as_numbers(
     fit: Callable[[Change], Any], monkeypatch: pytest.MonkeyPatch
@@ -876,18 +803,3 @@ def test_the_law_sees_codes_taken_as_numbers(
     monkeypatch.setattr(Problem, "discrete", frozenset())
     coded = fit(ORIGINAL)
     assert {"AME", "FIRM", "slopes"} <= failures_of_codes(coded, fit(LETTERS)).keys()
-
-
-def test_the_law_sees_boosting_that_starts_at_a_rate_of_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fit(self: OffsetModel, X: pd.DataFrame, y: Any, **options: Any) -> OffsetModel:
-        self.estimator_ = clone(self.estimator)
-        self.estimator_.fit(X.iloc[:, :-1], y, init_score=X.iloc[:, -1], **options)
-        return self
-
-    def predict(self: OffsetModel, X: pd.DataFrame) -> Any:
-        raw = self.estimator_.predict(X.iloc[:, :-1], raw_score=True)
-        return np.exp(raw + X.iloc[:, -1].to_numpy())
-
-    monkeypatch.setattr(OffsetModel, "fit", fit)
-    monkeypatch.setattr(OffsetModel, "predict", predict)
-    assert failures_of_units("LightGBM").keys() == OF_RATES.keys()

@@ -45,6 +45,10 @@ def data(seed: int, n: int = 120) -> tuple[pd.DataFrame, pd.Series, np.ndarray]:
     return X, y, 1 + (y > y.median()).to_numpy() + rng.integers(0, 2, n)
 
 
+def sampled(X: pd.DataFrame, y: pd.Series, w: np.ndarray) -> pi.FittedModel:
+    return pi.FittedModel(model, X, y, weights=w, weights_type="sampling", seed=1)
+
+
 def fitted(X: pd.DataFrame, y: pd.Series, at: np.ndarray, **options: Any) -> pi.FittedModel:
     """Return the model on some rows, copies of which go into one fold."""
     rows, response = X.iloc[at].reset_index(drop=True), y.iloc[at].reset_index(drop=True)
@@ -121,7 +125,7 @@ def test_conditional_pfi_is_that_of_loops(kind: str) -> None:
     """By the draws that the sampler learned, and donors by hand."""
     X, y, w = data(5, n=60)
     sampler = LINE if kind == "residual" else pi.samplers.Subgroup(leaf=5)
-    fit = pi.FittedModel(model, X, y, weights=w, weights_type="sampling", seed=1)
+    fit = sampled(X, y, w)
     ours = fit.pfi("x1", sampler=sampler).params.iloc[0]
     law = fit.analysis.cases[0].conditional(sampler, ("x1",))
     strata = np.zeros(60, int) if law.strata is None else law.strata
@@ -142,9 +146,7 @@ def test_conditional_dependence_weights_rows_and_residuals() -> None:
     few = np.arange(200) < 60
     w = np.where(few, 1.0, 1e-9)
     sampler = pi.samplers.Residual(DummyRegressor())  # residuals from a constant
-    ours = pi.FittedModel(model, X, y, weights=w, weights_type="sampling").pd(
-        "x1", sampler=sampler, grid=[0.0, 0.5]
-    )
+    ours = sampled(X, y, w).pd("x1", sampler=sampler, grid=[0.0, 0.5])
     at = [model(X[few].assign(x1=value)).mean() for value in (0.0, 0.5)]
     np.testing.assert_allclose(ours.params, at, rtol=0.05)
 
@@ -156,12 +158,13 @@ def test_conditional_dependence_weights_rows_and_residuals() -> None:
         lambda r: r.pfi("x1", sampler="subgroup"),
         lambda r: r.causal("x1").importance,
         lambda r: r.loss(relation="explained"),
+        lambda r: r.pfi(),
     ],
 )
 def test_standard_errors_are_those_of_weights_that_hardly_differ(ask: Any) -> None:
     X, y, _ = data(7, n=60)
     nearly = np.where(np.arange(60) == 0, 1 + 1e-7, 1.0)
-    ours = ask(pi.FittedModel(model, X, y, weights=nearly, weights_type="sampling", seed=1))
+    ours = ask(sampled(X, y, nearly))
     theirs = ask(pi.FittedModel(model, X, y, seed=1))
     np.testing.assert_allclose(ours.params, theirs.params, rtol=1e-4)
     np.testing.assert_allclose(ours.bse, theirs.bse, rtol=1e-4)
@@ -170,7 +173,7 @@ def test_standard_errors_are_those_of_weights_that_hardly_differ(ask: Any) -> No
 def test_some_donors_are_drawn_by_their_weights() -> None:
     """4,000 draws for each of 20 rows: shares within 4 standard errors; none is the row itself."""
     X, y, w = data(8, n=20)
-    fit = pi.FittedModel(model, X, y, weights=w, weights_type="sampling", seed=1)
+    fit = sampled(X, y, w)
     law = fit.analysis.cases[0].conditional(LINE, ("x1",))
     (draws,) = law.some(4000, np.random.default_rng(1))
     assert draws.weights is None
@@ -183,7 +186,7 @@ def test_some_donors_are_drawn_by_their_weights() -> None:
 
 def test_many_rows_take_some_draws_with_their_error() -> None:
     X, y, w = data(9, n=520)
-    fit = pi.FittedModel(model, X, y, weights=w, weights_type="sampling", seed=1)
+    fit = sampled(X, y, w)
     some, every = (fit.cvim("x1", sampler=LINE, permutations=p) for p in ("auto", "all"))
     error = float(some.mcse.iloc[0])
     assert 0 < error < 0.1 * some.bse.iloc[0]

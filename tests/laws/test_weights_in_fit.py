@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -127,6 +128,7 @@ def test_weights_by_routing(name: str, n_jobs: int) -> None:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
+        (lambda: pi.statsmodels_learner(sm.OLS), "takes no `sample_weight`"),
         (KNeighborsRegressor, r"KNeighborsRegressor takes no `sample_weight`.*takes it, or fit"),
         (lambda: RFECV(Ridge()), r"switch on `sklearn.set_config\(enable_metadata_routing=True"),
         (lambda: StackingRegressor([("a", scaled(Ridge()))]), "switch on"),

@@ -304,15 +304,10 @@ KINDS: dict[str, Kind] = {
     # linear models
     "LinearRegression": mean(linear_model.LinearRegression),
     "Ridge": mean(linear_model.Ridge),
-    "Lasso": mean(lambda: linear_model.Lasso(0.01)),
-    "ElasticNet": mean(lambda: linear_model.ElasticNet(0.01)),
     "HuberRegressor": mean(linear_model.HuberRegressor, tame=True),
     "SGDRegressor": mean(lambda: linear_model.SGDRegressor(random_state=0), tame=True),
     "PoissonRegressor": mean(linear_model.PoissonRegressor, "count", tame=True),
     "GammaRegressor": mean(linear_model.GammaRegressor, "positive", tame=True),
-    "TweedieRegressor": mean(
-        lambda: linear_model.TweedieRegressor(power=1.5, link="log"), "positive", tame=True
-    ),
     "LogisticRegression": probability(linear_model.LogisticRegression, tame=True),
     "LinearDiscriminantAnalysis": probability(LinearDiscriminantAnalysis, tame=True),
     "SGDClassifier, log": probability(
@@ -416,9 +411,6 @@ KINDS: dict[str, Kind] = {
         tame=True,
     ),
     "scaled Ridge": mean(lambda: make_pipeline(StandardScaler(), linear_model.Ridge())),
-    "scaled LogisticRegression": probability(
-        lambda: make_pipeline(StandardScaler(), linear_model.LogisticRegression()), tame=True
-    ),
     "scaled forest": mean(
         lambda: make_pipeline(StandardScaler(), ensemble.RandomForestRegressor(**FOREST)),
         tame=True,
@@ -439,11 +431,6 @@ KINDS: dict[str, Kind] = {
     "spline Ridge": mean(
         lambda: make_pipeline(SplineTransformer(n_knots=3), linear_model.Ridge()), tame=True
     ),
-    "polynomial tree": mean(
-        lambda: make_pipeline(PolynomialFeatures(2), tree.DecisionTreeRegressor(random_state=0)),
-        tame=True,
-        **STEPS,
-    ),
     "TransformedTargetRegressor, log": mean(
         lambda: _log_of_response(linear_model.Ridge()), "positive", tame=True
     ),
@@ -452,9 +439,6 @@ KINDS: dict[str, Kind] = {
             tree.DecisionTreeRegressor(random_state=0), transformer=StandardScaler()
         ),
         **STEPS,
-    ),
-    "GridSearchCV, Ridge": mean(
-        lambda: GridSearchCV(linear_model.Ridge(), {"alpha": [0.1, 1.0]}, cv=2)
     ),
     "GridSearchCV, forest": mean(
         lambda: GridSearchCV(ensemble.RandomForestRegressor(**FOREST), {"max_depth": [2, 3]}, cv=2),
@@ -490,7 +474,6 @@ KINDS: dict[str, Kind] = {
         "positive",
         levels=True,
     ),
-    "GLM Gaussian, formula": results(_by_formula(smf.glm, "a + b*c"), **FORMULA),
     "GLM logit, formula": results(
         _by_formula(smf.glm, "a + b", family=BINOMIAL()), "probability", two=True, **FORMULA
     ),
@@ -517,9 +500,6 @@ KINDS: dict[str, Kind] = {
     ),
     "QuantReg, formula": results(_by_formula(smf.quantreg, "a + b + c"), **FORMULA),
     "OLS, arrays": results(_by_arrays(sm.OLS)),
-    "WLS, weights of one": results(
-        _statsmodels(lambda y, X: sm.WLS(y, X, weights=np.ones(len(X))).fit())
-    ),
     "GLM Poisson, arrays": results(_by_arrays(sm.GLM, family=sm.families.Poisson()), "count"),
     "RLM, arrays": results(_by_arrays(sm.RLM)),
 }

@@ -266,12 +266,7 @@ def run(kind: str, examples: int) -> None:
     cases()
 
 
+@pytest.mark.parametrize("examples", [2, pytest.param(20, marks=pytest.mark.torture)])
 @pytest.mark.parametrize("kind", LEARNERS)
-def test_naive_in_short(kind: str) -> None:
-    run(kind, 2)
-
-
-@pytest.mark.torture
-@pytest.mark.parametrize("kind", LEARNERS)
-def test_naive(kind: str) -> None:
-    run(kind, 20)
+def test_naive(kind: str, examples: int) -> None:
+    run(kind, examples)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from model_situations import INDEXES, ONCE, Situation, situations, table
+from model_situations import ONCE, Situation, situations, table
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 
@@ -27,30 +27,16 @@ def fitted(case: Situation) -> tuple[LinearRegression, pd.DataFrame, np.ndarray]
     return LinearRegression().fit(train, data.signal_train), X, data.signal
 
 
-def test_every_kind_of_index_is_drawn() -> None:
-    assert len(INDEXES) == 6
-
-
 @few
-@given(case=situations())
-def test_curves_have_the_index_of_the_data(case: Situation) -> None:
-    model, X, y = fitted(case)
-    name = X.columns[0]
-    frame = pi.FittedModel(model, X, y).pd(name, grid=[0.0, 1.0], kind="ice").row_frame()
-    curves = naive.ice(model.predict, X, [name], [[0.0], [1.0]])
-    assert list(frame.index) == list(X.index)
-    np.testing.assert_allclose(frame.to_numpy(), curves, rtol=RELATIVE, atol=RELATIVE)
-
-
-@few
-@given(case=situations(), holes=st.sets(st.integers(0, 5), min_size=1, max_size=1))
+@given(case=situations(), holes=st.sets(st.integers(0, 5), max_size=1))
 def test_curves_of_complete_rows_keep_their_labels(case: Situation, holes: set[int]) -> None:
     model, X, y = fitted(case)
     X = X.copy()
     X.iloc[sorted(holes), 1] = np.nan
     keep = [i for i in range(len(X)) if i not in holes]
     name = X.columns[0]
-    frame = pi.FittedModel(model, X, y, missing="drop").pd(name, grid=[0.0, 1.0]).row_frame()
+    curve = pi.FittedModel(model, X, y, missing="drop").pd(name, grid=[0.0, 1.0], kind="ice")
+    frame = curve.row_frame()
     curves = naive.ice(model.predict, X.iloc[keep], [name], [[0.0], [1.0]])
     assert list(frame.index) == list(X.index[keep])
     np.testing.assert_allclose(frame.to_numpy(), curves, rtol=RELATIVE, atol=RELATIVE)
@@ -101,37 +87,6 @@ def test_masked_values_are_no_values(seed: int, in_y: bool, number: int) -> None
     except PyinterpError:
         return
     np.testing.assert_allclose(got, plain, rtol=RELATIVE)
-
-
-class Spy:
-    """A function that predicts the first column, and remembers what it is given."""
-
-    def __init__(self) -> None:
-        self.given: list[Any] = []
-
-    def __call__(self, rows: Any) -> np.ndarray:
-        self.given.append(rows)
-        first = rows.iloc[:, 0] if isinstance(rows, pd.DataFrame) else rows[:, 0]
-        return np.asarray(first, dtype=float)
-
-
-def kinds_of_columns(rows: Any) -> list[Any]:
-    """Return the types of a frame's columns, or an array's; Int64 without missing is int64."""
-    if isinstance(rows, pd.DataFrame):
-        return [getattr(dtype, "numpy_dtype", dtype) for dtype in rows.dtypes]
-    return [type(rows), rows.dtype]
-
-
-@few
-@given(case=situations())
-def test_a_function_gets_rows_in_the_form_given(case: Situation) -> None:
-    """Arrays as arrays of their own precision, frames with the types of their columns."""
-    data, spy = table(case, tame=True), Spy()
-    model = pi.FittedModel(spy, data.X, data.signal)
-    model.pfi()
-    model.loss()
-    expected = kinds_of_columns(data.X)
-    assert all(kinds_of_columns(rows) == expected for rows in spy.given)
 
 
 @few

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import naive
 import numpy as np
 import pandas as pd
 import pytest
@@ -39,7 +40,6 @@ from pyinterp.whatif.dispatch import dispatch
 # Relative to the largest prediction, and to the mean loss: the bars of the exact engine.
 PREDICTIONS = {"xgb": 1e-5}  # XGBoost sums in single precision
 IMPORTANCES = {"xgb": 1e-4}
-EPSILON = np.finfo(np.float64).eps  # log loss clips probabilities here
 
 NAMES = ["x1", "x2", "x3", "x4"]  # x2 has the integers 0 to 4, categories for some
 CATEGORY = 1
@@ -408,48 +408,18 @@ def test_donors_of_any_magnitude_find_their_place(family: str) -> None:
         same_pairs(case, whatif, rows, [variables], given[..., None], walked=True)
 
 
-def losses(name: str, y: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    if name == "squared":
-        return (y - predicted) ** 2
-    if name == "absolute":
-        return abs(y - predicted)
-    observed = y[:, None] == np.arange(predicted.shape[1])
-    if name == "log":
-        return -np.log(np.clip(predicted[observed], EPSILON, 1))
-    if name == "zero_one":
-        return (predicted.argmax(axis=1) != y).astype(float)
-    brier = ((predicted - observed) ** 2).sum(axis=1)
-    return brier / 2 if predicted.shape[1] == 2 else brier
-
-
-def naive(case: Situation, columns: Sequence[int], loss: str) -> tuple[float, float, float]:
-    """PFI over all ordered pairs i != k, its standard error, and the mean loss of the pairs."""
-    n = len(case.X)
-    pairs = [(i, k) for i in range(n) for k in range(n) if i != k]
-    keep, give = np.array(pairs).T
-    copies = case.X[keep]
-    for column in columns:
-        copies[:, column] = case.X[give, column]
-    switched = losses(loss, case.y[keep], case.predict(copies))
-    own = losses(loss, case.y, case.predict(case.X))
-    increase = np.zeros((n, n))
-    increase[keep, give] = switched - own[keep]
-    pfi = increase.sum() / (n * (n - 1))
-    # Every row counts twice: it meets n - 1 donors, and donates to n - 1 rows.
-    h = [(increase[i].sum() + increase[:, i].sum()) / (n - 1) for i in range(n)]
-    variance = sum((one - sum(h) / n) ** 2 for one in h) / (n * (n - 1))
-    return float(pfi), float(np.sqrt(variance)), float(switched.mean())
-
-
 def same_importances(case: Situation, loss: str, features: Mapping[str, list[str]]) -> None:
     result = case.fitted(features).pfi(list(features), loss=loss, permutations="all")
     assert result.engine.name == "trees, exact"
     assert (result.mcse == 0).all()
     for name, variables in features.items():
-        pfi, bse, scale = naive(case, [NAMES.index(v) for v in variables], loss)
-        tolerance = IMPORTANCES.get(case.family, 1e-10) * scale
+        predicted = naive.all_pairs(case.predict, case.X, [NAMES.index(v) for v in variables])
+        y = case.y.astype(int) if case.classes else case.y
+        switched = naive.LOSSES[loss](np.broadcast_to(y[:, None], predicted.shape[:2]), predicted)
+        pfi, variance = naive.pfi(switched, np.diagonal(switched), "difference", "ustat", None)
+        tolerance = IMPORTANCES.get(case.family, 1e-10) * switched.mean()
         assert result.params[name] == pytest.approx(pfi, rel=0, abs=tolerance)
-        assert result.bse[name] == pytest.approx(bse, rel=0, abs=tolerance)
+        assert result.bse[name] == pytest.approx(np.sqrt(variance), rel=0, abs=tolerance)
 
 
 @every_kind

@@ -24,7 +24,6 @@ from sklearn.preprocessing import OneHotEncoder
 
 import pyinterp as pi
 
-IN_SHORT, IN_FULL = 1, 40
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 # Quadrature, here and there.
 MIXTURES = {"rtol": 1e-6, "atol": 2e-6}
@@ -273,30 +272,14 @@ def run_classifier(name: str, seed: int) -> None:
     compare(fitted, beliefs, X, codes, relation=relation, which=which)
 
 
-@pytest.mark.parametrize("name", REGRESSORS)
-def test_regressors_in_short(name: str) -> None:
-    for seed in range(IN_SHORT):
-        run_regressor(name, seed)
+SEEDS = [range(1), pytest.param(range(1, 40), marks=pytest.mark.torture)]
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_classifiers_in_short(name: str) -> None:
-    for seed in range(IN_SHORT):
-        run_classifier(name, seed)
-
-
-@pytest.mark.torture
-@pytest.mark.parametrize("name", REGRESSORS)
-def test_regressors(name: str) -> None:
-    for seed in range(IN_SHORT, IN_FULL):
-        run_regressor(name, seed)
-
-
-@pytest.mark.torture
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_classifiers(name: str) -> None:
-    for seed in range(IN_SHORT, IN_FULL):
-        run_classifier(name, seed)
+@pytest.mark.parametrize("seeds", SEEDS)
+@pytest.mark.parametrize("name", [*REGRESSORS, *CLASSIFIERS])
+def test_naive(name: str, seeds: range) -> None:
+    for seed in seeds:
+        (run_regressor if name in REGRESSORS else run_classifier)(name, seed)
 
 
 # Refits -------------------------------------------------------------------------------------------

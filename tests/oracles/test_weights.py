@@ -71,17 +71,6 @@ def test_offsets_count(way: str, seed: int, spread: float) -> None:
         pi.FittedModel(results, rows, data["c"])
 
 
-@few
-@given(seed=seeds)
-def test_weights_of_one_change_no_model(seed: int) -> None:
-    data = counts(seed, 0.5)
-    ols = smf.ols("c ~ x + z", data).fit()
-    wls = smf.wls("c ~ x + z", data, weights=np.ones(50)).fit()
-    one, other = (pi.FittedModel(m, data, "c").pfi() for m in (ols, wls))
-    np.testing.assert_allclose(one.params, other.params, rtol=1e-9)
-    np.testing.assert_allclose(one.bse, other.bse, rtol=1e-9)
-
-
 PLANS = [pi.Bootstrap(4), pi.Subsampling(4), pi.CrossValidation(4)]
 
 

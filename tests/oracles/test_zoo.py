@@ -15,20 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
-from sklearn.ensemble import (
-    BaggingRegressor,
-    HistGradientBoostingRegressor,
-    StackingRegressor,
-    VotingClassifier,
-)
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV
+from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
-from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 import pyinterp as pi
 from tests.oracles import naive
@@ -56,6 +47,7 @@ RESPONSES: dict[str, Any] = {
     "three": pd.Series(np.array(["low", "mid", "top"])[np.digitize(NUMBER, [0.3, 1.5])]),
 }
 NUMBERS = ["a", "k", "b"]
+NUMERIC = ("number", "positive", "count")
 MIXED = ["a", "g", "k", "b"]
 SPLITS = [(np.arange(32), np.arange(32, N)), (np.arange(16, N), np.arange(16))]
 # Predicts pairs of all rows, in Python or in single precision: as few rows as will do.
@@ -101,21 +93,6 @@ def glum(**options: Any) -> Callable[[], Any]:
         return module.GeneralizedLinearRegressor(alpha=0.01, drop_first=True, **options)
 
     return make
-
-
-def boosted(package: str, kind: str, **options: Any) -> Callable[[], Any]:
-    def make() -> Any:
-        module = pytest.importorskip(package)
-        settings = {"n_estimators": 5, "n_jobs": 1, "max_depth": 3, "random_state": 0, **options}
-        if package == "lightgbm":
-            settings |= {"verbose": -1, "min_child_samples": 3}
-        return getattr(module, kind)(**settings)
-
-    return make
-
-
-def small_tree(kind: Any) -> Any:
-    return kind(max_depth=2, random_state=0)
 
 
 def as_objects(X: Any) -> Any:
@@ -190,24 +167,6 @@ ZOO: Mapping[str, Case] = {
     "glum, categories": Case(glum(), MIXED, package="glum", category=True),
     "glum, a formula": Case(glum(formula="a + g:b + k"), MIXED, package="glum", category=True),
     "glum, counts": Case(glum(family="poisson"), NUMBERS, "count", "glum"),
-    "xgboost, categories": Case(
-        boosted("xgboost", "XGBRegressor", enable_categorical=True), MIXED, package="xgboost",
-        category=True,
-    ),
-    "xgboost, three classes": Case(
-        boosted("xgboost", "XGBClassifier"), NUMBERS, "three", "xgboost"
-    ),
-    "lightgbm, categories": Case(
-        boosted("lightgbm", "LGBMRegressor"), MIXED, package="lightgbm", category=True
-    ),
-    "lightgbm, three classes": Case(
-        boosted("lightgbm", "LGBMClassifier"), NUMBERS, "three", "lightgbm"
-    ),
-    "histogram boosting": Case(
-        lambda: HistGradientBoostingRegressor(
-            categorical_features=["g"], max_iter=5, min_samples_leaf=3
-        ), MIXED, category=True,
-    ),
     "sparse matrices": Case(pipe(one_hot(sparse=True), Ridge()), MIXED),
     "sparse matrices, trees": Case(
         pipe(one_hot(sparse=True), DecisionTreeClassifier(max_depth=3, random_state=0)), MIXED,
@@ -217,31 +176,6 @@ ZOO: Mapping[str, Case] = {
     "polars frames": Case(pipe(one_hot(sparse=False), Ridge(), output="polars"), MIXED),
     "arrays of objects": Case(pipe(FunctionTransformer(as_objects), Ridge()), NUMBERS),
     "frames of a function": Case(pipe(FunctionTransformer(as_frame), Ridge()), NUMBERS),
-    "a stack": Case(
-        lambda: StackingRegressor(
-            [("line", LinearRegression()), ("tree", small_tree(DecisionTreeRegressor))]
-        ), NUMBERS,
-    ),
-    "a vote": Case(
-        lambda: VotingClassifier(
-            [("line", LogisticRegression()), ("tree", small_tree(DecisionTreeClassifier))],
-            voting="soft",
-        ), NUMBERS, "three",
-    ),
-    "a bag": Case(lambda: BaggingRegressor(Ridge(), 3, random_state=0), NUMBERS),
-    "a search": Case(
-        lambda: GridSearchCV(
-            make_pipeline(StandardScaler(), Ridge()), {"ridge__alpha": [1, 9]}, cv=3
-        ), NUMBERS,
-    ),
-    "calibrated": Case(
-        lambda: CalibratedClassifierCV(make_pipeline(StandardScaler(), SVC(random_state=0)), cv=2),
-        NUMBERS, "two",
-    ),
-    "a log response": Case(
-        lambda: TransformedTargetRegressor(LinearRegression(), func=np.log, inverse_func=np.exp),
-        NUMBERS, "positive",
-    ),
 }  # fmt: skip
 
 
@@ -253,15 +187,10 @@ def rows_of(case: Case) -> pd.DataFrame:
 
 def fit(case: Case, rows: pd.DataFrame, y: Any) -> tuple[Any, Any]:
     """Fit an estimator as its user does; return it and what it predicts."""
-    labels, codes = np.unique(y, return_inverse=True)
     model = case.make()
-    if isinstance(labels[0], str) and case.package == "xgboost":
-        model.fit(rows, codes)
-    else:
-        model.fit(rows, y)
-    if case.response in ("number", "positive", "count"):
-        return model, lambda X: np.asarray(model.predict(X), dtype=float)
-    return model, lambda X: np.asarray(model.predict_proba(X), dtype=float)
+    model.fit(rows, y)
+    predicts = model.predict if case.response in NUMERIC else model.predict_proba
+    return model, lambda X: np.asarray(predicts(X), dtype=float)
 
 
 def naively(predict: Any, rows: pd.DataFrame, y: Any, classes: Any) -> dict[str, float]:
@@ -284,7 +213,7 @@ def naively(predict: Any, rows: pd.DataFrame, y: Any, classes: Any) -> dict[str,
 
 def ours(results: Any, case: Case) -> dict[str, float]:
     """Return the same by the package."""
-    loss = "squared" if case.response in ("number", "positive", "count") else "brier"
+    loss = "squared" if case.response in NUMERIC else "brier"
     found = dict(results.pfi(loss=loss, permutations="all").params)
     for name in set(GRIDS) & set(case.columns):
         # In the order of classes, and of points in each class.
@@ -302,7 +231,7 @@ def compare(found: dict[str, float], right: dict[str, float]) -> None:
 
 
 def classes_of(case: Case, y: Any) -> Any:
-    return None if case.response in ("number", "positive", "count") else np.unique(np.asarray(y))
+    return None if case.response in NUMERIC else np.unique(np.asarray(y))
 
 
 @pytest.fixture(autouse=True)
@@ -321,12 +250,9 @@ def test_a_fitted_model_of_the_zoo(name: str) -> None:
     pytest.importorskip(case.package)
     rows, y = rows_of(case), RESPONSES[case.response]
     model, predict = fit(case, rows, y)
-    coded = case.package == "xgboost" and case.response == "three"
-    response = pd.Series(np.unique(y, return_inverse=True)[1]) if coded else y
-    # Exact engines add up what XGBoost adds up in single precision.
-    engine: Any = "batched" if case.package == "xgboost" else "auto"
-    results = pi.FittedModel(model, rows, response, engine=engine)
-    compare(ours(results, case), naively(predict, rows, response, classes_of(case, response)))
+    compare(
+        ours(pi.FittedModel(model, rows, y), case), naively(predict, rows, y, classes_of(case, y))
+    )
 
 
 @pytest.mark.parametrize("name", ZOO)
@@ -334,10 +260,8 @@ def test_a_learner_of_the_zoo(name: str) -> None:
     case = ZOO[name]
     pytest.importorskip(case.package)
     rows, y = rows_of(case), RESPONSES[case.response]
-    engine: Any = "batched" if case.package == "xgboost" else "auto"
     learner = pi.Learner(y, rows, case.make())
-    plan = pi.Splits(SPLITS)
-    results = learner.fit(plan, seed=1, reseed=False, engine=engine, progress=False)
+    results = learner.fit(pi.Splits(SPLITS), seed=1, reseed=False, progress=False)
     right = []
     for train, test in SPLITS:
         _, predict = fit(case, rows.iloc[train], y.iloc[train])
