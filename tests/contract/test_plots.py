@@ -16,7 +16,6 @@ from plotnine import ggplot, labs, theme_minimal
 from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression, Ridge
 
 import pyinterp as pi
-from pyinterp.results.plots import room
 from pyinterp.results.plots.scatter import overlap
 from pyinterp.results.plots.style import in_style
 from pyinterp.simulation import ImportanceStudyResults
@@ -265,33 +264,30 @@ def test_forest_plots_of_groups_have_a_line_at_0_and_panels_below_each_other(fit
     texts = drawn["geom_text"]
     assert axis.limits[0] <= 0 < texts["x"].max() < axis.limits[1]
     assert max(axis.breaks) < texts["x"].min()  # no tick below the numbers
-    width = room.width_of(max(texts["label"], key=len), 8)
-    panel = 6.4 - 1  # inches: the figure without names and margins
+    letters = max(map(len, texts["label"]))  # of 8 points, in a figure of 6.4 inches
     share = (axis.limits[1] - texts["x"].max()) / (axis.limits[1] - axis.limits[0])
-    assert share * panel > 0.9 * width
+    assert share * 5.4 > 0.9 * letters * 0.62 * 8 / 72
 
 
-def test_breaks_do_not_meet_in_narrow_panels() -> None:
-    assert room.few_breaks("x", 4.0) == []
-    (scale,) = room.few_breaks("x", 1.0)
-    assert len(scale.breaks((0, 1000))) <= 3  # 0, 500, 1000
+def test_panels_beside_each_other_have_few_breaks() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": 1000 * rng.normal(size=200), "k": np.arange(200) % 7})
     model = pi.FittedModel(lambda X: X["a"].to_numpy(), frame, frame["a"] + 500)
     plot = model.pfi("a", by="k").plot()
-    assert any("x" in scale.aesthetics for scale in plot.scales)
+    (scale,) = (scale for scale in plot.scales if "x" in scale.aesthetics)
+    assert len(scale.breaks((0, 1000))) <= 3  # 0, 500, 1000
+    assert plot.theme.getp("figure_size")[1] > 4.8  # three panels below each other
 
 
-def test_long_names_are_in_lines_and_figures_wider() -> None:
+def test_long_names_are_in_lines_and_many_make_a_figure_higher() -> None:
     name = "a rather long name of a variable with many words"
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({name: rng.normal(size=50), "b": rng.normal(size=50)})
-    result = pi.FittedModel(lambda X: X[name].to_numpy(), frame, frame["b"]).pfi()
-    plot = pi.plot({"a learner of a long name": result, "another": result})
-    assert plot.theme.getp("figure_size")[0] > 6.4
+    frame = pd.DataFrame(rng.normal(size=(50, 40)), columns=[name, *map(str, range(39))])
+    result = pi.FittedModel(lambda X: X[name].to_numpy(), frame, frame["1"]).pfi()
     plot = result.plot()
     (axis,) = (scale for scale in plot.scales if "y" in scale.aesthetics)
     assert axis.labels[name].count("\n") == 1
+    assert plot.theme.getp("figure_size")[1] > 10
 
 
 def test_top_keeps_the_first(fitted) -> None:

@@ -9,8 +9,7 @@ Module     What is in it
 `curves`   A curve over a grid with a band, or points for levels; several of them
 `tiles`    Tiles over two grids, for every value on a third; probabilities of ranks
 `scatter`  A variable and its prediction; features by likelihood and entropy
-`room`     How much room texts need: lines, breaks, panels, sizes of figures
-`style`    Shared by all: colors, layers, labels and captions
+`style`    Shared by all: colors, sizes, panels, layers, labels and captions
 =========  ======================================================================
 
 A plot for another shape of terms is a module with a function of results and their frame, and a line

@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotnine as p9
+from mizani.breaks import breaks_extended
 
-from pyinterp.results.plots import room as rooms
 from pyinterp.results.plots import style
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import largest_first
 
 MOST_DECIMALS = 6
 POINTS = 8  # size of the numbers of a forest plot
-MARKS = 1.6  # inches of the marks of a forest plot, at least
-HIGHEST = 25.0  # inches of a figure that plotnine saves
+WIDEST = 0.6  # of a panel, its numbers at most
 
 
 def points(results: EstimandResults, frame: pd.DataFrame, *, kind: str = "dots") -> p9.ggplot:
     """Draw terms in the order of the frame; those without an estimate keep an empty line.
 
-    Bars begin at the null value.
+    Bars begin at the null value. Panels of a forest plot are below each other.
     """
     ordered = frame["term"].drop_duplicates().tolist()[::-1]
-    names = {term: rooms.in_lines(term) for term in ordered}
-    null, texts = results.estimand.parameter.null, _texts(frame) if kind == "forest" else []
-    room = _room(results, frame, list(names.values()), texts)
+    names = {term: style.in_lines(term) for term in ordered}
+    null, facet, forest = results.estimand.parameter.null, style.facet_of(results), kind == "forest"
     frame = frame.assign(term=pd.Categorical(frame["term"], categories=ordered, ordered=True))
     drawn = frame.dropna(subset=["estimate"])
     figure = p9.ggplot(drawn, p9.aes(y="term", x="estimate"))
-    figure += [p9.scale_y_discrete(limits=ordered, labels=names), room.size]
+    figure += p9.scale_y_discrete(limits=ordered, labels=names)
     if null is not None:
         figure += p9.geom_vline(xintercept=null, color=style.GRAY, linetype="dashed")
     if kind == "bars":
@@ -47,42 +44,27 @@ def points(results: EstimandResults, frame: pd.DataFrame, *, kind: str = "dots")
         ends = p9.aes(y="term", yend="term", x="conf_low", xend="conf_high")
         color = "black" if kind == "bars" else style.BLUE
         figure += p9.geom_segment(ends, limits, color=color, inherit_aes=False)
-    figure += _numbers(frame, null, room, texts) if texts else rooms.few_breaks("x", room.panel)
+    columns = 1 if forest else style.columns_of(frame, facet)
+    figure += _numbers(frame, null) if forest else style.few_breaks("x", columns)
     if kind != "bars":
         figure += p9.geom_point(color=style.BLUE)
     figure += p9.labs(x=style.label(results), y="")
-    return figure + rooms.panels_of(rooms.facet_of(results), room)
+    return figure + style.layout(frame, facet, names.values(), columns=columns)
 
 
-def _room(
-    results: EstimandResults, frame: pd.DataFrame, names: list[str], numbers: list[str]
-) -> rooms.Room:
-    """Return the room of a plot; panels of a forest plot are below each other, if they can."""
-    room = replace(
-        rooms.room_of_curve(results, frame), lines=rooms.lines_of(names), labels=rooms.widest(names)
-    )
-    if not numbers:
-        return room
-    room = replace(room, across=1, least=MARKS + rooms.widest(numbers, POINTS))
-    while room.height > HIGHEST and room.columns < room.panels:
-        room = replace(room, across=room.columns + 1)
-    return room
-
-
-def _numbers(
-    frame: pd.DataFrame, null: float | None, room: rooms.Room, texts: list[str]
-) -> list[Any]:
+def _numbers(frame: pd.DataFrame, null: float | None) -> list[Any]:
     """Return estimates and intervals as text to the right of the marks."""
+    texts = _texts(frame)
     values = frame[["estimate", "conf_low", "conf_high"]].to_numpy(dtype=np.float64).ravel()
     values = np.append(values[np.isfinite(values)], [] if null is None else null)
     low, high = float(values.min()), float(values.max())
     reach = high - low or max(abs(high), 1.0)
     beside = 0.06 * reach
-    numbers = rooms.widest(texts, POINTS)
-    marks = room.panel / 1.1 - numbers  # the axis goes on by 5% at both ends
+    name = min(max(len(str(term)) for term in frame["term"]), style.NAME)
+    share = min(max(map(len, texts)) / (style.LETTERS - name), WIDEST)
+    limits = (low, high + beside + (reach + beside) * share / (1 - share))
+    breaks = [b for b in breaks_extended(4)((low, high)) if low <= b <= high]
     labels, place = frame.assign(text=texts, at=high + beside), p9.aes("at", "term", label="text")
-    breaks = rooms.breaks_within(marks)((low, high))
-    limits = (low, high + beside + (reach + beside) * numbers / marks)
     return [
         p9.geom_text(place, labels, size=POINTS, ha="left", color="black", inherit_aes=False),
         p9.scale_x_continuous(limits=limits, breaks=breaks),
@@ -152,13 +134,9 @@ def together(
     frame["panel"] = pd.Categorical(frame["panel"], categories=list(dict.fromkeys(frame["panel"])))
     apart, legend = p9.position_dodge(width=0.6), len(colors) > 1
     marks: dict[str, Any] = {"position": apart, "show_legend": legend}
-    texts = {term: rooms.in_lines(term) for term in ordered}
-    room = rooms.Room(
-        lines=max(rooms.lines_of(list(texts.values())), rooms.LINE * len(ordered) * len(colors)),
-        labels=rooms.widest(texts.values()),
-        legend=rooms.legend_width(colors) if legend else 0.0,
-        panels=frame["panel"].nunique() if panels else 1,
-    )
+    texts = {term: style.in_lines(term) for term in ordered}
+    facet = "panel" if panels else None
+    high = style.MARGINS + style.LINE * len(ordered) * len(colors)
     nulls = frame[["panel", "null"]].dropna().drop_duplicates()
     sides = p9.aes(ymin="conf_low", ymax="conf_high")
     figure: p9.ggplot = (
@@ -169,9 +147,8 @@ def together(
         + p9.coord_flip()
         + p9.scale_x_discrete(limits=ordered, labels=texts)
         + style.colors_of(colors)
-        + room.size
-        + rooms.few_breaks("y", room.panel)
-        + rooms.panels_of("panel" if panels else None, room, scales="free_x")
+        + style.few_breaks("y", style.columns_of(frame, facet))
+        + style.layout(frame, facet, texts.values(), high=high, scales="free_x")
         + p9.labs(
             x="",
             y="" if panels else _axis(several),

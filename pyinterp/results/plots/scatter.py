@@ -9,8 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 import plotnine as p9
 
-from pyinterp.results.plots.room import Room, panels_of
-from pyinterp.results.plots.style import BLUE, COLORS, GRAY, caption, rows_with_interval
+from pyinterp.results.plots.style import BLUE, COLORS, GRAY, caption, layout, rows_with_interval
 from pyinterp.results.together import SENTENCES, UncertaintyResults
 
 MOST_LEVELS = 12  # a panel each, with a box per level
@@ -50,7 +49,7 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, words: str) -> 
     return (
         p9.ggplot(long, p9.aes(x="observed", y="probability"))
         + p9.geom_boxplot(color=BLUE, fill="white")
-        + panels_of("level", Room(panels=long["level"].nunique()))
+        + layout(long, "level")
         + p9.labs(x=f"Observed {name}", y="Predicted probability", caption=words)
     )
 

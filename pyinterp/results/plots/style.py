@@ -1,15 +1,16 @@
-"""What all plots share: colors, sizes, panels, limits of intervals, labels and captions."""
+"""What all plots share: colors, sizes, panels, axes, limits of intervals, labels and captions."""
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 import plotnine as p9
+from mizani.breaks import breaks_extended
 
 from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.columns import is_category
@@ -28,6 +29,102 @@ ON_DARK = {BLUE: "#56B4E9", "black": "#EEEEEE", "white": "#222222"}
 THIN = 0.5  # points of the grid and the frame
 CAPTION, SMALLEST = 8.0, 6.0  # points of a caption, and of one whose lines are long
 LETTER = 0.55  # width of a letter of a sentence, in heights of the text
+WIDTH, HEIGHT, HIGHEST = 6.4, 4.8, 25.0  # of a figure, in inches; plotnine saves no higher one
+MARGINS, STRIP = 1.2, 0.4  # inches above and below all panels, and of the strip of each
+LINE, GAP = 0.15, 0.06  # inches of a line of a name at the vertical axis, and between two names
+LETTERS = 70  # along the horizontal axis of a figure
+NAME, TITLE = (
+    35,
+    45,
+)  # letters of a line of a name at the vertical axis, and of the title of an axis
+
+
+def in_lines(text: object, letters: int = NAME) -> str:
+    """Return a text in lines of so many letters at most."""
+    return textwrap.fill(str(text), letters)
+
+
+def columns_of(frame: pd.DataFrame, facet: str | None) -> int:
+    """Return how many panels stand side by side."""
+    panels = 1 if facet is None else int(frame[facet].nunique())
+    return panels if panels < 4 else int(np.ceil(np.sqrt(panels)))
+
+
+def layout(
+    frame: pd.DataFrame,
+    facet: str | None = None,
+    names: Iterable[str] = (),
+    *,
+    high: float = HEIGHT,
+    columns: int | None = None,
+    **options: Any,
+) -> list[Any]:
+    """Return a panel per value of a column, and the height of the figure that names need.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    facet : str, optional
+        The column.
+    names : iterable of str
+        At the vertical axis of each panel, below each other.
+    high : float
+        Inches of the figure, at least.
+    columns : int, optional
+        How many panels stand side by side; by default about as many as below each other.
+    **options
+        Of `facet_wrap`.
+    """
+    names = list(names)
+    panels = 1 if facet is None else int(frame[facet].nunique())
+    columns = columns or columns_of(frame, facet)
+    down = -(-panels // columns)
+    lines = max((name.count("\n") + 1 for name in names), default=0)
+    panel = max(len(names) * (GAP + LINE * lines), 1.0) + STRIP
+    layers: list[Any] = [p9.theme(axis_text_y=p9.element_text(ma="right"))]
+    if (most := max(high, MARGINS + down * panel)) > HEIGHT:
+        layers.append(p9.theme(figure_size=(WIDTH, min(most, HIGHEST))))
+    if facet is not None:
+        strips: Any = p9.as_labeller(lambda text: in_lines(text, max(LETTERS // columns, 8)))
+        layers.append(p9.facet_wrap(facet, labeller=strips, ncol=columns, **options))
+        layers.append(p9.theme(panel_spacing_x=0.03))  # labels of neighboring axes would meet
+    return layers
+
+
+def few_breaks(axis: str, columns: int) -> list[Any]:
+    """Return a scale with few breaks if panels stand side by side; else nothing.
+
+    Of a plot that is turned the axis that is drawn horizontally is "y".
+    """
+    scale = {"x": p9.scale_x_continuous, "y": p9.scale_y_continuous}[axis]
+    return [] if columns == 1 else [scale(breaks=breaks_extended(3))]
+
+
+def letters_of(levels: Iterable[object]) -> int:
+    """Return how many letters levels take side by side, at equal distances."""
+    lengths = [len(str(level)) + 2 for level in levels]
+    return len(lengths) * max(lengths, default=0)
+
+
+def levels_from_below(
+    results: EstimandResults, frame: pd.DataFrame, axis: str, *, sort: bool
+) -> list[Any]:
+    """Return levels as they are drawn from below: the largest mean estimate on top.
+
+    Ordered categories keep their order.
+    """
+    terms = results.estimand.terms
+    name = terms.axis_names[terms.axes.index(axis)]
+    if not sort or getattr(results.data[name].dtype, "ordered", False):
+        return frame[axis].drop_duplicates().tolist()[::-1]
+    means = frame.groupby(axis, observed=True, sort=False)["estimate"].mean()
+    return means.sort_values(kind="stable", na_position="first").index.tolist()
+
+
+def facet_of(results: EstimandResults) -> str | None:
+    """Return the column of a plot's frame that has a panel per class or group, if there is one."""
+    terms = results.estimand.terms
+    return "panel" if terms.groups else terms.facet
 
 
 def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
