@@ -90,8 +90,7 @@ QUESTIONS = {
     ),
     "What does it look like?": "summary plot",
     "How do I take numbers elsewhere?": (
-        "summary_frame tidy glance refit_frame row_frame save to_docx to_excel to_html to_latex "
-        "to_markdown to_r"
+        "summary_frame tidy glance refit_frame row_frame save to to_r"
     ),
 }
 

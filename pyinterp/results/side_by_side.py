@@ -85,7 +85,7 @@ def summary_col(
     Returns
     -------
     statsmodels Summary
-        With ``as_text``, ``as_html``, ``as_latex`` and ``as_csv``.
+        With ``to``, ``as_text``, ``as_html``, ``as_latex`` and ``as_csv``.
 
     Examples
     --------

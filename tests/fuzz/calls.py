@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 
 __all__ = ["CALLS", "Call"]
 
@@ -186,11 +185,7 @@ OWN_ALPHA = {"alpha": "own alpha"}
 TABLE = {
     "conf_int": {**ALPHA, "cols": "terms"},
     "summary": SUMMARY,
-    "to_latex": {"caption": "caption", "label": "latex label", "notes": "choice"},
-    "to_html": {"full": "flag", "notes": "choice"},
-    "to_markdown": {"notes": "choice"},
-    "to_excel": {"path": "excel file"},
-    **({"to_docx": {"path": "excel file", "notes": "choice"}} if find_spec("docx") else {}),
+    "to": {"target": "table file", "notes": "choice", "caption": "caption", "label": "latex label"},
     "summary_frame": ALPHA,
     "tidy": OWN_ALPHA,
     "to_r": OWN_ALPHA,
@@ -251,8 +246,7 @@ BASE = {
     "f_test": {"hypotheses": "'x = z'"},
     "rope_test": {"rope": "0.1"},
     "sample_size": {"effect": "0.1"},
-    "to_excel": {"path": "new_file() + '.xlsx'"},
-    "to_docx": {"path": "new_file() + '.docx'"},
+    "to": {"target": "'latex'"},
 }
 WEIGHTS = {
     "weights": "weights",

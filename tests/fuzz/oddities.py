@@ -900,9 +900,9 @@ KINDS = {
         ("-1", "1.5", "'3'", "float('nan')", "[3]", "True", "{}", "1j", "16", "10**9"),
         ("None", "np.int64(2)", "0", "15", "2.0"),
     ),
-    "excel file": Kind(
-        ("3", "[]", "float('nan')", "'a.csv'", "True", "{}", "object()", "None"),
-        ("new_file() + '.xlsx'", "new_file() + '.XLSX'"),
+    "table file": Kind(
+        ("3", "[]", "float('nan')", "'a.doc'", "True", "{}", "object()", "None"),
+        ("new_file() + '.xlsx'", "'markdown'"),
     ),
     "page file": Kind(
         ("3", "[]", "float('nan')", "True", "{}", "object()", "None", "'/no such/folder/a.html'"),

@@ -82,7 +82,6 @@ def test_methods(cls: type[Any], who: str) -> None:
         "compare_targets",
         *DISTRIBUTIONAL,
         "save",
-        "to_docx",
         "check_state",
         "read_models",
         "state_on_file",

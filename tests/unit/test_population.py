@@ -412,7 +412,7 @@ def test_p_relevant_is_a_column_beside_other_importances() -> None:
     order = res.importance(["pfi", "population", "cvim"], ["x", "c"]).summary(notes="none")
     text = str(order)
     assert text.index(" PFI ") < text.index(" share ≥ P") < text.index(" CVIM ")
-    assert "std err & [0.05 & P relevant" in res.importance("population", "x").to_latex()
+    assert "std err & [0.05 & P relevant" in res.importance("population", "x").to("latex")
 
 
 def test_rows_of_other_columns_are_marked_and_said_to_be_of_one_feature() -> None:

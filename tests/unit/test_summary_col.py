@@ -95,7 +95,7 @@ def test_terms_of_one_name_share_a_line_with_ours(fitted: Any, models: dict[str,
 
 def test_exports_and_names_have_both(fitted: Any, models: dict[str, Any]) -> None:
     table = pi.summary_col([fitted.pfi(), models["OLS"]], model_names=["forest", "lm"], stars=True)
-    for text in (str(table), table.as_latex(), table.as_markdown(), table.as_csv()):
+    for text in (str(table), table.as_latex(), table.to("markdown"), table.as_csv()):
         assert "forest" in text
         assert "lm" in text
     alone = pi.summary_col([models["OLS"], models["arrays"]])
