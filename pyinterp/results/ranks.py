@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,6 @@ from pyinterp.inference import Variance
 from pyinterp.inference.posterior import rank_probabilities
 from pyinterp.parameters import takes
 from pyinterp.results.footnotes import NotesOption
-from pyinterp.results.look import Look, in_look
 from pyinterp.results.summary import TableOptions, Tabular, summarize_frame
 from pyinterp.results.table import Table
 
@@ -143,13 +142,8 @@ class Ranks(Tabular):
             notes=[] if notes == "none" else [self.note],
         )
 
-    @takes()
-    def plot(self, **look: Unpack[Look]) -> ggplot:
+    def plot(self) -> ggplot:
         """Plot the probability of each rank for each term, as tiles.
-
-        Parameters
-        ----------
-        {look}
 
         Examples
         --------
@@ -158,7 +152,7 @@ class Ranks(Tabular):
         """
         from pyinterp.results.plots.tiles import rank_tiles  # noqa: PLC0415 - slow
 
-        return in_look(rank_tiles(self), look)
+        return rank_tiles(self)
 
 
 def ranks_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -40,9 +40,7 @@ from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.intervals import check_adjustment
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.inference.sample_size import more_rows
-from pyinterp.parameters import takes
 from pyinterp.results.header import Context, GoodnessOfFit
-from pyinterp.results.look import Look, PlotKind, in_look
 from pyinterp.results.ranks import Ranks, ranks_of
 from pyinterp.results.summary import TableOfEstimands, TableOptions
 from pyinterp.whatif import Engine
@@ -54,6 +52,7 @@ if TYPE_CHECKING:
 Hypothesis: TypeAlias = (
     str | list[str] | Mapping[str, float] | npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike]
 )
+PlotKind: TypeAlias = Literal["auto", "dots", "bars", "forest", "curves", "tiles"]
 
 LONGEST_SUM = 50  # characters of a contrast's name
 # Standard errors below this share of the estimates' size are rounding, not sampling error.
@@ -930,7 +929,6 @@ class EstimandResults(TableOfEstimands):
         """These results, as the only ones of their table."""
         return [self]
 
-    @takes()
     def plot(
         self,
         alpha: float = 0.05,
@@ -941,7 +939,6 @@ class EstimandResults(TableOfEstimands):
         color: str | None = None,
         observed: bool = False,
         curves: int = 200,
-        **look: Unpack[Look],
     ) -> ggplot:
         """Return a plotnine plot to which layers, scales and a theme can be added.
 
@@ -974,7 +971,6 @@ class EstimandResults(TableOfEstimands):
             Mark on every row's curve where the row itself is.
         curves : int
             How many curves of rows are drawn at most, evenly spread over the rows.
-        {look}
 
         Examples
         --------
@@ -1001,8 +997,7 @@ class EstimandResults(TableOfEstimands):
                 f"{list_of(self.data)}." + did_you_mean(str(color), list(self.data))
             )
         rows = {"color": color, "observed": observed, "curves": curves}
-        figure = plots.plot(self, rows, alpha=alpha, kind=kind, sort=sort, top=top)
-        return in_look(figure, look)
+        return plots.plot(self, rows, alpha=alpha, kind=kind, sort=sort, top=top)
 
     def _positions(self, cols: Sequence[int] | Sequence[str]) -> list[int]:
         """Return the positions of terms that are named, or numbered."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal, Unpack
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
-from pyinterp.parameters import takes
 from pyinterp.results.footnotes import Footnote, headings_of
-from pyinterp.results.look import Look, in_look
 from pyinterp.results.ranks import Ranks, ranks_of
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOfEstimands, TableOptions
@@ -201,15 +199,7 @@ class ImportanceResults(SeveralResults):
         rows = [part.reindex(self.terms) for part in numbers]
         return pd.concat(rows, axis=1, keys=list(self.results))
 
-    @takes()
-    def plot(
-        self,
-        alpha: float = 0.05,
-        *,
-        sort: bool = True,
-        top: int | None = None,
-        **look: Unpack[Look],
-    ) -> ggplot:
+    def plot(self, alpha: float = 0.05, *, sort: bool = True, top: int | None = None) -> ggplot:
         """Plot estimates with their intervals, one color per measure.
 
         If they are in different units, or by different losses, measures have a panel each.
@@ -222,7 +212,6 @@ class ImportanceResults(SeveralResults):
             Draw features in decreasing order of the first measure, or else as in the data.
         top : int, optional
             How many features are drawn, the first in that order; by default all.
-        {look}
 
         Examples
         --------
@@ -233,8 +222,7 @@ class ImportanceResults(SeveralResults):
 
         TableOptions(alpha, sort, top)
         panels = len({p.estimand.words.unit or p.estimand.words.details for p in self.parts}) > 1
-        figure = together(self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=panels)
-        return in_look(figure, look)
+        return together(self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=panels)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -310,8 +298,7 @@ class CurveResults(SeveralResults):
         """
         return pd.concat([part.conf_int(alpha) for part in self.parts])
 
-    @takes()
-    def plot(self, alpha: float = 0.05, **look: Unpack[Look]) -> Compose | ggplot:
+    def plot(self, alpha: float = 0.05) -> Compose | ggplot:
         """Plot all curves in a grid of panels with one vertical scale.
 
         A category with more levels than a panel has lines has a separate column, to the right.
@@ -320,7 +307,6 @@ class CurveResults(SeveralResults):
         ----------
         alpha : float
             Significance level of the intervals.
-        {look}
 
         Examples
         --------
@@ -328,7 +314,7 @@ class CurveResults(SeveralResults):
         """
         from pyinterp.results.plots.curves import panels  # noqa: PLC0415 - slow
 
-        return panels(self.parts, alpha=alpha, look=look)
+        return panels(self.parts, alpha=alpha)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -370,22 +356,20 @@ class CausalResults(SeveralResults):
         """The four results, in the order of the table."""
         return [self.effects, self.importance, self.share, self.rest]
 
-    @takes()
-    def plot(self, alpha: float = 0.05, **look: Unpack[Look]) -> ggplot:
+    def plot(self, alpha: float = 0.05) -> ggplot:
         """Plot the average effects, with the effects of every row as thin curves.
 
         Parameters
         ----------
         alpha : float
             Significance level of the intervals.
-        {look}
 
         Examples
         --------
         >>> plot = causal.plot()
         >>> plot.save("causal.png", width=5, height=3, verbose=False)
         """
-        return self.effects.plot(alpha, **look)
+        return self.effects.plot(alpha)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -466,15 +450,10 @@ class UncertaintyResults(SeveralResults):
         frame.insert(1, "decision", self.decisions.reindex(frame.index))
         return frame
 
-    @takes()
-    def plot(self, **look: Unpack[Look]) -> ggplot:
+    def plot(self) -> ggplot:
         """Plot entropy-PFI against likelihood-PFI with their intervals, colored by decision.
 
         Intervals have the level on which the decisions rest.
-
-        Parameters
-        ----------
-        {look}
 
         Examples
         --------
@@ -483,7 +462,7 @@ class UncertaintyResults(SeveralResults):
         """
         from pyinterp.results.plots.scatter import likelihood_and_entropy  # noqa: PLC0415 - slow
 
-        return in_look(likelihood_and_entropy(self, alpha=self.alpha), look)
+        return likelihood_and_entropy(self, alpha=self.alpha)
 
     def _explanation(self) -> tuple[list[Fact], list[Footnote], dict[str, str]]:
         """Return the features of every decision, and the meaning of decisions."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -22,10 +22,8 @@ from pyinterp.learner.learner import Learner, LearnerResults
 from pyinterp.losses.rowwise import LossLike
 from pyinterp.models.predictor import learner_name
 from pyinterp.parallel.progress import ProgressOption
-from pyinterp.parameters import takes
 from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws
-from pyinterp.results.look import Look, in_look
 from pyinterp.results.results import EstimandResults
 from pyinterp.simulation.processes.process import Process, check_process, formula_and_estimator
 from pyinterp.simulation.truth import Truth, dgp_pd, dgp_pfi
@@ -137,8 +135,7 @@ class Decomposition(Savable):
             mse_mcse=of_mse,
         )
 
-    @takes()
-    def plot(self, feature: str | None = None, **look: Unpack[Look]) -> ggplot:
+    def plot(self, feature: str | None = None) -> ggplot:
         """Return a plotnine plot of the refits, their mean and the truth.
 
         PD: one curve per refit (at most 50), as in Figure 2 of Molnar et al. (2021). PFI: one row
@@ -148,15 +145,16 @@ class Decomposition(Savable):
         ----------
         feature : str, optional
             Of PD, the feature to show; needed if several were decomposed.
-        {look}
 
         Examples
         --------
         >>> plot = decomposition.plot("x1")
         >>> plot.save("decomposition.png", width=5, height=3, verbose=False)
         """
+        from pyinterp.results.plots.style import finished  # noqa: PLC0415 - slow
+
         if self.estimand == "pfi":
-            return in_look(self._plot_importances(), look)
+            return finished(self._plot_importances())
         features = self.layout["feature"].unique().tolist()
         if feature is None and len(features) == 1:
             (feature,) = features
@@ -165,7 +163,7 @@ class Decomposition(Savable):
                 f"`feature` must name one of the features decomposed, {list_of(features)}; got "
                 f"{quote(feature)}."
             )
-        return in_look(self._plot_curves(feature), look)
+        return finished(self._plot_curves(feature))
 
     def _layers(self, terms: pd.Series[Any]) -> dict[str, pd.DataFrame]:
         """Return the estimates of refits, their means and the truths of some terms, by `term`."""

@@ -12,12 +12,11 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from plotnine import ggplot, labs, theme_minimal
+from plotnine import ggplot, theme_minimal
 from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression, Ridge
 
 import pyinterp as pi
 from pyinterp.results.plots.scatter import overlap
-from pyinterp.results.plots.style import in_style
 from pyinterp.simulation import ImportanceStudyResults
 from pyinterp.simulation.studies.coverage import CoverageResults
 
@@ -376,39 +375,13 @@ def parts_of(plot: Any) -> list[ggplot]:
     )
 
 
-def test_every_plot_has_the_styles_and_a_caption_that_can_be_left_out(fitted, other) -> None:
-    grounds = {"light": "white", "dark": "#1B1B1B", "gray": "#EBEBEB"}
+def test_every_plot_has_a_white_ground_and_one_caption_of_short_lines(fitted, other) -> None:
     for name, draw in every_plot(other, fitted).items():
-        for style, ground in grounds.items():
-            parts = parts_of(draw(style=style))
-            fills = {part.theme.getp(("panel_background", "facecolor")) for part in parts}
-            assert fills == {ground}, name
-        assert parts_of(draw())[0].theme.getp(("panel_background", "facecolor")) == "white", name
-        captions = [part.labels.get("caption", "") for part in parts_of(draw())]
-        assert len(list(filter(None, captions))) == 1, name
-        assert not any(part.labels.get("caption", "") for part in parts_of(draw(caption=False)))
-        with pytest.raises(pi.errors.OptionError, match="`style` must be"):
-            draw(style="white")
-        with pytest.raises(pi.errors.OptionError, match="`caption` must be True or False"):
-            draw(caption="no")
-
-
-@pytest.mark.parametrize("sentences", [1, 2, 3, 7])
-@pytest.mark.parametrize("words", [1, 5, 30])
-def test_captions_have_two_lines_that_break_between_sentences(sentences, words) -> None:
-    texts = [f"{'word ' * words}{k}." for k in range(sentences)]
-    plot = in_style(ggplot() + labs(caption=" ".join(texts)), "light", caption=True)
-    lines = plot.labels.caption.split("\n")
-    size = plot.theme.getp(("plot_caption", "size"))
-    assert 6 <= size <= 8
-    assert len(lines) <= 2
-    assert all(line.endswith((".", "…")) for line in lines)
-    whole = " ".join(lines)
-    if "…" in whole:  # no room in the smallest letters
-        assert size == 6
-        assert words * sentences >= 30
-    else:
-        assert whole == " ".join(texts)
+        parts = parts_of(draw())
+        fills = {part.theme.getp(("panel_background", "facecolor")) for part in parts}
+        assert fills == {"white"}, name
+        (caption,) = filter(None, (part.labels.get("caption", "") for part in parts))
+        assert max(map(len, caption.split("\n"))) < 16 * parts[0].theme.getp("figure_size")[0]
 
 
 def test_the_caption_of_many_results_has_their_refits_once(fitted, other) -> None:
@@ -417,16 +390,6 @@ def test_the_caption_of_many_results_has_their_refits_once(fitted, other) -> Non
     assert words.startswith(
         "3 results, of 5 refits (bootstrap). 95% intervals (corrected or naive). 3 of 12 terms have"
     )
-
-
-def test_a_dark_ground_turns_dark_marks(fitted) -> None:
-    light, dark = fitted.pd("a").plot(), fitted.pd("a").plot(style="dark")
-    colors = [
-        {layer.geom.aes_params.get("color") for layer in plot.layers} for plot in (light, dark)
-    ]
-    assert {"black", "#0072B2"} <= colors[0]
-    assert not {"black", "#0072B2"} & colors[1]
-    layers(dark)
 
 
 def test_classes_are_facets_and_layers_can_be_added() -> None:

@@ -542,11 +542,7 @@ def _rows_curves() -> list[Call]:
                 "curves": "count",
             },
         ),
-        Call(
-            name="plot of values",
-            callee="pf.plot",
-            kinds={"kind": "choice", "top": "count", "style": "choice", "caption": "flag"},
-        ),
+        Call(name="plot of values", callee="pf.plot", kinds={"kind": "choice", "top": "count"}),
     ]
 
 
@@ -585,8 +581,6 @@ def _several() -> list[Call]:
                 "alpha": "alpha",
                 "sort": "flag",
                 "top": "count",
-                "style": "choice",
-                "caption": "flag",
             },
             base={"results": "[pf, tree.pfi()]"},
             positional=1,

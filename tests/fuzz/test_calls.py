@@ -100,8 +100,7 @@ def test_arguments(name: str) -> None:
     assert set(call.kinds.values()) <= set(DATA_KINDS)
 
 
-LOOK = {"style", "caption"}  # in pi.plot
-PLOT, OF_ROWS = {"kind", "top", *LOOK}, {"sort", "color", "observed", "curves"}
+PLOT, OF_ROWS = {"kind", "top"}, {"sort", "color", "observed", "curves"}
 # Arguments that another call of the same callable has.
 SOME_ARGUMENTS = {
     "from_formula, PD": {
@@ -123,10 +122,7 @@ SOME_ARGUMENTS = {
     **dict.fromkeys(("pf.plot", "pdx.plot", "pfg.plot", "pdxg.plot"), PLOT | OF_ROWS),
     "ice.plot": PLOT,
     "plot of values": OF_ROWS | {"alpha"},
-    "imp.plot": {"sort", "top", *LOOK},
-    "cau.plot": LOOK,
-    "Decomposition.plot": LOOK,
-    **{f"{who}.plot_positivity": LOOK for who in ("res", "fm", "clf", "three")},
+    "imp.plot": {"sort", "top"},
     **dict.fromkeys(("res.plot", "fm.plot"), PLOT | OF_ROWS),
 }
 

@@ -26,7 +26,7 @@ NUMBERS: dict[str, Callable[[Any], Any]] = {
     "summary_frame": lambda r: r.summary_frame(0.1),
     "t_test": lambda r: r.t_test("bmi = bp").summary_frame(),
     "plot": lambda r: r.plot(0.1, kind="forest", top=2).data,
-    "plot, unsorted": lambda r: r.plot(sort=False, style="dark").data,
+    "plot, unsorted": lambda r: r.plot(sort=False).data,
 }
 
 

@@ -13,7 +13,6 @@ import plotnine as p9
 from plotnine.composition import Compose, plot_spacer
 
 from pyinterp.data.columns import is_category
-from pyinterp.results.look import Look
 from pyinterp.results.plots import style
 from pyinterp.results.results import EstimandResults
 
@@ -204,7 +203,8 @@ def overlay(
     figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate", color="result"))
     figure += style.line_at_null(first)
     figure += _marks(first.data, name, frame, axis, "result", names)
-    return figure + axes + p9.labs(color="", caption=style.caption(several, alpha, names))
+    caption = style.caption(several, alpha, names)
+    return style.finished(figure + axes + p9.labs(color="", caption=caption))
 
 
 def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
@@ -234,7 +234,7 @@ def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
     )
 
 
-def panels(several: Sequence[EstimandResults], *, alpha: float, look: Look) -> Compose | p9.ggplot:
+def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.ggplot:
     """Draw a panel per variable, about as many in a row as there are rows.
 
     A category of many levels has a separate column, to the right.
@@ -265,11 +265,10 @@ def panels(several: Sequence[EstimandResults], *, alpha: float, look: Look) -> C
     size = p9.theme(
         figure_size=(wide, max(HEIGHT * down + 0.4, tallest)), axis_title=p9.element_text(size=9)
     )
-    figures = [style.in_style(figure, **look, width=wide) for figure in figures]
+    figures = [style.finished(figure, wide) for figure in figures]
     if len(figures) == 1:
         return figures[0] + size
-    blank = plot_spacer(style.LOOKS["dark" if look.get("style") == "dark" else "light"][0])
-    cells = [*figures[: len(few)], *[blank] * (across * down - len(few))]
+    cells = [*figures[: len(few)], *[plot_spacer("white")] * (across * down - len(few))]
     columns = [reduce(truediv, cells[k::across]) for k in range(across)]
     grid: Any = reduce(or_, [*columns, *figures[len(few) :]])
     return cast("Compose", grid & size)

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotnine as p9
 from mizani.breaks import breaks_extended
 
-from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.columns import is_category
-from pyinterp.results.look import Style
 from pyinterp.results.results import EstimandResults
 
 BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: color-blind readers can distinguish them
 COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-# Ground, texts, grid and frame of a style.
-LOOKS = {
-    "light": ("white", "black", "#E8E8E8", "#B0B0B0"),
-    "dark": ("#1B1B1B", "#E4E4E4", "#333333", "#5A5A5A"),
-}
-# On a dark ground: colors that are dark on a light one.
-ON_DARK = {BLUE: "#56B4E9", "black": "#EEEEEE", "white": "#222222"}
-THIN = 0.5  # points of the grid and the frame
-CAPTION, SMALLEST = 8.0, 6.0  # points of a caption, and of one whose lines are long
-LETTER = 0.55  # width of a letter of a sentence, in heights of the text
+THIN, EDGE = 0.5, "#B0B0B0"  # points of the grid and the frame
+SMALL = 15.5  # letters of an inch of a caption
 WIDTH, HEIGHT, HIGHEST = 6.4, 4.8, 25.0  # of a figure, in inches; plotnine saves no higher one
 MARGINS, STRIP = 1.2, 0.4  # inches above and below all panels, and of the strip of each
 LINE, GAP = 0.15, 0.06  # inches of a line of a name at the vertical axis, and between two names
@@ -137,68 +126,25 @@ def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def in_style(
-    figure: p9.ggplot, style: Style = "light", caption: bool = True, width: float | None = None
-) -> p9.ggplot:
-    """Return a figure in a style, its caption in two lines at most, or without it.
-
-    Parameters
-    ----------
-    figure : plotnine.ggplot
-    style : {"light", "dark", "gray"}
-    caption : bool
-    width : float, optional
-        Inches of a line of the caption; by default of the figure.
-    """
-    check_choice("style", style, get_args(Style))
-    check_flag("caption", caption)
-    words = getattr(figure.labels, "caption", None)
-    if words and not caption:
-        figure += p9.labs(caption="")
-    elif words:
+def finished(figure: p9.ggplot, width: float | None = None) -> p9.ggplot:
+    """Return a figure on a white ground, its caption in lines of so many inches, or its width."""
+    if words := getattr(figure.labels, "caption", None):
         wide = width or figure.theme.getp("figure_size")[0]
-        text, points = _in_two_lines(words, 0.95 * wide)
-        look = p9.element_text(size=points, ha="left")
-        figure += p9.labs(caption=text)
-        figure += p9.theme(plot_caption=look, plot_caption_position="plot")
-    if style == "gray":
-        return figure
-    if style == "dark":
-        for layer in figure.layers:
-            look = layer.geom.aes_params
-            look |= {k: ON_DARK.get(look[k], look[k]) for k in ("color", "fill") if k in look}
-    ground, ink, grid, frame = LOOKS[style]
-    plain = p9.element_rect(fill=ground, color="none")
+        figure += p9.labs(caption=in_lines(words, int(wide * SMALL)))
+    plain = p9.element_rect(fill="white", color="none")
     return figure + p9.theme(
-        text=p9.element_text(color=ink),
-        axis_text=p9.element_text(color=ink),
-        axis_ticks_major=p9.element_line(color=frame, size=THIN),
-        strip_text=p9.element_text(color=ink),
+        plot_caption=p9.element_text(size=8, ha="left"),
+        plot_caption_position="plot",
+        axis_ticks_major=p9.element_line(color=EDGE, size=THIN),
         strip_background=plain,
         plot_background=plain,
         panel_background=plain,
-        panel_border=p9.element_rect(fill="none", color=frame, size=THIN),
-        panel_grid_major=p9.element_line(color=grid, size=THIN),
+        panel_border=p9.element_rect(fill="none", color=EDGE, size=THIN),
+        panel_grid_major=p9.element_line(color="#E8E8E8", size=THIN),
         panel_grid_minor=p9.element_blank(),
         legend_background=plain,
         legend_key=plain,
     )
-
-
-def _in_two_lines(words: str, inches: float) -> tuple[str, float]:
-    """Return sentences in one line, or two as equal as they can be, and their size in points.
-
-    Long lines are in smaller letters, and end with dots where even these have no room.
-    """
-    sentences = re.split(r"(?<=[.]) ", words)
-    pairs = [(sentences[:k], sentences[k:]) for k in range(len(sentences), 0, -1)]
-    lines = [[" ".join(some) for some in pair if some] for pair in pairs]
-    room = inches * 72 / LETTER  # characters of one point
-    best = min(lines, key=lambda some: max(map(len, some)))
-    best = lines[0] if CAPTION * len(words) <= room else best
-    points = float(np.clip(room / max(map(len, best)), SMALLEST, CAPTION))
-    most = int(room / points + 1e-9)
-    return "\n".join(textwrap.shorten(line, most, placeholder=" …") for line in best), points
 
 
 def frame_of(results: EstimandResults, alpha: float) -> pd.DataFrame:

@@ -120,7 +120,7 @@ def rank_tiles(ranks: Ranks) -> p9.ggplot:
         + p9.scale_y_discrete(limits=terms[::-1])
         + p9.labs(x=f"rank (1: {ranks.order})", y="", fill="probability", caption=ranks.note)
     )
-    if len(levels) > MOST_TEXTS:
-        return figure
-    numbers = p9.geom_text(p9.aes(label="text", color="color"), size=8)
-    return figure + numbers + p9.scale_color_identity()
+    if len(levels) <= MOST_TEXTS:
+        figure += p9.geom_text(p9.aes(label="text", color="color"), size=8)
+        figure += p9.scale_color_identity()
+    return style.finished(figure)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -25,10 +25,8 @@ from pyinterp.checks import (
 from pyinterp.errors import DataError, OptionError, list_of, quote
 from pyinterp.inference import COV_TYPES, CovType
 from pyinterp.learner.learner import Learner, LearnerResults
-from pyinterp.parameters import takes
 from pyinterp.representation import about
 from pyinterp.resampling import FreshDraws, Resampling
-from pyinterp.results.look import Look, in_look
 from pyinterp.results.results import EstimandResults
 from pyinterp.simulation.processes.process import Process
 from pyinterp.simulation.studies.study import Record, Row, Study, Term, Unit, Worker, pool_records
@@ -95,16 +93,11 @@ class CoverageResults(Savable):
     rows: pd.DataFrame
     truths: pd.DataFrame
 
-    @takes()
-    def plot(self, **look: Unpack[Look]) -> ggplot:
+    def plot(self) -> ggplot:
         """Plot width against coverage (Molnar et al., Figures 3 and 4).
 
         Every row of the study is a point. Lines connect the points of one process, learner and n.
         ``dataclasses.replace(results, rows=results.rows.query("n == 100")).plot()`` plots a part.
-
-        Parameters
-        ----------
-        {look}
 
         Examples
         --------
@@ -112,6 +105,8 @@ class CoverageResults(Savable):
         >>> plot.save("coverage.png", width=5, height=3, verbose=False)
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
+
+        from pyinterp.results.plots.style import finished  # noqa: PLC0415
 
         sizes = "n = " + self.rows["n"].astype(str)
         points = self._with_limits().assign(
@@ -128,7 +123,7 @@ class CoverageResults(Savable):
             + p9.facet_grid("estimand ~ size")
             + p9.labs(x=f"{WIDTH} / {FULL_WIDTH}", y="Coverage", color="", shape="", caption=BARS)
         )
-        return in_look(figure, look)
+        return finished(figure)
 
     def __repr__(self) -> str:
         return about(self, f"{len(self.rows)} rows", f"{len(self.truths)} true values")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,8 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, check_count, check_list
 from pyinterp.errors import OptionError, quote
 from pyinterp.learner.learner import Learner
-from pyinterp.parameters import takes
 from pyinterp.representation import about
 from pyinterp.resampling.refits import fit_alone
-from pyinterp.results.look import Look, in_look
 from pyinterp.simulation.processes.process import Process
 from pyinterp.simulation.studies.study import Record, Row, Study, Term, Unit, Worker, pool_records
 from pyinterp.simulation.truth import Truth, dgp_pfi
@@ -144,15 +142,10 @@ class ImportanceStudyResults(Savable):
         table.columns = pd.MultiIndex.from_tuples(HEADER.values())
         return table
 
-    @takes()
-    def plot(self, **look: Unpack[Look]) -> ggplot:
+    def plot(self) -> ggplot:
         """Plot delta and the estimated importance against n (Khan et al. 2025, Figures 4 to 9).
 
         The dashed line is the true importance; bars are 95% Monte Carlo intervals.
-
-        Parameters
-        ----------
-        {look}
 
         Examples
         --------
@@ -160,6 +153,8 @@ class ImportanceStudyResults(Savable):
         >>> plot.save("importance.png", width=5, height=3, verbose=False)
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
+
+        from pyinterp.results.plots.style import finished  # noqa: PLC0415
 
         named = self.frame["process"] + "\n" + self.frame["measure"].str.upper()
         panel = named + " of " + self.frame["feature"] + ", " + self.frame["learner"]
@@ -184,7 +179,7 @@ class ImportanceStudyResults(Savable):
                 caption="Dashed: the true importance. Bars: 95% Monte Carlo intervals.",
             )
         )
-        return in_look(figure, look)
+        return finished(figure)
 
     def __repr__(self) -> str:
         return about(self, f"{len(self.frame)} rows")
