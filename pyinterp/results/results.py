@@ -21,7 +21,6 @@ from pyinterp.checks import (
     check_flag,
     check_number,
     is_hashable,
-    is_list,
 )
 from pyinterp.data.formula.coding import linear_hypotheses
 from pyinterp.errors import FileError, InferenceError, OptionError, did_you_mean, list_of, quote
@@ -292,9 +291,7 @@ class EstimandResults(TableOfEstimands):
         """Names of the terms."""
         return list(self.estimand.terms.names)
 
-    def conf_int(
-        self, alpha: float = 0.05, cols: Sequence[int] | Sequence[str] | None = None
-    ) -> pd.DataFrame:
+    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return 1 - alpha intervals; missing where `bse` is 0.
 
         Parameters
@@ -303,8 +300,6 @@ class EstimandResults(TableOfEstimands):
             Significance level; 0.05 gives 95% intervals. Intervals are one-sided if `alternative`
             of the result is not "two-sided". They cover all terms at once if the result is
             `simultaneous`, or adjusted by Bonferroni or Sidak.
-        cols : sequence of int or str, optional
-            Positions or names of the terms to return; by default all.
 
         Returns
         -------
@@ -320,9 +315,7 @@ class EstimandResults(TableOfEstimands):
         bmi   1741.0  3995.0
         bp     441.0  1246.0
         """
-        check_alpha(alpha)
-        limits = pd.DataFrame(self.inference.interval(alpha), index=self._index)
-        return limits if cols is None else limits.iloc[self._positions(cols)]
+        return pd.DataFrame(self.inference.interval(alpha), index=self._index)
 
     def sample_size(
         self,
@@ -421,21 +414,18 @@ class EstimandResults(TableOfEstimands):
             np.ceil(self.nobs * factors), index=self._index, columns=["n", "n_low", "n_high"]
         )
 
-    def ranks(self, *, largest_first: bool = True, draws: int = 100_000, seed: int = 0) -> Ranks:
+    def ranks(self, *, largest_first: bool = True) -> Ranks:
         """Rank the terms, with the probability of each rank for each.
 
         The truth is taken as jointly t around the estimates, with their covariance and `df_resid`
         degrees of freedom (normal if these are infinite): a probability says how certain the order
-        is, given the errors of the estimates.
+        is, given the errors of the estimates. Of two terms it is exact; of more it is the share of
+        100,000 draws, the same each time.
 
         Parameters
         ----------
         largest_first : bool
             Whether the largest value has rank 1, or the smallest.
-        draws : int
-            For more than two terms, how many draws, at most ten million; two are exact.
-        seed : int
-            Of the draws.
 
         Returns
         -------
@@ -472,7 +462,7 @@ class EstimandResults(TableOfEstimands):
         certain = self.bse.to_numpy() == 0
         cov = np.where(certain | certain[:, None], 0.0, self.variance.cov)
         values, variance = self.params, replace(self.variance, cov=cov)
-        return ranks_of(values, variance, largest_first, draws, seed, self.estimand.description)
+        return ranks_of(values, variance, largest_first, self.estimand.description)
 
     def cov_params(self, r_matrix: Hypothesis | None = None) -> pd.DataFrame:
         """Return the sampling covariance of the estimates, or of contrasts of them.
@@ -998,22 +988,6 @@ class EstimandResults(TableOfEstimands):
             )
         rows = {"color": color, "observed": observed, "curves": curves}
         return plots.plot(self, rows, alpha=alpha, kind=kind, sort=sort, top=top)
-
-    def _positions(self, cols: Sequence[int] | Sequence[str]) -> list[int]:
-        """Return the positions of terms that are named, or numbered."""
-        if not is_list(cols):
-            raise OptionError(
-                f"`cols` must be a list of names or positions of terms, not {quote(cols)}."
-            )
-        names = self.exog_names
-        places: dict[Any, int] = {k: k % len(names) for k in range(-len(names), len(names))}
-        places |= {name: k for k, name in enumerate(names)}
-        cols = list(cols)
-        for col in cols:
-            if not is_hashable(col) or isinstance(col, float) or col not in places:
-                hint = did_you_mean(col, names)
-                raise OptionError(f"`cols` must name terms, but {quote(col)} is none.{hint}")
-        return [places[col] for col in cols]
 
     @cached_property
     def _index(self) -> pd.Index:

@@ -16,7 +16,7 @@ import pandas as pd
 from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, check_text
 from pyinterp.errors import OptionError, short
 from pyinterp.hints import Hints
-from pyinterp.inference.digits import cell, number_format, p_text, row_formats
+from pyinterp.inference.digits import Column, block, limits, number_format, row_formats
 from pyinterp.parameters import takes
 from pyinterp.results import footnotes
 from pyinterp.results.footnotes import Footnote, NotesOption
@@ -298,12 +298,9 @@ def summarize_frame(
     notes : sequence of str
         Footnotes.
     """
-    columns = {
-        name: frame[name].apply(cell, args=(fmt,)) if fmt else frame[name].map(str)
-        for name, fmt in formats.items()
-    }
-    block = pd.DataFrame(columns).set_axis(list(map(str, frame.index)))
-    return Table([block], notes, title=title, facts=facts)
+    columns = [(name, name, fmt) for name, fmt in formats.items()]
+    cells = block(frame, columns, list(map(str, frame.index)))
+    return Table([cells], notes, title=title, facts=facts)
 
 
 def largest_first(frame: pd.DataFrame, results: EstimandResults | None = None) -> pd.DataFrame:
@@ -355,22 +352,17 @@ def _block(
     # A square has no sign: the limit of a one-sided interval is one of the two-sided ones.
     two_sided = results.alternative == "two-sided" or variance.varies_as_square
     tail = options.alpha / 2 if two_sided else options.alpha
-    columns = [(heading, "estimate", number)]
+    columns: list[Column] = [(heading, "estimate", number)]
     if "corrected" in frame:
         columns.append(("corrected", "corrected", number))
-    columns.append(("std err", "std_error", number))
-    if results.alternative != "less":
-        columns.append((f"[{tail:.3g}", "conf_low", number))
-    if results.alternative != "greater":
-        columns.append((f"{1 - tail:.3g}]", "conf_high", number))
+    columns += [("std err", "std_error", number), *limits(tail, results.alternative, number)]
     if results.null is not None and frame["statistic"].notna().any():
-        columns.append(("t" if results.use_t else "z", "statistic", ["%.3f"] * len(frame)))
-    cells = {name: list(map(cell, frame[column], formats)) for name, column, formats in columns}
+        columns.append(("t" if results.use_t else "z", "statistic", "%.3f"))
     if results.null is not None:
         adjusted = results.simultaneous or results.p_adjust is not None
         p = "adj. P" if adjusted else variance.p_heading(results.alternative)
-        cells[p] = list(map(p_text, frame["p_value"]))
-    return pd.DataFrame(cells).set_axis(_stubs(frame.index, {heading}, notes))
+        columns.append((p, "p_value", "p"))
+    return block(frame, columns, _stubs(frame.index, {heading}, notes))
 
 
 def _stubs(terms: pd.Index, headings: set[str], notes: Sequence[Footnote]) -> list[str]:
@@ -392,20 +384,21 @@ def _columns(
     options: TableOptions,
 ) -> pd.DataFrame:
     """Return columns of estimands as text, a row per term of results, or per term of their own."""
-    columns = {}
+    numbers: dict[str, pd.Series[float]] = {}
+    formats: dict[str, str | list[str]] = {}
     for one in several:
         if not {*one.exog_names} <= {*results.exog_names}:
             terms = one.params.index
         words, frame = one.estimand.words, one.summary_frame(options.alpha).reindex(terms)
-        numbers = options.numbers(frame) if words.unit else ["%.3f"] * len(frame)
         for name, heading, _ in words.as_columns:
-            p = name == "p_value"
+            p, column = name == "p_value", heading or words.label
             if not p and one is not results and words.label == results.estimand.words.label:
                 continue  # the same limit stands above
-            texts = map(p_text, frame[name]) if p else map(cell, frame[name], numbers)
-            columns[heading or words.label] = list(texts)
+            numbers[column] = frame[name]
+            formats[column] = "p" if p else options.numbers(frame) if words.unit else "%.3f"
     labels = {one.estimand.words.label for one in several}
-    return pd.DataFrame(columns).set_axis(_stubs(terms, labels, notes))
+    columns = [(column, column, formats[column]) for column in numbers]
+    return block(pd.DataFrame(numbers), columns, _stubs(terms, labels, notes))
 
 
 def facts_of(results: EstimandResults, estimand: str) -> list[Fact]:

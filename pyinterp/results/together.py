@@ -163,22 +163,22 @@ class ImportanceResults(SeveralResults):
 
         Missing where a measure has no value for a feature.
         """
-        return self._side_by_side([part.params for part in self.parts])
+        return self._side_by_side("params")
 
     @property
     def bse(self) -> pd.DataFrame:
         """Standard errors, laid out like `params`."""
-        return self._side_by_side([part.bse for part in self.parts])
+        return self._side_by_side("bse")
 
     @property
     def tvalues(self) -> pd.DataFrame:
         """Test statistics, laid out like `params`."""
-        return self._side_by_side([part.tvalues for part in self.parts])
+        return self._side_by_side("tvalues")
 
     @property
     def pvalues(self) -> pd.DataFrame:
         """P-values, laid out like `params`."""
-        return self._side_by_side([part.pvalues for part in self.parts])
+        return self._side_by_side("pvalues")
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return 1 - alpha intervals: per measure, a name in `params`, columns 0 and 1.
@@ -192,12 +192,15 @@ class ImportanceResults(SeveralResults):
               1    3159.0
         Name: bmi, dtype: float64
         """
-        return self._side_by_side([part.conf_int(alpha) for part in self.parts])
+        return self._side_by_side("conf_int", alpha)
 
-    def _side_by_side(self, numbers: list[pd.Series[float]] | list[pd.DataFrame]) -> pd.DataFrame:
+    def _side_by_side(self, name: str, *arguments: float) -> pd.DataFrame:
         """Return columns under the measures' names, one row per term of any measure."""
-        rows = [part.reindex(self.terms) for part in numbers]
-        return pd.concat(rows, axis=1, keys=list(self.results))
+        numbers = (getattr(part, name) for part in self.parts)
+        frames = [each(*arguments) if arguments else each for each in numbers]
+        rows = [frame.reindex(self.terms) for frame in frames]
+        joined: pd.DataFrame = pd.concat(rows, axis=1, keys=list(self.results))
+        return joined
 
     def plot(self, alpha: float = 0.05, *, sort: bool = True, top: int | None = None) -> ggplot:
         """Plot estimates with their intervals, one color per measure.
@@ -424,12 +427,6 @@ class UncertaintyResults(SeveralResults):
         return decisions.mask(undecided, NO_DECISION).rename("decision")
 
     @property
-    def sentences(self) -> pd.Series[str]:
-        """A sentence per feature."""
-        sentences = [f"{name}: {d}; {SENTENCES[d]}" for name, d in self.decisions.items()]
-        return pd.Series(sentences, index=self.decisions.index, name="sentence")
-
-    @property
     def parts(self) -> list[EstimandResults]:
         """The three results, in the order of the table."""
         return [self.likelihood, self.entropy, self.redundancy]
@@ -574,9 +571,7 @@ class ComparisonResults(EstimandResults):
         better, quantity = base.estimand.parameter.better, base.estimand.description
         return cls(**parts, learners=learners, places=places, better=better, quantity=quantity)
 
-    def ranks(
-        self, *, largest_first: bool | None = None, draws: int = 100_000, seed: int = 0
-    ) -> Ranks:
+    def ranks(self, *, largest_first: bool | None = None) -> Ranks:
         """Rank the learners, with the probability of each rank for each: rank 1 is the best.
 
         Of several terms, such as the importances of two learners, differences are ranked as the
@@ -586,10 +581,6 @@ class ComparisonResults(EstimandResults):
         ----------
         largest_first : bool, optional
             Whether the largest value has rank 1, or the smallest; by default the better.
-        draws : int
-            For more than two learners, how many draws; two are exact.
-        seed : int
-            Of the draws.
 
         Returns
         -------
@@ -611,8 +602,7 @@ class ComparisonResults(EstimandResults):
         mean    0.0  1.0
         """
         if len(self.places) != len(self.estimand.terms.names):
-            first = True if largest_first is None else largest_first
-            return super().ranks(largest_first=first, draws=draws, seed=seed)
+            return super().ranks(largest_first=largest_first is None or largest_first)
         if largest_first is None and not self.better:
             raise OptionError(
                 f"It is not known whether a larger or a smaller {self.quantity} is better: say "
@@ -629,4 +619,4 @@ class ComparisonResults(EstimandResults):
                 weights[other, k] = -1.0
         values = pd.Series(weights @ self.params, index=pd.Index(self.learners, name="term"))
         variance = replace(self.variance, cov=weights @ self.variance.cov @ weights.T)
-        return ranks_of(values, variance, largest, draws, seed, self.quantity)
+        return ranks_of(values, variance, largest, self.quantity)

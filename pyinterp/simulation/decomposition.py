@@ -151,10 +151,10 @@ class Decomposition(Savable):
         >>> plot = decomposition.plot("x1")
         >>> plot.save("decomposition.png", width=5, height=3, verbose=False)
         """
-        from pyinterp.results.plots.style import finished  # noqa: PLC0415 - slow
+        from pyinterp.results.plots.style import finish  # noqa: PLC0415 - slow
 
         if self.estimand == "pfi":
-            return finished(self._plot_importances())
+            return finish(self._plot_importances())
         features = self.layout["feature"].unique().tolist()
         if feature is None and len(features) == 1:
             (feature,) = features
@@ -163,7 +163,7 @@ class Decomposition(Savable):
                 f"`feature` must name one of the features decomposed, {list_of(features)}; got "
                 f"{quote(feature)}."
             )
-        return finished(self._plot_curves(feature))
+        return finish(self._plot_curves(feature))
 
     def _layers(self, terms: pd.Series[Any]) -> dict[str, pd.DataFrame]:
         """Return the estimates of refits, their means and the truths of some terms, by `term`."""

@@ -183,7 +183,7 @@ ASKED = {
 ALPHA = {"alpha": "alpha"}
 OWN_ALPHA = {"alpha": "own alpha"}
 TABLE = {
-    "conf_int": {**ALPHA, "cols": "terms"},
+    "conf_int": ALPHA,
     "summary": SUMMARY,
     "to": {"target": "table file", "notes": "choice", "caption": "caption", "label": "latex label"},
     "summary_frame": ALPHA,
@@ -196,7 +196,7 @@ TABLE = {
     "flat_test": {},
     "differences": {"reference": "group", "relation": "choice"},
     "equality_test": {},
-    "ranks": {"largest_first": "flag", "draws": "draws", "seed": "natural"},
+    "ranks": {"largest_first": "flag"},
     "rope_test": {"rope": "positive"},
     "sample_size": {
         "effect": "positive",

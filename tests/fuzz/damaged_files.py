@@ -73,7 +73,7 @@ def whole_files() -> list[bytes]:
     pfi = fit.pfi()
     every = [
         pfi, fit.importance(["mvim", "cvim"]), fit.pd("bmi"), fit.pd("bmi").flat_test(),
-        pfi.t_test("bmi = bp"), pfi.ranks(draws=1000, seed=1), pi.compare(pfi, pfi),
+        pfi.t_test("bmi = bp"), pfi.ranks(), pi.compare(pfi, pfi),
         pfi.wald_test("bmi = bp"), fit.pd(["bmi", "sex"], together=False),
         fit.pfi(by="sex"), fit,
     ]  # fmt: skip

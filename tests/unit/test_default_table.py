@@ -20,7 +20,7 @@ NUMBERS: dict[str, Callable[[Any], Any]] = {
     "tvalues": lambda r: r.tvalues,
     "pvalues": lambda r: r.pvalues,
     "conf_int": lambda r: r.conf_int(),
-    "conf_int, 90%": lambda r: r.conf_int(0.1, cols=["bp"]),
+    "conf_int, 90%": lambda r: r.conf_int(0.1).loc[["bp"]],
     "tidy": lambda r: r.tidy(),
     "tidy, 90%": lambda r: r.tidy(alpha=0.1),
     "summary_frame": lambda r: r.summary_frame(0.1),

@@ -26,7 +26,7 @@ import plotnine as p9
 from pyinterp.data.columns import is_category
 from pyinterp.results.plots.curves import MOST_CURVES, curve, curve_per_level
 from pyinterp.results.plots.points import points
-from pyinterp.results.plots.style import caption, count_of, finished, frame_of
+from pyinterp.results.plots.style import caption, count_of, finish, frame_of
 from pyinterp.results.plots.tiles import surface, volume
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import largest_first
@@ -76,4 +76,4 @@ def plot(
         figure = curve_per_level(results, frame)
     else:
         figure = (surface if axes == 2 else volume)(results, frame, sort=sort)
-    return finished(figure + p9.labs(caption=words))
+    return finish(figure + p9.labs(caption=words))

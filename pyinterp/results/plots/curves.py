@@ -204,7 +204,7 @@ def overlay(
     figure += style.line_at_null(first)
     figure += _marks(first.data, name, frame, axis, "result", names)
     caption = style.caption(several, alpha, names)
-    return style.finished(figure + axes + p9.labs(color="", caption=caption))
+    return style.finish(figure + axes + p9.labs(color="", caption=caption))
 
 
 def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
@@ -265,7 +265,7 @@ def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.
     size = p9.theme(
         figure_size=(wide, max(HEIGHT * down + 0.4, tallest)), axis_title=p9.element_text(size=9)
     )
-    figures = [style.finished(figure, wide) for figure in figures]
+    figures = [style.finish(figure, wide) for figure in figures]
     if len(figures) == 1:
         return figures[0] + size
     cells = [*figures[: len(few)], *[plot_spacer("white")] * (across * down - len(few))]

@@ -156,7 +156,7 @@ def together(
             caption=style.caption(several, alpha, names) + style.count_of(ordered, every),
         )
     )
-    return style.finished(figure)
+    return style.finish(figure)
 
 
 def _axis(several: Sequence[EstimandResults]) -> str:

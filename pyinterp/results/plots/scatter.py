@@ -14,7 +14,7 @@ from pyinterp.results.plots.style import (
     COLORS,
     GRAY,
     caption,
-    finished,
+    finish,
     layout,
     rows_with_interval,
 )
@@ -43,7 +43,7 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, words: str) -> 
         line = p9.geom_abline(slope=1, intercept=0, color=GRAY, linetype="dashed")
         points = p9.geom_point(color=BLUE, alpha=0.4, size=1)
         figure = p9.ggplot(frame, p9.aes(x="predicted", y="observed"))
-        return finished(figure + line + points + labels)
+        return finish(figure + line + points + labels)
     levels = observed.astype(str).value_counts()
     if len(levels) > MOST_LEVELS:
         frequent = levels.index[:MOST_LEVELS]
@@ -55,7 +55,7 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, words: str) -> 
         id_vars="observed", var_name="level", value_name="probability"
     )
     long["level"] = "P(" + long["level"].astype(str) + ")"
-    return finished(
+    return finish(
         p9.ggplot(long, p9.aes(x="observed", y="probability"))
         + p9.geom_boxplot(color=BLUE, fill="white")
         + layout(long, "level")
@@ -78,7 +78,7 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> p9.g
     below = overlap(frame, *spans)
     upright = {"x": "likelihood", "xend": "likelihood", "y": "conf_low", "yend": "conf_high"}
     sideways = {"x": "conf_low", "xend": "conf_high", "y": "entropy", "yend": "entropy"}
-    return finished(
+    return finish(
         p9.ggplot(frame, p9.aes(x="likelihood", y="entropy", color="decision"))
         + p9.geom_hline(yintercept=0, color=GRAY, linetype="dashed")
         + p9.geom_vline(xintercept=0, color=GRAY, linetype="dashed")

@@ -126,7 +126,7 @@ def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def finished(figure: p9.ggplot, width: float | None = None) -> p9.ggplot:
+def finish(figure: p9.ggplot, width: float | None = None) -> p9.ggplot:
     """Return a figure on a white ground, its caption in lines of so many inches, or its width."""
     if words := getattr(figure.labels, "caption", None):
         wide = width or figure.theme.getp("figure_size")[0]

@@ -123,4 +123,4 @@ def rank_tiles(ranks: Ranks) -> p9.ggplot:
     if len(levels) <= MOST_TEXTS:
         figure += p9.geom_text(p9.aes(label="text", color="color"), size=8)
         figure += p9.scale_color_identity()
-    return style.finished(figure)
+    return style.finish(figure)

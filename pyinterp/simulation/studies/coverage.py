@@ -106,7 +106,7 @@ class CoverageResults(Savable):
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
-        from pyinterp.results.plots.style import finished  # noqa: PLC0415
+        from pyinterp.results.plots.style import finish  # noqa: PLC0415
 
         sizes = "n = " + self.rows["n"].astype(str)
         points = self._with_limits().assign(
@@ -123,7 +123,7 @@ class CoverageResults(Savable):
             + p9.facet_grid("estimand ~ size")
             + p9.labs(x=f"{WIDTH} / {FULL_WIDTH}", y="Coverage", color="", shape="", caption=BARS)
         )
-        return finished(figure)
+        return finish(figure)
 
     def __repr__(self) -> str:
         return about(self, f"{len(self.rows)} rows", f"{len(self.truths)} true values")

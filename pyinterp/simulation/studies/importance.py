@@ -154,7 +154,7 @@ class ImportanceStudyResults(Savable):
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
 
-        from pyinterp.results.plots.style import finished  # noqa: PLC0415
+        from pyinterp.results.plots.style import finish  # noqa: PLC0415
 
         named = self.frame["process"] + "\n" + self.frame["measure"].str.upper()
         panel = named + " of " + self.frame["feature"] + ", " + self.frame["learner"]
@@ -179,7 +179,7 @@ class ImportanceStudyResults(Savable):
                 caption="Dashed: the true importance. Bars: 95% Monte Carlo intervals.",
             )
         )
-        return finished(figure)
+        return finish(figure)
 
     def __repr__(self) -> str:
         return about(self, f"{len(self.frame)} rows")
