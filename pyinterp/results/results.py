@@ -227,12 +227,15 @@ class EstimandResults(TableOfEstimands):
             return self.estimand.words.zero_variance
         return "every row contributes the same" if self.variance.rows_only else NO_COEFFICIENT
 
+    def _state(self) -> dict[str, Any]:
+        """Return the attributes by name."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
     def state_on_file(self) -> dict[str, Any]:
         """Return what files keep: footnotes on the estimates as texts, not as a function."""
         words = self.estimand.words
         words = replace(words, always=tuple(words.on(self.warning_column)), remarks=None)
-        state = {part.name: getattr(self, part.name) for part in fields(self)}
-        return {**state, "estimand": replace(self.estimand, words=words)}
+        return {**self._state(), "estimand": replace(self.estimand, words=words)}
 
     def check_state(self) -> None:
         """Raise `FileError` unless all parts are of the same terms, refits and rows."""

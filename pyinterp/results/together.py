@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -506,9 +506,7 @@ class PopulationResults(EstimandResults):
     @classmethod
     def of(cls, results: EstimandResults) -> PopulationResults:
         """Return coefficients as results of the population."""
-        return cls(
-            **{field.name: getattr(results, field.name) for field in fields(EstimandResults)}
-        )
+        return cls(**results._state())
 
     @property
     def importance(self) -> EstimandResults:
@@ -567,9 +565,10 @@ class ComparisonResults(EstimandResults):
         base: EstimandResults,
     ) -> ComparisonResults:
         """Return differences as results of a comparison."""
-        parts = {field.name: getattr(results, field.name) for field in fields(EstimandResults)}
         better, quantity = base.estimand.parameter.better, base.estimand.description
-        return cls(**parts, learners=learners, places=places, better=better, quantity=quantity)
+        return cls(
+            **results._state(), learners=learners, places=places, better=better, quantity=quantity
+        )
 
     def ranks(self, *, largest_first: bool | None = None) -> Ranks:
         """Rank the learners, with the probability of each rank for each: rank 1 is the best.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import plotnine as p9
 
@@ -21,8 +19,6 @@ from pyinterp.results.plots.style import (
 from pyinterp.results.together import SENTENCES, UncertaintyResults
 
 MOST_LEVELS = 12  # a panel each, with a box per level
-# Of a name, as shares of the axes.
-WIDE, HIGH = 0.2, 0.06
 
 
 def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, words: str) -> p9.ggplot:
@@ -72,10 +68,7 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> p9.g
     frame = estimates.reset_index(names="term").astype({"term": str})
     across = rows_with_interval(likelihood).join(estimates)
     along = rows_with_interval(entropy).join(estimates)
-    ends = [one[["conf_low", "conf_high"]].to_numpy() for one in (across, along)]
-    names = ("likelihood", "entropy")
-    spans = [np.ptp(np.r_[0.0, frame[x], end.ravel()]) for x, end in zip(names, ends, strict=True)]
-    below = overlap(frame, *spans)
+    below = frame["likelihood"].rank(method="first") % 2 == 0  # so that names of neighbors part
     upright = {"x": "likelihood", "xend": "likelihood", "y": "conf_low", "yend": "conf_high"}
     sideways = {"x": "conf_low", "xend": "conf_high", "y": "entropy", "yend": "entropy"}
     return finish(
@@ -100,14 +93,3 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> p9.g
 def _names(frame: pd.DataFrame, va: str) -> p9.geom_text:
     """Return the names of features, to the right of their points."""
     return p9.geom_text(p9.aes(label="term"), frame, ha="left", va=va, size=8, show_legend=False)
-
-
-def overlap(frame: pd.DataFrame, width: float, height: float) -> npt.NDArray[np.bool_]:
-    """Return which points have another one so close above them that names would overlap.
-
-    Axes have this width and height.
-    """
-    place = frame[["likelihood", "entropy"]].to_numpy(dtype=np.float64)
-    across = np.abs(place[:, None, 0] - place[None, :, 0]) < WIDE * width
-    up = place[None, :, 1] - place[:, None, 1]
-    return np.asarray((across & (up > 0) & (up < HIGH * height)).any(axis=1))

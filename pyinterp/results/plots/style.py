@@ -224,18 +224,15 @@ def caption(
 ) -> str:
     """Return sentences on the basis of estimates and intervals: once if it is the same.
 
-    Of two bases each has the names of its results; of more, only the refits are listed.
+    Each of several bases has the names of its results.
     """
-    refits = [_refits(results) for results in several]
     bases: dict[str, dict[str, None]] = {}
-    for results, over, name in zip(several, refits, names, strict=True):
-        bases.setdefault(f"{results.context.learner}, {over}.", {})[name] = None
-    who = {text: ", ".join(some) for text, some in bases.items()}
+    for results, name in zip(several, names, strict=True):
+        bases.setdefault(f"{results.context.learner}, {_refits(results)}.", {})[name] = None
     texts = list(bases)
-    if len(bases) == 2:
+    if len(bases) > 1:
+        who = {text: ", ".join(some) for text, some in bases.items()}
         texts = [t if t.startswith(f"{w},") else f"{w}: {t}" for t, w in who.items()]
-    elif len(bases) > 2:
-        texts = [f"{len(several)} results, of {' or '.join(dict.fromkeys(refits))}."]
     if intervals:
         texts += _bands(several, alpha)
     return " ".join([*texts, *_lacking(several, intervals=intervals)])
