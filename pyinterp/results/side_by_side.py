@@ -198,7 +198,7 @@ def plot(
     >>> plot.save("learners.png", width=5, height=3, verbose=False)
     """
     from pyinterp.results.plots.curves import overlay  # noqa: PLC0415 - slow
-    from pyinterp.results.plots.points import together  # noqa: PLC0415 - slow
+    from pyinterp.results.plots.points import points  # noqa: PLC0415 - slow
 
     every, model_names = _with_names(results, model_names)
     _check_same_axes(every)
@@ -211,7 +211,7 @@ def plot(
     measures = [r.estimand.description for r in every]
     names = learner_names([r.context.learner for r in every], model_names, measures)
     panels = len(set(measures)) > 1
-    return together(every, names, alpha=alpha, sort=sort, top=top, panels=panels)
+    return points(every, names, alpha=alpha, sort=sort, top=top, panels=panels)
 
 
 def _column_of(results: object) -> _Column:

@@ -221,11 +221,11 @@ class ImportanceResults(SeveralResults):
         >>> plot = importance.plot()
         >>> plot.save("importance.png", width=5, height=3, verbose=False)
         """
-        from pyinterp.results.plots.points import together  # noqa: PLC0415 - slow
+        from pyinterp.results.plots.points import points  # noqa: PLC0415 - slow
 
         TableOptions(alpha, sort, top)
         panels = len({p.estimand.words.unit or p.estimand.words.details for p in self.parts}) > 1
-        return together(self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=panels)
+        return points(self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=panels)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

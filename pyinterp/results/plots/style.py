@@ -17,7 +17,7 @@ from pyinterp.results.results import EstimandResults
 BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: color-blind readers can distinguish them
 COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 THIN, EDGE = 0.5, "#B0B0B0"  # points of the grid and the frame
-SMALL = 15.5  # letters of an inch of a caption
+SMALL = 17.0  # letters of an inch of a caption
 WIDTH, HEIGHT, HIGHEST = 6.4, 4.8, 25.0  # of a figure, in inches; plotnine saves no higher one
 MARGINS, STRIP = 1.2, 0.4  # inches above and below all panels, and of the strip of each
 LINE, GAP = 0.15, 0.06  # inches of a line of a name at the vertical axis, and between two names
@@ -76,7 +76,7 @@ def layout(
     if facet is not None:
         strips: Any = p9.as_labeller(lambda text: in_lines(text, max(LETTERS // columns, 8)))
         layers.append(p9.facet_wrap(facet, labeller=strips, ncol=columns, **options))
-        layers.append(p9.theme(panel_spacing_x=0.03))  # labels of neighboring axes would meet
+        layers.append(p9.theme(panel_spacing_x=0.04))  # labels of neighboring axes would meet
     return layers
 
 
