@@ -41,8 +41,8 @@ def curve(
     Levels that have more `letters` side by side than the figure are drawn one below the other,
     sorted unless the category is ordered.
     """
-    axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
-    frame, axes = _axes(results, frame, style.label(results), sort=sort, letters=letters)
+    (axis,), (name,) = results.estimand.terms.axes, results.estimand.terms.axis_names
+    frame, axes = _axes(results, frame, axis, style.label(results), sort=sort, letters=letters)
     figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate"))
     if results.estimand.curves:
         rows = _row_curves(results, frame, axis, color, curves)
@@ -80,29 +80,34 @@ def step_of(grid: pd.Series[Any], values: pd.Series[Any]) -> float:
 
 
 def _axes(
-    results: EstimandResults, frame: pd.DataFrame, y: str, *, sort: bool, letters: int
+    results: EstimandResults,
+    frame: pd.DataFrame,
+    axis: str,
+    y: str,
+    *,
+    sort: bool = True,
+    letters: int = style.LETTERS,
+    high: float = style.HEIGHT,
 ) -> tuple[pd.DataFrame, list[Any]]:
     """Return the frame with levels in the order in which they are drawn, and axes with panels.
 
     `y` is the label of the axis of estimates.
     """
-    (axis,), (name,) = results.estimand.terms.axes, results.estimand.terms.axis_names
-    facet = style.facet_of(results)
-    columns = style.columns_of(frame, facet)
-    layers: list[Any] = [
-        p9.labs(x=style.in_lines(name, style.TITLE), y=style.in_lines(y, style.TITLE))
-    ]
+    name, facet = style.name_of(results, axis), style.facet_of(results)
+    columns, texts = style.columns_of(frame, facet), {}
+    title = style.in_lines(y, style.TITLE)
+    layers: list[Any] = [p9.labs(x=style.in_lines(name, style.TITLE), y=title)]
     if not is_category(frame[axis]):
-        breaks = _breaks(frame[axis], results.data[name], columns)
-        return frame, [*layers, *style.layout(frame, facet), *breaks]
-    levels, texts = frame[axis].drop_duplicates().tolist(), {}
-    if style.letters_of(levels) > letters // columns:
-        levels = style.levels_from_below(results, frame, axis, sort=sort)
-        texts = {level: style.in_lines(level) for level in levels}
-        layers += [p9.coord_flip(), p9.scale_x_discrete(labels=texts)]
-        layers += style.few_breaks("y", columns)
-    layers += style.layout(frame, facet, texts.values())
-    return frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)}), layers
+        layers += _breaks(frame[axis], results.data[name], columns)
+    else:
+        levels = frame[axis].drop_duplicates().tolist()
+        if style.letters_of(levels) > letters // columns:
+            levels = style.levels_from_below(results, frame, axis, sort=sort)
+            texts = {level: style.in_lines(level) for level in levels}
+            layers += [p9.coord_flip(), p9.scale_x_discrete(labels=texts)]
+            layers += style.few_breaks("y", columns)
+        frame = frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)})
+    return frame, [*layers, *style.layout(frame, facet, texts.values(), high=high)]
 
 
 def _breaks(grid: pd.Series[Any], values: pd.Series[Any], columns: int) -> list[Any]:
@@ -116,15 +121,26 @@ def _breaks(grid: pd.Series[Any], values: pd.Series[Any], columns: int) -> list[
     return style.few_breaks("x", columns)
 
 
-def _marks(
-    data: pd.DataFrame, name: str, frame: pd.DataFrame, axis: str, by: str, names: Sequence[str]
-) -> list[Any]:
-    """Return points with bars, or curves with bands and a mark per row, in a color per name."""
-    limits, step = style.rows_with_interval(frame), step_of(frame[axis], data[name])
-    if step:
-        return style.colored_points(limits, step, names)
-    curves = style.colored_curves(limits, axis, by, names)
-    return [*curves, style.marks_of_rows(data, name, frame[axis])]
+def _in_colors(
+    results: EstimandResults,
+    frame: pd.DataFrame,
+    axis: str,
+    by: str,
+    y: str,
+    *,
+    sort: bool = True,
+    high: float = style.HEIGHT,
+) -> p9.ggplot:
+    """Draw curves with bands, a mark per row, or points with bars, in a color per level of `by`."""
+    frame, axes = _axes(results, frame, axis, y, sort=sort, high=high)
+    figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate", color=by))
+    figure += style.line_at_null(results)
+    limits, names = style.rows_with_interval(frame), frame[by].cat.categories.tolist()
+    name = style.name_of(results, axis)
+    if step := step_of(frame[axis], results.data[name]):
+        return figure + style.colored_points(limits, step, names) + axes
+    figure += style.colored_curves(limits, axis, by, names)
+    return figure + style.marks_of_rows(results.data, name, frame[axis]) + axes
 
 
 def _lines(rows: pd.DataFrame, axis: str, color: str | None) -> list[Any]:
@@ -189,7 +205,7 @@ def overlay(
 ) -> p9.ggplot:
     """Draw curves of the same variable, each with its band; levels have points side by side."""
     first = several[0]
-    (axis,), (name,) = first.estimand.terms.axes, first.estimand.terms.axis_names
+    (axis,) = first.estimand.terms.axes
     frames = [
         style.frame_of(one, alpha)
         .rename(columns={one.estimand.terms.axes[0]: axis})
@@ -199,39 +215,21 @@ def overlay(
     frame = pd.concat(frames, ignore_index=True).dropna(subset=["estimate"])
     frame["result"] = pd.Categorical(frame["result"], categories=list(names))
     what = " / ".join(dict.fromkeys(style.label(results) for results in several))
-    frame, axes = _axes(first, frame, what, sort=sort, letters=style.LETTERS)
-    figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate", color="result"))
-    figure += style.line_at_null(first)
-    figure += _marks(first.data, name, frame, axis, "result", names)
-    caption = style.caption(several, alpha, names)
-    return style.finish(figure + axes + p9.labs(color="", caption=caption))
+    figure = _in_colors(first, frame, axis, "result", what, sort=sort)
+    return style.finish(figure + p9.labs(color="", caption=style.caption(several, alpha, names)))
 
 
 def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
     """Draw a curve over the number for every level of the category, bands for a few levels."""
-    terms = results.estimand.terms
-    names = dict(zip(terms.axes, terms.axis_names, strict=True))
-    x, level = sorted(terms.axes, key=lambda axis: is_category(frame[str(axis)]))
+    x, level = sorted(results.estimand.terms.axes, key=lambda axis: is_category(frame[str(axis)]))
     levels = [str(value) for value in pd.factorize(frame[level])[1]]
     frame = frame.assign(level=pd.Categorical(frame[level].map(str), categories=levels))
-    title, facet = style.in_lines(names[level], LEGEND), style.facet_of(results)
-    figure = p9.ggplot(frame, p9.aes(x=x, y="estimate", color="level"))
-    figure += style.line_at_null(results)
-    high = style.HEIGHT
-    if len(levels) > len(style.COLORS):  # a legend of one column, and a figure as high
-        figure += p9.guides(color=p9.guide_legend(ncol=1))
-        high = style.MARGINS + KEY * (len(levels) + 2 + title.count("\n"))
-    return (
-        figure
-        + _marks(results.data, names[x], frame, x, "level", levels)
-        + _breaks(frame[x], results.data[names[x]], style.columns_of(frame, facet))
-        + style.layout(frame, facet, high=high)
-        + p9.labs(
-            x=style.in_lines(names[x], style.TITLE),
-            y=style.in_lines(style.label(results), style.TITLE),
-            color=title,
-        )
-    )
+    title = style.in_lines(style.name_of(results, level), LEGEND)
+    many = len(levels) > len(style.COLORS)  # a legend of one column, and a figure as high
+    high = style.MARGINS + KEY * (len(levels) + 2 + title.count("\n")) if many else style.HEIGHT
+    figure = _in_colors(results, frame, x, "level", style.label(results), high=high)
+    figure += p9.labs(color=title)
+    return figure + p9.guides(color=p9.guide_legend(ncol=1)) if many else figure
 
 
 def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.ggplot:

@@ -102,12 +102,16 @@ def levels_from_below(
 
     Ordered categories keep their order.
     """
-    terms = results.estimand.terms
-    name = terms.axis_names[terms.axes.index(axis)]
-    if not sort or getattr(results.data[name].dtype, "ordered", False):
+    if not sort or getattr(results.data[name_of(results, axis)].dtype, "ordered", False):
         return frame[axis].drop_duplicates().tolist()[::-1]
     means = frame.groupby(axis, observed=True, sort=False)["estimate"].mean()
     return means.sort_values(kind="stable", na_position="first").index.tolist()
+
+
+def name_of(results: EstimandResults, axis: str) -> str:
+    """Return the variable of an axis."""
+    terms = results.estimand.terms
+    return terms.axis_names[terms.axes.index(axis)]
 
 
 def facet_of(results: EstimandResults) -> str | None:

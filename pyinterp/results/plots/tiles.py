@@ -37,7 +37,6 @@ def surface(
         Column that has a panel per value; by default that of classes and groups.
     """
     terms = results.estimand.terms
-    names = dict(zip(terms.axes, terms.axis_names, strict=True))
     facet = facet or style.facet_of(results)
     columns = style.columns_of(frame, facet)
     room = style.LETTERS // columns
@@ -61,7 +60,7 @@ def surface(
         if axis in texts:
             options = {"breaks": list(range(len(texts[axis]))), "labels": texts[axis]}
         figure += scale(**options, expand=(0, 0))
-    labels = {"x": names[x], "y": names[y]}
+    labels = {"x": style.name_of(results, x), "y": style.name_of(results, y)}
     return (
         figure
         + style.layout(frame, facet, texts.get(y, []))
