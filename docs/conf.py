@@ -88,8 +88,7 @@ QUESTIONS = {
     "Do estimates differ?": ("t_test wald_test f_test flat_test equality_test differences"),
     "What does it look like?": "summary plot",
     "How do I take numbers elsewhere?": (
-        "summary_frame tidy glance refit_frame row_frame save to_docx to_excel to_html to_latex "
-        "to_markdown to_r"
+        "summary_frame tidy glance refit_frame row_frame save to to_r"
     ),
 }
 

@@ -100,10 +100,6 @@ simultaneous : bool
     Whether intervals cover all terms at once with probability 1 - alpha (sup-t), as a band
     covers a whole curve. The p-values then belong to these intervals. It excludes
     `p_adjust`.
-style : {"light", "dark", "gray"}
-    A white or a dark ground with a thin grid, or plotnine's default theme, which is gray.
-caption : bool
-    Whether one or two lines below the plot say on what it rests.
 progress : bool or "log"
     Show a progress bar, or write lines to a log, as `Learner.fit` does.
 """
@@ -143,8 +139,6 @@ DEFAULTS: Mapping[str, Any] = {
     "p_adjust": None,
     "simultaneous": False,
     "progress": False,
-    "style": "light",
-    "caption": True,
 }
 
 # What scikit-learn and R's packages call our options.
@@ -165,7 +159,6 @@ ELSEWHERE = {
 
 # Names in braces that stand for several parameters.
 GROUPS = {
-    "look": ("style", "caption"),
     "table": ("title", "notes", "decimals"),
     "inference": ("cov_type", "alternative", "p_adjust", "simultaneous", "progress"),
 }

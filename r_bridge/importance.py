@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import pandas as pd
 from pyinterp.data.frames import as_frame, check_aligned, index_of
 from pyinterp.errors import DataError, OptionError, did_you_mean
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.r_style.arguments import Curve, CurveKeywords
+from pyinterp.r_style.arguments import Curve
 from pyinterp.r_style.r_functions import VI_FIRM, VI_PERMUTE, VINT
 from r_bridge.conversion import RCode, frame_from_r, from_r
 from r_bridge.errors import RMissingError
@@ -42,7 +42,7 @@ def vi_firm(
     center: bool = False,
     approx: bool = False,
     classes: Sequence[Any] | None = None,
-    **curve: Unpack[CurveKeywords],
+    **curve: Any,  # of `Curve`
 ) -> pd.DataFrame:
     """Importance by the flatness of PD, by R's ``vip::vi_firm``, of a model of Python.
 
@@ -155,7 +155,7 @@ def vint(
     pred_fun: RCode | None = None,
     approx: bool = False,
     classes: Sequence[Any] | None = None,
-    **curve: Unpack[CurveKeywords],
+    **curve: Any,  # of `Curve`
 ) -> pd.DataFrame:
     """Interaction strengths by R's ``vip::vint``, of a model of Python; vip had it before 0.4.
 

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, Unpack
+from typing import Any, TypeAlias
 
 import pandas as pd
 
 from pyinterp._typing import FloatArray
 from pyinterp.data.features import names_of
 from pyinterp.errors import DataError, OptionError, did_you_mean
-from pyinterp.r_style.arguments import (
-    Curve,
-    CurveKeywords,
-    PredGrid,
-    check_scale,
-    class_of,
-    frame_of_grid,
-)
+from pyinterp.r_style.arguments import Curve, PredGrid, check_scale, class_of, frame_of_grid
 from pyinterp.r_style.r_functions import PARTIAL
 from r_bridge.conversion import RCode, frame_from_r
 from r_bridge.model_for_r import OF_PDP, ModelForR, Rows, hand_over
@@ -41,7 +34,7 @@ def partial(
     center: bool = False,
     approx: bool = False,
     classes: Sequence[Any] | None = None,
-    **curve: Unpack[CurveKeywords],
+    **curve: Any,  # of `Curve`
 ) -> pd.DataFrame:
     """Partial dependence and ICE by R's ``pdp::partial``, of a model of Python.
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from plotnine import theme
+from plotnine import labs, theme
 from sklearn.ensemble import RandomForestRegressor
 
 import pyinterp as pi
@@ -13,7 +13,7 @@ if __name__ == "__main__":
     learner = pi.Learner.from_formula("quality ~ .", wine, RandomForestRegressor(500))
     res = learner.fit(seed=1, n_jobs=2)
 
-    importance = res.pfi().plot(caption=False)
-    effect = res.pd("alcohol", grid="equidistant").plot(caption=False)
+    importance = res.pfi().plot() + labs(caption="")
+    effect = res.pd("alcohol", grid="equidistant").plot() + labs(caption="")
     both = (importance | effect) + theme(figure_size=(10, 3.8))
     both.save(path, dpi=110, verbose=False)

@@ -17,7 +17,7 @@ from statsmodels.stats.contrast import ContrastResults
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError, list_of, quote
-from pyinterp.inference.digits import cell, p_text, row_formats
+from pyinterp.inference.digits import Column, block, limits, row_formats
 from pyinterp.inference.half_sample.two_sides import ContrastVariance, contrast_variance
 from pyinterp.inference.intervals import Alternative, one_tail, symbol
 from pyinterp.inference.terms import IntervalScale, TermInference
@@ -157,32 +157,24 @@ class Contrasts(ContrastResults, Savable):  # type: ignore[misc]  # statsmodels 
         frame = self.summary_frame(xname, alpha)
         tail = one_tail(alpha, self.alternative)
         ratio = self.relation.replace("odds", "marginal odds") if self.relation in SCALES else ""
-        headings = {
-            "estimate": ratio or "coef",
-            "std_error": "s.e. of log" if ratio else "std err",
-            "conf_low": f"[{tail:.3g}",
-            "conf_high": f"{1 - tail:.3g}]",
-            "statistic": symbol(self.df_denom),
-            "p_value": self._p_heading,
-        }
-        if self.alternative != "two-sided":
-            headings.pop("conf_high" if self.alternative == "greater" else "conf_low")
-        for name in ("statistic", "p_value"):
-            if frame[name].isna().all():
-                headings.pop(name)
         numbers = row_formats(self.effect, self.sd * (np.fmin(self.effect, 1) if ratio else 1))
-        frame = frame.assign(statistic=[cell(t, "%.3f") for t in frame["statistic"]])
-        frame["p_value"] = list(map(p_text, frame["p_value"]))
-        cells = [
-            [value if isinstance(value, str) else cell(value, fmt) for value in row]
-            for fmt, row in zip(numbers, frame[list(headings)].to_numpy(object), strict=True)
+        columns: list[Column] = [
+            (ratio or "coef", "estimate", numbers),
+            ("s.e. of log" if ratio else "std err", "std_error", numbers),
+            *limits(tail, self.alternative, numbers),
+            (symbol(self.df_denom), "statistic", "%.3f"),
+            (self._p_heading, "p_value", "p"),
         ]
+        columns = [
+            c for c in columns if c[1] not in ("statistic", "p_value") or frame[c[1]].notna().any()
+        ]
+        cells = block(frame, columns, list(map(str, frame.index)))
         table = Summary()
         table.tables.append(
             SimpleTable(
-                cells,
-                headers=list(headings.values()),
-                stubs=list(frame.index),
+                cells.to_numpy().tolist(),
+                headers=list(cells),
+                stubs=list(cells.index),
                 title="Test for Constraints" if title is None else title,
                 txt_fmt={**fmt_params, "data_fmts": ["%s"]},
             )

@@ -1,10 +1,17 @@
-"""How tables print numbers: how many digits, and p-values."""
+"""How tables print numbers: how many digits, p-values, and blocks of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
 import numpy as np
+import pandas as pd
 
 from pyinterp._typing import FloatArray
+
+# Heading, column of a frame, and its format or those of its rows: "p" of p-values, "" of words.
+Column: TypeAlias = tuple[str, str, str | Sequence[str]]
 
 ROUNDING = 1e-8  # of a value: an error below it is one of rounding
 SMALLEST = 0.0005  # p-value that is printed as a number
@@ -55,6 +62,26 @@ def p_text(p: float) -> str:
 def p_in_words(p: float) -> str:
     """Return a p-value as sentences say it, such as ``P = 0.020``."""
     return f"P {p_text(p)}" if p < SMALLEST else f"P = {p_text(p)}"
+
+
+def block(frame: pd.DataFrame, columns: Iterable[Column], names: Sequence[str]) -> pd.DataFrame:
+    """Return columns of a frame as text, a row per name."""
+    texts: dict[str, list[str]] = {}
+    for heading, column, formats in columns:
+        values = frame[column]
+        if formats in ("", "p"):
+            texts[heading] = list(map(p_text if formats else str, values))
+        else:
+            each = [formats] * len(frame) if isinstance(formats, str) else formats
+            texts[heading] = list(map(cell, values, each))
+    return pd.DataFrame(texts).set_axis(list(names))
+
+
+def limits(tail: float, alternative: str, formats: str | Sequence[str]) -> list[Column]:
+    """Return the columns of the limits that intervals have, with so much below and above them."""
+    low: Column = (f"[{tail:.3g}", "conf_low", formats)
+    high: Column = (f"{1 - tail:.3g}]", "conf_high", formats)
+    return {"greater": [low], "less": [high]}.get(alternative, [low, high])
 
 
 def _exponent(value: float) -> int:

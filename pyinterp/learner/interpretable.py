@@ -24,7 +24,6 @@ from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.losses.metrics import METRICS
 from pyinterp.losses.rowwise import LOSSES, LossLike, choose
 from pyinterp.parameters import takes
-from pyinterp.results.look import Look, in_look
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.together import SQUARED, CausalResults, ImportanceResults
 from pyinterp.samplers import SamplerLike, check_names, check_sampler
@@ -242,12 +241,7 @@ class Interpretable(Effects, Importances):
 
     @takes()
     def plot_positivity(
-        self,
-        feature: str,
-        *,
-        sampler: SamplerLike = "conditional",
-        rows: Rows = None,
-        **look: Unpack[Look],
+        self, feature: str, *, sampler: SamplerLike = "conditional", rows: Rows = None
     ) -> ggplot:
         """Plot a feature against its prediction from all other variables, out of sample.
 
@@ -261,7 +255,6 @@ class Interpretable(Effects, Importances):
             One variable.
         {sampler}
         {rows}
-        {look}
 
         Examples
         --------
@@ -298,8 +291,7 @@ class Interpretable(Effects, Importances):
         words = f"Out of sample, {context.refits} refits ({context.plan})."
         # A row that several refits evaluate is shown once.
         once = values[~values.index.duplicated()].sort_index()
-        figure = agreement(once, predictions.groupby(predictions.index).mean(), words)
-        return in_look(figure, look)
+        return agreement(once, predictions.groupby(predictions.index).mean(), words)
 
     @takes(refused={"by": ONE_GROUP})
     def causal(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial as bind
 from inspect import signature
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,22 +35,6 @@ PredGrid: TypeAlias = npt.ArrayLike | Mapping[str, npt.ArrayLike] | pd.DataFrame
 
 # Binomial models of R's glm have the probability of the second level first.
 EVENT_FIRST = ("GLM", "Logit", "Probit")
-
-
-class CurveKeywords(TypedDict, total=False):
-    """Keywords of functions that make a `Curve` of them: for type checkers."""
-
-    grid_resolution: int | None
-    quantiles: bool
-    probs: Sequence[float]
-    trim_outliers: bool
-    inv_link: Any
-    which_class: int
-    prob: bool
-    chull: bool
-    cats: str | Sequence[str] | None
-    check_class: bool
-    type: Task
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from itertools import combinations
-from typing import Any, Literal, Unpack
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,6 @@ from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
 from pyinterp.r_style.arguments import (
     Curve,
-    CurveKeywords,
     PredGrid,
     check_results,
     different,
@@ -45,7 +44,7 @@ def partial(
     ice: bool = False,
     center: bool = False,
     approx: bool = False,
-    **curve: Unpack[CurveKeywords],
+    **curve: Any,  # of `Curve`
 ) -> pd.DataFrame:
     """Partial dependence as ``pdp::partial`` computes it.
 
@@ -114,7 +113,7 @@ def vi_firm(
     var_continuous: Spread = "sd",
     ice: bool = False,
     center: bool = False,
-    **curve: Unpack[CurveKeywords],
+    **curve: Any,  # of `Curve`
 ) -> pd.DataFrame:
     """Flatness of partial dependence as ``vip::vi_firm`` computes it.
 
@@ -325,7 +324,7 @@ def _importances(params: pd.Series[float]) -> pd.DataFrame:
 def vint(
     object: Interpretable,  # noqa: A002 - R's name
     feature_names: str | Sequence[str] | None = None,
-    **curve: Unpack[CurveKeywords],
+    **curve: Any,  # of `Curve`
 ) -> pd.DataFrame:
     """Interaction of all pairs of features as ``vip::vint`` (vip before 0.4) computes it.
 

@@ -14,7 +14,6 @@ Module          What is in it
 `footnotes`     Footnotes, short and full
 `side_by_side`  ``summary_col`` and ``plot``: several results, of statsmodels too
 `table`         Tables as text, HTML, LaTeX, Markdown and CSV
-`look`          Options of all plots
 `plots`         Plots
 ==============  ======================================================================
 

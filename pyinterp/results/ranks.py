@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from pyinterp.checks import check_alpha, check_count, check_flag
+from pyinterp.checks import check_alpha, check_flag
 from pyinterp.inference import Variance
 from pyinterp.inference.posterior import rank_probabilities
 from pyinterp.parameters import takes
 from pyinterp.results.footnotes import NotesOption
-from pyinterp.results.look import Look, in_look
 from pyinterp.results.summary import TableOptions, Tabular, summarize_frame
 from pyinterp.results.table import Table
 
 if TYPE_CHECKING:
     from plotnine import ggplot
+
+DRAWS = 100_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -143,13 +144,8 @@ class Ranks(Tabular):
             notes=[] if notes == "none" else [self.note],
         )
 
-    @takes()
-    def plot(self, **look: Unpack[Look]) -> ggplot:
+    def plot(self) -> ggplot:
         """Plot the probability of each rank for each term, as tiles.
-
-        Parameters
-        ----------
-        {look}
 
         Examples
         --------
@@ -158,28 +154,21 @@ class Ranks(Tabular):
         """
         from pyinterp.results.plots.tiles import rank_tiles  # noqa: PLC0415 - slow
 
-        return in_look(rank_tiles(self), look)
+        return rank_tiles(self)
 
 
 def ranks_of(
-    estimates: pd.Series[float],
-    variance: Variance,
-    largest_first: bool,
-    draws: int,
-    seed: int,
-    description: str,
+    estimates: pd.Series[float], variance: Variance, largest_first: bool, description: str
 ) -> Ranks:
     """Return the ranks of estimates with this covariance."""
     check_flag("largest_first", largest_first)
-    check_count("draws", draws, 100, 10_000_000)
-    check_count("seed", seed, 0)
     sign, df = (1.0 if largest_first else -1.0), variance.df
     values = sign * np.asarray(estimates, dtype=np.float64)
-    shares, exact = rank_probabilities(values, variance.cov, df, draws=draws, seed=seed)
+    shares, exact = rank_probabilities(values, variance.cov, df, draws=DRAWS, seed=0)
     places = pd.RangeIndex(1, len(shares) + 1, name="rank")
     order = np.argsort(shares @ places, kind="stable")
-    error = 0.0 if exact else max(1 / draws, float(np.sqrt((shares * (1 - shares)).max() / draws)))
-    how = "They are exact" if exact else f"{draws:,} draws, Monte Carlo error at most {error:.2g}"
+    error = 0.0 if exact else max(1 / DRAWS, float(np.sqrt((shares * (1 - shares)).max() / DRAWS)))
+    how = "They are exact" if exact else f"{DRAWS:,} draws, Monte Carlo error at most {error:.2g}"
     return Ranks(
         probabilities=pd.DataFrame(shares[order], index=estimates.index[order], columns=places),
         mcse=error,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,6 @@ from pyinterp.checks import (
     check_flag,
     check_number,
     is_hashable,
-    is_list,
 )
 from pyinterp.data.formula.coding import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
@@ -39,9 +38,7 @@ from pyinterp.inference.contrasts import Contrasts, Hypotheses, MeanRelation, co
 from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.inference.sample_size import more_rows
-from pyinterp.parameters import takes
 from pyinterp.results.header import Context, GoodnessOfFit
-from pyinterp.results.look import Look, PlotKind, in_look
 from pyinterp.results.ranks import Ranks, ranks_of
 from pyinterp.results.summary import TableOfEstimands, TableOptions
 from pyinterp.whatif import Engine
@@ -53,6 +50,7 @@ if TYPE_CHECKING:
 Hypothesis: TypeAlias = (
     str | list[str] | Mapping[str, float] | npt.ArrayLike | tuple[npt.ArrayLike, npt.ArrayLike]
 )
+PlotKind: TypeAlias = Literal["auto", "dots", "bars", "forest", "curves", "tiles"]
 
 LONGEST_SUM = 50  # characters of a contrast's name
 # Standard errors below this share of the estimates' size are rounding, not sampling error.
@@ -228,12 +226,15 @@ class EstimandResults(TableOfEstimands):
             return self.estimand.words.zero_variance
         return "every row contributes the same" if self.variance.rows_only else NO_COEFFICIENT
 
+    def _state(self) -> dict[str, Any]:
+        """Return the attributes by name."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
+
     def state_on_file(self) -> dict[str, Any]:
         """Return what files keep: footnotes on the estimates as texts, not as a function."""
         words = self.estimand.words
         words = replace(words, always=tuple(words.on(self.warning_column)), remarks=None)
-        state = {part.name: getattr(self, part.name) for part in fields(self)}
-        return {**state, "estimand": replace(self.estimand, words=words)}
+        return {**self._state(), "estimand": replace(self.estimand, words=words)}
 
     @property
     def df_resid(self) -> float:
@@ -270,9 +271,7 @@ class EstimandResults(TableOfEstimands):
         """Names of the terms."""
         return list(self.estimand.terms.names)
 
-    def conf_int(
-        self, alpha: float = 0.05, cols: Sequence[int] | Sequence[str] | None = None
-    ) -> pd.DataFrame:
+    def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return 1 - alpha intervals; missing where `bse` is 0.
 
         Parameters
@@ -281,8 +280,6 @@ class EstimandResults(TableOfEstimands):
             Significance level; 0.05 gives 95% intervals. Intervals are one-sided if `alternative`
             of the result is not "two-sided". They cover all terms at once if the result is
             `simultaneous`, or adjusted by Bonferroni or Sidak.
-        cols : sequence of int or str, optional
-            Positions or names of the terms to return; by default all.
 
         Returns
         -------
@@ -298,9 +295,7 @@ class EstimandResults(TableOfEstimands):
         bmi   1741.0  3995.0
         bp     441.0  1246.0
         """
-        check_alpha(alpha)
-        limits = pd.DataFrame(self.inference.interval(alpha), index=self._index)
-        return limits if cols is None else limits.iloc[self._positions(cols)]
+        return pd.DataFrame(self.inference.interval(alpha), index=self._index)
 
     def sample_size(
         self,
@@ -399,21 +394,18 @@ class EstimandResults(TableOfEstimands):
             np.ceil(self.nobs * factors), index=self._index, columns=["n", "n_low", "n_high"]
         )
 
-    def ranks(self, *, largest_first: bool = True, draws: int = 100_000, seed: int = 0) -> Ranks:
+    def ranks(self, *, largest_first: bool = True) -> Ranks:
         """Rank the terms, with the probability of each rank for each.
 
         The truth is taken as jointly t around the estimates, with their covariance and `df_resid`
         degrees of freedom (normal if these are infinite): a probability says how certain the order
-        is, given the errors of the estimates.
+        is, given the errors of the estimates. Of two terms it is exact; of more it is the share of
+        100,000 draws, the same each time.
 
         Parameters
         ----------
         largest_first : bool
             Whether the largest value has rank 1, or the smallest.
-        draws : int
-            For more than two terms, how many draws, at most ten million; two are exact.
-        seed : int
-            Of the draws.
 
         Returns
         -------
@@ -450,7 +442,7 @@ class EstimandResults(TableOfEstimands):
         certain = self.bse.to_numpy() == 0
         cov = np.where(certain | certain[:, None], 0.0, self.variance.cov)
         values, variance = self.params, replace(self.variance, cov=cov)
-        return ranks_of(values, variance, largest_first, draws, seed, self.estimand.description)
+        return ranks_of(values, variance, largest_first, self.estimand.description)
 
     def cov_params(self, r_matrix: Hypothesis | None = None) -> pd.DataFrame:
         """Return the sampling covariance of the estimates, or of contrasts of them.
@@ -907,7 +899,6 @@ class EstimandResults(TableOfEstimands):
         """These results, as the only ones of their table."""
         return [self]
 
-    @takes()
     def plot(
         self,
         alpha: float = 0.05,
@@ -918,7 +909,6 @@ class EstimandResults(TableOfEstimands):
         color: str | None = None,
         observed: bool = False,
         curves: int = 200,
-        **look: Unpack[Look],
     ) -> ggplot:
         """Return a plotnine plot to which layers, scales and a theme can be added.
 
@@ -951,7 +941,6 @@ class EstimandResults(TableOfEstimands):
             Mark on every row's curve where the row itself is.
         curves : int
             How many curves of rows are drawn at most, evenly spread over the rows.
-        {look}
 
         Examples
         --------
@@ -978,24 +967,7 @@ class EstimandResults(TableOfEstimands):
                 f"{list_of(self.data)}." + did_you_mean(str(color), list(self.data))
             )
         rows = {"color": color, "observed": observed, "curves": curves}
-        figure = plots.plot(self, rows, alpha=alpha, kind=kind, sort=sort, top=top)
-        return in_look(figure, look)
-
-    def _positions(self, cols: Sequence[int] | Sequence[str]) -> list[int]:
-        """Return the positions of terms that are named, or numbered."""
-        if not is_list(cols):
-            raise OptionError(
-                f"`cols` must be a list of names or positions of terms, not {quote(cols)}."
-            )
-        names = self.exog_names
-        places: dict[Any, int] = {k: k % len(names) for k in range(-len(names), len(names))}
-        places |= {name: k for k, name in enumerate(names)}
-        cols = list(cols)
-        for col in cols:
-            if not is_hashable(col) or isinstance(col, float) or col not in places:
-                hint = did_you_mean(col, names)
-                raise OptionError(f"`cols` must name terms, but {quote(col)} is none.{hint}")
-        return [places[col] for col in cols]
+        return plots.plot(self, rows, alpha=alpha, kind=kind, sort=sort, top=top)
 
     @cached_property
     def _index(self) -> pd.Index:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,7 @@ from statsmodels.base.wrapper import ResultsWrapper
 from pyinterp.checks import check_flag, is_list
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.inference.digits import number_format, row_formats
-from pyinterp.parameters import takes
 from pyinterp.results.footnotes import UNPROVEN, WORSE
-from pyinterp.results.look import Look, in_look
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOptions
 from pyinterp.results.table import Table
@@ -85,7 +83,7 @@ def summary_col(
     Returns
     -------
     statsmodels Summary
-        With ``as_text``, ``as_html``, ``as_latex`` and ``as_csv``.
+        With ``to``, ``as_text``, ``as_html``, ``as_latex`` and ``as_csv``.
 
     Examples
     --------
@@ -150,7 +148,6 @@ def summary_col(
     return Table(blocks, notes, title=title, numbered=False, width=0, narrowest=NARROWEST)
 
 
-@takes()
 def plot(
     results: Several,
     *,
@@ -158,7 +155,6 @@ def plot(
     alpha: float = 0.05,
     sort: bool = True,
     top: int | None = None,
-    **look: Unpack[Look],
 ) -> ggplot:
     """Plot several results in one picture, with their intervals, a color per learner.
 
@@ -177,7 +173,6 @@ def plot(
         Draw features in decreasing order of the first result, or else as in the data.
     top : int, optional
         How many features are drawn, the first in that order; by default all.
-    {look}
 
     Returns
     -------
@@ -203,7 +198,7 @@ def plot(
     >>> plot.save("learners.png", width=5, height=3, verbose=False)
     """
     from pyinterp.results.plots.curves import overlay  # noqa: PLC0415 - slow
-    from pyinterp.results.plots.points import together  # noqa: PLC0415 - slow
+    from pyinterp.results.plots.points import points  # noqa: PLC0415 - slow
 
     every, model_names = _with_names(results, model_names)
     _check_same_axes(every)
@@ -212,13 +207,11 @@ def plot(
         if top is not None:
             raise OptionError("`top` is for plots of one value per feature; these are of a grid.")
         names = learner_names([r.context.learner for r in every], model_names)
-        figure = overlay(every, names, alpha=alpha, sort=sort)
-    else:
-        measures = [r.estimand.description for r in every]
-        names = learner_names([r.context.learner for r in every], model_names, measures)
-        panels = len(set(measures)) > 1
-        figure = together(every, names, alpha=alpha, sort=sort, top=top, panels=panels)
-    return in_look(figure, look)
+        return overlay(every, names, alpha=alpha, sort=sort)
+    measures = [r.estimand.description for r in every]
+    names = learner_names([r.context.learner for r in every], model_names, measures)
+    panels = len(set(measures)) > 1
+    return points(every, names, alpha=alpha, sort=sort, top=top, panels=panels)
 
 
 def _column_of(results: object) -> _Column:

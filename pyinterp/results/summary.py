@@ -5,22 +5,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import product
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 import pandas as pd
 
 from pyinterp.checks import check_alpha, check_choice, check_count, check_flag, check_text
-from pyinterp.errors import OptionError, quote, short
+from pyinterp.errors import OptionError, short
 from pyinterp.hints import Hints
-from pyinterp.inference.digits import cell, number_format, p_text, row_formats
+from pyinterp.inference.digits import Column, block, limits, number_format, row_formats
 from pyinterp.parameters import takes
 from pyinterp.results import footnotes
 from pyinterp.results.footnotes import Footnote, NotesOption
-from pyinterp.results.table import Fact, Table
+from pyinterp.results.table import Fact, Table, need
 from pyinterp.storage import Savable, whole_file
 from pyinterp.whatif import PERMUTATIONS
 
@@ -72,65 +72,64 @@ class Tabular(Savable, Hints):
         summary: Callable[..., Table]
         summary_frame: Callable[..., pd.DataFrame]
 
-    def to_latex(
-        self, *, caption: str | None = None, label: str = "", notes: NotesOption = "short"
-    ) -> str:
-        r"""Return the summary as a LaTeX table with booktabs rules and footnotes.
-
-        Write ``\usepackage{booktabs,threeparttable}`` in the document.
+    def to(
+        self,
+        target: str | PathLike[str],
+        *,
+        notes: NotesOption = "short",
+        caption: str | None = None,
+        label: str = "",
+    ) -> str | Path:
+        r"""Return the summary as text in a format, or write it to a file.
 
         Parameters
         ----------
+        target : {"text", "html", "latex", "markdown", "csv"} or path
+            A format, or a file that ends in .txt, .html (a whole page), .tex, .md, .csv, .docx or
+            .xlsx. LaTeX needs ``\usepackage{booktabs,threeparttable}`` in the document. An Excel
+            file has `summary_frame` in full precision, and a sheet with the header and the full
+            footnotes. An existing file is replaced.
+        notes : {"short", "full", "none"}
+            Footnotes, as in ``summary``.
         caption : str, optional
-            As LaTeX reads it; by default the table's title. Empty for none.
+            Of LaTeX, as it reads it; by default the title of the table. Empty for none.
         label : str
-            For ``\ref``, such as "tab:pfi".
-        notes : {"short", "full", "none"}
-            Footnotes, as in ``summary``.
+            Of LaTeX, for ``\ref``, such as "tab:pfi".
+
+        Returns
+        -------
+        str or pathlib.Path
+            The text, or the file. A table with other options of ``summary`` has this method too.
+
+        Raises
+        ------
+        OptionError
+            If there is no such format, or no file can have this path.
+        ImportError
+            Without python-docx for .docx, which ``pip install 'pyinterp-stats[word]'`` brings, or
+            without openpyxl for .xlsx.
 
         Examples
         --------
-        >>> print(pfi.to_latex(caption="Importance").splitlines()[0])
+        >>> print(pfi.to("latex", caption="Importance").splitlines()[0])
         % \usepackage{booktabs,threeparttable}
+        >>> pfi.to("pfi.xlsx").name
+        'pfi.xlsx'
         """
-        return self.summary(notes=notes).as_latex(label, caption)
-
-    def to_markdown(self, *, notes: NotesOption = "short") -> str:
-        """Return the summary in Markdown.
-
-        Parameters
-        ----------
-        notes : {"short", "full", "none"}
-            Footnotes, as in ``summary``.
-
-        Examples
-        --------
-        >>> for line in pfi.to_markdown(notes="none").splitlines()[-2:]:
-        ...     print(line)
-        | bp | 780 | 199 | 362 | 1389 | 7.930 | 0.001 |
-        | sex | 49 | 52 | -20 | 285 | 1.826 | 0.127 |
-        """
-        return self.summary(notes=notes).as_markdown()
-
-    def to_html(self, *, full: bool = False, notes: NotesOption = "short") -> str:
-        """Return the summary in HTML, to paste into a page or as a page.
-
-        Parameters
-        ----------
-        full : bool
-            Whether as a whole page with rules and fonts, that a browser or a word processor
-            opens; otherwise as tables without style.
-        notes : {"short", "full", "none"}
-            Footnotes, as in ``summary``.
-
-        Examples
-        --------
-        >>> "</table>" in pfi.to_html()
-        True
-        """
-        check_flag("full", full)
-        table = self.summary(notes=notes)
-        return table.as_page() if full else str(table.as_html())
+        excel = isinstance(target, str | PathLike) and str(fspath(target)).endswith(".xlsx")
+        table = self.summary(notes="full" if excel else notes)
+        if not excel:
+            return table.to(target, caption=caption, label=label)
+        need("openpyxl", 'or write `to("table.csv")`')
+        about = pd.DataFrame([*table.facts, *table.legend, *(("Note", n) for n in table.notes)])
+        with whole_file(target) as temporary, pd.ExcelWriter(temporary, engine="openpyxl") as file:
+            self.tidy().to_excel(file, sheet_name="estimates", index=False)
+            about.to_excel(file, sheet_name="about", index=False, header=False)
+            for sheet in file.sheets.values():
+                for cell in (cell for row in sheet.iter_rows() for cell in row):
+                    if cell.data_type == "f":  # a name that begins with "=" is no formula
+                        cell.data_type = "s"
+        return Path(target)
 
     def tidy(self, alpha: float | None = None) -> pd.DataFrame:
         """Return `summary_frame` with the terms as a column, as R's broom does.
@@ -161,83 +160,11 @@ class Tabular(Savable, Hints):
         """
         return self.tidy(alpha).rename(columns={name: name.replace("_", ".") for name in BROOM})
 
-    def to_excel(self, path: str | PathLike[str]) -> None:
-        """Write the table, its header and its footnotes to an Excel file.
-
-        The first sheet has `summary_frame` in full precision. The second has the header and the
-        footnotes.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, whose name ends in ".xlsx". An existing one is replaced.
-
-        Raises
-        ------
-        OptionError
-            If no file can have this path.
-        ImportError
-            Without openpyxl.
-
-        Examples
-        --------
-        >>> pfi.to_excel("pfi.xlsx")
-        """
-        _check_export(path, "xlsx", "openpyxl", "`summary_frame().to_csv(path)`")
-        table = self.summary(notes="full")
-        notes = [("Note", note) for note in table.notes]
-        about = pd.DataFrame([*table.facts, *table.legend, *notes])
-        with whole_file(path) as temporary, pd.ExcelWriter(temporary, engine="openpyxl") as file:
-            self.tidy().to_excel(file, sheet_name="estimates", index=False)
-            about.to_excel(file, sheet_name="about", index=False, header=False)
-            for sheet in file.sheets.values():
-                for cell in (cell for row in sheet.iter_rows() for cell in row):
-                    if cell.data_type == "f":  # a name that begins with "=" is no formula
-                        cell.data_type = "s"
-
-    def to_docx(self, path: str | PathLike[str], *, notes: NotesOption = "short") -> None:
-        """Write the table, with its intervals, header and footnotes, to a Word file.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, whose name ends in ".docx". An existing one is replaced.
-        notes : {"short", "full", "none"}
-            Footnotes, as in ``summary``.
-
-        Raises
-        ------
-        OptionError
-            If no file can have this path.
-        ImportError
-            Without python-docx, which ``pip install 'pyinterp-stats[word]'`` brings.
-
-        Examples
-        --------
-        >>> pfi.to_docx("pfi.docx")  # doctest: +SKIP
-        """
-        _check_export(path, "docx", "python-docx", "`to_html(full=True)`, which Word opens")
-        with whole_file(path) as temporary:
-            self.summary(notes=notes).write_docx(temporary)
-
     def __repr__(self) -> str:
         return str(self.summary())
 
     def _repr_html_(self) -> str:
         return str(self.summary().as_html())
-
-
-def _check_export(path: object, ending: str, package: str, other: str) -> None:
-    """Raise unless a file can have this path, and the package that writes it is there."""
-    if not isinstance(path, str | PathLike) or not str(fspath(path)).endswith(f".{ending}"):
-        raise OptionError(
-            f'`path` must be the name of a file that ends in ".{ending}", not {quote(path)}.'
-        )
-    if find_spec(package.removeprefix("python-")) is None:
-        raise ImportError(
-            f"Files .{ending} need {package}. Install it with `pip install {package}`, or write "
-            f"{other}."
-        )
 
 
 class TableOfEstimands(Tabular, ABC):
@@ -277,7 +204,7 @@ class TableOfEstimands(Tabular, ABC):
         Returns
         -------
         statsmodels.iolib.summary.Summary
-            With ``as_text``, ``as_html``, ``as_latex``, ``as_markdown`` and ``as_csv``.
+            With ``to``, ``as_text``, ``as_html``, ``as_latex`` and ``as_csv``.
 
         Examples
         --------
@@ -371,12 +298,9 @@ def summarize_frame(
     notes : sequence of str
         Footnotes.
     """
-    columns = {
-        name: frame[name].apply(cell, args=(fmt,)) if fmt else frame[name].map(str)
-        for name, fmt in formats.items()
-    }
-    block = pd.DataFrame(columns).set_axis(list(map(str, frame.index)))
-    return Table([block], notes, title=title, facts=facts)
+    columns = [(name, name, fmt) for name, fmt in formats.items()]
+    cells = block(frame, columns, list(map(str, frame.index)))
+    return Table([cells], notes, title=title, facts=facts)
 
 
 def largest_first(frame: pd.DataFrame, results: EstimandResults | None = None) -> pd.DataFrame:
@@ -428,22 +352,17 @@ def _block(
     # A square has no sign: the limit of a one-sided interval is one of the two-sided ones.
     two_sided = results.alternative == "two-sided" or variance.varies_as_square
     tail = options.alpha / 2 if two_sided else options.alpha
-    columns = [(heading, "estimate", number)]
+    columns: list[Column] = [(heading, "estimate", number)]
     if "corrected" in frame:
         columns.append(("corrected", "corrected", number))
-    columns.append(("std err", "std_error", number))
-    if results.alternative != "less":
-        columns.append((f"[{tail:.3g}", "conf_low", number))
-    if results.alternative != "greater":
-        columns.append((f"{1 - tail:.3g}]", "conf_high", number))
+    columns += [("std err", "std_error", number), *limits(tail, results.alternative, number)]
     if results.null is not None and frame["statistic"].notna().any():
-        columns.append(("t" if results.use_t else "z", "statistic", ["%.3f"] * len(frame)))
-    cells = {name: list(map(cell, frame[column], formats)) for name, column, formats in columns}
+        columns.append(("t" if results.use_t else "z", "statistic", "%.3f"))
     if results.null is not None:
         adjusted = results.simultaneous or results.p_adjust is not None
         p = "adj. P" if adjusted else variance.p_heading(results.alternative)
-        cells[p] = list(map(p_text, frame["p_value"]))
-    return pd.DataFrame(cells).set_axis(_stubs(frame.index, {heading}, notes))
+        columns.append((p, "p_value", "p"))
+    return block(frame, columns, _stubs(frame.index, {heading}, notes))
 
 
 def _stubs(terms: pd.Index, headings: set[str], notes: Sequence[Footnote]) -> list[str]:
@@ -465,20 +384,21 @@ def _columns(
     options: TableOptions,
 ) -> pd.DataFrame:
     """Return columns of estimands as text, a row per term of results, or per term of their own."""
-    columns = {}
+    numbers: dict[str, pd.Series[float]] = {}
+    formats: dict[str, str | list[str]] = {}
     for one in several:
         if not {*one.exog_names} <= {*results.exog_names}:
             terms = one.params.index
         words, frame = one.estimand.words, one.summary_frame(options.alpha).reindex(terms)
-        numbers = options.numbers(frame) if words.unit else ["%.3f"] * len(frame)
         for name, heading, _ in words.as_columns:
-            p = name == "p_value"
+            p, column = name == "p_value", heading or words.label
             if not p and one is not results and words.label == results.estimand.words.label:
                 continue  # the same limit stands above
-            texts = map(p_text, frame[name]) if p else map(cell, frame[name], numbers)
-            columns[heading or words.label] = list(texts)
+            numbers[column] = frame[name]
+            formats[column] = "p" if p else options.numbers(frame) if words.unit else "%.3f"
     labels = {one.estimand.words.label for one in several}
-    return pd.DataFrame(columns).set_axis(_stubs(terms, labels, notes))
+    columns = [(column, column, formats[column]) for column in numbers]
+    return block(pd.DataFrame(numbers), columns, _stubs(terms, labels, notes))
 
 
 def facts_of(results: EstimandResults, estimand: str) -> list[Fact]:

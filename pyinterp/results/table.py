@@ -8,9 +8,12 @@ import html
 import io
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.resources import files
+from importlib.util import find_spec
 from itertools import zip_longest
+from os import PathLike
 from pathlib import Path
 from string import Template
 from typing import TypeAlias
@@ -20,10 +23,12 @@ from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_params
 
-from pyinterp.errors import OptionError, quote
+from pyinterp.errors import OptionError, list_of, quote
+from pyinterp.storage import whole_file
 
 Fact: TypeAlias = tuple[str, str]  # a name and a value of a header
 
+FORMATS = {"text": ".txt", "html": ".html", "latex": ".tex", "markdown": ".md", "csv": ".csv"}
 WIDTH = 80
 NARROWEST = 9  # column of cells
 LONG = 22  # characters of a value from which on it has a line by itself
@@ -110,6 +115,68 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         widths[0] += self.width - total
         self.tables = [_simple_table(block, widths) for block in blocks]
 
+    def to(
+        self, target: str | PathLike[str], *, caption: str | None = None, label: str = ""
+    ) -> str | Path:
+        r"""Return the table as text in a format, or write it to a file.
+
+        Parameters
+        ----------
+        target : {"text", "html", "latex", "markdown", "csv"} or path
+            A format, or a file that ends in .txt, .html (a whole page), .tex, .md, .csv or .docx.
+            LaTeX needs ``\usepackage{booktabs,threeparttable}`` in the document. In CSV, text that
+            a spreadsheet would run has an apostrophe before it. An existing file is replaced.
+        caption : str, optional
+            Of LaTeX, as it reads it; by default the title of the table. Empty for none.
+        label : str
+            Of LaTeX, for ``\ref``, such as "tab:pfi".
+
+        Returns
+        -------
+        str or pathlib.Path
+            The text, or the file.
+
+        Raises
+        ------
+        OptionError
+            If there is no such format, or no file can have this path.
+        ImportError
+            Without python-docx for .docx, which ``pip install 'pyinterp-stats[word]'`` brings.
+
+        Examples
+        --------
+        >>> print(pfi.summary(top=1, notes="none").to("markdown").splitlines()[-1])
+        | bmi | 2725 | 558 | 1503 | 4378 | 9.846 | \<0.001 |
+        """
+        texts: dict[str, Callable[[], str]] = {
+            "text": self.as_text,
+            "html": self.as_html,
+            "latex": partial(self.as_latex, label, caption),
+            "markdown": self._markdown,
+            "csv": self.as_csv,
+        }
+        path = Path(target) if isinstance(target, str | PathLike) else Path()
+        form = {end: form for form, end in FORMATS.items()}.get(path.suffix, str(target))
+        word = path.suffix == ".docx"
+        if form not in texts and not word:
+            raise OptionError(
+                f"`target` must be one of the formats {list_of(FORMATS)}, or a file that ends in "
+                f"{list_of(FORMATS.values())}, .docx or, of results, .xlsx, not {quote(target)}."
+            )
+        if form != "latex" and (caption is not None or label):
+            raise OptionError("`caption` and `label` are of LaTeX; other formats take none.")
+        if target == form and not word:
+            return texts[form]()
+        if word:
+            need("docx", 'or write `to("table.html")`, which Word opens')
+        with whole_file(target) as temporary:
+            if word:
+                self._write_docx(temporary)
+            else:
+                text = self._page() if form == "html" else texts[form]()
+                temporary.write_text(f"{text.rstrip()}\n", encoding="utf-8")
+        return path
+
     def as_text(self) -> str:
         """Return the table in characters."""
         lines = [self.title.center(self.width)] if self.title else []
@@ -149,7 +216,7 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         notes = (f"<p>{html.escape(note)}</p>" for note in self.notes)
         return "\n".join([*parts, first.as_html(), *notes])
 
-    def as_page(self) -> str:
+    def _page(self) -> str:
         """Return the tables as a whole page in HTML, which needs no other file."""
         frame = files("pyinterp.results").joinpath("page.html").read_text("utf-8")
         return Template(frame).substitute(title=html.escape(self.title), body=self.as_html())
@@ -204,7 +271,7 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         about = ["; ".join(facts) + "."] if facts else []
         return about + [f"{name} {text}" for name, text in self.legend]
 
-    def write_docx(self, path: Path) -> None:
+    def _write_docx(self, path: Path) -> None:
         """Write the table to a Word file: rules above and below, notes in small letters."""
         from docx import Document  # noqa: PLC0415 - an extra
         from docx.oxml.ns import qn  # noqa: PLC0415
@@ -228,7 +295,7 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
             document.add_paragraph().add_run(text).font.size = Pt(9)
         document.save(str(path))
 
-    def as_markdown(self) -> str:
+    def _markdown(self) -> str:
         """Return the table in Markdown, footnotes below it."""
         parts = [f"**{_plain(self.title)}**"] if self.title else []
         if self.facts:
@@ -253,6 +320,15 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         rows += [[note] for note in self.notes]
         csv.writer(text, lineterminator="\n").writerows([map(_for_csv, row) for row in rows])
         return text.getvalue()
+
+
+def need(package: str, otherwise: str) -> None:
+    """Raise `ImportError` without the package that writes some files."""
+    if find_spec(package) is None:
+        name = {"docx": "python-docx"}.get(package, package)
+        raise ImportError(
+            f"Such a file needs {name}. Install it with `pip install {name}`, {otherwise}."
+        )
 
 
 def _for_csv(text: str) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal, Unpack
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,7 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
-from pyinterp.parameters import takes
 from pyinterp.results.footnotes import Footnote, headings_of
-from pyinterp.results.look import Look, in_look
 from pyinterp.results.ranks import Ranks, ranks_of
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOfEstimands, TableOptions
@@ -160,22 +158,22 @@ class ImportanceResults(SeveralResults):
 
         Missing where a measure has no value for a feature.
         """
-        return self._side_by_side([part.params for part in self.parts])
+        return self._side_by_side("params")
 
     @property
     def bse(self) -> pd.DataFrame:
         """Standard errors, laid out like `params`."""
-        return self._side_by_side([part.bse for part in self.parts])
+        return self._side_by_side("bse")
 
     @property
     def tvalues(self) -> pd.DataFrame:
         """Test statistics, laid out like `params`."""
-        return self._side_by_side([part.tvalues for part in self.parts])
+        return self._side_by_side("tvalues")
 
     @property
     def pvalues(self) -> pd.DataFrame:
         """P-values, laid out like `params`."""
-        return self._side_by_side([part.pvalues for part in self.parts])
+        return self._side_by_side("pvalues")
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
         """Return 1 - alpha intervals: per measure, a name in `params`, columns 0 and 1.
@@ -189,22 +187,17 @@ class ImportanceResults(SeveralResults):
               1    3159.0
         Name: bmi, dtype: float64
         """
-        return self._side_by_side([part.conf_int(alpha) for part in self.parts])
+        return self._side_by_side("conf_int", alpha)
 
-    def _side_by_side(self, numbers: list[pd.Series[float]] | list[pd.DataFrame]) -> pd.DataFrame:
+    def _side_by_side(self, name: str, *arguments: float) -> pd.DataFrame:
         """Return columns under the measures' names, one row per term of any measure."""
-        rows = [part.reindex(self.terms) for part in numbers]
-        return pd.concat(rows, axis=1, keys=list(self.results))
+        numbers = (getattr(part, name) for part in self.parts)
+        frames = [each(*arguments) if arguments else each for each in numbers]
+        rows = [frame.reindex(self.terms) for frame in frames]
+        joined: pd.DataFrame = pd.concat(rows, axis=1, keys=list(self.results))
+        return joined
 
-    @takes()
-    def plot(
-        self,
-        alpha: float = 0.05,
-        *,
-        sort: bool = True,
-        top: int | None = None,
-        **look: Unpack[Look],
-    ) -> ggplot:
+    def plot(self, alpha: float = 0.05, *, sort: bool = True, top: int | None = None) -> ggplot:
         """Plot estimates with their intervals, one color per measure.
 
         If they are in different units, or by different losses, measures have a panel each.
@@ -217,19 +210,17 @@ class ImportanceResults(SeveralResults):
             Draw features in decreasing order of the first measure, or else as in the data.
         top : int, optional
             How many features are drawn, the first in that order; by default all.
-        {look}
 
         Examples
         --------
         >>> plot = importance.plot()
         >>> plot.save("importance.png", width=5, height=3, verbose=False)
         """
-        from pyinterp.results.plots.points import together  # noqa: PLC0415 - slow
+        from pyinterp.results.plots.points import points  # noqa: PLC0415 - slow
 
         TableOptions(alpha, sort, top)
         panels = len({p.estimand.words.unit or p.estimand.words.details for p in self.parts}) > 1
-        figure = together(self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=panels)
-        return in_look(figure, look)
+        return points(self.parts, self.labels, alpha=alpha, sort=sort, top=top, panels=panels)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -305,8 +296,7 @@ class CurveResults(SeveralResults):
         """
         return pd.concat([part.conf_int(alpha) for part in self.parts])
 
-    @takes()
-    def plot(self, alpha: float = 0.05, **look: Unpack[Look]) -> Compose | ggplot:
+    def plot(self, alpha: float = 0.05) -> Compose | ggplot:
         """Plot all curves in a grid of panels with one vertical scale.
 
         A category with more levels than a panel has lines has a separate column, to the right.
@@ -315,7 +305,6 @@ class CurveResults(SeveralResults):
         ----------
         alpha : float
             Significance level of the intervals.
-        {look}
 
         Examples
         --------
@@ -323,7 +312,7 @@ class CurveResults(SeveralResults):
         """
         from pyinterp.results.plots.curves import panels  # noqa: PLC0415 - slow
 
-        return panels(self.parts, alpha=alpha, look=look)
+        return panels(self.parts, alpha=alpha)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -365,22 +354,20 @@ class CausalResults(SeveralResults):
         """The four results, in the order of the table."""
         return [self.effects, self.importance, self.share, self.rest]
 
-    @takes()
-    def plot(self, alpha: float = 0.05, **look: Unpack[Look]) -> ggplot:
+    def plot(self, alpha: float = 0.05) -> ggplot:
         """Plot the average effects, with the effects of every row as thin curves.
 
         Parameters
         ----------
         alpha : float
             Significance level of the intervals.
-        {look}
 
         Examples
         --------
         >>> plot = causal.plot()
         >>> plot.save("causal.png", width=5, height=3, verbose=False)
         """
-        return self.effects.plot(alpha, **look)
+        return self.effects.plot(alpha)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -435,12 +422,6 @@ class UncertaintyResults(SeveralResults):
         return decisions.mask(undecided, NO_DECISION).rename("decision")
 
     @property
-    def sentences(self) -> pd.Series[str]:
-        """A sentence per feature."""
-        sentences = [f"{name}: {d}; {SENTENCES[d]}" for name, d in self.decisions.items()]
-        return pd.Series(sentences, index=self.decisions.index, name="sentence")
-
-    @property
     def parts(self) -> list[EstimandResults]:
         """The three results, in the order of the table."""
         return [self.likelihood, self.entropy, self.redundancy]
@@ -461,15 +442,10 @@ class UncertaintyResults(SeveralResults):
         frame.insert(1, "decision", self.decisions.reindex(frame.index))
         return frame
 
-    @takes()
-    def plot(self, **look: Unpack[Look]) -> ggplot:
+    def plot(self) -> ggplot:
         """Plot entropy-PFI against likelihood-PFI with their intervals, colored by decision.
 
         Intervals have the level on which the decisions rest.
-
-        Parameters
-        ----------
-        {look}
 
         Examples
         --------
@@ -478,7 +454,7 @@ class UncertaintyResults(SeveralResults):
         """
         from pyinterp.results.plots.scatter import likelihood_and_entropy  # noqa: PLC0415 - slow
 
-        return in_look(likelihood_and_entropy(self, alpha=self.alpha), look)
+        return likelihood_and_entropy(self, alpha=self.alpha)
 
     def _explanation(self) -> tuple[list[Fact], list[Footnote], dict[str, str]]:
         """Return the features of every decision, and the meaning of decisions."""
@@ -525,9 +501,7 @@ class PopulationResults(EstimandResults):
     @classmethod
     def of(cls, results: EstimandResults) -> PopulationResults:
         """Return coefficients as results of the population."""
-        return cls(
-            **{field.name: getattr(results, field.name) for field in fields(EstimandResults)}
-        )
+        return cls(**results._state())
 
     @property
     def importance(self) -> EstimandResults:
@@ -586,13 +560,12 @@ class ComparisonResults(EstimandResults):
         base: EstimandResults,
     ) -> ComparisonResults:
         """Return differences as results of a comparison."""
-        parts = {field.name: getattr(results, field.name) for field in fields(EstimandResults)}
         better, quantity = base.estimand.parameter.better, base.estimand.description
-        return cls(**parts, learners=learners, places=places, better=better, quantity=quantity)
+        return cls(
+            **results._state(), learners=learners, places=places, better=better, quantity=quantity
+        )
 
-    def ranks(
-        self, *, largest_first: bool | None = None, draws: int = 100_000, seed: int = 0
-    ) -> Ranks:
+    def ranks(self, *, largest_first: bool | None = None) -> Ranks:
         """Rank the learners, with the probability of each rank for each: rank 1 is the best.
 
         Of several terms, such as the importances of two learners, differences are ranked as the
@@ -602,10 +575,6 @@ class ComparisonResults(EstimandResults):
         ----------
         largest_first : bool, optional
             Whether the largest value has rank 1, or the smallest; by default the better.
-        draws : int
-            For more than two learners, how many draws; two are exact.
-        seed : int
-            Of the draws.
 
         Returns
         -------
@@ -627,8 +596,7 @@ class ComparisonResults(EstimandResults):
         mean    0.0  1.0
         """
         if len(self.places) != len(self.estimand.terms.names):
-            first = True if largest_first is None else largest_first
-            return super().ranks(largest_first=first, draws=draws, seed=seed)
+            return super().ranks(largest_first=largest_first is None or largest_first)
         if largest_first is None and not self.better:
             raise OptionError(
                 f"It is not known whether a larger or a smaller {self.quantity} is better: say "
@@ -645,4 +613,4 @@ class ComparisonResults(EstimandResults):
                 weights[other, k] = -1.0
         values = pd.Series(weights @ self.params, index=pd.Index(self.learners, name="term"))
         variance = replace(self.variance, cov=weights @ self.variance.cov @ weights.T)
-        return ranks_of(values, variance, largest, draws, seed, self.quantity)
+        return ranks_of(values, variance, largest, self.quantity)

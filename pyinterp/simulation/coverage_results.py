@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from pyinterp.errors import DataError
-from pyinterp.parameters import takes
 from pyinterp.representation import about
-from pyinterp.results.look import Look, in_look
 from pyinterp.simulation.records import Record, pool_records
 from pyinterp.storage import Savable
 
@@ -79,16 +77,11 @@ class CoverageResults(Savable):
     rows: pd.DataFrame
     truths: pd.DataFrame
 
-    @takes()
-    def plot(self, **look: Unpack[Look]) -> ggplot:
+    def plot(self) -> ggplot:
         """Plot width against coverage (Molnar et al., Figures 3 and 4).
 
         Every row of the study is a point. Lines connect the points of one process, learner and n.
         ``dataclasses.replace(results, rows=results.rows.query("n == 100")).plot()`` plots a part.
-
-        Parameters
-        ----------
-        {look}
 
         Examples
         --------
@@ -96,6 +89,8 @@ class CoverageResults(Savable):
         >>> plot.save("coverage.png", width=5, height=3, verbose=False)
         """
         import plotnine as p9  # noqa: PLC0415 - takes a second to import
+
+        from pyinterp.results.plots.style import finish  # noqa: PLC0415
 
         sizes = "n = " + self.rows["n"].astype(str)
         points = self._with_limits().assign(
@@ -112,7 +107,7 @@ class CoverageResults(Savable):
             + p9.facet_grid("estimand ~ size")
             + p9.labs(x=f"{WIDTH} / {FULL_WIDTH}", y="Coverage", color="", shape="", caption=BARS)
         )
-        return in_look(figure, look)
+        return finish(figure)
 
     def __repr__(self) -> str:
         return about(self, f"{len(self.rows)} rows", f"{len(self.truths)} true values")

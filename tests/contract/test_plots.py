@@ -12,13 +12,10 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from plotnine import ggplot, labs, theme_minimal
+from plotnine import ggplot, theme_minimal
 from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression, Ridge
 
 import pyinterp as pi
-from pyinterp.results.plots import room
-from pyinterp.results.plots.scatter import overlap
-from pyinterp.results.plots.style import in_style
 from pyinterp.simulation.coverage_results import CoverageResults
 
 mpl.use("Agg")
@@ -57,16 +54,16 @@ def layers(plot: ggplot) -> dict[str, pd.DataFrame]:
 def test_importance_is_sorted_points_with_intervals_and_a_line_at_0(fitted) -> None:
     result = fitted.pfi()
     plot = result.plot()
+    assert plot.labels.y == "PFI (squared error) [y²]"
     drawn = layers(plot)
-    assert list(drawn) == ["geom_vline", "geom_segment", "geom_point"]
+    assert list(drawn) == ["geom_hline", "geom_linerange", "geom_point"]
     order = list(plot.data["term"].cat.categories)
     assert order == result.params.sort_values().index.tolist()
-    bars, limits = drawn["geom_segment"], result.conf_int().dropna()
+    bars, limits = drawn["geom_linerange"], result.conf_int().dropna()
     assert "still" not in limits.index  # no interval, no bar
-    np.testing.assert_allclose(sorted(bars["x"]), sorted(limits[0]))
-    np.testing.assert_allclose(sorted(bars["xend"]), sorted(limits[1]))
-    np.testing.assert_allclose(drawn["geom_point"].sort_values("y")["x"], sorted(result.params))
-    assert plot.labels.x == "PFI (squared error) [y²]"
+    np.testing.assert_allclose(sorted(bars["ymin"]), sorted(limits[0]))
+    np.testing.assert_allclose(sorted(bars["ymax"]), sorted(limits[1]))
+    np.testing.assert_allclose(drawn["geom_point"].sort_values("x")["y"], sorted(result.params))
     assert "95% intervals (corrected)" in plot.labels.caption.replace("\n", " ")
 
 
@@ -87,8 +84,8 @@ def test_terms_without_an_estimate_keep_an_empty_line_at_the_bottom() -> None:
     result = learner.fit(pi.Bootstrap(5), seed=1).positivity()
     assert result.params.isna()["both"]
     plot = result.plot()
-    assert list(layers(plot)["geom_point"]["x"]) == [result.params["c"]]
-    (axis,) = (scale for scale in plot.scales if "y" in scale.aesthetics)
+    assert list(layers(plot)["geom_point"]["y"]) == [result.params["c"]]
+    (axis,) = (scale for scale in plot.scales if "x" in scale.aesthetics)
     assert axis.limits == ["both", "c"]
 
 
@@ -227,8 +224,8 @@ def test_many_levels_of_several_results_have_a_line_each(city) -> None:
 def test_bars_and_forest_plots_have_the_numbers_of_the_table(fitted) -> None:
     pfi = fitted.pfi()
     bars = layers(pfi.plot(kind="bars"))["geom_tile"]
-    np.testing.assert_allclose(np.sort(bars["xmax"] - bars["xmin"]), np.sort(pfi.params.abs()))
-    assert (np.isclose(bars["xmin"], 0) | np.isclose(bars["xmax"], 0)).all()
+    np.testing.assert_allclose(np.sort(bars["ymax"] - bars["ymin"]), np.sort(pfi.params.abs()))
+    assert (np.isclose(bars["ymin"], 0) | np.isclose(bars["ymax"], 0)).all()
     texts = layers(pfi.plot(kind="forest"))["geom_text"]["label"].tolist()
     first = pfi.params.idxmax()
     low, high = pfi.conf_int().loc[first]
@@ -241,8 +238,8 @@ def test_bars_and_forest_plots_have_the_numbers_of_the_table(fitted) -> None:
 def test_bars_of_ratios_begin_at_1(fitted, other) -> None:
     ratio = fitted.pfi(relation="ratio")
     bars = layers(ratio.plot(kind="bars"))["geom_tile"]
-    assert (np.isclose(bars["xmin"], 1) | np.isclose(bars["xmax"], 1)).all()
-    np.testing.assert_allclose(np.sort(bars["xmax"] - bars["xmin"]), np.sort(abs(ratio.params - 1)))
+    assert (np.isclose(bars["ymin"], 1) | np.isclose(bars["ymax"], 1)).all()
+    np.testing.assert_allclose(np.sort(bars["ymax"] - bars["ymin"]), np.sort(abs(ratio.params - 1)))
     two = layers(pi.plot({"one": ratio, "two": other.pfi(relation="ratio")}))
     assert two["geom_hline"]["yintercept"].unique().tolist() == [1.0]
 
@@ -259,38 +256,35 @@ def test_forest_plots_of_groups_have_a_line_at_0_and_panels_below_each_other(fit
     plot = fitted.pfi(["a", "b"], by="g").plot(kind="forest")
     drawn = layers(plot)  # a line beyond the limits is a warning, and so an error
     assert plot.facet.ncol == 1
-    assert drawn["geom_vline"]["xintercept"].tolist() == [0.0] * 3
-    (axis,) = (scale for scale in plot.scales if "x" in scale.aesthetics)
+    assert drawn["geom_hline"]["yintercept"].tolist() == [0.0] * 3
+    (axis,) = (scale for scale in plot.scales if "y" in scale.aesthetics)
     texts = drawn["geom_text"]
-    assert axis.limits[0] <= 0 < texts["x"].max() < axis.limits[1]
-    assert max(axis.breaks) < texts["x"].min()  # no tick below the numbers
-    width = room.width_of(max(texts["label"], key=len), 8)
-    panel = 6.4 - 1  # inches: the figure without names and margins
-    share = (axis.limits[1] - texts["x"].max()) / (axis.limits[1] - axis.limits[0])
-    assert share * panel > 0.9 * width
+    assert axis.limits[0] <= 0 < texts["y"].max() < axis.limits[1]
+    assert max(axis.breaks) < texts["y"].min()  # no tick below the numbers
+    letters = max(map(len, texts["label"]))  # of 8 points, in a figure of 6.4 inches
+    share = (axis.limits[1] - texts["y"].max()) / (axis.limits[1] - axis.limits[0])
+    assert share * 5.4 > 0.9 * letters * 0.62 * 8 / 72
 
 
-def test_breaks_do_not_meet_in_narrow_panels() -> None:
-    assert room.few_breaks("x", 4.0) == []
-    (scale,) = room.few_breaks("x", 1.0)
-    assert len(scale.breaks((0, 1000))) <= 3  # 0, 500, 1000
+def test_panels_beside_each_other_have_few_breaks() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": 1000 * rng.normal(size=200), "k": np.arange(200) % 7})
     model = pi.FittedModel(lambda X: X["a"].to_numpy(), frame, frame["a"] + 500)
     plot = model.pfi("a", by="k").plot()
-    assert any("x" in scale.aesthetics for scale in plot.scales)
+    (scale,) = (scale for scale in plot.scales if "y" in scale.aesthetics)
+    assert len(scale.breaks((0, 1000))) <= 3  # 0, 500, 1000
+    assert plot.theme.getp("figure_size")[1] > 4.8  # three panels below each other
 
 
-def test_long_names_are_in_lines_and_figures_wider() -> None:
+def test_long_names_are_in_lines_and_many_make_a_figure_higher() -> None:
     name = "a rather long name of a variable with many words"
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({name: rng.normal(size=50), "b": rng.normal(size=50)})
-    result = pi.FittedModel(lambda X: X[name].to_numpy(), frame, frame["b"]).pfi()
-    plot = pi.plot({"a learner of a long name": result, "another": result})
-    assert plot.theme.getp("figure_size")[0] > 6.4
+    frame = pd.DataFrame(rng.normal(size=(50, 40)), columns=[name, *map(str, range(39))])
+    result = pi.FittedModel(lambda X: X[name].to_numpy(), frame, frame["1"]).pfi()
     plot = result.plot()
-    (axis,) = (scale for scale in plot.scales if "y" in scale.aesthetics)
+    (axis,) = (scale for scale in plot.scales if "x" in scale.aesthetics)
     assert axis.labels[name].count("\n") == 1
+    assert plot.theme.getp("figure_size")[1] > 10
 
 
 def test_top_keeps_the_first(fitted) -> None:
@@ -371,57 +365,19 @@ def parts_of(plot: Any) -> list[ggplot]:
     )
 
 
-def test_every_plot_has_the_styles_and_a_caption_that_can_be_left_out(fitted, other) -> None:
-    grounds = {"light": "white", "dark": "#1B1B1B", "gray": "#EBEBEB"}
+def test_every_plot_has_a_white_ground_and_one_caption_of_short_lines(fitted, other) -> None:
     for name, draw in every_plot(other, fitted).items():
-        for style, ground in grounds.items():
-            parts = parts_of(draw(style=style))
-            fills = {part.theme.getp(("panel_background", "facecolor")) for part in parts}
-            assert fills == {ground}, name
-        assert parts_of(draw())[0].theme.getp(("panel_background", "facecolor")) == "white", name
-        captions = [part.labels.get("caption", "") for part in parts_of(draw())]
-        assert len(list(filter(None, captions))) == 1, name
-        assert not any(part.labels.get("caption", "") for part in parts_of(draw(caption=False)))
-        with pytest.raises(pi.errors.OptionError, match="`style` must be"):
-            draw(style="white")
-        with pytest.raises(pi.errors.OptionError, match="`caption` must be True or False"):
-            draw(caption="no")
+        parts = parts_of(draw())
+        fills = {part.theme.getp(("panel_background", "facecolor")) for part in parts}
+        assert fills == {"white"}, name
+        (caption,) = filter(None, (part.labels.get("caption", "") for part in parts))
+        assert max(map(len, caption.split("\n"))) <= 17 * parts[0].theme.getp("figure_size")[0]
 
 
-@pytest.mark.parametrize("sentences", [1, 2, 3, 7])
-@pytest.mark.parametrize("words", [1, 5, 30])
-def test_captions_have_two_lines_that_break_between_sentences(sentences, words) -> None:
-    texts = [f"{'word ' * words}{k}." for k in range(sentences)]
-    plot = in_style(ggplot() + labs(caption=" ".join(texts)), "light", caption=True)
-    lines = plot.labels.caption.split("\n")
-    size = plot.theme.getp(("plot_caption", "size"))
-    assert 6 <= size <= 8
-    assert len(lines) <= 2
-    assert all(line.endswith((".", "…")) for line in lines)
-    whole = " ".join(lines)
-    if "…" in whole:  # no room in the smallest letters
-        assert size == 6
-        assert words * sentences >= 30
-    else:
-        assert whole == " ".join(texts)
-
-
-def test_the_caption_of_many_results_has_their_refits_once(fitted, other) -> None:
+def test_the_caption_of_several_results_has_their_learners(fitted, other) -> None:
     three = [fitted.pfi(), other.pfi(cov_type="naive"), fit(Ridge()).pfi()]
     words = pi.plot(three).labels.caption.replace("\n", " ")
-    assert words.startswith(
-        "3 results, of 5 refits (bootstrap). 95% intervals (corrected or naive). 3 of 12 terms have"
-    )
-
-
-def test_a_dark_ground_turns_dark_marks(fitted) -> None:
-    light, dark = fitted.pd("a").plot(), fitted.pd("a").plot(style="dark")
-    colors = [
-        {layer.geom.aes_params.get("color") for layer in plot.layers} for plot in (light, dark)
-    ]
-    assert {"black", "#0072B2"} <= colors[0]
-    assert not {"black", "#0072B2"} & colors[1]
-    layers(dark)
+    assert "Ridge, 5 refits (bootstrap). 95% intervals (corrected or naive). 3 of 12" in words
 
 
 def test_classes_are_facets_and_layers_can_be_added() -> None:
@@ -435,9 +391,9 @@ def test_classes_are_facets_and_layers_can_be_added() -> None:
 
 def test_one_sided_intervals_are_drawn_to_the_estimate(fitted) -> None:
     importance, curve = fitted.pfi(alternative="greater"), fitted.pd("a", alternative="less")
-    bars, lower = layers(importance.plot())["geom_segment"], importance.conf_int()[0].dropna()
-    np.testing.assert_allclose(sorted(bars["x"]), sorted(lower))
-    np.testing.assert_allclose(sorted(bars["xend"]), sorted(importance.params[lower.index]))
+    bars, lower = layers(importance.plot())["geom_linerange"], importance.conf_int()[0].dropna()
+    np.testing.assert_allclose(sorted(bars["ymin"]), sorted(lower))
+    np.testing.assert_allclose(sorted(bars["ymax"]), sorted(importance.params[lower.index]))
     band = layers(curve.plot())["geom_ribbon"]
     np.testing.assert_allclose(band["ymin"], curve.params)
     np.testing.assert_allclose(band["ymax"], curve.conf_int()[1])
@@ -602,21 +558,12 @@ class TestResultsSideBySide:
             pi.plot([fitted])
 
 
-def test_names_of_close_features_stand_above_and_below(other) -> None:
-    frame = pd.DataFrame({"likelihood": [0.0, 0.01, 0.0, 1.0], "entropy": [0.0, 0.01, 0.5, 1.0]})
-    assert overlap(frame, 1.0, 1.0).tolist() == [True, False, False, False]
-    assert overlap(frame, 1.0, 0.1).tolist() == [False] * 4
-    assert overlap(frame, 1.0, 10.0).tolist() == [True, True, False, False]  # long intervals
-    alone = pd.DataFrame({"likelihood": [0.1], "entropy": [0.2]})
-    assert overlap(alone, 0.2, 0.3).tolist() == [False]
+def test_names_of_features_stand_above_and_below(other) -> None:
     plot = other.uncertainty().plot()
     texts = [layer for layer in plot.layers if "text" in type(layer.geom).__name__]
-    assert sorted(term for layer in texts for term in layer._data["term"]) == [
-        "a",
-        "b",
-        "g",
-        "still",
-    ]
+    names = [layer._data["term"].tolist() for layer in texts]
+    assert sorted(name for some in names for name in some) == ["a", "b", "g", "still"]
+    assert list(map(len, names)) == [2, 2]
     assert plot.draw() is not None
 
 
@@ -624,7 +571,7 @@ def test_nats_are_on_the_axis_of_a_classifiers_likelihood() -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=60), "y": rng.choice(list("uv"), 60)})
     res = pi.Learner.from_formula("y ~ a", frame, LogisticRegression()).fit(pi.Holdout(), seed=1)
-    assert res.likelihood_pfi().plot().labels.x.endswith("[nats]")
+    assert res.likelihood_pfi().plot().labels.y.endswith("[nats]")
     assert res.likelihood_pfi(relation="ratio").estimand.words.unit == ""
 
 

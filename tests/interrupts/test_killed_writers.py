@@ -33,7 +33,7 @@ learner = pi.Learner.from_formula("progression ~ bmi + bp + sex", data, LinearRe
 fit = learner.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False)
 path, write = {
     "save": ("a.pyinterp", lambda path: fit.pfi().save(path)),
-    "to_excel": ("a.xlsx", lambda path: fit.pfi().to_excel(path)),
+    "to_excel": ("a.xlsx", lambda path: fit.pfi().to(path)),
     "report": ("a.html", lambda path: pi.report(fit, path, features=["bmi"])),
 }[name]
 plotnine.ggplot.save = lambda plot, file, **options: file.write(b"drawing")  # takes seconds

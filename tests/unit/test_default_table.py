@@ -16,13 +16,13 @@ NUMBERS = {
     "tvalues": lambda r: r.tvalues,
     "pvalues": lambda r: r.pvalues,
     "conf_int": lambda r: r.conf_int(),
-    "conf_int, 90%": lambda r: r.conf_int(0.1, cols=["bp"]),
+    "conf_int, 90%": lambda r: r.conf_int(0.1).loc[["bp"]],
     "tidy": lambda r: r.tidy(),
     "tidy, 90%": lambda r: r.tidy(alpha=0.1),
     "summary_frame": lambda r: r.summary_frame(0.1),
     "t_test": lambda r: r.t_test("bmi = bp").summary_frame(),
     "plot": lambda r: r.plot(0.1, kind="forest", top=2).data,
-    "plot, unsorted": lambda r: r.plot(sort=False, style="dark").data,
+    "plot, unsorted": lambda r: r.plot(sort=False).data,
 }
 
 

@@ -402,9 +402,10 @@ def test_p_relevant_is_a_column_beside_other_importances():
     limit = several["population"].conf_int()[0]["x"]
     text = str(several.summary())
     assert re.search(rf"R²_j +share ≥ +P relevant\n-+\nx +\S+ +{limit:.3f} +<0.001\n", text)
-    order = str(res.importance(["pfi", "population", "cvim"], ["x", "c"]).summary(notes="none"))
-    assert order.index(" PFI ") < order.index(" share ≥ P") < order.index(" CVIM ")
-    assert "std err & [0.05 & P relevant" in res.importance("population", "x").to_latex()
+    order = res.importance(["pfi", "population", "cvim"], ["x", "c"]).summary(notes="none")
+    text = str(order)
+    assert text.index(" PFI ") < text.index(" share ≥ P") < text.index(" CVIM ")
+    assert "std err & [0.05 & P relevant" in res.importance("population", "x").to("latex")
 
 
 def test_rows_of_other_columns_are_marked_and_said_to_be_of_one_feature():

@@ -75,8 +75,6 @@ def test_results_have_ranks_with_table_and_plot():
     assert len(figure.data) == 16
     with pytest.raises(OptionError, match="one value per feature"):
         res.pd("bmi").ranks()
-    with pytest.raises(OptionError, match="draws"):
-        res.pfi().ranks(draws=0)
 
 
 def test_terms_without_errors_have_no_ranks():

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
@@ -205,12 +204,6 @@ def test_the_size_of_other_terms_does_not_matter(fitted: pi.LearnerResults) -> N
     assert curve.t_test([[1.0, 0.0]]).sd[0] == pytest.approx(curve.bse.iloc[0])
 
 
-def test_t_test_of_grid_points(fitted: pi.LearnerResults) -> None:
-    curve = fitted.pd("a", grid=[-1.5, 0.0, 1.0])
-    test = curve.t_test("a[1] - a[-1.5] = 0")
-    assert test.effect[0] == pytest.approx(curve.params["a[1]"] - curve.params["a[-1.5]"])
-
-
 def test_t_test_names_its_rows(fitted: pi.LearnerResults, pfi: pi.EstimandResults) -> None:
     assert "a = b" in str(pfi.t_test("a = b, c = 0").summary())
     surface = fitted.pd(("a", "b"), grid={"a": [0.0, 1.0], "b": [0.0, 1.0]})
@@ -269,15 +262,6 @@ def test_the_default_says_what_it_covers_in_full_notes(data: pd.DataFrame) -> No
     assert "nominal 95% intervals covered" in " ".join(fitted.pfi().summary(notes="full").notes)
 
 
-def test_html_shows_names_as_they_are(data: pd.DataFrame) -> None:
-    odd = data.rename(columns={"a": "a<b&c"})
-    model = pi.Learner(odd["y"], odd[["a<b&c", "b"]], LinearRegression()).fit(pi.Bootstrap(3))
-    page = model.pfi(loss=lambda y, p: abs(y - p)).summary().as_html()
-    assert "a&lt;b&amp;c" in page
-    assert "&lt;lambda&gt;" in page
-    assert "<lambda>" not in page
-
-
 def test_a_constant_feature_has_importance_0_and_a_note(pfi: pi.EstimandResults) -> None:
     assert pfi.params["still"] == 0
     assert pfi.bse["still"] == 0
@@ -314,15 +298,6 @@ def test_the_table_names_what_it_holds(pfi: pi.EstimandResults) -> None:
     assert len(widths) == 1
 
 
-def test_other_formats(pfi: pi.EstimandResults) -> None:
-    summary = pfi.summary()
-    assert "<table" in summary.as_html()
-    assert r"\begin{tabular}" in summary.as_latex()
-    assert "std err" in summary.as_csv()
-    assert pfi._repr_html_() == summary.as_html()
-    assert repr(pfi) == str(pfi) == str(summary)
-
-
 def test_monte_carlo_error_is_shown_only_where_there_is_some(fitted: pi.LearnerResults) -> None:
     some = fitted.pfi(permutations=3)
     largest = f"Monte Carlo standard error of the estimates: at most {some.mcse.max():.2g}"
@@ -347,18 +322,13 @@ def test_no_test_is_printed_where_there_is_no_natural_null(fitted: pi.LearnerRes
     assert "P>|t|" in str(fitted.pd("a", kind="c-ice").summary())
 
 
-def test_the_same_seed_gives_the_same_table(data: pd.DataFrame) -> None:
+def test_the_same_seed_given_or_drawn_gives_the_same_table(data: pd.DataFrame) -> None:
     learner = pi.Learner.from_formula("y ~ .", data, DecisionTreeRegressor())
     first, second = (str(learner.fit(pi.Bootstrap(4), seed=9).summary()) for _ in range(2))
     assert first == second
-    assert str(learner.fit(pi.Bootstrap(4), seed=10).summary()) != first
-
-
-def test_a_drawn_seed_is_shown_and_repeats(data: pd.DataFrame) -> None:
-    learner = pi.Learner.from_formula("y ~ .", data, DecisionTreeRegressor())
-    first = learner.fit(pi.Bootstrap(4))
-    assert f"{first.seed}" in str(first.summary())
-    assert str(learner.fit(pi.Bootstrap(4), seed=first.seed).summary()) == str(first.summary())
+    drawn = learner.fit(pi.Bootstrap(4))
+    assert f"{drawn.seed}" in str(drawn.summary())
+    assert str(learner.fit(pi.Bootstrap(4), seed=drawn.seed).summary()) == str(drawn.summary())
 
 
 def test_holdout_is_the_level_of_one_model(data: pd.DataFrame) -> None:
@@ -384,11 +354,6 @@ def test_r_squared_out_of_sample_is_relative_to_the_training_mean(
     explained = fitted.loss(relation="explained")
     assert explained.params.iloc[0] == pytest.approx(np.mean(shares))
     assert explained.params.index[0] == "R²"
-
-
-def test_a_learner_that_ignores_the_features_explains_nothing(data: pd.DataFrame) -> None:
-    dummy = pi.Learner.from_formula("y ~ .", data, DummyRegressor()).fit(seed=1)
-    assert dummy.loss(relation="explained").params.iloc[0] == pytest.approx(0, abs=1e-12)
 
 
 def test_rows_average_over_the_refits_that_evaluate_them(fitted: pi.LearnerResults) -> None:

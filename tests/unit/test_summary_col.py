@@ -96,7 +96,7 @@ def test_terms_of_one_name_share_a_line_with_ours(fitted, models: dict[str, Any]
 
 def test_exports_and_names_have_both(fitted, models: dict[str, Any]):
     table = pi.summary_col([fitted.pfi(), models["OLS"]], model_names=["forest", "lm"], stars=True)
-    for text in (str(table), table.as_latex(), table.as_markdown(), table.as_csv()):
+    for text in (str(table), table.as_latex(), table.to("markdown"), table.as_csv()):
         assert "forest" in text
         assert "lm" in text
     alone = pi.summary_col([models["OLS"], models["arrays"]])

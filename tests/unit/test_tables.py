@@ -26,9 +26,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp.errors import OptionError, PyinterpError
+from pyinterp.errors import OptionError
 from pyinterp.inference.digits import p_text
-from pyinterp.results.table import _rows
+from pyinterp.results.table import FORMATS, _rows
 
 PLAN = pi.HalfSampling(3, pairs=6)
 WIDEST = 104
@@ -199,10 +199,10 @@ def test_p_values_below_the_last_digit_are_said_in_every_format(tmp_path: Path) 
     assert pfi.pvalues["x"] < 0.0005
     assert "<0.001" in str(pfi)
     assert "<td>&lt;0.001</td>" in pfi.summary().as_html().replace(" ", "")
-    assert "$<$0.001" in pfi.to_latex()
-    assert "\\<0.001" in pfi.to_markdown()
+    assert "$<$0.001" in pfi.to("latex")
+    assert "\\<0.001" in pfi.to("markdown")
     assert "<0.001" in pfi.summary().as_csv()
-    pfi.to_excel(tmp_path / "t.xlsx")
+    pfi.to(tmp_path / "t.xlsx")
     numbers = pd.read_excel(tmp_path / "t.xlsx")["p_value"]
     np.testing.assert_allclose(numbers, pfi.pvalues, rtol=1e-12)
 
@@ -370,7 +370,7 @@ def test_values_of_the_header_begin_at_the_left() -> None:
     assert line.count("240 ") == 1
     html = plain().pfi().summary().as_html()
     assert '<td style="text-align: left">240</td>' in html
-    latex = plain().pfi().to_latex()
+    latex = plain().pfi().to("latex")
     assert r"\item[] Dep. variable: y; Estimand: PFI (squared error); Formula: " in latex
     assert "Date" not in latex
 
@@ -479,16 +479,16 @@ def test_numbers_in_csv_are_numbers() -> None:
 
 def test_markdown_has_one_row_per_term() -> None:
     curve = fitted().pd("k")
-    text = curve.to_markdown()
+    text = curve.to("markdown")
     rows = [line for line in text.splitlines() if line.startswith("| k")]
     assert rows[1].startswith("| k\\[c\\|d\\]") or rows[1].startswith("| k[c\\|d]")
     cells = {len(re.split(r"(?<!\\)\|", line)) for line in text.splitlines() if line[:1] == "|"}
     assert len(cells) == 1
-    assert "[1]" not in curve.to_markdown(notes="none").replace("\\", "").split("|")[-1]
+    assert "[1]" not in curve.to("markdown", notes="none").replace("\\", "").split("|")[-1]
 
 
 def test_latex(pfi: pi.EstimandResults) -> None:
-    text = pfi.to_latex(caption="Importance", label="tab:pfi")
+    text = pfi.to("latex", caption="Importance", label="tab:pfi")
     for part in (r"\toprule", r"\bottomrule", r"\caption{Importance}", r"\label{tab:pfi}"):
         assert text.count(part) == 1
     assert r"g\% \& \#" in text
@@ -499,15 +499,15 @@ def test_latex(pfi: pi.EstimandResults) -> None:
     rows = [line for line in body.splitlines() if line.endswith(r"\\")]
     assert len(rows) == 1 + len(pfi.params)
     assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {len(rows[0].split(" & ")) - 1}
-    assert r"\begin{tablenotes}" not in pfi.to_latex(notes="none")
+    assert r"\begin{tablenotes}" not in pfi.to("latex", notes="none")
     with pytest.raises(OptionError, match="label"):
-        pfi.to_latex(label="a}b")
+        pfi.to("latex", label="a}b")
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
 def test_latex_compiles(pfi: pi.EstimandResults, tmp_path: Path) -> None:
     head = r"\documentclass{article}\usepackage{booktabs,threeparttable}\begin{document}"
-    (tmp_path / "t.tex").write_text(f"{head}\n{pfi.to_latex()}\n\\end{{document}}\n")
+    (tmp_path / "t.tex").write_text(f"{head}\n{pfi.to('latex')}\n\\end{{document}}\n")
     subprocess.run(
         ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "t.tex"],  # noqa: S607
         cwd=tmp_path,
@@ -522,20 +522,17 @@ def test_names_are_no_formulas_of_excel(tmp_path: Path) -> None:
     frame = pd.DataFrame({"=cmd()": rng.normal(size=30), "b": rng.normal(size=30)})
     model = pi.FittedModel(lambda rows: rows["=cmd()"].to_numpy(), frame, frame["b"])
     path = tmp_path / "t.xlsx"
-    model.pfi().to_excel(path)
+    model.pfi().to(path)
     cells = [c for row in load_workbook(path)["estimates"].iter_rows() for c in row]
     assert [c.data_type for c in cells if str(c.value).startswith("=")] == ["s"]
 
 
 def test_excel_has_full_precision(pfi: pi.EstimandResults, tmp_path: Path) -> None:
-    pytest.importorskip("openpyxl")
     path = tmp_path / "t.xlsx"
-    pfi.to_excel(path)
+    pfi.to(path)
     sheets = pd.read_excel(path, sheet_name=None)
     assert set(sheets) == {"estimates", "about"}
     np.testing.assert_allclose(sheets["estimates"]["estimate"], pfi.params, rtol=1e-14)
-    with pytest.raises(PyinterpError, match=r"\.xlsx"):
-        pfi.to_excel(tmp_path / "t.csv")
 
 
 def test_html_escapes_names(pfi: pi.EstimandResults) -> None:
@@ -554,16 +551,17 @@ def test_a_missing_number_is_empty_and_no_seed_is_shown_for_what_has_none() -> N
     assert "inf" not in table.replace("inference", "")
 
 
-def test_html_is_a_part_of_a_page_or_a_whole_one(pfi: pi.EstimandResults) -> None:
-    part, whole = pfi.to_html(), pfi.to_html(full=True)
-    assert part == pfi.summary().as_html()
-    assert "<style>" not in part
-    assert part in whole
-    assert whole.startswith("<!doctype html>")
-    assert "g% &amp; #" in whole
-    assert pfi.summary(notes="full").notes[-1].replace("<", "&lt;") in pfi.to_html(notes="full")
-    with pytest.raises(OptionError, match="full"):
-        pfi.to_html(full="yes")  # type: ignore[arg-type]
+def test_files_have_the_text_of_their_format(pfi: pi.EstimandResults, tmp_path: Path) -> None:
+    for form, ending in FORMATS.items():
+        path = tmp_path / f"table{ending}"
+        assert pfi.to(path) == path
+        part, whole = str(pfi.to(form)), path.read_text("utf-8")
+        assert part.rstrip() in whole
+        assert ("<style>" in whole) == (form == "html")  # a whole page
+    with pytest.raises(OptionError, match=r"`target` must be .* or a file that ends in .*not"):
+        pfi.to(tmp_path / "table.doc")
+    with pytest.raises(OptionError, match=r"`caption` and `label` are of LaTeX"):
+        pfi.to("html", caption="Importance")
 
 
 def test_maketables_finds_what_it_names(res: pi.LearnerResults, pfi: pi.EstimandResults) -> None:
@@ -589,7 +587,7 @@ def test_maketables_finds_what_it_names(res: pi.LearnerResults, pfi: pi.Estimand
 def test_word_files_have_the_table_with_its_intervals_units_and_footnotes(tmp_path: Path) -> None:
     docx = pytest.importorskip("docx")
     results = plain().importance(["mvim", "loco"])
-    results.to_docx(tmp_path / "table.docx")
+    results.to(tmp_path / "table.docx")
     document, summary = docx.Document(str(tmp_path / "table.docx")), results.summary()
     found = [[[cell.text for cell in row.cells] for row in table.rows] for table in document.tables]
     assert found == [[list(row) for row in _rows(table)] for table in summary.tables]
@@ -599,15 +597,11 @@ def test_word_files_have_the_table_with_its_intervals_units_and_footnotes(tmp_pa
     assert set(summary.notes) <= set(texts)
     assert "units of y²" in " ".join(texts)
     assert "half-sampling" in " ".join(texts)
-    results.to_docx(tmp_path / "table.docx", notes="none")
+    results.to(tmp_path / "table.docx", notes="none")
     assert len(docx.Document(str(tmp_path / "table.docx")).paragraphs) == 1 + len(found)
 
 
-def test_word_files_need_a_name_and_a_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(OptionError, match=r'ends in "\.docx"'):
-        plain().pfi().to_docx(tmp_path / "table.doc")
-    monkeypatch.setattr("pyinterp.results.summary.find_spec", lambda _: None)
-    with pytest.raises(ImportError, match=r"python-docx.*to_html\(full=True\)"):
-        plain().pfi().to_docx(tmp_path / "table.docx")
+def test_word_files_need_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pyinterp.results.table.find_spec", lambda _: None)
+    with pytest.raises(ImportError, match=r'python-docx.*to\("table.html"\)'):
+        plain().pfi().to(tmp_path / "table.docx")

@@ -42,7 +42,7 @@ WRITERS: dict[str, tuple[str, Callable[[Any, Path], Any]]] = {
     "results": ("a.pyinterp", lambda fit, path: fit.pfi().save(path)),
     "refits": ("a.pyinterp", lambda fit, path: fit.save(path)),
     "tests": ("a.pyinterp", lambda fit, path: fit.pfi().t_test("x = z").save(path)),
-    "excel": ("a.xlsx", lambda fit, path: fit.pfi().to_excel(path)),
+    "excel": ("a.xlsx", lambda fit, path: fit.pfi().to(path)),
     "page": ("a.html", lambda fit, path: pi.report(fit, path, features=["x"])),
 }
 every_writer = pytest.mark.parametrize("name", WRITERS)

@@ -9,8 +9,7 @@ Module     What is in it
 `curves`   A curve over a grid with a band, or points for levels; several of them
 `tiles`    Tiles over two grids, for every value on a third; probabilities of ranks
 `scatter`  A variable and its prediction; features by likelihood and entropy
-`room`     How much room texts need: lines, breaks, panels, sizes of figures
-`style`    Shared by all: colors, layers, labels and captions
+`style`    Shared by all: colors, sizes, panels, layers, labels and captions
 =========  ======================================================================
 
 A plot for another shape of terms is a module with a function of results and their frame, and a line
@@ -27,10 +26,9 @@ import plotnine as p9
 from pyinterp.data.columns import is_category
 from pyinterp.results.plots.curves import MOST_CURVES, curve, curve_per_level
 from pyinterp.results.plots.points import points
-from pyinterp.results.plots.style import caption, count_of, frame_of
+from pyinterp.results.plots.style import caption, finish, frame_of
 from pyinterp.results.plots.tiles import surface, volume
 from pyinterp.results.results import EstimandResults
-from pyinterp.results.summary import largest_first
 
 # What can be drawn, by the number of axes of the terms; the first is drawn by default.
 KINDS = {0: ("dots", "bars", "forest"), 1: ("curve",), 2: ("tiles",), 3: ("tiles",)}
@@ -56,25 +54,16 @@ def plot(
     top: int | None,
 ) -> p9.ggplot:
     """Draw values, a curve with options of its rows, or tiles, by the number of axes."""
-    terms = results.estimand.terms
-    frame = frame_of(results, alpha)
+    axes = len(results.estimand.terms.axes)
     kind = kinds_of(results)[0] if kind == "auto" else kind
-    words = caption([results], alpha, intervals=kind != "tiles")
-    if terms.axes:  # a point without estimate is not drawn; the caption counts them
-        frame = frame[frame["estimate"].notna()]
-    elif sort:
-        frame = largest_first(frame, results)
-    if not terms.axes and top is not None:
-        every = list(frame["term"].drop_duplicates())
-        frame = frame[frame["term"].isin(every[:top])]
-        words += count_of(every[:top], every)
-    axes = len(terms.axes)
     if axes == 0:
-        figure = points(results, frame, kind=kind)
-    elif axes == 1:
+        return points([results], [""], alpha=alpha, kind=kind, sort=sort, top=top)
+    frame = frame_of(results, alpha)
+    frame = frame[frame["estimate"].notna()]  # other points are not drawn; the caption counts them
+    if axes == 1:
         figure = curve(results, frame, sort=sort, **rows)
     elif kind == "curves":
         figure = curve_per_level(results, frame)
     else:
         figure = (surface if axes == 2 else volume)(results, frame, sort=sort)
-    return figure + p9.labs(caption=words)
+    return finish(figure + p9.labs(caption=caption([results], alpha, intervals=kind != "tiles")))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import reduce
 from operator import or_, truediv
 from typing import Any, cast
@@ -14,20 +13,17 @@ import plotnine as p9
 from plotnine.composition import Compose, plot_spacer
 
 from pyinterp.data.columns import is_category
-from pyinterp.results.look import Look
-from pyinterp.results.plots import room as rooms
 from pyinterp.results.plots import style
 from pyinterp.results.results import EstimandResults
 
 FEW = 10  # values of a number that are drawn as points, as those of a category are
 MOST_CURVES = 8  # that differ in color; tiles are drawn of more levels, unless curves are asked for
-KEYS = 0.25  # inches of a line of a legend
-TITLE = 24  # characters of a line of the title of a legend
+KEY = 0.25  # inches of a line of a legend
+LEGEND = 24  # letters of a line of the title of a legend
 MARGIN = 0.04  # of the range, above and below
 WIDTH, HEIGHT = 2.6, 2.1  # of a panel of one of several variables, in inches
 CLASS = 1.1  # inches of a panel of one of several classes or groups
-BELOW = 0.7  # inches below a panel
-POINTS = 9  # size of titles
+SHORT, LOW = 20, 6  # letters along such a panel, and lines in it
 
 
 def curve(
@@ -38,16 +34,15 @@ def curve(
     observed: bool = False,
     curves: int = 200,
     sort: bool = True,
-    width: float = rooms.WIDTH,
+    letters: int = style.LETTERS,
 ) -> p9.ggplot:
     """Draw estimates along the grid, and the curves of single rows if the estimand has them.
 
-    Levels that have no room side by side are drawn one below the other, sorted unless the category
-    is ordered. The figure is as wide as is given in inches, or more if texts need it.
+    Levels that have more `letters` side by side than the figure are drawn one below the other,
+    sorted unless the category is ordered.
     """
-    axis, (name,) = results.estimand.terms.axes[0], results.estimand.terms.axis_names
-    room = rooms.room_of_curve(results, frame, width)
-    frame, axes = _axes(results, frame, room, style.label(results), sort=sort)
+    (axis,), (name,) = results.estimand.terms.axes, results.estimand.terms.axis_names
+    frame, axes = _axes(results, frame, axis, style.label(results), sort=sort, letters=letters)
     figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate"))
     if results.estimand.curves:
         rows = _row_curves(results, frame, axis, color, curves)
@@ -85,44 +80,67 @@ def step_of(grid: pd.Series[Any], values: pd.Series[Any]) -> float:
 
 
 def _axes(
-    results: EstimandResults, frame: pd.DataFrame, room: rooms.Room, y: str, *, sort: bool
+    results: EstimandResults,
+    frame: pd.DataFrame,
+    axis: str,
+    y: str,
+    *,
+    sort: bool = True,
+    letters: int = style.LETTERS,
+    high: float = style.HEIGHT,
 ) -> tuple[pd.DataFrame, list[Any]]:
     """Return the frame with levels in the order in which they are drawn, and axes with panels.
 
     `y` is the label of the axis of estimates.
     """
-    terms = results.estimand.terms
-    axis, name, facet = terms.axes[0], terms.axis_names[0], rooms.facet_of(results)
-    lines = rooms.room_of_levels(frame[axis], room)
-    if lines is None:
-        x, y = rooms.in_room(name, room.width), rooms.in_room(y, rooms.LONGEST)
-        layers = [*rooms.panels_of(facet, room), p9.labs(x=x, y=y), room.size]
-        if not is_category(frame[axis]):
-            return frame, [*layers, *_breaks(frame[axis], results.data[name], room)]
-        levels = rooms.levels_of(frame[axis])
+    name, facet = style.name_of(results, axis), style.facet_of(results)
+    columns, texts = style.columns_of(frame, facet), {}
+    title = style.in_lines(y, style.TITLE)
+    layers: list[Any] = [p9.labs(x=style.in_lines(name, style.TITLE), y=title)]
+    if not is_category(frame[axis]):
+        layers += _breaks(frame[axis], results.data[name], columns)
     else:
-        levels = rooms.from_below(results, frame, axis, name, sort=sort)
-        labels = p9.labs(x=rooms.in_room(name, lines.height), y=y)
-        layers = [*rooms.panels_of(facet, lines), labels, *rooms.flip(levels, lines)]
-    return frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)}), layers
+        levels = frame[axis].drop_duplicates().tolist()
+        if style.letters_of(levels) > letters // columns:
+            levels = style.levels_from_below(results, frame, axis, sort=sort)
+            texts = {level: style.in_lines(level) for level in levels}
+            layers += [p9.coord_flip(), p9.scale_x_discrete(labels=texts)]
+            layers += style.few_breaks("y", columns)
+        frame = frame.assign(**{axis: pd.Categorical(frame[axis], categories=levels)})
+    return frame, [*layers, *style.layout(frame, facet, texts.values(), high=high)]
 
 
-def _breaks(grid: pd.Series[Any], values: pd.Series[Any], room: rooms.Room) -> list[Any]:
-    """Return the scale of a number: its few values if they have room, or fewer breaks."""
+def _breaks(grid: pd.Series[Any], values: pd.Series[Any], columns: int) -> list[Any]:
+    """Return the scale of a number: its few values, or fewer breaks in narrow panels."""
     breaks = np.unique(grid).tolist()
-    few = step_of(grid, values) and rooms.side_by_side([f"{b:g}" for b in breaks]) <= room.panel
-    return [p9.scale_x_continuous(breaks=breaks)] if few else rooms.few_breaks("x", room.panel)
+    if (
+        step_of(grid, values)
+        and style.letters_of(f"{b:g}" for b in breaks) <= style.LETTERS // columns
+    ):
+        return [p9.scale_x_continuous(breaks=breaks)]
+    return style.few_breaks("x", columns)
 
 
-def _marks(
-    data: pd.DataFrame, name: str, frame: pd.DataFrame, axis: str, by: str, names: Sequence[str]
-) -> list[Any]:
-    """Return points with bars, or curves with bands and a mark per row, in a color per name."""
-    limits, step = style.rows_with_interval(frame), step_of(frame[axis], data[name])
-    if step:
-        return style.colored_points(limits, step, names)
-    curves = style.colored_curves(limits, axis, by, names)
-    return [*curves, style.marks_of_rows(data, name, frame[axis])]
+def _in_colors(
+    results: EstimandResults,
+    frame: pd.DataFrame,
+    axis: str,
+    by: str,
+    y: str,
+    *,
+    sort: bool = True,
+    high: float = style.HEIGHT,
+) -> p9.ggplot:
+    """Draw curves with bands, a mark per row, or points with bars, in a color per level of `by`."""
+    frame, axes = _axes(results, frame, axis, y, sort=sort, high=high)
+    figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate", color=by))
+    figure += style.line_at_null(results)
+    limits, names = style.rows_with_interval(frame), frame[by].cat.categories.tolist()
+    name = style.name_of(results, axis)
+    if step := step_of(frame[axis], results.data[name]):
+        return figure + style.colored_points(limits, step, names) + axes
+    figure += style.colored_curves(limits, axis, by, names)
+    return figure + style.marks_of_rows(results.data, name, frame[axis]) + axes
 
 
 def _lines(rows: pd.DataFrame, axis: str, color: str | None) -> list[Any]:
@@ -156,7 +174,7 @@ def _row_curves(
     rows = rows.iloc[some].set_axis(pd.RangeIndex(len(some), name="row"), axis=0)
     long = rows.reset_index().melt(id_vars="row", var_name="term", value_name="estimate")
     terms = results.estimand.terms
-    facet = rooms.facet_of(results)
+    facet = style.facet_of(results)
     if terms.groups:
         long = long.dropna(subset=["estimate"])  # rows of other groups
     keep = ["term", axis] + ([facet] if facet else [])
@@ -187,7 +205,7 @@ def overlay(
 ) -> p9.ggplot:
     """Draw curves of the same variable, each with its band; levels have points side by side."""
     first = several[0]
-    (axis,), (name,) = first.estimand.terms.axes, first.estimand.terms.axis_names
+    (axis,) = first.estimand.terms.axes
     frames = [
         style.frame_of(one, alpha)
         .rename(columns={one.estimand.terms.axes[0]: axis})
@@ -196,107 +214,61 @@ def overlay(
     ]
     frame = pd.concat(frames, ignore_index=True).dropna(subset=["estimate"])
     frame["result"] = pd.Categorical(frame["result"], categories=list(names))
-    room = replace(rooms.room_of_curve(first, frame), legend=rooms.legend_width(names))
     what = " / ".join(dict.fromkeys(style.label(results) for results in several))
-    frame, axes = _axes(first, frame, room, what, sort=sort)
-    figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate", color="result"))
-    figure += style.line_at_null(first)
-    figure += _marks(first.data, name, frame, axis, "result", names)
-    return figure + axes + p9.labs(color="", caption=style.caption(several, alpha, names))
+    figure = _in_colors(first, frame, axis, "result", what, sort=sort)
+    return style.finish(figure + p9.labs(color="", caption=style.caption(several, alpha, names)))
 
 
 def curve_per_level(results: EstimandResults, frame: pd.DataFrame) -> p9.ggplot:
     """Draw a curve over the number for every level of the category, bands for a few levels."""
-    terms = results.estimand.terms
-    names = dict(zip(terms.axes, terms.axis_names, strict=True))
-    x, level = sorted(terms.axes, key=lambda axis: is_category(frame[str(axis)]))
+    x, level = sorted(results.estimand.terms.axes, key=lambda axis: is_category(frame[str(axis)]))
     levels = [str(value) for value in pd.factorize(frame[level])[1]]
     frame = frame.assign(level=pd.Categorical(frame[level].map(str), categories=levels))
-    title = rooms.in_lines(names[level], TITLE)
-    room = replace(rooms.room_of_curve(results, frame), legend=rooms.legend_width(levels, title))
-    figure = p9.ggplot(frame, p9.aes(x=x, y="estimate", color="level"))
-    figure += style.line_at_null(results)
-    if len(levels) > len(style.COLORS):  # a legend of one column, and a figure as high
-        figure += p9.guides(color=p9.guide_legend(ncol=1))
-        keys = KEYS * len(levels) + 2 * rooms.LINE * (title.count("\n") + 2)
-        room = replace(room, high=max(room.high, rooms.MARGINS + keys))
-    return (
-        figure
-        + _marks(results.data, names[x], frame, x, "level", levels)
-        + room.size
-        + _breaks(frame[x], results.data[names[x]], room)
-        + rooms.panels_of(rooms.facet_of(results), room)
-        + p9.labs(
-            x=rooms.in_room(names[x], room.width),
-            y=rooms.in_room(style.label(results), rooms.LONGEST),
-            color=title,
-        )
-    )
+    title = style.in_lines(style.name_of(results, level), LEGEND)
+    many = len(levels) > len(style.COLORS)  # a legend of one column, and a figure as high
+    high = style.MARGINS + KEY * (len(levels) + 2 + title.count("\n")) if many else style.HEIGHT
+    figure = _in_colors(results, frame, x, "level", style.label(results), high=high)
+    figure += p9.labs(color=title)
+    return figure + p9.guides(color=p9.guide_legend(ncol=1)) if many else figure
 
 
-def panels(several: Sequence[EstimandResults], *, alpha: float, look: Look) -> Compose | p9.ggplot:
+def panels(several: Sequence[EstimandResults], *, alpha: float) -> Compose | p9.ggplot:
     """Draw a panel per variable, about as many in a row as there are rows.
 
-    A category with more levels than a panel has lines has a separate column, to the right.
+    A category of many levels has a separate column, to the right.
     """
     frames = [style.frame_of(one, alpha) for one in several]
     limits = _limits(np.concatenate([f[["estimate", "conf_low", "conf_high"]] for f in frames]))
-    sizes = [_room(one, frame) for one, frame in zip(several, frames, strict=True)]
-    needs = [rooms.MARGINS + room.lines if room.lines > HEIGHT - BELOW else 0.0 for room in sizes]
-    few = [k for k, need in enumerate(needs) if not need]
-    many = [k for k, need in enumerate(needs) if need]
-    across = int(np.ceil(np.sqrt(len(several) / rooms.across_of(sizes[0].panels))))
-    if many:
-        down = max(int(np.ceil(max(needs) / HEIGHT)), -(-len(few) // max(across - 1, 1)))
-        across = -(-len(few) // down)
-    width = max(room.width for room in sizes)
-    drawings: list[p9.ggplot] = []
-    for k, (results, frame, need) in enumerate(zip(several, frames, needs, strict=True)):
-        figure = curve(results, frame, width=width)
+    few: list[p9.ggplot] = []
+    many: list[p9.ggplot] = []
+    for results, frame in zip(several, frames, strict=True):
+        figure = curve(results, frame, letters=SHORT)
         turned = isinstance(figure.coordinates, p9.coord_flip)
-        figure += p9.coord_flip(ylim=limits) if turned else p9.coord_cartesian(ylim=limits)
-        across_axis, along_axis = width - BELOW, max(need, HEIGHT) - BELOW
-        if turned:
-            across_axis, along_axis = along_axis, across_axis
-        x = rooms.in_room(results.estimand.terms.axis_names[0], across_axis, POINTS)
-        y = ""
-        if need or few.index(k) % across == 0:  # without the variable, which the other axis has
-            what = style.label(results).replace(f" of {results.estimand.words.of}", "", 1)
-            y = rooms.in_room(what, along_axis, POINTS)
-        drawings.append(figure + p9.labs(x=x, y=y))
-    corner = few[(len(few) - 1) // across * across] if few else many[0]  # below, to the left
-    drawings[corner] += p9.labs(caption=style.caption([several[0]], alpha))
-    across_all = width * (across + len(many)) if len(drawings) > 1 else width
-    drawings = [style.in_style(figure, **look, width=across_all) for figure in drawings]
-    if len(drawings) == 1:
-        return drawings[0]
-    blank = plot_spacer(style.LOOKS["dark" if look.get("style") == "dark" else "light"][0])
-    cells = [*(drawings[k] for k in few), *[blank] * (-len(few) % max(across, 1))]
-    return _grid(cells, [drawings[k] for k in many], across, width, max(needs))
-
-
-def _room(results: EstimandResults, frame: pd.DataFrame) -> rooms.Room:
-    """Return the room of a variable's panel, with lines if its levels are below each other."""
-    panels = rooms.room_of_curve(results, frame).columns
-    given = WIDTH if panels == 1 else BELOW + panels * CLASS
-    room = rooms.room_of_curve(results, frame, given)
-    return rooms.room_of_levels(frame[results.estimand.terms.axes[0]], room) or room
-
-
-def _grid(
-    cells: list[p9.ggplot], many: list[p9.ggplot], across: int, width: float, need: float
-) -> Compose:
-    """Return cells in rows, and to their right columns of drawings that need more height."""
-    down = len(cells) // max(across, 1)
-    columns = [reduce(truediv, cells[k::across]) for k in range(across)]
-    grid: Any = reduce(or_, [*columns, *many])
-    high = max(HEIGHT * down + 0.4, need)
-    wide = width * (across + len(many))
+        figure += (p9.coord_flip if turned else p9.coord_cartesian)(ylim=limits)
+        # Without the variable, which the other axis has.
+        what = style.label(results).replace(f" of {results.estimand.words.of}", "", 1)
+        (name,) = results.estimand.terms.axis_names
+        figure += p9.labs(x=style.in_lines(name, SHORT), y=style.in_lines(what, SHORT))
+        levels = frame[results.estimand.terms.axes[0]].nunique()
+        (many if turned and levels > LOW else few).append(figure)
+    classes = style.columns_of(frames[0], style.facet_of(several[0]))
+    tallest = max((figure.theme.getp("figure_size")[1] for figure in many), default=0.0)
+    across = int(np.ceil(np.sqrt(len(few) / classes)))
+    across = min(across, -(-len(few) // max(int(tallest / HEIGHT), 1))) if many else across
+    down = -(-len(few) // across) if few else 0
+    few = [figure + p9.labs(y="") if k % across else figure for k, figure in enumerate(few)]
+    figures, corner = [*few, *many], max(0, (down - 1) * across)  # below, to the left
+    figures[corner] += p9.labs(caption=style.caption([several[0]], alpha))
+    wide = max(WIDTH, CLASS * classes + 0.7) * (across + len(many))
     size = p9.theme(
-        figure_size=(wide, high),
-        axis_title=p9.element_text(size=POINTS),
-        panel_spacing_x=rooms.SPACE / wide,
+        figure_size=(wide, max(HEIGHT * down + 0.4, tallest)), axis_title=p9.element_text(size=9)
     )
+    figures = [style.finish(figure, wide) for figure in figures]
+    if len(figures) == 1:
+        return figures[0] + size
+    cells = [*figures[: len(few)], *[plot_spacer("white")] * (across * down - len(few))]
+    columns = [reduce(truediv, cells[k::across]) for k in range(across)]
+    grid: Any = reduce(or_, [*columns, *figures[len(few) :]])
     return cast("Compose", grid & size)
 
 

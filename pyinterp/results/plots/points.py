@@ -1,91 +1,124 @@
-"""One value per feature: dots, bars or a forest plot of one result, or dots of several."""
+"""One value per feature, of one or several results: dots, bars or a forest plot."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotnine as p9
+from mizani.breaks import breaks_extended
 
-from pyinterp.results.plots import room as rooms
 from pyinterp.results.plots import style
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import largest_first
 
 MOST_DECIMALS = 6
 POINTS = 8  # size of the numbers of a forest plot
-MARKS = 1.6  # inches of the marks of a forest plot, at least
-HIGHEST = 25.0  # inches of a figure that plotnine saves
+WIDEST = 0.6  # of a panel, its numbers at most
 
 
-def points(results: EstimandResults, frame: pd.DataFrame, *, kind: str = "dots") -> p9.ggplot:
-    """Draw terms in the order of the frame; those without an estimate keep an empty line.
+def points(
+    several: Sequence[EstimandResults],
+    names: Sequence[str],
+    *,
+    alpha: float,
+    sort: bool,
+    top: int | None = None,
+    panels: bool = False,
+    kind: str = "dots",
+) -> p9.ggplot:
+    """Draw values of the same features in the order of the first results, a color per name.
 
-    Bars begin at the null value.
+    Terms without an estimate keep an empty line, and a line stands at the null value, where bars
+    begin. Panels of a forest plot are below each other.
+
+    Parameters
+    ----------
+    several : sequence of EstimandResults
+    names : sequence of str
+        What the colors stand for, by result.
+    alpha : float
+    sort : bool
+        Draw features in decreasing order of the first importance, or else as in the data.
+    top : int, optional
+        How many features are drawn, the first in that order; by default all.
+    panels : bool
+        Draw every measure in a separate panel.
+    kind : {"dots", "bars", "forest"}
+        Of one result.
     """
-    ordered = frame["term"].drop_duplicates().tolist()[::-1]
-    names = {term: rooms.in_lines(term) for term in ordered}
-    null, texts = results.estimand.parameter.null, _texts(frame) if kind == "forest" else []
-    room = _room(results, frame, list(names.values()), texts)
-    frame = frame.assign(term=pd.Categorical(frame["term"], categories=ordered, ordered=True))
+    first, frames = several[0], []
+    for name, results in zip(names, several, strict=True):
+        alone = len(several) == 1
+        frame = style.frame_of(results, alpha) if alone else results.summary_frame(alpha)
+        null, what = results.estimand.parameter.null, results.estimand.words.quantity
+        frame = frame.reset_index(drop=alone).assign(measure=name, null=null)
+        if panels:
+            frame["panel"] = style.label(results, what)
+        frames.append(frame.astype({"null": float}))
+    if sort:
+        frames[0] = largest_first(frames[0], first)
+    frame = pd.concat(frames, ignore_index=True)
+    every = list(dict.fromkeys(frame["term"]))
+    ordered, colors = every[:top][::-1], list(dict.fromkeys(names))
+    frame = frame[frame["term"].isin(ordered)]
+    frame["term"] = pd.Categorical(frame["term"], categories=ordered, ordered=True)
+    # The first name on top, as in the legend.
+    frame["measure"] = pd.Categorical(frame["measure"], categories=colors[::-1], ordered=True)
+    facet = "panel" if panels else style.facet_of(first)
+    if panels:
+        frame["panel"] = pd.Categorical(frame["panel"], list(dict.fromkeys(frame["panel"])))
     drawn = frame.dropna(subset=["estimate"])
-    figure = p9.ggplot(drawn, p9.aes(y="term", x="estimate"))
-    figure += [p9.scale_y_discrete(limits=ordered, labels=names), room.size]
-    if null is not None:
-        figure += p9.geom_vline(xintercept=null, color=style.GRAY, linetype="dashed")
+    legend, columns = len(colors) > 1, 1 if kind == "forest" else style.columns_of(drawn, facet)
+    marks: dict[str, Any] = {"position": p9.position_dodge(width=0.6 * legend)}
+    marks["show_legend"] = legend
+    nulls = drawn[["null", *filter(None, [facet])]].dropna().drop_duplicates()
+    figure = p9.ggplot(drawn, p9.aes(x="term", y="estimate", color="measure"))
+    figure += p9.geom_hline(p9.aes(yintercept="null"), nulls, color=style.GRAY, linetype="dashed")
     if kind == "bars":
-        start = 0.0 if null is None else null
-        wide = (drawn["estimate"] - start).abs()
-        bars = drawn.assign(middle=(drawn["estimate"] + start) / 2, wide=wide)
-        tile, look = p9.aes(x="middle", y="term", width="wide"), {"fill": style.BLUE, "alpha": 0.5}
-        figure += p9.geom_tile(tile, bars, height=0.7, inherit_aes=False, **look)
-    limits = style.rows_with_interval(drawn)
-    if len(limits):
-        ends = p9.aes(y="term", yend="term", x="conf_low", xend="conf_high")
-        color = "black" if kind == "bars" else style.BLUE
-        figure += p9.geom_segment(ends, limits, color=color, inherit_aes=False)
-    figure += _numbers(frame, null, room, texts) if texts else rooms.few_breaks("x", room.panel)
+        start = drawn["null"].fillna(0.0)
+        middle, high = (drawn["estimate"] + start) / 2, (drawn["estimate"] - start).abs()
+        tile, look = p9.aes(y="middle", height="high"), {"fill": style.BLUE, "alpha": 0.5}
+        bars = drawn.assign(middle=middle, high=high)
+        figure += p9.geom_tile(tile, bars, width=0.7, color="none", **look)
+        marks["color"] = "black"
+    sides = p9.aes(ymin="conf_low", ymax="conf_high")
+    figure += p9.geom_linerange(sides, style.rows_with_interval(drawn), **marks)
     if kind != "bars":
-        figure += p9.geom_point(color=style.BLUE)
-    figure += p9.labs(x=style.label(results), y="")
-    return figure + rooms.panels_of(rooms.facet_of(results), room)
-
-
-def _room(
-    results: EstimandResults, frame: pd.DataFrame, names: list[str], numbers: list[str]
-) -> rooms.Room:
-    """Return the room of a plot; panels of a forest plot are below each other, if they can."""
-    room = replace(
-        rooms.room_of_curve(results, frame), lines=rooms.lines_of(names), labels=rooms.widest(names)
+        figure += p9.geom_point(**marks)
+    figure += _numbers(frame) if kind == "forest" else style.few_breaks("y", columns)
+    texts = {term: style.in_lines(term) for term in ordered}
+    words = style.caption(several, alpha, names) + style.count_of(ordered, every)
+    options: dict[str, Any] = {"columns": columns, "scales": "free_x" if panels else "fixed"}
+    options["high"] = style.MARGINS + style.LINE * len(ordered) * len(colors)
+    return style.finish(
+        figure
+        + p9.coord_flip()
+        + p9.scale_x_discrete(limits=ordered, labels=texts)
+        + style.colors_of(colors)
+        + style.layout(drawn, facet, texts.values(), **options)
+        + p9.labs(x="", y="" if panels else _axis(several), color="", caption=words)
     )
-    if not numbers:
-        return room
-    room = replace(room, across=1, least=MARKS + rooms.widest(numbers, POINTS))
-    while room.height > HIGHEST and room.columns < room.panels:
-        room = replace(room, across=room.columns + 1)
-    return room
 
 
-def _numbers(
-    frame: pd.DataFrame, null: float | None, room: rooms.Room, texts: list[str]
-) -> list[Any]:
+def _numbers(frame: pd.DataFrame) -> list[Any]:
     """Return estimates and intervals as text to the right of the marks."""
-    values = frame[["estimate", "conf_low", "conf_high"]].to_numpy(dtype=np.float64).ravel()
-    values = np.append(values[np.isfinite(values)], [] if null is None else null)
+    texts = _texts(frame)
+    values = frame[["estimate", "conf_low", "conf_high", "null"]].to_numpy(dtype=np.float64)
+    values = values[np.isfinite(values)]
     low, high = float(values.min()), float(values.max())
     reach = high - low or max(abs(high), 1.0)
     beside = 0.06 * reach
-    numbers = rooms.widest(texts, POINTS)
-    marks = room.panel / 1.1 - numbers  # the axis goes on by 5% at both ends
-    labels, place = frame.assign(text=texts, at=high + beside), p9.aes("at", "term", label="text")
-    breaks = rooms.breaks_within(marks)((low, high))
-    limits = (low, high + beside + (reach + beside) * numbers / marks)
+    name = min(max(len(str(term)) for term in frame["term"]), style.NAME)
+    share = min(max(map(len, texts)) / (style.LETTERS - name), WIDEST)
+    limits = (low, high + beside + (reach + beside) * share / (1 - share))
+    breaks = [b for b in breaks_extended(4)((low, high)) if low <= b <= high]
+    labels, place = frame.assign(text=texts, at=high + beside), p9.aes(y="at", label="text")
     return [
-        p9.geom_text(place, labels, size=POINTS, ha="left", color="black", inherit_aes=False),
-        p9.scale_x_continuous(limits=limits, breaks=breaks),
+        p9.geom_text(place, labels, size=POINTS, ha="left", color="black"),
+        p9.scale_y_continuous(limits=limits, breaks=breaks),
     ]
 
 
@@ -105,81 +138,6 @@ def _texts(frame: pd.DataFrame) -> list[str]:
 
     columns = frame[["estimate", "conf_low", "conf_high"]]
     return [text(*row) for row in columns.to_numpy(dtype=np.float64)]
-
-
-def together(
-    several: Sequence[EstimandResults],
-    names: Sequence[str],
-    *,
-    alpha: float,
-    sort: bool,
-    top: int | None = None,
-    panels: bool = False,
-) -> p9.ggplot:
-    """Draw several importances of the same features, in the order of the first importance.
-
-    A line stands at the null value.
-
-    Parameters
-    ----------
-    several : sequence of EstimandResults
-    names : sequence of str
-        What the colors stand for, by result.
-    alpha : float
-    sort : bool
-        Draw features in decreasing order of the first importance, or else as in the data.
-    top : int, optional
-        How many features are drawn, the first in that order; by default all.
-    panels : bool
-        Draw every measure in a separate panel.
-    """
-    frames = []
-    for name, results in zip(names, several, strict=True):
-        frame = results.summary_frame(alpha).reset_index()
-        null, what = results.estimand.parameter.null, results.estimand.words.quantity
-        frame = frame.assign(measure=name, panel=style.label(results, what), null=null)
-        frames.append(frame.astype({"null": float}))
-    if sort:
-        frames[0] = largest_first(frames[0], several[0])
-    frame = pd.concat(frames, ignore_index=True)
-    every = list(dict.fromkeys(frame["term"]))
-    ordered = every[:top][::-1]
-    colors = list(dict.fromkeys(names))
-    frame = frame[frame["term"].isin(ordered)].dropna(subset=["estimate"])
-    frame["term"] = pd.Categorical(frame["term"], categories=ordered, ordered=True)
-    # The first name on top, as in the legend.
-    frame["measure"] = pd.Categorical(frame["measure"], categories=colors[::-1], ordered=True)
-    frame["panel"] = pd.Categorical(frame["panel"], categories=list(dict.fromkeys(frame["panel"])))
-    apart, legend = p9.position_dodge(width=0.6), len(colors) > 1
-    marks: dict[str, Any] = {"position": apart, "show_legend": legend}
-    texts = {term: rooms.in_lines(term) for term in ordered}
-    room = rooms.Room(
-        lines=max(rooms.lines_of(list(texts.values())), rooms.LINE * len(ordered) * len(colors)),
-        labels=rooms.widest(texts.values()),
-        legend=rooms.legend_width(colors) if legend else 0.0,
-        panels=frame["panel"].nunique() if panels else 1,
-    )
-    nulls = frame[["panel", "null"]].dropna().drop_duplicates()
-    sides = p9.aes(ymin="conf_low", ymax="conf_high")
-    figure: p9.ggplot = (
-        p9.ggplot(frame, p9.aes(x="term", y="estimate", color="measure"))
-        + p9.geom_hline(p9.aes(yintercept="null"), nulls, color=style.GRAY, linetype="dashed")
-        + p9.geom_linerange(sides, style.rows_with_interval(frame), **marks)
-        + p9.geom_point(**marks)
-        + p9.coord_flip()
-        + p9.scale_x_discrete(limits=ordered, labels=texts)
-        + style.colors_of(colors)
-        + room.size
-        + rooms.few_breaks("y", room.panel)
-        + rooms.panels_of("panel" if panels else None, room, scales="free_x")
-        + p9.labs(
-            x="",
-            y="" if panels else _axis(several),
-            color="",
-            caption=style.caption(several, alpha, names) + style.count_of(ordered, every),
-        )
-    )
-    return figure
 
 
 def _axis(several: Sequence[EstimandResults]) -> str:

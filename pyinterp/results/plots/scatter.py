@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import plotnine as p9
 
-from pyinterp.results.plots.room import Room, panels_of
-from pyinterp.results.plots.style import BLUE, COLORS, GRAY, caption, rows_with_interval
+from pyinterp.results.plots.style import (
+    BLUE,
+    COLORS,
+    GRAY,
+    caption,
+    finish,
+    layout,
+    rows_with_interval,
+)
 from pyinterp.results.together import SENTENCES, UncertaintyResults
 
 MOST_LEVELS = 12  # a panel each, with a box per level
-# Of a name, as shares of the axes.
-WIDE, HIGH = 0.2, 0.06
 
 
 def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, words: str) -> p9.ggplot:
@@ -35,7 +38,8 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, words: str) -> 
         frame = pd.DataFrame({"observed": observed, "predicted": predicted.iloc[:, 0]})
         line = p9.geom_abline(slope=1, intercept=0, color=GRAY, linetype="dashed")
         points = p9.geom_point(color=BLUE, alpha=0.4, size=1)
-        return p9.ggplot(frame, p9.aes(x="predicted", y="observed")) + line + points + labels
+        figure = p9.ggplot(frame, p9.aes(x="predicted", y="observed"))
+        return finish(figure + line + points + labels)
     levels = observed.astype(str).value_counts()
     if len(levels) > MOST_LEVELS:
         frequent = levels.index[:MOST_LEVELS]
@@ -47,10 +51,10 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, words: str) -> 
         id_vars="observed", var_name="level", value_name="probability"
     )
     long["level"] = "P(" + long["level"].astype(str) + ")"
-    return (
+    return finish(
         p9.ggplot(long, p9.aes(x="observed", y="probability"))
         + p9.geom_boxplot(color=BLUE, fill="white")
-        + panels_of("level", Room(panels=long["level"].nunique()))
+        + layout(long, "level")
         + p9.labs(x=f"Observed {name}", y="Predicted probability", caption=words)
     )
 
@@ -64,13 +68,10 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> p9.g
     frame = estimates.reset_index(names="term").astype({"term": str})
     across = rows_with_interval(likelihood).join(estimates)
     along = rows_with_interval(entropy).join(estimates)
-    ends = [one[["conf_low", "conf_high"]].to_numpy() for one in (across, along)]
-    names = ("likelihood", "entropy")
-    spans = [np.ptp(np.r_[0.0, frame[x], end.ravel()]) for x, end in zip(names, ends, strict=True)]
-    below = overlap(frame, *spans)
+    below = frame["likelihood"].rank(method="first") % 2 == 0  # so that names of neighbors part
     upright = {"x": "likelihood", "xend": "likelihood", "y": "conf_low", "yend": "conf_high"}
     sideways = {"x": "conf_low", "xend": "conf_high", "y": "entropy", "yend": "entropy"}
-    return (
+    return finish(
         p9.ggplot(frame, p9.aes(x="likelihood", y="entropy", color="decision"))
         + p9.geom_hline(yintercept=0, color=GRAY, linetype="dashed")
         + p9.geom_vline(xintercept=0, color=GRAY, linetype="dashed")
@@ -92,14 +93,3 @@ def likelihood_and_entropy(results: UncertaintyResults, *, alpha: float) -> p9.g
 def _names(frame: pd.DataFrame, va: str) -> p9.geom_text:
     """Return the names of features, to the right of their points."""
     return p9.geom_text(p9.aes(label="term"), frame, ha="left", va=va, size=8, show_legend=False)
-
-
-def overlap(frame: pd.DataFrame, width: float, height: float) -> npt.NDArray[np.bool_]:
-    """Return which points have another one so close above them that names would overlap.
-
-    Axes have this width and height.
-    """
-    place = frame[["likelihood", "entropy"]].to_numpy(dtype=np.float64)
-    across = np.abs(place[:, None, 0] - place[None, :, 0]) < WIDE * width
-    up = place[None, :, 1] - place[:, None, 1]
-    return np.asarray((across & (up > 0) & (up < HIGH * height)).any(axis=1))

@@ -1,33 +1,123 @@
-"""What all plots share: colors, sizes, panels, limits of intervals, labels and captions."""
+"""What all plots share: colors, sizes, panels, axes, limits of intervals, labels and captions."""
 
 from __future__ import annotations
 
-import re
 import textwrap
-from collections.abc import Sequence
-from typing import Any, get_args
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotnine as p9
+from mizani.breaks import breaks_extended
 
-from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.columns import is_category
-from pyinterp.results.look import Style
 from pyinterp.results.results import EstimandResults
 
 BLUE, GRAY = "#0072B2", "#999999"  # Okabe and Ito: color-blind readers can distinguish them
 COLORS = (BLUE, "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-# Ground, texts, grid and frame of a style.
-LOOKS = {
-    "light": ("white", "black", "#E8E8E8", "#B0B0B0"),
-    "dark": ("#1B1B1B", "#E4E4E4", "#333333", "#5A5A5A"),
-}
-# On a dark ground: colors that are dark on a light one.
-ON_DARK = {BLUE: "#56B4E9", "black": "#EEEEEE", "white": "#222222"}
-THIN = 0.5  # points of the grid and the frame
-CAPTION, SMALLEST = 8.0, 6.0  # points of a caption, and of one whose lines are long
-LETTER = 0.55  # width of a letter of a sentence, in heights of the text
+THIN, EDGE = 0.5, "#B0B0B0"  # points of the grid and the frame
+SMALL = 17.0  # letters of an inch of a caption
+WIDTH, HEIGHT, HIGHEST = 6.4, 4.8, 25.0  # of a figure, in inches; plotnine saves no higher one
+MARGINS, STRIP = 1.2, 0.4  # inches above and below all panels, and of the strip of each
+LINE, GAP = 0.15, 0.06  # inches of a line of a name at the vertical axis, and between two names
+LETTERS = 70  # along the horizontal axis of a figure
+NAME, TITLE = (
+    35,
+    45,
+)  # letters of a line of a name at the vertical axis, and of the title of an axis
+
+
+def in_lines(text: object, letters: int = NAME) -> str:
+    """Return a text in lines of so many letters at most."""
+    return textwrap.fill(str(text), letters)
+
+
+def columns_of(frame: pd.DataFrame, facet: str | None) -> int:
+    """Return how many panels stand side by side."""
+    panels = 1 if facet is None else int(frame[facet].nunique())
+    return panels if panels < 4 else int(np.ceil(np.sqrt(panels)))
+
+
+def layout(
+    frame: pd.DataFrame,
+    facet: str | None = None,
+    names: Iterable[str] = (),
+    *,
+    high: float = HEIGHT,
+    columns: int | None = None,
+    **options: Any,
+) -> list[Any]:
+    """Return a panel per value of a column, and the height of the figure that names need.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+    facet : str, optional
+        The column.
+    names : iterable of str
+        At the vertical axis of each panel, below each other.
+    high : float
+        Inches of the figure, at least.
+    columns : int, optional
+        How many panels stand side by side; by default about as many as below each other.
+    **options
+        Of `facet_wrap`.
+    """
+    names = list(names)
+    panels = 1 if facet is None else int(frame[facet].nunique())
+    columns = columns or columns_of(frame, facet)
+    down = -(-panels // columns)
+    lines = max((name.count("\n") + 1 for name in names), default=0)
+    panel = max(len(names) * (GAP + LINE * lines), 1.0) + STRIP
+    layers: list[Any] = [p9.theme(axis_text_y=p9.element_text(ma="right"))]
+    if (most := max(high, MARGINS + down * panel)) > HEIGHT:
+        layers.append(p9.theme(figure_size=(WIDTH, min(most, HIGHEST))))
+    if facet is not None:
+        strips: Any = p9.as_labeller(lambda text: in_lines(text, max(LETTERS // columns, 8)))
+        layers.append(p9.facet_wrap(facet, labeller=strips, ncol=columns, **options))
+        layers.append(p9.theme(panel_spacing_x=0.04))  # labels of neighboring axes would meet
+    return layers
+
+
+def few_breaks(axis: str, columns: int) -> list[Any]:
+    """Return a scale with few breaks if panels stand side by side; else nothing.
+
+    Of a plot that is turned the axis that is drawn horizontally is "y".
+    """
+    scale = {"x": p9.scale_x_continuous, "y": p9.scale_y_continuous}[axis]
+    return [] if columns == 1 else [scale(breaks=breaks_extended(3))]
+
+
+def letters_of(levels: Iterable[object]) -> int:
+    """Return how many letters levels take side by side, at equal distances."""
+    lengths = [len(str(level)) + 2 for level in levels]
+    return len(lengths) * max(lengths, default=0)
+
+
+def levels_from_below(
+    results: EstimandResults, frame: pd.DataFrame, axis: str, *, sort: bool
+) -> list[Any]:
+    """Return levels as they are drawn from below: the largest mean estimate on top.
+
+    Ordered categories keep their order.
+    """
+    if not sort or getattr(results.data[name_of(results, axis)].dtype, "ordered", False):
+        return frame[axis].drop_duplicates().tolist()[::-1]
+    means = frame.groupby(axis, observed=True, sort=False)["estimate"].mean()
+    return means.sort_values(kind="stable", na_position="first").index.tolist()
+
+
+def name_of(results: EstimandResults, axis: str) -> str:
+    """Return the variable of an axis."""
+    terms = results.estimand.terms
+    return terms.axis_names[terms.axes.index(axis)]
+
+
+def facet_of(results: EstimandResults) -> str | None:
+    """Return the column of a plot's frame that has a panel per class or group, if there is one."""
+    terms = results.estimand.terms
+    return "panel" if terms.groups else terms.facet
 
 
 def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
@@ -40,68 +130,25 @@ def rows_with_interval(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def in_style(
-    figure: p9.ggplot, style: Style = "light", caption: bool = True, width: float | None = None
-) -> p9.ggplot:
-    """Return a figure in a style, its caption in two lines at most, or without it.
-
-    Parameters
-    ----------
-    figure : plotnine.ggplot
-    style : {"light", "dark", "gray"}
-    caption : bool
-    width : float, optional
-        Inches of a line of the caption; by default of the figure.
-    """
-    check_choice("style", style, get_args(Style))
-    check_flag("caption", caption)
-    words = getattr(figure.labels, "caption", None)
-    if words and not caption:
-        figure += p9.labs(caption="")
-    elif words:
+def finish(figure: p9.ggplot, width: float | None = None) -> p9.ggplot:
+    """Return a figure on a white ground, its caption in lines of so many inches, or its width."""
+    if words := getattr(figure.labels, "caption", None):
         wide = width or figure.theme.getp("figure_size")[0]
-        text, points = _in_two_lines(words, 0.95 * wide)
-        look = p9.element_text(size=points, ha="left")
-        figure += p9.labs(caption=text)
-        figure += p9.theme(plot_caption=look, plot_caption_position="plot")
-    if style == "gray":
-        return figure
-    if style == "dark":
-        for layer in figure.layers:
-            look = layer.geom.aes_params
-            look |= {k: ON_DARK.get(look[k], look[k]) for k in ("color", "fill") if k in look}
-    ground, ink, grid, frame = LOOKS[style]
-    plain = p9.element_rect(fill=ground, color="none")
+        figure += p9.labs(caption=in_lines(words, int(wide * SMALL)))
+    plain = p9.element_rect(fill="white", color="none")
     return figure + p9.theme(
-        text=p9.element_text(color=ink),
-        axis_text=p9.element_text(color=ink),
-        axis_ticks_major=p9.element_line(color=frame, size=THIN),
-        strip_text=p9.element_text(color=ink),
+        plot_caption=p9.element_text(size=8, ha="left"),
+        plot_caption_position="plot",
+        axis_ticks_major=p9.element_line(color=EDGE, size=THIN),
         strip_background=plain,
         plot_background=plain,
         panel_background=plain,
-        panel_border=p9.element_rect(fill="none", color=frame, size=THIN),
-        panel_grid_major=p9.element_line(color=grid, size=THIN),
+        panel_border=p9.element_rect(fill="none", color=EDGE, size=THIN),
+        panel_grid_major=p9.element_line(color="#E8E8E8", size=THIN),
         panel_grid_minor=p9.element_blank(),
         legend_background=plain,
         legend_key=plain,
     )
-
-
-def _in_two_lines(words: str, inches: float) -> tuple[str, float]:
-    """Return sentences in one line, or two as equal as they can be, and their size in points.
-
-    Long lines are in smaller letters, and end with dots where even these have no room.
-    """
-    sentences = re.split(r"(?<=[.]) ", words)
-    pairs = [(sentences[:k], sentences[k:]) for k in range(len(sentences), 0, -1)]
-    lines = [[" ".join(some) for some in pair if some] for pair in pairs]
-    room = inches * 72 / LETTER  # characters of one point
-    best = min(lines, key=lambda some: max(map(len, some)))
-    best = lines[0] if CAPTION * len(words) <= room else best
-    points = float(np.clip(room / max(map(len, best)), SMALLEST, CAPTION))
-    most = int(room / points + 1e-9)
-    return "\n".join(textwrap.shorten(line, most, placeholder=" …") for line in best), points
 
 
 def frame_of(results: EstimandResults, alpha: float) -> pd.DataFrame:
@@ -181,18 +228,15 @@ def caption(
 ) -> str:
     """Return sentences on the basis of estimates and intervals: once if it is the same.
 
-    Of two bases each has the names of its results; of more, only the refits are listed.
+    Each of several bases has the names of its results.
     """
-    refits = [_refits(results) for results in several]
     bases: dict[str, dict[str, None]] = {}
-    for results, over, name in zip(several, refits, names, strict=True):
-        bases.setdefault(f"{results.context.learner}, {over}.", {})[name] = None
-    who = {text: ", ".join(some) for text, some in bases.items()}
+    for results, name in zip(several, names, strict=True):
+        bases.setdefault(f"{results.context.learner}, {_refits(results)}.", {})[name] = None
     texts = list(bases)
-    if len(bases) == 2:
+    if len(bases) > 1:
+        who = {text: ", ".join(some) for text, some in bases.items()}
         texts = [t if t.startswith(f"{w},") else f"{w}: {t}" for t, w in who.items()]
-    elif len(bases) > 2:
-        texts = [f"{len(several)} results, of {' or '.join(dict.fromkeys(refits))}."]
     if intervals:
         texts += _bands(several, alpha)
     return " ".join([*texts, *_lacking(several, intervals=intervals)])

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotnine as p9
+from mizani.breaks import breaks_extended
 
 from pyinterp.data.columns import is_category
-from pyinterp.results.plots import room as rooms
-from pyinterp.results.plots.style import BLUE, label
+from pyinterp.results.plots import style
+from pyinterp.results.plots.style import BLUE
 from pyinterp.results.ranks import Ranks
 from pyinterp.results.results import EstimandResults
 
-BAR = 0.5  # inches of the bar of colors and the space around it
-LEGEND = 16  # characters of a line of its title
+LEGEND = 16  # letters of a line of the title of the legend
 MOST_TEXTS = 15  # ranks with room for a number in every tile
-LEAST, STRIP = 1.0, 1.6  # inches of a panel: at least, and for a long text above it
 
 
 def surface(
-    results: EstimandResults,
-    frame: pd.DataFrame,
-    *,
-    sort: bool = True,
-    room: rooms.Room | None = None,
+    results: EstimandResults, frame: pd.DataFrame, *, sort: bool = True, facet: str | None = None
 ) -> p9.ggplot:
     """Draw a tile per grid point, its color the estimate.
 
@@ -39,45 +33,41 @@ def surface(
     results : EstimandResults
     frame : pandas.DataFrame
     sort : bool
-    room : Room, optional
-        Of panels that are added to the plot; without it, classes and groups have a panel each.
+    facet : str, optional
+        Column that has a panel per value; by default that of classes and groups.
     """
     terms = results.estimand.terms
-    names = dict(zip(terms.axes, terms.axis_names, strict=True))
-    title = rooms.in_lines(label(results), LEGEND)
-    facet = rooms.facet_of(results) if room is None else None
-    room = room or rooms.room_of_curve(results, frame)
-    room = replace(room, legend=BAR + rooms.width_of(title, rooms.TITLE))
+    facet = facet or style.facet_of(results)
+    columns = style.columns_of(frame, facet)
+    room = style.LETTERS // columns
     x, y = terms.axes[:2]
-    levels = {axis: rooms.levels_of(frame[axis]) for axis in (x, y) if is_category(frame[axis])}
-    across, along = (rooms.side_by_side(levels.get(axis, [])) for axis in (x, y))
-    if across > max(room.panel, along):  # levels that need more room are on the vertical axis
-        x, y = y, x
-    if y in levels and rooms.side_by_side(levels[y]) > room.panel:
-        levels[y] = rooms.from_below(results, frame, y, names[y], sort=sort)
-    texts = {axis: [rooms.in_lines(level) for level in some] for axis, some in levels.items()}
-    if y in texts:
-        room = replace(room, lines=rooms.lines_of(texts[y]), labels=rooms.widest(texts[y]))
+    levels = {a: frame[a].drop_duplicates().tolist() for a in (x, y) if is_category(frame[a])}
+    across, along = (style.letters_of(levels.get(axis, [])) for axis in (x, y))
+    if across > max(room, along):  # levels that need more room are on the vertical axis
+        x, y, across, along = y, x, along, across
+    if along > room:
+        levels[y] = style.levels_from_below(results, frame, y, sort=sort)
     edges = {**_edges(frame[x], "x", levels.get(x)), **_edges(frame[y], "y", levels.get(y))}
     place = p9.aes(xmin="xmin", xmax="xmax", ymin="ymin", ymax="ymax", fill="estimate")
     figure = p9.ggplot(frame.assign(**edges)) + p9.geom_rect(place)
-    if x in texts and rooms.side_by_side(texts[x]) > room.panel:
-        room = replace(room, below=rooms.widest(texts[x]), least=rooms.lines_of(texts[x]))
+    if across > room:
         figure += p9.theme(axis_text_x=p9.element_text(rotation=90))
+    texts = {axis: [style.in_lines(level) for level in some] for axis, some in levels.items()}
     for axis, scale in ((x, p9.scale_x_continuous), (y, p9.scale_y_continuous)):
-        options: dict[str, Any] = {"breaks": rooms.breaks_within(room.panel)} if axis == x else {}
+        options: dict[str, Any] = (
+            {"breaks": breaks_extended(3)} if axis == x and columns > 1 else {}
+        )
         if axis in texts:
             options = {"breaks": list(range(len(texts[axis]))), "labels": texts[axis]}
         figure += scale(**options, expand=(0, 0))
+    labels = {"x": style.name_of(results, x), "y": style.name_of(results, y)}
     return (
         figure
-        + rooms.panels_of(facet, room)
-        + room.size
+        + style.layout(frame, facet, texts.get(y, []))
         + p9.scale_fill_cmap("viridis")
         + p9.labs(
-            x=rooms.in_room(names[x], room.width),
-            y=rooms.in_room(names[y], room.height - 1),
-            fill=title,
+            **{axis: style.in_lines(text, style.TITLE) for axis, text in labels.items()},
+            fill=style.in_lines(style.label(results), LEGEND),
         )
     )
 
@@ -96,25 +86,18 @@ def _edges(values: pd.Series[Any], axis: str, levels: list[Any] | None) -> dict[
 
 
 def volume(results: EstimandResults, frame: pd.DataFrame, *, sort: bool = True) -> p9.ggplot:
-    """Draw a panel of tiles per value of the third variable, and a row of panels per class."""
+    """Draw a panel of tiles per value of the third variable, of every class."""
     terms = results.estimand.terms
     axis, name = terms.axes[2], terms.axis_names[2]
     values = frame[axis].drop_duplicates()
     if not is_category(values):
         values = values.sort_values()
     texts = [f"{name} = {v:.4g}" if isinstance(v, float) else f"{name} = {v}" for v in values]
-    panel = frame[axis].map(dict(zip(values, texts, strict=True)))
-    frame = frame.assign(third=pd.Categorical(panel, categories=list(dict.fromkeys(texts))))
-    wide = min(max(LEAST, rooms.widest(texts)), STRIP)
-    lines = max(rooms.in_room(text, wide, rooms.TEXT).count("\n") for text in texts)
-    room = rooms.Room(panels=len(texts), least=wide, strip=0.4 + rooms.LINE * lines)
-    facet = rooms.facet_of(results)
-    if facet is None:
-        return surface(results, frame, sort=sort, room=room) + rooms.panels_of("third", room)
-    panels = len(texts) * int(frame[facet].nunique())
-    room = replace(room, panels=panels, across=len(texts))
-    grid = p9.facet_grid(facet, "third", labeller=rooms.strips_within(room))
-    return surface(results, frame, sort=sort, room=room) + grid
+    panel = frame[axis].map(dict(zip(values, texts, strict=True))).astype(str)
+    if (facet := style.facet_of(results)) is not None:
+        panel = frame[facet].astype(str) + ", " + panel
+    frame = frame.assign(third=pd.Categorical(panel, categories=list(dict.fromkeys(panel))))
+    return surface(results, frame, sort=sort, facet="third")
 
 
 def rank_tiles(ranks: Ranks) -> p9.ggplot:
@@ -136,7 +119,7 @@ def rank_tiles(ranks: Ranks) -> p9.ggplot:
         + p9.scale_y_discrete(limits=terms[::-1])
         + p9.labs(x=f"rank (1: {ranks.order})", y="", fill="probability", caption=ranks.note)
     )
-    if len(levels) > MOST_TEXTS:
-        return figure
-    numbers = p9.geom_text(p9.aes(label="text", color="color"), size=8)
-    return figure + numbers + p9.scale_color_identity()
+    if len(levels) <= MOST_TEXTS:
+        figure += p9.geom_text(p9.aes(label="text", color="color"), size=8)
+        figure += p9.scale_color_identity()
+    return style.finish(figure)
