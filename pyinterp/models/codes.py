@@ -1,34 +1,28 @@
-"""Numbers that a fitted model takes as names of levels: it knows nothing between them."""
+"""Numbers that a fitted model was told are names of levels: it knows nothing between them."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
 
-from pyinterp._typing import FloatArray
 from pyinterp.data.columns import is_category
 from pyinterp.data.design import Design
-from pyinterp.errors import DesignError, PredictionError
 from pyinterp.models.final_step import entrance, final_step
+from pyinterp.models.libraries import library_of
+from pyinterp.models.library import Booster
 from pyinterp.models.predictor import Predictor
 
 ENCODERS = (OneHotEncoder, OrdinalEncoder, TargetEncoder)
-ROWS, MOST_VALUES = 50, 50
-SAME = 1e-12  # of the largest prediction: what is equal but for rounding
-CLEARLY = 1e-6  # of the largest at both ends and outside: enough to ask no more values
+ROWS = 50  # that earlier steps transform, to see which inputs a variable drives
 
 
 def codes_of(predictor: Predictor, design: Design, variables: pd.DataFrame) -> frozenset[str]:
     """Return the numbers that a fitted model takes as categories, though its formula does not.
 
-    What the model declares decides, and what it predicts where it declares nothing: either values
-    between the observed ones are refused, or it can't tell unseen values apart, below the smallest
-    and above the largest, and predicts them unlike both ends, or like all between and unlike some
-    observed value. Two values are a number.
+    What the model declares decides, or an encoder before it. Two values are a number.
 
     Parameters
     ----------
@@ -39,15 +33,12 @@ def codes_of(predictor: Predictor, design: Design, variables: pd.DataFrame) -> f
         All rows.
     """
     rows = variables.iloc[np.unique(np.linspace(0, len(variables) - 1, ROWS).astype(int))]
-    declared, codes = _facts_of(predictor.estimator, design, rows), set[str]()
-    for name in set(map(str, variables)) - design.discrete:
-        column = variables[name]
-        if is_category(column) or (count := column.nunique()) < 3:
-            continue
-        few = count <= MOST_VALUES
-        if name in declared or (few and _tells_no_values_apart(predictor, design, rows, column)):
-            codes.add(name)
-    return frozenset(codes)
+    declared = _facts_of(predictor.estimator, design, rows) - design.discrete
+    return frozenset(
+        name
+        for name in declared
+        if not is_category(variables[name]) and variables[name].nunique() > 2
+    )
 
 
 def _facts_of(fitted: Any, design: Design, rows: pd.DataFrame) -> set[str]:
@@ -87,63 +78,8 @@ def _inputs_of_encoders(first: Any, number: int) -> set[int]:
 
 def _categories_of_trees(model: Any) -> set[int]:
     """Return the positions of inputs that a model of trees takes as categories."""
-    booster = getattr(model, "booster", None) or getattr(model, "booster_", model)
-    if hasattr(model, "get_booster"):
-        booster = model.get_booster()
-    package = type(booster).__module__.partition(".")[0]
-    if package == "lightgbm":
-        infos = booster.dump_model(num_iteration=1)["feature_infos"]
-        names = booster.feature_name()
-        return {j for j, name in enumerate(names) if infos.get(name, {}).get("values")}
-    if package == "xgboost":
-        return {j for j, kind in enumerate(booster.feature_types or ()) if kind == "c"}
-    if hasattr(booster, "get_cat_feature_indices"):  # of CatBoost
-        return set(booster.get_cat_feature_indices())
-    mask = getattr(model, "is_categorical_", None)  # of histogram boosting
-    return set() if mask is None else set(np.flatnonzero(mask).tolist())
-
-
-def _tells_no_values_apart(
-    predictor: Predictor, design: Design, rows: pd.DataFrame, column: pd.Series[Any]
-) -> bool:
-    """Whether a model refuses values between the observed ones, or predicts all unseen alike."""
-    seen = np.unique(column.dropna().to_numpy(dtype=np.float64))
-    gaps = np.diff(seen)
-
-    def at(values: FloatArray) -> FloatArray | None:
-        """Return predictions of all rows at every value, or None if some are refused."""
-        frame = rows.iloc[np.tile(np.arange(len(rows)), len(values))].reset_index(drop=True)
-        frame[str(column.name)] = np.repeat(values, len(rows))
-        try:
-            with warnings.catch_warnings(action="ignore"):  # of unknown levels
-                answer = predictor(design.encode(frame))
-        except (DesignError, PredictionError) as error:
-            # What is predicted, but is not finite, is not refused.
-            return np.full((len(values), 1), np.inf) if error.__cause__ is None else None
-        return answer.reshape(len(values), -1)
-
-    # Three values, at distances from which a symmetric function is not the same; and both ends.
-    below, above = seen[0] - gaps[0] * np.array([2.3, 1.0]), seen[-1] + 1.4 * gaps[-1]
-    first = at(np.array([*below, above, seen[0], seen[-1]]))
-    outside = None if first is None else first[:3]
-    if predictor.kind == "label" or (outside is not None and not np.isfinite(outside).all()):
-        outside = None  # a label is the same for most values
-    if outside is not None and _differs(outside, outside, CLEARLY, first).any():
-        return False
-    # Near a value a tree predicts what it does at the value, a peak too.
-    known, between = at(seen), at(seen[:-1] + 0.99 * gaps)
-    if known is None or between is None or outside is None:
-        return known is not None and between is None
-    if _differs(outside, outside, SAME, known).any():
-        return False
-    alike = not _differs(between, outside, SAME, known).any()
-    differs = _differs(known, outside, SAME, known)
-    return bool((alike and differs.any()) or differs[[0, -1]].all())
-
-
-def _differs(values: FloatArray, outside: FloatArray, share: float, among: Any) -> Any:
-    """Return which values' predictions differ from those outside by a share of the largest."""
-    return (np.abs(values - outside[0]) > share * float(np.abs(among).max())).any(axis=1)
+    inside = model.booster if isinstance(model, Booster) else model
+    return set(library_of(inside).categories(inside))
 
 
 def _table(inputs: Any) -> Any:

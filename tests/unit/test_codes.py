@@ -13,29 +13,13 @@ import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
-from sklearn.ensemble import (
-    GradientBoostingRegressor,
-    HistGradientBoostingRegressor,
-    RandomForestRegressor,
-    VotingRegressor,
-)
-from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Lasso, LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import (
-    KBinsDiscretizer,
-    OneHotEncoder,
-    OrdinalEncoder,
-    PolynomialFeatures,
-    SplineTransformer,
-    StandardScaler,
-    TargetEncoder,
-)
-from sklearn.svm import SVR, LinearSVC
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler, TargetEncoder
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
@@ -88,7 +72,6 @@ CODES: dict[str, Callable[[], Any]] = {
     "target": lambda: beside(TargetEncoder(target_type="continuous"), last=Ridge()),
     "search": lambda: GridSearchCV(beside(IGNORE, last=Ridge()), {"ridge__alpha": [0.1, 1.0]}),
     "transformed response": lambda: TransformedTargetRegressor(beside(IGNORE, last=Ridge())),
-    "vote": lambda: VotingRegressor([("a", beside(IGNORE, last=Ridge()))]),
     "histogram boosting": lambda: HistGradientBoostingRegressor(categorical_features=["g"]),
     "lightgbm": lambda: lightgbm(categorical_feature=[0]),
     "scaler, lightgbm": lambda: make_pipeline(
@@ -119,72 +102,13 @@ def test_what_the_learner_takes_as_levels_has_contrasts(name: str) -> None:
         fitted.slopes("g")
 
 
-NUMBERS: dict[str, Callable[[], Any]] = {
-    "ols": LinearRegression,
-    "lasso": lambda: Lasso(alpha=0.3),
-    "parabola": lambda: make_pipeline(PolynomialFeatures(2), LinearRegression()),
-    "spline": lambda: make_pipeline(
-        SplineTransformer(4, extrapolation="constant"), LinearRegression()
-    ),
-    "periodic": lambda: make_pipeline(
-        SplineTransformer(4, extrapolation="periodic"), LinearRegression()
-    ),
-    "bins": lambda: make_pipeline(
-        KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf"), LinearRegression()
-    ),
-    "tree": DecisionTreeRegressor,
-    "forest": lambda: RandomForestRegressor(10, random_state=1),
-    "boosting": lambda: GradientBoostingRegressor(max_depth=1, n_estimators=20),
-    "histogram boosting": lambda: HistGradientBoostingRegressor(max_iter=15),
-    "lightgbm": lightgbm,
-    "xgboost": xgboost,
-    "neighbor": lambda: KNeighborsRegressor(1),
-    "svr": lambda: make_pipeline(StandardScaler(), SVR()),
-    "kernel ridge": lambda: KernelRidge(kernel="rbf"),
-    "gaussian process": lambda: GaussianProcessRegressor(alpha=0.5),
-}
-SHAPES: dict[str, dict[int, float]] = {
-    "line": {1: 1.0, 2: 2.0, 3: 3.0, 7: 7.0},
-    "peak": {1: 0.0, 2: 0.0, 3: 3.0, 7: 0.0},
-    "valley": {1: 4.0, 2: 0.0, 3: 0.0, 7: 4.0},
-    "saw": EFFECT,
-    "none": dict.fromkeys(VALUES, 0.0),
-}
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", NUMBERS)
-def test_a_number_is_no_code(name: str, shape: str) -> None:
-    model = NUMBERS[name]().fit(X, X["g"].map(SHAPES[shape]) + X["x"] + NOISE)
-    assert codes_of(Predictor.of(model), FrameDesign(["g", "x"]), X) == frozenset()
-
-
 @pytest.mark.parametrize(
-    "function",
-    [
-        lambda g: (g - 3) ** 2,
-        lambda g: np.abs(g - 4),
-        lambda g: np.cos(2 * np.pi * g / 6),
-        lambda g: np.sin(2 * np.pi * g),
-        np.log,
-        lambda g: g % 2,
-        lambda g: 1 / (g - 2.99),
-        lambda g: 1.0 * (g > 2),
-    ],
+    "make",
+    [LinearRegression, DecisionTreeRegressor, HistGradientBoostingRegressor, lightgbm, xgboost],
 )
-def test_a_function_of_numbers_is_no_code(function: Any) -> None:
-    fitted = pi.FittedModel(lambda Z: function(Z["g"]) + Z["x"], X, Y)
-    assert fitted.analysis.problem.codes == frozenset()
-
-
-def test_functions_of_levels_are_codes() -> None:
-    def refuses(Z: pd.DataFrame) -> Any:
-        if not Z["g"].isin(VALUES).all():
-            raise ValueError("unknown level")
-        return Z["g"].map(EFFECT) + Z["x"]
-
-    for function in (refuses, lambda Z: Z["g"].map(EFFECT).fillna(0.5) + Z["x"]):
-        assert pi.FittedModel(function, X, Y).analysis.problem.codes == {"g"}
+def test_a_number_is_no_code(make: Any) -> None:
+    model = make().fit(X, Y)
+    assert codes_of(Predictor.of(model), FrameDesign(["g", "x"]), X) == frozenset()
 
 
 def test_two_values_are_a_number() -> None:
@@ -208,17 +132,6 @@ def test_declared_facts_decide_where_predictions_do_not() -> None:
     )
     array = X.to_numpy()
     assert pi.FittedModel(by_position.fit(array, Y), array, Y).analysis.problem.codes == {"x1"}
-
-
-def test_a_probe_asks_few_rows() -> None:
-    asked = []
-
-    def model(Z: pd.DataFrame) -> Any:
-        asked.append(len(Z))
-        return Z["g"] + Z["x"]
-
-    codes_of(Predictor.of(model), FrameDesign(["g", "x"]), X)
-    assert sum(asked) <= (2 * len(VALUES) + 3) * 50
 
 
 @pytest.mark.parametrize("name", ["one-hot, ignore", "histogram boosting", "xgboost"])

@@ -507,17 +507,6 @@ def test_names_that_look_like_numbers_are_names(labels: list[str], model: Any) -
     np.testing.assert_allclose(moved[expected.index], expected, rtol=1e-6)
 
 
-def test_numbers_out_of_order_are_refused() -> None:
-    rows = pd.DataFrame(FRAME.to_numpy())
-    model = LinearRegression().fit(rows, Y)
-    with pytest.raises(DataError, match="knows no names to match them by"):
-        importances(model, rows[[2, 1, 0]])
-    for stem in ("x", "f", "Column_"):
-        names = [f"{stem}{k}" for k in (2, 1, 0)]
-        with pytest.raises(DataError, match="knows no names to match them by"):
-            importances(LinearRegression().fit(FRAME.to_numpy(), Y), rows.set_axis(names, axis=1))
-
-
 def test_names_are_known_after_data_are_removed() -> None:
     results = sm.OLS(Y, FRAME).fit()
     expected = importances(results, FRAME)
