@@ -27,7 +27,7 @@ from pyinterp.learner.models_on_record import (
     without_model,
 )
 from pyinterp.models.predictor import Predictor
-from pyinterp.parallel.threads import shared_cores
+from pyinterp.models.threads import shared_cores
 from pyinterp.resampling.refits import Refit
 
 

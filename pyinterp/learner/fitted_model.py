@@ -23,14 +23,12 @@ from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.models_here import ModelsHere
 from pyinterp.learner.on_file import Keepable
 from pyinterp.models.fitted_predictor import check_classes, predictor_of
+from pyinterp.models.libraries import as_function, library_of
 from pyinterp.models.missing_values import takes_missing
-from pyinterp.models.model_reader import ModelReader, formula_of, is_statsmodels
-from pyinterp.models.native_boosters import as_function
+from pyinterp.models.model_reader import ModelReader
 from pyinterp.models.offset_model import OffsetModel, check_takes_offset
 from pyinterp.models.predictor import Predictor, check_instance, learner_name
-from pyinterp.models.row_options import check_offset, check_rows_alone
 from pyinterp.models.specification import specification
-from pyinterp.models.statsmodels_formula import read_formula
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit
 from pyinterp.results.header import clusters_in_words, context_of
@@ -128,9 +126,8 @@ class FittedModel(Keepable):
     ) -> None:
         check_instance(fitted, "fitted")
         fitted = as_function(fitted)
-        if is_statsmodels(fitted):
-            check_rows_alone(fitted, X)
-            check_offset(fitted, given=offset is not None or exposure is not None)
+        library = library_of(fitted)
+        library.check_rows(fitted, X, offset is not None or exposure is not None)
         if classes is not None:
             check_classes(classes)
         check_engine(engine, memory_mb)
@@ -152,10 +149,8 @@ class FittedModel(Keepable):
             option=missing, takes=takes_missing(fitted), learner=learner_name(fitted), least=1
         )
         data = reader.read(rows).choose(choice, others=units)
-        formula, of_formula = (
-            formula_of(fitted),
-            read_formula(fitted, data.variables[data.complete]),
-        )
+        formula = library.formula(fitted)
+        of_formula = library.read_formula(fitted, data.variables[data.complete])
         if of_formula is not None:
             fitted = of_formula[1]
         if data.offset is not None:

@@ -30,9 +30,9 @@ from pyinterp.learner.models import (
 from pyinterp.models.coefficients import Coefficients, coefficients_of
 from pyinterp.models.predictive import predictive
 from pyinterp.models.predictor import Kind, Predictor
+from pyinterp.models.threads import shared_cores
 from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption
-from pyinterp.parallel.threads import shared_cores
 from pyinterp.random import Seeds
 from pyinterp.resampling.leave_out import LeaveOut
 from pyinterp.resampling.refits import Refit

@@ -17,11 +17,17 @@ Module                What is in it
 `specification`       Settings and kind of a learner, for headers
 `fitted_predictor`    What a model that was fitted elsewhere predicts, and its response
 `model_reader`        Evaluation rows of such a model, their columns matched by name
-`statsmodels_formula` Its formula, read into the package's own design
 `codes`               Numbers that a fitted model takes as categories
-`adapters`            What estimators say about themselves, and statsmodels models as learners
+`adapters`            What estimators say about themselves
+`library`             What the package has to know of a library: offset, missing values, trees ...
+`libraries`           The libraries, and the library of an estimator
+`scikit_learn`, ...   One file per library: `statsmodels`, `lightgbm`, `xgboost`, `catboost`,
+                      `glum`, `skorch`
+`statsmodels_learner` Models of statsmodels as learners
+`trees`, `links`      Trees of any ensemble as arrays, and maps from sums to predictions
+`objectives`          Objectives of boosters
+`threads`             Jobs and the threads of learners share the cores
 `early_stopping`      Boosters that stop by rows that do not train them
-`native_boosters`     Boosters trained without their scikit-learn classes
 `sample_weight`       Sampling weights in the fit of learners
 `missing_values`      Which learners take missing values
 `offset_model`        Models that are given the last column of their rows as offset
@@ -29,5 +35,5 @@ Module                What is in it
 `row_options`         Options with one value per row, which are refused
 ====================  =========================================================================
 
-A library that needs a special case gets it in one of these modules.
+A library that needs a special case has one file, and a line in `libraries`.
 """

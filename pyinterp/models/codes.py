@@ -14,6 +14,8 @@ from pyinterp.data.columns import is_category
 from pyinterp.data.design import Design
 from pyinterp.errors import DesignError, PredictionError
 from pyinterp.models.final_step import entrance, final_step
+from pyinterp.models.libraries import library_of
+from pyinterp.models.library import Booster
 from pyinterp.models.predictor import Predictor
 
 ENCODERS = (OneHotEncoder, OrdinalEncoder, TargetEncoder)
@@ -87,20 +89,8 @@ def _inputs_of_encoders(first: Any, number: int) -> set[int]:
 
 def _categories_of_trees(model: Any) -> set[int]:
     """Return the positions of inputs that a model of trees takes as categories."""
-    booster = getattr(model, "booster", None) or getattr(model, "booster_", model)
-    if hasattr(model, "get_booster"):
-        booster = model.get_booster()
-    package = type(booster).__module__.partition(".")[0]
-    if package == "lightgbm":
-        infos = booster.dump_model(num_iteration=1)["feature_infos"]
-        names = booster.feature_name()
-        return {j for j, name in enumerate(names) if infos.get(name, {}).get("values")}
-    if package == "xgboost":
-        return {j for j, kind in enumerate(booster.feature_types or ()) if kind == "c"}
-    if hasattr(booster, "get_cat_feature_indices"):  # of CatBoost
-        return set(booster.get_cat_feature_indices())
-    mask = getattr(model, "is_categorical_", None)  # of histogram boosting
-    return set() if mask is None else set(np.flatnonzero(mask).tolist())
+    inside = model.booster if isinstance(model, Booster) else model
+    return set(library_of(inside).categories(inside))
 
 
 def _tells_no_values_apart(

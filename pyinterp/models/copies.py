@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import nullcontext
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
+from pyinterp.models.libraries import library_of
+
 # What libraries call the seed of an estimator.
 SEEDS = ("random_state", "random_seed")
 LARGEST_SEED = 2**31 - 1
-# CatBoost's default, which it does not list among its parameters.
-CATBOOST_SEED = 0
 
 
 def fresh(estimator: Any) -> Any:
@@ -28,12 +27,14 @@ def fresh(estimator: Any) -> Any:
     except (RuntimeError, TypeError):
         likes = {
             id(model): type(model)().set_params(**deepcopy(model.get_params()))
-            for model in _parts(estimator, "catboost")
+            for model in _parts(estimator)
+            if library_of(model).defaults
         }
         copied = deepcopy(estimator, likes)
-    for model in _parts(copied, "catboost"):
-        if model.get_params().keys().isdisjoint(SEEDS) and not model.is_fitted():
-            model.set_params(random_seed=CATBOOST_SEED)
+    for model in _parts(copied):
+        seeds = {name: x for name, x in library_of(model).defaults.items() if name in SEEDS}
+        if seeds and model.get_params().keys().isdisjoint(SEEDS) and not model.is_fitted():
+            model.set_params(**seeds)
     return copied
 
 
@@ -56,32 +57,21 @@ def reseed(model: Any, rng: np.random.Generator, *, keep_set: bool = False) -> N
             model.set_params(**{name: seed})
 
 
-@contextmanager
-def seed_networks(model: Any, rng: np.random.Generator | None) -> Iterator[None]:
-    """Seed PyTorch while networks of skorch are trained, which have no seeds of their own.
+def seed_networks(model: Any, rng: np.random.Generator | None) -> Any:
+    """Return a context that seeds what is drawn in training by models without seeds of their own.
 
-    PyTorch's random numbers then go on as before. Nothing is done for other models, or without
-    `rng`.
+    Nothing is done for other models, or without `rng`.
     """
-    if rng is None or not _parts(model, "skorch"):
-        yield
-        return
-    import torch  # noqa: PLC0415 - what skorch needs, and nothing else here
-
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(int(rng.integers(LARGEST_SEED)))
-        yield
+    if rng is not None:
+        for part in _parts(model):
+            if (context := library_of(part).seeds) is not None:
+                return context(int(rng.integers(LARGEST_SEED)))
+    return nullcontext()
 
 
-def _parts(estimator: Any, package: str) -> list[Any]:
-    """Return an estimator and those inside of it whose class, or a base of it, is of a package."""
+def _parts(estimator: Any) -> list[Any]:
+    """Return an estimator and its parameters, but no classes."""
     parts = [estimator]
     if hasattr(estimator, "get_params"):
         parts += estimator.get_params(deep=True).values()
-    chosen = []
-    for part in parts:
-        for kind in type(part).__mro__:
-            if kind.__module__.partition(".")[0] == package:
-                chosen.append(part)
-                break
-    return chosen
+    return [part for part in parts if not isinstance(part, type)]

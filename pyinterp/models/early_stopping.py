@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
@@ -18,14 +16,9 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.checks import Interval, check_count, check_number
 from pyinterp.errors import OptionError
 from pyinterp.models.copies import fresh
+from pyinterp.models.libraries import library_of
+from pyinterp.models.prediction_checks import take
 from pyinterp.models.predictor import learner_name
-
-# What libraries call values of validation rows.
-OF_VALIDATION = {
-    "lightgbm": {"sample_weight": "eval_sample_weight", "init_score": "eval_init_score"},
-    "xgboost": {"sample_weight": "sample_weight_eval_set", "base_margin": "base_margin_eval_set"},
-    "catboost": {},
-}
 
 
 class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -107,9 +100,9 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
         check_number("share", self.share, Interval(0, 1))
         check_count("rounds", self.rounds)
         model = self.best_estimator_ = fresh(self.estimator)
-        packages = [kind.__module__.partition(".")[0] for kind in type(model).__mro__]
-        library = next((name for name in packages if name in OF_VALIDATION), None)
-        if library is None:
+        library = library_of(model)
+        names = library.validation
+        if names is None:
             raise OptionError(
                 "`EarlyStopping` is for estimators of LightGBM, XGBoost and CatBoost, not "
                 f"{type(model).__name__}; scikit-learn's boosters stop by themselves "
@@ -121,15 +114,14 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
             held = held[np.isin(response[held], response[train])]
         every = {"sample_weight": sample_weight, **offset}
         by_row = {name: np.asarray(v) for name, v in every.items() if v is not None}
-        names = OF_VALIDATION[library]
         options = {names[name]: [v[held]] for name, v in by_row.items() if name in names}
         model.fit(
-            _rows(X, train),
+            take(X, train),
             response[train],
-            **_validation(model, _rows(X, held), response, train, held),
+            **_validation(model, take(X, held), response, train, held),
             **{name: v[train] for name, v in by_row.items()},
             **options,
-            **_stops(model, library, self.rounds),
+            **library.stops(model, self.rounds),
         )
         return self
 
@@ -193,12 +185,6 @@ def booster_of(estimator: Any) -> Any:
     return getattr(estimator, "best_estimator_", estimator.estimator)
 
 
-def _rows(matrix: Matrix, at: IntArray) -> Any:
-    if isinstance(matrix, np.ndarray):
-        return matrix[at]
-    return nw.from_native(cast(Any, matrix), eager_only=True)[at].to_native()
-
-
 def _validation(
     model: Any, rows: Any, response: npt.NDArray[Any], train: IntArray, held: IntArray
 ) -> dict[str, Any]:
@@ -208,15 +194,3 @@ def _validation(
     # LightGBM from 4.7 on, which takes classes by their positions here.
     codes = np.searchsorted(np.unique(response[train]), response[held])
     return {"eval_X": rows, "eval_y": codes if is_classifier(model) else response[held]}
-
-
-def _stops(model: Any, library: str, rounds: int) -> Mapping[str, Any]:
-    """Return the options of `fit` by which a booster stops; XGBoost has a parameter."""
-    if library == "lightgbm":
-        from lightgbm import early_stopping  # noqa: PLC0415 - an extra
-
-        return {"callbacks": [early_stopping(rounds, verbose=False)]}
-    if library == "catboost":
-        return {"early_stopping_rounds": rounds, "verbose": False}
-    model.set_params(early_stopping_rounds=rounds)
-    return {"verbose": False}

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.frozen import FrozenEstimator
 
 from pyinterp._typing import Matrix
-from pyinterp.models.native_boosters import Booster
+from pyinterp.models.library import Booster
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from sklearn.utils import get_tags
 
-from pyinterp.models.model_reader import is_statsmodels
+from pyinterp.models.libraries import LIBRARIES, library_of, package_of
 
 # What a step makes of missing values: an error, values, missing values, or some of these by
 # column; "" if it does not say.
@@ -19,8 +19,9 @@ WRAPPERS = re.compile(
     r"(Halving)?GridSearchCV|(HalvingRandom|Randomized)SearchCV|CalibratedClassifierCV|"
     r"(FixedThreshold|TunedThreshold)Classifier(CV)?|FrozenEstimator|TransformedTargetRegressor"
 )
-# Libraries whose tags are right where they say that missing values are refused.
-LIBRARIES = ("sklearn", "xgboost", "lightgbm", "pyinterp", "r_bridge")
+# Packages whose tags are right where they say that missing values are refused.
+PACKAGES = {library.package for library in LIBRARIES if library.missing == "tags"}
+PACKAGES |= {"pyinterp", "r_bridge"}
 
 
 def takes_missing(estimator: Any) -> bool | None:
@@ -34,7 +35,7 @@ def takes_missing(estimator: Any) -> bool | None:
 
 
 def _fate(step: Any) -> Fate:
-    if is_statsmodels(step):
+    if library_of(step).missing == "refuses":
         return "refuses"
     if step is None or isinstance(step, str):  # "passthrough" and "drop"
         return "fills" if step == "drop" else "passes"
@@ -76,4 +77,4 @@ def _of_tags(step: Any) -> Fate:
         return ""
     if get_tags(step).input_tags.allow_nan:
         return "fills" if name in FILLING else "passes"
-    return "refuses" if type(step).__module__.partition(".")[0] in LIBRARIES else ""
+    return "refuses" if package_of(type(step)) in PACKAGES else ""

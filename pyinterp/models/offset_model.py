@@ -10,71 +10,52 @@ They are therefore given the offset and a constant, which balances totals.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from inspect import signature
 from typing import Any, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import optimize, special
 from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.metaestimators import available_if
-from statsmodels.genmod.families.links import Log
 
 from pyinterp._typing import FloatArray, Matrix
-from pyinterp.errors import DataError, OptionError, quote
+from pyinterp.errors import OptionError, quote
 from pyinterp.models.copies import fresh
 from pyinterp.models.early_stopping import booster_of
 from pyinterp.models.final_step import final_step, innermost
-from pyinterp.models.model_reader import is_statsmodels
+from pyinterp.models.libraries import library_of
+from pyinterp.models.library import Offset
+from pyinterp.models.objectives import (
+    CANONICAL,
+    OBJECTIVES,
+    links_of,
+    loss_rows,
+    objective_of,
+    start_of,
+)
 from pyinterp.models.predictor import is_classifier, learner_name
 from pyinterp.models.sample_weight import weight_option
 
-# Models of counts in statsmodels whose link is the logarithm. Unless they are told otherwise, two
-# add the exposure of their training rows to what they predict of others.
-ADDS_TRAINING = {"NegativeBinomialP", "GeneralizedPoisson"}
-COUNTS = {"Poisson", "NegativeBinomial", *ADDS_TRAINING}
-COUNTS |= {f"ZeroInflated{kind}" for kind in COUNTS}
-# Objectives of XGBoost and LightGBM as they are spelled, without what stands before a colon.
-LOG_LINKS, LOGITS = ("poisson", "gamma", "tweedie"), ("binary", "logistic")
-L2 = ("regression", "regression_l2", "l2", "mse", "rmse", "l2_root", "mean_squared_error",
-      "root_mean_squared_error", "squarederror", "linear")  # fmt: skip
-OTHERS = ("regression_l1", "l1", "mae", "mean_absolute_error", "mape", "huber", "fair", "quantile",
-          "mean_absolute_percentage_error", "absoluteerror", "quantileerror",
-          "pseudohubererror")  # fmt: skip
-OBJECTIVES = (*LOG_LINKS, *LOGITS, *L2, *OTHERS)
-# With canonical links scores are sums of response - prediction, so fits balance totals.
-CANONICAL = ("poisson", *LOGITS, *L2)
-FAR = 0.05  # of the sum of the response's sizes
-# Parameters that name the objective: LightGBM takes the others for `objective`, if it has them.
-NAMES = ("loss", "objective_type", "app", "application", "objective", "loss_function")
-CLASS_BALANCE = ("is_unbalance", "unbalance", "unbalanced_sets")
-# What libraries call an offset. Learners that take weights alone learn rates.
-KEYWORDS = {"statsmodels": "offset", "xgboost": "base_margin", "lightgbm": "init_score"}
-RATES = "rates"
-# How the `predict` of boosters is asked for linear predictors.
-LINEAR = {"base_margin": "output_margin", "init_score": "raw_score"}
+# How far predictions may add up from responses, of the sum of the response's sizes.
+FAR = 0.05
+# Learners that take weights alone learn rates.
+RATES = Offset("rates")
 
 
 def check_takes_offset(estimator: Any, *, exposure: bool, trained: bool = False) -> None:
     """Raise `OptionError` unless an estimator, or a trained model, takes offsets or exposures."""
-    keyword = _keyword(estimator)
-    catboost = type(innermost(estimator)).__module__.startswith("catboost")
-    by_rates = keyword == RATES and exposure and (trained or not catboost)
-    as_trained = trained and keyword == "base_margin"
-    known = as_trained or keyword not in LINEAR or _objective(estimator) in OBJECTIVES
-    if keyword == RATES and not by_rates:
+    offset, booster = _offset_of(estimator), booster_of(estimator)
+    rates = library_of(innermost(estimator)).rates
+    if offset is RATES and not (exposure and (rates == "all" or trained)):
         raise OptionError(_refusal(estimator))
-    if not known:
+    if offset.linear and not (trained and offset.base) and objective_of(booster) not in OBJECTIVES:
         raise OptionError(
             f"With an offset the objective of {learner_name(estimator)} must be one of "
-            f"{', '.join(OBJECTIVES)}, not {quote(_objective(estimator))}."
+            f"{', '.join(OBJECTIVES)}, not {quote(objective_of(booster))}."
         )
-    if exposure and not _has_log_link(estimator):
+    if exposure and offset is not RATES and not mean_family(estimator):
         raise OptionError(
             "`exposure` is for models with a logarithmic link, where its logarithm is the offset, "
             f"but {learner_name(estimator)} has another; pass `offset` on the scale of the linear "
@@ -108,18 +89,20 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
     @property
     def note(self) -> str:
         """Footnote on a model that knows no offset; empty if it takes one."""
-        name = learner_name(self.estimator)
-        notes = {
-            "base_margin": f"{name} is taken to be trained with `base_margin`, which replaces its "
-            "base score.",
-            RATES: f"{name} is taken to predict rates: predictions are these times the exposure.",
-        }
-        return notes.get(_keyword(self.inside), "")
+        name, offset = learner_name(self.estimator), _offset_of(self.inside)
+        if offset is RATES:
+            return f"{name} is taken to predict rates: predictions are these times the exposure."
+        if offset.base:
+            return (
+                f"{name} is taken to be trained with `{offset.keyword}`, which replaces its base "
+                "score."
+            )
+        return ""
 
     @property
     def log_link(self) -> bool:
         """Whether predictions are rates times the exposure, whose logarithm the offset is."""
-        return _has_log_link(self.inside)
+        return _offset_of(self.inside) is RATES or bool(mean_family(self.inside))
 
     @property
     def learner_name(self) -> str:
@@ -141,28 +124,29 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         """
         model = self.estimator_ = fresh(self.estimator)
         rows, offset = _apart(X)
-        keyword = _keyword(model)
-        if keyword in LINEAR:
+        given = _offset_of(model)
+        if given.linear:
             if is_classifier(model) and len(np.unique(y)) > 2:
                 raise OptionError(_refusal(model))
-            response, weights = _loss_rows(model, y, options.get("sample_weight", 1.0))
-            self.base_ = start_of(model, response, offset, weights)
-            if keyword == "base_margin":  # `predict` adds the base score, which is to be 0
-                booster_of(model).set_params(base_score=float(_links(model)[1](0.0)))
-            model.fit(rows, y, **{keyword: offset + self.base_}, **options)
+            booster = booster_of(model)
+            response, weights = loss_rows(booster, y, options.get("sample_weight", 1.0))
+            self.base_ = start_of(booster, response, offset, weights)
+            if given.base:  # `predict` adds it, so that it is to be 0
+                booster.set_params(**{given.base: float(links_of(booster)[1](0.0))})
+            model.fit(rows, y, **{given.keyword: offset + self.base_}, **options)
             sums = weights @ np.column_stack([self._mean(X), response, np.abs(response)])
-            far = _objective(model) in CANONICAL and abs(sums[0] - sums[1]) > FAR * sums[2]
+            far = objective_of(booster) in CANONICAL and abs(sums[0] - sums[1]) > FAR * sums[2]
             self.total_ = float(sums[0] / sums[1]) if far and sums[1] else 1.0
-        elif keyword == RATES:
+        elif given is RATES:
             weight = str(weight_option(model))
-            given = options.pop(weight, np.ones(len(offset)))
+            sampling = options.pop(weight, np.ones(len(offset)))
             # In units of the mean exposure: penalties and base scores then see no other.
-            self.unit_ = float(np.average(np.exp(offset), weights=given))
+            self.unit_ = float(np.average(np.exp(offset), weights=sampling))
             exposure = np.exp(offset) / self.unit_
-            weights = exposure * given
+            weights = exposure * sampling
             model.fit(rows, np.asarray(y) / exposure, **{weight: weights}, **options)
         else:
-            model.fit(rows, y, **{keyword: offset}, **options)
+            model.fit(rows, y, **{given.keyword: offset}, **options)
         return self
 
     def predict(self, X: Matrix) -> Any:
@@ -176,14 +160,12 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
 
     def _predictions(self, X: Matrix, method: str) -> Any:
         model, (rows, offset) = self.inside, _apart(X)
-        keyword, predict = _keyword(model), getattr(model, method)
-        if keyword == RATES:
+        given, predict = _offset_of(model), getattr(model, method)
+        if given is RATES:
             unit = 1.0 if self.fitted else self.unit_
             return np.exp(offset) / unit * np.asarray(predict(rows)).reshape(-1)
-        if keyword == "offset" and type(getattr(model, "model", None)).__name__ in ADDS_TRAINING:
-            return predict(rows, offset=offset, exposure=1)
-        if keyword == "offset" or (self.fitted and keyword == "base_margin"):
-            return predict(rows, **{keyword: offset})
+        if not given.linear or (self.fitted and given.base):
+            return predict(rows, **{given.keyword: offset}, **given.beside)
         mean = self._mean(X)
         if not hasattr(model, "classes_"):
             return mean
@@ -197,9 +179,11 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         The offset is added here: LightGBM leaves it out, and XGBoost has single precision.
         """
         model, (rows, offset) = self.inside, _apart(X)
-        linear = model.predict(rows, **{LINEAR[_keyword(model)]: True})
+        linear = model.predict(rows, **{_offset_of(model).linear: True})
         start = 0.0 if self.fitted else self.base_
-        return np.asarray(_links(model)[1](np.asarray(linear, np.float64) + offset + start))
+        return np.asarray(
+            links_of(booster_of(model))[1](np.asarray(linear, np.float64) + offset + start)
+        )
 
     def __sklearn_tags__(self) -> Tags:
         if hasattr(self.estimator, "__sklearn_tags__"):
@@ -207,23 +191,20 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         return super().__sklearn_tags__()
 
 
-def _keyword(estimator: Any) -> str:
-    """Return what the library of an estimator, or of results, calls the offset.
+def _offset_of(estimator: Any) -> Offset:
+    """Return how an estimator, or a fitted model, is given an offset.
 
     `RATES` for regressors that take weights. Others raise `OptionError`.
     """
-    estimator = booster_of(estimator)
-    package = type(estimator).__module__.partition(".")[0]
-    if is_statsmodels(estimator) or hasattr(estimator, "fit_options"):
-        package = "statsmodels" if _has_offset(estimator.model) else "none"
-    if getattr(estimator, "takes_offset", False):  # of R
-        return "offset"
-    if package in KEYWORDS and getattr(estimator, "n_classes_", 2) <= 2:
-        return KEYWORDS[package]
-    predicts = callable(getattr(estimator, "predict", None)) and not is_classifier(estimator)
-    trained = not hasattr(estimator, "fit") or weight_option(estimator) is not None
-    if package in ("none", *KEYWORDS) or not predicts or not trained:
-        raise OptionError(_refusal(estimator))
+    model = booster_of(estimator)
+    library = library_of(model)
+    offset = Offset("offset") if getattr(model, "takes_offset", False) else library.offset(model)
+    if offset is not None:
+        return offset
+    predicts = callable(getattr(model, "predict", None)) and not is_classifier(model)
+    trained = not hasattr(model, "fit") or weight_option(model) is not None
+    if not library.rates or not predicts or not trained:
+        raise OptionError(_refusal(model))
     return RATES
 
 
@@ -237,11 +218,6 @@ def _refusal(estimator: Any) -> str:
     )
 
 
-def _has_log_link(estimator: Any) -> bool:
-    """Whether the offset of an exposure is its logarithm."""
-    return _keyword(estimator) == RATES or bool(mean_family(estimator))
-
-
 def mean_family(given: Any) -> str:
     """Return the family of an estimator, or of results, that states a logarithmic link; else "".
 
@@ -249,81 +225,7 @@ def mean_family(given: Any) -> str:
     """
     inside = given.estimator if isinstance(given, OffsetModel) else given
     model = booster_of(final_step(inside).model)
-    name = getattr(model, "mean_family", "")
-    kind, package = type(model).__name__, type(model).__module__.partition(".")[0]
-    if is_statsmodels(model) or hasattr(model, "fit_options"):
-        of, options = model.model, getattr(model, "options", None) or {}
-        kind = of.__name__ if isinstance(of, type) else type(of).__name__
-        family = options.get("family", getattr(of, "family", None))
-        log = isinstance(getattr(family, "link", None), Log)
-        name = kind if kind in COUNTS else type(family).__name__ if log else ""
-    elif (stem := kind.removesuffix("Regressor").lower()) in LOG_LINKS:  # of scikit-learn
-        link, power = getattr(model, "link", "auto"), getattr(model, "power", 1)
-        name = stem if link == "log" or (link == "auto" and power > 0) else ""
-    elif package in ("sklearn", "xgboost", "lightgbm", "catboost"):
-        name = _objective(model) if _objective(model) in LOG_LINKS else ""
-    return str(name).lower()
-
-
-def _objective(model: Any) -> str:
-    """Return the objective of a booster."""
-    model = booster_of(model)
-    parameters = model.get_params()
-    given = [parameters[name] for name in NAMES if parameters.get(name) is not None]
-    own = "binary" if "lightgbm" in type(model).__module__ and is_classifier(model) else "l2"
-    parts = str(given[0] if given else own).lower().split(":")
-    name = next((part for part in parts if part in LOG_LINKS), parts[-1])
-    return f"{name} with reg_sqrt" if parameters.get("reg_sqrt") else name
-
-
-def _links(model: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """Return the link and the inverse link of a booster."""
-    objective, sigmoid = (
-        _objective(model),
-        float(booster_of(model).get_params().get("sigmoid", 1.0)),
-    )
-    if objective in LOGITS:
-        return lambda y: special.logit(y) / sigmoid, lambda linear: special.expit(sigmoid * linear)
-    return (np.log, np.exp) if objective in LOG_LINKS else (np.positive, np.positive)
-
-
-def _loss_rows(model: Any, y: npt.ArrayLike, weights: Any) -> tuple[FloatArray, FloatArray]:
-    """Return responses as a booster learns them, and the weights of their losses, classes' too."""
-    parameters = booster_of(model).get_params()
-    numbers = np.unique(y, return_inverse=True)[1] if is_classifier(model) else y
-    values = np.asarray(numbers, dtype=np.float64)
-    if _objective(model) in LOGITS:
-        equal = any(str(parameters.get(name)).lower() in ("true", "+") for name in CLASS_BALANCE)
-        by_class = {False: 1.0, True: float(parameters.get("scale_pos_weight") or 1)}
-        weights = weights * compute_sample_weight("balanced" if equal else by_class, values > 0)
-    return values, weights * compute_sample_weight(parameters.get("class_weight"), y)
-
-
-def start_of(model: Any, y: FloatArray, offset: FloatArray, weights: FloatArray) -> float:
-    r"""Return the constant b that training of a booster adds to the offset.
-
-    It balances totals, :math:`\sum w (y - \mu(\textrm{offset} + b)) = 0`, as the intercept of a
-    generalized linear model without features. Where the user says where to start, it is that.
-    """
-    parameters, (link, inverse) = booster_of(model).get_params(), _links(model)
-    at_0 = str(parameters.get("boost_from_average")).lower() in ("false", "-")
-    score = inverse(0.0) if at_0 else parameters.get("base_score")
-    mean = np.average(y, weights=weights) if score is None else np.ravel(score)[0]
-    if not inverse(-np.inf) < mean < inverse(np.inf):
-        raise DataError(
-            f"With an offset, boosting can't start at a mean of {mean:g}, of training rows or as "
-            "`base_score`; draw rows of several values into every refit (`strata=`), or leave "
-            'refits without them out (`on_error="drop"`).'
-        )
-    start, surplus = float(link(mean)), lambda b: weights @ (y - inverse(offset + b))
-    ends = start - offset.max() - 1, start - offset.min() + 1
-    return start if score is not None else float(optimize.brentq(surplus, *ends, xtol=1e-14))
-
-
-def _has_offset(model: Any) -> bool:
-    """Whether a statsmodels model, or class of models, takes an offset."""
-    kind = model if isinstance(model, type) else type(model)
-    return any("offset" in signature(base).parameters for base in kind.__mro__[:-1])
+    return library_of(model).mean_family(model).lower()
 
 
 def _apart(matrix: Matrix) -> tuple[Matrix, FloatArray]:

@@ -99,9 +99,9 @@ def check_repeatable(
     n = len(matrix)
     # At most half of them, so that the batch is another one.
     some = np.unique(np.linspace(0, n - 1, min(-(-n // 2), TWICE)).astype(np.intp))[::-1]
-    rows = _take(matrix, some)
+    rows = take(matrix, some)
     first = predict(rows)
-    if not _same(rows, _take(matrix, some)):
+    if not _same(rows, take(matrix, some)):
         raise PredictionError(
             f"`predict` must not change the rows that it is given, but {who} does; let it work on "
             "a copy."
@@ -111,7 +111,7 @@ def check_repeatable(
     allowed = BATCH * spread(every) + UNITS * _precision(every) * np.abs(every[some])
     # Only if it must be: predictions for every column.
     if (apart > allowed).any() and (
-        not np.array_equal(predict(_take(rows, np.arange(len(rows)))), first)
+        not np.array_equal(predict(take(rows, np.arange(len(rows)))), first)
         or (apart > SURE * allowed + _rounding(predict, rows, first)).any()
     ):
         raise PredictionError(
@@ -154,7 +154,7 @@ def _rounding(
         return total
     every = np.arange(len(rows))
     for j in range(rows.shape[1]):
-        near: Any = _take(rows, every)
+        near: Any = take(rows, every)
         column = near.iloc[:, j] if isinstance(near, pd.DataFrame) else near[:, j]
         if not isinstance(column.dtype, np.dtype) or column.dtype.kind != "f":
             continue
@@ -167,7 +167,8 @@ def _rounding(
     return UNITS * total
 
 
-def _take(matrix: Matrix, rows: np.ndarray) -> Matrix:
+def take(matrix: Matrix, rows: np.ndarray) -> Matrix:
+    """Return a copy of some rows, in an array or frame of the same library."""
     if isinstance(matrix, pd.DataFrame):
         return matrix.take(rows).copy()
     if isinstance(matrix, np.ndarray):

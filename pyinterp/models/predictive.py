@@ -8,19 +8,15 @@ from inspect import signature
 from typing import Any, TypeAlias
 
 import numpy as np
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
-from sklearn.gaussian_process import GaussianProcessRegressor
 
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.distributions import Distribution, Gamma, LogNormal, Normal, NormalMixture, Poisson
 from pyinterp.errors import PredictionError, list_of, reason
 from pyinterp.models.final_step import final_step
+from pyinterp.models.libraries import library_of
+from pyinterp.models.library import Parameters, Statement
 from pyinterp.models.predictor import Predictor, learner_name
-
-# From a model's inputs to parameters of distributions, shape (n, P).
-Parameters: TypeAlias = Callable[[Any], FloatArray]
-# A family, and the function that gives its parameters.
-Statement: TypeAlias = tuple[Distribution, Parameters]
+from pyinterp.models.scikit_learn import with_sd
 
 WHAT_TO_USE = (
     "use a learner that states one: a regressor with `predict(X, return_std=True)`, such as "
@@ -29,10 +25,6 @@ WHAT_TO_USE = (
 )
 # Single precision, in which some libraries predict.
 SAME = 1e-5
-# The default `alpha` of GaussianProcessRegressor, which is there for rounding.
-JITTER = 1e-10
-# Of squared responses: a variance below it is rounding, or has no three digits.
-VARIANCE = 1e4 * float(np.finfo(np.float64).eps)
 QUANTILES = ("quantile", "reg:quantileerror", "Quantile")
 
 
@@ -97,11 +89,9 @@ def _statement(model: Any, row: Any) -> Statement | None:
     conventions = (
         _of_parameters,
         _of_components,
-        _of_statsmodels,
+        _of_library,
         _of_families,
-        _of_gaussian_process,
         _of_standard_deviation,
-        _of_forest,
     )
     return next(filter(None, (convention(model, row) for convention in conventions)), None)
 
@@ -142,18 +132,10 @@ def _components(model: Any, inputs: Any) -> FloatArray:
     return np.concatenate([np.asarray(part) for part in components], axis=1)
 
 
-def _of_gaussian_process(model: Any, _: Any) -> Statement | None:
-    """Read a process whose noise is its `alpha`, which `return_std=True` leaves out."""
-    if not isinstance(model, GaussianProcessRegressor) or not np.any(model.alpha > JITTER):
-        return None
-    if np.ptp(model.alpha) > 0:
-        raise PredictionError(
-            "The `alpha` of GaussianProcessRegressor is the noise of each training row, and that "
-            "of a new row is not known; use one number for all rows, or a WhiteKernel."
-        )
-    # `normalize_y` divides the response by its standard deviation, and the noise too.
-    scale = float(np.mean(model._y_train_std))
-    return Normal(), partial(_with_sd, model, noise=scale * np.sqrt(np.max(model.alpha)))
+def _of_library(model: Any, _: Any) -> Statement | None:
+    """Read what the library of a model says."""
+    model = getattr(model, "results_", model)
+    return library_of(model).distribution(model)
 
 
 def _of_standard_deviation(model: Any, _: Any) -> Statement | None:
@@ -162,67 +144,7 @@ def _of_standard_deviation(model: Any, _: Any) -> Statement | None:
         states = "return_std" in signature(model.predict).parameters
     except (AttributeError, TypeError, ValueError):
         return None
-    return (Normal(), partial(_with_sd, model)) if states else None
-
-
-def _with_sd(model: Any, inputs: Any, noise: float = 0.0) -> FloatArray:
-    mean, sd = model.predict(inputs, return_std=True)
-    return np.column_stack([mean, np.hypot(sd, noise) if noise else sd])
-
-
-def _of_statsmodels(model: Any, _: Any) -> Statement | None:
-    """Read linear models and generalized linear models of Gaussian, Poisson and gamma families."""
-    results = getattr(model, "results_", model)
-    kind = type(getattr(results, "model", None)).__name__
-    family = type(getattr(getattr(results, "model", None), "family", None)).__name__
-    if not hasattr(results, "get_prediction"):
-        return None
-    if kind in ("WLS", "GLM"):
-        _check_variance(results, kind, family)
-    if kind == "OLS" or (kind, family) == ("GLM", "Gaussian"):
-        return Normal(), partial(_of_new_responses, results)
-    if kind == "Poisson" or (kind, family) == ("GLM", "Poisson"):
-        return Poisson(), partial(_of_counts, results)
-    if (kind, family) == ("GLM", "Gamma"):
-        return Gamma(), partial(_shape_and_scale, results)
-    return None
-
-
-def _of_new_responses(results: Any, inputs: Any) -> FloatArray:
-    """Return mean and standard deviation, with the residual variance and the estimated mean's."""
-    prediction = results.get_prediction(inputs)
-    if hasattr(prediction, "var_resid"):
-        mean, of_mean = prediction.predicted_mean, prediction.var_pred_mean
-        variance = prediction.var_resid + of_mean
-    else:
-        mean, of_mean = prediction.predicted, np.square(prediction.se)
-        variance = results.scale + of_mean
-    return np.column_stack([mean, np.sqrt(variance)])
-
-
-def _of_counts(results: Any, inputs: Any) -> FloatArray:
-    return np.asarray(results.predict(inputs), dtype=np.float64)[:, None]
-
-
-def _shape_and_scale(results: Any, inputs: Any) -> FloatArray:
-    mean, scale = np.asarray(results.predict(inputs), dtype=np.float64), float(results.scale)
-    return np.column_stack([np.full(len(mean), 1 / scale), mean * scale])
-
-
-def _check_variance(results: Any, kind: str, family: str) -> None:
-    """Raise unless the variance of a new response agrees with the family."""
-    weights = results.model.weights if kind == "WLS" else results.model.var_weights
-    if np.any(np.asarray(weights) != 1):
-        raise PredictionError(
-            f"{kind} was fitted with weights, by which variances differ, and the weight of a new "
-            "row is not known, so that no distribution is stated; fit without weights, or use "
-            "`pi.Distributional(estimator, ...)`."
-        )
-    if family == "Poisson" and results.scale != 1:
-        raise PredictionError(
-            f"The variance of a Poisson distribution is its mean, but GLM was fitted with scale "
-            f"{results.scale:.6g}, and a quasi-likelihood is no distribution; leave `scale` out."
-        )
+    return (Normal(), partial(with_sd, model)) if states else None
 
 
 # From the name of a parameter in another library to its values.
@@ -271,37 +193,3 @@ def _parameters(model: Any, method: str, name: str, inputs: Any) -> FloatArray:
     get = stated.params.__getitem__ if method == "pred_dist" else partial(getattr, stated)
     parameters = FAMILIES[method][name][1](get)
     return np.column_stack([np.broadcast_to(np.ravel(p), len(inputs)) for p in parameters])
-
-
-def _of_forest(model: Any, _: Any) -> Statement | None:
-    """Read a forest as the mixture of its leaves."""
-    if not isinstance(model, RandomForestRegressor | ExtraTreesRegressor):
-        return None
-    if model.criterion not in ("squared_error", "friedman_mse"):
-        return None
-    if any(_is_certain(tree.tree_) for tree in model.estimators_):
-        least = model.min_samples_leaf
-        more = "`min_samples_leaf=5` or more" if least in (1, 2, 3, 4) else "larger leaves"
-        raise PredictionError(
-            "A forest is read as the mixture of its leaves' Normal distributions, but some leaf "
-            f"of this {learner_name(model)} has responses that are all the same but for rounding, "
-            f"so variance 0; use {more} (`min_samples_leaf` is {least}), and subtract a constant "
-            "from responses that are far from 0."
-        )
-    return NormalMixture(len(model.estimators_)), partial(_of_leaves, model)
-
-
-def _of_leaves(forest: Any, inputs: Any) -> FloatArray:
-    """Return every tree's Normal: mean and deviation of the training responses in the leaf."""
-    leaves = forest.apply(inputs)
-    trees = [tree.tree_ for tree in forest.estimators_]
-    means = [tree.value[leaves[:, t], 0, 0] for t, tree in enumerate(trees)]
-    sds = [np.sqrt(tree.impurity[leaves[:, t]]) for t, tree in enumerate(trees)]
-    return np.column_stack(means + sds)
-
-
-def _is_certain(tree: Any) -> bool:
-    """Whether some leaf has no variance: trees keep mean square minus squared mean."""
-    leaves = tree.children_left < 0
-    mean = tree.value[leaves, 0, 0]
-    return not bool((tree.impurity[leaves] > VARIANCE * np.square(mean)).all())

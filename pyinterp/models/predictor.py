@@ -16,7 +16,7 @@ from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.distributions import Distribution
 from pyinterp.errors import FileError, OptionError, PredictionError, RefitError, list_of, quote
 from pyinterp.models.final_step import innermost
-from pyinterp.models.native_boosters import check_not_native
+from pyinterp.models.libraries import OTHER, library_of
 from pyinterp.models.prediction_checks import (
     as_numbers,
     check_finite,
@@ -315,7 +315,14 @@ def check_kind(estimator: Any) -> None:
 def check_estimator(estimator: Any) -> None:
     """Raise unless `estimator` is an instance that can be trained and predicts."""
     check_instance(estimator, "estimator")
-    check_not_native(estimator)
+    library = library_of(estimator)
+    library.check(estimator)
+    if library is not OTHER and type(estimator).__name__ == "Booster":
+        raise OptionError(
+            "A learner must be trained again on other rows, but a native Booster is fitted and has "
+            f"no `fit`; use {library.estimator}Regressor or {library.estimator}Classifier, or "
+            "explain this fit by `pi.FittedModel(booster, X, y)`."
+        )
     kind = type(innermost(estimator))
     for method in ("fit", "predict", "get_params", "set_params"):
         # Unfitted, some wrappers do not show how they will predict: their learners' classes do.
@@ -333,10 +340,9 @@ def check_instance(estimator: Any, argument: str) -> None:
     """Raise `OptionError` if `estimator` is a class instead of an instance."""
     if not isinstance(estimator, type):
         return
-    name = estimator.__name__
-    instance = f"{name}()"
-    if estimator.__module__.startswith("statsmodels"):
-        instance = f"pi.statsmodels_learner({name})"
+    library = library_of(estimator)
+    form = library.estimator if "{}" in library.estimator else "{}()"
+    instance = form.format(estimator.__name__)
     raise OptionError(f"`{argument}` must be an instance such as {instance}, not the class.")
 
 
@@ -355,7 +361,7 @@ def learner_name(estimator: Any) -> str:
     name = getattr(estimator, "learner_name", None)
     if isinstance(name, str):
         return name
-    model = getattr(estimator, "model", None)  # a statsmodels results object
+    model = getattr(estimator, "model", None)  # of results
     # Their wrappers would make a series.
     if model is not None and hasattr(getattr(estimator, "_results", estimator), "params"):
         return type(model).__name__

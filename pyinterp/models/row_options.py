@@ -63,51 +63,6 @@ def is_per_row(name: str, value: Any, lengths: Collection[int] = ()) -> bool:
     return array and any(size in lengths for size in np.shape(value))
 
 
-def check_rows_alone(results: Any, X: Any) -> None:
-    """Raise `OptionError` if `predict` of statsmodels results needs more than rows of `X`.
-
-    Models with a smooth can also predict rows of its basis, whose columns have names.
-    """
-    model, needs = results.model, "exog_infl"
-    if hasattr(model, "smoother"):
-        needs = "exog_smooth"
-        enough = set(model.exog_names) <= set(getattr(X, "columns", model.exog_names))
-    else:
-        enough = getattr(model, "_no_exog_infl", True)  # a constant needs no rows
-    if not enough:
-        raise OptionError(
-            f"{type(model).__name__} predicts from `exog` and `{needs}`, but `X` is `exog` alone: "
-            "pass a data frame with the variables of both, and instead of the results a function "
-            f"of its rows, such as `lambda Z: results.predict(Z[['x']], {needs}=Z[['z']])`."
-        )
-
-
-def check_offset(results: Any, *, given: bool) -> None:
-    """Raise `OptionError` if statsmodels results need an offset that is not there, or take none.
-
-    Their ``predict`` takes an offset of 0 for new rows.
-    """
-    model = results.model
-    needs = []
-    for name in ("offset", "exposure"):
-        # Without them statsmodels keeps None, or zeros; the flag stays when data are removed.
-        flag = getattr(model, f"_{name}_name", None) or getattr(model, f"_has_{name}", False)
-        values = getattr(model, name, None)
-        if flag or (values is not None and np.any(np.asarray(values, dtype=np.float64))):
-            needs.append(name)
-    if needs and not given:
-        raise OptionError(
-            f"The model was fitted with an {needs[0]}, which its `predict` leaves out for new "
-            "rows, so that every prediction would be wrong: pass that of the evaluation rows, a "
-            "column or array, as `offset=` or `exposure=`."
-        )
-    if given and not needs:
-        raise OptionError(
-            "The model was fitted without an offset or exposure, which can't be added to its "
-            "predictions; leave `offset` and `exposure` out."
-        )
-
-
 def _all(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield options by their last name, of mappings inside too."""
     for name, value in options.items():

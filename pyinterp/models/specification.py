@@ -14,20 +14,12 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils._pprint import _changed_params
 
 from pyinterp.errors import NO_VALUE, short
+from pyinterp.models.libraries import LIBRARIES
 from pyinterp.models.predictor import learner_in, learner_name
 
 # Kinds of learners of which simulations say how often intervals cover: the first that matches
 # package and name of a class.
-FAMILIES = {
-    "single trees": r".*\.(DecisionTree|ExtraTree)(Regressor|Classifier)",
-    "forests": r".*\.(RandomForest|ExtraTrees)(Regressor|Classifier)",
-    "boosting": r"(lightgbm|xgboost|catboost)\..*|.*\.(Hist)?GradientBoosting\w+",
-    "lassos": r".*\.((MultiTask)?(Lasso|ElasticNet)|(Lasso|LassoLars|ElasticNet)CV|LassoLars(IC)?)",
-    "linear models": r".*\.Statsmodels(Regressor|Classifier)|sklearn\.linear_model\..*",
-    "nearest neighbors": r"sklearn\.neighbors\..*",
-    "kernel ridge": r"sklearn\.kernel_ridge\..*",
-    "support vectors": r"sklearn\.svm\.(?!.*Linear).*",
-}
+FAMILIES = [family for library in LIBRARIES for family in library.families.items()]
 
 BY_CV = ("alpha", "l1_ratio", "C")  # of linear models with a search of their own
 LONGEST = 100  # characters of a learner with its settings
@@ -129,7 +121,7 @@ def family_of(estimator: Any) -> str:
     if isinstance(estimator, BaseSearchCV):
         return family_of(estimator.estimator)
     for kind in type(estimator).__mro__:
-        for family, pattern in FAMILIES.items():
+        for family, pattern in FAMILIES:
             if re.fullmatch(pattern, f"{kind.__module__}.{kind.__name__}"):
                 return family
     return ""

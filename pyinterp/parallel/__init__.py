@@ -5,7 +5,6 @@ Module          What is in it
 ==============  ==========================================================================
 `jobs`          The one place where work is started, shown and, if a call ends early, stopped
 `progress`      Bars on terminals and in notebooks, or lines in a log
-`threads`       Jobs and the threads of learners share the cores
 `loops`         Loops that are compiled when they are first called
 `machine_code`  How numba compiles them, once per machine
 ==============  ==========================================================================

@@ -17,7 +17,8 @@ from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, RefitError, reason
 from pyinterp.models.adapters import column_positions, without_columns
 from pyinterp.models.predictor import Kind, Predictor
-from pyinterp.parallel import outcomes, threads
+from pyinterp.models.threads import shared_cores
+from pyinterp.parallel import outcomes
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.resampling.checkpoint import Checkpoint
@@ -162,7 +163,7 @@ def _reduce(design: Design, full: Design, matrix: Matrix, sample: Sample) -> Mat
 
 def _predict(fit: Callable[[], Predictor], evaluation: Matrix, workers: int) -> ByKind:
     predictor = fit()
-    with threads.shared_cores([predictor.estimator], workers):
+    with shared_cores([predictor.estimator], workers):
         return predictor.by_kind(evaluation)
 
 

@@ -32,7 +32,8 @@ from pyinterp.models.copies import fresh, reseed, seed_networks
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.models.remedies import explanation
 from pyinterp.models.sample_weight import WEIGHT, weight_option
-from pyinterp.parallel import EndOfCall, outcomes, threads
+from pyinterp.models.threads import shared_cores
+from pyinterp.parallel import EndOfCall, outcomes
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.representation import about
@@ -308,7 +309,7 @@ class _Work:
             return dict(outcome.estimator.arrays)
         rows = self.parts[k].evaluation
         matrix = self.design_of(k).rows_of(rows)
-        with threads.shared_cores([outcome.estimator], effective_n_jobs(self.options.n_jobs)):
+        with shared_cores([outcome.estimator], effective_n_jobs(self.options.n_jobs)):
             _, answers = outcome_of(k, outcome.by_kind, matrix)
         return {} if isinstance(answers, Exception) else answers
 
@@ -399,7 +400,7 @@ def fit_one(
         reseed(model, rng, keep_set=keep_set)
     by_row = _by_row(model, train)
     coded = response.classes is not None and wants_codes(model)
-    with threads.shared_cores([model], workers), seed_networks(model, rng):
+    with shared_cores([model], workers), seed_networks(model, rng):
         if wants_frames(model):
             model.fit(matrix, response.column(y), **by_row)
         else:

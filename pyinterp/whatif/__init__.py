@@ -11,15 +11,12 @@ Module                     What is in it
 `dispatch`                 The choice: an exact engine is first proven on the model's predictions
 `trees`                    Ensembles of trees, exactly
 `forest`                   Trees as arrays
-`read_forest`              Trees of scikit-learn, XGBoost and LightGBM as such arrays
-`read_histogram_boosting`  Trees of scikit-learn's histogram boosting, with its categories
-`read_catboost`            Trees of CatBoost
+`read_forest`              Trees of ensembles of any library, and of calibrated ones
 `walks`                    Walks down trees, and probabilities from pairs of classes, compiled
 `linear`                   Linear and generalized linear models, exactly
 `kernels`                  Support vector machines, kernel ridge and Gaussian processes, exactly
 `smooth_sums`              Sums of smooth losses of linear models, by interpolation between donors
 `piecewise_sums`           Sums of absolute and Huber loss of linear models, by sorting
-`links`                    From sums and linear predictors to predictions
 `calibration`              Calibrated classifiers of trees or linear models, exactly
 `inputs`                   Inputs of a pipeline's last step, and the columns that donors replace
 =========================  ========================================================================

@@ -10,8 +10,9 @@ from sklearn.calibration import CalibratedClassifierCV
 
 from pyinterp._typing import FloatArray
 from pyinterp.models.final_step import FinalStep, final_step
-from pyinterp.whatif.inputs import Before, Levels, numbers
-from pyinterp.whatif.links import Link
+from pyinterp.models.links import Link
+from pyinterp.models.trees import Levels
+from pyinterp.whatif.inputs import Before, numbers
 
 
 class Member(NamedTuple):

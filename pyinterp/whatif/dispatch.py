@@ -17,6 +17,7 @@ from pyinterp.data.design import Design
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DesignError, OptionError, PredictionError, list_of, quote, short
 from pyinterp.models.final_step import FinalStep, final_step
+from pyinterp.models.libraries import LIBRARIES, package_of
 from pyinterp.models.prediction_checks import spread
 from pyinterp.models.predictor import Predictor, learner_name, most_probable
 from pyinterp.whatif.calibration import members
@@ -35,8 +36,8 @@ ENGINES: dict[str, type[ExactWhatIf]] = {
 }
 KINDS = {"trees": "a tree ensemble", "linear": "a linear model", "kernel": "a kernel machine"}
 
-# Libraries whose models predict other rows by the same rule as the rows that are checked.
-LIBRARIES = {"sklearn", "xgboost", "lightgbm", "catboost", "statsmodels", "pyinterp"}
+# Packages whose models predict other rows by the same rule as the rows that are checked.
+PACKAGES = {library.package for library in LIBRARIES if library.regular} | {"pyinterp"}
 
 HARMLESS = {"fit", "get_params", "set_params", "_get_tags", "_more_tags", "_abc_impl"}
 SHUFFLED_ROWS = 256
@@ -284,7 +285,7 @@ def _predicts_in_its_own_way(last: FinalStep) -> bool:
             parts += [*member.last.wrappers, member.last.model]
     for part in parts:
         for kind in type(part).__mro__:
-            if kind.__module__.partition(".")[0] in LIBRARIES:
+            if package_of(kind) in PACKAGES:
                 break
             if any(not name.startswith("__") for name in vars(kind).keys() - HARMLESS):
                 return True

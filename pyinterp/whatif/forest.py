@@ -10,15 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
-from pyinterp.whatif.inputs import Before, Levels
-from pyinterp.whatif.links import Link
+from pyinterp._typing import FloatArray
+from pyinterp.models.links import Link
+from pyinterp.models.trees import Levels, TreeNodes
+from pyinterp.whatif.inputs import Before
 from pyinterp.whatif.walks.bits import LEAF, Splits, Trees, preorder
 
-# By categorical node, categories, and whether these are what goes to the left.
-Categories = Mapping[int, tuple[npt.NDArray[np.int64], bool]]
-
-ONE_ROOT = np.zeros(1, np.intp)
 LEAST = 1e-280  # so that no unit is too small for a double
 # Of the parts of `Nodes`: as `Trees` has them, but for the values of leaves.
 KINDS = (np.int32, np.float64, np.bool_, np.int32, np.int32, np.int32, np.float64)
@@ -31,23 +28,10 @@ class Forest:
     Attributes
     ----------
     trees : Trees
-    base : ndarray of float64, shape (outputs,)
-    scale : float
-    link : callable
-        From sums, shape (..., outputs), to predictions, shape (...) or (..., classes).
-    single : bool
-        Whether the model compares inputs in single precision.
-    single_sums : bool
-        Whether it adds up in single precision.
-    missing : float
-        The value that stands for a missing one.
-    levels : Levels
-        The levels by which it codes categories.
     before : callable or None
         What the model itself makes of rows before trees compare them.
-    categories : mapping of int to ndarray
-        By column, numbers that are categories: trees compare their positions, and take others for
-        missing.
+    base, scale, link, single, single_sums, missing, levels, categories
+        As `Ensemble` has them.
     """
 
     trees: Trees
@@ -133,19 +117,9 @@ class Nodes:
         self._tables: list[npt.NDArray[np.bool_]] = []
         self._nodes = self._leaves = 0
 
-    def add(
-        self,
-        *,
-        left: npt.NDArray[np.integer],
-        right: npt.NDArray[np.integer],
-        column: npt.NDArray[np.integer],
-        threshold: npt.NDArray[np.floating],
-        missing_left: npt.NDArray[np.generic],
-        leaves: FloatArray,
-        categories: Categories | None = None,
-        roots: IntArray = ONE_ROOT,
-    ) -> None:
+    def add(self, nodes: TreeNodes) -> None:
         """Add trees, whose left and right children are -1 at leaves."""
+        left, right, roots = nodes.left, nodes.right, nodes.roots
         order, inner = np.arange(len(left)), np.flatnonzero(left >= 0)
         if (left[inner] != inner + 1).any():  # most of scikit-learn's trees come in this order
             order = order[: preorder(left, right, roots, order)]
@@ -155,20 +129,20 @@ class Nodes:
         child = place[right[order]]
         child[is_leaf] = np.arange(is_leaf.sum())
         category, tables = np.full(len(order), -1), list[npt.NDArray[np.bool_]]()
-        for q, (listed, to_left) in (categories or {}).items():
+        for q, (listed, to_left) in nodes.categories.items():
             category[place[q]] = len(tables)
             table = np.full(int(listed.max(initial=-1)) + 2, not to_left)
             table[listed] = to_left
             tables.append(table)
         self.add_in_preorder(
-            np.where(is_leaf, LEAF, column[order]),
-            threshold[order],
-            missing_left[order],
+            np.where(is_leaf, LEAF, nodes.column[order]),
+            nodes.threshold[order],
+            nodes.missing_left[order],
             category,
             tables,
             child,
             place[roots],
-            leaves[order][is_leaf],
+            nodes.leaves[order][is_leaf],
         )
 
     def add_in_preorder(

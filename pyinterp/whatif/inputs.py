@@ -13,15 +13,13 @@ import pandas as pd
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.design import Design, FrameDesign, Swap
 from pyinterp.data.sample import Sample
+from pyinterp.models.trees import Levels
 
 # From design rows to the inputs of a model.
 Before: TypeAlias = Callable[[Matrix], Any]
 # Columns and their values.
 ColumnValues: TypeAlias = tuple[IntArray, FloatArray]
 
-# A model's own levels: of all columns of the type category, in order, or of columns by position;
-# None for a column whose levels are numbers, which stay as they are.
-Levels: TypeAlias = Sequence[Sequence[Any]] | Mapping[int, Sequence[Any] | None]
 ByName: TypeAlias = Mapping[Any, Sequence[Any] | None]
 
 # Rows that are tried with all donors, and times that all rows are tried with a donor each.

@@ -15,10 +15,10 @@ from sklearn.calibration import CalibratedClassifierCV
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.models.links import Link, first, largest, shift
 from pyinterp.models.predictor import Kind
 from pyinterp.whatif.calibration import mean_link, members
 from pyinterp.whatif.inputs import Before, Inputs, in_turn
-from pyinterp.whatif.links import Link, first, largest, shift
 from pyinterp.whatif.smooth_sums import in_cache, line_of
 from pyinterp.whatif.walks.coupling import couple
 from pyinterp.whatif.whatif import (

@@ -11,12 +11,13 @@ from sklearn.calibration import CalibratedClassifierCV
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.losses.rowwise import LOSSES, Loss
+from pyinterp.models import links
+from pyinterp.models.libraries import library_of
+from pyinterp.models.links import Link, first
 from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.predictor import Kind
-from pyinterp.whatif import links
 from pyinterp.whatif.calibration import mean_link, members, side_by_side
 from pyinterp.whatif.inputs import Before, Inputs, in_turn
-from pyinterp.whatif.links import Link, first
 from pyinterp.whatif.piecewise_sums import pieces_of, piecewise_sums
 from pyinterp.whatif.smooth_sums import is_smooth, line_of, smooth_sums
 from pyinterp.whatif.whatif import PAIRS, ExactWhatIf
@@ -46,7 +47,7 @@ class LinearModel:
 def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
     """Return coefficients and inverse link of a fitted model; None if it is not linear.
 
-    Reads scikit-learn's models with ``coef_``, calibrated ones, and statsmodels results.
+    Reads models with ``coef_``, as scikit-learn's, calibrated ones, and results with ``params``.
     """
     if isinstance(estimator, OffsetModel):
         inside = read_linear(estimator.inside, kind)
@@ -61,7 +62,7 @@ def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
     results = getattr(results, "_results", results)  # without names
     try:
         if hasattr(results, "params") and hasattr(results, "model"):
-            link = _link_of_results(results.model, kind)
+            link = library_of(results).link(results, kind)
             coefficients, intercept = np.asarray(results.params, dtype=np.float64), np.zeros(1)
         else:
             link = _link_of_estimator(estimator, kind)
@@ -111,27 +112,6 @@ def _link_of_estimator(estimator: Any, kind: Kind) -> Link:
     if np.size(estimator.intercept_) == 1:
         return links.logistic
     return links.one_against_rest if name == "SGDClassifier" else links.softmax
-
-
-def _link_of_results(model: Any, kind: Kind) -> Link | None:
-    """Return the inverse link of a statsmodels model."""
-    name, family = type(model).__name__, getattr(model, "family", None)
-    if family is not None:
-        inverse = family.link.inverse
-
-        def stated(linear: FloatArray) -> FloatArray:
-            return np.asarray(inverse(linear[..., 0]))
-
-        if type(family.link).__name__ == "Identity" and kind == "mean":
-            return first
-        return stated if kind == "mean" else links.two_classes(stated)
-    return {
-        **dict.fromkeys(("OLS", "WLS", "GLS", "GLSAR", "RLM", "QuantReg"), first),
-        "Poisson": links.exponential,
-        "Logit": links.logistic,
-        "Probit": links.probit,
-        "MNLogit": links.after_the_first,
-    }.get(name)
 
 
 class LinearWhatIf(ExactWhatIf):

@@ -12,11 +12,11 @@ import numpy.typing as npt
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.losses.predictive import CLASS_ENTROPY
 from pyinterp.losses.rowwise import EPSILON, LOSSES, Loss
+from pyinterp.models.links import first, identity, logistic
 from pyinterp.parallel import go_on, outcomes
 from pyinterp.samplers import Distinct
 from pyinterp.whatif.forest import Forest
 from pyinterp.whatif.inputs import Before, Inputs, in_turn
-from pyinterp.whatif.links import first, identity, logistic
 from pyinterp.whatif.read_forest import read_forest
 from pyinterp.whatif.walks.bits import GROUP, LEAF, Splits, Trees, add_up, group_bits
 from pyinterp.whatif.walks.cross import (

@@ -19,13 +19,13 @@ PACKAGE = Path(str(pi.__file__)).parent
 ANSWERS = {"predict", "predict_proba", "decision_function"}
 # Files that call such a method, and whose.
 CALLERS = {
-    "models/adapters.py": "results of statsmodels, for the learner that they are made",
+    "models/statsmodels_learner.py": "results of statsmodels, for the learner that they are made",
     "models/distributional.py": "the estimator inside, for the one that states its distribution",
-    "models/native_boosters.py": "a booster, for the function that it is made",
+    "models/scikit_learn.py": "a process, for its predictive distribution",
     "models/early_stopping.py": "the booster inside, as scikit-learn's wrappers do",
     "models/offset_model.py": "the estimator inside, for the one with an offset",
-    "models/predictive.py": "the model, for a predictor of its distribution",
-    "models/statsmodels_formula.py": "results, to see that a design of their formula is right",
+    "models/statsmodels.py": "results, for distributions, and to see that a design is right",
+    "models/xgboost.py": "a native booster, for the function that it is made",
     "samplers/learners.py": "models of features, which samplers learn",
     "samplers/subgroup.py": "a tree of a feature, which the sampler learns",
     "whatif/calibration.py": "calibrators, which the exact engines read",

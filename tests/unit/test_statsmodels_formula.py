@@ -18,7 +18,7 @@ from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.effects.slopes import average_marginal_effects, slopes
 from pyinterp.estimands.estimand import Estimand
 from pyinterp.learner.models_here import STEP, WEIGHTS
-from pyinterp.models.statsmodels_formula import read_formula
+from pyinterp.models.statsmodels import STATSMODELS
 from pyinterp.whatif import WhatIf
 
 SHIFT = 2.0  # which formulas below use
@@ -64,7 +64,7 @@ NOT_READ = ("scale(x)", "I(x - np.mean(x))", "I(x / np.max(x))", "C(pd.qcut(x, 3
 def test_predictions_are_those_of_the_results(right: str):
     results = smf.ols(f"y ~ {right}", DATA).fit()
     variables = DATA[list(names_in(right, DATA))]
-    read = read_formula(results, variables)
+    read = STATSMODELS.read_formula(results, variables)
     assert (read is None) == (right in NOT_READ)
     if read is not None:
         design, of_matrices = read
@@ -111,7 +111,7 @@ def test_effects_and_their_errors_are_those_of_the_results_as_a_function(name: s
     params = np.asarray(results.params, dtype=float).ravel(order="F")
     shape, jacobian = np.shape(results.params), []
     exog = [
-        np.asarray(read_formula(results, variables)[0].encode(variables.assign(x=v)))  # type: ignore[index]
+        np.asarray(STATSMODELS.read_formula(results, variables)[0].encode(variables.assign(x=v)))  # type: ignore[index]
         for v in (2.0, 4.0)
     ]
     for j, step in enumerate(1e-5 * np.maximum(np.abs(params), 1)):
@@ -158,7 +158,7 @@ def test_rows_that_were_left_out_change_nothing():
     data.loc[[3, 40], "x"] = np.nan
     results = smf.ols("y ~ x + C(g)", data, subset=data["w"] > 1.1).fit()
     variables = DATA[["x", "g"]]
-    design, of_matrices = read_formula(results, variables)  # type: ignore[misc]  # it is read
+    design, of_matrices = STATSMODELS.read_formula(results, variables)  # type: ignore[misc]  # it is read
     assert of_matrices.predict(design.encode(variables)) == pytest.approx(
         results.predict(variables).to_numpy()
     )

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info
 
 import pyinterp as pi
-from pyinterp.parallel import threads
+from pyinterp.models import threads
 
 
 class Recorder(RegressorMixin, BaseEstimator):

@@ -9,7 +9,9 @@ from typing import Any
 from joblib import cpu_count
 from threadpoolctl import threadpool_limits
 
-# What scikit-learn, XGBoost, LightGBM and CatBoost call their number of threads.
+from pyinterp.models.libraries import library_of
+
+# What libraries call their number of threads.
 _NAMES = ("n_jobs", "nthread", "num_threads", "thread_count")
 
 
@@ -20,8 +22,8 @@ def shared_cores(estimators: Sequence[Any], n: int) -> Iterator[None]:
     Parameters
     ----------
     estimators : sequence
-        Those that train or predict here; their settings are restored in the end, but for the
-        ones of CatBoost, which fitted models do not change.
+        Those that train or predict here; their settings are restored in the end, but for those
+        that fitted models do not change.
     n : int
         Number of workers; with one, estimators keep their numbers of threads.
     """
@@ -51,14 +53,13 @@ def _threads(estimator: Any) -> dict[str, tuple[Any, Any]]:
     for path, part in {"": estimator, **estimator.get_params(deep=True)}.items():
         if isinstance(part, type) or not hasattr(part, "get_params"):
             continue
-        package = type(part).__module__.partition(".")[0]
-        params = part.get_params(deep=False)
-        if package == "catboost":  # it lists only what is given, and changes nothing once fitted
-            params = {} if part.is_fitted() else {"thread_count": -1, **params}
+        library, params = library_of(part), part.get_params(deep=False)
+        if library.defaults:  # they change nothing once fitted
+            params = {} if part.is_fitted() else {**library.defaults, **params}
         for name in set(_NAMES).intersection(params):
             value = params[name]
-            everything = package == "lightgbm" and value is None  # one thread for scikit-learn
-            settings[f"{path}__{name}".removeprefix("__")] = value, -1 if everything else value
+            meant = library.threads if value is None else value
+            settings[f"{path}__{name}".removeprefix("__")] = value, meant
     return settings
 
 

@@ -1,0 +1,81 @@
+"""What LightGBM needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pyinterp.models.library import RANKING, STOPPING, Booster, Library, Offset
+from pyinterp.models.objectives import log_family
+from pyinterp.models.trees import Ensemble, of_treelite
+
+
+def _stops(_: Any, rounds: int) -> Mapping[str, Any]:
+    from lightgbm import early_stopping  # noqa: PLC0415 - an extra
+
+    return {"callbacks": [early_stopping(rounds, verbose=False)]}
+
+
+def _categories(model: Any) -> set[int]:
+    booster = getattr(model, "booster_", model)
+    infos = booster.dump_model(num_iteration=1)["feature_infos"]
+    names = booster.feature_name()
+    return {j for j, name in enumerate(names) if infos.get(name, {}).get("values")}
+
+
+def _native(booster: Any) -> Booster | None:
+    if type(booster).__name__ != "Booster":
+        return None
+    text, names = booster.model_to_string(num_iteration=1), booster.feature_name()
+    objective = re.search(r"^objective=(\S+)", text, re.MULTILINE)
+    k = re.search(r"^num_class=(\d+)", text, re.MULTILINE)
+    numbered = names == [LIGHTGBM.default_name.format(j) for j in range(len(names))]
+    return Booster(
+        booster,
+        booster.predict,
+        objective[1] if objective else "",
+        int(k[1]) if k else 1,
+        None if numbered else names,
+        booster.num_feature(),
+    )
+
+
+def _trees(estimator: Any) -> Ensemble | None:
+    import treelite  # noqa: PLC0415 - loads a library of C++
+
+    if estimator.get_params().get("zero_as_missing"):
+        return None
+    try:
+        model = treelite.frontend.from_lightgbm(estimator.booster_)
+    except (treelite.TreeliteError, NotImplementedError, AttributeError, TypeError, ValueError):
+        return None
+    # Levels are those of category columns, in order.
+    return of_treelite(model, levels=estimator.booster_.pandas_categorical or ())
+
+
+LIGHTGBM = Library(
+    package="lightgbm",
+    families={"boosting": r"lightgbm\..*"},
+    threads=-1,
+    missing="tags",
+    offset=lambda model: (
+        Offset("init_score", linear="raw_score") if getattr(model, "n_classes_", 2) <= 2 else None
+    ),
+    mean_family=log_family,
+    validation={"sample_weight": "eval_sample_weight", "init_score": "eval_init_score"},
+    stops=_stops,
+    default_name="Column_{}",
+    spelling=lambda name: name.replace(" ", "_"),
+    categories=_categories,
+    native=_native,
+    estimator="LGBM",
+    trees=_trees,
+    remedies={
+        "pandas dtypes must be int, float or bool": (
+            "give texts the type category, `X.astype({'g': 'category'})`."
+        ),
+        "dataset and eval metric is required": STOPPING,
+        "Should set group for ranking": RANKING,
+    },
+)
