@@ -55,7 +55,9 @@ class Problem:
     design : Design
         How its variables are encoded.
     elsewhere : Elsewhere or None
-        What knows the model if the predictor here can't be asked: a cluster, or a file.
+        What knows the model if the predictor here can't be asked: a file.
+    offset : str
+        The variable that is an offset, and no feature; empty if there is none.
     """
 
     population: Sample
@@ -63,6 +65,7 @@ class Problem:
     predictor: Predictor
     design: Design
     elsewhere: Elsewhere | None = None
+    offset: str = ""
 
     @cached_property
     def codes(self) -> frozenset[str]:
