@@ -771,7 +771,7 @@ def _questions(measure: Measure | None, *, keep_models: bool) -> tuple[Question,
     if measure is None:
         raise OptionError(f"`keep_models=False` needs `measure`, {MEASURE_FORM}.")
     several = [measure] if isinstance(measure, str | Question | Estimand) else measure
-    if not is_list(several) or not len(several):
+    if not is_list(several) or not list(several):
         raise OptionError(f"`measure` must be {MEASURE_FORM}, not {quote(measure)}.")
     return tuple(map(question_of, several))
 

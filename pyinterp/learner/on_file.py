@@ -232,7 +232,7 @@ def record_of(analysis: Analysis) -> Record:
         ),
         data=data,
         models=RecordOfModels(
-            findings=findings(analysis) | ({} if known is None else known.findings),
+            findings=findings(analysis) if known is None else known.findings,
             fit_facts=analysis.facts,
             share=_share(analysis),
             of_codes=problem.codes,

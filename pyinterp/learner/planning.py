@@ -95,8 +95,9 @@ def plan_of(estimand: Estimand, analysis: Analysis, question: Question) -> Plan:
         ]
         terms = by_group(estimand, groups)
         context = replace(context, groups=groups.counts)
-    beside = estimand.diagnostic and plan_of(estimand.diagnostic, analysis, question)
-    return Plan(estimand, terms, some, parts, context, beside)
+    beside = estimand.diagnostic
+    diagnostic = None if beside is None else plan_of(beside, analysis, question)
+    return Plan(estimand, terms, some, parts, context, diagnostic)
 
 
 def plans_of(

@@ -358,9 +358,10 @@ class _Work:
             rng = self.seeds.stream("refits", k) if self.options.reseed else None
             fit = partial(fit_one, workers=workers)
             job = partial(outcome_of, k, fit, self.estimator, matrix, train, rng)
-            if self.finish is not None:
-                job = partial(_finish, self.finish, design, self.parts[k], job)
-            yield job
+            if self.finish is None:
+                yield job
+            else:
+                yield partial(_finish, self.finish, design, self.parts[k], job)
 
 
 def _kept(outcome: Predictor | Remains) -> dict[str, Any]:
@@ -461,7 +462,7 @@ def _finish(
     finish: Callable[[Refit], Remains],
     design: Design,
     part: Part,
-    job: Callable[[], tuple[int, Predictor | Remains | Exception]],
+    job: Callable[[], tuple[int, Predictor | Exception]],
 ) -> tuple[int, Remains | Exception]:
     """Return the outcome of a training, or what follows it; errors of that are no outcome."""
     k, outcome = job()

@@ -118,7 +118,7 @@ def dependence(
     """
     check_flag("together", together)
     options: dict[str, Any] = {"points": points, "scale": scale, "which_class": which_class}
-    marginal = {"of": of, "kind": kind, "average": average}
+    marginal: dict[str, Any] = {"of": of, "kind": kind, "average": average}
     function: Callable[..., Estimand] = partial_dependence
     if is_conditional(sampler):
         for option, default in MARGINAL_ONLY.items():
