@@ -273,11 +273,11 @@ class Analysis:
     def measure(self, *asked: Estimand, progress: ProgressOption = False) -> list[Tally]:
         """Return what estimands are, measured once per request, all that is new in one pass."""
         self._check_whole()
-        keys, new = [], {}
+        keys, new = [], dict[RequestKey, Estimand]()
         for estimand in asked:
             keys.append(key_of(estimand))
             if keys[-1] not in self.tallies:
-                new[keys[-1]] = estimand
+                new.setdefault(keys[-1], estimand)
         if new:
             measured = self.models.measure([*new.values()], self.scope, progress)
             self.tallies.update(zip(new, zip(new.values(), measured, strict=True), strict=True))

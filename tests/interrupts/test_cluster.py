@@ -194,7 +194,7 @@ def test_dropped_kept_and_sharded_fits(client, tmp_path) -> None:
     model, plan = FITS["forest"]()
     here = text(QUESTIONS["pfi"], model.fit(plan, seed=1))
     with parallel_config("dask"):
-        dropped = model.fit(plan, seed=1, keep_models=False, measure=lambda res: res.pfi())
+        dropped = model.fit(plan, seed=1, keep_models=False, measure="pfi")
         kept = model.fit(plan, seed=1, checkpoint=tmp_path / "kept")
         for number in (2, 1):
             model.fit(plan, seed=1, checkpoint=tmp_path / "shards", shard=(number, 2))
@@ -495,5 +495,5 @@ def test_engines_of_the_user_go_with_the_work(client, monkeypatch) -> None:
     with parallel_config("dask"):
         there = model.fit(plan, seed=1)
         assert text(QUESTIONS["pfi"], there) == here
-        dropped = model.fit(plan, seed=1, keep_models=False, measure=lambda res: res.pfi())
+        dropped = model.fit(plan, seed=1, keep_models=False, measure="pfi")
         assert text(QUESTIONS["pfi"], dropped) == here

@@ -354,7 +354,7 @@ def test_totals_that_are_far_off_have_a_footnote(tmp_path: Path) -> None:
     sentence = f"{SENTENCE} {np.median(ratios):.2f} times the response."
     assert sentence in note_of(res.pfi())
     dropped = learner.fit(
-        FOLDS, seed=1, progress=False, keep_models=False, measure=lambda r: r.pfi()
+        FOLDS, seed=1, progress=False, keep_models=False, measure="pfi"
     )
     assert sentence in note_of(dropped.pfi())
     res.save(tmp_path / "fit.pi")

@@ -278,23 +278,6 @@ def test_the_table_names_the_class_of_probabilities(data: pd.DataFrame) -> None:
     assert "PD of dose (probability, class control)." in str(ratio.summary())
 
 
-def test_ratios_are_measured_of_models_that_are_dropped(data: pd.DataFrame) -> None:
-    rate = PoissonRegressor()  # one model's ratio is the same in every row
-    learner = pi.Learner.from_formula("count ~ sex + age", data, rate)
-    ask: Any = lambda fit: (fit.ame("sex", relation="ratio"), fit.pfi())  # noqa: E731
-    kept = learner.fit(pi.Subsampling(3), seed=1)
-    dropped = learner.fit(pi.Subsampling(3), seed=1, keep_models=False, measure=ask)
-    ratios = [ask(fit)[0].conf_int() for fit in (kept, dropped)]
-    np.testing.assert_allclose(*ratios, rtol=1e-9)
-
-
-def test_models_that_are_dropped_are_not_asked_for_tests(data: pd.DataFrame) -> None:
-    learner = pi.Learner.from_formula("count ~ sex + age", data, PoissonRegressor())
-    ask: Any = lambda fit: fit.pd("sex").differences(relation="ratio")  # noqa: E731
-    with pytest.raises(OptionError, match="ask the results that `fit` returns for their diff"):
-        learner.fit(pi.Subsampling(3), seed=1, keep_models=False, measure=ask)
-
-
 def test_a_ratio_without_a_category_is_told_what_to_write() -> None:
     data = pd.DataFrame({"x": np.arange(60.0), "y": np.arange(60) % 2})
     learner = pi.Learner.from_formula("y ~ x", data.astype({"y": str}), LogisticRegression())
