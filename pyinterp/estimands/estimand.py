@@ -392,9 +392,9 @@ Basis: TypeAlias = Literal["rows", "one row", "model"]
 class Estimand:
     """A quantity of a fitted model on rows: two pure functions, and the words of its tables.
 
-    A new estimand is a new file in this folder with a function that returns one of these. A method
-    of ``Importances``, or of another class in ``learner``, calls the function. Variances,
-    intervals, tests, tables and plots need no change.
+    A new estimand is a new file in this folder with a function that returns one of these. One line
+    above it makes it a method of results. Variances, intervals, tests, tables and plots need no
+    change.
 
     Attributes
     ----------

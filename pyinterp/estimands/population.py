@@ -364,9 +364,9 @@ def of_population(
 
 def reading_of(
     problem: Problem,
-    features: str | Sequence[str] | None,
-    sampler: SamplerLike,
-    read: Reading,
+    features: str | Sequence[str] | None = None,
+    sampler: SamplerLike = "conditional",
+    read: Reading = "coefficients",
     *,
     default: bool = False,
 ) -> Estimand:

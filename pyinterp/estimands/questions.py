@@ -114,6 +114,12 @@ class Question:
         Which evaluation rows are used.
     by : str, array or None
         The groups that have estimates each.
+
+    Examples
+    --------
+    >>> import pyinterp as pi
+    >>> pi.ask("pfi", ["bmi", "bp"], permutations=5).options
+    {'features': ['bmi', 'bp'], 'permutations': 5}
     """
 
     name: str
@@ -172,7 +178,7 @@ def ask(name: str, *args: Any, rows: Rows = None, by: By = None, **options: Any)
     pd(features='bmi', points=2)
     >>> res = learner.fit(pi.Holdout(0.7), seed=1, keep_models=False, measure=["pfi", curve])
     >>> res.pd("bmi", points=2).params.round().to_dict()
-    {'bmi[18]': 81.0, 'bmi[42.2]': 288.0}
+    {'bmi[18]': 83.0, 'bmi[42.2]': 290.0}
     """
     if not isinstance(name, str) or name not in methods():
         raise OptionError(

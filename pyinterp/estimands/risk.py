@@ -30,7 +30,7 @@ NO_WEIGHTS = "your loss states its best constant prediction for rows that weigh 
 
 @method("loss")
 def risk(
-    problem: Problem, *, loss: LossLike | None = None, relation: RiskRelation = "loss"
+    problem: Problem, loss: LossLike | None = None, *, relation: RiskRelation = "loss"
 ) -> Estimand:
     """Expected loss on evaluation rows, or the share of it that the features explain.
 

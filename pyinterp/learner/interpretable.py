@@ -64,20 +64,22 @@ class Interpretable(FittedModels):
     metric: Callable[..., EstimandResults]
     estimate: Callable[..., EstimandResults]
 
-    def summary(self, alpha: float = 0.05, **options: Any) -> Table:
+    def summary(self, alpha: float | None = None, **options: Any) -> Table:
         """Return the table of permutation importances, ``pfi()``, as an overview of the fit.
 
         Parameters
         ----------
-        alpha : float
-            Significance level of the intervals.
+        alpha : float, optional
+            Significance level of the intervals, by default 0.05.
         **options
             As of ``pfi().summary``.
 
         Examples
         --------
-        >>> str(res.summary(notes="none", decimals=0)).splitlines()[-5:-2]
-        []
+        >>> str(res.summary(notes="none", decimals=1)) == str(
+        ...     res.pfi().summary(notes="none", decimals=1)
+        ... )
+        True
         """
         return self.pfi().summary(alpha, **options)
 

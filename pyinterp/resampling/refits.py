@@ -203,7 +203,7 @@ def refit(
             if checkpoint is not None:
                 checkpoint.keep_failure(k, failures[-1][0])
     refits = [
-        Refit(number=k, **_kept(done[k]), design=work.design_of(k), **part._asdict())
+        Refit(number=k, **_parts_of(done[k]), design=work.design_of(k), **part._asdict())
         for k, part in numbered.items()
         if k in done
     ]
@@ -364,7 +364,7 @@ class _Work:
                 yield partial(_finish, self.finish, design, self.parts[k], job)
 
 
-def _kept(outcome: Predictor | Remains) -> dict[str, Any]:
+def _parts_of(outcome: Predictor | Remains) -> dict[str, Any]:
     """Return the predictor of a refit, and what was measured of one that was dropped."""
     return outcome._asdict() if isinstance(outcome, Remains) else {"predictor": outcome}
 

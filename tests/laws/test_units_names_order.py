@@ -41,11 +41,11 @@ from pyinterp.estimands.effects.scales import SCALES
 from pyinterp.estimands.estimand import Problem
 from pyinterp.estimands.importance.flatness import Spread
 from pyinterp.estimands.importance.losses import Relation
+from pyinterp.estimands.importance.measures import measures
 from pyinterp.estimands.importance.native import Native
 from pyinterp.estimands.importance.variable_importance import Adjustment
 from pyinterp.estimands.interaction.h_statistic import Order
 from pyinterp.estimands.risk import RiskRelation
-from pyinterp.estimands.importance.measures import measures
 from pyinterp.losses.metrics import METRICS
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.models.offset_model import OffsetModel

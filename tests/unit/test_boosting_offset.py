@@ -353,9 +353,7 @@ def test_totals_that_are_far_off_have_a_footnote(tmp_path: Path) -> None:
         ratios.append((rates * train["e"]).sum() / train["y"].sum())
     sentence = f"{SENTENCE} {np.median(ratios):.2f} times the response."
     assert sentence in note_of(res.pfi())
-    dropped = learner.fit(
-        FOLDS, seed=1, progress=False, keep_models=False, measure="pfi"
-    )
+    dropped = learner.fit(FOLDS, seed=1, progress=False, keep_models=False, measure="pfi")
     assert sentence in note_of(dropped.pfi())
     res.save(tmp_path / "fit.pi")
     assert sentence in note_of(pi.load(tmp_path / "fit.pi").pfi())

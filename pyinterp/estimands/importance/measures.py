@@ -20,7 +20,7 @@ from pyinterp.losses.metrics import METRICS
 from pyinterp.losses.rowwise import LOSSES, choose
 from pyinterp.samplers import SamplerLike, check_names, check_sampler
 
-SQUARED = ("mvim", "cvim", "amvim")
+BY_SQUARES = ("mvim", "cvim", "amvim")
 OF_POPULATION = {"population": "population"}
 
 
@@ -74,7 +74,7 @@ def importance(
     """
     if measures is None:
         squared = choose(None, problem.predictor, problem.response) is LOSSES["squared"]
-        measures = SQUARED if squared else ("pfi", "conditional_pfi")
+        measures = BY_SQUARES if squared else ("pfi", "conditional_pfi")
     several = [measures] if isinstance(measures, str | Question) else list(measures)
     if not several:
         raise OptionError("`measures` must name at least one measure.")
@@ -97,7 +97,7 @@ def _measure(
 ) -> Callable[[Problem], Estimand | Choice]:
     """Return the function of a measure; `OptionError` if there is none."""
     if isinstance(measure, Question):
-        return partial(_asked, measure)
+        return partial(_only, measure)
     few = {name: options[name] for name in ("features", "permutations")}
     others: dict[str, Callable[[Problem], Estimand | Choice]] = {
         "conditional_pfi": partial(_conditional, **options),
@@ -126,7 +126,7 @@ def _measure(
     return partial(pfi, metric=measure, **few)
 
 
-def _asked(question: Question, problem: Problem) -> Estimand | Choice:
+def _only(question: Question, problem: Problem) -> Estimand | Choice:
     """Return the only estimand of a question."""
     made = question.of(problem)
     if len(made) > 1 or question.rows is not None or question.by is not None:

@@ -76,7 +76,7 @@ def native_importance(
     {'bmi': 8.5, 'bp': 1.5, 'sex': -9.0}
     """
     report = native_report(problem, type)
-    return Choice(report, partial(_as_reported, report))
+    return Choice(report, partial(_with_names, report))
 
 
 def native_report(problem: Problem, kind: Native | None = None) -> Estimand:
@@ -100,7 +100,7 @@ def native_report(problem: Problem, kind: Native | None = None) -> Estimand:
     )
 
 
-def _as_reported(report: Estimand, replicates: Any) -> Estimand:
+def _with_names(report: Estimand, replicates: Any) -> Estimand:
     """Return the estimand of a report with the terms that the measurements of all refits name."""
     headings: list[Heading] = [heading for names in replicates.tally.names for heading in names]
     (kept, statistic, names, classes), *others = headings
