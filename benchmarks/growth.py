@@ -91,7 +91,7 @@ def _many_models(what: str, number: int, trees: int) -> None:
     plan = pi.HalfSampling(refits=number // 3, pairs=number // 3)
     options: dict[str, Any] = {"seed": 1, "progress": False}
     if what == "dropped":
-        options |= {"keep_models": False, "measure": _ask}
+        options |= {"keep_models": False, "measure": ["pfi", pi.ask("pd", "w11")]}
     _ask(pi.Learner(y, X, RandomForestRegressor(trees, n_jobs=1)).fit(plan, **options))
 
 

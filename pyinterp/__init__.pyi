@@ -11,6 +11,8 @@ from pyinterp.estimands.estimand import Parameter as Parameter
 from pyinterp.estimands.estimand import Terms as Terms
 from pyinterp.estimands.estimand import Words as Words
 from pyinterp.estimands.estimate import Estimate as Estimate
+from pyinterp.estimands.questions import Question as Question
+from pyinterp.estimands.questions import ask as ask
 from pyinterp.estimands.risk import mean_over_rows as mean_over_rows
 from pyinterp.inference import register_variance as register_variance
 from pyinterp.learner.compare import compare as compare

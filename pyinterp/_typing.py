@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.intp]
+# How means are compared.
+MeanRelation: TypeAlias = Literal["difference", "ratio", "odds ratio"]
 
 
 class ForeignFrame(Protocol):

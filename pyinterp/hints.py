@@ -12,7 +12,7 @@ def sentence(name: str) -> str:
     hints = tomllib.loads(files("pyinterp").joinpath("hints.toml").read_text("utf-8"))["hint"]
     written = [hint["write"] for hint in hints if name in hint["names"].split()]
     ends = "`res` is a fit, as of `learner.fit(seed=1)`."
-    return f"Instead of `{name}` write {written[0]}. {ends}" if written else ""
+    return f"Instead of `{name}` write {written[0].format(name=name)}. {ends}" if written else ""
 
 
 class Hints:

@@ -107,7 +107,7 @@ progress : bool or "log"
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from textwrap import indent
@@ -191,45 +191,74 @@ def takes(
     """
     reasons = refused or {}
 
-    def description(place: re.Match[str]) -> str:
-        spaces, name = place.groups()
-        return indent(descriptions[name], spaces).rstrip() + "\n"
-
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
-        shown = _signature(function, reasons)
-        by_name = (p for p in shown.parameters.values() if p.kind in BY_NAME)
-        names = [p.name for p in by_name if p.name != "self"]
+        shown = whole_signature(function, reasons)
+        names = names_of(shown)
 
         @wraps(function)
         def checked(*args: P.args, **options: P.kwargs) -> R:
-            for name in options:
-                if name not in names:
-                    raise TypeError(_refusal(function.__name__, name, names, reasons))
+            check_keywords(function.__name__, options, names, reasons)
             return function(*args, **options)
 
-        checked.__doc__ = PLACE.sub(description, function.__doc__ or "")
+        checked.__doc__ = describe(function.__doc__, descriptions)
         checked.__signature__ = shown  # type: ignore[attr-defined]  # what `help` shows
         return checked
 
     return decorated
 
 
-def _signature(function: Callable[..., Any], refused: Mapping[str, str]) -> Signature:
-    """Return the signature with the options of a typed dict in the place of ``**options``."""
+def describe(docstring: str | None, descriptions: Mapping[str, str] = DESCRIPTIONS) -> str:
+    """Return a docstring with the descriptions of parameters in the place of names in braces."""
+
+    def description(place: re.Match[str]) -> str:
+        spaces, name = place.groups()
+        return indent(descriptions[name], spaces).rstrip() + "\n"
+
+    return PLACE.sub(description, docstring or "")
+
+
+def whole_signature(
+    function: Callable[..., Any], refused: Collection[str] = (), types: Any = None
+) -> Signature:
+    """Return the signature with the options of a typed dict in the place of ``**options``.
+
+    Those of another one, `types`, follow.
+    """
     whole = signature(function)
     parameters = list(whole.parameters.values())
     place = OPTIONS.fullmatch(str(parameters[-1].annotation)) if parameters else None
-    if place is None:
-        return whole
-    types = function.__globals__[place[1]].__annotations__
-    options = [
-        Parameter(
-            name, Parameter.KEYWORD_ONLY, default=default, annotation=types[name].__forward_arg__
-        )
-        for name, default in DEFAULTS.items()
-        if name in types and name not in refused
-    ]
-    return whole.replace(parameters=[*parameters[:-1], *options])
+    several = [] if types is None else [types]
+    if place is not None:
+        parameters.pop()
+        several.insert(0, function.__globals__[place[1]])
+    for options in several:
+        annotations = options.__annotations__
+        parameters += [
+            Parameter(
+                name,
+                Parameter.KEYWORD_ONLY,
+                default=default,
+                annotation=annotations[name].__forward_arg__,
+            )
+            for name, default in DEFAULTS.items()
+            if name in annotations and name not in refused
+        ]
+    return whole.replace(parameters=parameters)
+
+
+def names_of(shown: Signature) -> list[str]:
+    """Return the names of a signature's parameters that can be keywords, but for `self`."""
+    by_name = (p.name for p in shown.parameters.values() if p.kind in BY_NAME)
+    return [name for name in by_name if name not in ("self", "problem")]
+
+
+def check_keywords(
+    method: str, options: Iterable[str], names: list[str], refused: Mapping[str, str]
+) -> None:
+    """Raise `TypeError` unless a function takes all of these keywords."""
+    for name in options:
+        if name not in names:
+            raise TypeError(_refusal(method, name, names, refused))
 
 
 def _refusal(method: str, name: str, names: list[str], reasons: Mapping[str, str]) -> str:

@@ -112,7 +112,7 @@ def toy(repetitions: int = 100) -> pd.DataFrame:
     tree = DecisionTreeRegressor(min_samples_leaf=10)
     plan = pi.FreshDraws(partial(process.draw, 400), repetitions, fraction=0.5)
     res = pi.Learner.from_formula("y ~ .", process.draw(400, seed=1), tree).fit(plan, seed=1)
-    refits = res.pd("x1", grid=grid).refit_frame().set_axis(grid, axis=1)
+    refits: pd.DataFrame = res.pd("x1", grid=grid).refit_frame().set_axis(grid, axis=1)
     frame = pd.concat([refits[:15], refits.mean().to_frame("mean").T])
     frame.loc["true"] = process.pd("x1", grid)
     frame = frame.rename_axis("curve").reset_index()

@@ -38,7 +38,7 @@ def both(model: pi.FittedModel, permutations: int) -> pd.DataFrame:
 
 def ice(model: pi.FittedModel, feature: str, of: Any, grid: Any, k: int = 40) -> pd.DataFrame:
     """Curves of some rows, and their mean over all rows."""
-    values = model.pd(feature, of=of, kind="ice", grid=grid).row_frame()
+    values: pd.DataFrame = model.pd(feature, of=of, kind="ice", grid=grid).row_frame()
     values.columns = pd.Index(grid, name=feature)
     frame = pd.concat([values.iloc[:k], values.mean().rename("mean").to_frame().T])
     frame = frame.rename_axis("row").reset_index()

@@ -19,8 +19,10 @@ Where             Content
 `causal`          Causal effects by plug-in, and importances as their mean squares
 `population`      What is there: slopes, contrasts and importances by residuals on residuals
 `groups`          Any estimand by groups of rows
-`requests`        Estimands as texts, by which what was measured is found
+`questions`       Questions: estimands by name, with their options and rows; and as texts, by which
+                  what was measured is found
 ================  =============================================================================
 
-A new estimand is one file with a function that returns an `Estimand`.
+A new estimand is one file with a function that returns an `Estimand`. ``@method("name")`` above it
+makes it a method of all results.
 """

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from pyinterp.estimands.importance.losses import Permutations, marginal_losses, 
 from pyinterp.estimands.importance.permutation import NO_USE
 from pyinterp.estimands.importance.variable_importance import NO_TEST, cvim, mvim, without_rounding
 from pyinterp.estimands.positivity import positivity, samplers_of
+from pyinterp.estimands.questions import ONE_GROUP, method
 from pyinterp.losses.rowwise import LOSSES, Loss
 from pyinterp.ranges import POSITIVE
 from pyinterp.samplers import Draws, Sampler, SamplerLike
@@ -29,6 +31,60 @@ ASSUMPTIONS = (
     "ignorability: no unmeasured confounder, and none of them is an effect of the feature), "
     "varies for every row (positivity, see R²_j), and the learner has found E(Y | X)."
 )
+
+
+@method("causal", refused={"by": ONE_GROUP})
+def causal(
+    problem: Problem,
+    feature: str,
+    *,
+    grid: Grid = "quantile",
+    points: int | None = None,
+    permutations: Permutations = "auto",
+    sampler: SamplerLike = "conditional",
+) -> Mapping[str, Estimand]:
+    r"""Causal effects, importance and share of variance of one feature, by plug-in.
+
+    The model f replaces :math:`E(Y_x \mid Z)`, so that the effect of the feature on one row is
+    :math:`CATE(x, x^*, z) = f(x, z) - f(x^*, z)`. The result has the mean of this effect over
+    rows. It has MVIM and CVIM twice: as mean squares of the effect (Khan, Saarela and Kustra
+    2025, Theorems 1 to 5) and as permutation estimates. It has the causal decomposition of
+    variance (eq. 23; Chen et al. 2020): CVIM / (2 V(Y)), the share of variance that the feature
+    explains causally, and the shares of the other variables and of the residuals. All this is
+    causal only under the assumptions that the table states.
+
+    Parameters
+    ----------
+    feature : str
+        One variable.
+    grid, points
+        As for `pd`; effects are against the first level or the smallest value.
+    {permutations}
+    {sampler}
+    {rows}
+    {inference}
+
+    Returns
+    -------
+    CausalResults
+
+    Examples
+    --------
+    >>> causal = res.causal("bmi", grid=[20, 30])
+    >>> causal.effects.params.round(1).to_dict()
+    {'bmi[20]': 0.0, 'bmi[30]': 84.9}
+    >>> causal.importance.params.round().to_dict()
+    {'MVIM': 2748.0, 'CVIM': 2342.0}
+    """
+    options: dict[str, Any] = {"permutations": permutations, "sampler": sampler}
+    importance = causal_importance(problem, feature, **options)
+    share = causal_share(problem, feature, **options)
+    return {
+        "effects": causal_effects(problem, feature, grid=grid, points=points),
+        "importance": importance,
+        "share": share,
+        "rest": causal_rest(share),
+    }
 
 
 def causal_effects(

@@ -55,7 +55,9 @@ class Problem:
     design : Design
         How its variables are encoded.
     elsewhere : Elsewhere or None
-        What knows the model if the predictor here can't be asked: a cluster, or a file.
+        What knows the model if the predictor here can't be asked: a file.
+    offset : str
+        The variable that is an offset, and no feature; empty if there is none.
     """
 
     population: Sample
@@ -63,6 +65,7 @@ class Problem:
     predictor: Predictor
     design: Design
     elsewhere: Elsewhere | None = None
+    offset: str = ""
 
     @cached_property
     def codes(self) -> frozenset[str]:
@@ -389,9 +392,9 @@ Basis: TypeAlias = Literal["rows", "one row", "model"]
 class Estimand:
     """A quantity of a fitted model on rows: two pure functions, and the words of its tables.
 
-    A new estimand is a new file in this folder with a function that returns one of these. A method
-    of ``Importances``, or of another class in ``learner``, calls the function. Variances,
-    intervals, tests, tables and plots need no change.
+    A new estimand is a new file in this folder with a function that returns one of these. One line
+    above it makes it a method of results. Variances, intervals, tests, tables and plots need no
+    change.
 
     Attributes
     ----------

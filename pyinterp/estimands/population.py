@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from pyinterp._typing import FloatArray, IntArray
+from pyinterp.checks import check_choice
 from pyinterp.data.columns import is_category
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError, list_of, quote
@@ -33,6 +34,7 @@ from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Wor
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import mean_over_draws
 from pyinterp.estimands.positivity import samplers_of
+from pyinterp.estimands.questions import ONE_GROUP, Choice, method
 from pyinterp.estimands.risk import best_constant
 from pyinterp.losses.rowwise import Loss
 from pyinterp.models.predictor import Predictor
@@ -77,6 +79,10 @@ LEVELS = Categorical(LogisticThenTrees(squares=True))
 CHECK = HistGradientBoostingRegressor(
     max_iter=40, max_depth=2, min_samples_leaf=5, early_stopping=False, random_state=0
 )
+
+
+Others: TypeAlias = Literal["auto", "learner", "default"]
+Reading: TypeAlias = Literal["coefficients", "relevance", "targets"]
 
 
 class Feature(NamedTuple):
@@ -234,12 +240,134 @@ def misfit_of(
     return square_of(uh, hh, float(np.square(left).sum(axis=1).mean()) or 1.0)
 
 
+@method("population", refused={"by": ONE_GROUP})
+def population(
+    problem: Problem,
+    features: str | Sequence[str] | None = None,
+    *,
+    sampler: SamplerLike = "conditional",
+    others: Others = "auto",
+) -> Estimand | Choice:
+    r"""Coefficients of nature given the other variables, by any learner: what is there.
+
+    .. math:: \theta = (V^T V)^{-1} V^T u, \quad u = Y - E(Y \mid Z), \quad
+        V = X - E(X \mid Z)
+
+    (Robinson 1988; Chernozhukov et al. 2018), as of `lm` if both means are linear. E(Y | Z) is
+    by the learner trained without the feature, as for `loco`, and E(X | Z) what `cvim` draws
+    by; of every row both are means over the refits that were not trained on it. So k-fold
+    cross-validation serves, and the first 5 pairs of half-sampling: 2 fits per feature and
+    refit.
+
+    Below the coefficients the table has, for every feature, R²_j and R²_y, the shares of its
+    variance and of V(y) that the others explain; how much squared error is lost without it in
+    the population, at least; and "P relevant", of the hypothesis that the mean response does
+    not depend on it given the others.
+
+    Parameters
+    ----------
+    {features}
+    {sampler}
+    others : {"auto", "learner", "default"}
+        What learns E(Y | Z): the learner without the feature, or linear regression, then trees.
+        "auto" is the learner, unless it has no offset and predicts worse than the default one.
+    {rows}
+    {inference}
+
+    Returns
+    -------
+    PopulationResults
+        In units of the response per unit of the feature; of classes, of probabilities. One term
+        per number, and per level but the first of a category (and class), with `importance`
+        and `relevance`.
+
+    Raises
+    ------
+    InferenceError
+        If the plan leaves rows out.
+    OptionError
+        If the learner aims at no mean, as for the median, or a feature's sampler learns none,
+        or for the default learner of E(Y | Z) where there is an offset.
+
+    Examples
+    --------
+    >>> folds = learner.fit(pi.CrossValidation(5), seed=1)
+    >>> folds.population("bmi").conf_int().round(1)
+            0    1
+    term
+    bmi   6.8  9.6
+    """
+    return of_population(problem, features, sampler, others)
+
+
+@method("compare_targets", refused={"by": ONE_GROUP})
+def compare_targets(
+    problem: Problem,
+    features: str | Sequence[str],
+    *,
+    sampler: SamplerLike = "conditional",
+    others: Others = "auto",
+) -> Estimand | Choice:
+    r"""How much of a feature the learner uses, how much is there, and what it uses beyond.
+
+    .. math:: D = E[h^2], \quad N_+^2 / D, \quad D - N_+^2 / D, \qquad
+        h = f - E(f \mid Z), \quad N = E[u h]
+
+    D is half of CVIM by plug-in, of the mean of the refits' predictions; the second is what
+    ``population().importance`` has. A feature that stands in for another one is used beyond
+    what is there.
+
+    Parameters
+    ----------
+    {features}
+    {sampler}
+    others : {"auto", "learner", "default"}
+        As for `population`.
+    {rows}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        In squared units of the response; three terms per feature.
+
+    Examples
+    --------
+    >>> folds = learner.fit(pi.CrossValidation(5), seed=1)
+    >>> folds.compare_targets("bmi").params.round().to_dict()
+    {'bmi, used': 1269.0, 'bmi, there': 1136.0, 'bmi, beyond': 133.0}
+    """
+    return of_population(problem, features, sampler, others, read="targets")
+
+
 def of_population(
     problem: Problem,
     features: str | Sequence[str] | None = None,
     sampler: SamplerLike = "conditional",
+    others: Others = "auto",
     *,
-    read: Literal["coefficients", "relevance", "targets"] = "coefficients",
+    read: Reading = "coefficients",
+) -> Estimand | Choice:
+    """Return one of three readings, with the learner of E(Y | Z) that is chosen."""
+    check_choice("others", others, get_args(Others))
+    if others == "default" and problem.offset:
+        raise OptionError(
+            "The default learner of E(Y | Z) takes no offset or exposure, and the learner has "
+            'one: leave `others` out, or use `others="learner"`.'
+        )
+    of = partial(reading_of, problem, features, sampler, read)
+    if others != "auto" or problem.offset:
+        return of(default=others == "default")
+    both = of(default=False), of(default=True)
+    return Choice(_trial(problem), lambda rows: both[_learns_less(rows.row_means)], both)
+
+
+def reading_of(
+    problem: Problem,
+    features: str | Sequence[str] | None = None,
+    sampler: SamplerLike = "conditional",
+    read: Reading = "coefficients",
+    *,
     default: bool = False,
 ) -> Estimand:
     r"""Return one of three readings of one measurement; by default with the shares as columns.
@@ -473,12 +601,13 @@ def _maker(
     return every, make
 
 
-def trial(problem: Problem) -> Estimand:
-    """Predictions of all rows by the learner and by the default learner, for `learns_less`."""
+def _trial(problem: Problem) -> Estimand:
+    """Predictions of all rows by the learner and by the default learner, for `_learns_less`."""
     return Estimand(
         key=("population, trial",),
         terms=Terms.plain(()),
         measure=_measure_trial,
+        pool=lambda rows: rows,  # of all rows, each once
         words=Words(label="trial", title="trial", meaning="Predictions by two learners."),
         score=problem.squared_loss,
     )
@@ -490,7 +619,7 @@ def _measure_trial(case: ModelOnRows) -> Measurement:
     return {"rows": Estimate.of_rows(np.column_stack(parts))}
 
 
-def learns_less(rows: FloatArray) -> bool:
+def _learns_less(rows: FloatArray) -> bool:
     """Whether the learner predicts worse than the default one, by more than a standard error."""
     y, f, other = np.split(rows, 3, axis=1)
     gain = (np.square(y - f) - np.square(y - other)).sum(axis=1)

@@ -13,6 +13,7 @@ from pyinterp.data.features import Features
 from pyinterp.errors import OptionError, list_of
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.questions import ONE_GROUP, Choice, method, side_by_side
 from pyinterp.samplers import Sampler, SamplerLike, Target, check_names, choose_sampler
 from pyinterp.samplers.choice import check_draws
 
@@ -20,19 +21,37 @@ from pyinterp.samplers.choice import check_draws
 NEAR = 0.9
 
 
+@method("positivity")
 def positivity(
     problem: Problem,
     features: str | Sequence[str] | None = None,
     *,
     sampler: SamplerLike = "conditional",
 ) -> Estimand:
-    r"""Share of a feature's variance that the other variables explain, out of sample.
+    r"""Positivity diagnostic: the share of a feature's variance that the others explain.
 
     .. math:: R^2_j = 1 - V(X_j \mid X_{-j}) / V(X_j)
 
-    (Khan, Saarela and Kustra 2025, eq. 17), both of the evaluation rows; for a category, of the
-    indicators of its levels. 1 violates positivity: given the others the feature is fixed. A
-    negative value says that the sampler's learner predicts worse than the mean.
+    (Khan, Saarela and Kustra 2025, eq. 17), out of sample. Above 0.9 tables warn: the feature
+    hardly varies given the others.
+
+    Parameters
+    ----------
+    {features}
+    {sampler}
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        Between 0 and 1, or negative where the features are predicted worse than by their mean.
+
+    Examples
+    --------
+    >>> res.positivity(["bmi", "bp"]).params.round(2).to_dict()
+    {'bmi': 0.14, 'bp': 0.19}
     """
     chosen = problem.choose(features)
     samplers = samplers_of(problem, chosen, sampler)
@@ -64,7 +83,48 @@ def positivity(
     )
 
 
+@method("redundancy", refused={"by": ONE_GROUP})
 def redundancy(
+    problem: Problem,
+    features: str | Sequence[str] | None = None,
+    *,
+    sampler: SamplerLike = "conditional",
+) -> Mapping[str, Estimand | Choice]:
+    """How well each feature is predicted from the others, without and with the response.
+
+    R²_j out of sample, as in `positivity` and Figure 7 of Wood et al. (2024). A feature that
+    the others do not predict, but the others and the response do, is informative and
+    independent.
+
+    Parameters
+    ----------
+    {features}
+    {sampler}
+    {rows}
+    {inference}
+
+    Returns
+    -------
+    ImportanceResults
+        With "others" and "response"; one term per feature.
+
+    Examples
+    --------
+    >>> res.redundancy(["bmi", "bp"]).summary_frame().iloc[:, :2].round(2)
+          measure  estimate
+    term
+    bmi      R²_j      0.14
+    bp       R²_j      0.19
+    bmi   R²_j, y      0.35
+    bp    R²_j, y      0.25
+    """
+    functions = {"others": positivity, "response": _with_response}
+    return side_by_side(
+        problem, {n: partial(f, features=features, sampler=sampler) for n, f in functions.items()}
+    )
+
+
+def _with_response(
     problem: Problem,
     features: str | Sequence[str] | None = None,
     *,

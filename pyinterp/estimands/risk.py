@@ -15,6 +15,7 @@ from pyinterp.data.features import names_of
 from pyinterp.errors import LossError, OptionError, quote, reason
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.questions import method
 from pyinterp.losses.metric_functions import NOT_SMOOTH, MetricFunction, MetricLike, choose_metric
 from pyinterp.losses.metrics import Metric, evaluate
 from pyinterp.losses.rowwise import BY_WEIGHT, LOSSES, Loss, LossLike, choose
@@ -27,13 +28,34 @@ RiskRelation: TypeAlias = Literal["loss", "explained"]
 NO_WEIGHTS = "your loss states its best constant prediction for rows that weigh the same"
 
 
+@method("loss")
 def risk(
-    problem: Problem, *, loss: LossLike | None = None, relation: RiskRelation = "loss"
+    problem: Problem, loss: LossLike | None = None, *, relation: RiskRelation = "loss"
 ) -> Estimand:
-    r"""Expected loss :math:`E[L(Y, f(X))]`, or the share :math:`1 - E[L] / E[L_0]` explained.
+    """Expected loss on evaluation rows, or the share of it that the features explain.
 
-    :math:`L_0` is the loss of the best constant prediction of the training rows (their mean for
-    squared loss). So under squared loss the share is R² out of sample.
+    Parameters
+    ----------
+    {loss}
+    relation : {"loss", "explained"}
+        "explained" gives R² for squared loss and D² for others: one minus the ratio to the
+        loss of the best constant prediction of the training rows (of the evaluation rows for a
+        `FittedModel`, whose training rows are not known).
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        With one term.
+
+    Examples
+    --------
+    >>> res.loss(relation="explained").summary_frame().iloc[:, :2].round(2)
+          estimate  std_error
+    term
+    R²        0.38       0.05
     """
     check_choice("relation", relation, ("loss", "explained"))
     row_loss = choose(loss, problem.predictor, problem.response)
@@ -118,8 +140,37 @@ def _explained_share(measurement: Measurement) -> Estimate:
     return Estimate(value=1 - ratio.value, rows=1 - ratio.rows, mc_variance=ratio.mc_variance)
 
 
+@method("metric")
 def metric_of_rows(problem: Problem, metric: MetricLike) -> Estimand:
-    """Return the estimand of a metric M(Y, f(X)), with the sign that it has."""
+    """Metric of all evaluation rows together, such as an area under a curve.
+
+    It has the sign that it is defined with: "neg_mean_absolute_error" is negative. For a
+    learner it is the mean over refits of the metric on each refit's evaluation rows. The
+    standard error of one model is the error of the mean of the rows' influences, which are
+    derivatives of the metric with respect to the rows' weights.
+
+    Parameters
+    ----------
+    {metric}
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        With one term.
+
+    Raises
+    ------
+    LossError
+        If the learner's predictions can't serve the metric.
+
+    Examples
+    --------
+    >>> res.metric("rmse").params.round(1).to_dict()
+    {'rmse': 60.2}
+    """
     score = choose_metric(metric, problem.predictor, problem.response)
     better: Literal["smaller", "larger"] | None = None
     if not isinstance(score, MetricFunction) or score.direction:

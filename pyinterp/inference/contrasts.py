@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import wrap
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from statsmodels.iolib.table import SimpleTable
 from statsmodels.iolib.tableformatting import fmt_params
 from statsmodels.stats.contrast import ContrastResults
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray, IntArray, MeanRelation
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError, list_of, quote
 from pyinterp.inference.digits import Column, block, limits, row_formats
@@ -23,9 +23,6 @@ from pyinterp.inference.intervals import Alternative, one_tail, symbol
 from pyinterp.inference.terms import IntervalScale, TermInference
 from pyinterp.ranges import POSITIVE, SHARES
 from pyinterp.storage import Savable
-
-Ratio: TypeAlias = Literal["ratio", "odds ratio"]
-MeanRelation: TypeAlias = Literal["difference"] | Ratio
 
 # Standard errors of contrasts below this share of the errors of single terms are rounding.
 CERTAIN = 1e-6

@@ -9,21 +9,18 @@ Module            What is in it
 ================  =============================================================================
 `learner`         `Learner`, its ``fit``, and the results of fits
 `fitted_model`    `FittedModel`
-`fitted_models`   ``estimate``, which makes results of any estimand
-`effects`         ``pd``, ``ale``, ``slopes``, ``ame`` and the like; ``firm``, ``vint``
-`importances`     ``pfi``, ``mvim``, ``cvim``, ``amvim``, ``loco``, ``uncertainty`` and the like;
-                  ``params``, ``bse``, ``summary`` and the like of a fit, taken from its ``pfi()``
-`interpretable`   `Interpretable`, with all these methods, ``loss``, ``positivity``, ``causal``
+`fitted_models`   ``answer``, which makes results of any question
+`interpretable`   `Interpretable`, with one method for each question; the estimands' own functions
+                  say its signature and its docstring
+`planning`        What is measured for a question, and on which rows
 `analysis`        What was measured on a fit, on all of its rows or on some
 `models`          `Models`, the one way to ask models, wherever they are; answers are added up
 `models_here`     Models in memory: one after the other is asked, and only sums stay
-`models_on_record` What was measured of models that are not here
-`dropped_models`  Refits whose models are dropped once they are measured
+`models_on_record` What was measured of models that are not here: dropped, or of files
 `on_file`         Results of fits as files hold them
-`models_on_file`  The models of refits, as files hold them if they are wanted
 `row_order`       A footnote on rows that look ordered in time
 `compare`         ``compare``: tests of learners, and of results, of the same or independent data
 ================  =============================================================================
 
-A method names the function of its estimand, with options. It computes nothing.
+A question is data, so that models answer it wherever they are.
 """

@@ -15,10 +15,10 @@ import pandas as pd
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.row_data import RowData, Rows
 from pyinterp.errors import DataError, InferenceError, OptionError, quote
-from pyinterp.estimands.estimand import Estimand, Problem, Terms, check_estimate
+from pyinterp.estimands.estimand import Estimand, Problem, check_estimate
 from pyinterp.estimands.estimate import Estimate, ModelOnRows
 from pyinterp.estimands.groups import RowGroups
-from pyinterp.estimands.requests import RequestKey, key_of
+from pyinterp.estimands.questions import RequestKey, key_of
 from pyinterp.estimands.risk import metric_of_rows, risk
 from pyinterp.inference import CovType, Evaluations, Replicates, Tally, variance
 from pyinterp.inference.cov_types import needs_coefficients
@@ -37,6 +37,7 @@ from pyinterp.results.header import Context, GoodnessOfFit
 
 # What is computed again when it is needed.
 MADE_AGAIN = ("tallies", "errors_of_coefficients", "subsets", "_fits")
+CROSS_FITS = "cross-fits; "  # of the names of analyses
 LEAST_ROWS = 2  # of a refit: a donor is another row
 PAIRS = 5  # of half-sampling that are pooled: as good as 5 folds, for 10 fits on halves per feature
 
@@ -230,7 +231,7 @@ class Analysis:
                     resamples=tuple(context.resamples[k] for k in kept),
                 ),
                 positions=tuple(tuple(each[k] for k in kept) for each in self.positions),
-                name=f"{self.name}cross-fits; ",
+                name=f"{self.name}{CROSS_FITS}",
             )
         return self.subsets[key]
 
@@ -272,13 +273,11 @@ class Analysis:
     def measure(self, *asked: Estimand, progress: ProgressOption = False) -> list[Tally]:
         """Return what estimands are, measured once per request, all that is new in one pass."""
         self._check_whole()
-        keys, new = [], {}
+        keys, new = [], dict[RequestKey, Estimand]()
         for estimand in asked:
             keys.append(key_of(estimand))
             if keys[-1] not in self.tallies:
-                # What is pooled has its terms later.
-                by_row = replace(estimand, pool=None, terms=Terms.plain(()))
-                new[keys[-1]] = estimand if estimand.pool is None else by_row
+                new.setdefault(keys[-1], estimand)
         if new:
             measured = self.models.measure([*new.values()], self.scope, progress)
             self.tallies.update(zip(new, zip(new.values(), measured, strict=True), strict=True))

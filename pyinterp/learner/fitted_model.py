@@ -216,6 +216,7 @@ class FittedModel(Keepable):
             features=features_of(design.variables, groups, offset),
             predictor=predictor,
             design=design,
+            offset=offset or "",
         )
         context = context_of(
             (refit,),

@@ -2,42 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from copy import copy
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self, TypeAlias, TypedDict, TypeVar, Unpack
+from functools import partial
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from pyinterp.checks import check_jobs
 from pyinterp.data.row_data import Rows
 from pyinterp.data.sample import Sample
-from pyinterp.errors import OptionError, quote, short
-from pyinterp.estimands.estimand import Correction, Estimand, Terms, check_weights
-from pyinterp.estimands.groups import by_group
+from pyinterp.errors import short
+from pyinterp.estimands.estimand import Correction
+from pyinterp.estimands.questions import By, Question
 from pyinterp.hints import Hints
 from pyinterp.inference import Alternative, CovType, check_inference, side_by_side, variance
 from pyinterp.learner.analysis import Analysis
+from pyinterp.learner.planning import Plan, choice_of, measure, plans_of, underlying
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parameters import takes
-from pyinterp.resampling.resampling import SMALL_SHARE
 from pyinterp.results.results import EstimandResults
-
-T = TypeVar("T")
-By: TypeAlias = str | npt.ArrayLike | None
-ONE_GROUP = (
-    "it puts several estimands side by side; ask for one estimand by groups, such as "
-    '`pfi(by="sex")`, or for one group with `rows=`.'
+from pyinterp.results.together import (
+    CausalResults,
+    CurveResults,
+    ImportanceResults,
+    PopulationResults,
+    UncertaintyResults,
 )
 
 
 class Inference(TypedDict, total=False):
-    """Options that every estimand takes: the rows that evaluate it, and its inference."""
+    """Options of the inference of every estimand."""
 
-    rows: Rows
-    by: By
     cov_type: CovType | None
     alternative: Alternative
     p_adjust: str | None
@@ -45,8 +42,15 @@ class Inference(TypedDict, total=False):
     progress: ProgressOption
 
 
+class MethodOptions(Inference, total=False):
+    """Options that methods take beside those of their questions."""
+
+    rows: Rows
+    by: By
+
+
 class FittedModels(Hints):
-    """Fitted models, of refits or a single one, for which estimands are estimated.
+    """Fitted models, of refits or a single one, which answer questions.
 
     Attributes
     ----------
@@ -55,29 +59,6 @@ class FittedModels(Hints):
     """
 
     analysis: Analysis
-    # What is to be measured, on which rows, and how its progress is shown.
-    _questions: list[tuple[Analysis, list[Estimand], ProgressOption]] | None = None
-    # What stands in their way.
-    _obstacles: list[str]
-
-    def _together(self, ask: Callable[[Self], T]) -> T:
-        """Return what a function asks of the fit, all of it measured in one pass over the models.
-
-        Models make rows ready once then, and samplers learn once.
-        """
-        listener = copy(self)
-        listener._questions, listener._obstacles = [], []
-        ask(listener)
-        if listener._obstacles:
-            raise OptionError(*dict.fromkeys(listener._obstacles))
-        by_rows: dict[int, list[tuple[Analysis, list[Estimand], ProgressOption]]] = {}
-        for question in listener._questions:
-            by_rows.setdefault(id(question[0]), []).append(question)
-        for questions in by_rows.values():
-            analysis, _, progress = questions[0]
-            every = [estimand for _, asked, _ in questions for estimand in asked]
-            analysis.measure(*every, progress=progress)
-        return ask(self)
 
     def __repr__(self) -> str:
         context = self.analysis.context
@@ -87,142 +68,103 @@ class FittedModels(Hints):
         return f"<{type(self).__name__}: {name}{refits}, {context.nobs} rows>"
 
     @takes()
-    def estimate(self, estimand: Estimand, **inference: Unpack[Inference]) -> EstimandResults:
-        """Estimate any estimand, such as one that you wrote.
+    def answer(self, question: Question, **inference: Unpack[Inference]) -> Any:
+        """Answer a question of `pyinterp.ask`, as the method of its name does.
 
         Parameters
         ----------
-        estimand : Estimand
-            What is estimated.
-        {rows}
-        {by}
+        question : Question
         {inference}
 
         Returns
         -------
-        EstimandResults
-
-        Raises
-        ------
-        OptionError
-            If `estimand` is not an Estimand, or the options do not go together.
+        EstimandResults, or what else the method returns
 
         Examples
         --------
-        >>> bias = pi.mean_over_rows(lambda y, prediction: prediction - y, "bias", null=0.0)
-        >>> res.estimate(bias).summary_frame().iloc[:, :4].round(2)
-              estimate  std_error  std_error_null  statistic
-        term
-        bias     -2.94       3.33            3.33      -0.88
+        >>> res.answer(pi.ask("mvim", "bmi")).params.round().to_dict()
+        {'bmi': 2725.0}
         """
-        if not isinstance(estimand, Estimand):
-            raise OptionError(
-                "`estimand` must be an Estimand, such as that of `pi.mean_over_rows`, not "
-                f"{quote(estimand)}."
-            )
-        return self._estimate(lambda _: estimand, **inference)
+        return self._answers([question], **inference)[0]
 
-    def _estimate(
+    def _answers(
         self,
-        function: Callable[..., Estimand],
-        /,
-        *args: Any,
-        rows: Rows = None,
-        by: By = None,
+        questions: Sequence[Question],
+        *,
         cov_type: CovType | None = None,
         alternative: Alternative = "two-sided",
         p_adjust: str | None = None,
         simultaneous: bool = False,
         progress: ProgressOption = False,
-        **options: Any,
-    ) -> EstimandResults:
-        """Estimate the estimand that a function makes of the problem and other arguments."""
-        try:
-            estimand = function(self.analysis.problem, *args, **options)
-            check_weights(estimand, self.analysis.problem.population)
-        except OptionError as error:
-            if self._questions is None:
-                raise
-            self._obstacles += error.args
-            return None  # type: ignore[return-value] # nothing reads it
+    ) -> list[Any]:
+        """Answer several questions, all of them measured in one pass over the models.
+
+        Models make rows ready once then, and samplers learn once.
+        """
         check_inference(cov_type, alternative, p_adjust, simultaneous=simultaneous)
         check_jobs(None, progress)
-        if estimand.basis == "model" and (rows is not None or by is not None):
-            raise OptionError(
-                f"`{'by' if rows is None else 'rows'}` would change nothing: "
-                f"{estimand.words.title} is what the fitted model reports, whatever the "
-                "evaluation rows."
-            )
-        analysis = self.analysis if rows is None else self.analysis.among(rows)
-        if estimand.pool is not None:
-            analysis.need_trainer()
-            analysis = analysis.cross_fits
-        share = analysis.evaluations.share
-        if share < 1:
-            few = ", less than a tenth of them," if share < SMALL_SHARE else ""
-            inexact = f"as some of all evaluation rows{few or ','} and maybe draws, are used"
-            estimand = replace(estimand, words=replace(estimand.words, inexact=inexact))
-        parts, terms, context = [analysis], estimand, analysis.context
-        if estimand.pool is not None:
-            context = replace(context, level="population")
-        if by is not None:
-            groups = analysis.groups(by)
-            parts = [
-                analysis.on(groups.of_row == k, f"{groups.name} = {level}")
-                for k, level in enumerate(groups.levels)
-            ]
-            terms = by_group(estimand, groups)
-            context = replace(context, groups=groups.counts)
-        asked = [estimand, *_beside(estimand)]
-        asked += analysis.scores(estimand) if by is None else []
-        if self._questions is not None:
-            self._questions += [(part, asked, progress) for part in parts]
-            return None  # type: ignore[return-value] # nothing reads it
-        measured = [part.measure(*asked, progress=progress)[0] for part in parts]
-        every = [part.replicates(estimand, cov_type) for part in parts]
-        replicates = every[0] if by is None else side_by_side(every)
-        # All that asks models comes before the variance, which may be an error.
-        fit, correction = analysis.fit(estimand), estimand.correction
-        diagnostic = None
-        if estimand.diagnostic is not None:
-            diagnostic = self.estimate(estimand.diagnostic, rows=rows, by=by, progress=progress)
-        positions = np.concatenate([part.evaluations.estimating_rows for part in parts])
-        return EstimandResults(
-            estimand=terms,
-            replicates=replicates,
-            variance=variance(replicates, cov_type),
-            context=replace(context, engine=measured[0].engine, plan_note=analysis.facts.plan_note),
-            fit=fit,
-            rows=positions,
-            labels=analysis.labels(positions),
-            alternative=estimand.parameter.only or alternative,
-            p_adjust=p_adjust,
-            simultaneous=bool(simultaneous),
-            data=_with_response(analysis.problem.population),
-            diagnostic=diagnostic,
-            corrected_params=(
-                None
-                if correction is None
-                else _corrected_params(parts, estimand, correction, terms, cov_type)
-            ),
-        )
+        choose = partial(choice_of, analysis=self.analysis, progress=progress)
+        every = [plans_of(question, self.analysis, choose) for question in questions]
+        measure([plan for plans in every for plan in plans.values()], progress)
+        answers = []
+        for question, plans in zip(questions, every, strict=True):
+            parts = {
+                name: _results(
+                    plan,
+                    cov_type,
+                    alternative=plan.estimand.parameter.only or alternative,
+                    p_adjust=p_adjust,
+                    simultaneous=bool(simultaneous),
+                )
+                for name, plan in plans.items()
+            }
+            answers.append(_as_method(question, parts))
+        return answers
 
 
-def _beside(estimand: Estimand) -> list[Estimand]:
-    """Return what else is read of the same measurement, or of the same rows, for its table."""
-    beside = [] if estimand.correction is None else [_underlying(estimand, estimand.correction)]
-    return beside if estimand.diagnostic is None else [*beside, estimand.diagnostic]
+def _as_method(question: Question, parts: dict[str, EstimandResults]) -> Any:
+    """Return the results of a question's estimands as the method of its name does."""
+    name, options = question.name, question.options
+    if name == "ame" and str(options.get("relation", "difference")) != "difference":
+        (means,) = parts.values()
+        first = means.estimand.terms.layout["value"][0]
+        return means.differences(first, relation=options["relation"])
+    if "" in parts:
+        return PopulationResults.of(parts[""]) if name == "population" else parts[""]
+    if name == "causal":
+        return CausalResults(**parts)
+    if name == "uncertainty":
+        return UncertaintyResults(**parts, alpha=options.get("alpha", 0.05))
+    return CurveResults(parts) if name == "pd" else ImportanceResults(parts)
 
 
-def _underlying(estimand: Estimand, correction: Correction) -> Estimand:
-    """Return the means that an estimand corrects; their terms come with the numbers."""
-    return replace(
-        estimand,
-        terms=Terms.plain(()),
-        read=correction.underlying,
-        form=(estimand.form, "means"),
-        parameter=replace(estimand.parameter, no_effect=None),
-        correction=None,
+def _results(plan: Plan, cov_type: CovType | None, **inference: Any) -> EstimandResults:
+    """Return the results of an estimand that is measured."""
+    estimand, analysis, correction = plan.estimand, plan.analysis, plan.estimand.correction
+    every = [part.replicates(estimand, cov_type) for part in plan.parts]
+    replicates = side_by_side(every) if plan.context.groups else every[0]
+    beside = plan.diagnostic
+    # All that asks models comes before the variance, which may be an error.
+    fit = analysis.fit(estimand)
+    diagnostic = beside and _results(
+        beside, None, alternative=beside.estimand.parameter.only or "two-sided"
+    )
+    positions = np.concatenate([part.evaluations.estimating_rows for part in plan.parts])
+    (measured,) = plan.parts[0].measure(estimand)
+    return EstimandResults(
+        estimand=plan.terms,
+        replicates=replicates,
+        variance=variance(replicates, cov_type),
+        context=replace(plan.context, engine=measured.engine, plan_note=analysis.facts.plan_note),
+        fit=fit,
+        rows=positions,
+        labels=analysis.labels(positions),
+        data=_with_response(analysis.problem.population),
+        diagnostic=diagnostic,
+        corrected_params=(
+            None if correction is None else _corrected_params(plan, correction, cov_type)
+        ),
+        **inference,
     )
 
 
@@ -235,18 +177,14 @@ def _with_response(population: Sample) -> pd.DataFrame:
 
 
 def _corrected_params(
-    parts: Sequence[Analysis],
-    estimand: Estimand,
-    correction: Correction,
-    terms: Estimand,
-    cov_type: CovType | None,
+    plan: Plan, correction: Correction, cov_type: CovType | None
 ) -> pd.Series[float]:
     """Return estimates corrected for the bias due to sampling variance."""
-    underlying = _underlying(estimand, correction)
+    means_of = underlying(plan.estimand, correction)
     values = []
-    for part in parts:
-        means = part.replicates(underlying, cov_type)
+    for part in plan.parts:
+        means = part.replicates(means_of, cov_type)
         covariance = variance(means, cov_type).cov
         values.append(correction.correct(means.per_refit.mean(axis=0), covariance))
-    index = pd.Index(terms.terms.names, name="term")
+    index = pd.Index(plan.terms.terms.names, name="term")
     return pd.Series(np.concatenate(values), index=index, name="corrected")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +16,7 @@ import pandas as pd
 from joblib import effective_n_jobs
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_choice, check_flag
+from pyinterp.checks import check_choice, check_flag, is_list
 from pyinterp.data.columns import columns_of
 from pyinterp.data.design import Design, FormulaDesign
 from pyinterp.data.features import Features, features_of
@@ -27,14 +27,15 @@ from pyinterp.data.readers import ArrayReader, FormulaReader, Reader, reread
 from pyinterp.data.row_data import RowData, Rows
 from pyinterp.data.sample import Sample
 from pyinterp.data.weights import WeightsType
-from pyinterp.errors import DataError, FormulaError, InferenceError, OptionError, quote, short
-from pyinterp.estimands.estimand import Problem
+from pyinterp.errors import DataError, FormulaError, OptionError, quote, short
+from pyinterp.estimands.estimand import Estimand, Problem
+from pyinterp.estimands.questions import Question, question_of
 from pyinterp.hints import Hints
 from pyinterp.inference import Evaluations
-from pyinterp.learner.analysis import Analysis
-from pyinterp.learner.dropped_models import analysis_without_models, drop_model
+from pyinterp.learner.analysis import PAIRS, Analysis
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.models_here import ModelsHere
+from pyinterp.learner.models_on_record import drop_model, without_models
 from pyinterp.learner.on_file import Keepable, mean_prediction
 from pyinterp.models.adapters import fits_intercept, needs_intercept, one_thread, suit, wants_frames
 from pyinterp.models.copies import fresh
@@ -62,10 +63,12 @@ from pyinterp.resampling.refits import (
     refit,
 )
 from pyinterp.results.header import clusters_in_words, context_of
-from pyinterp.results.results import EstimandResults
 from pyinterp.whatif import EngineName, ExactWhatIf, check_engine, engines_of_user, register_engine
 
+Measure: TypeAlias = str | Question | Estimand | Sequence[str | Question | Estimand]
 Encoding: TypeAlias = Literal["matrix", "frame"]
+
+MEASURE_FORM = 'names and questions of what is wanted, such as `["pfi", pi.ask("pd", "x")]`'
 
 
 class Learner(Hints):
@@ -325,7 +328,7 @@ class Learner(Hints):
         checkpoint: str | os.PathLike[str] | None = None,
         shard: tuple[int, int] | None = None,
         keep_models: bool = True,
-        measure: Callable[[LearnerResults], object] | None = None,
+        measure: Measure | None = None,
         max_evaluation_rows: int | None = None,
     ) -> LearnerResults:
         """Train and keep a model for every part of a resampling plan.
@@ -368,11 +371,10 @@ class Learner(Hints):
             False drops every model when it is measured, in the job that trains it: memory then
             does not grow with the number of models. The results have the same numbers, but answer
             only what `measure` asked for.
-        measure : callable, optional
-            ``measure(results)`` asks for estimands, such as ``lambda res: (res.pfi(),
-            res.pd("bmi"))``, with `rows` or `by` if they are wanted. It is called for every refit,
-            with results of that refit alone; what it returns is not kept. Options of inference
-            may be left out: the results of `fit` take them.
+        measure : str, Question, Estimand or list of them, optional
+            What is measured of models that are dropped: names of methods, questions of
+            `pyinterp.ask`, or estimands, such as ``["pfi", pi.ask("pd", "bmi", by="sex")]``.
+            Options of inference are for the results of `fit`.
         max_evaluation_rows : int, optional
             Evaluate refits on at most so many rows of the data: one simple random sample by
             `seed`, of which every refit has the rows that its plan evaluates. ``bse`` and intervals
@@ -393,7 +395,7 @@ class Learner(Hints):
             learner can't read levels that only evaluation rows have; it names all of them.
         OptionError
             If `checkpoint` keeps refits of another call or learner; it names the difference. If
-            `measure` asks refits for different estimands, or fails. If `max_evaluation_rows` is
+            `measure` can't be asked. If `max_evaluation_rows` is
             less than 40 and the data have more, or no sample leaves every refit 2 rows.
 
         Warns
@@ -411,7 +413,7 @@ class Learner(Hints):
         """
         plan = self._plan(resampling)
         check_engine(engine, memory_mb)
-        _check_measure(measure, keep_models=keep_models)
+        questions = _questions(measure, keep_models=keep_models)
         chosen: dict[str, Any] = {"reseed": reseed, "on_error": on_error,
                                   "max_evaluation_rows": max_evaluation_rows}  # fmt: skip
         options = replace(self._options, **chosen, n_jobs=n_jobs, progress=progress)
@@ -437,8 +439,15 @@ class Learner(Hints):
             data=None if isinstance(plan, FreshDraws) else self.data,
         )
         finish = None
-        if measure is not None:
-            finish = _finish(analyze, partial(_ask, measure, model, plan), n_jobs)
+        if questions:
+            away = partial(_analysis_away, analyze, engines_of_user())
+            finish = partial(
+                drop_model,
+                analyze=away,
+                questions=questions,
+                pools=partial(_pools, pairs=getattr(plan, "pairs", 0), on_error=on_error),
+                workers=effective_n_jobs(n_jobs),
+            )
         call = {"resampling": resampling, "seed": seeds.entropy, "engine": engine, **chosen,
                 "memory_mb": memory_mb, "keep_models": keep_models, "measure": measure}  # fmt: skip
         with nullcontext() if store is None else store.at_work(part):
@@ -464,8 +473,8 @@ class Learner(Hints):
             checkpoint=store,
             shard=part,
         )
-        if measure is not None:
-            analysis = analysis_without_models(analysis)
+        if questions and part is None:
+            analysis = without_models(analysis, questions)
         return LearnerResults(model, plan, analysis)
 
     def _for_plan(
@@ -704,6 +713,7 @@ def _analysis(
         features=features,
         predictor=refits[0].predictor,
         design=refits[0].design,
+        offset=context.offset,
     )
     leave_out = LeaveOut(
         estimator=estimator, refits=refits, seeds=seeds, options=options, checkpoint=checkpoint
@@ -727,14 +737,11 @@ def _analysis(
     )
 
 
-def _finish(
-    analyze: Callable[[tuple[Refit, ...]], Analysis],
-    ask: Callable[[Analysis], object],
-    n_jobs: int | None,
-) -> Callable[[Refit], Any]:
-    """Return what is made of a refit where it was trained: it is asked and dropped."""
-    away = partial(_analysis_away, analyze, engines_of_user())
-    return partial(drop_model, analyze=away, ask=ask, workers=effective_n_jobs(n_jobs))
+def _pools(refit: Refit, pairs: int, on_error: OnError) -> bool:
+    """Whether rows of a refit are pooled with others' by estimands of the population."""
+    group = refit.group
+    every = PAIRS if on_error == "raise" else pairs  # others take the place of those that failed
+    return not pairs or (group is not None and group.kind == "pair" and group.number < every)
 
 
 def _analysis_away(
@@ -748,34 +755,22 @@ def _analysis_away(
     return analyze(refits)
 
 
-def _ask(
-    measure: Callable[[LearnerResults], object],
-    model: Learner,
-    plan: Resampling,
-    analysis: Analysis,
-) -> None:
-    try:
-        measure(_Request(model, plan, analysis))
-    except InferenceError as error:
-        raise OptionError(
-            "`measure` is asked of one refit at a time, of which nothing can be tested. Let it ask "
-            'for estimates alone, such as `res.pd("x")`, and ask the results that `fit` returns '
-            "for their differences and tests."
-        ) from error
-
-
-def _check_measure(measure: object, *, keep_models: bool) -> None:
+def _questions(measure: Measure | None, *, keep_models: bool) -> tuple[Question, ...]:
+    """Return the questions of `measure`; raise `OptionError` unless models are dropped for them."""
     check_flag("keep_models", keep_models)
     if keep_models and measure is not None:
         raise OptionError(
             "`measure` is for `keep_models=False`; leave it out, and ask the results that `fit` "
             "returns."
         )
-    if not keep_models and not callable(measure):
-        raise OptionError(
-            "`keep_models=False` needs `measure`, a function of results that asks for all that is "
-            f"wanted, such as `lambda res: (res.pfi(), res.loss())`, not {quote(measure)}."
-        )
+    if keep_models:
+        return ()
+    if measure is None:
+        raise OptionError(f"`keep_models=False` needs `measure`, {MEASURE_FORM}.")
+    several = [measure] if isinstance(measure, str | Question | Estimand) else measure
+    if not is_list(several) or not list(several):
+        raise OptionError(f"`measure` must be {MEASURE_FORM}, not {quote(measure)}.")
+    return tuple(map(question_of, several))
 
 
 def _store_of(
@@ -901,16 +896,3 @@ class LearnerResults(Keepable):
             )
         variables = self.model.variables_of(data)
         return mean_prediction(self.refits, variables)
-
-
-class _Request(LearnerResults):
-    """Results of one refit, which are asked for what is to be measured of all refits."""
-
-    def _estimate(self, *args: Any, **options: Any) -> EstimandResults:
-        with suppress(InferenceError):  # of one refit, after it was measured
-            return super()._estimate(*args, **options)
-        return None  # type: ignore[return-value]  # no inference, which nothing here reads
-
-    def ame(self, *args: Any, **options: Any) -> Any:
-        with suppress(InferenceError):  # ratios may vary over refits only
-            return super().ame(*args, **options)

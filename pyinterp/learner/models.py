@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from pyinterp._typing import FloatArray, IntArray
-from pyinterp.estimands.estimand import Elsewhere, Estimand, check_estimate
+from pyinterp.estimands.estimand import Estimand, check_estimate
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
-from pyinterp.estimands.requests import RequestKey, key_of
+from pyinterp.estimands.questions import RequestKey, key_of
 from pyinterp.inference import Evaluations, Fold, Tally
 from pyinterp.inference.half_sample.half_fits import HalfFits
 from pyinterp.inference.replicates import CoefficientErrors
 from pyinterp.models.predictor import Kind
 from pyinterp.parallel.progress import ProgressOption
-from pyinterp.whatif import Engine, EngineName, WhatIf
+from pyinterp.whatif import Engine, WhatIf
 
 # How rows are chosen: by refit, positions among its rows, and among those again.
 Positions: TypeAlias = tuple[tuple[IntArray, ...], ...]
@@ -57,10 +57,6 @@ class FitFacts:
 class Models(Protocol):
     """The models of a fit, wherever they are."""
 
-    @property
-    def elsewhere(self) -> Elsewhere | None:
-        """What knows facts of the first model, if it is not here."""
-
     def measure(
         self, asked: Sequence[Estimand], scope: Scope, progress: ProgressOption = False
     ) -> list[Tally]:
@@ -81,10 +77,6 @@ class Models(Protocol):
     @property
     def trains(self) -> bool:
         """Whether there is a learner that trains again without a feature."""
-
-    @property
-    def options(self) -> tuple[EngineName, float]:
-        """The engine that was chosen, and the bound on memory."""
 
     def some(self, refits: Sequence[int]) -> Models:
         """Return the models of some refits."""
@@ -115,7 +107,8 @@ def answers(case: ModelOnRows, asked: Sequence[Estimand]) -> list[Answer]:
         if key not in measured:
             measured[key] = estimand.measure(case)
         estimate = estimand.read(measured[key])
-        if estimand.terms.names:  # else they come with the numbers
+        # Else they come with the numbers, or later, of all rows.
+        if estimand.terms.names and estimand.pool is None:
             check_estimate(estimate, estimand, case.sample.nobs)
         reports = estimand.basis == "model"
         names = tuple(measured[key]) if reports else ()

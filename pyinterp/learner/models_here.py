@@ -70,7 +70,6 @@ class ModelsHere:
     engine: EngineName = "auto"
     memory_mb: float = 256.0
     n_jobs: int | None = None
-    elsewhere: None = field(default=None, init=False)
     _seats: dict[int, ModelOnRows] = field(default_factory=dict, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -158,11 +157,6 @@ class ModelsHere:
     def trains(self) -> bool:
         """Whether there is a learner that trains again without a feature."""
         return self.leave_out is not None
-
-    @property
-    def options(self) -> tuple[EngineName, float]:
-        """The engine that was chosen, and the bound on memory."""
-        return self.engine, self.memory_mb
 
     def some(self, refits: Sequence[int]) -> ModelsHere:
         """Return the models of some refits, which know the predictions without features of all."""

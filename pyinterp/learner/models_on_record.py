@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Never
+from typing import NamedTuple, Never, cast
+
+import numpy as np
 
 from pyinterp._typing import FloatArray
-from pyinterp.errors import FileError, OptionError, list_of
-from pyinterp.estimands.estimand import Elsewhere, Estimand
-from pyinterp.estimands.estimate import ModelOnRows
-from pyinterp.estimands.requests import RequestKey, request_of
+from pyinterp.errors import FileError, OptionError, list_of, short
+from pyinterp.estimands.estimand import Estimand, Problem
+from pyinterp.estimands.questions import Question, key_of, request_of
 from pyinterp.inference import Tally
-from pyinterp.inference.replicates import CoefficientErrors
-from pyinterp.learner.analysis import Analysis
-from pyinterp.learner.models import FitFacts, Scope
-from pyinterp.learner.models_here import ModelsHere
-from pyinterp.models.predictor import Predictor
-from pyinterp.parallel.progress import ProgressOption
-from pyinterp.storage import NAMELESS
-from pyinterp.whatif import EngineName
-
-NO_MODELS = (
-    "This needs models, which neither a file nor `fit(keep_models=False)` keeps; ask a fit that "
-    "keeps them."
+from pyinterp.inference.half_sample.half_fits import (
+    Mixtures,
+    predictions_of_mixtures,
+    share_in_mean,
 )
+from pyinterp.inference.replicates import CoefficientErrors
+from pyinterp.learner.analysis import CROSS_FITS, Analysis
+from pyinterp.learner.models import Answer, FitFacts, Scope, add_up
+from pyinterp.learner.models_here import ModelsHere, other_family
+from pyinterp.learner.planning import every_plan
+from pyinterp.models.predictor import NO_MODELS, Predictor
+from pyinterp.models.threads import shared_cores
+from pyinterp.parallel.progress import ProgressOption
+from pyinterp.resampling.refits import Refit, Remains
+from pyinterp.storage import NAMELESS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,20 +54,9 @@ class Finding:
     basis: str = "rows"
 
 
-@dataclass(frozen=True, kw_only=True)
-class AbsentModel:
-    """The name of a model that is not kept."""
-
-    learner_name: str
-
-    def predict(self, *_: Any, **__: Any) -> Never:
-        """Raise `FileError`."""
-        raise FileError(NO_MODELS)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RecordOfModels:
-    """What was measured of models, and the models themselves if they came along.
+    """What was measured of models that are not here.
 
     Attributes
     ----------
@@ -77,7 +69,8 @@ class RecordOfModels:
         Numbers that the first model takes as categories.
     distributions : Predictor or None
         The first model's predictor of distributions, if it was asked for.
-    models : ModelsHere or None
+    models : None
+        Older versions could keep models in files.
     """
 
     findings: Mapping[str, Finding]
@@ -85,60 +78,41 @@ class RecordOfModels:
     share: float | None
     of_codes: frozenset[str]
     distributions: Predictor | None
-    models: ModelsHere | None = None
-
-    @property
-    def elsewhere(self) -> Elsewhere | None:
-        """What knows facts of the first model: this, without models."""
-        return self if self.models is None else None
+    models: None = None
 
     @property
     def trains(self) -> bool:
-        """Whether there is a learner that trains again, or was: what it left out is known."""
+        """Whether there was a learner that trains again: what it left out is known."""
         return True
 
-    @property
-    def options(self) -> tuple[EngineName, float]:
-        """The engine that was chosen, and the bound on memory."""
-        return ("auto", 256.0) if self.models is None else self.models.options
-
     def some(self, refits: Sequence[int]) -> RecordOfModels:
-        """Return the models of some refits; what was measured has the name of their rows."""
-        return self if self.models is None else replace(self, models=self.models.some(refits))
+        """Return the same: what was measured has the name of its rows."""
+        return self
 
     def measure(
         self, asked: Sequence[Estimand], scope: Scope, progress: ProgressOption = False
     ) -> list[Tally]:
-        """Return what was measured, or measure it if there are models."""
-        texts = [scope.name + request_of(estimand) for estimand in asked]
-        known = {j: self.findings[text] for j, text in enumerate(texts) if text in self.findings}
-        new = {j: estimand for j, estimand in enumerate(asked) if j not in known}
-        for estimand in new.values():
-            if self.models is None or estimand.leave_out:
+        """Return what was measured."""
+        tallies = []
+        for estimand in asked:
+            finding = self.findings.get(scope.name + request_of(estimand))
+            if finding is None:
                 raise self._unknown(estimand)
-        tallies = {j: finding.tally for j, finding in known.items()}
-        if new and self.models is not None:
-            found = self.models.measure([*new.values()], scope, progress)
-            tallies |= dict(zip(new, found, strict=True))
-        return [tallies[j] for j in range(len(asked))]
+            tallies.append(finding.tally)
+        return tallies
 
     def _unknown(self, estimand: Estimand) -> FileError:
         known = dict.fromkeys(each.description for each in self.findings.values())
-        lack = "no learner is kept that it could train again"
-        if self.models is None:
-            lack = "no models are kept that it could be measured on"
         return FileError(
-            f"{estimand.description} was not measured with these options and rows, and {lack}; ask "
-            "for it before `save`, or in `measure` of `fit`. Measured were "
-            f"{list_of(known, most=20, limit=400) or 'none'}."
+            f"{estimand.description} was not measured with these options and rows, and no models "
+            "are kept that it could be measured on; ask for it before `save`, or in `measure` of "
+            f"`fit`. Measured were {list_of(known, most=20, limit=400) or 'none'}."
         )
 
     def coefficient_errors(self, estimand: Estimand, scope: Scope) -> CoefficientErrors | None:
         """Return what was computed for the delta method."""
-        found = self.findings.get(scope.name + request_of(estimand))
-        if found is not None and found.errors is not None:
-            return found.errors
-        return None if self.models is None else self.models.coefficient_errors(estimand, scope)
+        finding = self.findings.get(scope.name + request_of(estimand))
+        return None if finding is None else finding.errors
 
     def facts(self, describe: Callable[[Sequence[FloatArray]], FitFacts]) -> FitFacts:
         """Return what was described by the predictions of every refit's rows."""
@@ -146,19 +120,16 @@ class RecordOfModels:
 
     def mean_share(self) -> float:
         """Return the share of their training variance that means of predictions keep."""
-        if self.share is not None:
-            return self.share
-        if self.models is not None:
-            return self.models.mean_share()
-        raise FileError(
-            "No importances were measured, which this needs; ask the fit for `pfi()` before `save`."
-        )
+        if self.share is None:
+            raise FileError(
+                "No importances were measured, which this needs; ask the fit for `pfi()` before "
+                "`save`."
+            )
+        return self.share
 
-    def cases(self, scope: Scope) -> tuple[ModelOnRows, ...]:
-        """Return every model on its rows; `FileError` if there are none."""
-        if self.models is None:
-            raise FileError(NO_MODELS)
-        return self.models.cases(scope)
+    def cases(self, scope: Scope) -> Never:
+        """Raise `FileError`."""
+        raise FileError(NO_MODELS)
 
     def codes(self) -> frozenset[str]:
         """Return the numbers that the first model takes as categories."""
@@ -171,61 +142,189 @@ class RecordOfModels:
         return self.distributions
 
 
-def findings_of(analysis: Analysis, *, all_named: bool = True) -> dict[str, Finding]:
-    """Return what was measured on all rows and on some, by request.
+class Reply(NamedTuple):
+    """What one model answers, and the errors of its coefficients for the delta method."""
 
-    What is found by no text of its own, as functions without a name or with the same one, is left
-    out, or an `OptionError` if all must be `all_named`.
+    answer: Answer
+    errors: CoefficientErrors | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRecord:
+    """What was measured of one model.
+
+    Attributes
+    ----------
+    factual : ndarray of shape (n,) or (n, classes)
+        Its predictions of the evaluation rows.
+    replies : mapping of str to Reply
+        By the text of the request, after the name of the rows.
+    mixtures : list of (int, ndarray), or None
+        What `predictions_of_mixtures` returns.
+    distributions : Predictor or None
+        Its predictor of distributions, without the model, if that was asked for.
+    codes : frozenset of str
+        Numbers that it takes as categories.
     """
-    models, found, keys = analysis.models, dict[str, Finding](), dict[str, RequestKey]()
-    if isinstance(models, RecordOfModels):
-        found |= models.findings
-    for part in parts_of(analysis):
-        for key, (estimand, measured) in part.tallies.items():
-            text = part.name + request_of(estimand)
-            alone = NAMELESS not in text and keys.setdefault(text, key) == key
-            if not alone and all_named:
-                raise OptionError(
-                    "A function must have a name of its own, by which what was measured with it is "
-                    f"found, but {estimand.description} has one without, or two of one name: write "
-                    "`def`, or `pi.Loss` with a name, or give an estimand a `key` of its own."
-                )
-            errors = part.errors_of_coefficients.get(key)
-            if errors is None and part.by_delta(estimand) and part.coefficient_errors(estimand):
-                errors = part.errors_of_coefficients[key]
-            found[text] = Finding(
+
+    factual: FloatArray
+    replies: Mapping[str, Reply]
+    mixtures: Mixtures | None
+    distributions: Predictor | None
+    codes: frozenset[str]
+
+    @property
+    def arrays(self) -> dict[str, FloatArray]:
+        """All that was measured, by request: of refits that are the same it is the same."""
+        arrays = {"predictions": self.factual}
+        for text, reply in self.replies.items():
+            estimate = reply.answer.estimate
+            arrays[text] = np.vstack([estimate.value, estimate.rows])
+        return arrays
+
+
+def drop_model(
+    refit: Refit,
+    *,
+    analyze: Callable[[tuple[Refit, ...]], Analysis],
+    questions: Sequence[Question],
+    pools: Callable[[Refit], bool],
+    workers: int,
+) -> Remains:
+    """Return what stays of a refit that is asked questions, without its model.
+
+    Parameters
+    ----------
+    refit : Refit
+    analyze : callable
+        ``analyze(refits)`` returns their analysis.
+    questions : sequence of Question
+    pools : callable
+        ``pools(refit)`` says whether its rows are pooled with those of others.
+    workers : int
+        How many jobs share the cores.
+    """
+    predictor = refit.predictor
+    with shared_cores([predictor.estimator], workers):
+        # Alone it is in no pair or fold.
+        analysis = analyze((replace(refit, group=None, share=1.0),))
+        replies, problem = dict[str, Reply](), analysis.problem
+        models = cast("ModelsHere", analysis.models)
+        for part, estimands in _requests(questions, analysis).values():
+            asked = {t: e for t, e in estimands.items() if e.pool is None or pools(refit)}
+            models.train([*asked.values()])
+            answers = models.answers(0, [*asked.values()], part.positions)
+            for (text, estimand), answer in zip(asked.items(), answers, strict=True):
+                by_delta = part.by_delta(estimand)
+                errors = models.coefficient_errors(estimand, part.scope) if by_delta else None
+                replies[part.name + text] = Reply(answer, errors)
+        (case,), stated = analysis.cases, stated_by(problem)
+        record = ModelRecord(
+            factual=case.whatif.factual,
+            replies=replies,
+            mixtures=predictions_of_mixtures(
+                (refit,), problem.population.variables, analysis.seeds
+            ),
+            distributions=stated and stated.absent(),
+            codes=problem.codes,
+        )
+        analysis.subsets.clear()  # they refer to it: models then go now, not at a collection
+    return Remains(predictor.absent(), record)
+
+
+def stated_by(problem: Problem) -> Predictor | None:
+    """Return the first model's predictor of distributions, if it was asked for."""
+    if problem.predictor.kind == "probability":
+        return problem.predictive
+    stated: Predictor | None = vars(problem).get("predictive")
+    return stated
+
+
+def _requests(
+    questions: Sequence[Question], analysis: Analysis
+) -> dict[str, tuple[Analysis, dict[str, Estimand]]]:
+    """Return what is measured for questions, by the names of the rows and the requests' texts."""
+    requests: dict[str, tuple[Analysis, dict[str, Estimand]]] = {}
+    for question in questions:
+        for plan in every_plan(question, analysis):
+            for part in plan.parts:
+                _, estimands = requests.setdefault(part.name, (part, {}))
+                for estimand in plan.every:
+                    text = request_of(estimand)
+                    known = estimands.setdefault(text, estimand)
+                    if NAMELESS in text or key_of(known) != key_of(estimand):
+                        raise OptionError(
+                            "A function must have a name of its own, by which what was measured "
+                            f"with it is found, but {estimand.description} has one without, or two "
+                            "of one name: write `def`, or `pi.Loss` with a name, or give an "
+                            "estimand a `key` of its own."
+                        )
+    return requests
+
+
+def without_models(analysis: Analysis, questions: Sequence[Question]) -> Analysis:
+    """Return the analysis of refits whose models were dropped, with all that was measured.
+
+    Raises
+    ------
+    OptionError
+        If questions are about different estimands for different refits.
+    PredictionError
+        If refits state different families of distributions.
+    """
+    records: dict[int, ModelRecord] = {refit.number: refit.record for refit in analysis.refits}
+    first, *_ = records.values()
+    for number, record in records.items():
+        families = [r.distributions and r.distributions.distribution for r in (record, first)]
+        if families[0] != families[1]:
+            raise other_family(number, *families)
+    mixtures: Mixtures = []
+    for record in records.values():
+        mixtures += record.mixtures or []
+    refuses = any(record.mixtures is None for record in records.values())
+    models = RecordOfModels(
+        findings={},
+        fit_facts=analysis._describe([record.factual for record in records.values()]),
+        share=share_in_mean(None if refuses else mixtures),
+        of_codes=first.codes,
+        distributions=first.distributions,
+    )
+    refits = tuple(replace(refit, record=None) for refit in analysis.refits)
+
+    def recalling(record: RecordOfModels) -> Analysis:
+        problem = replace(analysis.problem, elsewhere=record)
+        return replace(analysis, problem=problem, refits=refits, models=record)
+
+    findings: dict[str, Finding] = {}
+    for part, estimands in _requests(questions, recalling(models)).values():
+        asked = list(estimands)
+        replies = [
+            [
+                _reply(records, refit, f"{part.name.removesuffix(CROSS_FITS)}{text}")
+                for text in asked
+            ]
+            for refit in part.refits
+        ]
+        bases = [estimand.basis for estimand in estimands.values()]
+        answers = ([reply.answer for reply in each] for each in replies)
+        tallies = add_up(bases, part.evaluations, answers)
+        for estimand, tally, reply in zip(estimands.values(), tallies, replies[0], strict=True):
+            findings[part.name + request_of(estimand)] = Finding(
                 description=estimand.description,
-                tally=measured,
-                errors=None if errors is None else errors[1],
+                tally=tally,
+                errors=reply.errors,
                 scope=part.name,
                 basis=estimand.basis,
             )
-            if not alone:
-                del found[text]
-    return found
+    return recalling(replace(models, findings=findings))
 
 
-def parts_of(analysis: Analysis) -> list[Analysis]:
-    """Return an analysis, and those of some of its rows that were asked for."""
-    parts = (part for each in analysis.subsets.values() for part in parts_of(each))
-    return [analysis, *parts]
-
-
-def distributions_of(analysis: Analysis) -> Predictor | None:
-    """Return the first model's predictor of distributions, without the model, if it was asked for.
-
-    That of probabilities is the predictor itself.
-    """
-    asked = (estimand for part in parts_of(analysis) for estimand, _ in part.tallies.values())
-    kinds = {one.score.needs if one.score is not None else one.kind for one in asked}
-    predictor = analysis.problem.predictor
-    if predictor.kind != "probability" and "distribution" not in kinds:
-        models = analysis.models
-        return models.distributions if isinstance(models, RecordOfModels) else None
-    absent = AbsentModel(learner_name=predictor.name)
-    return without_model(analysis.problem.predictive, absent)
-
-
-def without_model(predictor: Predictor, model: AbsentModel) -> Predictor:
-    """Return a predictor of the same kind and classes, whose model can't be asked."""
-    return replace(predictor, estimator=model, _call=model.predict)
+def _reply(records: Mapping[int, ModelRecord], refit: Refit, text: str) -> Reply:
+    """Return the reply of a refit to a request."""
+    replies = records[refit.number].replies
+    if text not in replies:
+        raise OptionError(
+            "A question of `measure` must be about the same estimand for every refit, but refit "
+            f"{refit.number} was not asked for {short(text, 100)}."
+        )
+    return replies[text]

@@ -19,22 +19,16 @@ from pyinterp.data.row_data import RowData
 from pyinterp.data.sample import Sample
 from pyinterp.errors import FileError
 from pyinterp.estimands.estimand import Problem
+from pyinterp.estimands.questions import RequestKey, request_of
 from pyinterp.inference import Evaluations
 from pyinterp.learner.analysis import Analysis
 from pyinterp.learner.interpretable import Interpretable
-from pyinterp.learner.models_on_record import (
-    NO_MODELS,
-    AbsentModel,
-    RecordOfModels,
-    distributions_of,
-    findings_of,
-    without_model,
-)
-from pyinterp.models.predictor import Predictor
+from pyinterp.learner.models_on_record import Finding, RecordOfModels, stated_by
+from pyinterp.models.predictor import NO_MODELS, Predictor
 from pyinterp.random import Seeds
 from pyinterp.resampling.refits import Refit
 from pyinterp.results.header import Context
-from pyinterp.storage import AbsentFunction, Savable, archive
+from pyinterp.storage import NAMELESS, Savable, archive
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +141,7 @@ class Keepable(Interpretable):
         Examples
         --------
         >>> res.save("diabetes.pyinterp")
-        >>> pi.load("diabetes.pyinterp").params.equals(res.params)
+        >>> pi.load("diabetes.pyinterp").pfi().params.equals(res.pfi().params)
         True
         """
         archive.save(ResultsOnFile(record_of(self.analysis)), path)
@@ -191,7 +185,8 @@ def record_of(analysis: Analysis) -> Record:
     """Return the record of an analysis and of what it has measured."""
     problem, data = analysis.problem, analysis.data
     population, design = problem.population, problem.design
-    stated = distributions_of(analysis)
+    known = analysis.models if isinstance(analysis.models, RecordOfModels) else None
+    stated = stated_by(problem) if known is None else known.distributions
     if data is not None:
         used = [*map(str, population.variables), analysis.context.endog_name]
         frame = data.frame[[name for name in data.frame if name in used]]
@@ -207,7 +202,7 @@ def record_of(analysis: Analysis) -> Record:
         design=AbsentDesign(
             tuple(map(str, population.variables)), design.columns, design.discrete, design.singles
         ),
-        predictor=_by_name(problem.predictor),
+        predictor=problem.predictor.by_name(),
         evaluations=analysis.evaluations,
         refits=tuple(
             RefitRecord(
@@ -220,11 +215,11 @@ def record_of(analysis: Analysis) -> Record:
         ),
         data=data,
         models=RecordOfModels(
-            findings=findings_of(analysis, all_named=False),
+            findings=findings(analysis) if known is None else known.findings,
             fit_facts=analysis.facts,
             share=_share(analysis),
             of_codes=problem.codes,
-            distributions=None if stated is None else _by_name(stated),
+            distributions=stated and stated.by_name(),
         ),
     )
 
@@ -234,13 +229,36 @@ def _columns(rows: Sample) -> Sample:
     return rows.take(np.arange(rows.nobs))
 
 
-def _by_name(predictor: Predictor) -> Predictor:
-    """Return a predictor whose estimator is its name."""
-    return replace(predictor, estimator=predictor.name, _call=AbsentFunction("predict"))
+def findings(analysis: Analysis) -> dict[str, Finding]:
+    """Return what was measured on all rows and on some, by request.
+
+    What is found by no text of its own, as functions without a name or with the same one, is left
+    out.
+    """
+    found, keys, others = dict[str, Finding](), dict[str, RequestKey](), set[str]()
+    for part in _parts(analysis):
+        for key, (estimand, measured) in part.tallies.items():
+            text = part.name + request_of(estimand)
+            if NAMELESS in text or keys.setdefault(text, key) != key:
+                others.add(text)
+                continue
+            errors = part.errors_of_coefficients.get(key)
+            if errors is None and part.by_delta(estimand) and part.coefficient_errors(estimand):
+                errors = part.errors_of_coefficients[key]
+            found[text] = Finding(
+                description=estimand.description,
+                tally=measured,
+                errors=None if errors is None else errors[1],
+                scope=part.name,
+                basis=estimand.basis,
+            )
+    return {text: finding for text, finding in found.items() if text not in others}
 
 
-def _without_model(predictor: Predictor) -> Predictor:
-    return without_model(predictor, AbsentModel(learner_name=str(predictor.estimator)))
+def _parts(analysis: Analysis) -> list[Analysis]:
+    """Return an analysis, and those of some of its rows that were asked for."""
+    parts = (part for each in analysis.subsets.values() for part in _parts(each))
+    return [analysis, *parts]
 
 
 def _share(analysis: Analysis) -> float | None:
@@ -252,16 +270,16 @@ def _share(analysis: Analysis) -> float | None:
 
 def analysis_of(record: Record) -> Analysis:
     """Return the analysis of a record."""
-    population, predictor = record.population, _without_model(record.predictor)
+    population, predictor = record.population, record.predictor.absent()
     stated = record.models.distributions
-    stated = None if stated is None else _without_model(stated)
-    models = replace(record.models, distributions=stated)
+    models = replace(record.models, distributions=stated and stated.absent())
     problem = Problem(
         population=population,
         features=record.features,
         predictor=predictor,
         design=record.design,
         elsewhere=models,
+        offset=record.context.offset,
     )
     evaluations, refits = record.evaluations, []
     places = np.searchsorted(population.rows, evaluations.rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Never, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,10 +25,28 @@ from pyinterp.models.prediction_checks import (
 )
 from pyinterp.models.remedies import explanation
 from pyinterp.representation import about
+from pyinterp.storage import AbsentFunction
 
 Kind: TypeAlias = Literal["mean", "probability", "label", "distribution", "answers"]
 # Decimals of probabilities that the order of a sum does not change.
 DECIMALS = 12
+
+
+NO_MODELS = (
+    "This needs models, which neither a file nor `fit(keep_models=False)` keeps; ask a fit that "
+    "keeps them."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbsentModel:
+    """The name of a model that is not kept."""
+
+    learner_name: str
+
+    def predict(self, *_: Any, **__: Any) -> Never:
+        """Raise `FileError`."""
+        raise FileError(NO_MODELS)
 
 
 @dataclass(frozen=True)
@@ -275,6 +293,16 @@ class Predictor:
             scores = 0 if self.decision_function is None else 1 if k == 2 else k
             return 1 + (k if self._states_probabilities else 0) + scores
         return k if self.distribution is None else len(self.distribution.parameters)
+
+    def absent(self) -> Predictor:
+        """Return a predictor of the same kind and classes, whose model is not here."""
+        name = self.estimator if isinstance(self.estimator, str) else self.name
+        model = AbsentModel(learner_name=name)
+        return replace(self, estimator=model, _call=model.predict)
+
+    def by_name(self) -> Predictor:
+        """Return the predictor as files keep it: its estimator is a name."""
+        return replace(self, estimator=self.name, _call=AbsentFunction("predict"))
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -70,6 +70,8 @@ class Refit:
         The pair or bootstrap sample that it belongs to.
     share : float
         Of the rows that evaluate any refit: below 1 they are a random sample (`some_rows`).
+    record : object
+        What was measured of a model that was dropped.
     """
 
     number: int
@@ -81,6 +83,7 @@ class Refit:
     n_evaluation: int
     group: Group | None = None
     share: float = 1.0
+    record: Any = None
 
     @property
     def train_rows(self) -> IntArray:
@@ -90,6 +93,21 @@ class Refit:
     def __repr__(self) -> str:
         evaluate = f"{self.evaluation.n_units} evaluate"
         return about(self, f"number {self.number}", f"{self.n_train} train", evaluate)
+
+
+class Remains(NamedTuple):
+    """What stays of a refit whose model is dropped.
+
+    Attributes
+    ----------
+    predictor : Predictor
+        Without the model.
+    record : object
+        What was measured; its `arrays` prove that it was measured by the same learner.
+    """
+
+    predictor: Predictor
+    record: Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +144,7 @@ def refit(
     options: RefitOptions,
     checkpoint: Checkpoint | None = None,
     shard: Shard | None = None,
-    finish: Callable[[Refit], Any] | None = None,
+    finish: Callable[[Refit], Remains] | None = None,
     begin: Callable[[], tuple[Mapping[str, str], object]] = lambda: ({}, None),
 ) -> tuple[tuple[Refit, ...], str]:
     """Train `estimator` on every part of the plan; in words what a checkpoint had.
@@ -135,8 +153,7 @@ def refit(
     checkpoint keeps are not trained again, but for one, which must predict the same. It begins
     with facts and a call, which ``begin()`` returns. Of a shard, only its refits are trained, and
     returned.
-    ``finish(refit)`` returns what takes the place of a refit's predictor, in the job that trains
-    it.
+    ``finish(refit)`` returns what stays of a refit, in the job that trains it.
 
     Raises
     ------
@@ -153,7 +170,7 @@ def refit(
     every = dict(enumerate(parts, 1))
     numbered = every if shard is None else shard.choose(parts)
     work = _Work(estimator, design, population, every, plan, seeds, options, finish)
-    done: dict[int, Predictor] = {}
+    done: dict[int, Predictor | Remains] = {}
     if checkpoint is not None:
         samples = (sample for part in parts for sample in part[:2])
         rows = digest_of(samples, positions=plan.shares_data)
@@ -186,7 +203,7 @@ def refit(
             if checkpoint is not None:
                 checkpoint.keep_failure(k, failures[-1][0])
     refits = [
-        Refit(number=k, predictor=done[k], design=work.design_of(k), **part._asdict())
+        Refit(number=k, **_parts_of(done[k]), design=work.design_of(k), **part._asdict())
         for k, part in numbered.items()
         if k in done
     ]
@@ -209,7 +226,7 @@ class _Work:
     plan: Resampling
     seeds: Seeds
     options: RefitOptions
-    finish: Callable[[Refit], Any] | None
+    finish: Callable[[Refit], Remains] | None
     _designs: dict[int, Design] = field(default_factory=dict)
 
     @cached_property
@@ -291,13 +308,13 @@ class _Work:
                 return prove(k, answers, self._answers(k, again), make, checkpoint)
         return False
 
-    def _train(self, k: int) -> Predictor | Exception:
+    def _train(self, k: int) -> Predictor | Remains | Exception:
         """Train one part as it is trained among others."""
         with self.outcomes([k], ordered=True) as fits:
             ((_, outcome),) = fits
             return outcome
 
-    def _answers(self, k: int, outcome: Predictor | Exception | None = None) -> Answers:
+    def _answers(self, k: int, outcome: Predictor | Remains | Exception | None = None) -> Answers:
         """Return what a refit predicts of its evaluation rows, or what was measured of it.
 
         Of a failure nothing. Without an outcome the part is trained.
@@ -305,8 +322,8 @@ class _Work:
         outcome = self._train(k) if outcome is None else outcome
         if isinstance(outcome, Exception):
             return {}
-        if self.finish is not None:
-            return dict(outcome.estimator.arrays)
+        if isinstance(outcome, Remains):
+            return dict(outcome.record.arrays)
         rows = self.parts[k].evaluation
         matrix = self.design_of(k).rows_of(rows)
         with shared_cores([outcome.estimator], effective_n_jobs(self.options.n_jobs)):
@@ -315,7 +332,7 @@ class _Work:
 
     def outcomes(
         self, numbers: Collection[int], *, ordered: bool
-    ) -> AbstractContextManager[Iterable[tuple[int, Predictor | Exception]]]:
+    ) -> AbstractContextManager[Iterable[tuple[int, Predictor | Remains | Exception]]]:
         """Train under the joblib backend that is set; yields numbered outcomes."""
         return outcomes(
             self._jobs(numbers),
@@ -328,7 +345,7 @@ class _Work:
 
     def _jobs(
         self, numbers: Iterable[int]
-    ) -> Iterator[Callable[[], tuple[int, Predictor | Exception]]]:
+    ) -> Iterator[Callable[[], tuple[int, Predictor | Remains | Exception]]]:
         workers = effective_n_jobs(self.options.n_jobs)
         for k in numbers:
             train = self.parts[k].train
@@ -341,9 +358,15 @@ class _Work:
             rng = self.seeds.stream("refits", k) if self.options.reseed else None
             fit = partial(fit_one, workers=workers)
             job = partial(outcome_of, k, fit, self.estimator, matrix, train, rng)
-            if self.finish is not None:
-                job = partial(_finish, self.finish, design, self.parts[k], job)
-            yield job
+            if self.finish is None:
+                yield job
+            else:
+                yield partial(_finish, self.finish, design, self.parts[k], job)
+
+
+def _parts_of(outcome: Predictor | Remains) -> dict[str, Any]:
+    """Return the predictor of a refit, and what was measured of one that was dropped."""
+    return outcome._asdict() if isinstance(outcome, Remains) else {"predictor": outcome}
 
 
 def _failure_in_words(k: int, total: int, error: Exception) -> str:
@@ -436,11 +459,11 @@ def outcome_of(k: int, function: Callable[..., T], *arguments: Any) -> tuple[int
 
 
 def _finish(
-    finish: Callable[[Refit], Any],
+    finish: Callable[[Refit], Remains],
     design: Design,
     part: Part,
     job: Callable[[], tuple[int, Predictor | Exception]],
-) -> tuple[int, Any]:
+) -> tuple[int, Remains | Exception]:
     """Return the outcome of a training, or what follows it; errors of that are no outcome."""
     k, outcome = job()
     if isinstance(outcome, Exception):
@@ -455,7 +478,7 @@ def _failure(error: Exception) -> Exception:
 
 @contextmanager
 def _lost_workers(
-    done: Mapping[int, Predictor], total: int, checkpoint: Checkpoint | None
+    done: Mapping[int, object], total: int, checkpoint: Checkpoint | None
 ) -> Iterator[None]:
     """Say what was done, and how to go on, where Ctrl-C or a lost worker ends the training."""
     try:

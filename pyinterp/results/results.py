@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray, IntArray, MeanRelation
 from pyinterp.checks import (
     POSITIVE,
     Interval,
@@ -34,7 +34,7 @@ from pyinterp.inference import (
     TermInference,
     Variance,
 )
-from pyinterp.inference.contrasts import Contrasts, Hypotheses, MeanRelation, contrasts
+from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
 from pyinterp.inference.sample_size import more_rows

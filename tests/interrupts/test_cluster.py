@@ -80,7 +80,7 @@ def test_dropped_kept_and_sharded_fits(client, tmp_path) -> None:
     model, plan = learner(RandomForestRegressor(10)), pi.HalfSampling(4, pairs=5)
     here = table(model.fit(plan, seed=1), "pfi")
     with parallel_config("dask"):
-        dropped = model.fit(plan, seed=1, keep_models=False, measure=lambda res: res.pfi())
+        dropped = model.fit(plan, seed=1, keep_models=False, measure="pfi")
         model.fit(plan, seed=1, checkpoint=tmp_path / "kept")
         for number in (2, 1):
             model.fit(plan, seed=1, checkpoint=tmp_path / "shards", shard=(number, 2))

@@ -226,7 +226,7 @@ CHANGES: dict[str, tuple[str, Callable[[pd.DataFrame], Any]]] = {
     ),
     "models": (
         "options.*keep_models=True.*keep_models=False",
-        lambda f: partial(learner(f).fit, keep_models=False, measure=lambda res: res.pfi()),
+        lambda f: partial(learner(f).fit, keep_models=False, measure="pfi"),
     ),
     "response of one row": (
         "data",

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 from joblib import parallel_config
-from sklearn.ensemble import (
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
-from sklearn.linear_model import LinearRegression
+from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
 from sklearn.model_selection import GroupKFold
 
 import pyinterp as pi
+from pyinterp.estimands.questions import methods
 
 N = 120
+PLAN = pi.HalfSampling(refits=3, pairs=8)
 
 
 @pytest.fixture(scope="module")
@@ -35,74 +34,141 @@ def data() -> pd.DataFrame:
     )
 
 
-def forest(**options: Any) -> Any:
-    return RandomForestRegressor(10, n_jobs=1, **options)
+def forest() -> Any:
+    return RandomForestRegressor(4, n_jobs=1)
 
 
-Question = Callable[[Any], Any]
-CASES: dict[str, tuple[str, Any, Any, list[Question]]] = {
-    "halves": (
-        "y ~ a + b + c + g",
-        forest(),
-        pi.HalfSampling(refits=4, pairs=8),
+class Case(NamedTuple):
+    """A fit, and what is asked of it."""
+
+    formula: str
+    estimator: Any
+    plan: Any
+    questions: list[pi.Question]
+
+
+MEAN = pi.mean_over_rows(lambda y, prediction: prediction - y, "bias")
+HALVES = [
+    pi.ask("pfi"),
+    pi.ask("pfi", relation="ratio"),
+    pi.ask("pfi", "a", rows="site > 3"),  # a column that is no variable
+    pi.ask("pfi", "a", metric="rmse"),
+    pi.ask("pd", "a"),
+    pi.ask("pd", "b", by="g"),
+    pi.ask("pd", ["a", "b"], together=False, points=3),
+    pi.ask("ale", "c"),
+    pi.ask("m_plot", "c", points=3),
+    pi.ask("slopes", "a", step="sd", points=3),
+    pi.ask("ame", step="sd"),
+    pi.ask("ame", "g", relation="ratio"),
+    pi.ask("firm", points=3),
+    pi.ask("vint", ["a", "b"], points=3),
+    pi.ask("h_statistic", most_rows=20),
+    pi.ask("mvim"),
+    pi.ask("cvim", "b"),
+    pi.ask("amvim", "b"),
+    pi.ask("loco", "c"),
+    pi.ask("redundancy", "b"),
+    pi.ask("positivity", "b"),
+    pi.ask("importance", ["pfi", "firm", "native", "rmse"]),
+    pi.ask("causal", "a", points=2),
+    pi.ask("native_importance"),
+    pi.ask("metric", "rsq"),
+    pi.ask("loss", relation="explained"),
+    pi.ask("estimate", MEAN),
+]
+CASES = {
+    "halves": Case("y ~ a + b + c + g", forest(), pi.HalfSampling(refits=2, pairs=5), HALVES),
+    "classes": Case(
+        "k ~ a + b + c",
+        LogisticRegression(),
+        pi.HalfSampling(refits=2, pairs=6),
         [
-            lambda r: r.pfi(),
-            lambda r: r.pfi(relation="ratio"),
-            lambda r: r.pd("a"),
-            lambda r: r.pd("b", by="g"),
-            lambda r: r.ale("c"),
-            lambda r: r.pfi("a", rows="site > 3"),  # a column that is no variable
-            lambda r: r.cvim("b"),
-            lambda r: r.loco("c"),
-            lambda r: r.metric("rsq"),
-            lambda r: r.loss(relation="explained"),
+            pi.ask("likelihood_pfi"),
+            pi.ask("entropy_pfi"),
+            pi.ask("uncertainty", "a"),
+            pi.ask("pd", "a", of="entropy", points=3),
+            pi.ask("pfi", "a", metric="roc_auc"),
+            pi.ask("population", "a"),
         ],
     ),
-    "classes": (
-        "k ~ a + b + c",
-        RandomForestClassifier(10, n_jobs=1),
-        pi.HalfSampling(refits=4, pairs=8),
-        [lambda r: r.pfi(), lambda r: r.pd("a"), lambda r: r.pfi("a", metric="roc_auc")],
+    "distributions": Case(
+        "y ~ a + b",
+        BayesianRidge(),
+        pi.CrossValidation(3),
+        [
+            pi.ask("uncertainty", "a"),
+            pi.ask("population"),
+            pi.ask("compare_targets", "a", others="default"),
+        ],
     ),
-    "folds": (
+    "trees of the population": Case(
+        "y ~ a + g", forest(), pi.HalfSampling(2, pairs=6), [pi.ask("population", "g")]
+    ),
+    "folds": Case(
         "y ~ a + b + c",
         HistGradientBoostingRegressor(max_iter=5),
         pi.CrossValidation(3),
-        [lambda r: r.pfi(), lambda r: r.loss()],
+        [pi.ask("pfi"), pi.ask("loss")],
     ),
-    "one model": (
+    "one model": Case(
         "y ~ a + b",
         LinearRegression(),
         pi.Holdout(0.5),
-        [lambda r: r.pfi(), lambda r: r.pd("a"), lambda r: r.slopes("a", step=0.1)],
+        [pi.ask("pfi"), pi.ask("pd", "a"), pi.ask("slopes", "a", step=0.1)],
     ),
-    "clusters": (
+    "clusters": Case(
         "y ~ a + b",
         LinearRegression(),
         pi.Bootstrap(4, cluster="site"),
-        [lambda r: r.pfi(), lambda r: r.ame()],
+        [pi.ask("pfi"), pi.ask("ame")],
+    ),
+    # One cluster evaluates each refit: it has a value, and no standard error.
+    "one cluster": Case(
+        "y ~ a + b", LinearRegression(), pi.Splits(GroupKFold(12), cluster="site"), [pi.ask("pfi")]
     ),
 }
+
+
+def test_every_method_is_asked() -> None:
+    asked = {one.name for case in CASES.values() for one in case.questions}
+    assert asked == methods().keys()
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_numbers_are_of_the_usual_fit(data: pd.DataFrame, tmp_path: Path, name: str) -> None:
     formula, estimator, plan, questions = CASES[name]
     learner = pi.Learner.from_formula(formula, data, estimator)
-
-    def measure(results: Any) -> None:
-        for ask in questions:
-            ask(results)
-
     usual = learner.fit(plan, seed=1, progress=False)
-    dropped = learner.fit(plan, seed=1, progress=False, keep_models=False, measure=measure)
+    dropped = learner.fit(plan, seed=1, progress=False, keep_models=False, measure=questions)
+    assert all(refit.record is None for refit in dropped.analysis.refits)
     dropped.save(tmp_path / "all.pyinterp")
     for results in (dropped, pi.load(tmp_path / "all.pyinterp")):
-        for ask in questions if results is dropped else questions[:1]:
-            one, other = ask(usual), ask(results)
-            pd.testing.assert_frame_equal(one.tidy(), other.tidy(), check_exact=True)
+        for question in questions:
+            if results is not dropped and "site" in str(question.rows):
+                continue  # files keep variables alone
+            one, other = usual.answer(question), results.answer(question)
+            pd.testing.assert_frame_equal(tidy(one), tidy(other), check_exact=True)
             assert str(one.summary()) == str(other.summary())
-            assert one.context.resamples == other.context.resamples
+
+
+def tidy(results: Any) -> pd.DataFrame:
+    return results.tidy() if hasattr(results, "tidy") else results.summary_frame()
+
+
+def test_a_question_is_the_method(data: pd.DataFrame) -> None:
+    res = pi.Learner.from_formula("y ~ a + g", data, forest()).fit(PLAN, seed=1, progress=False)
+    some = {"cov_type": "half-sample", "p_adjust": "holm"}
+    question = pi.ask("pfi", ["a"], permutations=3, by="g")
+    assert repr(question) == "pfi(features=['a'], permutations=3, by='g')"
+    alone = res.pfi(["a"], permutations=3, by="g", **some)
+    pd.testing.assert_frame_equal(res.answer(question, **some).tidy(), alone.tidy())
+    importance = res.importance(["mvim", pi.ask("pfi", loss="absolute")])
+    pd.testing.assert_series_equal(
+        importance.params["pfi(loss='absolute')"],
+        res.pfi(loss="absolute").params,
+        check_names=False,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -110,31 +176,18 @@ def learner(data: pd.DataFrame) -> pi.Learner:
     return pi.Learner.from_formula("y ~ a + b", data, forest())
 
 
-PLAN = pi.HalfSampling(refits=3, pairs=8)
-
-
 @pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_any_number_of_jobs_gives_the_same_numbers(learner: pi.Learner, backend: str) -> None:
     options: dict[str, Any] = {"seed": 1, "progress": False, "keep_models": False}
-    one = learner.fit(PLAN, measure=lambda r: r.pfi(), **options)
+    one = learner.fit(PLAN, measure="pfi", **options)
     with parallel_config(backend):
-        two = learner.fit(PLAN, measure=lambda r: r.pfi(), n_jobs=2, **options)
+        two = learner.fit(PLAN, measure="pfi", n_jobs=2, **options)
     pd.testing.assert_frame_equal(one.pfi().tidy(), two.pfi().tidy(), check_exact=True)
-
-
-def test_a_refit_without_variance_is_measured(data: pd.DataFrame) -> None:
-    """One cluster evaluates each refit: it has a value, and no standard error."""
-    learner = pi.Learner.from_formula("y ~ a + b", data, LinearRegression())
-    plan = pi.Splits(GroupKFold(12), cluster="site")
-    options: dict[str, Any] = {"seed": 1, "progress": False}
-    usual = learner.fit(plan, **options)
-    dropped = learner.fit(plan, **options, keep_models=False, measure=lambda r: r.pfi())
-    pd.testing.assert_frame_equal(usual.pfi().tidy(), dropped.pfi().tidy(), check_exact=True)
 
 
 def test_errors_say_what_was_measured(learner: pi.Learner) -> None:
     results = learner.fit(
-        PLAN, seed=1, progress=False, keep_models=False, measure=lambda r: r.pd("a")
+        PLAN, seed=1, progress=False, keep_models=False, measure=pi.ask("pd", "a")
     )
     with pytest.raises(pi.errors.FileError, match=r"PFI .* was not measured.* Measured were .*PD"):
         results.pfi()
@@ -142,45 +195,52 @@ def test_errors_say_what_was_measured(learner: pi.Learner) -> None:
         results.predict(pd.DataFrame({"a": [0.0], "b": [0.0]}))
 
 
-def test_a_named_mean_may_be_of_a_lambda(learner: pi.Learner) -> None:
-    bias = pi.mean_over_rows(lambda y, prediction: prediction - y, "bias")
-    options: dict[str, Any] = {"seed": 1, "progress": False}
-    usual = learner.fit(PLAN, **options).estimate(bias)
-    dropped = learner.fit(PLAN, **options, keep_models=False, measure=lambda r: r.estimate(bias))
-    pd.testing.assert_frame_equal(dropped.estimate(bias).tidy(), usual.tidy(), check_exact=True)
-    with pytest.raises(pi.errors.OptionError, match="must have a name of its own"):
-        learner.fit(
-            PLAN, **options, keep_models=False, measure=lambda r: r.loss(lambda y, f: abs(y - f))
-        )
-
-
-def test_options_go_together(learner: pi.Learner) -> None:
+def test_questions_are_refused(learner: pi.Learner) -> None:
+    options: dict[str, Any] = {"seed": 1, "progress": False, "keep_models": False}
+    for measure, words in {
+        (): r"`measure` must be names and questions",
+        (lambda res: res.pfi()): r"`measure` must be names and questions .*pi\.ask",
+        ("pfi", lambda res: res.pfi()): r"needs no `lambda`",
+        "pfy": r"no estimand 'pfy'.* Did you mean `pfi`",
+        pi.ask("pfi", "z"): "Can't find feature 'z'",
+        pi.ask("loss", lambda y, f: abs(y - f)): "must have a name of its own",
+    }.items():
+        with pytest.raises(pi.errors.OptionError, match=words):
+            learner.fit(PLAN, measure=measure, on_error="drop", **options)  # type: ignore[arg-type]
     with pytest.raises(pi.errors.OptionError, match="`keep_models=False` needs `measure`"):
         learner.fit(keep_models=False)
     with pytest.raises(pi.errors.OptionError, match="`measure` is for `keep_models=False`"):
-        learner.fit(measure=lambda r: r.pfi())
-    with pytest.raises(pi.errors.OptionError, match="Can't find feature 'z'"):
-        learner.fit(PLAN, keep_models=False, measure=lambda r: r.pfi("z"), on_error="drop")
-    with pytest.raises(pi.errors.OptionError, match="must be a function of results"):
-        learner.fit(PLAN, keep_models=False, measure=lambda _: 1 / 0)
+        learner.fit(measure="pfi")
+    with pytest.raises(TypeError, match=r"no keyword argument `featuers`.* Did you mean"):
+        pi.ask("pfi", featuers="a")
+    with pytest.raises(TypeError, match="several estimands side by side"):
+        pi.ask("importance", by="g")
+    with pytest.raises(TypeError, match=r"ale\(\): missing a required argument"):
+        pi.ask("ale")
 
 
 def test_every_refit_is_asked_the_same(learner: pi.Learner) -> None:
-    questions = iter("ab" * 20)
-    with pytest.raises(pi.errors.OptionError, match=r"same estimands.*asked refit 2 for"):
-        learner.fit(
-            PLAN, seed=1, progress=False, keep_models=False,
-            measure=lambda r: r.pd(next(questions)),
-        )  # fmt: skip
+    class Changing:
+        """A setting whose text is another one in every refit."""
+
+        count = itertools.count()
+
+        @property
+        def key(self) -> str:
+            return str(next(self.count))
+
+    odd = replace(MEAN, key=("odd", Changing()))
+    with pytest.raises(pi.errors.OptionError, match="same estimand for every refit"):
+        learner.fit(PLAN, seed=1, progress=False, keep_models=False, measure=odd)
 
 
 def test_a_checkpoint_keeps_what_was_measured(learner: pi.Learner, tmp_path: Path) -> None:
     options: dict[str, Any] = {"seed": 1, "progress": False, "keep_models": False}
-    options |= {"measure": lambda r: r.pfi(), "checkpoint": tmp_path}
+    options |= {"measure": "pfi", "checkpoint": tmp_path}
     for part in (2, 1):
         learner.fit(PLAN, shard=(part, 2), **options)
     joined = pi.join(tmp_path, progress=False)
     usual = learner.fit(PLAN, seed=1, progress=False)
     pd.testing.assert_frame_equal(usual.pfi().tidy(), joined.pfi().tidy(), check_exact=True)
     with pytest.raises(pi.errors.OptionError, match="other names or shapes"):
-        learner.fit(PLAN, **{**options, "measure": lambda r: r.pd("a")})
+        learner.fit(PLAN, **{**options, "measure": pi.ask("pd", "a")})

@@ -322,7 +322,7 @@ def test_dropped_models_are_proven_by_what_was_measured(data, tmp_path, monkeypa
     options |= {"checkpoint": tmp_path, "keep_models": False}
     scale = [1.0]
     mine = pi.Loss("mine", lambda y, p: scale[0] * abs(y - p))
-    fit = partial(made(data, Scaled()).fit, measure=lambda res: res.pfi(loss=mine), **options)
+    fit = partial(made(data, Scaled()).fit, measure=pi.ask("pfi", loss=mine), **options)
     fit()
     kill(tmp_path)
     there, alone = fit(), made(data, Scaled()).fit(PLAN, seed=1)
@@ -336,7 +336,7 @@ def test_dropped_models_are_proven_by_what_was_measured(data, tmp_path, monkeypa
     # Predictions are the same, numbers are not.
     scale[0] = 2.0
     refusal(fit)
-    text = refusal(partial(fit, measure=lambda res: res.pfi("x", loss=mine)))
+    text = refusal(partial(fit, measure=pi.ask("pfi", "x", loss=mine)))
     assert "other names or shapes" in text
 
 

@@ -112,7 +112,7 @@ def test_the_error_of_a_difference_is_that_of_its_rows(learner: pi.Learner) -> N
 def test_the_error_is_printed_saved_and_measured(learner: pi.Learner, tmp_path: Path) -> None:
     options: dict[str, Any] = {"seed": 1, "max_evaluation_rows": 60, **QUIET}
     usual = learner.fit(PLAN, **options)
-    dropped = learner.fit(PLAN, keep_models=False, measure=lambda r: r.pfi(), **options)
+    dropped = learner.fit(PLAN, keep_models=False, measure="pfi", **options)
     dropped.save(tmp_path / "a.pyinterp")
     loaded = pi.load(tmp_path / "a.pyinterp")
     assert (usual.pfi().mcse > 0).all()

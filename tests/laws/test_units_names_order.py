@@ -39,11 +39,11 @@ from pyinterp.estimands.effects.scales import SCALES
 from pyinterp.estimands.estimand import Problem
 from pyinterp.estimands.importance.flatness import Spread
 from pyinterp.estimands.importance.losses import Relation
+from pyinterp.estimands.importance.measures import measures
 from pyinterp.estimands.importance.native import Native
 from pyinterp.estimands.importance.variable_importance import Adjustment
 from pyinterp.estimands.interaction.h_statistic import Order
 from pyinterp.estimands.risk import RiskRelation
-from pyinterp.learner import effects, fitted_models, interpretable
 from pyinterp.losses.metrics import METRICS
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.samplers.choice import SAMPLERS
@@ -715,9 +715,9 @@ def test_rates_do_not_depend_on_the_unit_of_exposures(name: str) -> None:
 
 # Methods of fitted models that are no estimands.
 NO_ESTIMANDS = {
-    "estimate": "takes any estimand",
+    "estimate, answer": "take any estimand",
     "plot_positivity": "draws the values that `positivity` sums up",
-    "conf_int, t_test, wald_test, summary_frame, tidy, summary, plot": "of the PFI",
+    "summary": "of the PFI",
     "predict": "the model itself",
     "save": "writes a file",
     "population, compare_targets": "of nature: `tests/unit/test_population.py` has their units",
@@ -734,8 +734,7 @@ def test_every_estimand_has_a_law() -> None:
     methods -= {name for names in NO_ESTIMANDS for name in names.split(", ")}
     asked = {law.ask.method for law in LAWS.values()}
     assert methods == asked, "Add rows to LAWS, or reasons to NO_ESTIMANDS."
-    measures = {method for method, _ in interpretable.MEASURES.values()}
-    assert measures - {"_relevance"} <= asked
+    assert {*measures().values()} - {"population"} <= asked
     assert {b for law in LAWS.values() for b in law.besides.split(", ") if b} <= BESIDES.keys()
     assert {name for names in ALSO.values() for name in names} <= LAWS.keys()
 
@@ -776,16 +775,8 @@ def test_every_option_has_a_law_or_a_reason() -> None:
 
 
 def _options(method: str) -> set[str]:
-    """Return the names of a method's arguments, those of its dictionaries of options too."""
-    found = set()
-    for name, parameter in inspect.signature(getattr(pi.FittedModel, method)).parameters.items():
-        if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
-            found.add(name)
-            continue
-        kind = re.sub(r"Unpack\[(\w+)\]", r"\1", str(parameter.annotation))
-        of = effects if hasattr(effects, kind) else fitted_models
-        found |= getattr(of, kind).__annotations__.keys()
-    return found - {"self"}
+    """Return the names of a method's arguments."""
+    return {*inspect.signature(getattr(pi.FittedModel, method)).parameters} - {"self"}
 
 
 def test_names_of_a_variable_seed_the_same_draws() -> None:

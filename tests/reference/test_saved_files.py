@@ -21,7 +21,7 @@ import pandas as pd
 import pytest
 
 import pyinterp as pi
-from pyinterp.learner.models_on_record import findings_of
+from pyinterp.learner.on_file import findings
 from pyinterp.storage.archive import SCHEMA
 
 SAVED = Path(__file__).parent / "saved"
@@ -71,7 +71,7 @@ def test_requests_are_the_texts_that_files_have(fit: Any) -> None:
     fresh = make.learner().fit(pi.HalfSampling(2, pairs=5), seed=1, progress=False)
     for ask in make.QUESTIONS.values():
         ask(fresh)
-    assert sorted(findings_of(fresh.analysis)) == texts
+    assert sorted(findings(fresh.analysis)) == texts
     assert not [text for text in texts if " at 0x" in text or re.search(r"\b_[a-z]", text)]
 
 

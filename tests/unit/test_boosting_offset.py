@@ -337,9 +337,7 @@ def test_totals_that_are_far_off_have_a_footnote(tmp_path):
         rates = by_hand.predict(train[["x", "z"]])
         ratios.append((rates * train["e"]).sum() / train["y"].sum())
     sentence = f"{SENTENCE} {np.median(ratios):.2f} times the response."
-    dropped = learner.fit(
-        FOLDS, seed=1, progress=False, keep_models=False, measure=lambda r: r.pfi()
-    )
+    dropped = learner.fit(FOLDS, seed=1, progress=False, keep_models=False, measure="pfi")
     assert sentence in note_of(res.pfi())
     res.save(tmp_path / "fit.pi")
     for fit in (dropped, pi.load(tmp_path / "fit.pi")):

@@ -219,13 +219,19 @@ def test_a_probe_asks_few_rows():
 def test_learners_files_and_dropped_models_agree(name, tmp_path):
     learner = pi.Learner.from_formula("y ~ g + x", X.assign(y=Y), CODES[name](), design="frame")
 
+    questions = [
+        pi.ask("ame", "g", step=1.0),
+        pi.ask("firm", "g"),
+        pi.ask("pd", "g", grid="equidistant"),
+    ]
+
     def ask(results):
-        return [results.ame("g", step=1.0), results.firm("g"), results.pd("g", grid="equidistant")]
+        return [results.answer(question) for question in questions]
 
     results = learner.fit(PLAN, seed=1, progress=False)
     before = ask(results)
     results.save(tmp_path / "fit.pyinterp")
-    dropped = learner.fit(PLAN, seed=1, progress=False, keep_models=False, measure=ask)
+    dropped = learner.fit(PLAN, seed=1, progress=False, keep_models=False, measure=questions)
     for other in (pi.load(tmp_path / "fit.pyinterp"), dropped):
         for one, two in zip(before, ask(other), strict=True):
             assert str(one.summary()) == str(two.summary())

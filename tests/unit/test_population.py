@@ -232,7 +232,7 @@ def test_with_lm_they_are_least_squares():
 def test_rows_are_means_over_refits_that_have_not_seen_them():
     _, res = fit(200, 3, plan=pi.CrossValidation(4, repeats=3))
     analysis = res.analysis
-    estimand = population.of_population(analysis.problem, "x")
+    estimand = population.reading_of(analysis.problem, "x")
     analysis.measure(estimand)
     rows = np.zeros((200, 7))
     for case in analysis.cases:
@@ -243,11 +243,9 @@ def test_rows_are_means_over_refits_that_have_not_seen_them():
     assert np.allclose(found.row_frame()["x"], expected.rows[:, 0], atol=1e-10)
 
 
-def test_half_sampling_takes_its_first_pairs(caplog):
+def test_half_sampling_takes_its_first_pairs() -> None:
     _, res = fit(200, 3, plan=pi.HalfSampling(2, pairs=6))
-    with caplog.at_level("INFO", "pyinterp"):
-        found = res.population(["x", "c"], progress="log")
-    assert caplog.messages[0] == "Population: up to 40 fits"
+    found = res.population(["x", "c"])
     context = found.context
     assert (context.refits, context.pairs, context.n_train) == (10, 5, 100)
     assert res.analysis.models.leave_out._predictions.keys() == {

@@ -12,7 +12,7 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from scipy import stats
-from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
@@ -276,23 +276,6 @@ def test_the_table_names_the_class_of_probabilities(data: pd.DataFrame) -> None:
     )
     ratio = learner.fit(pi.Subsampling(3), seed=1).ame("dose", relation="odds ratio")
     assert "PD of dose (probability, class control)." in str(ratio.summary())
-
-
-def test_ratios_are_measured_of_models_that_are_dropped(data: pd.DataFrame) -> None:
-    rate = PoissonRegressor()  # one model's ratio is the same in every row
-    learner = pi.Learner.from_formula("count ~ sex + age", data, rate)
-    ask: Any = lambda fit: (fit.ame("sex", relation="ratio"), fit.pfi())  # noqa: E731
-    kept = learner.fit(pi.Subsampling(3), seed=1)
-    dropped = learner.fit(pi.Subsampling(3), seed=1, keep_models=False, measure=ask)
-    ratios = [ask(fit)[0].conf_int() for fit in (kept, dropped)]
-    np.testing.assert_allclose(*ratios, rtol=1e-9)
-
-
-def test_models_that_are_dropped_are_not_asked_for_tests(data: pd.DataFrame) -> None:
-    learner = pi.Learner.from_formula("count ~ sex + age", data, PoissonRegressor())
-    ask: Any = lambda fit: fit.pd("sex").differences(relation="ratio")  # noqa: E731
-    with pytest.raises(OptionError, match="ask the results that `fit` returns for their diff"):
-        learner.fit(pi.Subsampling(3), seed=1, keep_models=False, measure=ask)
 
 
 def test_a_ratio_without_a_category_is_told_what_to_write() -> None:

@@ -31,9 +31,11 @@ from pyinterp.estimands.effects.grids import (
 from pyinterp.estimands.effects.scales import Outputs, Scale
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.questions import method
 from pyinterp.samplers.encoding import codes_of
 
 
+@method("ale")
 def accumulated_local_effects(
     problem: Problem,
     features: str | Sequence[str],
@@ -43,13 +45,51 @@ def accumulated_local_effects(
     scale: Scale | None = None,
     which_class: Any = None,
 ) -> Estimand:
-    r"""Accumulated local effect of a variable, or of a pair with a number beyond either alone.
+    r"""Accumulated local effect (ALE) of one variable, or of two beyond each.
 
-    .. math:: ALE_j(x) = \int^x E\Big[\frac{\partial f}{\partial x_j}(z, X_C) \Big| X_j = z\Big] dz
-        - const
+    .. math:: ALE_j(x) = \sum_{b \le b(x)} \frac1{n_b} \sum_{i: x_i \in (q_{b-1}, q_b]}
+        [f(q_b, x_{-j,i}) - f(q_{b-1}, x_{-j,i})] - const
 
-    (Apley and Zhu 2020, eqs 5 and 8; their estimators, eqs 15 and 16). Of a number and a category
-    second differences are added up over levels in their order, as in R's ``ALEPlot``.
+    (Apley and Zhu 2020, eqs 15 and 16). Every row is moved within its interval only, so
+    nothing is extrapolated. The mean over rows is 0. R's ``ALEPlot`` and iml give the same
+    numbers on the same edges where no cell is empty. Of a number and a category it is the
+    effect of ``ALEPlot``: second differences over levels in their order.
+
+    Parameters
+    ----------
+    features : str or sequence of two str
+        The variable, or two, of which one at least is a number.
+    grid : {"quantile", "equidistant", "unique", "r"}, RGrid, array or mapping
+        The edges of the intervals; "quantile" takes observed values (type 1), as in R. Of a
+        category the levels in the order in which they are accumulated: by default their own
+        if they are ordered, else by how alike their rows are in the other variables, as in
+        ``ALEPlot``; a list of levels is another order.
+    {points}
+    {scale}
+    {which_class}
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        In units of the prediction; one term per edge or level (and class).
+
+    Raises
+    ------
+    OptionError
+        If a variable, level or class is unknown, or both of two variables are categories.
+
+    Examples
+    --------
+    >>> res.ale("bmi", points=4).summary_frame().iloc[:, :3].round(1)
+               value  estimate  std_error
+    term
+    bmi[18]     18.0     -78.2        8.1
+    bmi[24.1]   24.1     -26.4        3.7
+    bmi[27.8]   27.8       5.0        2.6
+    bmi[42.2]   42.2     127.2       12.7
     """
     names = variables_of(problem, features, most=2, what="An accumulated local effect")
     check_complete(problem.population.variables, names, "An accumulated local effect")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,14 +11,24 @@ import pandas as pd
 from scipy import stats
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import Interval, check_number
+from pyinterp.checks import Interval, check_flag, check_number
+from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError, list_of
-from pyinterp.estimands.effects.grids import Grid, Points, has_levels, points_of, variables_of
-from pyinterp.estimands.effects.partial_dependence import partial_dependence
+from pyinterp.estimands.effects.grids import (
+    Grid,
+    Points,
+    grids_of,
+    has_levels,
+    points_of,
+    variables_of,
+)
+from pyinterp.estimands.effects.partial_dependence import Average, PDKind, PDOf, partial_dependence
 from pyinterp.estimands.effects.scales import Outputs, Scale
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.importance.permutation import Replacement
 from pyinterp.estimands.positivity import samplers_of
+from pyinterp.estimands.questions import Choice, method, side_by_side
 from pyinterp.samplers import SamplerLike, is_conditional
 from pyinterp.samplers.categorical import Categorical
 from pyinterp.samplers.residual import Residual
@@ -30,22 +40,102 @@ SINGULAR = 1e-10  # share of the spread within a window below which there is no 
 
 
 # What only the marginal partial dependence has.
-MARGINAL_ONLY = {"of": "prediction", "kind": "pd", "average": "mean"}
+MARGINAL_ONLY: Mapping[str, str] = {"of": "prediction", "kind": "pd", "average": "mean"}
 
 
+@method("pd")
 def dependence(
-    problem: Problem, features: str | Sequence[str], *, sampler: Any = "marginal", **options: Any
-) -> Estimand:
-    """Return partial dependence, or conditional partial dependence if a sampler is named."""
-    if not is_conditional(sampler):
-        return partial_dependence(problem, features, **options)
-    for option, default in MARGINAL_ONLY.items():
-        if options.pop(option, default) != default:
-            raise OptionError(
-                f"Conditional partial dependence is a weighted mean of predictions: leave "
-                f'`{option}` out, or `sampler="marginal"`.'
-            )
-    return conditional_dependence(problem, features, sampler=sampler, **options)
+    problem: Problem,
+    features: str | Sequence[str] | None = None,
+    *,
+    together: bool = True,
+    grid: Grid = "quantile",
+    points: int | None = None,
+    of: PDOf = "prediction",
+    kind: PDKind = "pd",
+    scale: Scale | None = None,
+    which_class: Any = None,
+    average: Average = "mean",
+    sampler: Replacement = "marginal",
+) -> Estimand | Mapping[str, Estimand | Choice]:
+    """Partial dependence (PD) on one to three variables, with its ICE curves.
+
+    .. math:: PD_S(x) = E[f(x, X_C)]
+
+    The estimate is the mean over evaluation rows and, for a learner, over refits (Molnar et
+    al. 2021, eqs 2 and 7). All rows determine the grid, once for all refits.
+
+    Parameters
+    ----------
+    features : str or sequence of str, optional
+        One variable, or two or three that are set together. By default every variable has a
+        curve.
+    together : bool
+        Whether the variables of a list are set together. If not, each of them has a curve.
+    {grid}
+    {points}
+    of : {"prediction", "entropy", "nll"}
+        The quantity that is averaged: predictions, the entropy of the predictive distribution,
+        or the negative log likelihood of the rows' responses (Wood et al. 2024). The last two
+        are in nats. They need a learner that predicts a distribution or class probabilities,
+        and they exclude `scale`. `which_class` then compares one class with all others
+        together.
+    {kind}
+    {scale}
+    {which_class}
+    {average}
+    sampler : "marginal", str, Sampler or mapping
+        "marginal" is the PD. "conditional", "residual" and "categorical" give the M-plot,
+        :math:`E[f(x, X_C) | X_j = x]`. For it, a model of the variable weights each row by how
+        likely the value x is, given the row's other variables.
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults or CurveResults
+        Estimates in units of the prediction, one term per grid point and class.
+        ``row_frame()`` has the ICE curves. `CurveResults` holds one `EstimandResults` per
+        variable; it is returned without `features`, and with ``together=False``.
+
+    Raises
+    ------
+    OptionError
+        If a variable, level or class is unknown, or the grid can't be used.
+
+    Examples
+    --------
+    >>> curve = res.pd("bmi", points=3).summary_frame()
+    >>> curve[["estimate", "conf_low", "conf_high"]].round(1)
+               estimate  conf_low  conf_high
+    term
+    bmi[18]        79.4      56.3      102.5
+    bmi[25.7]     144.8     135.4      154.2
+    bmi[42.2]     284.8     254.1      315.5
+    >>> res.pd("sex").params.round(1).to_dict()
+    {'sex[1]': 154.1, 'sex[2]': 145.2}
+    """
+    check_flag("together", together)
+    options: dict[str, Any] = {"points": points, "scale": scale, "which_class": which_class}
+    marginal: dict[str, Any] = {"of": of, "kind": kind, "average": average}
+    function: Callable[..., Estimand] = partial_dependence
+    if is_conditional(sampler):
+        for option, default in MARGINAL_ONLY.items():
+            if marginal[option] != default:
+                raise OptionError(
+                    "Conditional partial dependence is a weighted mean of predictions: leave "
+                    f'`{option}` out, or `sampler="marginal"`.'
+                )
+        function, marginal = conditional_dependence, {"sampler": sampler}
+    of_one = partial(function, **options, **marginal)
+    if features is not None and together:
+        return of_one(problem, features, grid=grid)
+    variables = [name for feature in problem.features.values() for name in feature]
+    grids = grids_of(variables if features is None else names_of(features), grid)
+    return side_by_side(
+        problem, {n: partial(of_one, features=n, grid=one) for n, one in grids.items()}
+    )
 
 
 def conditional_dependence(
@@ -153,6 +243,7 @@ def _kernel_density(sample: FloatArray, at: FloatArray, weights: FloatArray | No
     return np.interp(at, grid, density, left=0.0, right=0.0)
 
 
+@method("m_plot")
 def m_plot(
     problem: Problem,
     features: str | Sequence[str],
@@ -163,10 +254,46 @@ def m_plot(
     scale: Scale | None = None,
     which_class: Any = None,
 ) -> Estimand:
-    r"""Marginal plot of one variable, :math:`E[f(X) | X_j = x]` (Apley and Zhu 2020, eq. 4).
+    r"""Mean prediction of rows near a value, :math:`E[f(X) | X_j = x]` (M-plot).
 
-    A local linear fit of the predictions on the variable, with tricube weights over the nearest
-    rows as in R's ``loess(degree = 1)``; of a category the mean over the rows of each level.
+    What goes with the variable counts as its effect (Apley and Zhu 2020, section 1). If it is
+    independent of the others the M-plot is the partial dependence. `pd` with
+    ``sampler="conditional"`` has the same aim by way of a model of the variable.
+
+    Parameters
+    ----------
+    features : str
+        One variable.
+    {grid}
+    {points}
+    span : float
+        Share of the rows that a local line is put through, weighted by distance (tricube), as
+        in R's ``loess(degree=1)``. Categories, and numbers of at most ten values, are grouped
+        by value and have no use for it.
+    {scale}
+    {which_class}
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        In units of the prediction; one term per grid point (and class).
+
+    Raises
+    ------
+    OptionError
+        If the variable is unknown, or the grid leaves its observed range.
+
+    Examples
+    --------
+    >>> res.m_plot("bmi", grid=[20, 25, 30]).summary_frame().iloc[:, :3].round(1)
+             value  estimate  std_error
+    term
+    bmi[20]   20.0      80.3        5.9
+    bmi[25]   25.0     138.2        4.8
+    bmi[30]   30.0     190.1        6.5
     """
     check_number("span", span, Interval(0, 1, "high"))
     names = (name,) = variables_of(problem, features, most=1, what="An M-plot")

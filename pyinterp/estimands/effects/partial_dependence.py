@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,16 @@ from pyinterp.losses.rowwise import Loss
 PDKind: TypeAlias = Literal["pd", "ice", "c-ice", "d-ice"]
 PDOf: TypeAlias = Literal["prediction", "entropy", "nll"]
 Average: TypeAlias = Literal["mean", "median", "trimmed", "exemplar"]
+
+
+class CurveOptions(TypedDict, total=False):
+    """Options of all curves over a grid: where, on which scale, and of which class."""
+
+    grid: Grid
+    points: int | None
+    scale: Scale | None
+    which_class: Any
+
 
 AVERAGES = ("mean", "median", "trimmed", "exemplar")
 TRIM = 0.1  # at either end

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, MeanRelation
 from pyinterp.checks import POSITIVE, check_number
 from pyinterp.data.features import check_names, names_of
 from pyinterp.errors import FileError, OptionError
@@ -26,6 +26,7 @@ from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.effects.scales import Outputs, Scale
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.questions import method
 
 Step: TypeAlias = float | Literal["sd"] | None
 
@@ -34,6 +35,7 @@ LEAST_SPACINGS = 64  # of the default step, between numbers in the precision of 
 PROBES = 200  # rows at which a model is asked whether its predictions are steps
 
 
+@method("slopes")
 def slopes(
     problem: Problem,
     features: str | Sequence[str],
@@ -44,9 +46,46 @@ def slopes(
     scale: Scale | None = None,
     which_class: Any = None,
 ) -> Estimand:
-    r"""Derivative of the partial dependence on one number, by central differences of every row.
+    r"""Derivative of the partial dependence on a number, with a band.
 
     .. math:: \frac1h E[f(x + h/2, X_C) - f(x - h/2, X_C)]
+
+    A central difference for every row at every grid point. ``pd(kind="d-ice")`` takes
+    differences between neighboring grid points.
+
+    Parameters
+    ----------
+    features : str
+        One number.
+    step : float or "sd", optional
+        The width h; "sd" is one standard deviation of the variable. By default 1e-4 of its
+        range, which models that predict steps, such as trees, refuse.
+    {grid}
+    {points}
+    {scale}
+    {which_class}
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        In units of the prediction per unit of the variable; one term per grid point (and
+        class).
+
+    Raises
+    ------
+    OptionError
+        If the variable is unknown, a category or constant, or the model predicts steps.
+
+    Examples
+    --------
+    >>> res.slopes("bmi", grid=[20, 30]).summary_frame().iloc[:, :3].round(2)
+             value  estimate  std_error
+    term
+    bmi[20]   20.0      8.49       0.83
+    bmi[30]   30.0      8.49       0.83
     """
     names = (name,) = variables_of(problem, features, most=1, what="A slope")
     if has_levels(problem, name):
@@ -80,6 +119,68 @@ def slopes(
         coverage=("slope",),
         no_weights=None,
     )
+
+
+@method("ame")
+def ame(
+    problem: Problem,
+    features: str | Sequence[str] | None = None,
+    *,
+    step: Step = None,
+    relation: MeanRelation = "difference",
+    scale: Scale | None = None,
+    which_class: Any = None,
+) -> Estimand:
+    r"""Average marginal effects: mean slopes at the rows' values.
+
+    .. math:: E\Big[\frac{\partial f(X)}{\partial x_j}\Big]
+
+    by central differences; of a category, or a number of two values, mean changes from the
+    first. They are the ``get_margeff()`` of statsmodels. For statsmodels results in a
+    `FittedModel`, so are their standard errors, of coefficients given the rows; for other
+    models they are of rows, and for a learner of training too.
+
+    Parameters
+    ----------
+    features : str or sequence of str, optional
+        Variables; by default all.
+    step : float or "sd", optional
+        Width of the differences; "sd" is one standard deviation of each variable. By default
+        1e-4 of its range, which models that predict steps, such as trees, refuse.
+    relation : {"difference", "ratio", "odds ratio"}
+        Of one category, how its levels are compared with the first: ratios of mean predictions
+        and marginal odds ratios of mean probabilities are those of ``pd(...).differences``,
+        with their tests on the scale of the logarithm.
+    {scale}
+    {which_class}
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults, or Contrasts for ratios
+        In units of the prediction per unit of the variable; one term per number, and per level
+        but the first of a category or a number of two values (and class).
+
+    Raises
+    ------
+    OptionError
+        If a variable is unknown or constant, or the model predicts steps.
+
+    Examples
+    --------
+    >>> res.ame(["bmi", "bp"]).conf_int().round(2)
+             0      1
+    term
+    bmi   6.36  10.62
+    bp    1.09   1.88
+    """
+    if str(relation) == "difference":
+        return average_marginal_effects(
+            problem, features, step=step, scale=scale, which_class=which_class
+        )
+    return means_by_level(problem, features, scale=scale, which_class=which_class)
 
 
 def average_marginal_effects(

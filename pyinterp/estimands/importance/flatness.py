@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,15 @@ from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import grids_of, has_levels
-from pyinterp.estimands.effects.partial_dependence import partial_dependence
+from pyinterp.estimands.effects.partial_dependence import (
+    Average,
+    CurveOptions,
+    PDKind,
+    partial_dependence,
+)
 from pyinterp.estimands.estimand import Correction, Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.questions import method
 from pyinterp.ranges import POSITIVE
 
 Spread: TypeAlias = Literal["sd", "mad", "iqr"]
@@ -39,6 +45,69 @@ NORMAL = 1.4826  # R's constant of mad()
 
 # Which values are a curve's, and how their spread is measured: "sd", "mad", "iqr" or "range".
 Cells: TypeAlias = tuple[slice, str]
+
+
+@method("firm", importance=True)
+def firm(
+    problem: Problem,
+    features: str | Sequence[str] | None = None,
+    *,
+    spread: Spread = "sd",
+    ice: bool = False,
+    kind: PDKind = "pd",
+    average: Average = "mean",
+    **curve: Unpack[CurveOptions],
+) -> Estimand:
+    r"""Flatness of partial dependence (FIRM), an importance that needs no loss.
+
+    .. math:: i(x_j) = \Big\{\frac{1}{G - 1} \sum_{g=1}^G
+        \big[PD_j(x_g) - \overline{PD}_j\big]^2 \Big\}^{1/2}
+
+    over the G grid points; of a category :math:`(\max PD_j - \min PD_j) / 4` (Greenwell,
+    Boehmke and McCarthy 2018, eq. 4). Grid points count alike, whatever the density of
+    the feature. For a learner it is the mean over refits, which is biased upward: noise makes
+    a curve vary. Beside it stands the flatness of the mean curve without that noise,
+
+    .. math:: \Big\{ s^2(PD_j) - \frac{tr(C V)}{G - 1} \Big\}_+^{1/2}
+
+    where V is the sampling covariance of the curve under `cov_type` and C the centering
+    matrix. R's ``vip::vi_firm`` gives the plain value, to 12 digits on the same grid.
+
+    Parameters
+    ----------
+    features : str or sequence of str, optional
+        Variables; by default all, members of groups one by one.
+    spread : {"sd", "mad", "iqr"}
+        Spread of the curve of a number: standard deviation, median absolute deviation (times
+        1.4826) or interquartile range (type 7). Whole numbers and booleans are numbers, as in
+        vip, unless the formula makes categories of numbers, as ``C(year)`` does.
+    ice : bool
+        Take the spread of every row's curve, and their mean: the effect of the feature where
+        interactions cancel in the mean curve.
+    grid, points, kind, scale, which_class, average
+        Of the curves, as for `pd`; a mapping of grids may have several variables.
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        In units of the prediction; one term per feature (and class). `corrected_params` has the
+        corrected values: of standard deviations only, not of categories, "mad", "iqr" or
+        ``ice=True``. There is no test of 0.
+
+    Raises
+    ------
+    OptionError
+        If a variable, level or class is unknown, or the grid can't be used.
+
+    Examples
+    --------
+    >>> res.firm().params.round(1).to_dict()
+    {'sex': 6.4, 'bmi': 47.0, 'bp': 24.7}
+    """
+    return flatness(problem, features, spread=spread, ice=ice, kind=kind, average=average, **curve)
 
 
 def flatness(

@@ -14,10 +14,12 @@ from pyinterp.errors import LossError
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.losses import Relation, comparison
+from pyinterp.estimands.questions import method
 from pyinterp.estimands.risk import best_constant
 from pyinterp.losses.rowwise import LOSSES, Loss, LossLike, choose
 
 
+@method("loco", importance=True)
 def leave_one_covariate_out(
     problem: Problem,
     features: str | Sequence[str] | None = None,
@@ -25,12 +27,64 @@ def leave_one_covariate_out(
     loss: LossLike | None = None,
     relation: Relation = "difference",
 ) -> Estimand:
-    r"""Leave-one-covariate-out importance (LOCO) of features.
+    r"""Leave-one-covariate-out importance (LOCO): the loss without a feature, minus with it.
 
     .. math:: LOCO_S = E[L(Y, f_{-S}(X_C))] - E[L(Y, f(X))]
 
-    with :math:`f_{-S}` the learner trained on the same rows without :math:`X_S` (Lei et al. 2018;
-    Khan, Saarela and Kustra 2025, section 2.2), or the ratio of the two expectations.
+    Here :math:`f_{-S}` is the learner trained on the same rows without the feature (Lei et al.
+    2018, section 6; Khan, Saarela and Kustra 2025, section 2.2). The estimate for a learner is
+    the mean over refits. Unlike `pfi`, LOCO predicts observed rows only. It is small where
+    another feature can replace this one. The true LOCO may be negative, because a learner may
+    predict better without a feature.
+
+    Every refit is trained again without each feature, with the joblib backend and `n_jobs` of
+    the fit. Rows and seeds stay the same, so that the two models differ by the feature and not
+    by chance. If the feature is a variable of a formula, all terms that use it are omitted. If
+    no column remains, the prediction is the loss's best constant for the training rows.
+
+    The models are dropped and their predictions kept. So another loss or relation, or a
+    feature that was omitted before, needs no training.
+
+    Parameters
+    ----------
+    features : str or sequence of str, optional
+        Features: variables, or groups of variables that are omitted jointly. By default all.
+    {loss}
+    relation : {"difference", "ratio"}
+        How the two expected losses are compared, per refit.
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        In units of the loss; one term per feature.
+
+    Raises
+    ------
+    OptionError
+        For a `FittedModel`, which has no learner to train, and for a learner that refers to
+        columns by position.
+    LossError
+        If the learner's predictions can't serve the loss, or no column is left and the loss
+        states no best constant.
+    RefitError
+        If the learner can't be trained without a feature, for example because it names it.
+
+    Notes
+    -----
+    Under squared loss and the true regression function f, LOCO is
+    :math:`E\,V(f(X) \mid X_C)` (Verdinelli and Wasserman 2024; Williamson et al. 2021): for a
+    linear function :math:`\beta^2 V(X_S \mid X_C)`. For an additive one of independent
+    features `pfi` is twice as large.
+
+    Examples
+    --------
+    >>> res.loco("bmi").conf_int().round()
+              0       1
+    term
+    bmi   606.0  1914.0
     """
     chosen = problem.choose(features)
     row_loss = choose(loss, problem.predictor, problem.response)

@@ -25,14 +25,100 @@ from pyinterp.estimands.importance.losses import (
     with_loss_below,
     without_rounding,
 )
-from pyinterp.estimands.importance.permutation import NO_USE
+from pyinterp.estimands.importance.permutation import NO_USE, Replacement, permutation_importance
+from pyinterp.estimands.questions import method
 from pyinterp.losses.metric_functions import NOT_SMOOTH, MetricLike, choose_metric
 from pyinterp.losses.metrics import Metric, evaluate
-from pyinterp.samplers import balanced_permutations
+from pyinterp.losses.rowwise import LossLike
+from pyinterp.samplers import balanced_permutations, is_conditional
 
 PermutationsOrRows: TypeAlias = Permutations | Mapping[str, npt.ArrayLike]
 
 PERMUTATIONS = 10
+
+
+@method("pfi", importance=True)
+def pfi(
+    problem: Problem,
+    features: str | Sequence[str] | None = None,
+    *,
+    loss: LossLike | None = None,
+    metric: MetricLike | None = None,
+    permutations: PermutationsOrRows = "auto",
+    relation: Relation = "difference",
+    sampler: Replacement = "marginal",
+) -> Estimand:
+    r"""Permutation feature importance (PFI), marginal or conditional.
+
+    .. math:: PFI_S = E[L(Y, f(\tilde X_S, X_C))] - E[L(Y, f(X))]
+
+    where :math:`\tilde X_S` is drawn from the marginal distribution of the feature,
+    independently of all else (Molnar et al. 2021, eqs 3, 4 and 8), or from its distribution
+    given all other variables. For a learner it is the mean over refits of the PFI on each
+    refit's evaluation rows.
+
+    Parameters
+    ----------
+    {features}
+    {loss}
+    {metric}
+    permutations : "auto", "all", int or mapping
+        "all" takes the mean over all ordered pairs of different rows, the U-statistic
+        :math:`e_{switch}` of Fisher, Rudin and Dominici (2019), without Monte Carlo error. A
+        number K takes K balanced permutations: no row is its own donor and each meets K
+        different donors. "auto" is "all" for tree ensembles, linear models and kernel
+        machines, which have exact engines, as long as rows times distinct values of the feature
+        stay at most 1e8 per refit; with squared error there is no bound. For other models
+        "auto" is "all" up to 15,000 predictions per refit (122 rows), or 30 distinct values;
+        beyond it 30, down to 10 where these would make more than 250,000 predictions. With a
+        metric "auto" is 10; there is no mean over all pairs. A mapping gives, per feature, the
+        permutations of the rows of one fitted model, shape (n, K).
+    relation : {"difference", "ratio"}
+        How the two expected losses are compared, per refit.
+    sampler : str, Sampler or mapping
+        How values that replace a feature are drawn: "marginal" takes values of the other rows;
+        all else draws given the other variables, as for `cvim`, and "knockoff" is allowed too.
+        Of a mapping, features that it does not name are "marginal".
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        In units of the loss; one term per feature.
+
+    Raises
+    ------
+    LossError
+        If the learner's predictions can't serve the loss.
+
+    Examples
+    --------
+    >>> res.pfi().summary_frame()[["estimate", "conf_low", "conf_high"]].round()
+          estimate  conf_low  conf_high
+    term
+    sex       49.0     -20.0      285.0
+    bmi     2725.0    1503.0     4378.0
+    bp       780.0     362.0     1389.0
+    >>> res.pfi("bmi", loss="absolute", permutations=10).params.round(1).to_dict()
+    {'bmi': 14.9}
+    """
+    if metric is not None:
+        if loss is not None or is_conditional(sampler):
+            other = "loss" if loss is not None else "sampler"
+            raise OptionError(f"Give `metric` or `{other}`, not both.")
+        return metric_importance(
+            problem, features, metric=metric, permutations=permutations, relation=relation
+        )
+    if isinstance(permutations, Mapping):
+        raise OptionError(
+            'Given permutations are for a `metric`, for example the metric "mse" instead of '
+            "the squared loss."
+        )
+    return permutation_importance(
+        problem, features, loss=loss, permutations=permutations, relation=relation, sampler=sampler
+    )
 
 
 def metric_importance(

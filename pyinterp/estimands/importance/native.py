@@ -16,6 +16,7 @@ from pyinterp.data.features import Features
 from pyinterp.errors import OptionError
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.questions import Choice, method
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.predictor import learner_name
 from pyinterp.whatif import WhatIf
@@ -31,6 +32,51 @@ PROBES = 3
 Report: TypeAlias = tuple[tuple[str, ...], tuple[Any, ...], FloatArray]
 # The kind, the name of its statistic, names and classes: what a measurement is kept under.
 Heading: TypeAlias = tuple[Native, str, tuple[str, ...], tuple[Any, ...]]
+
+
+@method("native_importance")
+def native_importance(
+    problem: Problem,
+    type: Native | None = None,  # noqa: A002 - vip's name
+) -> Choice:
+    r"""Native importance: coefficients, t statistics and the like that a fitted model reports.
+
+    For comparison with other importances. It needs no predictions and is no mean over rows:
+    for one fitted model there is no interval, for a learner that over refits.
+
+    Parameters
+    ----------
+    type : {"stat", "raw", "impurity", "olden", "garson"}, optional
+        By default the first of "stat", "impurity", "olden" and "raw" that the model has.
+
+        "stat": t or z statistic of each column of the design but the intercept, with its sign,
+        of statsmodels results and `statsmodels_learner`. "raw": coefficient of each column.
+        "impurity": ``feature_importances_`` of trees and ensembles, summed over the columns
+        of each feature. "olden", "garson": weights of networks of one hidden layer
+        (scikit-learn's MLPRegressor and MLPClassifier), per input; see
+        `pyinterp.estimands.importance.native.olden` and `garson`.
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        One term per column or feature (and class). R's ``vip::vi_model`` gives the absolute
+        value of t, z and coefficients, and their sign in a column of its own.
+
+    Raises
+    ------
+    OptionError
+        If the model has no importance, or not this one.
+
+    Examples
+    --------
+    >>> res.native_importance().params.round(1).to_dict()
+    {'bmi': 8.5, 'bp': 1.5, 'sex': -9.0}
+    """
+    report = native_report(problem, type)
+    return Choice(report, partial(_with_names, report))
 
 
 def native_report(problem: Problem, kind: Native | None = None) -> Estimand:
@@ -54,20 +100,9 @@ def native_report(problem: Problem, kind: Native | None = None) -> Estimand:
     )
 
 
-def native_importance(
-    problem: Problem, reports: Sequence[Sequence[Heading]], kind: Native | None = None
-) -> Estimand:
-    """Importance as the fitted model reports it: no mean over rows, and no predictions.
-
-    Parameters
-    ----------
-    problem : Problem
-    reports : sequence of sequence of tuple
-        What the measurements of `native_report` are called, of all refits.
-    kind : {"stat", "raw", "impurity", "olden", "garson"}, optional
-        As there.
-    """
-    headings: list[Heading] = [heading for report in reports for heading in report]
+def _with_names(report: Estimand, replicates: Any) -> Estimand:
+    """Return the estimand of a report with the terms that the measurements of all refits name."""
+    headings: list[Heading] = [heading for names in replicates.tally.names for heading in names]
     (kept, statistic, names, classes), *others = headings
     if kept == "impurity" and statistic == "z":
         statistic = kept
@@ -80,7 +115,7 @@ def native_importance(
             )
     label, quantity, meaning = WORDS[kept]
     return replace(
-        native_report(problem, kind),
+        report,
         terms=terms,
         words=Words(
             label=label.format(statistic),

@@ -7,12 +7,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
-from pyinterp.checks import check_choice, is_count
+from pyinterp.checks import check_alpha, check_choice, is_count
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.estimands.effects.scales import position_of
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.importance.losses import Permutations, Relation, comparison, measure_losses
 from pyinterp.estimands.positivity import positivity, samplers_of
+from pyinterp.estimands.questions import ONE_GROUP, Choice, method, side_by_side
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss, LossLike, choose
 from pyinterp.models.predictor import Predictor
@@ -156,6 +157,7 @@ def check_permutations(permutations: object) -> str | None:
     return 'weighted donors are those of all pairs of rows, `permutations="all"`'
 
 
+@method("likelihood_pfi", importance=True)
 def likelihood_importance(
     problem: Problem,
     features: str | Sequence[str] | None = None,
@@ -169,7 +171,39 @@ def likelihood_importance(
 
     .. math:: PFI_L(j) = E[-\log q(Y | \tilde X_j, X_{-j})] - E[-\log q(Y | X)]
 
-    (Wood et al. 2024, eq. 6), in nats; for classes it is the PFI for log loss.
+    where q is the predictive distribution: class probabilities, or what a regressor states
+    (Wood et al. 2024, eqs 5 and 6). For classes it is the PFI for log loss.
+
+    Parameters
+    ----------
+    {features}
+    which_class : label, optional
+        A class that is told from all others together; by default all classes jointly.
+    {permutations}
+    relation : {"difference", "ratio"}
+        How the expected losses are compared; "ratio" for classes and counts only.
+    {sampler}
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        In nats; one term per feature.
+
+    Raises
+    ------
+    PredictionError
+        If the learner predicts neither a distribution nor class probabilities.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> labels = data.assign(high=data["progression"] > 140)
+    >>> learner = pi.Learner.from_formula("high ~ bmi + bp", labels, LogisticRegression())
+    >>> learner.fit(pi.Holdout(0.7), seed=1).likelihood_pfi().params.round(3).to_dict()
+    {'bmi': 0.191, 'bp': 0.052}
     """
     predictor = _predictive(problem, relation, "negative log likelihoods", "they")
     loss = negative_log_likelihood(predictor, position_of(predictor, which_class))
@@ -191,6 +225,7 @@ def likelihood_importance(
     )
 
 
+@method("entropy_pfi", importance=True)
 def entropy_importance(
     problem: Problem,
     features: str | Sequence[str] | None = None,
@@ -200,14 +235,45 @@ def entropy_importance(
     relation: Relation = "difference",
     sampler: Replacement = "marginal",
 ) -> Estimand:
-    r"""Entropy permutation feature importance, which does not look at the response.
+    r"""Entropy permutation feature importance: how much a feature makes the model surer.
 
     .. math:: PFI_H(j) = E\{H[q(\cdot | \tilde X_j, X_{-j})]\} - E\{H[q(\cdot | X)]\}
 
-    with :math:`\tilde X_j` an independent draw from the marginal law of :math:`X_j` (Wood et al.
-    2024, section 3.2), in nats. It is 0 if :math:`X_j` is independent of the other features
-    (Proposition 1) or if q does not depend on it (Proposition 2). It is also 0 for conditional
-    draws of any feature (Proposition 3), which are refused.
+    (Wood et al. 2024, section 3.2). No response is needed. It is 0 if the feature is
+    independent of the others or unused, and above 0 if the model is surer where the feature
+    agrees with the others.
+
+    Parameters
+    ----------
+    {features}
+    which_class : label, optional
+        A class that is told from all others together; by default all classes jointly.
+    {permutations}
+    relation : {"difference", "ratio"}
+        How the expected entropies are compared; "ratio" for classes and counts only.
+    sampler : "marginal"
+        There is no other: for draws given the other features it is 0 (Proposition 3).
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        In nats; one term per feature.
+
+    Raises
+    ------
+    PredictionError
+        If the learner predicts neither a distribution nor class probabilities.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> labels = data.assign(high=data["progression"] > 140)
+    >>> learner = pi.Learner.from_formula("high ~ bmi + bp", labels, LogisticRegression())
+    >>> learner.fit(pi.Holdout(0.7), seed=1).entropy_pfi().params.round(3).to_dict()
+    {'bmi': 0.035, 'bp': 0.035}
     """
     if isinstance(sampler, str):
         check_choice("sampler", sampler, ("marginal", "conditional", *SAMPLERS))
@@ -258,6 +324,60 @@ def entropy_importance(
         if problem.population.y is None
         else negative_log_likelihood(predictor, position),
         kind=None if predictor.distribution is None else "distribution",
+    )
+
+
+@method(
+    "uncertainty", refused={"by": ONE_GROUP, "alternative": "it decides by two-sided intervals"}
+)
+def uncertainty(
+    problem: Problem,
+    features: str | Sequence[str] | None = None,
+    *,
+    permutations: Permutations = "auto",
+    sampler: SamplerLike = "conditional",
+    alpha: float = 0.05,
+) -> Mapping[str, Estimand | Choice]:
+    """Likelihood-PFI, entropy-PFI and R²_j of every feature, and a decision from all three.
+
+    Parameters
+    ----------
+    {features}
+    {permutations}
+    sampler : str, Sampler or mapping
+        What learns R²_j.
+    alpha : float
+        Level of the intervals by which features are told apart.
+    {rows}
+    {inference}
+
+    Returns
+    -------
+    UncertaintyResults
+        With `decisions`: "informative and independent" if the interval of likelihood-PFI is
+        above 0 and the interval of entropy-PFI contains 0; "informative and shared" if it
+        does not; "redundant" if only entropy-PFI differs from 0; "unused" if
+        neither; "undecided" if an interval is missing, or if the feature is informative and the
+        model equally sure whatever its value. The rule is one of intervals: `simultaneous`
+        makes them wider, most kinds of `p_adjust` do not.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> labels = data.assign(high=data["progression"] > 140)
+    >>> learner = pi.Learner.from_formula("high ~ bmi + bp", labels, LogisticRegression())
+    >>> learner.fit(pi.Holdout(0.7), seed=1).uncertainty().decisions.to_dict()
+    {'bmi': 'informative and shared', 'bp': 'informative and shared'}
+    """
+    check_alpha(alpha)
+    few: dict[str, Any] = {"features": features, "permutations": permutations}
+    return side_by_side(
+        problem,
+        {
+            "likelihood": partial(likelihood_importance, **few),
+            "entropy": partial(entropy_importance, **few),
+            "redundancy": partial(positivity, features=features, sampler=sampler),
+        },
     )
 
 

@@ -24,6 +24,7 @@ from pyinterp.estimands.importance.permutation import (
     permutation_importance,
 )
 from pyinterp.estimands.positivity import samplers_of
+from pyinterp.estimands.questions import method
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.models.predictor import learner_name
 from pyinterp.ranges import POSITIVE
@@ -52,16 +53,43 @@ SQUARED_LOSS = LOSSES["squared"]
 Axis: TypeAlias = tuple[pd.DataFrame, bool]
 
 
+@method("mvim", importance=True)
 def mvim(
     problem: Problem,
     features: str | Sequence[str] | None = None,
     *,
     permutations: Permutations = "auto",
 ) -> Estimand:
-    r"""Marginal variable importance metric, :math:`MVIM = e_{switch} - e_{orig}` (eq. 3)."""
+    r"""Marginal variable importance metric (MVIM): marginal PFI under squared loss.
+
+    .. math:: MVIM = E[(Y - f(\tilde X_j, X_{-j}))^2] - E[(Y - f(X))^2]
+
+    (Khan, Saarela and Kustra 2025, eq. 3). Under positivity and conditional ignorability, and
+    as far as the learner is right, the mean squared effect of exchanging the feature between
+    rows (their Theorems 1 and 2).
+
+    Parameters
+    ----------
+    {features}
+    {permutations}
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        In squared units of the response; for two classes, of the indicator of the second.
+
+    Examples
+    --------
+    >>> res.mvim().params.round().to_dict()
+    {'sex': 49.0, 'bmi': 2725.0, 'bp': 780.0}
+    """
     return _squared_pfi(problem, features, permutations, "marginal", label="MVIM")
 
 
+@method("cvim", importance=True)
 def cvim(
     problem: Problem,
     features: str | Sequence[str] | None = None,
@@ -69,12 +97,40 @@ def cvim(
     permutations: Permutations = "auto",
     sampler: SamplerLike = "conditional",
 ) -> Estimand:
-    r"""Conditional variable importance metric, :math:`CVIM = e_{cond} - e_{orig}` (eq. 19)."""
+    r"""Conditional variable importance metric (CVIM): conditional PFI under squared loss.
+
+    .. math:: CVIM = E[(Y - f(\tilde X_j, X_{-j}))^2] - E[(Y - f(X))^2],
+        \quad \tilde X_j \sim X_j \mid X_{-j}
+
+    (Khan, Saarela and Kustra 2025, eqs 19 and 24-26, Algorithm 2). It does not extrapolate, and
+    it is twice the estimand of LOCO.
+
+    Parameters
+    ----------
+    {features}
+    {permutations}
+    {sampler}
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        In squared units of the response; for two classes, of the indicator of the second.
+        Tables show R²_j of `positivity` beside it.
+
+    Examples
+    --------
+    >>> res.cvim(["bmi", "bp"]).params.round().to_dict()
+    {'bmi': 2342.0, 'bp': 626.0}
+    """
     chosen, no_weights = problem.choose(features), check_permutations(permutations)
     samplers = samplers_of(problem, chosen, sampler, no_weights=no_weights, independent=True)
     return _squared_pfi(problem, features, permutations, samplers, label="CVIM")
 
 
+@method("amvim", importance=True)
 def amvim(
     problem: Problem,
     features: str | Sequence[str] | None = None,
@@ -83,11 +139,34 @@ def amvim(
     permutations: Permutations = "auto",
     sampler: SamplerLike = "conditional",
 ) -> Estimand:
-    r"""Adjusted MVIM: the marginal importance that CVIM, or the feature's effect, implies.
+    r"""Adjusted MVIM: marginal importance without extrapolation, under an assumption.
 
-    .. math:: AMVIM = CVIM / (1 - R^2_j), \qquad \text{or} \quad 2 V(f_j(X_j))
+    .. math:: AMVIM = CVIM / (1 - R^2_j) \quad \text{or} \quad 2 V(f_j(X_j))
 
-    (eq. 33, and eq. 6 with the accumulated local effect as :math:`f_j`).
+    Parameters
+    ----------
+    {features}
+    method : {"linear", "additive"}
+        "linear" (Khan, Saarela and Kustra 2025, eq. 33) holds if the feature enters linearly,
+        without interactions, and its variance given the others is constant. "additive" (eq. 6,
+        with the accumulated local effect as :math:`f_j`) holds if the feature enters
+        additively, in whatever form, and whatever its variance.
+    {permutations}
+    {sampler}
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        In squared units of the response. Missing where R²_j is 0.999 or more; computed at
+        R²_j = 0 in refits where it is negative.
+
+    Examples
+    --------
+    >>> res.amvim(["bmi", "bp"]).params.round().to_dict()
+    {'bmi': 2727.0, 'bp': 776.0}
     """
     check_choice("method", method, ("linear", "additive"))
     if method == "additive":

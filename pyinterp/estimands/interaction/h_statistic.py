@@ -17,6 +17,7 @@ from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Wor
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.flatness import ROUNDING
 from pyinterp.estimands.interaction.vint import Sets, sets_of
+from pyinterp.estimands.questions import method
 from pyinterp.ranges import POSITIVE
 
 Order: TypeAlias = Literal["overall", "pairwise", "three-way", "total", "importance"]
@@ -53,6 +54,7 @@ PREDICTION = Part((), others=True)
 Combination: TypeAlias = tuple[tuple[Part, float], ...]
 
 
+@method("h_statistic")
 def h_statistic(
     problem: Problem,
     features: str | Sets | None = None,
@@ -65,35 +67,67 @@ def h_statistic(
     scale: Scale | None = None,
     which_class: Any = None,
 ) -> Estimand:
-    r"""H statistics of Friedman and Popescu (2008, section 8.1).
+    r"""Friedman and Popescu's H: the share of the prediction's variance due to interactions.
 
-    With F centered partial dependences at the evaluation rows, f the centered prediction:
+    With F partial dependences at the evaluation rows and f the prediction, all centered
+    (Friedman and Popescu 2008, section 8.1):
 
     .. math::
         \text{overall} &= \overline{(f - F_j - F_{-j})^2} / \overline{f^2} \\
         \text{pairwise} &= \overline{(F_{jk} - F_j - F_k)^2} / \overline{F_{jk}^2} \\
-        \text{three-way} &= \overline{(F_{jkl} - F_{jk} - F_{jl} - F_{kl} + F_j + F_k + F_l)^2}
+        \text{three-way} &=
+            \overline{(F_{jkl} - F_{jk} - F_{jl} - F_{kl} + F_j + F_k + F_l)^2}
             / \overline{F_{jkl}^2} \\
         \text{total} &= \overline{(f - \textstyle\sum_j F_j)^2} / \overline{f^2} \\
         \text{importance} &= \overline{(f - F_{-j})^2} / \overline{f^2}
 
+    They are ``h2_overall``, ``h2_pairwise``, ``h2_threeway``, ``h2`` and ``pd_importance`` of
+    R's hstats, to 12 digits on the same rows. A row is a point at which effects are evaluated
+    and a background over which they average; standard errors count both.
+
     Parameters
     ----------
-    problem : Problem
     features : str or sequence, optional
-        Features; of pairs and triples, features of which all are taken, or pairs or triples.
+        Features (variables, or groups of variables). Of pairs and triples: features of which
+        all are taken, or a list of tuples. By default all, which of pairs and triples can be
+        many. For "total", those whose main effects are
+        subtracted.
     order : {"overall", "pairwise", "three-way", "total", "importance"}
+        Interactions of a feature with any others, of two, of three, all interactions together;
+        or the importance of a feature, interactions included.
     normalize : bool
-        Divide by the mean square in the denominator.
+        Divide by the variance in the denominator. A share of next to nothing can be large:
+        without it values are in units of the prediction and can be compared between pairs.
     squared : bool
         If not, take the root.
     most_rows : int
-        Evaluation rows of a refit that are used at most; a random subset of them.
+        Evaluation rows of a refit that are used at most, drawn at random. The work grows with
+        their square.
     eps : float
-        Mean squares of at most this count as 0; those of at most 1e-12 of the variance of the
-        prediction always do.
-    scale, which_class
-        As for `partial_dependence`.
+        Mean squares of at most this count as 0, in squared units of the prediction (1e-10 in
+        hstats). Those of at most 1e-12 of the variance of the prediction always do, and 0/0
+        is 0.
+    {scale}
+    {which_class}
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        One term per feature, pair or triple (and class). There is no test of 0.
+
+    Raises
+    ------
+    OptionError
+        If a feature or class is unknown, or a pair is not one.
+
+    Examples
+    --------
+    >>> product = pi.Learner.from_formula("progression ~ bmi * bp", data, LinearRegression())
+    >>> product.fit(pi.Holdout(0.7), seed=1).h_statistic().params.round(3).to_dict()
+    {'bmi': 0.002, 'bp': 0.002}
     """
     check_choice("order", order, ORDERS)
     check_flag("normalize", normalize)

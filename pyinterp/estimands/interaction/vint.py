@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 import pandas as pd
@@ -16,9 +16,11 @@ from pyinterp.checks import is_list
 from pyinterp.data.features import check_names
 from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.effects.grids import has_levels
+from pyinterp.estimands.effects.partial_dependence import Average, CurveOptions, PDKind
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.flatness import NO_TEST, classes_of, curves_of, spread_of
+from pyinterp.estimands.questions import method
 from pyinterp.ranges import POSITIVE
 
 Sets: TypeAlias = Sequence[str] | Sequence[tuple[str, ...]]
@@ -30,26 +32,54 @@ MEANING = (
 )
 
 
-def vint(problem: Problem, pairs: Sets | None = None, **curve: Any) -> Estimand:
-    r"""Interaction of two variables: how much the flatness of one effect varies with the other.
+@method("vint")
+def vint(
+    problem: Problem,
+    pairs: Sets | None = None,
+    *,
+    kind: PDKind = "pd",
+    average: Average = "mean",
+    **curve: Unpack[CurveOptions],
+) -> Estimand:
+    r"""Interaction of pairs of variables by the flatness of partial dependence (vint).
 
-    .. math:: v_{jk} = \tfrac12 \Big[ sd_a\, sd_b\, PD_{jk}(a, b) + sd_b\, sd_a\, PD_{jk}(a, b)
-        \Big]
+    .. math:: v_{jk} = \tfrac12 \Big[ sd_a\, sd_b\, PD_{jk}(a, b) + sd_b\, sd_a\,
+        PD_{jk}(a, b) \Big]
 
-    over the grid points a of :math:`x_j` and b of :math:`x_k`, all standard deviations with
-    denominators of one less (Greenwell, Boehmke and McCarthy 2018, section 3.2; vip::vint).
+    over grid points a of :math:`x_j` and b of :math:`x_k` (Greenwell, Boehmke and McCarthy
+    2018, section 3.2), the standard deviation of categories too, as R's ``vip::vint`` of
+    version 0.3 has it, to 12 digits on the same grid. It can't see effects of two categories
+    that cross; `h_statistic` can.
 
     Parameters
     ----------
-    problem : Problem
     pairs : sequence of str or of pairs of str, optional
         Variables, of which all pairs are taken, or pairs; by default all pairs.
-    **curve
-        Options of `partial_dependence`.
+    grid, points, kind, scale, which_class, average
+        Of the surfaces, as for `firm`.
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults
+        In units of the prediction; one term per pair (and class). There is no test of 0.
+
+    Raises
+    ------
+    OptionError
+        If a variable, level or class is unknown, a pair is not one, or the grid can't be used.
+
+    Examples
+    --------
+    >>> product = pi.Learner.from_formula("progression ~ bmi * bp", data, LinearRegression())
+    >>> product.fit(pi.Holdout(0.7), seed=1).vint().params.round(2).to_dict()
+    {'bmi:bp': 4.91}
     """
     every = [name for variables in problem.features.values() for name in variables]
     subsets = sets_of(every, pairs, 2, "variable")
-    curves = curves_of(problem, subsets, curve)
+    curves = curves_of(problem, subsets, {"kind": kind, "average": average, **curve})
     first = next(iter(curves.values()))
     blind = [":".join(pair) for pair in subsets if all(has_levels(problem, name) for name in pair)]
     crossing = (

@@ -15,7 +15,7 @@ import pandas as pd
 from sklearn.linear_model import BayesianRidge
 
 import pyinterp as pi
-from pyinterp.learner.models_on_record import findings_of
+from pyinterp.learner.on_file import findings
 from pyinterp.storage.archive import SCHEMA
 
 HERE = Path(__file__).parent
@@ -87,7 +87,7 @@ def main() -> None:
     frames = {name: frame_of(table) for name, table in tables.items()}
     frames["test"] = str(test)
     (HERE / f"tables_{SCHEMA}.json").write_text(json.dumps(frames) + "\n")
-    requests = "\n".join(sorted(findings_of(fit.analysis)))
+    requests = "\n".join(sorted(findings(fit.analysis)))
     (HERE / f"requests_{SCHEMA}.txt").write_text(requests + "\n")
 
 

@@ -1,0 +1,134 @@
+"""What is measured for a question, and on which rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from pyinterp.errors import OptionError
+from pyinterp.estimands.estimand import Correction, Estimand, Terms
+from pyinterp.estimands.groups import by_group
+from pyinterp.estimands.questions import Choice, Question
+from pyinterp.inference import Replicates
+from pyinterp.learner.analysis import Analysis
+from pyinterp.parallel.progress import ProgressOption
+from pyinterp.resampling.resampling import SMALL_SHARE
+from pyinterp.results.header import Context
+
+
+class Plan(NamedTuple):
+    """An estimand, the rows on which it is measured, and what stands beside it.
+
+    Attributes
+    ----------
+    estimand : Estimand
+    terms : Estimand
+        The same with the terms of all groups.
+    analysis : Analysis
+        Of the rows.
+    parts : list of Analysis
+        Of every group of rows.
+    context : Context
+        The header.
+    diagnostic : Plan or None
+    """
+
+    estimand: Estimand
+    terms: Estimand
+    analysis: Analysis
+    parts: list[Analysis]
+    context: Context
+    diagnostic: Plan | None
+
+    @property
+    def every(self) -> list[Estimand]:
+        """All that is read for its table."""
+        estimand, correction = self.estimand, self.estimand.correction
+        beside = [] if correction is None else [underlying(estimand, correction)]
+        if not self.context.groups:
+            beside += self.analysis.scores(estimand)
+        if self.diagnostic is not None:
+            beside += self.diagnostic.every
+        return [estimand, *beside]
+
+
+def underlying(estimand: Estimand, correction: Correction) -> Estimand:
+    """Return the means that an estimand corrects; their terms come with the numbers."""
+    return replace(
+        estimand,
+        terms=Terms.plain(()),
+        read=correction.underlying,
+        form=(estimand.form, "means"),
+        parameter=replace(estimand.parameter, no_effect=None),
+        correction=None,
+    )
+
+
+def plan_of(estimand: Estimand, analysis: Analysis, question: Question) -> Plan:
+    """Return the plan of an estimand on the rows, and for the groups, of a question."""
+    rows, by = question.rows, question.by
+    if estimand.basis == "model" and (rows is not None or by is not None):
+        raise OptionError(
+            f"`{'by' if rows is None else 'rows'}` would change nothing: "
+            f"{estimand.words.title} is what the fitted model reports, whatever the "
+            "evaluation rows."
+        )
+    if estimand.leave_out or estimand.pool is not None:
+        analysis.need_trainer()
+    some = analysis if rows is None else analysis.among(rows)
+    context = some.context
+    if estimand.pool is not None:
+        some = some.cross_fits
+        context = replace(some.context, level="population")
+    share = some.evaluations.share
+    if share < 1:
+        few = ", less than a tenth of them," if share < SMALL_SHARE else ""
+        inexact = f"as some of all evaluation rows{few or ','} and maybe draws, are used"
+        estimand = replace(estimand, words=replace(estimand.words, inexact=inexact))
+    parts, terms = [some], estimand
+    if by is not None:
+        groups = some.groups(by)
+        parts = [
+            some.on(groups.of_row == k, f"{groups.name} = {level}")
+            for k, level in enumerate(groups.levels)
+        ]
+        terms = by_group(estimand, groups)
+        context = replace(context, groups=groups.counts)
+    beside = estimand.diagnostic
+    diagnostic = None if beside is None else plan_of(beside, analysis, question)
+    return Plan(estimand, terms, some, parts, context, diagnostic)
+
+
+def plans_of(
+    question: Question, analysis: Analysis, choose: Callable[[Choice], Estimand]
+) -> dict[str, Plan]:
+    """Return the plans of all estimands of a question, by their names."""
+    made = question.of(analysis.problem).items()
+    estimands = {name: choose(one) if isinstance(one, Choice) else one for name, one in made}
+    return {name: plan_of(one, analysis, question) for name, one in estimands.items()}
+
+
+def every_plan(question: Question, analysis: Analysis) -> list[Plan]:
+    """Return the plans of all estimands that a question may be about."""
+    estimands: list[Estimand] = []
+    for one in question.of(analysis.problem).values():
+        estimands += [one.first, *one.choices] if isinstance(one, Choice) else [one]
+    return [plan_of(estimand, analysis, question) for estimand in estimands]
+
+
+def choice_of(choice: Choice, analysis: Analysis, progress: ProgressOption) -> Estimand:
+    """Return the estimand that is meant, by what is measured first."""
+    plan = plan_of(choice.first, analysis, Question("estimate"))
+    (tally,) = plan.analysis.measure(choice.first, progress=progress)
+    return choice.choose(Replicates(evaluations=plan.analysis.evaluations, tally=tally))
+
+
+def measure(plans: Sequence[Plan], progress: ProgressOption) -> None:
+    """Measure all that is new of several plans in one pass over the models, for the same rows."""
+    by_rows: dict[int, tuple[Analysis, list[Estimand]]] = {}
+    for plan in plans:
+        for part in plan.parts:
+            by_rows.setdefault(id(part), (part, []))[1].extend(plan.every)
+    for part, estimands in by_rows.values():
+        part.measure(*estimands, progress=progress)
