@@ -908,7 +908,6 @@ KINDS = {
         ("3", "[]", "float('nan')", "True", "{}", "object()", "None", "'/no such/folder/a.html'"),
         ("new_file()",),
     ),
-    "term": Kind(("3", "[]", "'no such'", "float('nan')", "{}"), ("None", "'x1'", "'x'")),
     "processes": Kind(
         ("[]", "process", "3", "None", "[3]", "[process, process]", "['friedman1']", "{}", "d"),
         ("(process,)", "[wood]"),
@@ -962,14 +961,6 @@ KINDS = {
     "variances": Kind(
         ("{}", "3", "None", "{'boot': []}", "{'boot': 'naive'}", "{'boot': ['no']}", "['naive']"),
         ("{'boot': ['naive', 'corrected']}", "{'boot': ('naive',)}", "{'boot': ['naive'] * 2}"),
-    ),
-    "process features": Kind(
-        ("[]", "['no such']", "'x1'", "3", "None", "[3]", "['y']", "{}", "[['x1']]"),
-        ("('x1', 'x2')", "['x1', 'x1']", "np.array(['x1'])"),
-    ),
-    "study measures": Kind(
-        ("[]", "['no such']", "3", "None", "[3]", "['amvim']", "{}"),
-        ("('mvim',)", "['cvim']", "['mvim', 'mvim']", "'mvim'"),
     ),
     "probs": Kind(
         ("[2.0]", "[-0.1]", "[float('nan')]", "'0.5'", "3", "['a']", "[None]", "[]", "None", "{}"),
