@@ -20,7 +20,6 @@ Module            What is in it
 `models_on_record` What was measured of models that are not here
 `dropped_models`  Refits whose models are dropped once they are measured
 `on_file`         Results of fits as files hold them
-`models_on_file`  The models of refits, as files hold them if they are wanted
 `row_order`       A footnote on rows that look ordered in time
 `compare`         ``compare``: tests of learners, and of results, of the same or independent data
 ================  =============================================================================
