@@ -129,7 +129,7 @@ class Story:
         for old, new in zip(self.before, after, strict=True):
             assert old.items() <= new.items()  # neither lost nor written again
         states = {}
-        for file in (self.folder / "kept" / "refits").glob("*.pickle"):
+        for file in (self.folder / "kept" / "refits").glob("[!.]*.pickle"):
             states[f"refits/{file.name}"] = state_of(file)
         assert len(set(states.values())) == REFITS
         for kept, fits in zip(self.before, self.fits, strict=True):
