@@ -37,8 +37,9 @@ def output_of(code: str) -> str:
     return done.stdout.strip()
 
 
-def test_importing_pyinterp_imports_no_third_party_module() -> None:
-    assert output_of(LOADED) == "pyinterp"
+@pytest.mark.parametrize("module", ["pyinterp", "pyinterp.errors", "pyinterp.datasets"])
+def test_importing_imports_no_third_party_module(module):
+    assert output_of(LOADED.replace("import pyinterp", f"import {module}")) == "pyinterp"
 
 
 def test_the_other_pyinterp_beside_this_one_is_named(tmp_path: Path) -> None:
@@ -51,11 +52,6 @@ def test_the_other_pyinterp_beside_this_one_is_named(tmp_path: Path) -> None:
     (tmp_path / "pyinterp-2026.2.0.dist-info").mkdir()
     said = run().stderr.splitlines()[-1]
     assert said.startswith("UserWarning: PyPI's `pyinterp`, for geospatial interpolation, is ins")
-
-
-def test_errors_come_without_third_party_modules() -> None:
-    code = LOADED.replace("import pyinterp\n", "import pyinterp, pyinterp.errors\n", 1)
-    assert output_of(code) == "pyinterp"
 
 
 def test_linear_models_need_no_numba() -> None:
