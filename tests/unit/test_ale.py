@@ -1,13 +1,11 @@
 """Accumulated local effects: closed forms, a loop after R's ALEPlot, and numerical influence."""
 
-from __future__ import annotations
-
 import pickle
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 
@@ -19,7 +17,7 @@ from pyinterp.estimands.effects.ale import similarity_order
 EXACT, NUMERICAL = 1e-10, 1e-5
 
 
-def sample(n: int = 150) -> pd.DataFrame:
+def sample(n=150):
     rng = np.random.default_rng(3)
     x = rng.normal(size=n)
     data = pd.DataFrame(
@@ -31,25 +29,25 @@ def sample(n: int = 150) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def forest() -> Any:
+def forest():
     data = sample()
     learner = pi.Learner.from_formula("y ~ x + z + g", data, RandomForestRegressor(15))
     return learner.fit_model(seed=1)
 
 
-def predict(fitted: Any, data: pd.DataFrame) -> np.ndarray:
+def predict(fitted, data):
     (refit,) = fitted.analysis.refits
     return refit.predictor(refit.design.encode(data[["x", "z", "g"]]))
 
 
-def values(result: Any) -> np.ndarray:
+def values(result):
     return result.estimand.terms.layout["value"].to_numpy()
 
 
-def ale_plot(fitted: Any, data: pd.DataFrame, name: str, edges: np.ndarray) -> np.ndarray:
+def ale_plot(fitted, data, name, edges):
     """Return what ``ALEPlot(X, model, pred.fun, J, K)`` computes for one number."""
     x = data[name].to_numpy()
-    steps: dict[int, list[float]] = {}
+    steps = {}
     at = [predict(fitted, data.assign(**{name: edge})) for edge in edges]
     for i, value in enumerate(x):
         b = max(int(np.sum(edges < value)) - 1, 0)
@@ -59,7 +57,7 @@ def ale_plot(fitted: Any, data: pd.DataFrame, name: str, edges: np.ndarray) -> n
     return running - sum(middles[b] * len(steps[b]) for b in steps) / len(x)
 
 
-def ale_plot_pair(fitted: Any, data: pd.DataFrame, e1: np.ndarray, e2: np.ndarray) -> np.ndarray:
+def ale_plot_pair(fitted, data, e1, e2):
     """Return what ``ALEPlot`` computes for two numbers, where no cell is empty."""
     k1, k2 = len(e1) - 1, len(e2) - 1
     total, count = np.zeros((k1, k2)), np.zeros((k1, k2))
@@ -86,28 +84,26 @@ def ale_plot_pair(fitted: Any, data: pd.DataFrame, e1: np.ndarray, e2: np.ndarra
     return rest - (corners * count).sum() / count.sum()
 
 
-def test_of_a_number_it_is_aleplot(forest: Any) -> None:
+def test_of_a_number_it_is_aleplot(forest):
     result = forest.ale("x", points=9)
     edges = values(result)
-    probabilities = np.linspace(0, 1, 9)
-    np.testing.assert_allclose(
-        edges, np.quantile(sample()["x"], probabilities, method="inverted_cdf")
-    )
-    np.testing.assert_allclose(result.params, ale_plot(forest, sample(), "x", edges), atol=EXACT)
+    quantiles = np.quantile(sample()["x"], np.linspace(0, 1, 9), method="inverted_cdf")
+    assert_allclose(edges, quantiles)
+    assert_allclose(result.params, ale_plot(forest, sample(), "x", edges), atol=EXACT)
 
 
-def test_of_a_pair_it_is_aleplot(forest: Any) -> None:
+def test_of_a_pair_it_is_aleplot(forest):
     e1, e2 = np.array([-4, -0.5, 0.5, 4.0]), np.array([-5, 0.0, 8.0])
     result = forest.ale(["x", "z"], grid={"x": e1, "z": e2})
     loop = ale_plot_pair(forest, sample(), e1, e2)
-    np.testing.assert_allclose(result.params, loop.T.ravel(), atol=EXACT)
+    assert_allclose(result.params, loop.T.ravel(), atol=EXACT)
 
 
-def test_of_levels_it_is_aleplot(forest: Any) -> None:
+def test_of_levels_it_is_aleplot(forest):
     data = sample()
     result = forest.ale("g")
     order = list(values(result))
-    steps: dict[int, list[float]] = {}
+    steps = {}
     at = [predict(forest, data.assign(g=level)) for level in order]
     for i, level in enumerate(data["g"]):
         k = order.index(level)
@@ -117,10 +113,10 @@ def test_of_levels_it_is_aleplot(forest: Any) -> None:
             steps.setdefault(k - 1, []).append(at[k][i] - at[k - 1][i])
     running = np.concatenate([[0], np.cumsum([np.mean(steps[k]) for k in range(3)])])
     shares = data["g"].value_counts(normalize=True)[order].to_numpy()
-    np.testing.assert_allclose(result.params, running - shares @ running, atol=EXACT)
+    assert_allclose(result.params, running - shares @ running, atol=EXACT)
 
 
-def test_levels_that_are_alike_are_neighbors() -> None:
+def test_levels_that_are_alike_are_neighbors():
     data = sample(600).drop(columns="y")
     assert similarity_order(data, "g", list("abcd"))[-1] == "c"
     data["h"] = pd.cut(data["z"], 5, labels=list("mbzac")).astype(str)
@@ -128,7 +124,7 @@ def test_levels_that_are_alike_are_neighbors() -> None:
     assert order in ("mbzac", "cazbm")
 
 
-def test_an_order_of_levels_can_be_asked_for(forest: Any) -> None:
+def test_an_order_of_levels_can_be_asked_for(forest):
     result = forest.ale("g", grid=["d", "a", "c", "b"])
     assert list(values(result)) == ["d", "a", "c", "b"]
     assert "d, a, c, b" in str(result.summary(notes="full"))
@@ -137,29 +133,29 @@ def test_an_order_of_levels_can_be_asked_for(forest: Any) -> None:
     assert list(values(learner.fit_model().ale("g"))) == list("cadb")
 
 
-def test_of_a_line_it_is_the_slope() -> None:
+def test_of_a_line_it_is_the_slope():
     fitted = pi.Learner.from_formula("y ~ x + z + g", sample(), LinearRegression()).fit_model()
     result = fitted.ale("x")
     edges = values(result)
     (slope,) = fitted.ame("x").params
-    np.testing.assert_allclose(np.diff(result.params), slope * np.diff(edges), atol=EXACT)
-    np.testing.assert_allclose(fitted.ale(["x", "z"]).params, 0, atol=EXACT)
+    assert_allclose(np.diff(result.params), slope * np.diff(edges), atol=EXACT)
+    assert_allclose(fitted.ale(["x", "z"]).params, 0, atol=EXACT)
 
 
-def test_of_a_product_it_is_the_product_of_deviations() -> None:
+def test_of_a_product_it_is_the_product_of_deviations():
     """With x and z independent on a full factorial, (x - mean) (z - mean) times the slope."""
     x, z = (a.ravel() for a in np.meshgrid(np.arange(6.0), np.arange(5.0)))
     data = pd.DataFrame({"x": x, "z": z, "y": 1 + x - z + 3 * x * z})
     fitted = pi.Learner.from_formula("y ~ x * z", data, LinearRegression()).fit_model()
-    layout = fitted.ale(["x", "z"], points=40).estimand.terms.layout
     result = fitted.ale(["x", "z"], points=40)
+    layout = result.estimand.terms.layout
     counts = {n: np.bincount(interval_of(data[n].to_numpy(), np.unique(data[n]))) for n in "xz"}
     centers = {n: np.average(np.unique(data[n])[:-1] + 0.5, weights=counts[n]) for n in "xz"}
     truth = 3 * (layout["value"] - centers["x"]) * (layout["value2"] - centers["z"])
-    np.testing.assert_allclose(result.params, truth, atol=1e-8)
+    assert_allclose(result.params, truth, atol=1e-8)
 
 
-def test_empty_cells_take_the_nearest_cells_step_per_area() -> None:
+def test_empty_cells_take_the_nearest_cells_step_per_area():
     """A product has the same mixed derivative everywhere, so that empty cells change nothing."""
     data = sample(40)
     fitted = pi.Learner.from_formula("y ~ x * z + g", data, LinearRegression()).fit_model()
@@ -168,54 +164,53 @@ def test_empty_cells_take_the_nearest_cells_step_per_area() -> None:
     layout = result.estimand.terms.layout
     x, z = np.unique(layout["value"]), np.unique(layout["value2"])
     mixed = np.diff(np.diff(table, axis=0), axis=1) / np.outer(np.diff(x), np.diff(z))
-    np.testing.assert_allclose(mixed, mixed[0, 0], atol=1e-8)
+    assert_allclose(mixed, mixed[0, 0], atol=1e-8)
 
 
-def test_contributions_are_influences() -> None:
+def test_contributions_are_influences():
     """Compare with what doubling a row's weight does, by repeating every row many times."""
     rng = np.random.default_rng(0)
     n, edges = 30, np.array([0, 0.2, 0.5, 0.7, 1.0])
     x, z, steps = rng.uniform(size=n), rng.uniform(size=n), rng.normal(size=n)
     first, second = interval_of(x, edges), interval_of(z, np.array([0, 0.5, 1.0]))
 
-    def pair(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        at = np.full((n, 4), np.nan)
-        at[np.arange(n), first] = steps
+    at, reference = np.full((n, 4), np.nan), np.zeros((n, 5))
+    at[np.arange(n), first] = steps
+
+    def pair(index):
         return accumulate_pairs(
             at[index], first[index], second[index], np.array([0, 0.5, 1.0]), first_edges=edges
         )
 
-    def single(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        at, reference = np.full((n, 4), np.nan), np.zeros((n, 5))
-        at[np.arange(n), first] = steps
+    def single(index):
         reference[np.arange(n), first] = reference[np.arange(n), first + 1] = 0.5
         return accumulate(at[index], reference[index], np.diff(edges))
 
     copies = 20_000
     for function in (pair, single):
         value, rows = function(np.arange(n))
-        np.testing.assert_allclose(rows.mean(axis=0), value, atol=EXACT)
+        assert_allclose(rows.mean(axis=0), value, atol=EXACT)
         for row in (0, 7):
             many = np.concatenate([np.repeat(np.arange(n), copies // n), [row]])
             moved = (function(many)[0] - value) * len(many)
-            np.testing.assert_allclose(moved, rows[row] - value, atol=0.01)
+            assert_allclose(moved, rows[row] - value, atol=0.01)
 
 
-def test_rows_beyond_the_grid_are_left_out(forest: Any) -> None:
+def test_rows_beyond_the_grid_are_left_out(forest):
     result = forest.ale("x", grid=[-0.5, 0, 0.5])
     inside = sample().query("-0.5 <= x <= 0.5")
     loop = ale_plot(forest, inside, "x", np.array([-0.5, 0, 0.5]))
-    np.testing.assert_allclose(result.params, loop, atol=EXACT)
+    assert_allclose(result.params, loop, atol=EXACT)
     assert f"{150 - len(inside)} of 150 rows are beyond the grid" in " ".join(str(result).split())
 
 
-def test_refits_classes_and_pickle() -> None:
+def test_refits_classes_and_pickle():
     data = sample().assign(k=lambda d: pd.cut(d["y"], 3, labels=["lo", "mid", "hi"]).astype(str))
     learner = pi.Learner.from_formula("k ~ x + z + g", data, RandomForestClassifier(8))
     result = learner.fit(pi.HalfSampling(2), seed=1).ale("x", points=5)
     assert len(result.params) == 15
     # probabilities add up to 1, so their effects to 0
-    np.testing.assert_allclose(result.params.to_numpy().reshape(3, 5).sum(axis=0), 0, atol=EXACT)
+    assert_allclose(result.params.to_numpy().reshape(3, 5).sum(axis=0), 0, atol=EXACT)
     assert (result.bse > 0).all()
     copy = pickle.loads(pickle.dumps(result))  # noqa: S301 - written here
     pd.testing.assert_series_equal(copy.params, result.params)
@@ -232,6 +227,6 @@ def test_refits_classes_and_pickle() -> None:
         ("q", {}, "Can't find variable `q`"),
     ],
 )
-def test_what_is_refused(forest: Any, features: Any, options: dict[str, Any], words: str) -> None:
+def test_what_is_refused(forest, features, options, words):
     with pytest.raises(OptionError, match=words):
         forest.ale(features, **options)

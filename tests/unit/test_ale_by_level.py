@@ -1,12 +1,9 @@
 """Second-order ALE of a number and a category: loops, closed forms, influences of rows."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 
@@ -19,7 +16,7 @@ EDGES = np.array([-4.0, -0.5, 0.5, 4.0])
 LEVELS = ["b", "a", "c"]
 
 
-def sample(n: int = 150) -> pd.DataFrame:
+def sample(n=150):
     rng = np.random.default_rng(5)
     g = rng.choice(list("abc"), n, p=[0.5, 0.3, 0.2])
     x = rng.normal(size=n) + (g == "a")
@@ -27,10 +24,10 @@ def sample(n: int = 150) -> pd.DataFrame:
     return pd.DataFrame({"x": x, "g": g, "h": rng.choice(list("uv"), n), "y": y})
 
 
-def loops(predict: Any, data: pd.DataFrame) -> np.ndarray:
+def loops(predict, data):
     """Return what ``ALEPlot`` computes for a factor and a number, shape (levels, edges)."""
     k, m = len(LEVELS), len(EDGES) - 1
-    changes: dict[tuple[int, int], list[float]] = {}
+    changes = {}
     count = np.zeros((k, m))
     for i in range(len(data)):
         row = data.iloc[[i]]
@@ -62,7 +59,7 @@ def loops(predict: Any, data: pd.DataFrame) -> np.ndarray:
 
 
 @pytest.mark.parametrize("names", [["x", "g"], ["g", "x"]])
-def test_it_is_what_loops_compute(names: list[str]) -> None:
+def test_it_is_what_loops_compute(names):
     data = sample()
     forest = RandomForestRegressor(5, min_samples_leaf=5, random_state=1)
     fitted = pi.Learner.from_formula("y ~ x + g + h", data, forest).fit_model()
@@ -75,17 +72,17 @@ def test_it_is_what_loops_compute(names: list[str]) -> None:
         expected[LEVELS.index(level), np.searchsorted(EDGES, float(x))]
         for level, x in zip(layout[category], layout[number], strict=True)
     ]
-    np.testing.assert_allclose(result.params, at, atol=EXACT)
+    assert_allclose(result.params, at, atol=EXACT)
     assert "b, a, c" in str(result.summary(notes="full"))
     assert result.plot() is not None
 
 
-def test_an_additive_model_has_none() -> None:
+def test_an_additive_model_has_none():
     fitted = pi.Learner.from_formula("y ~ x + g", sample(), LinearRegression()).fit_model()
-    np.testing.assert_allclose(fitted.ale(["x", "g"]).params, 0, atol=EXACT)
+    assert_allclose(fitted.ale(["x", "g"]).params, 0, atol=EXACT)
 
 
-def test_a_slope_of_one_level_has_its_closed_form() -> None:
+def test_a_slope_of_one_level_has_its_closed_form():
     """With x and g independent, x 1{g = b} has (x - mean) (1{g = b} - P(b))."""
     x = np.tile(np.arange(6.0), 8)
     g = np.repeat(list("aaabbbbc"), 6)
@@ -95,10 +92,10 @@ def test_a_slope_of_one_level_has_its_closed_form() -> None:
     layout = result.estimand.terms.layout
     middle = np.average(np.arange(5) + 0.5, weights=np.bincount(interval_of(x, np.arange(6.0))))
     truth = (layout["value"].astype(float) - middle) * ((layout["value2"] == "b") - 0.5)
-    np.testing.assert_allclose(result.params, truth, atol=1e-8)
+    assert_allclose(result.params, truth, atol=1e-8)
 
 
-def test_contributions_are_influences() -> None:
+def test_contributions_are_influences():
     """Compare with what doubling a row's weight does, by repeating every row many times."""
     rng = np.random.default_rng(0)
     n, edges = 30, np.array([0, 0.3, 0.6, 1.0])
@@ -109,25 +106,25 @@ def test_contributions_are_influences() -> None:
     steps[level == 0, 1] = steps[level == 2, 0] = np.nan
     level[:2] = -1
 
-    def of(index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def of(index):
         return accumulate_pairs(steps[index], level[index], interval[index], edges)
 
     value, rows = of(np.arange(n))
-    np.testing.assert_allclose(rows.mean(axis=0), value, atol=EXACT)
+    assert_allclose(rows.mean(axis=0), value, atol=EXACT)
     copies = 20_000
     for row in (0, 7, 11):
         many = np.concatenate([np.repeat(np.arange(n), copies // n), [row]])
         moved = (of(many)[0] - value) * len(many)
-        np.testing.assert_allclose(moved, rows[row] - value, atol=0.01)
+        assert_allclose(moved, rows[row] - value, atol=0.01)
     weights = rng.integers(1, 4, n)
     repeated = of(np.repeat(np.arange(n), weights))[0]
     weighted = accumulate_pairs(
         steps, level, interval, edges, row_weights=weights / weights.mean()
     )[0]
-    np.testing.assert_allclose(weighted, repeated, atol=EXACT)
+    assert_allclose(weighted, repeated, atol=EXACT)
 
 
-def test_learners_groups_and_levels_that_are_missing() -> None:
+def test_learners_groups_and_levels_that_are_missing():
     learner = pi.Learner.from_formula("y ~ x * g + h", sample(), LinearRegression())
     result = learner.fit(pi.HalfSampling(5), seed=1, progress=False).ale(["g", "x"], points=4)
     assert (result.bse > 0).all()
@@ -140,7 +137,7 @@ def test_learners_groups_and_levels_that_are_missing() -> None:
     assert np.isnan(value).all()
 
 
-def test_two_categories_are_refused() -> None:
+def test_two_categories_are_refused():
     fitted = pi.Learner.from_formula("y ~ x + g + h", sample(), LinearRegression()).fit_model()
     with pytest.raises(OptionError, match="`g` and `h` are categories"):
         fitted.ale(["g", "h"])

@@ -1,10 +1,7 @@
 """What results rest on, in BibTeX: the right papers, each once, from one file."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +18,7 @@ CITATION = Path(__file__).parents[2] / "CITATION.cff"
 
 
 @pytest.fixture(scope="module")
-def res() -> pi.LearnerResults:
+def res():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
     frame["y"] = frame["x"] * (1 + frame["z"]) + rng.normal(size=60)
@@ -29,7 +26,7 @@ def res() -> pi.LearnerResults:
     return learner.fit(pi.HalfSampling(2, pairs=5), seed=1, progress=False)
 
 
-def keys(*results: object) -> list[str]:
+def keys(*results):
     return re.findall(r"^@\w+\{(\w+),$", pi.cite(*results), re.MULTILINE)
 
 
@@ -53,20 +50,18 @@ def keys(*results: object) -> list[str]:
         ),
     ],
 )
-def test_papers_are_of_the_estimand_the_variance_and_the_level(
-    res: pi.LearnerResults, method: str, options: dict[str, Any], papers: str
-) -> None:
+def test_papers_are_of_the_estimand_the_variance_and_the_level(res, method, options, papers):
     assert keys(getattr(res, method)(**options)) == ["pyinterp", *papers.split()]
 
 
-def test_a_learner_has_the_papers_of_its_variance(res: pi.LearnerResults) -> None:
+def test_a_learner_has_the_papers_of_its_variance(res):
     assert keys(res) == ["pyinterp", "efron1981", "molnar2021"]
     assert keys(res, res.pd("x"), res.pd("z")) == [
         "pyinterp", "efron1981", "friedman2001", "molnar2021"
     ]  # fmt: skip
 
 
-def test_one_model_has_no_paper_on_learners() -> None:
+def test_one_model_has_no_paper_on_learners():
     data = pi.datasets.load_diabetes()
     X, y = data[["bmi", "bp"]], data["progression"]
     fm = pi.FittedModel(LinearRegression().fit(X, y), X, y)
@@ -74,18 +69,18 @@ def test_one_model_has_no_paper_on_learners() -> None:
     assert keys(fm.pfi()) == ["pyinterp", "breiman2001", "fisher2019"]
 
 
-def test_studies_have_the_papers_of_their_targets() -> None:
+def test_studies_have_the_papers_of_their_targets():
     names = {n for n in pi.simulation.__all__ if n in references()["studies"]}
     assert names == set(references()["studies"])
 
 
-def test_loaded_results_rest_on_the_same(res: pi.LearnerResults, tmp_path: Path) -> None:
+def test_loaded_results_rest_on_the_same(res, tmp_path):
     for results in (res.pfi(), res):
         results.save(tmp_path / "a.pyinterp")
         assert pi.cite(pi.load(tmp_path / "a.pyinterp")) == pi.cite(results)
 
 
-def test_an_entry_is_bibtex(res: pi.LearnerResults) -> None:
+def test_an_entry_is_bibtex(res):
     package, *papers = pi.cite(res.pfi()).split("\n\n")
     assert f"version {dict(versions_of_packages())['pyinterp-stats']}" in package
     assert papers[0] == (
@@ -100,7 +95,7 @@ def test_an_entry_is_bibtex(res: pi.LearnerResults) -> None:
     )
 
 
-def test_every_paper_is_whole_and_serves_a_method() -> None:
+def test_every_paper_is_whole_and_serves_a_method():
     methods, papers = references(), dict(references()["papers"])
     tables = [table for name, table in methods.items() if name != "papers"]
     used = {key for table in tables for several in table.values() for key in several}
@@ -113,7 +108,7 @@ def test_every_paper_is_whole_and_serves_a_method() -> None:
             assert key.endswith(str(paper["year"]))
 
 
-def test_the_package_and_its_four_papers_are_as_in_the_citation_file() -> None:
+def test_the_package_and_its_four_papers_are_as_in_the_citation_file():
     yaml = pytest.importorskip("yaml")
     citation = yaml.safe_load(CITATION.read_text(encoding="utf-8"))
     package = references()["papers"]["pyinterp"]
@@ -124,6 +119,6 @@ def test_the_package_and_its_four_papers_are_as_in_the_citation_file() -> None:
 
 
 @pytest.mark.parametrize("wrong", [(), (3,), ("pfi",), (pi,)])
-def test_other_things_are_refused(wrong: tuple[object, ...]) -> None:
+def test_other_things_are_refused(wrong):
     with pytest.raises(OptionError, match="cite"):
         pi.cite(*wrong)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -25,21 +26,12 @@ LIGHT = {"n_estimators": 400, "n_jobs": 1, "verbose": -1}
 EXTREME = {"n_estimators": 400, "n_jobs": 1}
 
 
-class Spy(lgb.LGBMRegressor):  # type: ignore[misc]
+class Spy(lgb.LGBMRegressor):
     """A booster that notes what it is given: the first column names the row."""
 
     calls: ClassVar[list[dict[str, Any]]] = []
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        init_score: Any = None,
-        eval_X: Any = None,
-        eval_y: Any = None,
-        **options: Any,
-    ) -> Any:
+    def fit(self, X, y, sample_weight=None, init_score=None, eval_X=None, eval_y=None, **options):
         train, held = (np.asarray(rows)[:, 0].astype(int) for rows in (X, eval_X))
         given = {"train": train, "held": held, "weights": sample_weight, "offset": init_score}
         self.calls.append({**given, **options})
@@ -53,7 +45,7 @@ Spy.__module__ = lgb.LGBMRegressor.__module__  # by which offsets are named
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(N, 3)), columns=list("abc"))
     frame.insert(0, "row", np.arange(N, dtype=float))
@@ -74,18 +66,27 @@ BOOSTERS = {
 }
 
 
-def rounds_of(fit: Any) -> list[int]:
+def rounds_of(fit):
     boosters = [refit.predictor.estimator.best_estimator_ for refit in fit.refits]
-    return [
-        b.best_iteration_ if hasattr(b, "best_iteration_") else b.best_iteration for b in boosters
-    ]
+    name = "best_iteration_" if hasattr(boosters[0], "best_iteration_") else "best_iteration"
+    return [getattr(booster, name) for booster in boosters]
+
+
+def calls_of(data, plan, booster=None, **options):
+    """What a spy is given in every refit, and the fit."""
+    Spy.calls.clear()
+    booster = booster or pi.EarlyStopping(Spy(**LIGHT))
+    y = data[options.pop("y", "y")]
+    learner = pi.Learner(y, data[["row", "a", "b"]], booster, **options)
+    fit = learner.fit(plan, seed=1, progress=False)
+    return list(Spy.calls), fit
 
 
 @pytest.mark.parametrize("name", BOOSTERS)
-def test_rounds_are_chosen_by_refit_and_engines_are_exact(name: str, data: pd.DataFrame) -> None:
+def test_rounds_are_chosen_by_refit_and_engines_are_exact(name, data):
     response, make = BOOSTERS[name]
 
-    def fit() -> Any:
+    def fit():
         learner = pi.EarlyStopping(make())
         return pi.Learner(data[response], data[["a", "b", "c"]], learner).fit(
             PLAN, seed=1, progress=False
@@ -100,32 +101,26 @@ def test_rounds_are_chosen_by_refit_and_engines_are_exact(name: str, data: pd.Da
     assert pfi["b"] > 5 * abs(pfi["c"])
 
 
-def test_no_evaluation_row_is_held_out(data: pd.DataFrame) -> None:
-    Spy.calls.clear()
-    learner = pi.Learner(data["y"], data[["row", "a", "b"]], pi.EarlyStopping(Spy(**LIGHT)))
-    fit = learner.fit(PLAN, seed=1, progress=False)
-    assert len(Spy.calls) == 13
-    for call, refit in zip(Spy.calls, fit.analysis.refits, strict=True):
+def test_no_evaluation_row_is_held_out(data):
+    calls, fit = calls_of(data, PLAN)
+    assert len(calls) == 13
+    for call, refit in zip(calls, fit.analysis.refits, strict=True):
         given = [*call["train"], *call["held"]]
         assert sorted(given) == sorted(refit.train_rows)
         assert not set(given) & set(refit.evaluation.rows)
         assert len(call["held"]) == pytest.approx(0.2 * len(given), abs=1)
 
 
-def test_whole_clusters_are_held_out(data: pd.DataFrame) -> None:
-    Spy.calls.clear()
+def test_whole_clusters_are_held_out(data):
     booster = make_pipeline("passthrough", pi.EarlyStopping(Spy(**LIGHT)))
-    learner = pi.Learner(data["y"], data[["row", "a", "b"]], booster)
-    learner.fit(pi.HalfSampling(2, pairs=5, cluster=data["clinic"]), seed=1, progress=False)
-    for call in Spy.calls:
-        train, held = (
-            set(data["clinic"].to_numpy()[call[n].astype(int)]) for n in ("train", "held")
-        )
+    plan = pi.HalfSampling(2, pairs=5, cluster=data["clinic"])
+    for call in calls_of(data, plan, booster)[0]:
+        train, held = (set(data["clinic"].iloc[call[name]]) for name in ("train", "held"))
         assert held
         assert not train & held
 
 
-def test_a_class_that_does_not_train_does_not_stop() -> None:
+def test_a_class_that_does_not_train_does_not_stop():
     """A cluster has all rows of one class: held out, LightGBM took them for another class."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(90, 2)), np.resize(["a", "b", "c"], 90)
@@ -135,63 +130,60 @@ def test_a_class_that_does_not_train_does_not_stop() -> None:
         train, held = booster._split(y, groups)
         if "c" in y[held]:
             break
-    seen: list[Any] = []
+    seen = []
     with pytest.MonkeyPatch.context() as patch:
         fit = lgb.LGBMClassifier.fit
 
-        def spy(self: Any, *arguments: Any, **options: Any) -> Any:
+        def spy(self, *arguments, **options):
             seen.append(options["eval_y"])
             return fit(self, *arguments, **options)
 
-        spy.__signature__ = signature(fit)  # type: ignore[attr-defined]
+        spy.__signature__ = signature(fit)
         patch.setattr(lgb.LGBMClassifier, "fit", spy)
         booster.fit(X, y, groups=groups)
     assert "c" not in y[train]
     assert len(seen[0]) == (y[held] != "c").sum()
 
 
-def test_repeats_of_a_row_stay_together(data: pd.DataFrame) -> None:
-    Spy.calls.clear()
-    learner = pi.Learner(data["y"], data[["row", "a", "b"]], pi.EarlyStopping(Spy(**LIGHT)))
-    learner.fit(pi.Bootstrap(3), seed=1, progress=False)
-    for call in Spy.calls:
+def test_repeats_of_a_row_stay_together(data):
+    for call in calls_of(data, pi.Bootstrap(3))[0]:
         assert len(set(call["train"])) < len(call["train"])
         assert not set(call["train"]) & set(call["held"])
 
 
-def test_weights_and_offsets_go_with_their_rows(data: pd.DataFrame) -> None:
-    Spy.calls.clear()
-    learner = pi.Learner(
-        data["count"], data[["row", "a", "b"]], pi.EarlyStopping(Spy(objective="poisson", **LIGHT)),
-        weights=data["w"], weights_type="sampling", exposure=data["e"],
-    )  # fmt: skip
-    learner.fit(pi.Subsampling(3), seed=1, progress=False)
+def test_weights_and_offsets_go_with_their_rows(data):
+    booster = pi.EarlyStopping(Spy(objective="poisson", **LIGHT))
+    options = {"weights": data["w"], "weights_type": "sampling", "exposure": data["e"]}
+    calls, _ = calls_of(data, pi.Subsampling(3), booster, y="count", **options)
     w, e = data["w"].to_numpy(), np.log(data["e"].to_numpy())
-    for call in Spy.calls:
+    for call in calls:
         (weights,), (offset,) = call["eval_sample_weight"], call["eval_init_score"]
         both = np.concatenate([call["train"], call["held"]])
         scale = np.concatenate([call["weights"], weights]) / w[both]
         start = np.concatenate([call["offset"], offset]) - e[both]
-        np.testing.assert_allclose(scale, scale[0])
-        np.testing.assert_allclose(start, start[0])
+        assert_allclose(scale, scale[0])
+        assert_allclose(start, start[0])
 
 
-@pytest.mark.parametrize("booster", ["lightgbm", "xgboost"])
-def test_the_unit_of_exposure_changes_nothing(booster: str, data: pd.DataFrame) -> None:
-    make = {
-        "lightgbm": lambda: lgb.LGBMRegressor(objective="poisson", **LIGHT),
-        "xgboost": lambda: xgb.XGBRegressor(objective="count:poisson", **EXTREME),
-    }[booster]
+@pytest.mark.parametrize(
+    "booster",
+    [
+        lgb.LGBMRegressor(objective="poisson", **LIGHT),
+        xgb.XGBRegressor(objective="count:poisson", **EXTREME),
+    ],
+    ids=["lightgbm", "xgboost"],
+)
+def test_the_unit_of_exposure_changes_nothing(booster, data):
     tables = []
     for unit in (1.0, 365.0):
         learner = pi.Learner.from_formula(
-            "count ~ a + b", data, pi.EarlyStopping(make()), exposure=data["e"] * unit
+            "count ~ a + b", data, pi.EarlyStopping(booster), exposure=data["e"] * unit
         )
         tables.append(learner.fit(pi.Subsampling(3), seed=1, progress=False).pfi().params)
-    np.testing.assert_allclose(tables[0], tables[1], rtol=1e-3)
+    assert_allclose(tables[0], tables[1], rtol=1e-3)
 
 
-def test_a_fitted_one_is_explained(data: pd.DataFrame) -> None:
+def test_a_fitted_one_is_explained(data):
     X = data[["a", "b", "c"]]
     model = pi.EarlyStopping(lgb.LGBMClassifier(**LIGHT), random_state=1).fit(X, data["high"])
     assert list(model.classes_) == ["no", "yes"]
@@ -204,7 +196,7 @@ def test_a_fitted_one_is_explained(data: pd.DataFrame) -> None:
     assert learner.fit(plan, seed=1, progress=False).pfi().params["b"] > 0.5
 
 
-def test_catboost_stops(data: pd.DataFrame) -> None:
+def test_catboost_stops(data):
     catboost = pytest.importorskip("catboost")
     booster = catboost.CatBoostRegressor(
         n_estimators=400, thread_count=1, allow_writing_files=False, learning_rate=0.3
@@ -225,13 +217,13 @@ def test_catboost_stops(data: pd.DataFrame) -> None:
         (lambda: xgb.XGBRegressor(early_stopping_rounds=5), "`pi.EarlyStopping"),
     ],
 )
-def test_refusals_say_what_to_write(make: Any, words: str, data: pd.DataFrame) -> None:
+def test_refusals_say_what_to_write(make, words, data):
     learner = pi.Learner(data["y"], data[["a", "b"]], make_pipeline(StandardScaler(), make()))
     with pytest.raises((OptionError, RefitError), match=words):
         learner.fit(pi.Subsampling(2), seed=1, progress=False)
 
 
-def test_few_held_out_rows_need_not_have_every_class(data: pd.DataFrame) -> None:
+def test_few_held_out_rows_need_not_have_every_class(data):
     booster = lgb.LGBMClassifier(**{**LIGHT, "n_estimators": 5})
     learner = pi.Learner(data["high"], data[["a", "b"]], pi.EarlyStopping(booster, share=0.005))
     assert learner.fit(pi.Subsampling(2), seed=1, progress=False).pfi().params["a"] != 0

@@ -1,14 +1,11 @@
 """The door for estimands of one's own: ``estimate``, and means over rows."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,21 +18,21 @@ from pyinterp.errors import OptionError
 ROOT = Path(__file__).parents[2]
 
 
-def squared(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+def squared(y, prediction):
     return (y - prediction) ** 2
 
 
-def both(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+def both(y, prediction):
     return np.column_stack([prediction - y, np.abs(prediction - y)])
 
 
 @pytest.fixture
-def learner(data: pd.DataFrame) -> pi.Learner:
+def learner(data):
     return pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
 
 
 @pytest.mark.parametrize("plan", [pi.HalfSampling(5, pairs=5), pi.CrossValidation(5)], ids=str)
-def test_a_mean_of_squared_errors_is_the_loss(learner: pi.Learner, plan: Any) -> None:
+def test_a_mean_of_squared_errors_is_the_loss(learner, plan):
     """With every option of inference, at both levels, what the package's own estimand gives."""
     own = pi.mean_over_rows(squared, "squared error", range=(0, np.inf))
     for fitted in (learner.fit(plan, seed=1), learner.fit_model(seed=1)):
@@ -48,7 +45,7 @@ def test_a_mean_of_squared_errors_is_the_loss(learner: pi.Learner, plan: Any) ->
             assert got.df_resid == loss.df_resid
 
 
-def test_several_terms_have_tests_a_table_a_plot_and_hypotheses(learner: pi.Learner) -> None:
+def test_several_terms_have_tests_a_table_a_plot_and_hypotheses(learner):
     estimand = pi.mean_over_rows(
         both, "error", names=["signed", "absolute"], title="Errors", note="In units of y.", null=0.0
     )
@@ -63,7 +60,7 @@ def test_several_terms_have_tests_a_table_a_plot_and_hypotheses(learner: pi.Lear
     assert float(errors.t_test("absolute = 0").pvalue) == errors.pvalues["absolute"]
 
 
-def test_classes_are_codes_and_probabilities(data: pd.DataFrame) -> None:
+def test_classes_are_codes_and_probabilities(data):
     two = data.assign(y=np.where(data["x"] + data["z"] > 2, "yes", "no"))
     learner = pi.Learner.from_formula("y ~ x", two, LogisticRegression())
     calibration = pi.mean_over_rows(lambda y, p: p[:, 1] - y, "calibration", null=0.0)
@@ -80,23 +77,25 @@ def test_classes_are_codes_and_probabilities(data: pd.DataFrame) -> None:
         (lambda *_: 1 / 0, "can't be computed: ZeroDivisionError"),
     ],
 )
-def test_a_function_that_does_not_return_a_number_per_row(
-    learner: pi.Learner, wrong: Any, said: str
-) -> None:
+def test_a_function_that_does_not_return_a_number_per_row(learner, wrong, said):
     with pytest.raises(OptionError, match=said):
         learner.fit_model(seed=1).estimate(pi.mean_over_rows(wrong, "wrong"))
 
 
-def test_wrong_arguments() -> None:
-    with pytest.raises(OptionError, match="`function` must be a function"):
-        pi.mean_over_rows(3, "bias")  # type: ignore[arg-type]  # the mistake that is tested
-    with pytest.raises(OptionError, match="`label` must be a text"):
-        pi.mean_over_rows(squared, "")
-    with pytest.raises(OptionError, match="`names` must be different"):
-        pi.mean_over_rows(both, "error", names=["a", "a"])
+@pytest.mark.parametrize(
+    ("function", "label", "options", "words"),
+    [
+        (3, "bias", {}, "`function` must be a function"),
+        (squared, "", {}, "`label` must be a text"),
+        (both, "error", {"names": ["a", "a"]}, "`names` must be different"),
+    ],
+)
+def test_wrong_arguments(function, label, options, words):
+    with pytest.raises(OptionError, match=words):
+        pi.mean_over_rows(function, label, **options)
 
 
-def _private(file: Path) -> list[str]:
+def _private(file):
     """Return the private names of other objects that a file uses."""
     named_tuple = {"_asdict", "_replace", "_fields"}
     found = []
@@ -111,7 +110,7 @@ def _private(file: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("folder", ["r_bridge", "pyinterp/r_style", "studies", "benchmarks"])
-def test_others_use_public_names_only(folder: str) -> None:
+def test_others_use_public_names_only(folder):
     files = sorted((ROOT / folder).rglob("*.py"))
     assert files
     allowed = {"_getframe", "_cdata"}  # of Python and cffi, which have no other name for it
@@ -123,47 +122,36 @@ class TestTheDoorIsGuarded:
     """What is written outside of the package gets a sentence, not a number or an IndexError."""
 
     @pytest.fixture
-    def fitted(self) -> pi.LearnerResults:
-        rng = np.random.default_rng(0)
-        data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["bmi", "bp", "y"])
-        learner = pi.Learner.from_formula("y ~ bmi + bp", data, LinearRegression())
+    def fitted(self, learner):
         return learner.fit(pi.CrossValidation(3), seed=1)
 
-    def own(self, measure: Any, **options: Any) -> pi.Estimand:
-        given: dict[str, Any] = {
-            "key": "own",
-            "terms": pi.Terms.plain(["a"]),
-            "measure": measure,
-            "read": itemgetter("a"),
-            "words": pi.Words(label="a", title="a", meaning="A."),
-        }
-        return pi.Estimand(**(given | options))
+    def own(self, measure):
+        words = pi.Words(label="a", title="a", meaning="A.")
+        terms = pi.Terms.plain(["a"])
+        return pi.Estimand(
+            key="own", terms=terms, measure=measure, read=itemgetter("a"), words=words
+        )
 
-    def test_a_key_that_is_used_again_for_another_function_is_another_measurement(
-        self, fitted: pi.LearnerResults
-    ) -> None:
+    def test_a_key_that_is_used_again_for_another_function_is_another_measurement(self, fitted):
         first = fitted.estimate(self.own(lambda case: {"a": of(np.ones((len(case.y), 1)))}))
         second = fitted.estimate(self.own(lambda case: {"a": of(np.zeros((len(case.y), 1)))}))
         assert (first.params["a"], second.params["a"]) == (1.0, 0.0)
 
-    @pytest.mark.parametrize("variables", ["bmmi", ["bmmi"], ["bmi", "bpp"], [], 3])
-    def test_what_is_replaced_must_be_a_variable(
-        self, fitted: pi.LearnerResults, variables: Any
-    ) -> None:
+    @pytest.mark.parametrize("variables", ["xx", ["xx"], ["x", "zz"], [], 3])
+    def test_what_is_replaced_must_be_a_variable(self, fitted, variables):
         whatif = fitted.analysis.cases[0].whatif
         with pytest.raises(OptionError, match="variable"):
             whatif.of(variables)
 
-    def test_a_name_alone_is_one_variable(self, fitted: pi.LearnerResults) -> None:
+    def test_a_name_alone_is_one_variable(self, fitted):
         whatif = fitted.analysis.cases[0].whatif
-        donors = pd.DataFrame({"bmi": [20.0]})
-        for one, other in zip(
-            whatif.of("bmi").cross(donors), whatif.of(["bmi"]).cross(donors), strict=True
-        ):
+        donors = pd.DataFrame({"x": [20.0]})
+        crossed = (whatif.of(name).cross(donors) for name in ("x", ["x"]))
+        for one, other in zip(*crossed, strict=True):
             np.testing.assert_array_equal(one.predictions, other.predictions)
             assert (one.predictions[:, 0] != whatif.factual[one.rows]).all()
-        with pytest.raises(OptionError, match="`bmi` is not among their columns bp"):
-            list(whatif.of("bmi").cross(pd.DataFrame({"bp": [1.0]})))
+        with pytest.raises(OptionError, match="`x` is not among their columns z"):
+            list(whatif.of("x").cross(pd.DataFrame({"z": [1.0]})))
 
     @pytest.mark.parametrize(
         ("result", "sentence"),
@@ -173,9 +161,7 @@ class TestTheDoorIsGuarded:
             (lambda _: None, "must return an Estimate"),
         ],
     )
-    def test_an_estimate_has_the_rows_and_terms(
-        self, fitted: pi.LearnerResults, result: Any, sentence: str
-    ) -> None:
+    def test_an_estimate_has_the_rows_and_terms(self, fitted, result, sentence):
         own = self.own(lambda case: {"a": result(len(case.y))})
         with pytest.raises(OptionError, match=sentence):
             fitted.estimate(own)
@@ -189,33 +175,31 @@ class TestTheDoorIsGuarded:
             (pi.Parameter, {"null": float("nan")}, "`null` must be a number"),
         ],
     )
-    def test_an_estimand_is_checked_when_it_is_made(
-        self, make: Any, options: dict[str, Any], sentence: str
-    ) -> None:
-        estimand = self.own(len)
-        whole = {pi.Estimand: estimand, pi.Words: estimand.words, pi.Parameter: estimand.parameter}
+    def test_an_estimand_is_checked_when_it_is_made(self, make, options, sentence):
+        own = self.own(len)
+        (whole,) = (one for one in (own, own.words, own.parameter) if type(one) is make)
         with pytest.raises(OptionError, match=sentence):
-            replace(whole[make], **options)
+            replace(whole, **options)
 
-    def test_names_of_terms_are_different(self) -> None:
+    def test_names_of_terms_are_different(self):
         with pytest.raises(OptionError, match="'a' is repeated"):
             pi.Terms.plain(["a", "b", "a"])
 
 
-def of(rows: np.ndarray) -> pi.Estimate:
+def of(rows):
     return pi.Estimate.of_rows(rows)
 
 
-def test_no_docstring_has_a_place_that_was_not_filled() -> None:
+def test_no_docstring_has_a_place_that_was_not_filled():
     for kind in (pi.LearnerResults, pi.FittedModel, pi.EstimandResults, pi.Learner):
         for name, member in inspect.getmembers(kind, callable):
             if not name.startswith("_"):
                 assert not re.search(r"^\s*\{\w+\}\s*$", member.__doc__ or "", re.MULTILINE), name
 
 
-def test_an_estimator_may_have_a_parameter_called_steps() -> None:
+def test_an_estimator_may_have_a_parameter_called_steps():
     class Net(LinearRegression):
-        def __init__(self, steps: int = 100) -> None:
+        def __init__(self, steps=100):
             super().__init__()
             self.steps = steps
 

@@ -1,7 +1,5 @@
 """Which features there are: variables, groups of them, and names that stand for neither."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -15,14 +13,14 @@ from pyinterp.resampling import Group
 VARIABLES = ("a", "b", "c")
 
 
-def test_variables_in_no_group_are_features_of_their_own() -> None:
+def test_variables_in_no_group_are_features_of_their_own():
     assert features_of(VARIABLES, None) == {"a": ("a",), "b": ("b",), "c": ("c",)}
     assert features_of(VARIABLES, {}) == features_of(VARIABLES, None)
     found = features_of(VARIABLES, {"two": ["c", "a"]})
     assert list(found.items()) == [("two", ("c", "a")), ("b", ("b",))]
 
 
-def test_a_group_may_have_the_name_of_a_variable_in_it_alone() -> None:
+def test_a_group_may_have_the_name_of_a_variable_in_it_alone():
     assert features_of(VARIABLES, {"a": ["a", "b"]}) == {"a": ("a", "b"), "c": ("c",)}
     with pytest.raises(OptionError, match="Group 'a' has the name of a variable"):
         features_of(VARIABLES, {"a": ["b", "c"]})
@@ -41,12 +39,12 @@ def test_a_group_may_have_the_name_of_a_variable_in_it_alone() -> None:
         ({"d": ["a"], "e": ["b", "a"]}, "in one group only"),
     ],
 )
-def test_groups_that_are_none(groups: object, message: str) -> None:
+def test_groups_that_are_none(groups, message):
     with pytest.raises(OptionError, match=message):
         features_of(VARIABLES, groups)
 
 
-def test_names_are_one_or_several_known_strings() -> None:
+def test_names_are_one_or_several_known_strings():
     assert names_of("a") == ["a"]
     assert names_of(("a", "b")) == ["a", "b"]
     for wrong in (3, ["a", 3], None):
@@ -59,10 +57,10 @@ def test_names_are_one_or_several_known_strings() -> None:
         check_names([], VARIABLES, kind="pair")
 
 
-def test_the_default_variance_is_the_best_that_refits_can_serve() -> None:
+def test_the_default_variance_is_the_best_that_refits_can_serve():
     one = Estimate.of_rows(np.ones((2, 1)))
     rows = np.arange(2)
-    expected: dict[str, tuple[list[Group | None], float]] = {
+    expected = {
         "half-sample": ([None, None, Group("pair", 0), Group("pair", 0)], 0.5),
         "bootstrap": ([Group("bootstrap", k) for k in range(2)], 0.5),
         "corrected": ([None, None], 0.5),

@@ -1,10 +1,8 @@
 """`fit_model` fits the very estimator that was given."""
 
-from __future__ import annotations
-
 import numpy as np
-import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.pipeline import make_pipeline
@@ -15,21 +13,19 @@ import pyinterp as pi
 
 @pytest.mark.parametrize("piped", [False, True])
 @pytest.mark.parametrize("seed", [None, 0, 7])
-def test_a_random_state_that_is_set_is_kept(
-    data: pd.DataFrame, seed: int | None, piped: bool
-) -> None:
+def test_a_random_state_that_is_set_is_kept(data, seed, piped):
     forest = RandomForestRegressor(5, random_state=1)
     estimator = make_pipeline(StandardScaler(), forest) if piped else forest
     X, y = data[["x", "z"]], data["y"]
     fitted = pi.Learner(y, X, estimator).fit_model(seed=seed)
     theirs = pi.FittedModel(clone(estimator).fit(X, y), X, y)
-    np.testing.assert_array_equal(fitted.pfi().params, theirs.pfi().params)
-    np.testing.assert_array_equal(fitted.pd("x").params, theirs.pd("x").params)
+    assert_array_equal(fitted.pfi().params, theirs.pfi().params)
+    assert_array_equal(fitted.pd("x").params, theirs.pd("x").params)
 
 
-def test_one_that_is_none_takes_the_seed(data: pd.DataFrame) -> None:
+def test_one_that_is_none_takes_the_seed(data):
     learner = pi.Learner(data["y"], data[["x", "z"]], RandomForestRegressor(5))
     first, same, other = (learner.fit_model(seed=s).pfi().params for s in (1, 1, 2))
-    np.testing.assert_array_equal(first, same)
+    assert_array_equal(first, same)
     assert not np.array_equal(first, other)
     assert learner.estimator.random_state is None

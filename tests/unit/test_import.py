@@ -37,8 +37,9 @@ def output_of(code: str) -> str:
     return done.stdout.strip()
 
 
-def test_importing_pyinterp_imports_no_third_party_module():
-    assert output_of(LOADED) == "pyinterp"
+@pytest.mark.parametrize("module", ["pyinterp", "pyinterp.errors", "pyinterp.datasets"])
+def test_importing_imports_no_third_party_module(module):
+    assert output_of(LOADED.replace("import pyinterp", f"import {module}")) == "pyinterp"
 
 
 def test_the_other_pyinterp_beside_this_one_is_named(tmp_path: Path):
