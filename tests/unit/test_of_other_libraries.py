@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -21,12 +20,7 @@ X = pd.DataFrame({"a": RNG.normal(size=N), "b": RNG.normal(size=N)})
 Y = np.exp(X["a"] / 3 - X["b"] / 5 + 0.2 * RNG.normal(size=N))
 
 
-@pytest.fixture(autouse=True)
-def warnings_of_libraries() -> Iterator[None]:
-    with warnings.catch_warnings():
-        for kind in (DeprecationWarning, FutureWarning):
-            warnings.filterwarnings("ignore", category=kind)
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 
 
 def glum(**options):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import lightgbm as lgb
@@ -30,12 +29,7 @@ NAMED = make_pipeline(make_column_transformer(("passthrough", ["a"])), LinearReg
 CAT = {"iterations": 2, "verbose": 0, "allow_writing_files": False}
 
 
-@pytest.fixture(autouse=True)
-def warnings_of_libraries() -> Iterator[None]:
-    with warnings.catch_warnings():
-        for kind in (DeprecationWarning, FutureWarning):
-            warnings.filterwarnings("ignore", category=kind)
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 
 
 def catboost(**options):
@@ -102,19 +96,25 @@ def test_an_error_leads_to_what_works(name: str):
     assert np.isfinite(works()).all()
 
 
-@pytest.mark.parametrize("package", ["xgboost", "lightgbm", "catboost"])
+TWO = np.repeat([0, 1], 20)
+RANKERS = {
+    "xgboost": ("XGBRanker", {"n_estimators": 2, "n_jobs": 1, "verbosity": 0}, {"qid": TWO}),
+    "lightgbm": (
+        "LGBMRanker",
+        {"n_estimators": 2, "n_jobs": 1, "verbose": -1},
+        {"group": [20, 20]},
+    ),
+    "catboost": ("CatBoostRanker", CAT, {"group_id": TWO}),
+}
+
+
+@pytest.mark.parametrize("package", RANKERS)
 def test_rankers_are_no_learners_but_fitted_models(package: str):
-    module = pytest.importorskip(package)
-    name = {"xgboost": "XGBRanker", "lightgbm": "LGBMRanker", "catboost": "CatBoostRanker"}[package]
-    options = CAT if package == "catboost" else {"n_estimators": 2, "n_jobs": 1, "verbosity": 0}
-    if package == "lightgbm":
-        options = {"n_estimators": 2, "n_jobs": 1, "verbose": -1}
-    ranker, grade = getattr(module, name)(**options), np.digitize(Y, [0.0, 1.0])
+    name, options, groups = RANKERS[package]
+    ranker = getattr(pytest.importorskip(package), name)(**options)
+    grade = np.digitize(Y, [0.0, 1.0])
     with pytest.raises(RefitError, match="no groups of rows to rank within: fit the model yours"):
         pi.Learner(grade, NUMBERS, ranker).fit(pi.Holdout(0.5), seed=1)
-    groups = {"group": [20, 20]} if package == "lightgbm" else {}
-    groups = {"qid": np.repeat([0, 1], 20)} if package == "xgboost" else groups
-    groups = {"group_id": np.repeat([0, 1], 20)} if package == "catboost" else groups
     ranker.fit(NUMBERS, grade, **groups)
     assert np.isfinite(pi.FittedModel(ranker, NUMBERS).pd("a").params).all()
 

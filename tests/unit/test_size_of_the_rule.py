@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import ast
 import io
-import re
 import tokenize
 from pathlib import Path
-
-import pytest
 
 import pyinterp
 
@@ -18,19 +15,6 @@ FOLDER = PACKAGE / "inference" / "half_sample"
 RULE = ("MARGIN", "LARGEST_GROWTH", "BEYOND_NOISE")
 GUARDS = ("CERTAIN", "LARGEST_IDLE_SHARE", "LARGEST_SKEWNESS", "STABLE", "FEW_CLUSTERS")
 MOST_LINES = 550
-# Names of rules that were taken out; nothing stands in for them.
-GONE = (
-    "SquaredEffect",
-    "HalfSampleVariance",
-    "kappa",
-    "chi_df",
-    "asymmetry",
-    "mean_shares",
-    "MeanShares",
-    "lower_bound",
-    "special_law",
-    "squared_effects",
-)
 SKIPPED = (
     tokenize.COMMENT,
     tokenize.NL,
@@ -56,12 +40,6 @@ def code_lines(text: str) -> int:
             first = node.body[0]
             lines -= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
     return len(lines)
-
-
-def test_lines_of_code_are_counted():
-    text = '"""Words.\n\nMore."""\n\n# a comment\nx = """a\nb"""  # two lines\n\n\n'
-    text += 'def f():\n    """Say."""\n    return 1\n'
-    assert code_lines(text) == 4
 
 
 def constants(path: Path) -> list[str]:
@@ -93,14 +71,3 @@ def test_no_constant_is_elsewhere():
 def test_the_folder_is_small():
     count = sum(code_lines(path.read_text(encoding="utf-8")) for path in FOLDER.glob("*.py"))
     assert 100 < count <= MOST_LINES
-
-
-@pytest.mark.parametrize("name", GONE)
-def test_what_was_taken_out_is_gone(name: str):
-    found = [
-        str(path.relative_to(PACKAGE))
-        for path in PACKAGE.rglob("*.py")
-        if re.search(rf"(?<![a-zA-Z]){name}(?![a-zA-Z])", path.read_text(encoding="utf-8"))
-    ]
-    # The Greek letter, in a table of letters.
-    assert found == (["results/table.py"] if name == "kappa" else [])

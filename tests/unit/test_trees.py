@@ -519,8 +519,8 @@ def test_without_compilation_the_numbers_are_the_same():
     code = (
         "import numpy as np, pyinterp as pi\n"
         "from sklearn.ensemble import RandomForestRegressor, GradientBoostingClassifier\n"
-        "rng = np.random.default_rng(0); X = rng.normal(size=(16, 2)).round(1)\n"
-        "y = X[:, 0] + rng.normal(size=16)\n"
+        "rng = np.random.default_rng(0); X = rng.normal(size=(30, 2)).round(1)\n"
+        "y = X[:, 0] + rng.normal(size=30)\n"
         "m = RandomForestRegressor(3, random_state=0).fit(X, y)\n"
         "c = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(X, y > 0)\n"
         "f = pi.FittedModel(m, X, y, groups={'both': ['x1', 'x2']})\n"
