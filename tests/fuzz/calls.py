@@ -465,14 +465,14 @@ def _simulation() -> list[Call]:
         Call(
             name="certify",
             callee="pi.certify",
-            own={"results": "one", "null": "features"},
+            own={"results": "one", "null": "categories"},
             base={"results": "boot", "data_sets": "2", "truth_refits": "2", "progress": "False"},
         ),
         Call(name="load_diabetes", callee="pi.datasets.load_diabetes"),
         Call(
             name="datasets.load",
             callee="pi.datasets.load",
-            own={"name": "choice"},
+            own={"name": "choice", "data_home": "path of nothing"},
             base={"name": "'diabetes'"},
         ),
         *(
