@@ -21,7 +21,7 @@ NAMES_OF_KINDS = {
     "observed paired prob quantiles rank reseed simultaneous sort squared stars together "
     "trim_outliers within_range",
     "count": "block bootstraps curves data_sets depth folds grid_resolution leaf most_rows n n_max "
-    "nsim points refits relevant repeats top truth_refits",
+    "nsim points relevant repeats top truth_refits",
     "natural": "noise_features pairwise_m repetitions threeway_m",
     "number": "noise noise_variance span step",
     "positive": "effect eps width",
