@@ -60,8 +60,8 @@ def check_finite(predicted: FloatArray, who: str) -> None:
     if finite.all():
         raise PredictionError(
             f"Predictions must be at most {LARGEST:g} in size, because variances of squares of "
-            f"larger numbers overflow; {who} returned {np.abs(predicted).max():.3g}. Does it "
-            "converge? Scaled features often help."
+            f"larger numbers overflow; {who} returned {np.abs(predicted).max():.3g}. If it "
+            "does not converge, scaled features often help."
         )
     raise PredictionError(
         f"Predictions must be finite; {who} returned {int((~finite).sum())} that are not, of "

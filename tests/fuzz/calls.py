@@ -21,7 +21,7 @@ NAMES_OF_KINDS = {
     "observed paired prob quantiles rank reseed simultaneous sort squared stars together "
     "trim_outliers within_range",
     "count": "block bootstraps curves data_sets depth folds grid_resolution leaf most_rows n n_max "
-    "nsim points refits relevant repeats top truth_refits",
+    "nsim points relevant repeats top truth_refits",
     "natural": "noise_features pairwise_m repetitions threeway_m",
     "number": "noise noise_variance span step",
     "positive": "effect eps width",
@@ -465,14 +465,14 @@ def _simulation() -> list[Call]:
         Call(
             name="certify",
             callee="pi.certify",
-            own={"results": "one", "null": "features"},
+            own={"results": "one", "null": "categories"},
             base={"results": "boot", "data_sets": "2", "truth_refits": "2", "progress": "False"},
         ),
         Call(name="load_diabetes", callee="pi.datasets.load_diabetes"),
         Call(
             name="datasets.load",
             callee="pi.datasets.load",
-            own={"name": "choice"},
+            own={"name": "choice", "data_home": "path of nothing"},
             base={"name": "'diabetes'"},
         ),
         *(

@@ -24,7 +24,7 @@ KEYWORDS = {
     "cov_typ": "None",
 }
 # Any number may mean minutes, of processes to start; words of an estimand's author are his own.
-OWN_VALUES_ONLY = {"jobs", "words"}
+OWN_VALUES_ONLY = {"jobs", "refits", "words"}
 SOME = 30
 PAIRS = 12
 

@@ -383,6 +383,7 @@ def uncertainty(
 
 def _predictive(problem: Problem, relation: Relation, losses: str, one: str) -> Predictor:
     """Return the predictor of distributions; of densities there are no ratios."""
+    check_choice("relation", relation, ("difference", "ratio"))
     predictor = problem.predictive
     family = predictor.distribution
     if relation == "ratio" and not (family is None or family.discrete):
