@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from inspect import signature
 from itertools import combinations
 from typing import Any, Literal
 
@@ -21,6 +20,7 @@ from pyinterp.estimands.importance.native import Native
 from pyinterp.estimands.interaction.h_statistic import Order
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metric_functions import MetricLike
+from pyinterp.parameters import takes
 from pyinterp.r_style.arguments import (
     Curve,
     PredGrid,
@@ -288,12 +288,7 @@ def vi(
     keywords = {"feature_names": feature_names, "type": type, "metric": metric, **others}
     options = different(vi, keywords)
     functions: dict[str, Callable[..., pd.DataFrame]]
-    functions = {"model": _report, "firm": vi_firm, "permute": vi_permute}
-    taken = {name: set(signature(function).parameters) for name, function in functions.items()}
-    for name in options:
-        if name not in taken[method]:
-            where = " or ".join(f'"{other}"' for other in taken if name in taken[other])
-            raise OptionError(f'`{name}` needs `method={where}`, not "{method}"; leave it out.')
+    functions = {"model": native, "firm": vi_firm, "permute": vi_permute}
     frame = functions[method](object, **options)
     frame = frame.sort_values("Importance", ascending=False, kind="stable", ignore_index=True)
     if scale:
@@ -303,7 +298,8 @@ def vi(
     return frame
 
 
-def _report(
+@takes()
+def native(
     object: Interpretable,  # noqa: A002 - R's name
     type: Native | None = None,  # noqa: A002 - R's name
 ) -> pd.DataFrame:

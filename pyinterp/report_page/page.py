@@ -151,20 +151,19 @@ def _curve(results: EstimandResults, alpha: float) -> str:
 def _picture(results: EstimandResults, alpha: float, height: float) -> str:
     """Return a plot as a picture inside the page.
 
-    A plot that is larger than usual needs that for its texts, and keeps it.
+    A plot that is higher than usual needs that for its names, and keeps it.
     """
     from plotnine import options, theme  # noqa: PLC0415 - plotnine takes a second to import
 
-    plot, width = results.plot(alpha), WIDTH
-    wide, high = plot.theme.getp("figure_size")
-    if (wide, high) != tuple(options.figure_size):
-        width, height = max(width, wide), max(height, high)
-    drawing, size = io.BytesIO(), theme(figure_size=(width, height))
+    plot = results.plot(alpha)
+    high = plot.theme.getp("figure_size")[1]
+    height = max(height, high) if high > options.figure_size[1] else height
+    drawing, size = io.BytesIO(), theme(figure_size=(WIDTH, height))
     (plot + size).save(drawing, format="png", dpi=DPI, verbose=False)
     data = base64.b64encode(drawing.getvalue()).decode("ascii")
     return (
         f'<figure><img src="data:image/png;base64,{data}" '
-        f'alt="{escape(results.estimand.description)}" style="width: {width:g}in"></figure>'
+        f'alt="{escape(results.estimand.description)}" style="width: {WIDTH:g}in"></figure>'
     )
 
 
