@@ -1,13 +1,10 @@
 """Data that many tests share."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -24,19 +21,19 @@ SLOW = 3 * 3600
 ROUTING = "PYINTERP_TEST_ROUTING"
 
 
-def pytest_configure() -> None:
+def pytest_configure():
     if os.environ.get(ROUTING):
         sklearn.set_config(enable_metadata_routing=True)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     for item in items:
         if any(item.get_closest_marker(name) for name in ("calibration", "acceptance", "torture")):
             item.add_marker(pytest.mark.timeout(SLOW))
 
 
 @pytest.fixture
-def data() -> pd.DataFrame:
+def data():
     """60 rows: response `y`, numbers `x` and `z` > 0, strings `g` of three levels."""
     rng = np.random.default_rng(0)
     x, z = rng.normal(size=60), rng.uniform(1, 3, size=60)
@@ -63,10 +60,10 @@ study(**{options!r}).run({file!r}, progress=False)
 
 
 @pytest.fixture
-def run_and_kill() -> Callable[..., int]:
+def run_and_kill():
     """Run `study` of a test module in a process of its own and kill it in the middle."""
 
-    def run(module: str, file: Path, *, blocks: int, **options: object) -> int:
+    def run(module, file, *, blocks, **options):
         """Kill it once so many blocks are there, before the next, and return their number."""
         path = [str(Path(__file__).parent / "studies"), *sys.path]
         code = STOPPING.format(
@@ -85,5 +82,5 @@ def run_and_kill() -> Callable[..., int]:
     return run
 
 
-def _blocks(file: Path) -> int:
+def _blocks(file):
     return len({(record.row, *record.blocks) for record in StudyFile(file).records()})

@@ -1,16 +1,13 @@
 """Real data sets, which are not in the repository."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 
 @pytest.fixture(scope="session")
-def data_folder() -> Iterator[Path]:
+def data_folder():
     """The folder with the data sets, announced to the package; skipped without one."""
     beside = Path(__file__).parents[3] / "shared" / "data"
     folder = Path(os.environ.get("PYINTERP_DATA") or beside)

@@ -5,10 +5,7 @@ linear model [-0.098, -0.069], forest minus tree [-0.158, -0.071]; alcohol, sulp
 acidity most important. Software differs (ranger and rpart there), so bounds are not their numbers.
 """
 
-from __future__ import annotations
-
 import time
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -22,11 +19,11 @@ pytestmark = pytest.mark.acceptance
 
 
 @pytest.fixture(scope="module")
-def wine() -> pd.DataFrame:
+def wine():
     return pi.datasets.load_wine_quality("red")
 
 
-def learners(wine: pd.DataFrame) -> dict[str, Any]:
+def learners(wine):
     return {
         "forest": RandomForestRegressor(500),
         "forest, sqrt": RandomForestRegressor(500, max_features="sqrt"),
@@ -38,7 +35,7 @@ def learners(wine: pd.DataFrame) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def fits(wine: pd.DataFrame) -> dict[str, pi.LearnerResults]:
+def fits(wine):
     found = {}
     for name, learner in learners(wine).items():
         start = time.perf_counter()
@@ -48,7 +45,7 @@ def fits(wine: pd.DataFrame) -> dict[str, pi.LearnerResults]:
     return found
 
 
-def test_out_of_bag_losses(wine: pd.DataFrame) -> None:
+def test_out_of_bag_losses(wine):
     # One set of 15 bootstraps has a standard deviation of 0.006 to 0.008 over seeds, so that the
     # mean over eight seeds is compared, rounded to the two decimals of the bounds. The paper's
     # forest (ranger) tries the square root of the number of features at every split.
@@ -70,7 +67,7 @@ def test_out_of_bag_losses(wine: pd.DataFrame) -> None:
     assert 0.34 <= round(mean["forest, sqrt"], 2) <= 0.36
 
 
-def test_the_forest_is_ahead_of_both(fits: dict[str, pi.LearnerResults]) -> None:
+def test_the_forest_is_ahead_of_both(fits):
     found = pi.compare(fits["forest"], fits["linear"], fits["tree"], names=["rf", "lm", "tree"])
     print(f"\n{found.summary()}")
     limits = found.conf_int()
@@ -82,7 +79,7 @@ def test_the_forest_is_ahead_of_both(fits: dict[str, pi.LearnerResults]) -> None
     assert limits.loc["rf - tree", 1] > -0.158
 
 
-def test_the_three_most_important_features(fits: dict[str, pi.LearnerResults]) -> None:
+def test_the_three_most_important_features(fits):
     start = time.perf_counter()
     pfi = fits["forest"].pfi()
     print(f"\nPFI: {time.perf_counter() - start:.1f} s\n{pfi.summary()}")
@@ -92,7 +89,7 @@ def test_the_three_most_important_features(fits: dict[str, pi.LearnerResults]) -
     assert (pfi.conf_int().loc[top, 0] > 0).all()
 
 
-def test_partial_dependence_of_alcohol_rises(fits: dict[str, pi.LearnerResults]) -> None:
+def test_partial_dependence_of_alcohol_rises(fits):
     curve = fits["forest"].pd("alcohol")
     print(f"\n{curve.summary()}")
     assert curve.params.iloc[-1] - curve.params.iloc[0] > 0.5

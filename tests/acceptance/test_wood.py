@@ -5,10 +5,6 @@ that what its text says of them is asserted; ours are printed. It has one split 
 here several splits tell what holds for most of them from what holds for one.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,7 +18,7 @@ from pyinterp_papers.processes import (
     wood_regression,
     wood_ring,
 )
-from pyinterp_papers.processes.wood import INNER, CopiedFeature
+from pyinterp_papers.processes.wood import INNER
 
 pytestmark = pytest.mark.acceptance
 
@@ -32,12 +28,12 @@ SPLITS = pi.Subsampling(5, fraction=0.75)  # the paper's shares of training and 
 
 
 @pytest.fixture
-def network() -> None:
+def network():
     """PyTorch, which trains the networks."""
     pytest.importorskip("torch", reason="PyTorch is not installed: the extra `torch`")
 
 
-def both(model: Any, features: list[str] | None = None, permutations: int = FEW) -> pd.DataFrame:
+def both(model, features=None, permutations=FEW):
     """Likelihood- and entropy-PFI with standard errors."""
     likelihood = model.likelihood_pfi(features, permutations=permutations)
     entropy = model.entropy_pfi(features, permutations=permutations)
@@ -56,7 +52,7 @@ def both(model: Any, features: list[str] | None = None, permutations: int = FEW)
 # Mease and Wyner, Figure 2 -----------------------------------------------------------------------
 
 
-def classification(learner: Any, copied: CopiedFeature) -> pd.DataFrame:
+def classification(learner, copied):
     process = wood_classification(copied)
     frame = process.draw(5000, seed=1)
     X, y = frame[list(process.features)], frame["y"]
@@ -66,7 +62,7 @@ def classification(learner: Any, copied: CopiedFeature) -> pd.DataFrame:
     return both(model, ["x1", "x2", "x3", "x4", "x5", "x10"])
 
 
-def check_figure_2(plain: pd.DataFrame, one: pd.DataFrame, five: pd.DataFrame) -> None:
+def check_figure_2(plain, one, five):
     """What the caption and the text say of the three versions."""
     oracle = wood_classification()
     relevant, irrelevant = ["x1", "x2", "x3", "x4"], ["x5", "x10"]
@@ -93,7 +89,7 @@ def check_figure_2(plain: pd.DataFrame, one: pd.DataFrame, five: pd.DataFrame) -
     assert five.loc[irrelevant, "entropy"].max() < 0.25 * copies["entropy"].min()
 
 
-def test_mease_wyner_with_a_calibrated_forest() -> None:
+def test_mease_wyner_with_a_calibrated_forest():
     plain, one, five = (
         classification(E.calibrated_forest(random_state=1), copied) for copied in (None, "x1", "x5")
     )
@@ -103,7 +99,7 @@ def test_mease_wyner_with_a_calibrated_forest() -> None:
     assert (five.loc[["x5", "x10"], "entropy"] > 3 * five.loc[["x5", "x10"], "s.e. "]).all()
 
 
-def test_mease_wyner_with_bayes_by_backprop(network: None) -> None:
+def test_mease_wyner_with_bayes_by_backprop(network):
     """The paper has the forest alone. A network learns to do without copies of irrelevant ones."""
     plain, one, five = (
         classification(BayesByBackpropClassifier(random_state=1), copied)
@@ -115,7 +111,7 @@ def test_mease_wyner_with_bayes_by_backprop(network: None) -> None:
 # Regression, Figure 3 ----------------------------------------------------------------------------
 
 
-def test_regression_with_a_gaussian_process() -> None:
+def test_regression_with_a_gaussian_process():
     """1,000 rows: every half-sample is the paper's 500 to train on and 500 to look at."""
     frame = wood_regression().draw(1000, seed=1)
     learner = pi.Learner.from_formula("y ~ .", frame, E.gaussian_process())
@@ -131,7 +127,7 @@ def test_regression_with_a_gaussian_process() -> None:
     assert (likelihood.conf_int()[0] > 0).all()
 
 
-def test_likelihood_of_the_independent_feature_is_among_the_largest() -> None:
+def test_likelihood_of_the_independent_feature_is_among_the_largest():
     """Over fresh data sets; on one, which of five comes first is a matter of noise.
 
     The paper: sharing reduces the likelihood-PFI of features 1 to 4 "relative to the independent
@@ -163,7 +159,7 @@ def test_likelihood_of_the_independent_feature_is_among_the_largest() -> None:
 INTERIOR, BANDS, EDGES = [-0.5, 0.0, 0.5], [-2.2, -1.8, 1.8, 2.2], [-2.49, 2.49]
 
 
-def entropy_on_the_ring(learner: Any) -> pd.DataFrame:
+def entropy_on_the_ring(learner):
     """Mean entropy-PD of both features inside, in the bands and at the edges."""
     frame = wood_ring().draw(700, seed=1)
     X, y = frame[["X1", "X2"]], frame["y"]
@@ -178,7 +174,7 @@ def entropy_on_the_ring(learner: Any) -> pd.DataFrame:
     return pd.DataFrame(table)
 
 
-def test_entropy_is_high_inside_the_ring() -> None:
+def test_entropy_is_high_inside_the_ring():
     """With correlation up to one standard deviation, where 1,000 steps of Adam end.
 
     The paper's 1,000 steps of length 0.1 from PyTorch's start, on the data as they are, end at a
@@ -191,7 +187,7 @@ def test_entropy_is_high_inside_the_ring() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_entropy_at_the_largest_likelihood_is_not_high_inside_the_ring() -> None:
+def test_entropy_at_the_largest_likelihood_is_not_high_inside_the_ring():
     """Figure 4 does not hold there: the noise is so small that the data show a polynomial.
 
     A length of more than 20 standard deviations says so, and the process is as sure inside as in
@@ -205,11 +201,11 @@ def test_entropy_at_the_largest_likelihood_is_not_high_inside_the_ring() -> None
 
 
 @pytest.fixture(scope="module")
-def concrete(data_folder: object) -> pd.DataFrame:
+def concrete(data_folder):
     return pi.datasets.load_concrete()
 
 
-def test_concrete_with_a_gaussian_process(concrete: pd.DataFrame) -> None:
+def test_concrete_with_a_gaussian_process(concrete):
     learner = pi.Learner.from_formula("compressive_strength ~ .", concrete, E.gaussian_process())
     splits = pi.Subsampling(3, fraction=0.75)
     res = learner.fit(splits, seed=1, progress=False)
@@ -222,7 +218,7 @@ def test_concrete_with_a_gaussian_process(concrete: pd.DataFrame) -> None:
     assert table.loc["age", "entropy"] < 0.25 * entropy.min()
 
 
-def importances_with_dropout(concrete: pd.DataFrame, **options: float) -> tuple[pd.DataFrame, Any]:
+def importances_with_dropout(concrete, **options):
     """Importances on the paper's share of test rows, and the test whether age is cement's equal."""
     X, y = concrete.drop(columns="compressive_strength"), concrete["compressive_strength"]
     order = np.random.default_rng(1).permutation(len(y))
@@ -239,7 +235,7 @@ def importances_with_dropout(concrete: pd.DataFrame, **options: float) -> tuple[
     return table, equal
 
 
-def test_concrete_with_dropout_of_features_too(concrete: pd.DataFrame, network: None) -> None:
+def test_concrete_with_dropout_of_features_too(concrete, network):
     """As Gal and Ghahramani (2016) have it, "before every weight layer": age comes first."""
     table, equal = importances_with_dropout(concrete, feature_dropout=0.1)
     assert table["likelihood"].idxmax() == "age"
@@ -249,7 +245,7 @@ def test_concrete_with_dropout_of_features_too(concrete: pd.DataFrame, network: 
     assert table.loc["age", "entropy"] < 3 * table.loc["age", "s.e. "]
 
 
-def test_concrete_with_dropout_of_hidden_units(concrete: pd.DataFrame, network: None) -> None:
+def test_concrete_with_dropout_of_hidden_units(concrete, network):
     """Where features are never left out age and cement are level: Figure 6 has age alone on top.
 
     On four splits age has 8.1, 6.0, 3.4 and 6.1 nats, with standard errors of 0.3 to 1.0, and
@@ -270,11 +266,11 @@ def test_concrete_with_dropout_of_hidden_units(concrete: pd.DataFrame, network: 
 
 
 @pytest.fixture(scope="module")
-def pima(data_folder: object) -> pd.DataFrame:
+def pima(data_folder):
     return pi.datasets.load_pima_diabetes()
 
 
-def check_pima(learner: Any, pima: pd.DataFrame) -> None:
+def check_pima(learner, pima):
     """Over five splits; what each says is printed."""
     res = pi.Learner.from_formula("diabetes ~ .", pima, learner).fit(SPLITS, seed=1, progress=False)
     likelihood = res.likelihood_pfi(permutations=FEW)
@@ -289,7 +285,7 @@ def check_pima(learner: Any, pima: pd.DataFrame) -> None:
     check_curve(res)
 
 
-def check_curve(res: pi.LearnerResults) -> None:
+def check_curve(res):
     """The entropy-PD of glucose peaks "between 150-175"; 140 to 180 allows for other splits."""
     grid = np.arange(60, 200, 5)
     curve = res.pd("glucose", of="entropy", grid=grid.tolist())
@@ -301,9 +297,9 @@ def check_curve(res: pi.LearnerResults) -> None:
     assert values.loc[:100].max() < values.max() - 0.1  # "for lower values, relatively low entropy"
 
 
-def test_pima_with_a_calibrated_forest(pima: pd.DataFrame) -> None:
+def test_pima_with_a_calibrated_forest(pima):
     check_pima(E.calibrated_forest(), pima)
 
 
-def test_pima_with_bayes_by_backprop(pima: pd.DataFrame, network: None) -> None:
+def test_pima_with_bayes_by_backprop(pima, network):
     check_pima(BayesByBackpropClassifier(), pima)

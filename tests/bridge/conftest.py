@@ -1,14 +1,10 @@
 """R for the tests of the bridge: skipped by name where it is absent, unless it is required."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +21,7 @@ REQUIRED = os.environ.get("PYINTERP_REQUIRE_R") == "1"
 
 
 @pytest.fixture(scope="session")
-def r() -> Callable[[str], Any]:
+def r():
     """Evaluate an expression of R, its value as Python has it."""
     try:
         SESSION.r  # noqa: B018 - starts R
@@ -36,7 +32,7 @@ def r() -> Callable[[str], Any]:
     return lambda expression: from_r(SESSION.evaluate(expression), SESSION.r)
 
 
-def needed(*packages: str, always: bool) -> None:
+def needed(*packages, always):
     """Skip, by name, without packages of R; fail if they are always there, and R is required."""
     for package in packages:
         try:
@@ -48,19 +44,19 @@ def needed(*packages: str, always: bool) -> None:
 
 
 @pytest.fixture(scope="session")
-def installed(r: Callable[[str], Any]) -> Callable[..., None]:
+def installed(r):
     """Ask for packages of R that Debian does not have."""
     return partial(needed, always=False)
 
 
 @pytest.fixture(scope="session")
-def debian(r: Callable[[str], Any]) -> Callable[..., None]:
+def debian(r):
     """Ask for packages of R that Debian has."""
     return partial(needed, always=True)
 
 
 @pytest.fixture(scope="session")
-def rows() -> pd.DataFrame:
+def rows():
     """120 rows: response `y`, numbers, an integer, strings, a factor in an order of its own."""
     rng = np.random.default_rng(6)
     n = 120
@@ -79,10 +75,10 @@ def rows() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="session")
-def run() -> Callable[..., subprocess.CompletedProcess[str]]:
+def run():
     """Run a program in a process of its own; variables that are None are taken away."""
 
-    def run(code: str, **variables: str | None) -> subprocess.CompletedProcess[str]:
+    def run(code, **variables):
         path = variables.pop("before", None)
         given = {"PYTHONPATH": os.pathsep.join(filter(None, [path, str(ROOT)])), **variables}
         env = {**os.environ, **{k: v for k, v in given.items() if v is not None}}
@@ -102,7 +98,7 @@ def run() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @pytest.fixture(scope="session")
-def library(r: Callable[[str], Any], tmp_path_factory: pytest.TempPathFactory) -> str:
+def library(r, tmp_path_factory):
     """A library of R with the stand-ins alone."""
     folder = tmp_path_factory.mktemp("library")
     program = str(Path(r("R.home()")[0], "bin", "R"))

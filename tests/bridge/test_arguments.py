@@ -1,10 +1,5 @@
 """What belongs to rows does not travel with an argument: a bootstrap would pair it with others."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("r")
 
 
 @pytest.fixture
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"x": rng.normal(size=N), "w": rng.uniform(0.1, 9, N)})
     frame["a b"] = frame["w"]
@@ -29,14 +24,14 @@ def data() -> pd.DataFrame:
 
 
 @pytest.fixture
-def vector(data: pd.DataFrame) -> Iterator[str]:
+def vector(data):
     """The name of a vector of R with one value per row."""
     SESSION.call("assign", "beside", data["w"].to_numpy(), envir=GLOBAL)
     yield "beside"
     SESSION.call("rm", "beside", envir=GLOBAL)
 
 
-VECTORS: dict[str, Callable[[np.ndarray[Any, Any]], dict[str, Any]]] = {
+VECTORS = {
     "weights": lambda w: {"weights": w},
     "a list": lambda w: {"weights": list(w)},
     "a series": lambda w: {"offset": pd.Series(w)},
@@ -53,7 +48,7 @@ VECTORS: dict[str, Callable[[np.ndarray[Any, Any]], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("what", VECTORS)
-def test_values_of_rows_are_refused(what: str, data: pd.DataFrame) -> None:
+def test_values_of_rows_are_refused(what, data):
     arguments = VECTORS[what](data["w"].to_numpy())
     learner = RLearner("stats::lm", formula="y ~ x", **arguments)
     with pytest.raises(OptionError, match="must not hold values of single rows"):
@@ -62,7 +57,7 @@ def test_values_of_rows_are_refused(what: str, data: pd.DataFrame) -> None:
         pi.Learner.from_formula("y ~ x + w", data, learner)
 
 
-def test_what_is_not_of_rows_is_allowed(data: pd.DataFrame, debian: Callable[..., None]) -> None:
+def test_what_is_not_of_rows_is_allowed(data, debian):
     debian("rpart")
     parms = {"maxdepth": 2, "cp": 0.0}
     rows = data[["x", "w"]]
@@ -74,7 +69,7 @@ def test_what_is_not_of_rows_is_allowed(data: pd.DataFrame, debian: Callable[...
 
 
 @pytest.mark.parametrize("column", ["w", "a b"])
-def test_columns_named_by_code_travel_with_the_rows(column: str, data: pd.DataFrame) -> None:
+def test_columns_named_by_code_travel_with_the_rows(column, data):
     """Weights of a bootstrap are those of the rows drawn: the weighted fit, by its own formula."""
     learner = RLearner("stats::lm", formula="y ~ x", weights=RCode(f"`{column}`"))
     chosen = np.random.default_rng(1).integers(0, N, N)
@@ -87,12 +82,12 @@ def test_columns_named_by_code_travel_with_the_rows(column: str, data: pd.DataFr
 
 
 @pytest.mark.parametrize("code", ["1:60", "rep(1, 60)", "nowhere", "data$w"])
-def test_code_that_names_no_column_is_refused_for_rows(code: str, data: pd.DataFrame) -> None:
+def test_code_that_names_no_column_is_refused_for_rows(code, data):
     with pytest.raises(OptionError, match="must be made of columns of the data"):
         RLearner("stats::lm", weights=RCode(code)).fit(data[["x", "w"]], data["y"])
 
 
-def test_vectors_of_r_are_refused(data: pd.DataFrame, vector: str) -> None:
+def test_vectors_of_r_are_refused(data, vector):
     X, y = data[["x", "w"]], data["y"]
     for learner in (
         RLearner("stats::lm", formula=f"y ~ x + {vector}"),
@@ -110,7 +105,7 @@ def test_vectors_of_r_are_refused(data: pd.DataFrame, vector: str) -> None:
         learner.fit(pi.Bootstrap(2), seed=1, progress=False)
 
 
-def test_a_column_may_have_the_name_of_a_vector(data: pd.DataFrame, vector: str) -> None:
+def test_a_column_may_have_the_name_of_a_vector(data, vector):
     """In a formula the column goes first, and code for R alone can't be told from it."""
     renamed = data.rename(columns={"w": vector})
     RLearner("stats::lm", formula=f"y ~ x + {vector}").fit(renamed[["x", vector]], data["y"])
@@ -118,7 +113,7 @@ def test_a_column_may_have_the_name_of_a_vector(data: pd.DataFrame, vector: str)
         RLearner("stats::lm", weights=RCode(vector)).fit(renamed[["x", vector]], data["y"])
 
 
-def test_arguments_of_predict(data: pd.DataFrame) -> None:
+def test_arguments_of_predict(data):
     offsets = {"newoffset": data["w"].to_numpy()}
     fitted = RLearner("stats::lm").fit(data[["x"]], data["y"])
     for model in (
@@ -129,7 +124,7 @@ def test_arguments_of_predict(data: pd.DataFrame) -> None:
             model.predict(data[["x"]])
 
 
-def test_code_in_arguments_of_predict(data: pd.DataFrame, vector: str) -> None:
+def test_code_in_arguments_of_predict(data, vector):
     fitted = RLearner("stats::lm").fit(data[["x"]], data["y"])
     beside = {"newoffset": RCode(vector)}
     for model in (
@@ -140,7 +135,7 @@ def test_code_in_arguments_of_predict(data: pd.DataFrame, vector: str) -> None:
             model.predict(data[["x"]])
 
 
-def test_parts_of_a_list_are_handed_over_one_by_one() -> None:
+def test_parts_of_a_list_are_handed_over_one_by_one():
     """Long vectors without names of their own were all the last one."""
     first, second = np.arange(10.0), np.arange(10.0) + 100
     add = "function(l, m) c(l[[1]][1], l[[2]][1], m$a[1], m$b$a[1])"

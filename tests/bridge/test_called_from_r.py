@@ -1,10 +1,6 @@
 """What the R package calls, with functions of Python in the place of R's."""
 
-from __future__ import annotations
-
 import warnings
-from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +12,7 @@ from r_bridge import from_r
 from r_bridge.errors import RCallError, RWarning
 
 NAN = float("nan")
-COLUMNS: dict[str, Any] = {
+COLUMNS = {
     "double": {"kind": "double", "values": [1.5, NAN]},
     "whole": {"kind": "integer", "values": [1.0, 2.0]},
     "integer": {"kind": "integer", "values": [1.0, NAN]},
@@ -31,10 +27,10 @@ COLUMNS: dict[str, Any] = {
 DTYPES = ["float64", "int64", "Int64", "boolean", None, "category", "category"]
 
 
-def told(function: Callable[..., Any]) -> Callable[..., Mapping[str, Any]]:
+def told(function):
     """Return a function that tells how it ended, as those of R do."""
 
-    def answer(*args: Any) -> Mapping[str, Any]:
+    def answer(*args):
         with warnings.catch_warnings(record=True) as caught:
             try:
                 value, ended = function(*args), "well"
@@ -47,23 +43,23 @@ def told(function: Callable[..., Any]) -> Callable[..., Mapping[str, Any]]:
     return answer
 
 
-def least_squares() -> tuple[Any, Any]:
+def least_squares():
     """Return the two functions of a linear model."""
-    models: dict[str, LinearRegression] = {}
+    models = {}
 
-    def fit(columns: Any, y: Any, seed: int) -> str:
+    def fit(columns, y, seed):
         assert 0 <= seed < 2**31 - 1
         models[str(len(models))] = LinearRegression().fit(from_r.frame(columns), y["values"])
         return str(len(models) - 1)
 
-    def predict(key: str, columns: Any) -> list[float]:
+    def predict(key, columns):
         return list(models[key].predict(from_r.frame(columns)))
 
     return told(fit), told(predict)
 
 
 @pytest.mark.parametrize("rows", [2, 1, 0])
-def test_columns_come_back_as_they_went(rows: int) -> None:
+def test_columns_come_back_as_they_went(rows):
     sent = {name: {**c, "values": c["values"][:rows]} for name, c in COLUMNS.items()}
     frame = from_r.frame(sent)
     if rows == 2:
@@ -79,13 +75,13 @@ def test_columns_come_back_as_they_went(rows: int) -> None:
         assert (back["kind"], back.get("tz")) == (sent[name]["kind"], sent[name].get("tz"))
 
 
-def test_one_value_is_a_column_too() -> None:
+def test_one_value_is_a_column_too():
     assert from_r.frame({"x": {"kind": "integer", "values": 3.0}})["x"].tolist() == [3]
     large = from_r.columns(pd.DataFrame({"x": [2**40]}))["x"]
     assert large == {"kind": "double", "values": [2.0**40]}
 
 
-def test_a_learner_of_r_has_the_numbers_of_the_same_learner_of_python() -> None:
+def test_a_learner_of_r_has_the_numbers_of_the_same_learner_of_python():
     data = pi.datasets.load_diabetes()[["bmi", "bp", "age", "progression"]]
     plan = pi.HalfSampling(5, pairs=5)
     learner = from_r.learner_of_r(*least_squares(), "stats::lm")
@@ -95,9 +91,9 @@ def test_a_learner_of_r_has_the_numbers_of_the_same_learner_of_python() -> None:
     assert "stats::lm" in str(ours)
 
 
-def test_classes_are_in_the_order_of_their_levels() -> None:
+def test_classes_are_in_the_order_of_their_levels():
     y = pd.Categorical(["low", "high", "low", "high"], categories=["low", "high", "none"])
-    seen: list[Any] = []
+    seen = []
     predict = told(lambda *_: [0.9, 0.2, 0.7, 0.4, 0.1, 0.8, 0.3, 0.6])
     fit = told(lambda *sent: seen.append(sent[1]) or "1")
     model = from_r.learner_of_r(fit, predict, "glm", [])
@@ -108,10 +104,10 @@ def test_classes_are_in_the_order_of_their_levels() -> None:
     assert fitted.predict(X).tolist() == ["no", "yes", "no", "yes"]
 
 
-def test_columns_of_a_formula_are_learned_from_the_rows_of_the_fit() -> None:
-    centers: list[float] = []
+def test_columns_of_a_formula_are_learned_from_the_rows_of_the_fit():
+    centers = []
 
-    def encode(columns: Any, key: int | None = None) -> Any:
+    def encode(columns, key=None):
         x = np.asarray(columns["x"]["values"])
         if key is None:
             return centers.append(x.mean()) or len(centers) - 1
@@ -124,7 +120,7 @@ def test_columns_of_a_formula_are_learned_from_the_rows_of_the_fit() -> None:
 
 
 @pytest.mark.filterwarnings("default:careful")
-def test_how_a_call_ended_is_told() -> None:
+def test_how_a_call_ended_is_told():
     res = pi.FittedModel(LinearRegression().fit([[1.0], [2]], [1, 2]), [[1.0], [2], [4]], [1, 2, 3])
     frame, said = from_r.attempt(res, "pfi")
     assert (said["kind"], said["error"]) == ("object", None)
@@ -142,11 +138,11 @@ def test_how_a_call_ended_is_told() -> None:
     assert said["warned"] == [[["UserWarning", "Warning"], "careful"]]
 
 
-def test_what_stops_r_stops_python() -> None:
+def test_what_stops_r_stops_python():
     X, y = pd.DataFrame({"x": [1.0, 2.0]}), pd.Series([1.0, 2.0])
 
-    def stop(error: BaseException) -> Any:
-        def fit(*_: Any) -> None:
+    def stop(error):
+        def fit(*_):
             raise error
 
         return from_r.learner_of_r(told(fit), told(fit), "stats::lm")

@@ -3,11 +3,6 @@
 What else the calls do is in `test_stand_ins.py`, which runs wherever there is R.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -38,7 +33,7 @@ GROUPED = pi.FittedModel(RandomForestRegressor(5).fit(X, Y), X, Y, groups={"both
 TEXTS = pi.Learner.from_formula(
     "y ~ a + f + C(k)", DATA.assign(f=DATA["f"].astype(str), y=Y), RandomForestRegressor(5)
 )
-MODELS: dict[str, Callable[[], Any]] = {
+MODELS = {
     "forest": lambda: FOREST,
     "classes": lambda: CLASSES,
     "three": lambda: pi.FittedModel(LogisticRegression(max_iter=500).fit(X, THREE), X, THREE),
@@ -47,7 +42,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "groups": lambda: GROUPED,
     "texts": TEXTS.fit_model,
 }
-CASES: list[tuple[str, str, list[str] | None, dict[str, Any]]] = [
+CASES = [
     *(("pdp", "formula", None, o) for o in ({}, {"quantiles": True}, {"trim_outliers": True})),
     *(("pdp", "classes", None, o) for o in ({}, {"which_class": 2}, {"prob": True})),
     ("pdp", "refits", ["a"], {}),
@@ -63,13 +58,7 @@ CASES: list[tuple[str, str, list[str] | None, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("what", "model", "names", "options"), CASES)
-def test_numbers_are_those_of_r(
-    installed: Callable[..., None],
-    what: str,
-    model: str,
-    names: list[str] | None,
-    options: dict[str, Any],
-) -> None:
+def test_numbers_are_those_of_r(installed, what, model, names, options):
     installed(what, *(["pdp"] if what == "vip" else []))
     found = r_bridge.compare(MODELS[model](), what, names, **options)
     assert len(found.frame)

@@ -1,10 +1,5 @@
 """Frames go to R and come back; R sees what R would have read."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,15 +11,15 @@ from r_bridge.session import SESSION
 pytestmark = pytest.mark.usefixtures("r")
 
 
-def back(frame: pd.DataFrame) -> pd.DataFrame:
+def back(frame):
     return frame_from_r(SESSION.call("identity", frame), SESSION.r)
 
 
-def ask(function: str, *values: Any) -> Any:
+def ask(function, *values):
     return from_r(SESSION.call(function, *values), SESSION.r)
 
 
-COLUMNS: dict[str, tuple[pd.Series[Any], str]] = {
+COLUMNS = {
     "numbers": (pd.Series([1.5, -np.pi, 1e300]), "numeric"),
     "numbers, some missing": (pd.Series([1.5, np.nan, 2.0]), "numeric"),
     "integers": (pd.Series([-3, 0, 2**31 - 1]), "integer"),
@@ -47,7 +42,7 @@ COLUMNS: dict[str, tuple[pd.Series[Any], str]] = {
 
 
 @pytest.mark.parametrize("what", COLUMNS)
-def test_a_column_goes_to_r_and_comes_back(what: str) -> None:
+def test_a_column_goes_to_r_and_comes_back(what):
     column, in_r = COLUMNS[what]
     frame = pd.DataFrame({"a b": column})
     pd.testing.assert_frame_equal(back(frame), frame)
@@ -66,22 +61,22 @@ def test_a_column_goes_to_r_and_comes_back(what: str) -> None:
         (pd.Series([0.25, 1], dtype=np.float32), [0.25, 1.0]),
     ],
 )
-def test_other_numbers_become_what_r_has(column: pd.Series[Any], expected: list[float]) -> None:
+def test_other_numbers_become_what_r_has(column, expected):
     np.testing.assert_array_equal(back(pd.DataFrame({"x": column}))["x"], expected)
 
 
 @pytest.mark.parametrize("column", [[True, None, False], ["b", None, "a"]])
-def test_missing_values_of_objects(column: list[Any]) -> None:
+def test_missing_values_of_objects(column):
     found = back(pd.DataFrame({"x": pd.Series(column, dtype=object)}))["x"]
     assert [None if pd.isna(v) else v for v in found] == column
 
 
-def test_missing_is_na_and_not_nan() -> None:
+def test_missing_is_na_and_not_nan():
     frame = pd.DataFrame({"x": [1.0, np.nan]})
     assert not ask("function(d) is.nan(d$x)", frame).any()
 
 
-def test_arrays_lists_mappings_and_code() -> None:
+def test_arrays_lists_mappings_and_code():
     matrix = np.arange(6.0).reshape(2, 3)
     np.testing.assert_array_equal(ask("identity", matrix), matrix)
     assert ask("function(m) m[1, 2]", matrix)[0] == 1.0
@@ -91,7 +86,7 @@ def test_arrays_lists_mappings_and_code() -> None:
     assert ask("is.null", None)[0]
 
 
-def test_what_r_can_not_be_given_is_said() -> None:
+def test_what_r_can_not_be_given_is_said():
     with pytest.raises(OptionError, match="not complex"):
         SESSION.call("identity", 1j)
     times = pd.DataFrame({"t": pd.to_datetime(["2020-01-01"])})
@@ -99,7 +94,7 @@ def test_what_r_can_not_be_given_is_said() -> None:
         SESSION.call("identity", times)
 
 
-def test_frames_are_copies(r: Callable[[str], Any]) -> None:
+def test_frames_are_copies(r):
     values = np.arange(3.0)
     kept = SESSION.call("identity", pd.DataFrame({"x": values}))
     values[0] = 9.0

@@ -1,16 +1,11 @@
 """scikit-learn's own checks of estimators, on learners of R."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from r_bridge import RLearner
 
-LEARNERS: dict[str, dict[str, Any]] = {
+LEARNERS = {
     "stats::lm": {},
     "rpart::rpart": {"classifier": True},
     "nnet::multinom": {"classifier": True, "trace": False},
@@ -28,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("r")
 
 @pytest.mark.parametrize("function", LEARNERS)
 @pytest.mark.filterwarnings("ignore::r_bridge.RWarning", "ignore::UserWarning")
-def test_every_check_passes_or_is_declared(function: str, debian: Callable[..., None]) -> None:
+def test_every_check_passes_or_is_declared(function, debian):
     """R warns of fits to noise, scikit-learn of skipped checks: no reason to stop a check."""
     debian(function.partition("::")[0])
     learner = RLearner(function, **LEARNERS[function])

@@ -5,15 +5,12 @@ where it predicts a matrix, `which.class = 1` is the first level. Tolerance: the
 means of which differ by rounding alone.
 """
 
-from __future__ import annotations
-
 import pickle
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -34,7 +31,7 @@ BINOMIAL = "stats::predict(fit, rows, type = 'response')"
 
 # A fit of R, R's own code for the probability of its `which.class = 1`, and whether that is the
 # event, the second level "no".
-FITS: dict[str, tuple[str, str, bool]] = {
+FITS = {
     "stats::glm": (f"glm(c ~ {X}, binomial, d)", BINOMIAL, True),
     "mgcv::gam": ("mgcv::gam(c ~ s(x1, k = 4) + x2 + f, binomial, d)", BINOMIAL, True),
     "nnet::nnet": (
@@ -64,7 +61,7 @@ FITS: dict[str, tuple[str, str, bool]] = {
         False,
     ),
 }
-LEARNERS: dict[str, dict[str, Any]] = {
+LEARNERS = {
     "mgcv::gam": {"formula": "~ s(x1, k = 4) + x2 + f"},
     "nnet::nnet": {"size": 2, "trace": False},
     "nnet::multinom": {"trace": False},
@@ -77,7 +74,7 @@ pytestmark = pytest.mark.usefixtures("r")
 
 
 @pytest.fixture
-def in_r(r: Callable[[str], Any], rows: pd.DataFrame) -> Callable[[str], Any]:
+def in_r(r, rows):
     """Evaluate in R's global environment, where `d` holds the rows."""
     c = pd.Categorical(rows["c"], categories=["yes", "no"])
     data = rows[V].assign(c=c, e=c.codes.astype(int))
@@ -86,9 +83,7 @@ def in_r(r: Callable[[str], Any], rows: pd.DataFrame) -> Callable[[str], Any]:
 
 
 @pytest.mark.parametrize("function", FITS)
-def test_the_first_class_is_that_of_r(
-    function: str, rows: pd.DataFrame, in_r: Callable[[str], Any], debian: Callable[..., None]
-) -> None:
+def test_the_first_class_is_that_of_r(function, rows, in_r, debian):
     """Against R's `predict` of the same fit, in the columns that pdp makes of it."""
     debian(function.partition("::")[0])
     fit, first, event = FITS[function]
@@ -102,13 +97,11 @@ def test_the_first_class_is_that_of_r(
     fitted = pi.FittedModel(model, rows[V])
     for which, values in ((1, np.array(expected)), (2, 1 - np.array(expected))):
         ours = r_style.partial(fitted, "x1", prob=True, which_class=which, pred_grid=grid)
-        np.testing.assert_allclose(ours["yhat"], values, rtol=0, atol=TOLERANCE)
+        assert_allclose(ours["yhat"], values, rtol=0, atol=TOLERANCE)
 
 
 @pytest.mark.parametrize("function", FITS)
-def test_learners_count_as_their_fits_do(
-    function: str, rows: pd.DataFrame, debian: Callable[..., None]
-) -> None:
+def test_learners_count_as_their_fits_do(function, rows, debian):
     debian(function.partition("::")[0])
     learner = RLearner(function, classifier=True, random_state=1, **LEARNERS.get(function, {}))
     assert not hasattr(learner, "event_first")
@@ -120,19 +113,17 @@ def test_learners_count_as_their_fits_do(
     assert counted == (["no", "yes"] if FITS[function][2] else ["yes", "no"])
 
 
-def test_refits_of_a_glm_of_r_count_from_the_event(rows: pd.DataFrame) -> None:
+def test_refits_of_a_glm_of_r_count_from_the_event(rows):
     data = rows.assign(c=pd.Categorical(rows["c"], categories=["yes", "no"]))
     learner = pi.Learner.from_formula("c ~ x1 + x2", data, RLearner("stats::glm"))
     res = learner.fit(pi.Subsampling(2), seed=1, progress=False)
-    curve: dict[str, Any] = {"prob": True, "pred_grid": [0.0, 1.0]}
+    curve = {"prob": True, "pred_grid": [0.0, 1.0]}
     event = res.pd("x1", grid=[0.0, 1.0], which_class="no").params
     np.testing.assert_array_equal(r_style.partial(res, "x1", which_class=1, **curve)["yhat"], event)
     assert hand_over(res, None).class_names == ("no", "yes")
 
 
-def test_numbers_and_more_classes_have_no_event(
-    rows: pd.DataFrame, debian: Callable[..., None]
-) -> None:
+def test_numbers_and_more_classes_have_no_event(rows, debian):
     debian("nnet")
     assert RLearner("stats::glm").fit(rows[V], rows["y"]).event_first is False
     three = np.digitize(rows["y"], [0.7, 1.6])
@@ -141,7 +132,7 @@ def test_numbers_and_more_classes_have_no_event(
         assert fitted.event_first is False
 
 
-def test_a_glm_without_its_model_frame(rows: pd.DataFrame, in_r: Callable[[str], Any]) -> None:
+def test_a_glm_without_its_model_frame(rows, in_r):
     """It has 0 and 1 in `y`, and names of classes where its data still have them."""
     in_r(f"kept <- glm(c ~ {X}, binomial, d); bare <- glm(c ~ {X}, binomial, d, model = FALSE)")
     in_r(
@@ -160,30 +151,26 @@ def test_a_glm_without_its_model_frame(rows: pd.DataFrame, in_r: Callable[[str],
 
 
 @pytest.mark.parametrize("which", [1, 2])
-def test_the_regression_of_a_classifier_is_its_log_odds(
-    which: int, rows: pd.DataFrame, installed: Callable[..., None]
-) -> None:
+def test_the_regression_of_a_classifier_is_its_log_odds(which, rows, installed):
     """A glm's linear predictor is linear, and its slope has the sign of the class."""
     installed("pdp")
     X = rows[["x1", "x2"]]
     model = LogisticRegression().fit(X, rows["c"])
     fitted = pi.FittedModel(model, X, rows["c"])
-    options: dict[str, Any] = {"type": "regression", "which_class": which, "grid_resolution": 3}
+    options = {"type": "regression", "which_class": which, "grid_resolution": 3}
     found = r_bridge.partial(model, X, "x1", **options)
     sign = -1 if which == 1 else 1  # of classes_[1]
     slope = np.diff(found["yhat"]) / np.diff(found["x1"])
-    np.testing.assert_allclose(slope, sign * model.coef_[0, 0], rtol=0, atol=1e-8)
+    assert_allclose(slope, sign * model.coef_[0, 0], rtol=0, atol=1e-8)
     ours = r_style.partial(fitted, "x1", **options)
-    np.testing.assert_allclose(found["yhat"], ours["yhat"], rtol=0, atol=TOLERANCE)
+    assert_allclose(found["yhat"], ours["yhat"], rtol=0, atol=TOLERANCE)
     back = r_bridge.partial(model, X, "x1", inv_link=lambda x: 1 / (1 + np.exp(-x)), **options)
     plain = r_bridge.partial(model, X, "x1", prob=True, which_class=which, grid_resolution=3)
-    np.testing.assert_allclose(back["yhat"], plain["yhat"], rtol=0, atol=TOLERANCE)
+    assert_allclose(back["yhat"], plain["yhat"], rtol=0, atol=TOLERANCE)
     assert r_bridge.compare(fitted, "pdp", **options).max_abs_diff < TOLERANCE
 
 
-def test_a_poisson_glm_of_r_on_the_link_scale(
-    rows: pd.DataFrame, in_r: Callable[[str], Any], installed: Callable[..., None]
-) -> None:
+def test_a_poisson_glm_of_r_on_the_link_scale(rows, in_r, installed):
     """Pdp asks R's own object for the linear predictor, we ask for means of the response."""
     installed("pdp")
     in_r(f"fit <- glm(round(5 * x2) ~ {X}, poisson, d)")
@@ -191,17 +178,17 @@ def test_a_poisson_glm_of_r_on_the_link_scale(
     expected = frame_from_r(in_r(f"as.data.frame({code})"), SESSION.r)
     fitted = pi.FittedModel(RModel("fit"), rows[V])
     values = fitted.pd("x1", grid=list(expected["x1"]), scale=np.log).params
-    np.testing.assert_allclose(values, expected["yhat"], rtol=0, atol=TOLERANCE)
+    assert_allclose(values, expected["yhat"], rtol=0, atol=TOLERANCE)
     for found in (
         r_style.partial(fitted, "x1", inv_link=np.log, grid_resolution=4),
         r_bridge.partial(fitted, None, "x1", inv_link=np.log, grid_resolution=4),
     ):
-        np.testing.assert_allclose(found["yhat"], expected["yhat"], rtol=0, atol=TOLERANCE)
+        assert_allclose(found["yhat"], expected["yhat"], rtol=0, atol=TOLERANCE)
     compared = r_bridge.compare(fitted, "pdp", ["x1"], inv_link=np.log, grid_resolution=4)
     assert compared.max_abs_diff < TOLERANCE
 
 
-def test_log_odds_need_two_classes(rows: pd.DataFrame, installed: Callable[..., None]) -> None:
+def test_log_odds_need_two_classes(rows, installed):
     installed("pdp")
     X = rows[["x1", "x2"]]
     y = np.digitize(rows["y"], [0.7, 1.6])
@@ -211,4 +198,4 @@ def test_log_odds_need_two_classes(rows: pd.DataFrame, installed: Callable[..., 
     with pytest.raises(OptionError, match="needs a classifier"):
         r_bridge.partial(lambda rows: rows["x1"], X, "x1", type="classification")
     with pytest.raises(OptionError, match="`type` must be one of"):
-        r_bridge.partial(forest, X, "x1", type="regresion")  # type: ignore[arg-type]
+        r_bridge.partial(forest, X, "x1", type="regresion")

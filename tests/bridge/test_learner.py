@@ -1,15 +1,12 @@
 """Learners of R: the numbers of R's own calls, in the form of scikit-learn's estimators."""
 
-from __future__ import annotations
-
 import pickle
-from collections.abc import Callable
-from typing import Any
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier, is_regressor
 
 import pyinterp as pi
@@ -21,7 +18,7 @@ from r_bridge.session import SESSION
 V = ["x1", "x2", "k", "f", "s"]
 # By learner: its arguments, the same in R, and R's predictions.
 OF_EVENT = "{p <- %s; cbind(1 - p, p)}"
-REGRESSIONS: dict[str, tuple[dict[str, Any], str, str]] = {
+REGRESSIONS = {
     "randomForest::randomForest": (
         {"ntree": 20, "keep_inbag": True},
         "ntree = 20, keep.inbag = TRUE",
@@ -55,7 +52,7 @@ REGRESSIONS: dict[str, tuple[dict[str, Any], str, str]] = {
         "predict(fit, d)",
     ),
 }
-CLASSIFIERS: dict[str, tuple[dict[str, Any], str, str]] = {
+CLASSIFIERS = {
     "randomForest::randomForest": ({"ntree": 20}, "ntree = 20", "predict(fit, d, type='prob')"),
     "rpart::rpart": ({}, "", "predict(fit, d)"),
     "ranger::ranger": (
@@ -90,10 +87,10 @@ pytestmark = pytest.mark.usefixtures("r")
 
 
 @pytest.fixture
-def in_r(r: Callable[[str], Any], rows: pd.DataFrame) -> Callable[..., Any]:
+def in_r(r, rows):
     """Fit and predict in R, without the bridge's learners."""
 
-    def compute(function: str, formula: str, arguments: str, predict: str, data: Any) -> Any:
+    def compute(function, formula, arguments, predict, data):
         code = f"""function(d) {{
           old <- if (exists(".Random.seed", globalenv())) get(".Random.seed", globalenv())
           set.seed(7)
@@ -110,15 +107,13 @@ def in_r(r: Callable[[str], Any], rows: pd.DataFrame) -> Callable[..., Any]:
     return compute
 
 
-def for_r(rows: pd.DataFrame) -> pd.DataFrame:
+def for_r(rows):
     """Return the rows with strings as factors, as R's users have them."""
     return rows.assign(s=pd.Categorical(rows["s"]))
 
 
 @pytest.mark.parametrize("function", REGRESSIONS)
-def test_a_regression_predicts_what_r_predicts(
-    function: str, rows: pd.DataFrame, in_r: Callable[..., Any], debian: Callable[..., None]
-) -> None:
+def test_a_regression_predicts_what_r_predicts(function, rows, in_r, debian):
     debian(function.partition("::")[0])
     arguments, in_code, predict = REGRESSIONS[function]
     y = np.exp(rows["y"] / 4)  # positive
@@ -127,17 +122,15 @@ def test_a_regression_predicts_what_r_predicts(
     data = for_r(rows[V]).assign(y=y)
     expected = in_r(function, formula, in_code, predict, data)[:, 0]
     assert is_regressor(learner)
-    np.testing.assert_array_equal(learner.predict(rows[V]), expected)
+    assert_array_equal(learner.predict(rows[V]), expected)
     again = pickle.loads(pickle.dumps(learner))  # noqa: S301 - our own bytes
-    np.testing.assert_array_equal(again.predict(rows[V]), expected)
+    assert_array_equal(again.predict(rows[V]), expected)
     assert learner.predict(rows[V][:1]).shape == (1,)
     assert np.isfinite(learner.score(rows[V], y))
 
 
 @pytest.mark.parametrize("function", CLASSIFIERS)
-def test_a_classifier_predicts_what_r_predicts(
-    function: str, rows: pd.DataFrame, in_r: Callable[..., Any], debian: Callable[..., None]
-) -> None:
+def test_a_classifier_predicts_what_r_predicts(function, rows, in_r, debian):
     debian(function.partition("::")[0])
     given, arguments, predict = CLASSIFIERS[function]
     classes = pd.Categorical(rows["c"], categories=["yes", "no"])  # not in alphabetical order
@@ -149,15 +142,13 @@ def test_a_classifier_predicts_what_r_predicts(
     formula = "y " + str(given.get("formula", "~ x1 + x2 + k + f + s"))
     expected = in_r(function, formula, arguments, predict, for_r(rows[V]).assign(y=y))
     found = learner.predict_proba(rows[V])
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)
+    assert_allclose(found, expected, rtol=0, atol=1e-15)
     assert set(learner.predict(rows[V])) <= {"yes", "no"}
     assert (learner.predict(rows[V]) == learner.classes_[found.argmax(axis=1)]).all()
     assert learner.predict_proba(rows[V][:1]).shape == (1, 2)
 
 
-def test_gbm_of_three_classes_warns_as_r_does(
-    rows: pd.DataFrame, debian: Callable[..., None]
-) -> None:
+def test_gbm_of_three_classes_warns_as_r_does(rows, debian):
     debian("gbm")
     y = np.digitize(rows["y"], [0.7, 1.6])
     learner = RLearner("gbm::gbm", classifier=True, n_trees=10, random_state=1)
@@ -166,19 +157,17 @@ def test_gbm_of_three_classes_warns_as_r_does(
     assert learner.predict_proba(rows[V]).shape == (len(rows), 3)
 
 
-def test_factors_keep_their_levels_and_their_order(rows: pd.DataFrame) -> None:
+def test_factors_keep_their_levels_and_their_order(rows):
     learner = RLearner("stats::lm").fit(rows[["f", "s"]], rows["y"])
     names = list(SESSION.call("function(fit) names(coef(fit))", learner.fit_.value))
     assert names == ["(Intercept)", "fmid", "fhigh", "sb"]
     one = rows[["f", "s"]][rows["f"] == "high"][:3]
     narrowed = one.assign(f=one["f"].cat.remove_unused_categories(), s=one["s"].astype("category"))
-    np.testing.assert_array_equal(learner.predict(narrowed), learner.predict(one))
-    np.testing.assert_array_equal(learner.predict(one.astype(str)), learner.predict(one))
+    assert_array_equal(learner.predict(narrowed), learner.predict(one))
+    assert_array_equal(learner.predict(one.astype(str)), learner.predict(one))
 
 
-def test_a_level_that_training_has_not_seen_is_an_error_of_r(
-    rows: pd.DataFrame, debian: Callable[..., None]
-) -> None:
+def test_a_level_that_training_has_not_seen_is_an_error_of_r(rows, debian):
     learner = RLearner("stats::lm").fit(rows[["f", "s"]], rows["y"])
     with pytest.raises(RCallError, match=r"factor `?s`? has new level"):
         learner.predict(pd.DataFrame({"f": ["low"], "s": ["z"]}))
@@ -188,7 +177,7 @@ def test_a_level_that_training_has_not_seen_is_an_error_of_r(
         forest.predict(pd.DataFrame({"f": ["low"], "s": ["z"]}))
 
 
-def test_parameters_are_those_of_an_estimator() -> None:
+def test_parameters_are_those_of_an_estimator():
     learner = RLearner("gbm::gbm", n_trees=5, **{"bag.fraction": 0.7})
     assert learner.get_params() == {
         "function": "gbm::gbm",
@@ -208,9 +197,7 @@ def test_parameters_are_those_of_an_estimator() -> None:
     assert hasattr(learner.set_params(classifier=True), "predict_proba")
 
 
-def test_arguments_with_dots_may_be_written_with_underscores(
-    rows: pd.DataFrame, debian: Callable[..., None]
-) -> None:
+def test_arguments_with_dots_may_be_written_with_underscores(rows, debian):
     debian("gbm", "ranger", "randomForest")
     r = SESSION.r
     for function, given, expected in [
@@ -225,10 +212,10 @@ def test_arguments_with_dots_may_be_written_with_underscores(
     assert len(np.unique(control.predict(rows[V]))) == 2
 
 
-def test_seeds(rows: pd.DataFrame, debian: Callable[..., None]) -> None:
+def test_seeds(rows, debian):
     debian("randomForest")
 
-    def fitted(state: Any) -> Any:
+    def fitted(state):
         learner = RLearner("randomForest::randomForest", ntree=5, random_state=state)
         return learner.fit(rows[V], rows["y"]).predict(rows[V])
 
@@ -242,7 +229,7 @@ def test_seeds(rows: pd.DataFrame, debian: Callable[..., None]) -> None:
     assert (first != second).any()
 
 
-def test_what_r_prints_is_kept(rows: pd.DataFrame, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_r_prints_is_kept(rows, capfd):
     learner = RLearner("nnet::nnet", size=1, linout=True, random_state=1).fit(
         rows[["x1"]], rows["y"]
     )
@@ -250,7 +237,7 @@ def test_what_r_prints_is_kept(rows: pd.DataFrame, capfd: pytest.CaptureFixture[
     assert capfd.readouterr() == ("", "")
 
 
-def test_formulas(rows: pd.DataFrame) -> None:
+def test_formulas(rows):
     x, y = rows[["x1", "x2"]], rows["y"]
     plain = RLearner("stats::lm").fit(x, y).predict(x)
     for formula in (
@@ -260,13 +247,11 @@ def test_formulas(rows: pd.DataFrame) -> None:
         "`the y` ~ .",
         "y ~ I(x1 * 2) + x2",
     ):
-        np.testing.assert_allclose(
-            RLearner("stats::lm", formula=formula).fit(x, y).predict(x), plain
-        )
+        assert_allclose(RLearner("stats::lm", formula=formula).fit(x, y).predict(x), plain)
     strange = x.set_axis(["a b", "y"], axis=1)
-    np.testing.assert_allclose(RLearner("stats::lm").fit(strange, y).predict(strange), plain)
+    assert_allclose(RLearner("stats::lm").fit(strange, y).predict(strange), plain)
     array = RLearner("stats::lm").fit(x.to_numpy(), y.to_numpy())
-    np.testing.assert_allclose(array.predict(x.to_numpy()), plain)
+    assert_allclose(array.predict(x.to_numpy()), plain)
     for wrong, message in [
         ("x1 + x2", "must be a formula of R"),
         ("log(y) ~ x1", "must be a name"),
@@ -278,7 +263,7 @@ def test_formulas(rows: pd.DataFrame) -> None:
         RLearner("stats::lm", formula="y ~ x1 +* x2").fit(x, y)
 
 
-def test_bad_input_is_said(rows: pd.DataFrame) -> None:
+def test_bad_input_is_said(rows):
     x, y = rows[["x1", "x2"]], rows["y"]
     with pytest.raises(DataError, match="classifier=True"):
         RLearner("stats::lm").fit(x, rows["c"])
@@ -297,7 +282,7 @@ def test_bad_input_is_said(rows: pd.DataFrame) -> None:
         RLearner("no_such_function").fit(x, y)
 
 
-def test_a_package_that_is_not_known_is_asked_for_responses(rows: pd.DataFrame) -> None:
+def test_a_package_that_is_not_known_is_asked_for_responses(rows):
     x, y = rows[["x1"]], rows["y"]
     test = RLearner("stats::t.test").fit(rows[["s"]], y)
     with pytest.raises(RCallError, match=r"class htest failed with .*; pass its .* `predict_args`"):
@@ -310,9 +295,7 @@ def test_a_package_that_is_not_known_is_asked_for_responses(rows: pd.DataFrame) 
         )
 
 
-def test_learners_hand_over_frames_and_see_what_the_response_is(
-    rows: pd.DataFrame, debian: Callable[..., None]
-) -> None:
+def test_learners_hand_over_frames_and_see_what_the_response_is(rows, debian):
     debian("randomForest")
     forest = RLearner("randomForest::randomForest", ntree=10)
     data = rows.assign(c=pd.Categorical(rows["c"], categories=["yes", "no"]))
@@ -342,11 +325,11 @@ def test_learners_hand_over_frames_and_see_what_the_response_is(
         (RLearner("stats::glm"), ""),
     ],
 )
-def test_a_logarithmic_link_of_r_is_stated(learner: RLearner, family: str) -> None:
+def test_a_logarithmic_link_of_r_is_stated(learner, family):
     assert learner.mean_family == family
 
 
-def test_a_gam_of_counts_has_its_deviance_and_positive_intervals(rows: pd.DataFrame) -> None:
+def test_a_gam_of_counts_has_its_deviance_and_positive_intervals(rows):
     data = rows.assign(count=np.arange(len(rows)) % 4)
     gam = RLearner("mgcv::gam", formula="count ~ s(x1, k = 4) + x2", family="poisson")
     results = pi.Learner.from_formula("count ~ x1 + x2", data, gam).fit(
@@ -358,7 +341,7 @@ def test_a_gam_of_counts_has_its_deviance_and_positive_intervals(rows: pd.DataFr
     assert "log scale" in curve.summary().as_text()
 
 
-def test_refits_in_processes_are_the_same(rows: pd.DataFrame) -> None:
+def test_refits_in_processes_are_the_same(rows):
     gam = RLearner("mgcv::gam", formula="y ~ s(x1, k = 5) + x2 + f")
     learner = pi.Learner.from_formula("y ~ x1 + x2 + f", rows, gam)
     here = learner.fit(pi.Subsampling(3), seed=1, progress=False)
@@ -370,7 +353,7 @@ def test_refits_in_processes_are_the_same(rows: pd.DataFrame) -> None:
         learner.fit(pi.Subsampling(3), seed=1, n_jobs=2, progress=False)
 
 
-def test_an_error_of_r_in_a_refit_says_so(rows: pd.DataFrame) -> None:
+def test_an_error_of_r_in_a_refit_says_so(rows):
     learner = pi.Learner.from_formula("y ~ x1", rows, RLearner("stats::lm", formula="y ~ nope"))
     with (
         joblib.parallel_config("loky"),

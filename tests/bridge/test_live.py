@@ -3,17 +3,12 @@
 Tolerances: means of the same predictions differ by rounding alone.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -32,36 +27,32 @@ pytestmark = pytest.mark.usefixtures("r")
 
 
 @pytest.fixture
-def in_r(r: Callable[[str], Any], rows: pd.DataFrame) -> Callable[[str], Any]:
+def in_r(r, rows):
     """Define variables in R's global environment, where `d` holds the rows."""
     data = rows[[*V, "y"]].assign(c=pd.Categorical(rows["c"], categories=["yes", "no"]))
     SESSION.call("assign", "d", data, envir=RCode("globalenv()"))
     return lambda code: SESSION.call(f"function() evalq({{ {code} }}, globalenv())", console=[])
 
 
-def curve(code: str, in_r: Callable[[str], Any]) -> pd.DataFrame:
+def curve(code, in_r):
     return frame_from_r(in_r(f"as.data.frame({code})"), SESSION.r)
 
 
-def ours(model: Any, rows: pd.DataFrame, feature: str, grid: Any) -> np.ndarray[Any, Any]:
+def ours(model, rows, feature, grid):
     fitted = pi.FittedModel(model, rows[V], rows["y"])
     return fitted.pd(feature, grid=list(grid)).params.to_numpy()
 
 
 @pytest.mark.parametrize("feature", V)
-def test_pd_of_a_random_forest_is_that_of_partial_plot(
-    feature: str, rows: pd.DataFrame, in_r: Callable[[str], Any], debian: Callable[..., None]
-) -> None:
+def test_pd_of_a_random_forest_is_that_of_partial_plot(feature, rows, in_r, debian):
     debian("randomForest")
     in_r("set.seed(1); rf <- randomForest::randomForest(y ~ x1 + x2 + k + f, d, ntree = 30)")
     drawn = curve(f"randomForest::partialPlot(rf, d, '{feature}', plot = FALSE)", in_r)
     found = ours(RModel("rf"), rows, feature, drawn["x"])
-    np.testing.assert_allclose(found, drawn["y"], rtol=0, atol=TOLERANCE)
+    assert_allclose(found, drawn["y"], rtol=0, atol=TOLERANCE)
 
 
-def test_pd_of_a_forest_of_classes_is_that_of_partial_plot(
-    rows: pd.DataFrame, in_r: Callable[[str], Any], debian: Callable[..., None]
-) -> None:
+def test_pd_of_a_forest_of_classes_is_that_of_partial_plot(rows, in_r, debian):
     """partialPlot shows centered logits, with probabilities of 0 put to machine epsilon."""
     debian("randomForest")
     in_r("set.seed(1); rfc <- randomForest::randomForest(c ~ x1 + x2 + k + f, d, ntree = 30)")
@@ -69,19 +60,17 @@ def test_pd_of_a_forest_of_classes_is_that_of_partial_plot(
     model = RModel("rfc")
     assert model.classes_.tolist() == ["yes", "no"]
 
-    def centered(frame: pd.DataFrame) -> Any:
+    def centered(frame):
         p = model.predict_proba(frame)
         logs = np.log(np.where(p > 0, p, np.finfo(float).eps))
         return logs[:, 1] - logs.mean(axis=1)
 
     found = ours(centered, rows, "x1", drawn["x"])
-    np.testing.assert_allclose(found, drawn["y"], rtol=0, atol=TOLERANCE)
+    assert_allclose(found, drawn["y"], rtol=0, atol=TOLERANCE)
 
 
 @pytest.mark.parametrize("feature", V)
-def test_pd_of_boosted_stumps_is_that_of_plot_gbm(
-    feature: str, rows: pd.DataFrame, in_r: Callable[[str], Any], debian: Callable[..., None]
-) -> None:
+def test_pd_of_boosted_stumps_is_that_of_plot_gbm(feature, rows, in_r, debian):
     """plot.gbm averages inside the trees, by the rows of their nodes: for stumps fitted to all rows
     that is the mean over rows, for deeper trees it is another estimate.
     """
@@ -92,7 +81,7 @@ def test_pd_of_boosted_stumps_is_that_of_plot_gbm(
     )
     drawn = curve(f"gbm::plot.gbm(gb, '{feature}', return.grid = TRUE)", in_r)
     found = ours(RModel("gb"), rows, feature, drawn[feature])
-    np.testing.assert_allclose(found, drawn["y"], rtol=0, atol=TOLERANCE)
+    assert_allclose(found, drawn["y"], rtol=0, atol=TOLERANCE)
 
 
 MEANS = """function(object, train, name, grid) sapply(grid, function(v) {
@@ -101,7 +90,7 @@ MEANS = """function(object, train, name, grid) sapply(grid, function(v) {
 })"""
 
 
-def test_a_glm_of_statsmodels_in_r_has_the_same_curve(rows: pd.DataFrame) -> None:
+def test_a_glm_of_statsmodels_in_r_has_the_same_curve(rows):
     """In R by `stats::predict` alone; and R's own glm of the same formula agrees."""
     data, family = rows[[*V, "y"]], sm.families.Poisson()
     glm = smf.glm("k ~ x1 + x2 + f", data, family=family).fit(tol=1e-14, maxiter=100)
@@ -110,7 +99,7 @@ def test_a_glm_of_statsmodels_in_r_has_the_same_curve(rows: pd.DataFrame) -> Non
     assert list(handed.rows) == ["x1", "x2", "f"]
     found = from_r(SESSION.call(MEANS, handed.in_r(), handed.rows, "x1", grid), SESSION.r)
     expected = pi.FittedModel(glm, data).pd("x1", grid=grid).params
-    np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE)
+    assert_allclose(found, expected, rtol=0, atol=TOLERANCE)
     peer = RLearner(
         "stats::glm",
         formula="k ~ x1 + x2 + f",
@@ -119,10 +108,10 @@ def test_a_glm_of_statsmodels_in_r_has_the_same_curve(rows: pd.DataFrame) -> Non
         maxit=100,
     ).fit(rows[["x1", "x2", "f"]], rows["k"])
     same = pi.FittedModel(peer, rows[["x1", "x2", "f"]]).pd("x1", grid=grid).params
-    np.testing.assert_allclose(found, same, rtol=0, atol=TOLERANCE)
+    assert_allclose(found, same, rtol=0, atol=TOLERANCE)
 
 
-def test_what_models_can_be_handed_over(rows: pd.DataFrame) -> None:
+def test_what_models_can_be_handed_over(rows):
     numbers = rows[["x1", "x2"]]
     model = LinearRegression().fit(numbers, rows["y"])
     learner = pi.Learner.from_formula("y ~ x1 + x2", rows, LinearRegression())
@@ -138,7 +127,7 @@ def test_what_models_can_be_handed_over(rows: pd.DataFrame) -> None:
     ]:
         handed = hand_over(given, data)
         in_r = from_r(SESSION.call("stats::predict", handed.in_r(), handed.rows), SESSION.r)
-        np.testing.assert_allclose(in_r, expected, rtol=0, atol=1e-12)
+        assert_allclose(in_r, expected, rtol=0, atol=1e-12)
     with pytest.warns(NamesWarning, match="matched by position"):
         hand_over(LinearRegression().fit(numbers.to_numpy(), rows["y"]), numbers)
     with pytest.raises(OptionError, match="`data` must be given"):
@@ -147,40 +136,35 @@ def test_what_models_can_be_handed_over(rows: pd.DataFrame) -> None:
         hand_over(res, rows[["x1"]])
 
 
-def test_a_classifier_gives_r_classes_and_probabilities(rows: pd.DataFrame) -> None:
+def test_a_classifier_gives_r_classes_and_probabilities(rows):
     model = LogisticRegression().fit(rows[["x1", "x2"]], rows["c"])
     handed = hand_over(model, rows)
     found = SESSION.call("function(m, d) predict(m, d, type = 'prob')", handed.in_r(), handed.rows)
     expected = model.predict_proba(rows[["x1", "x2"]])
-    np.testing.assert_array_equal(from_r(found, SESSION.r), expected)
+    assert_array_equal(from_r(found, SESSION.r), expected)
     assert list(SESSION.call("colnames", found)) == ["no", "yes"]
     label = SESSION.call("function(m, d) predict(m, d, type = 'class')", handed.in_r(), handed.rows)
     assert list(from_r(label, SESSION.r)) == list(model.predict(rows[["x1", "x2"]]))
 
 
-def test_columns_come_back_to_the_model_as_they_were(rows: pd.DataFrame) -> None:
+def test_columns_come_back_to_the_model_as_they_were(rows):
     levels = pd.Categorical(rows["k"], categories=[4, 3, 2, 1, 0], ordered=True)
     frame = rows[["x1", "k", "f", "s"]].assign(c=levels, b=rows["x1"] > 0)
     frame.loc[3, "x1"] = np.nan
-    seen: list[pd.DataFrame] = []
+    seen = []
 
-    def model(given: pd.DataFrame) -> Any:
+    def model(given):
         seen.append(given)
         return given["x1"].to_numpy()
 
     handed = hand_over(model, frame)
     found = from_r(SESSION.call("stats::predict", handed.in_r(), handed.rows), SESSION.r)
-    np.testing.assert_array_equal(found, frame["x1"])
+    assert_array_equal(found, frame["x1"])
     expected = frame.drop(index=3).reset_index(drop=True)
     pd.testing.assert_frame_equal(seen[-1], expected)
 
 
-def test_pdp_on_a_model_of_python_is_pdp_on_the_model_of_r(
-    rows: pd.DataFrame,
-    in_r: Callable[[str], Any],
-    installed: Callable[..., None],
-    debian: Callable[..., None],
-) -> None:
+def test_pdp_on_a_model_of_python_is_pdp_on_the_model_of_r(rows, in_r, installed, debian):
     """One model twice: R's own object, and the same through Python, with R's defaults."""
     debian("rpart")
     installed("pdp")
@@ -202,28 +186,26 @@ def test_pdp_on_a_model_of_python_is_pdp_on_the_model_of_r(
     ]:
         expected = curve(f"pdp::partial({name}, {call}, train = d[, 1:4])", in_r)
         feature = call.split("'")[1]
-        found = r_bridge.partial(RModel(name), rows[V], feature, **options)  # type: ignore[arg-type]
+        found = r_bridge.partial(RModel(name), rows[V], feature, **options)
         assert list(found.columns) == list(expected.columns)
         assert found[feature].dtype == rows[feature].dtype
-        np.testing.assert_allclose(found["yhat"], expected["yhat"], rtol=0, atol=TOLERANCE)
+        assert_allclose(found["yhat"], expected["yhat"], rtol=0, atol=TOLERANCE)
         assert found[feature].tolist() == expected[feature].tolist()
     two = r_bridge.partial(RModel("m"), rows[V], ["x1", "f"], grid_resolution=3)
     drawn = curve("pdp::partial(m, c('x1', 'f'), grid.resolution = 3, train = d[, 1:4])", in_r)
-    np.testing.assert_allclose(two["yhat"], drawn["yhat"], rtol=0, atol=TOLERANCE)
+    assert_allclose(two["yhat"], drawn["yhat"], rtol=0, atol=TOLERANCE)
     grid = r_bridge.partial(RModel("m"), rows[V], "x1", pred_grid={"x1": [1.0, -1.0]})
     assert grid["x1"].tolist() == [-1.0, 1.0]
 
 
-def test_vip_on_a_model_of_python(
-    rows: pd.DataFrame, in_r: Callable[[str], Any], installed: Callable[..., None]
-) -> None:
+def test_vip_on_a_model_of_python(rows, in_r, installed):
     installed("pdp", "vip")
     in_r("m <- lm(y ~ x1 * f + x2 + k, d)")
     expected = curve("vip::vi_firm(m, feature_names = names(d)[1:4], train = d[, 1:4])", in_r)
     found = r_bridge.vi_firm(RModel("m"), rows[V])
     assert found["Variable"].tolist() == ["x1", "f", "x2", "k"]  # the order of the formula
     found = r_bridge.vi_firm(RModel("m"), rows[V], V)
-    np.testing.assert_allclose(found["Importance"], expected["Importance"], atol=TOLERANCE)
+    assert_allclose(found["Importance"], expected["Importance"], atol=TOLERANCE)
     spread = r_bridge.vi_firm(RModel("m"), rows[V], ["x1"], var_continuous=np.ptp)
     assert spread["Importance"][0] > found["Importance"][0]
     call = (
@@ -237,22 +219,20 @@ def test_vip_on_a_model_of_python(
         RModel("m"), rows[[*V, "y"]], V, target="y", metric="rmse", nsim=3, seed=3
     )
     for frame in (found, named):
-        np.testing.assert_allclose(frame["Importance"], expected["Importance"], atol=TOLERANCE)
-        np.testing.assert_allclose(frame["StDev"], expected["StDev"], atol=TOLERANCE)
+        assert_allclose(frame["Importance"], expected["Importance"], atol=TOLERANCE)
+        assert_allclose(frame["StDev"], expected["StDev"], atol=TOLERANCE)
     raw = found.attrs["raw_scores"]
-    np.testing.assert_allclose(raw.mean(axis=1), found["Importance"], atol=1e-12)
+    assert_allclose(raw.mean(axis=1), found["Importance"], atol=1e-12)
 
 
-def test_hstats_on_a_model_of_python(
-    rows: pd.DataFrame, in_r: Callable[[str], Any], installed: Callable[..., None]
-) -> None:
+def test_hstats_on_a_model_of_python(rows, in_r, installed):
     installed("hstats")
     in_r("m <- lm(y ~ x1 * f + x2 + k, d)")
     found = r_bridge.hstats(RModel("m"), rows[V])
     pairs = found[found["statistic"] == "h2_pairwise"].set_index("term")["value"]
     in_r("h <- hstats::hstats(m, d[, 1:4], verbose = FALSE)")
     expected = from_r(in_r("hstats::h2_pairwise(h)$M"), SESSION.r)[:, 0]
-    np.testing.assert_allclose(pairs, expected, rtol=0, atol=TOLERANCE)
+    assert_allclose(pairs, expected, rtol=0, atol=TOLERANCE)
     assert set(found["statistic"]) == {"h2", "h2_overall", "h2_pairwise", "pd_importance"}
     assert pairs.index[0] == "x1:f"
     forest = RandomForestClassifier(5, max_depth=3, random_state=0)
@@ -261,9 +241,7 @@ def test_hstats_on_a_model_of_python(
     assert set(by_class["class"]) == {"no", "yes"}
 
 
-def test_a_model_from_a_file(
-    rows: pd.DataFrame, in_r: Callable[[str], Any], tmp_path: Path
-) -> None:
+def test_a_model_from_a_file(rows, in_r, tmp_path):
     path = tmp_path / "model.rds"
     in_r(f"m <- glm(c ~ x1 + f, binomial, d); saveRDS(m, '{path}')")
     for given in (path, str(path), "m", RCode("m"), SESSION.evaluate("m")):
@@ -286,7 +264,7 @@ def test_a_model_from_a_file(
         RModel("m").predict(rows[["x1"]])
 
 
-def test_results_go_to_r_under_brooms_names(rows: pd.DataFrame) -> None:
+def test_results_go_to_r_under_brooms_names(rows):
     """By rpy2's own converter, which %R uses, and by ours."""
     from rpy2.robjects import conversion, default_converter, pandas2ri
 
@@ -298,4 +276,4 @@ def test_results_go_to_r_under_brooms_names(rows: pd.DataFrame) -> None:
     assert list(there.names)[:7] == names
     back = frame_from_r(SESSION.call("identity", frame), SESSION.r)
     assert list(back)[:7] == names
-    np.testing.assert_array_equal(back["estimate"], frame["estimate"])
+    assert_array_equal(back["estimate"], frame["estimate"])

@@ -1,16 +1,12 @@
 """Models of R whose `predict` takes a matrix: glmnet, and functions of R that make one."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
 import pyinterp as pi
 from pyinterp.errors import DataError, OptionError, PredictionError
@@ -39,7 +35,7 @@ LASSO = """function(formula, data) {
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(8)
     frame = pd.DataFrame({"a": rng.normal(size=N), "g": rng.choice(list("uvw"), N)})
     frame["b"] = rng.normal(size=N)
@@ -47,24 +43,24 @@ def data() -> pd.DataFrame:
 
 
 @pytest.fixture(autouse=True)
-def rows_in_r(data: pd.DataFrame, installed: Callable[..., None]) -> Iterator[None]:
+def rows_in_r(data, installed):
     installed("glmnet")
     SESSION.call("assign", "d", data, envir=GLOBAL)
     yield
     SESSION.call("rm", list=pd.Series(["d"]), envir=GLOBAL)
 
 
-def evaluate(code: str) -> Any:
+def evaluate(code):
     return SESSION.evaluate(f"evalq({code}, globalenv())")
 
 
-def numbers(value: Any) -> npt.NDArray[np.float64]:
+def numbers(value):
     return np.array(list(SESSION.call("as.numeric", value)))  # a copy: R reuses its memory
 
 
 @pytest.mark.parametrize("kind", RESPONSES)
 @pytest.mark.parametrize("cv", [False, True])
-def test_a_glmnet_predicts_what_r_predicts(kind: str, cv: bool, data: pd.DataFrame) -> None:
+def test_a_glmnet_predicts_what_r_predicts(kind, cv, data):
     """With `s` alone the type is still the response: links were taken for means otherwise."""
     function = "cv.glmnet" if cv else "glmnet"
     fit = evaluate(
@@ -85,7 +81,7 @@ def test_a_glmnet_predicts_what_r_predicts(kind: str, cv: bool, data: pd.DataFra
     pd_ = fitted.pd("a", grid=[0.5]).params.to_numpy()
     means = expected.reshape(3 if kind == "three" else 1, N).mean(axis=1)
     # Of two classes R predicts, and the curve is of, the second.
-    np.testing.assert_allclose(pd_, means, rtol=0, atol=TOLERANCE)
+    assert_allclose(pd_, means, rtol=0, atol=TOLERANCE)
     if kind in ("two", "three"):
         said = SESSION.call(
             "function(m, d) predict(m, cbind(a = d$a, b = d$b), s = 0.05, type = 'class')[, 1]",
@@ -95,7 +91,7 @@ def test_a_glmnet_predicts_what_r_predicts(kind: str, cv: bool, data: pd.DataFra
         np.testing.assert_array_equal(model.predict(data), list(said))
 
 
-def test_functions_of_r_make_the_matrix(data: pd.DataFrame) -> None:
+def test_functions_of_r_make_the_matrix(data):
     X, y = data[["a", "g", "b"]], data["y"]
     fit = evaluate("glmnet::glmnet(model.matrix(~ a + g + b, d)[, -1], d$y, lambda = 0.01)")
     SESSION.call("assign", "gm", fit, envir=GLOBAL)
@@ -106,13 +102,13 @@ def test_functions_of_r_make_the_matrix(data: pd.DataFrame) -> None:
 
     beta = numbers(SESSION.call("function(m) as.numeric(coef(m))", fit))
     dummies = np.column_stack([np.ones(N), X["a"], X["g"] == "v", X["g"] == "w", X["b"]])
-    np.testing.assert_allclose(model.predict(X), dummies @ beta, rtol=0, atol=TOLERANCE)
-    np.testing.assert_allclose(learner.predict(X), dummies @ beta, rtol=0, atol=1e-4)
+    assert_allclose(model.predict(X), dummies @ beta, rtol=0, atol=TOLERANCE)
+    assert_allclose(learner.predict(X), dummies @ beta, rtol=0, atol=1e-4)
 
     SESSION.call("rm", list=pd.Series(["gm"]), envir=GLOBAL)
 
 
-def test_the_codes_of_the_page_work(data: pd.DataFrame) -> None:
+def test_the_codes_of_the_page_work(data):
     X, y = data[["a", "g", "b"]], data["y"]
     page = (Path(__file__).parents[2] / "docs" / "r_bridge.md").read_text(encoding="utf-8")
     learner = re.search(r'RLearner\("""(function.*?)"""\)', page, re.DOTALL)
@@ -129,13 +125,13 @@ def test_the_codes_of_the_page_work(data: pd.DataFrame) -> None:
         )
     )
     fitted = RLearner(learner[1], random_state=1).fit(X, y)
-    np.testing.assert_allclose(fitted.predict(X), right, rtol=0, atol=TOLERANCE)
+    assert_allclose(fitted.predict(X), right, rtol=0, atol=TOLERANCE)
     known = RModel(RCode(model[1]), feature_names=["a", "g", "b"])
-    np.testing.assert_allclose(known.predict(X), right, rtol=0, atol=TOLERANCE)
+    assert_allclose(known.predict(X), right, rtol=0, atol=TOLERANCE)
     SESSION.call("rm", list=pd.Series(["gm"]), envir=GLOBAL)
 
 
-def test_errors_lead_to_what_works(data: pd.DataFrame) -> None:
+def test_errors_lead_to_what_works(data):
     X, y = data[["a", "g", "b"]], data["y"]
     with pytest.raises(OptionError, match=r"takes a matrix; write a function\(formula, data\)"):
         RLearner("glmnet::cv.glmnet").fit(X, y)

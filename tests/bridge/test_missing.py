@@ -1,12 +1,9 @@
 """What can be missing is one sentence with the line that mends it; each in a process of its own."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,7 +22,7 @@ for _ in range(2):  # asking again says the same
 needs_r = pytest.mark.skipif(shutil.which("R") is None, reason="R is not installed")
 
 
-def shim(folder: Path, code: str) -> str:
+def shim(folder, code):
     """Make a package rpy2 that fails as `code` says, and return the path before all others."""
     package = folder / "rpy2"
     package.mkdir()
@@ -33,20 +30,20 @@ def shim(folder: Path, code: str) -> str:
     return str(folder)
 
 
-def sentences(done: subprocess.CompletedProcess[str]) -> list[str]:
+def sentences(done):
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout.splitlines()
 
 
-def test_importing_the_bridge_imports_no_rpy2_and_starts_no_r(run: Run) -> None:
+def test_importing_the_bridge_imports_no_rpy2_and_starts_no_r(run):
     done = run("import sys, r_bridge; print('rpy2' in sys.modules, dir(r_bridge))")
     assert sentences(done)[0].startswith("False")
     done = run("import sys\nfrom r_bridge import RLearner\nprint('rpy2' in sys.modules)")
     assert sentences(done) == ["False"]
 
 
-def test_rpy2_is_absent(run: Run, tmp_path: Path) -> None:
+def test_rpy2_is_absent(run, tmp_path):
     gone = shim(tmp_path, "raise ModuleNotFoundError(\"No module named 'rpy2'\", name='rpy2')")
     first, second = sentences(run(START, before=gone))
     assert first == second
@@ -56,7 +53,7 @@ def test_rpy2_is_absent(run: Run, tmp_path: Path) -> None:
     )
 
 
-def test_an_old_reticulate_would_end_r(run: Run, tmp_path: Path) -> None:
+def test_an_old_reticulate_would_end_r(run, tmp_path):
     inside = tmp_path / "reticulate" / "python" / "rpytools"
     inside.mkdir(parents=True)
     (inside / "__init__.py").touch()
@@ -70,7 +67,7 @@ def test_an_old_reticulate_would_end_r(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["ValueError", "RuntimeError", "OSError", "FFI.error"])
 @needs_r
-def test_versions_that_do_not_fit(run: Run, tmp_path: Path, kind: str) -> None:
+def test_versions_that_do_not_fit(run, tmp_path, kind):
     pytest.importorskip("_cffi_backend")
     code = f"from _cffi_backend import FFI\nraise {kind}('function/symbol R_new not found')"
     first, second = sentences(run(START, before=shim(tmp_path, code)))
@@ -80,7 +77,7 @@ def test_versions_that_do_not_fit(run: Run, tmp_path: Path, kind: str) -> None:
     assert "R_new not found" in first
 
 
-def test_r_home_is_nowhere(run: Run, tmp_path: Path) -> None:
+def test_r_home_is_nowhere(run, tmp_path):
     pytest.importorskip("rpy2.rinterface_lib")
     first, second = sentences(run(START, R_HOME=str(tmp_path)))
     assert first == second
@@ -88,7 +85,7 @@ def test_r_home_is_nowhere(run: Run, tmp_path: Path) -> None:
     assert "apt-get install r-base-core" in first
 
 
-def test_r_home_has_the_library_but_nothing_else(run: Run, r: Any, tmp_path: Path) -> None:
+def test_r_home_has_the_library_but_nothing_else(run, r, tmp_path):
     home = Path(r("R.home()")[0])
     for part in ("bin", "lib"):
         (tmp_path / part).symlink_to(home / part)
@@ -96,7 +93,7 @@ def test_r_home_has_the_library_but_nothing_else(run: Run, r: Any, tmp_path: Pat
     assert "no library of R in" in message
 
 
-def test_there_is_no_r_in_path(run: Run, tmp_path: Path) -> None:
+def test_there_is_no_r_in_path(run, tmp_path):
     pytest.importorskip("rpy2.rinterface_lib")
     first, second = sentences(run(START, R_HOME=None, PATH=str(tmp_path)))
     assert first == second
@@ -124,7 +121,7 @@ for call in (
 """
 
 
-def test_packages_of_r_are_absent(run: Run, r: Any, tmp_path: Path) -> None:
+def test_packages_of_r_are_absent(run, r, tmp_path):
     expected = [
         ("partial", "pdp"),
         ("vi_firm", "pdp"),
@@ -141,7 +138,7 @@ def test_packages_of_r_are_absent(run: Run, r: Any, tmp_path: Path) -> None:
     assert found[-1].startswith('`RLearner("nothere::fit")` needs R\'s package nothere')
 
 
-def test_vint_needs_an_old_vip(run: Run, r: Any, tmp_path: Path) -> None:
+def test_vint_needs_an_old_vip(run, r, tmp_path):
     sources, library = tmp_path / "sources", tmp_path / "library"
     library.mkdir()
     for package in ("pdp", "vip"):  # stand-ins: only their versions matter

@@ -1,14 +1,9 @@
 """Models of R: which variables they have, by which names they are found, what helps where not."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 import pyinterp as pi
 from pyinterp.errors import DataError, OptionError
@@ -23,14 +18,14 @@ N = 50
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(rng.normal(size=(N, 3)), columns=["x", "z", "y"])
     return frame.assign(g=pd.Categorical(np.where(frame["y"] > 0, "u", "v"), ["v", "u"]))
 
 
 @pytest.fixture
-def fit(data: pd.DataFrame) -> Iterator[Callable[[str], Any]]:
+def fit(data):
     """Evaluate code where `d` holds the data and `power` a number."""
     before = set(SESSION.evaluate("ls(globalenv())"))
     SESSION.call("assign", "d", data, envir=RCode("globalenv()"))
@@ -52,9 +47,7 @@ FORMULAS = {
 
 
 @pytest.mark.parametrize("what", FORMULAS)
-def test_constants_are_no_variables(
-    what: str, data: pd.DataFrame, fit: Callable[[str], Any], debian: Callable[..., None]
-) -> None:
+def test_constants_are_no_variables(what, data, fit, debian):
     if "::" in what:
         debian(what.partition("::")[0])
     model = RModel(fit(FORMULAS[what]))
@@ -64,19 +57,19 @@ def test_constants_are_no_variables(
     else:
         call = "function(m, d) as.numeric(predict(m, d))"
         expected = SESSION.call(call, model.fit_.value, data, console=[])
-    np.testing.assert_allclose(model.predict(data), expected, rtol=0, atol=TOLERANCE)
+    assert_allclose(model.predict(data), expected, rtol=0, atol=TOLERANCE)
     assert np.isfinite(pi.FittedModel(model, data, data["y"]).pfi().params).all()
 
 
-def test_a_learner_with_constants_in_its_formula(data: pd.DataFrame) -> None:
+def test_a_learner_with_constants_in_its_formula(data):
     for function in ("stats::lm", "mgcv::gam"):
         learner = RLearner(function, formula="y ~ z + cos(pi * x)").fit(data[["x", "z"]], data["y"])
         design = np.column_stack([np.ones(N), data["z"], np.cos(np.pi * data["x"])])
         beta = np.linalg.lstsq(design, data["y"], rcond=None)[0]
-        np.testing.assert_allclose(learner.predict(data), design @ beta, rtol=0, atol=1e-8)
+        assert_allclose(learner.predict(data), design @ beta, rtol=0, atol=1e-8)
 
 
-def test_a_column_may_have_a_constants_name(data: pd.DataFrame, fit: Callable[[str], Any]) -> None:
+def test_a_column_may_have_a_constants_name(data, fit):
     fit("d$pi <- d$z")
     column = RModel(fit("lm(y ~ sin(pi * x), d)"))
     assert list(column.feature_names_in_) == ["pi", "x"]
@@ -85,19 +78,17 @@ def test_a_column_may_have_a_constants_name(data: pd.DataFrame, fit: Callable[[s
     assert list(RModel(bare).feature_names_in_) == ["pi", "x"]
 
 
-def test_a_name_of_the_session_is_no_constant_once_the_data_are_gone(
-    data: pd.DataFrame, fit: Callable[[str], Any], tmp_path: Path
-) -> None:
+def test_a_name_of_the_session_is_no_constant_once_the_data_are_gone(data, fit, tmp_path):
     path = tmp_path / "model.rds"
     fit(f"{{ saveRDS(lm(y ~ I(x^2) + z, d), {str(path)!r}); rm(d); x <- 3 }}")
     assert list(RModel(path).feature_names_in_) == ["x", "z"]
 
 
-def test_columns_are_found_by_name(data: pd.DataFrame, fit: Callable[[str], Any]) -> None:
+def test_columns_are_found_by_name(data, fit):
     model = RModel(fit("lm(y ~ x + z, d)"))
     expected = model.predict(data[["x", "z"]])
     for rows in (data, data[["z", "x"]], data.assign(a=1.0)[["a", "z", "y", "x"]]):
-        np.testing.assert_array_equal(model.predict(rows), expected)
+        assert_array_equal(model.predict(rows), expected)
     for rows in (data.rename(columns={"z": "zz"}), data[["x"]], data[["x", "y"]]):
         with pytest.raises(DataError, match=r"variables `x`, `z`; it lacks `z`, and has `x`"):
             model.predict(rows)
@@ -106,10 +97,10 @@ def test_columns_are_found_by_name(data: pd.DataFrame, fit: Callable[[str], Any]
     with pytest.raises(DataError, match="unique"):
         model.predict(pd.concat([data[["x", "z"]], data[["x"]]], axis=1))
     one = RModel(fit("lm(y ~ x, d)"))
-    np.testing.assert_array_equal(one.predict(data[["x"]].to_numpy()), one.predict(data))
+    assert_array_equal(one.predict(data[["x"]].to_numpy()), one.predict(data))
 
 
-def test_learners_and_models_handed_over_find_columns_by_name(data: pd.DataFrame) -> None:
+def test_learners_and_models_handed_over_find_columns_by_name(data):
     """A frame with other names was taken by position."""
     X, y = data[["x", "z"]], data["y"]
     other = X.rename(columns={"x": "a", "z": "b"})
@@ -121,7 +112,7 @@ def test_learners_and_models_handed_over_find_columns_by_name(data: pd.DataFrame
             hand_over(pi.FittedModel(learner, X, y), wrong)
 
 
-def test_a_model_states_a_logarithmic_link(fit: Callable[[str], Any]) -> None:
+def test_a_model_states_a_logarithmic_link(fit):
     counts = fit("glm(round(abs(y)) ~ x, poisson, d)")
     assert RModel(counts).mean_family == "poisson"
     assert RModel(counts, predict_args={"type": "link"}).mean_family == ""
@@ -130,26 +121,24 @@ def test_a_model_states_a_logarithmic_link(fit: Callable[[str], Any]) -> None:
     assert called.mean_family == ""
 
 
-def test_classes_are_found_by_name(data: pd.DataFrame, fit: Callable[[str], Any]) -> None:
+def test_classes_are_found_by_name(data, fit):
     fitted = fit("glm(g ~ x + z, binomial, d)")
     model = RModel(fitted)
     swapped = RModel(fitted, classes=["u", "v"])
     assert swapped.classes_.tolist() == model.classes_.tolist() == ["v", "u"]
-    np.testing.assert_array_equal(swapped.predict_proba(data), model.predict_proba(data))
+    assert_array_equal(swapped.predict_proba(data), model.predict_proba(data))
     assert RModel(fitted, classes=[False, True]).classes_.tolist() == [False, True]
     for wrong in (["v", "w"], ["u", "v", "w"]):
         with pytest.raises(OptionError, match="`classes` must be 2, R's"):
             RModel(fitted, classes=wrong)
 
 
-def test_probabilities_under_other_names_are_refused(
-    data: pd.DataFrame, fit: Callable[[str], Any]
-) -> None:
+def test_probabilities_under_other_names_are_refused(data, fit):
     fit("predict.odd <- function(object, newdata, ...) cbind(b = newdata$x, a = 1 - newdata$x)")
     odd = fit("structure(list(), class = 'odd')")
-    options: dict[str, Any] = {"feature_names": ["x", "z"], "predict_args": {}}
+    options = {"feature_names": ["x", "z"], "predict_args": {}}
     found = RModel(odd, classes=["a", "b"], **options).predict_proba(data)
-    np.testing.assert_array_equal(found[:, 1], data["x"])
+    assert_array_equal(found[:, 1], data["x"])
     with pytest.raises(RCallError, match="it gave 100 values of type double, named b, a"):
         RModel(odd, classes=["yes", "no"], **options).predict_proba(data)
 
@@ -163,9 +152,7 @@ GIVES = {
 
 
 @pytest.mark.parametrize("what", GIVES)
-def test_advice_for_unknown_models_names_what_exists(
-    what: str, data: pd.DataFrame, fit: Callable[[str], Any]
-) -> None:
+def test_advice_for_unknown_models_names_what_exists(what, data, fit):
     value, advice = GIVES[what]
     fit(f"predict.odd <- function(object, newdata, ...) {value}")
     model = RModel(fit("structure(list(), class = 'odd')"), feature_names=["x", "z"])
@@ -175,18 +162,18 @@ def test_advice_for_unknown_models_names_what_exists(
     assert len(caught.value.message) < 400
 
 
-def test_advice_for_a_learner_is_its_own(data: pd.DataFrame, fit: Callable[[str], Any]) -> None:
+def test_advice_for_a_learner_is_its_own(data, fit):
     fit("predict.odd <- function(object, newdata, ...) factor(newdata$x > 0)")
     fit("odd <- function(formula, data) structure(list(), class = 'odd')")
     with pytest.raises(RCallError, match="pass `classifier=True`"):
         RLearner("odd").fit(data[["x"]], data["y"]).predict(data[["x"]])
 
 
-def test_following_the_advice_helps(data: pd.DataFrame, fit: Callable[[str], Any]) -> None:
+def test_following_the_advice_helps(data, fit):
     fit("predict.odd <- function(object, newdata, ...) list(class = 1, posterior = newdata$x)")
     model = RModel(fit("structure(list(), class = 'odd')"), feature_names=["x", "z"])
     fit("predict.odd <- function(object, newdata, ...) newdata$x")
-    np.testing.assert_array_equal(model.predict(data), data["x"])
+    assert_array_equal(model.predict(data), data["x"])
 
 
 MODELS = {
@@ -200,9 +187,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("what", MODELS)
-def test_discriminants_and_support_vectors(
-    what: str, data: pd.DataFrame, fit: Callable[[str], Any], installed: Callable[..., None]
-) -> None:
+def test_discriminants_and_support_vectors(what, data, fit, installed):
     installed(what.partition("::")[0])
     code, probabilities = MODELS[what]
     model = RModel(fit(code))
@@ -210,14 +195,12 @@ def test_discriminants_and_support_vectors(
     assert sorted(model.feature_names_in_) == ["x", "z"]
     value = SESSION.call(f"function(m, d) as.numeric({probabilities})", model.fit_.value, data)
     expected = np.array(value).reshape(N, 2, order="F")
-    np.testing.assert_allclose(model.predict_proba(data), expected, rtol=0, atol=TOLERANCE)
+    assert_allclose(model.predict_proba(data), expected, rtol=0, atol=TOLERANCE)
     learner = RLearner(what, classifier=True, random_state=1).fit(data[["x", "z"]], data["g"])
     assert learner.predict_proba(data).shape == (N, 2)
 
 
-def test_support_vectors_without_probabilities_and_of_numbers(
-    data: pd.DataFrame, fit: Callable[[str], Any], installed: Callable[..., None]
-) -> None:
+def test_support_vectors_without_probabilities_and_of_numbers(data, fit, installed):
     installed("e1071")
     with pytest.raises(RCallError, match="fit it with probability = TRUE"):
         RModel(fit("e1071::svm(g ~ x + z, d)"))

@@ -6,20 +6,17 @@ folder and the streams are looked at after every test. Plain names are the witne
 Tolerance: the same numbers go to the same functions of R.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re
 import subprocess
 import unicodedata
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
 import pyinterp as pi
 from pyinterp.errors import DataError, OptionError
@@ -80,7 +77,7 @@ WORDS = (
 )
 
 
-def nasty(number: int) -> list[str]:
+def nasty(number):
     """Names made of payloads, words of R, punctuation and unicode; the same ones every time."""
     draw = random.Random(8)  # noqa: S311 - names, no secrets
     payloads = [around.format(call) for around in AROUND for call in CALLS]
@@ -99,7 +96,7 @@ MANY = nasty(520)
 pytestmark = pytest.mark.usefixtures("r")
 
 
-def batches() -> list[Any]:
+def batches():
     """The names in the order in which they are tried; the first ones in every run."""
     starts = range(0, len(MANY), SIZE)
     marks = [() if k < len(FEW) else (pytest.mark.torture,) for k in starts]
@@ -110,9 +107,7 @@ def batches() -> list[Any]:
 
 
 @pytest.fixture
-def harmless(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Iterator[None]:
+def harmless(tmp_path, monkeypatch, capfd):
     """Nothing is written and nothing printed."""
     monkeypatch.chdir(tmp_path)
     former = SESSION.call("setwd", str(tmp_path))
@@ -124,24 +119,24 @@ def harmless(
     assert objects() == before
 
 
-def objects() -> set[str]:
+def objects():
     """What is in R's global environment, but for the state of its random numbers."""
     return set(SESSION.evaluate("ls(globalenv(), all.names = TRUE)")) - {".Random.seed"}
 
 
-def plain(names: list[str]) -> list[str]:
+def plain(names):
     return [f"plain{k}" for k in range(len(names))]
 
 
 @pytest.fixture(scope="module")
-def values() -> pd.DataFrame:
+def values():
     """Numbers, and in the last column codes of levels."""
     rng = np.random.default_rng(5)
     frame = pd.DataFrame({f"plain{k}": rng.normal(size=N) for k in range(SIZE - 1)})
     return frame.assign(**{f"plain{SIZE - 1}": rng.integers(0, SIZE, N)})
 
 
-def with_levels(values: pd.DataFrame, names: list[str], levels: list[str]) -> pd.DataFrame:
+def with_levels(values, names, levels):
     """The values under names, with a factor in the last column."""
     frame = values.iloc[:, : len(names)].set_axis(names, axis=1)
     levels = [level[:LONGEST] for level in levels]
@@ -149,7 +144,7 @@ def with_levels(values: pd.DataFrame, names: list[str], levels: list[str]) -> pd
     return frame.assign(**{names[-1]: pd.Categorical.from_codes(codes, levels)})
 
 
-REGRESSIONS: dict[str, dict[str, Any]] = {
+REGRESSIONS = {
     "stats::lm": {},
     "stats::glm": {},
     "mgcv::gam": {},
@@ -159,7 +154,7 @@ REGRESSIONS: dict[str, dict[str, Any]] = {
     "gbm::gbm": {"n_trees": 5},
     "nnet::nnet": {"size": 1, "linout": True, "trace": False},
 }
-CLASSIFIERS: dict[str, dict[str, Any]] = {
+CLASSIFIERS = {
     "rpart::rpart": {},
     "randomForest::randomForest": {"ntree": 5},
     "ranger::ranger": {"num_trees": 5, "num.threads": 1},
@@ -168,14 +163,12 @@ CLASSIFIERS: dict[str, dict[str, Any]] = {
 }
 
 
-def response(values: pd.DataFrame) -> pd.Series[Any]:
+def response(values):
     return values["plain0"] + 0.3 * values[f"plain{SIZE - 1}"]
 
 
 @pytest.mark.parametrize("names", batches())
-def test_names_of_variables_of_the_response_and_of_levels(
-    names: list[str], values: pd.DataFrame, harmless: None, debian: Callable[..., None]
-) -> None:
+def test_names_of_variables_of_the_response_and_of_levels(names, values, harmless, debian):
     y = response(values)
     witness = with_levels(values, plain(names), plain(names))
     frame = with_levels(values, names, names)
@@ -185,13 +178,11 @@ def test_names_of_variables_of_the_response_and_of_levels(
         expected = learner.fit(witness, y.rename("response")).predict(witness)
         other = next(name for name in [*MANY, "free"] if name not in names)
         found = learner.fit(frame, y.rename(other)).predict(frame[names[::-1]])
-        np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE, err_msg=function)
+        assert_allclose(found, expected, rtol=0, atol=TOLERANCE, err_msg=function)
 
 
 @pytest.mark.parametrize("names", batches())
-def test_names_of_classes(
-    names: list[str], values: pd.DataFrame, harmless: None, debian: Callable[..., None]
-) -> None:
+def test_names_of_classes(names, values, harmless, debian):
     codes = np.arange(N) % len(names)
     witness = with_levels(values, plain(names), plain(names))
     frame = with_levels(values, names, names)
@@ -204,15 +195,13 @@ def test_names_of_classes(
         here = learner.fit(frame, pd.Categorical.from_codes(codes, classes))
         assert here.classes_.tolist() == classes
         found = here.predict_proba(frame)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE, err_msg=function)
+        assert_allclose(found, expected, rtol=0, atol=TOLERANCE, err_msg=function)
         back = dict(zip(plain(names), classes, strict=True))
         assert here.predict(frame).tolist() == [back[name] for name in best]
 
 
 @pytest.mark.parametrize("names", batches())
-def test_names_in_a_formula_are_the_columns(
-    names: list[str], values: pd.DataFrame, harmless: None
-) -> None:
+def test_names_in_a_formula_are_the_columns(names, values, harmless):
     """Quoted as R quotes them, with a transformation, weights and an offset that name columns."""
     usable = [name for name in names if name and len(name) < 5_000 and "\u202e" not in name]
     frame = values.iloc[:, : len(usable)].set_axis(usable, axis=1)
@@ -233,7 +222,7 @@ def test_names_in_a_formula_are_the_columns(
     witness = frame.set_axis(plain(usable), axis=1)
     expected = RLearner("stats::lm", **same).fit(witness, y).predict(witness)
     found = RLearner("stats::lm", **sums).fit(frame, y).predict(frame)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=TOLERANCE)
+    assert_allclose(found, expected, rtol=0, atol=TOLERANCE)
 
 
 IN_R = """function(rows, y, name) {
@@ -244,9 +233,7 @@ IN_R = """function(rows, y, name) {
 
 
 @pytest.mark.parametrize("names", batches())
-def test_models_that_r_fitted_under_such_names(
-    names: list[str], values: pd.DataFrame, harmless: None
-) -> None:
+def test_models_that_r_fitted_under_such_names(names, values, harmless):
     """By R's own symbols; the object has such a name too, and names of files are no code."""
     names = [name for name in names if len(name) < 1_000 and name not in R_OWN]
     names = [name for name in names if unicodedata.normalize("NFC", name) == name]
@@ -260,7 +247,7 @@ def test_models_that_r_fitted_under_such_names(
     expected = RLearner("stats::lm").fit(witness, y).predict(witness)
     assert sorted(model.feature_names_in_) == sorted(names)
     shuffled = frame[names[::-1]].assign(**{"one more": 0.0})
-    np.testing.assert_allclose(model.predict(shuffled), expected, rtol=0, atol=TOLERANCE)
+    assert_allclose(model.predict(shuffled), expected, rtol=0, atol=TOLERANCE)
     curve = pi.FittedModel(model, frame).pd(names[0], grid=[0.0, 1.0])
     assert np.isfinite(curve.params).all()
     for name in names:
@@ -300,7 +287,7 @@ for names in json.loads(os.environ["NAMES"]):
         assert list(found.columns) == list(map(text, expected.columns))
         for j, column in enumerate(expected.columns):
             if pd.api.types.is_numeric_dtype(expected[column]):
-                np.testing.assert_allclose(found.iloc[:, j], expected[column], rtol=0, atol=1e-12)
+                assert_allclose(found.iloc[:, j], expected[column], rtol=0, atol=1e-12)
             else:
                 assert list(found.iloc[:, j]) == list(map(text, expected[column]))
 fitted = pi.FittedModel(model, frame(names), values[:, 0])
@@ -314,9 +301,7 @@ assert os.listdir() == [], os.listdir()
     "names",
     [pytest.param(FEW[:15], id="few"), pytest.param(MANY, id="many", marks=pytest.mark.torture)],
 )
-def test_names_handed_to_pdp_vip_and_hstats(
-    names: list[str], run: Run, library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_handed_to_pdp_vip_and_hstats(names, run, library, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     usable = [name for name in names if name not in ("yhat", "yhat.id")]
     threes = [usable[k : k + 3] for k in range(0, len(usable) - 2, 3)]
@@ -327,7 +312,7 @@ def test_names_handed_to_pdp_vip_and_hstats(
 
 
 @pytest.mark.parametrize("text", ["a\0b", "\ud800"])
-def test_text_that_r_can_not_hold_is_refused(text: str, values: pd.DataFrame) -> None:
+def test_text_that_r_can_not_hold_is_refused(text, values):
     """R's strings end at a null character: two names would be one."""
     x, y = values[["plain0"]], response(values)
     if text == "\ud800" and pd.Series(["a"]).dtype.storage == "pyarrow":
@@ -343,7 +328,7 @@ def test_text_that_r_can_not_hold_is_refused(text: str, values: pd.DataFrame) ->
     assert np.isfinite(RLearner("stats::lm").fit(renamed, y).predict(renamed)).all()
 
 
-def test_levels_with_the_same_text_are_refused(values: pd.DataFrame) -> None:
+def test_levels_with_the_same_text_are_refused(values):
     two = pd.Categorical.from_codes(np.arange(N) % 2, pd.Index([1, "1"], dtype=object))
     with pytest.raises(DataError, match="must have different texts"):
         RLearner("stats::lm").fit(pd.DataFrame({"k": two}), response(values))
@@ -351,7 +336,7 @@ def test_levels_with_the_same_text_are_refused(values: pd.DataFrame) -> None:
         RLearner("rpart::rpart", classifier=True).fit(values, two)
 
 
-def test_a_formula_is_code_and_one_expression_of_it(values: pd.DataFrame, harmless: None) -> None:
+def test_a_formula_is_code_and_one_expression_of_it(values, harmless):
     y = response(values)
     for formula in ("file.create('PWNR'); y ~ .", "y ~ .\nfile.create('PWNR')"):
         with pytest.raises(RCallError, match="not of length one"):
@@ -361,7 +346,7 @@ def test_a_formula_is_code_and_one_expression_of_it(values: pd.DataFrame, harmle
             RLearner("stats::lm", formula=formula).fit(values, y)
 
 
-def test_plain_words_stay_and_others_are_told_apart() -> None:
+def test_plain_words_stay_and_others_are_told_apart():
     names = Translation([*MANY, "x1", "a.b"], taken=["yhat"])
     words = [names.to_r(name) for name in [*MANY, "x1", "a.b"]]
     assert all(map(is_plain, words))
@@ -373,6 +358,6 @@ def test_plain_words_stay_and_others_are_told_apart() -> None:
     assert Translation(["a b", "2"]).new_words == {"a b": "a.b", "2": "X2"}
 
 
-def test_many_names_of_one_kind_take_no_time() -> None:
+def test_many_names_of_one_kind_take_no_time():
     names = Translation(chr(0x4E00 + k) for k in range(10_000))
     assert len(set(names.new_words.values())) == 10_000

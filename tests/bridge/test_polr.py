@@ -1,10 +1,9 @@
 """R's proportional odds model, as a model of R and as a learner."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy import special
 
 import pyinterp as pi
@@ -23,13 +22,13 @@ DATA["o"] = pd.cut(DATA.a + RNG.logistic(size=N), [-99, -0.7, 1.2, 99], labels=L
 CODES = DATA.o.cat.codes.to_numpy()
 
 
-def test_polr_equals_naive_loops_over_its_predict() -> None:
+def test_polr_equals_naive_loops_over_its_predict():
     learner = RLearner("MASS::polr").for_response(DATA.o)
     model = learner.fit(DATA[["a", "b"]], DATA.o)
     assert list(model.classes_) == LABELS
     fitted = pi.FittedModel(model, DATA, "o")
 
-    def probabilities(rows: pd.DataFrame) -> np.ndarray:
+    def probabilities(rows):
         frame = rows[["a", "b"]]
         return np.asarray(
             from_r(SESSION.call("predict", model.fit_.value, frame, "probs"), SESSION.r)
@@ -37,19 +36,17 @@ def test_polr_equals_naive_loops_over_its_predict() -> None:
 
     P = probabilities(DATA)
     below = P.cumsum(axis=1)[:, :2] - (CODES[:, None] <= np.arange(2))
-    np.testing.assert_allclose(fitted.loss(loss="rps").params, np.square(below).mean(), rtol=1e-10)
+    assert_allclose(fitted.loss(loss="rps").params, np.square(below).mean(), rtol=1e-10)
     curves = np.array([probabilities(DATA.assign(a=x)).mean(axis=0) for x in (-1.0, 1.0)])
     found = fitted.pd("a", grid=[-1.0, 1.0], scale="score").params
-    np.testing.assert_allclose(found, curves @ [1, 2, 3], rtol=1e-10)
+    assert_allclose(found, curves @ [1, 2, 3], rtol=1e-10)
     as_model = pi.FittedModel(RModel(model.fit_.value), DATA.assign(o=DATA.o.astype(str)), "o")
-    np.testing.assert_allclose(
-        as_model.loss(loss="rps").params, fitted.loss(loss="rps").params, rtol=1e-10
-    )
+    assert_allclose(as_model.loss(loss="rps").params, fitted.loss(loss="rps").params, rtol=1e-10)
     results = pi.Learner.from_formula("o ~ a + b", DATA, RLearner("MASS::polr"))
     assert results.fit(pi.Bootstrap(2), seed=1).pfi(loss="rps").params["a"] > 0
 
 
-def test_shares_of_a_binomial_model_equal_naive_loops() -> None:
+def test_shares_of_a_binomial_model_equal_naive_loops():
     """R's ``glm(cbind(successes, failures) ~ x)`` predicts shares, which trials weigh."""
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"x": rng.normal(size=N), "t": rng.integers(5, 20, N)})
@@ -61,15 +58,15 @@ def test_shares_of_a_binomial_model_equal_naive_loops() -> None:
     trials = data["t"].to_numpy()
     fitted = pi.FittedModel(RModel(fit), data[["x"]], y, weights=trials, weights_type="sampling")
 
-    def share(rows: pd.DataFrame) -> np.ndarray:
+    def share(rows):
         value = SESSION.call("stats::predict", fit, rows, type="response")
         return np.asarray(from_r(value, SESSION.r))
 
     found = fitted.pd("x", grid=[-1.0, 1.0]).params
     expected = [np.average(share(data.assign(x=x)), weights=trials) for x in (-1.0, 1.0)]
-    np.testing.assert_allclose(found, expected, rtol=1e-10)
+    assert_allclose(found, expected, rtol=1e-10)
     p = share(data)
     deviance = 2 * (special.kl_div(y, p) + special.kl_div(1 - y, 1 - p))
-    np.testing.assert_allclose(
+    assert_allclose(
         fitted.loss(loss="binomial").params, np.average(deviance, weights=trials), rtol=1e-10
     )

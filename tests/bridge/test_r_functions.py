@@ -1,10 +1,6 @@
 """The description of R's functions: both sides have what it says, and R's functions do too."""
 
-from __future__ import annotations
-
 import inspect
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -13,10 +9,10 @@ from pyinterp import r_style
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import DECILES
 from pyinterp.r_style.arguments import Curve
-from pyinterp.r_style.r_functions import FUNCTIONS, PARTIAL, Argument, RFunction, Side
+from pyinterp.r_style.r_functions import FUNCTIONS, PARTIAL
 
 MODULES = {"r_style": r_style, "r_bridge": r_bridge}
-BOTH: list[tuple[str, Side]] = [(n, side) for n, f in FUNCTIONS.items() for side in f.sides]
+BOTH = [(n, side) for n, f in FUNCTIONS.items() for side in f.sides]
 # What R does not have.
 OURS = {"classes", "permutations", "seed"}
 # `vi` hands its other arguments on.
@@ -41,20 +37,20 @@ DEFAULTS = {
 PLAIN = {"": REQUIRED, "NULL": None, "TRUE": True, "FALSE": False, "1:9/10": DECILES}
 
 
-def in_python(text: str) -> Any:
+def in_python(text):
     """Return a default of R as Python writes it."""
     if text in PLAIN:
         return PLAIN[text]
     return text.strip('"') if text.startswith('"') else float(text.rstrip("L"))
 
 
-def default_of(argument: Argument, side: Side) -> Any:
+def default_of(argument, side):
     key = (side, argument.name)
     return DEFAULTS[key] if key in DEFAULTS else in_python(argument.default)
 
 
 @pytest.mark.parametrize(("name", "side"), BOTH)
-def test_both_sides_have_the_arguments_and_r_s_defaults(name: str, side: Side) -> None:
+def test_both_sides_have_the_arguments_and_r_s_defaults(name, side):
     function = FUNCTIONS[name]
     parameters = dict(inspect.signature(getattr(MODULES[side], name)).parameters)
     defaults = {
@@ -68,9 +64,7 @@ def test_both_sides_have_the_arguments_and_r_s_defaults(name: str, side: Side) -
 
 
 @pytest.mark.parametrize(("name", "side"), BOTH)
-def test_arguments_of_r_that_one_side_lacks_are_refused_with_the_reason(
-    name: str, side: Side
-) -> None:
+def test_arguments_of_r_that_one_side_lacks_are_refused_with_the_reason(name, side):
     function = FUNCTIONS[name]
     refused = [a for a in function.arguments if a.refusal(side)]
     assert refused
@@ -83,12 +77,12 @@ def test_arguments_of_r_that_one_side_lacks_are_refused_with_the_reason(
 
 
 @pytest.mark.parametrize("name", ["compare", "hstats", "partial", "vi_firm", "vi_permute", "vint"])
-def test_unknown_arguments_are_refused(name: str) -> None:
+def test_unknown_arguments_are_refused(name):
     with pytest.raises(TypeError, match=rf"^{name}\(\) takes no keyword argument `grid_sice`; its"):
         getattr(r_bridge, name)(None, None, grid_sice=3)
 
 
-def test_r_s_spelling_is_answered_with_ours() -> None:
+def test_r_s_spelling_is_answered_with_ours():
     with pytest.raises(TypeError, match=r"`grid\.resolution`: it is `grid_resolution` here"):
         r_style.partial(None, "x", **{"grid.resolution": 3})
     with pytest.raises(TypeError, match=r"vi_firm\(\) takes no .* `train`: it is `data` here"):
@@ -96,7 +90,7 @@ def test_r_s_spelling_is_answered_with_ours() -> None:
 
 
 @pytest.mark.parametrize(("name", "side"), BOTH)
-def test_docstrings_describe_every_argument(name: str, side: Side) -> None:
+def test_docstrings_describe_every_argument(name, side):
     function = getattr(MODULES[side], name)
     text = inspect.getdoc(function) or ""
     start, end = text.index("Parameters"), text.index("Returns")
@@ -105,14 +99,14 @@ def test_docstrings_describe_every_argument(name: str, side: Side) -> None:
     assert set(inspect.signature(function).parameters) <= described
 
 
-def test_values_are_checked_by_the_description() -> None:
+def test_values_are_checked_by_the_description():
     PARTIAL.check({"ice": True, "inv_link": None, "grid_resolution": 4, "type": "auto"})
     for name, value in {"ice": 1, "inv_link": "exp", "grid_resolution": 0, "type": "log"}.items():
         with pytest.raises(OptionError, match=f"`{name}` must be"):
             PARTIAL.check({name: value})
 
 
-def test_a_curve_has_r_s_defaults() -> None:
+def test_a_curve_has_r_s_defaults():
     curve = Curve()
     assert curve.changes() == {}
     assert Curve(prob=True, cats=["k"]).changes() == {"prob": True, "cats": ["k"]}
@@ -120,7 +114,7 @@ def test_a_curve_has_r_s_defaults() -> None:
     assert vars(curve) == described
 
 
-def deviations(function: RFunction, formals: dict[str, str]) -> dict[str, str]:
+def deviations(function, formals):
     """Return R's arguments that the description lacks, or that we take with another default."""
     described = {argument.name: argument for argument in function.arguments}
     return {
@@ -130,7 +124,7 @@ def deviations(function: RFunction, formals: dict[str, str]) -> dict[str, str]:
     }
 
 
-def as_described(argument: Argument, default: str) -> bool:
+def as_described(argument, default):
     """Whether R's default is the one described; of choices the first is taken."""
     refused = argument.refusal("r_style") and argument.refusal("r_bridge")
     first = default.removeprefix("c(").partition(",")[0] if default.startswith("c(") else default
@@ -138,9 +132,7 @@ def as_described(argument: Argument, default: str) -> bool:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_of_r_are_as_described(
-    name: str, r: Callable[[str], Any], installed: Callable[..., None]
-) -> None:
+def test_functions_of_r_are_as_described(name, r, installed):
     function = FUNCTIONS[name]
     installed(function.package)
     methods = f"getAnywhere('{name}.default')$objs"

@@ -4,14 +4,11 @@ The signal goes to the whole process group, as a terminal sends it, and to the p
 supervisor sends it.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -60,7 +57,7 @@ CAUGHT = """try:
     print(len(refit("stats::lm").pfi().params), flush=True)"""
 
 
-def group(leader: int) -> list[str]:
+def group(leader):
     """The processes of a group that have not ended."""
     members = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -73,7 +70,7 @@ def group(leader: int) -> list[str]:
     return members
 
 
-def wait_for(what: Callable[[], bool], seconds: float) -> None:
+def wait_for(what, seconds):
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end
@@ -81,11 +78,11 @@ def wait_for(what: Callable[[], bool], seconds: float) -> None:
 
 
 @pytest.fixture
-def begin(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+def begin(tmp_path):
     """Start a program in a group of its own, and return when R is at work in it."""
     begun = []
 
-    def start(code: str, jobs: int) -> subprocess.Popen[str]:
+    def start(code, jobs):
         script, started = tmp_path / "program.py", tmp_path / "started"
         script.write_text(code)
         root = str(Path(__file__).parents[2])
@@ -125,13 +122,7 @@ IN_FULL = [
         for case in IN_FULL
     ],
 )
-def test_a_program_ends_and_leaves_no_worker(
-    what: str,
-    jobs: int,
-    wait: str,
-    send: Callable[[int, int], None],
-    begin: Callable[..., subprocess.Popen[str]],
-) -> None:
+def test_a_program_ends_and_leaves_no_worker(what, jobs, wait, send, begin):
     program = begin(PROGRAM.replace("WAIT", wait).replace("TRY", f"{what}()"), jobs)
     send(program.pid, signal.SIGINT)
     _, errors = program.communicate(timeout=SECONDS)
@@ -149,9 +140,7 @@ def test_a_program_ends_and_leaves_no_worker(
         pytest.param("fit", 2, marks=pytest.mark.torture),
     ],
 )
-def test_a_program_that_catches_it_can_go_on(
-    what: str, jobs: int, begin: Callable[..., subprocess.Popen[str]]
-) -> None:
+def test_a_program_that_catches_it_can_go_on(what, jobs, begin):
     code = PROGRAM.replace("WAIT", "repeat {}").replace("TRY", CAUGHT).replace("WHAT", what)
     program = begin(code, jobs)
     sent = time.monotonic()

@@ -1,10 +1,5 @@
 """Labels of R's models are those of R's `predict`, where it says some."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,7 +13,7 @@ N = 80
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(N, 2)), columns=["a", "b"])
     return frame.assign(y=np.where(frame.a + 1.5 * rng.normal(size=N) > 1, "yes", "no"))
@@ -27,30 +22,18 @@ def data() -> pd.DataFrame:
 class StandIn:
     """A fit of R, as far as labels need one: p = expit(a), and "yes" from .2 on."""
 
-    def predict(
-        self,
-        rows: pd.DataFrame,
-        classes: Sequence[str],
-        options: Mapping[str, Any] | None,
-        **_: Any,
-    ) -> np.ndarray:
+    def predict(self, rows, classes, options, **_):
         p = 1 / (1 + np.exp(-rows["a"].to_numpy()))
         return np.column_stack([1 - p, p])
 
-    def labels(
-        self,
-        rows: pd.DataFrame,
-        classes: Sequence[str],
-        options: Mapping[str, Any] | None,
-        **_: Any,
-    ) -> np.ndarray:
+    def labels(self, rows, classes, options, **_):
         assert list(classes) == ["no", "yes"]
         return (self.predict(rows, classes, options)[:, 1] > 0.2).astype(np.intp)
 
 
-def test_labels_are_those_that_r_says_without_r(data: pd.DataFrame) -> None:
+def test_labels_are_those_that_r_says_without_r(data):
     model = RModel.__new__(RModel)
-    model.fit_, model.predict_args, model._levels = StandIn(), None, {}  # type: ignore[assignment]
+    model.fit_, model.predict_args, model._levels = StandIn(), None, {}
     model._r_classes, model.classes_ = ["no", "yes"], np.array(["no", "yes"])
     model.feature_names_in_, model.learner_name = np.array(["a", "b"], dtype=object), "stand-in"
     said = np.where(1 / (1 + np.exp(-data.a)) > 0.2, "yes", "no")
@@ -86,9 +69,7 @@ FITS = {
 
 
 @pytest.mark.parametrize("package", FITS)
-def test_labels_are_those_of_predict_in_r(
-    package: str, data: pd.DataFrame, r: Callable[[str], Any], installed: Callable[..., None]
-) -> None:
+def test_labels_are_those_of_predict_in_r(package, data, r, installed):
     installed(package)
     fit, labels = FITS[package]
     SESSION.call("assign", "d", data.assign(z=pd.Categorical(data.y)), envir=RCode("globalenv()"))
@@ -99,9 +80,7 @@ def test_labels_are_those_of_predict_in_r(
     assert accuracy == pytest.approx(float((said == data.y).mean()), abs=TOLERANCE)
 
 
-def test_a_learner_of_r_says_the_labels_of_its_cutoff(
-    data: pd.DataFrame, installed: Callable[..., None]
-) -> None:
+def test_a_learner_of_r_says_the_labels_of_its_cutoff(data, installed):
     installed("randomForest")
     forest = RLearner(
         "randomForest::randomForest", classifier=True, ntree=25, cutoff=[0.85, 0.15], random_state=1

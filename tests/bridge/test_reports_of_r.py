@@ -1,10 +1,5 @@
 """Importances that models of R report themselves are R's own numbers."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,7 +16,7 @@ NAMES = ["z", "x", "u", "g"]  # in another order than in formulas
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(rng.normal(size=(N, 3)), columns=["x", "z", "u"])
     frame["g"] = pd.Categorical(rng.choice(list("abc"), N))
@@ -30,7 +25,7 @@ def data() -> pd.DataFrame:
 
 
 @pytest.fixture(autouse=True)
-def in_r(data: pd.DataFrame) -> Iterator[None]:
+def in_r(data):
     SESSION.call("assign", "d", data, envir=RCode("globalenv()"))
     yield
     SESSION.evaluate("rm(list = intersect(c('d', 'm'), ls(globalenv())), envir = globalenv())")
@@ -62,13 +57,7 @@ CALLED = {
 
 
 @pytest.mark.parametrize(("what", "response"), CASES)
-def test_they_are_those_of_r(
-    what: str,
-    response: str,
-    data: pd.DataFrame,
-    r: Callable[[str], Any],
-    debian: Callable[..., None],
-) -> None:
+def test_they_are_those_of_r(what, response, data, r, debian):
     fit, where = FITS[what]
     debian(fit.partition("::")[0])
     code = fit.format(f=f"{response} ~ x + z + g", classes="TRUE" if response == "k" else "FALSE")
@@ -83,9 +72,7 @@ def test_they_are_those_of_r(
 
 
 @pytest.mark.parametrize("importance", ["impurity", "permutation"])
-def test_a_learner_reports_the_mean_over_its_refits(
-    importance: str, data: pd.DataFrame, debian: Callable[..., None]
-) -> None:
+def test_a_learner_reports_the_mean_over_its_refits(importance, data, debian):
     debian("ranger")
     odd = data.rename(columns={"x": "a b"})[["z", "a b", "g"]]  # not a name of R
     learner = RLearner("ranger::ranger", num_trees=20, importance=importance)
@@ -97,9 +84,7 @@ def test_a_learner_reports_the_mean_over_its_refits(
     assert importance in str(results.importance(["pfi", "native"]).summary())
 
 
-def test_a_forest_that_was_not_asked_for_them_says_how(
-    data: pd.DataFrame, debian: Callable[..., None]
-) -> None:
+def test_a_forest_that_was_not_asked_for_them_says_how(data, debian):
     debian("ranger", "rpart")
     ranger = pi.Learner(data["y"], data[["x", "g"]], RLearner("ranger::ranger", num_trees=5))
     with pytest.raises(RCallError, match='fit it with importance = "impurity"'):
@@ -110,7 +95,7 @@ def test_a_forest_that_was_not_asked_for_them_says_how(
         terms.native_importance()
 
 
-def test_models_that_report_none_are_told_apart(data: pd.DataFrame) -> None:
+def test_models_that_report_none_are_told_apart(data):
     lm = pi.Learner(data["y"], data[["x", "g"]], RLearner("stats::lm")).fit_model()
     with pytest.raises(OptionError, match=r"stats::lm reports no importance of its own"):
         lm.native_importance()

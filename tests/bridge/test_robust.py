@@ -1,7 +1,5 @@
 """What can go wrong between two languages, each in a process of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -25,7 +23,7 @@ def value(x): return from_r(x, SESSION.r)
 """
 
 
-def lines(done: subprocess.CompletedProcess[str]) -> list[str]:
+def lines(done):
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -127,20 +125,20 @@ print(json.dumps(found))
 
 
 @pytest.fixture(scope="module")
-def printed(run: Run) -> dict[str, list[str]]:
+def printed(run):
     """What the codes print, in one process: it takes seconds to start."""
     return json.loads(lines(run(BEGIN + EACH, CODES=json.dumps(CODES)))[-1])
 
 
 @pytest.mark.parametrize("name", CODES)
-def test_calls(name: str, printed: dict[str, list[str]]) -> None:
+def test_calls(name, printed):
     found, expected = printed[name], PRINTED[name]
     assert len(found) == len(expected)
     for line, start in zip(found, expected, strict=True):
         assert line.startswith(start)
 
 
-def test_an_error_in_a_callback_reaches_python_with_its_own_traceback(run: Run) -> None:
+def test_an_error_in_a_callback_reaches_python_with_its_own_traceback(run):
     code = """
 import traceback
 class Broken(BaseException): pass
@@ -161,7 +159,7 @@ print(value(call("sum", [1.0, 2.0])))
     assert done.stderr == ""
 
 
-def test_what_r_prints_goes_where_python_prints(run: Run) -> None:
+def test_what_r_prints_goes_where_python_prints(run):
     code = """
 call("cat", "to stdout\\n")
 call("message", "to stderr")
@@ -175,7 +173,7 @@ print(kept)
     assert done.stderr == "to stderr\n"
 
 
-def test_calls_from_another_thread_are_refused(run: Run) -> None:
+def test_calls_from_another_thread_are_refused(run):
     code = """
 import threading
 def try_it():
@@ -193,7 +191,7 @@ other.start(); other.join()
     ]
 
 
-def test_r_may_start_in_any_thread_and_then_stays_there(run: Run) -> None:
+def test_r_may_start_in_any_thread_and_then_stays_there(run):
     code = """
 import threading, warnings
 warnings.simplefilter("error")
@@ -259,7 +257,7 @@ stop(lambda: call("identity", 1))
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 @pytest.mark.parametrize("what", LONG)
-def test_ctrl_c_is_a_keyboard_interrupt(what: str) -> None:
+def test_ctrl_c_is_a_keyboard_interrupt(what):
     root = str(Path(__file__).parents[2])
     code = BEGIN + "call('identity', 1)\n" + STOPPED + LONG[what]  # R has started
     with subprocess.Popen(  # noqa: S603 - our own code
@@ -280,14 +278,12 @@ def test_ctrl_c_is_a_keyboard_interrupt(what: str) -> None:
     assert running.returncode == 0
 
 
-def test_ctrl_c_while_r_starts_is_a_keyboard_interrupt(run: Run) -> None:
+def test_ctrl_c_while_r_starts_is_a_keyboard_interrupt(run):
     assert lines(run(BEGIN + STOPPED + WHILE_R_STARTS)) == ["ready", "interrupted True", "True [3]"]
 
 
 @pytest.mark.parametrize("before", [None, "/nowhere"])
-def test_programs_started_later_search_their_libraries_as_before(
-    run: Run, monkeypatch: pytest.MonkeyPatch, before: str | None
-) -> None:
+def test_programs_started_later_search_their_libraries_as_before(run, monkeypatch, before):
     """R's folders may hold another Python's library, with which workers of joblib can't start."""
     monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
     if before is not None:
@@ -301,7 +297,7 @@ print(subprocess.check_output([sys.executable, "-c", code], text=True), end="")
     assert lines(run(BEGIN + code)) == [str(before)]
 
 
-def test_a_handler_of_the_program_is_left_alone(run: Run) -> None:
+def test_a_handler_of_the_program_is_left_alone(run):
     code = """
 import signal
 def own(*_): pass
@@ -326,7 +322,7 @@ except KeyboardInterrupt:
     ]
 
 
-def test_nothing_is_said_when_a_program_ends_with_models_of_r(run: Run) -> None:
+def test_nothing_is_said_when_a_program_ends_with_models_of_r(run):
     code = """
 import numpy as np, pandas as pd
 from r_bridge import RLearner, RModel

@@ -1,18 +1,16 @@
 """The calls of pdp, vip and hstats end to end, wherever there is R.
 
 Where these packages are absent, as in CI, stand-ins of our own take their places: by brute force
+from numpy.testing import assert_allclose
 from the definitions, in a library of their own and in a process of their own. What R's packages
 really say is in the tests that call them live, and in `tests/reference`.
 Tolerance: means of the same predictions differ by rounding alone.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -85,10 +83,10 @@ refits = learner.fit(pi.Bootstrap(2), seed=1, progress=False)
 assert "mean of 2 refits" in str(check(r_bridge.compare(refits, "pdp", ["a"])))
 plane = r_bridge.partial(fitted, None, ["a", "b"], grid_resolution=3)
 ours = r_style.partial(fitted, ["a", "b"], grid_resolution=3)
-np.testing.assert_allclose(plane["yhat"], ours["yhat"], rtol=0, atol=1e-10)
+assert_allclose(plane["yhat"], ours["yhat"], rtol=0, atol=1e-10)
 given = r_bridge.partial(fitted, X[:7], "a", pred_grid={"a": [0.0, 1.0]})
 means = [forest.predict(X[:7].assign(a=v)).mean() for v in (0.0, 1.0)]
-np.testing.assert_allclose(given["yhat"], means, rtol=0, atol=1e-10)
+assert_allclose(given["yhat"], means, rtol=0, atol=1e-10)
 """,
     # FIRM, permutation with the permutations that R draws, and vint of an old vip.
     "importances": """
@@ -105,7 +103,7 @@ assert lacking.max_abs_diff < 1e-10
 lacking.frame.loc[0, "ours"] = 0.0
 assert lacking.max_abs_diff == np.inf
 raw = r_bridge.vi_permute(fitted, None, metric="rmse", nsim=2, seed=1)
-np.testing.assert_allclose(raw.attrs["raw_scores"].mean(axis=1), raw["Importance"])
+assert_allclose(raw.attrs["raw_scores"].mean(axis=1), raw["Importance"])
 spread = r_bridge.vi_firm(fitted, None, "a", var_continuous=r_bridge.RCode("stats::mad"))
 assert spread["Variable"].tolist() == ["a"]
 """,
@@ -276,7 +274,7 @@ print(json.dumps(found))
 
 
 @pytest.fixture(scope="session")
-def outcomes(run: Run, library: str) -> dict[str, str]:
+def outcomes(run, library):
     """What becomes of the codes, in one process: it takes seconds to start."""
     finished = run(BEGIN + EACH, R_LIBS=library, CODES=json.dumps(CODES))
     assert finished.returncode == 0, finished.stderr
@@ -284,11 +282,11 @@ def outcomes(run: Run, library: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", CODES)
-def test_calls_of_r(name: str, outcomes: dict[str, str]) -> None:
+def test_calls_of_r(name, outcomes):
     assert outcomes[name] == "passed", outcomes[name]
 
 
-def test_a_package_that_can_not_be_loaded(run: Run, r: Any, library: str, tmp_path: Path) -> None:
+def test_a_package_that_can_not_be_loaded(run, r, library, tmp_path):
     """It is installed: R's reason is what helps."""
     broken = tmp_path / "pdp"
     (broken / "R").mkdir(parents=True)

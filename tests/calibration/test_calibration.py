@@ -5,8 +5,6 @@ full runs are those promised in the documentation; reduced runs are held to the 
 by three Monte Carlo standard errors, sqrt(p (1 - p) / repetitions).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,19 +17,19 @@ FULL = pytest.param(1000, id="full", marks=pytest.mark.calibration)
 REDUCED = pytest.param(250, id="reduced")
 
 
-def margin(p: float, repetitions: int, full: int) -> float:
+def margin(p, repetitions, full):
     """Three standard errors of a reduced run's share; nothing for a full run."""
     return 0.0 if repetitions >= full else 3 * np.sqrt(p * (1 - p) / repetitions)
 
 
-def known_function(rows: pd.DataFrame) -> np.ndarray:
+def known_function(rows):
     return (rows["x1"] - rows["x2"]).to_numpy()
 
 
-def model_level(repetitions: int, n: int = 100, noise: float = 0.2) -> dict[str, np.ndarray]:
+def model_level(repetitions, n=100, noise=0.2):
     """Coverage of the true PFI, 2 Var(U) = 1/6 for both features, by each variance."""
     rng = np.random.default_rng(20211)
-    covered: dict[str, list[np.ndarray]] = {"rows": [], "ustat": []}
+    covered = {"rows": [], "ustat": []}
     for _ in range(repetitions):
         X = pd.DataFrame(rng.uniform(size=(n, 2)), columns=["x1", "x2"])
         y = known_function(X) + rng.normal(0, noise, n)
@@ -43,7 +41,7 @@ def model_level(repetitions: int, n: int = 100, noise: float = 0.2) -> dict[str,
 
 
 @pytest.mark.parametrize("repetitions", [REDUCED, FULL])
-def test_model_level_pfi_intervals_cover_only_if_donors_count(repetitions: int) -> None:
+def test_model_level_pfi_intervals_cover_only_if_donors_count(repetitions):
     covered = model_level(repetitions)
     coverage = {k: v.mean() for k, v in covered.items()}
     print(f"\ncoverage of 95% model-level PFI intervals, {repetitions} repetitions: {coverage}")
@@ -56,7 +54,7 @@ def test_model_level_pfi_intervals_cover_only_if_donors_count(repetitions: int) 
 
 
 @pytest.mark.parametrize("repetitions", [REDUCED, FULL])
-def test_model_level_pd_intervals_cover(repetitions: int) -> None:
+def test_model_level_pd_intervals_cover(repetitions):
     rng = np.random.default_rng(7)
     hits = []
     for _ in range(repetitions):
@@ -73,7 +71,7 @@ def test_model_level_pd_intervals_cover(repetitions: int) -> None:
     "datasets",
     [pytest.param(50, id="reduced"), pytest.param(400, id="full", marks=pytest.mark.calibration)],
 )
-def test_null_feature_is_rejected_at_most_at_the_nominal_size(datasets: int) -> None:
+def test_null_feature_is_rejected_at_most_at_the_nominal_size(datasets):
     rng = np.random.default_rng(91)
     p = []
     for k in range(datasets):
@@ -90,7 +88,7 @@ def test_null_feature_is_rejected_at_most_at_the_nominal_size(datasets: int) -> 
     "datasets",
     [pytest.param(25, id="reduced"), pytest.param(400, id="full", marks=pytest.mark.calibration)],
 )
-def test_loco_of_a_null_feature_is_rejected_at_most_at_the_nominal_size(datasets: int) -> None:
+def test_loco_of_a_null_feature_is_rejected_at_most_at_the_nominal_size(datasets):
     rng = np.random.default_rng(92)
     p = []
     for k in range(datasets):
@@ -110,9 +108,9 @@ def test_loco_of_a_null_feature_is_rejected_at_most_at_the_nominal_size(datasets
         pytest.param(1000, 60, id="full", marks=pytest.mark.calibration),
     ],
 )
-def test_fresh_draws_cover_the_expected_importance(refits: int, datasets: int) -> None:
+def test_fresh_draws_cover_the_expected_importance(refits, datasets):
     # "Ideal" setting of Molnar et al., c = 0. The truth: many independent refits of n = 100.
-    def draw(rng: np.random.Generator) -> pd.DataFrame:
+    def draw(rng):
         X = pd.DataFrame(rng.uniform(size=(100, 2)), columns=["x1", "x2"])
         return X.assign(y=X["x1"] - X["x2"] + rng.normal(size=100))
 
@@ -130,12 +128,12 @@ def test_fresh_draws_cover_the_expected_importance(refits: int, datasets: int) -
 
 
 @pytest.mark.calibration
-def test_nested_bootstrap_intervals_cover() -> None:
+def test_nested_bootstrap_intervals_cover():
     # For a linear model on independent features neither PD nor PFI depends in expectation on the
     # number of training rows: DGP-PFI is 2 Var(U) = 1/6, DGP-PD(x) is x - 1/2.
     process, grid = molnar_linear(), [0.1, 0.5, 0.9]
     truth = np.array([1 / 6, 1 / 6, *(x - 0.5 for x in grid)])
-    hits: dict[str, list[np.ndarray]] = {"bootstrap": [], "bootstrap-bca": []}
+    hits = {"bootstrap": [], "bootstrap-bca": []}
     for k in range(200):
         data = process.draw(200, np.random.default_rng([77, k]))
         learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())

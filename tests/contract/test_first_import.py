@@ -1,7 +1,5 @@
 """Any public module can be the first to be imported: there are no circles."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
@@ -17,7 +15,7 @@ for name in {names!r}:
 """
 
 
-def test_every_public_module_can_be_the_first_to_be_imported() -> None:
+def test_every_public_module_can_be_the_first_to_be_imported():
     first = {getattr(getattr(pi, name), "__module__", name): name for name in pi.__all__}
     code = EACH_NAME.format(names=list(first.values()))
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603

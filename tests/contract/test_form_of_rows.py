@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -23,11 +22,11 @@ K = RNG.integers(0, 4, N)
 G = RNG.choice(list("uvw"), N)
 T = RNG.random(N) < 0.5
 Y = A + K + 2.0 * (G == "v") + T + 0.3 * RNG.normal(size=N)
-SEEN: list[tuple[str, Any]] = []
+SEEN = []
 FORM = pd.DataFrame({"a": A, "k": K, "g": G, "t": T})
 
 
-def form(X: Any) -> Any:
+def form(X):
     """Return container, names, order and types of rows."""
     if isinstance(X, np.ndarray):
         return ("array", X.shape[1], X.dtype.str)
@@ -41,17 +40,17 @@ def form(X: Any) -> Any:
 class Spy(RegressorMixin, BaseEstimator):
     """Adds up numbers, and the number of the letter of texts; records what it is given."""
 
-    def fit(self, X: Any, y: Any) -> Spy:
+    def fit(self, X, y):
         SEEN.append(("fit", form(X)))
         self.form_ = form(X)
         return self
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X):
         SEEN.append(("predict", form(X)))
         return numbers(X).sum(axis=1)
 
 
-def numbers(X: Any) -> np.ndarray:
+def numbers(X):
     if isinstance(X, np.ndarray):
         return X.astype(float)
     columns = X.to_pydict().values() if hasattr(X, "to_pydict") else [
@@ -60,7 +59,7 @@ def numbers(X: Any) -> np.ndarray:
     return np.array([[_number(value) for value in column] for column in columns], dtype=float).T
 
 
-def _number(value: Any) -> float:
+def _number(value):
     if value is None or pd.isna(value):
         return -1.0
     if isinstance(value, str):
@@ -70,42 +69,42 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def nullable() -> pd.DataFrame:
+def nullable():
     return FORM.astype({"a": "Float64", "k": "Int64", "g": "string", "t": "boolean"})
 
 
-def with_holes() -> pd.DataFrame:
+def with_holes():
     frame = nullable()
     for j in range(4):
         frame.iloc[3 + j, j] = pd.NA
     return frame
 
 
-def arrow_backed() -> pd.DataFrame:
+def arrow_backed():
     pytest.importorskip("pyarrow")
     types = {"a": "double", "k": "int32", "g": "string", "t": "bool"}
     return FORM.astype({name: f"{kind}[pyarrow]" for name, kind in types.items()})
 
 
-def objects() -> pd.DataFrame:
+def objects():
     frame = FORM.astype({"g": object, "t": object})
     frame.loc[[2, 9], "t"] = None
     return frame
 
 
-def small() -> pd.DataFrame:
+def small():
     return FORM.astype({"a": "float32", "k": "int8", "g": "category"})
 
 
-def dates() -> pd.DataFrame:
+def dates():
     return FORM.assign(d=pd.Timestamp("2024-03-01") + pd.to_timedelta(RNG.integers(0, 9, N), "D"))
 
 
-def numbered() -> pd.DataFrame:
+def numbered():
     return FORM.set_axis([3, 0, "x y", 7], axis=1)
 
 
-def polars_frame() -> Any:
+def polars_frame():
     pl = pytest.importorskip("polars")
     return pl.DataFrame(
         {
@@ -119,12 +118,12 @@ def polars_frame() -> Any:
     )
 
 
-def arrow_table() -> Any:
+def arrow_table():
     pa = pytest.importorskip("pyarrow")
     return pa.table({"a": A, "k": pa.array(K, pa.int32()), "g": G.tolist(), "t": T})
 
 
-CONTAINERS: list[Callable[[], Any]] = [
+CONTAINERS = [
     lambda: FORM, nullable, with_holes, arrow_backed, objects, small, dates, numbered,
     polars_frame, arrow_table,
     lambda: np.column_stack([A, B, K]),
@@ -141,7 +140,7 @@ PLANS = {"half": pi.HalfSampling(2, pairs=5), "bootstrap": pi.Bootstrap(2), "mod
 EFFECTS = {"pd", "ale", "m_plot", "slopes", "ame", "firm"}
 
 
-def estimands(results: Any) -> dict[str, Callable[[], Any]]:
+def estimands(results):
     """Every estimand that serves any learner."""
     first = next(iter(results.analysis.problem.features))
     return {
@@ -158,7 +157,7 @@ def estimands(results: Any) -> dict[str, Callable[[], Any]]:
     }
 
 
-def same_as_loops(model: pi.FittedModel, X: Any) -> None:
+def same_as_loops(model, X):
     """The importance of every column is that of a naive loop over the user's own rows."""
     original, columns = (Y - numbers(X).sum(axis=1)) ** 2, X if hasattr(X, "columns") else range(3)
     expected = []
@@ -174,7 +173,7 @@ def same_as_loops(model: pi.FittedModel, X: Any) -> None:
 @pytest.mark.parametrize(
     "plan", [pytest.param("half", marks=pytest.mark.torture), "bootstrap", "model"]
 )
-def test_a_model_predicts_what_it_was_trained_on(container: Callable[[], Any], plan: str) -> None:
+def test_a_model_predicts_what_it_was_trained_on(container, plan):
     X = container()
     results: Any
     if plan == "model":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import lightgbm
@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import xgboost
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
@@ -55,7 +56,7 @@ DATA = pd.DataFrame(
         "three": pd.cut(score, [-99, -0.7, 0.7, 99], labels=["low", "mid", "high"]),
     }
 )
-CLASSES: dict[str, tuple[Any, ...]] = {
+CLASSES = {
     "bool": (False, True),
     "str": ("no", "yes"),
     "category": ("yes", "no"),
@@ -73,13 +74,13 @@ class Served(NamedTuple):
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
+def one_thread():
     """Keep OpenMP learners from crowding out the other test processes."""
     with threadpool_limits(1):
         yield
 
 
-def one_hot(last: Any) -> Any:
+def one_hot(last):
     encode = make_column_transformer((OneHotEncoder(), ["g"]), remainder=StandardScaler())
     return make_pipeline(encode, last)
 
@@ -148,33 +149,33 @@ SAMPLED_CELLS = [
 ]
 
 
-def served(name: str, response: str) -> Served:
+def served(name, response):
     return (CLASSIFIERS if response in CLASSES else REGRESSORS)[name]
 
 
-def learner(name: str, response: str) -> pi.Learner:
+def learner(name, response):
     estimator, design, _ = served(name, response)
     formula = f"Q({response!r}) ~ x + z + g"
-    return pi.Learner.from_formula(formula, DATA, clone(estimator), design=design)  # type: ignore[arg-type]
+    return pi.Learner.from_formula(formula, DATA, clone(estimator), design=design)
 
 
-def assert_contributions_mean_to_values(results: EstimandResults) -> None:
+def assert_contributions_mean_to_values(results):
     """What variances count on. Of several refits deviations are summed, which leaves 0."""
     measured, evaluations = results.replicates.tally, results.replicates.evaluations
     for estimate in measured.single:
         means, size = contributions(estimate).mean(axis=0), np.nanmax(np.abs(estimate.rows))
         rounding = 1e-9 * size + 1e-12  # derivatives of a constant curve are 0 up to rounding
-        np.testing.assert_allclose(means, estimate.value, rtol=1e-9, atol=rounding)
+        assert_allclose(means, estimate.value, rtol=1e-9, atol=rounding)
     assert (measured.effects is None) == (len(evaluations.at) == 1)
     if measured.effects is not None:
         per_refit, sums = results.replicates.per_refit, measured.effects.sum(axis=0)
         means = sums / evaluations.times.sum()
         size = np.nanmax(np.abs(results.replicates.effects)) + np.nanmax(np.abs(per_refit))
         expected = np.where(np.isnan(per_refit.sum(axis=0)), np.nan, 0.0)
-        np.testing.assert_allclose(means, expected, rtol=0, atol=1e-9 * size + 1e-12)
+        assert_allclose(means, expected, rtol=0, atol=1e-9 * size + 1e-12)
 
 
-def assert_readable(results: EstimandResults, terms: int, *, exact_zero_ok: bool = True) -> None:
+def assert_readable(results, terms, *, exact_zero_ok=True):
     """Every way to read results works and agrees on its shape."""
     assert results.params.shape == (terms,)
     absent = results.params.isna()
@@ -203,13 +204,13 @@ def assert_readable(results: EstimandResults, terms: int, *, exact_zero_ok: bool
     assert "<table" in table.as_html()
 
 
-def can_be_left_out(cell: Served) -> list[str]:
+def can_be_left_out(cell):
     """Pipelines here name `g`, and can't be trained without it."""
     return ["x", "z"] if hasattr(cell.estimator, "steps") else ["x", "z", "g"]
 
 
 Ask = Callable[[Any], EstimandResults]
-EFFECTS: dict[str, tuple[Ask, int]] = {
+EFFECTS = {
     "pd": (lambda r: r.pd("x", points=4), 4),
     "pd of levels": (lambda r: r.pd("g"), 3),
     "ice": (lambda r: r.pd("x", points=4, kind="ice"), 4),
@@ -230,7 +231,7 @@ EFFECTS: dict[str, tuple[Ask, int]] = {
 @pytest.mark.parametrize(
     ("name", "response"), [(k, r) for k, r in CELLS if r not in KINDS], ids=str
 )
-def test_other_responses(name: str, response: str) -> None:
+def test_other_responses(name, response):
     """The classes, the loss, PFI, PD and LOCO: in short what `test_cell` asks of other kinds."""
     cell, model = served(name, response), learner(name, response)
     refits = model.fit(PLAN, seed=1)
@@ -245,7 +246,7 @@ def test_other_responses(name: str, response: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "response"), FEWER_CELLS, ids=str)
-def test_cell(name: str, response: str) -> None:
+def test_cell(name, response):
     """PFI with every loss, PD in every form and the loss, for refits and for one model; LOCO."""
     cell, model = served(name, response), learner(name, response)
     curves = 3 if response == "three" else 1
@@ -280,14 +281,14 @@ def test_cell(name: str, response: str) -> None:
         mixed = loss in {"poisson", "gamma"} and response not in CLASSES
         if not mixed:  # a line's predictions may happen to be positive
             with pytest.raises(LossError):
-                refits.pfi(loss=loss)  # type: ignore[arg-type]
+                refits.pfi(loss=loss)
 
 
 @pytest.mark.parametrize(("name", "response"), SAMPLED_CELLS, ids=str)
-def test_conditional_importance(name: str, response: str) -> None:
+def test_conditional_importance(name, response):
     """Conditional PFI, MVIM and its kin, and the causal reading, for refits and for one model."""
     cell, model = served(name, response), learner(name, response)
-    few: dict[str, Any] = {"permutations": 4}
+    few = {"permutations": 4}
     for level in (model.fit(PLAN, seed=1), model.fit_model(seed=1)):
         assert_readable(level.positivity(), 3)
         for sampler in ("conditional", "subgroup"):
@@ -323,7 +324,7 @@ PER_CLASS = {"pipeline", "logistic", "svc"}
 
 
 @pytest.mark.parametrize(("name", "response"), FEWER_CELLS, ids=str)
-def test_flatness_interactions_and_native_importance(name: str, response: str) -> None:
+def test_flatness_interactions_and_native_importance(name, response):
     """FIRM, vint, H in every form, and what the model reports, for refits and for one model."""
     model = learner(name, response)
     curves = 3 if response == "three" else 1
@@ -354,7 +355,7 @@ def test_flatness_interactions_and_native_importance(name: str, response: str) -
 
 
 @pytest.mark.parametrize(("name", "response"), CELLS, ids=str)
-def test_a_model_fitted_elsewhere_gives_what_the_learner_gives(name: str, response: str) -> None:
+def test_a_model_fitted_elsewhere_gives_what_the_learner_gives(name, response):
     """`FittedModel` of a refit's own estimator, on its evaluation rows, equals the refit."""
     refit = learner(name, response).fit(pi.Holdout(0.6, strata="g"), seed=1)
     one = refit.refits[0]
@@ -364,7 +365,7 @@ def test_a_model_fitted_elsewhere_gives_what_the_learner_gives(name: str, respon
     if response in CLASSES and hasattr(estimator, "classes_") and name == "xgboost":
         y = pd.Series(one.evaluation.y.astype(int), name=response)  # it knows codes only
     elsewhere = pi.FittedModel(estimator, rows, y)
-    np.testing.assert_allclose(elsewhere.loss().params, refit.loss().params, rtol=1e-10)
+    assert_allclose(elsewhere.loss().params, refit.loss().params, rtol=1e-10)
     numeric = [c for c in ("x", "z") if c in one.design.columns]
     assert numeric == ["x", "z"]
     position = [one.design.columns.index(c) for c in numeric]
@@ -373,7 +374,7 @@ def test_a_model_fitted_elsewhere_gives_what_the_learner_gives(name: str, respon
         if served(name, response).design == "frame"
         else [list(elsewhere.analysis.problem.features)[j] for j in position]
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         elsewhere.pfi(named, permutations="all").params.to_numpy(),
         refit.pfi(numeric, permutations="all").params.to_numpy(),
         rtol=1e-8,
@@ -383,14 +384,14 @@ def test_a_model_fitted_elsewhere_gives_what_the_learner_gives(name: str, respon
 
 @pytest.mark.parametrize("response", ["bool", "str", "category", "three"])
 @pytest.mark.parametrize("name", REGRESSORS)
-def test_a_regressor_refuses_labels(name: str, response: str) -> None:
+def test_a_regressor_refuses_labels(name, response):
     estimator, design, _ = REGRESSORS[name]
     with pytest.raises(DataError, match="is a regressor and needs a numeric response"):
-        pi.Learner.from_formula(f"Q({response!r}) ~ x", DATA, estimator, design=design)  # type: ignore[arg-type]
+        pi.Learner.from_formula(f"Q({response!r}) ~ x", DATA, estimator, design=design)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_a_classifier_refuses_fractions(name: str) -> None:
+def test_a_classifier_refuses_fractions(name):
     with pytest.raises(
         DataError, match="is a classifier, but the response `numeric` has fractional"
     ):
@@ -398,6 +399,6 @@ def test_a_classifier_refuses_fractions(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(TWO_CLASSES_ONLY))
-def test_a_binary_model_refuses_three_classes(name: str) -> None:
+def test_a_binary_model_refuses_three_classes(name):
     with pytest.raises(RefitError, match="Refit 1 of 3 failed: DataError: Only binary"):
         learner(name, "three").fit(PLAN, seed=1)

@@ -1,15 +1,13 @@
 """Tables, frames, files, hypotheses and plots give one answer, under every option."""
 
-from __future__ import annotations
-
 import io
 import itertools
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.linear_model import LinearRegression
 
@@ -20,7 +18,7 @@ from pyinterp.inference.intervals import METHODS
 SAME = 1e-12
 DATA = pi.datasets.load_diabetes()[:200]
 FORMULA = "progression ~ age + sex + bmi + bp"
-PLANS: dict[str, Any] = {
+PLANS = {
     "half-sample": pi.HalfSampling(6, pairs=6),
     "corrected": pi.Bootstrap(6),
     "bootstrap": pi.NestedBootstrap(60, splits=2),
@@ -34,7 +32,7 @@ COV_TYPES = {
     "ustat": "model",
     "rows": "model",
 }
-MULTIPLICITY: list[dict[str, Any]] = [
+MULTIPLICITY = [
     {},
     {"simultaneous": True},
     {"p_adjust": "bonferroni"},
@@ -57,7 +55,7 @@ OPTIONS = [
 
 
 @cache
-def analysis(plan: str) -> Any:
+def analysis(plan):
     if plan == "model":
         model = LinearRegression().fit(DATA[["age", "sex", "bmi", "bp"]], DATA["progression"])
         return pi.FittedModel(model, DATA[["age", "sex", "bmi", "bp"]], DATA["progression"])
@@ -65,14 +63,14 @@ def analysis(plan: str) -> Any:
     return learner.fit(PLANS[plan], seed=1, progress=False)
 
 
-def ask(options: dict[str, Any], estimand: str = "pfi") -> Any:
+def ask(options, estimand="pfi"):
     chosen = analysis(COV_TYPES[options["cov_type"]])
     if estimand == "pd":
         return chosen.pd("bmi", grid=[20.0, 25.0, 30.0], **options)
     return getattr(chosen, estimand)(**options)
 
 
-def table(result: Any, alpha: float) -> pd.DataFrame:
+def table(result, alpha):
     """The second block of the CSV: what is printed, as text."""
     lines = result.summary(alpha, sort=False).as_csv().splitlines()
     start = next(i for i, line in enumerate(lines) if "std err" in line)
@@ -80,18 +78,18 @@ def table(result: Any, alpha: float) -> pd.DataFrame:
     return pd.read_csv(io.StringIO("\n".join(rows)), index_col=0)
 
 
-def named(options: dict[str, Any]) -> str:
+def named(options):
     return "-".join(map(str, options.values()))
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=named)
-def test_frames_and_hypotheses_give_one_answer(options: dict[str, Any]) -> None:
+def test_frames_and_hypotheses_give_one_answer(options):
     result, alpha = ask(options), 0.05 if options["alternative"] == "less" else 0.2
     frame = result.summary_frame(alpha)
     limits = result.conf_int(alpha).to_numpy()
-    np.testing.assert_array_equal(frame[["conf_low", "conf_high"]], limits)
-    np.testing.assert_array_equal(frame["statistic"], result.tvalues)
-    np.testing.assert_array_equal(frame["p_value"], result.pvalues)
+    assert_array_equal(frame[["conf_low", "conf_high"]], limits)
+    assert_array_equal(frame["statistic"], result.tvalues)
+    assert_array_equal(frame["p_value"], result.pvalues)
     pd.testing.assert_frame_equal(result.tidy(alpha).set_index("term"), frame)
     # Hypotheses about single terms, written in each way.
     terms = list(frame.index)
@@ -104,18 +102,18 @@ def test_frames_and_hypotheses_give_one_answer(options: dict[str, Any]) -> None:
         [f"2*{term} = 0" for term in terms],
     ):
         tested = result.t_test(hypotheses)
-        np.testing.assert_allclose(tested.tvalue, frame["statistic"], rtol=SAME)
-        np.testing.assert_allclose(tested.pvalue, frame["p_value"], rtol=SAME)
+        assert_allclose(tested.tvalue, frame["statistic"], rtol=SAME)
+        assert_allclose(tested.pvalue, frame["p_value"], rtol=SAME)
         factor = tested.effect / frame["estimate"].to_numpy()
-        np.testing.assert_allclose(tested.conf_int(alpha) / factor[:, None], limits, rtol=SAME)
+        assert_allclose(tested.conf_int(alpha) / factor[:, None], limits, rtol=SAME)
     for j, term in enumerate(terms):
         one = result.t_test(f"{term} = 0")
-        np.testing.assert_allclose(one.pvalue, frame["p_value"].iloc[j], rtol=SAME)
-        np.testing.assert_allclose(one.conf_int(alpha)[0], limits[j], rtol=SAME)
+        assert_allclose(one.pvalue, frame["p_value"].iloc[j], rtol=SAME)
+        assert_allclose(one.conf_int(alpha)[0], limits[j], rtol=SAME)
 
 
 @pytest.mark.parametrize("options", EVERY[::10], ids=named)
-def test_what_is_printed_and_drawn_is_the_same_answer(options: dict[str, Any]) -> None:
+def test_what_is_printed_and_drawn_is_the_same_answer(options):
     result, alpha = ask(options), 0.1
     frame, terms = result.summary_frame(alpha), list(result.params.index)
     limits = result.conf_int(alpha).to_numpy()
@@ -125,11 +123,11 @@ def test_what_is_printed_and_drawn_is_the_same_answer(options: dict[str, Any]) -
     small = frame["p_value"] < 0.0005
     assert (printed[p_column].astype(str) == "<0.001").equals(small)
     p = pd.to_numeric(printed[p_column].astype(str).str.strip("<"))
-    np.testing.assert_allclose(p[~small], frame["p_value"][~small], atol=6e-4)
+    assert_allclose(p[~small], frame["p_value"][~small], atol=6e-4)
     if "t" in printed:
-        np.testing.assert_allclose(printed["t"], frame["statistic"], atol=6e-4)
+        assert_allclose(printed["t"], frame["statistic"], atol=6e-4)
     drawn = result.plot(alpha).data.set_index("term").loc[terms]
-    np.testing.assert_array_equal(drawn[["conf_low", "conf_high"]], limits)
+    assert_array_equal(drawn[["conf_low", "conf_high"]], limits)
     stars = pi.summary_col([result], stars=True).as_text()
     for term, p in frame["p_value"].items():
         line = next(line for line in stars.splitlines() if line.startswith(f"{term} "))
@@ -137,23 +135,21 @@ def test_what_is_printed_and_drawn_is_the_same_answer(options: dict[str, Any]) -
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=named)
-def test_what_is_printed_side_by_side_fits_together(options: dict[str, Any]) -> None:
+def test_what_is_printed_side_by_side_fits_together(options):
     result = ask(options)
     frame = result.summary_frame()
     assert (frame["std_error_null"] > 0).all()
     if options["cov_type"].startswith("bootstrap"):
         assert frame["statistic"].isna().all()  # P is no tail area of it
     else:
-        np.testing.assert_allclose(
-            frame["statistic"], frame["estimate"] / frame["std_error_null"], rtol=SAME
-        )
+        assert_allclose(frame["statistic"], frame["estimate"] / frame["std_error_null"], rtol=SAME)
     differs = not np.allclose(frame["std_error"], frame["std_error_null"])
     single = "simultaneous" not in options and "p_adjust" not in options
     if single and options["cov_type"] == "half-sample":  # a square has no sign: P is not halved
         t = frame["statistic"]
         both = 2 * stats.t.sf(np.abs(t), result.df_resid)
         counts = {"two-sided": t.notna(), "greater": t > 0, "less": t < 0}[options["alternative"]]
-        np.testing.assert_allclose(frame["p_value"], np.where(counts, both, 1.0), rtol=1e-9)
+        assert_allclose(frame["p_value"], np.where(counts, both, 1.0), rtol=1e-9)
     elif single and not options["cov_type"].startswith("bootstrap"):
         df = result.df_resid
         tails = {
@@ -161,16 +157,16 @@ def test_what_is_printed_side_by_side_fits_together(options: dict[str, Any]) -> 
             "greater": stats.t.sf(frame["statistic"], df),
             "less": stats.t.cdf(frame["statistic"], df),
         }
-        np.testing.assert_allclose(frame["p_value"], tails[options["alternative"]], rtol=1e-9)
+        assert_allclose(frame["p_value"], tails[options["alternative"]], rtol=1e-9)
     if single and options["alternative"] == "two-sided" and not differs:
         reach = stats.t.isf(0.025, result.df_resid) * frame["std_error"]
         if not options["cov_type"].startswith("bootstrap"):
-            np.testing.assert_allclose(frame["conf_low"], frame["estimate"] - reach, rtol=1e-9)
-            np.testing.assert_allclose(frame["conf_high"], frame["estimate"] + reach, rtol=1e-9)
+            assert_allclose(frame["conf_low"], frame["estimate"] - reach, rtol=1e-9)
+            assert_allclose(frame["conf_high"], frame["estimate"] + reach, rtol=1e-9)
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=named)
-def test_p_and_interval_agree_or_say_that_they_do_not(options: dict[str, Any]) -> None:
+def test_p_and_interval_agree_or_say_that_they_do_not(options):
     result = ask(options)
     apart = options.get("p_adjust") in ("holm", "fdr_bh")
     for alpha in (0.001, 0.01, 0.05, 0.1, 0.2, 0.5):
@@ -186,10 +182,10 @@ def test_p_and_interval_agree_or_say_that_they_do_not(options: dict[str, Any]) -
 
 
 @pytest.mark.parametrize("options", EVERY[::7], ids=named)
-def test_hypotheses_of_a_curve_have_its_intervals(options: dict[str, Any]) -> None:
+def test_hypotheses_of_a_curve_have_its_intervals(options):
     curve = ask(options, "pd")
     tested = curve.t_test(np.eye(3))
-    np.testing.assert_allclose(tested.conf_int(), curve.conf_int(), rtol=SAME)
+    assert_allclose(tested.conf_int(), curve.conf_int(), rtol=SAME)
     # The value at the end of the interval is on the edge of being rejected.
     side = 0 if options["alternative"] != "less" else 1
     edge = curve.conf_int(0.2)[side].to_numpy()
@@ -199,14 +195,12 @@ def test_hypotheses_of_a_curve_have_its_intervals(options: dict[str, Any]) -> No
         and np.isfinite(edge).all()
         and options.get("p_adjust") not in ("holm", "fdr_bh")
     ):
-        np.testing.assert_allclose(curve.t_test((np.eye(3), edge)).pvalue, 0.2, atol=2e-4)
+        assert_allclose(curve.t_test((np.eye(3), edge)).pvalue, 0.2, atol=2e-4)
 
 
 @pytest.mark.parametrize("side", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("method", ["bonferroni", "holm", "fdr_by", None])
-def test_contrasts_of_several_terms_are_adjusted_among_each_other(
-    side: str, method: str | None
-) -> None:
+def test_contrasts_of_several_terms_are_adjusted_among_each_other(side, method):
     result = ask({"cov_type": "half-sample", "alternative": side, "p_adjust": method})
     tested = result.t_test("bmi = bp, bmi = age, bmi = 0, bp - age = 100")
     single = ask({"cov_type": "half-sample", "alternative": side}).t_test(
@@ -219,24 +213,24 @@ def test_contrasts_of_several_terms_are_adjusted_among_each_other(
     reach = np.where(
         away > 0, single.effect - both.conf_int()[:, 0], both.conf_int()[:, 1] - single.effect
     )
-    np.testing.assert_allclose(single.tvalue, away * stats.t.isf(0.025, df) / reach, rtol=1e-9)
+    assert_allclose(single.tvalue, away * stats.t.isf(0.025, df) / reach, rtol=1e-9)
     raw = {
         "two-sided": 2 * stats.t.sf(np.abs(single.tvalue), df),
         "greater": stats.t.sf(single.tvalue, df),
         "less": stats.t.cdf(single.tvalue, df),
     }[side]
-    np.testing.assert_allclose(single.pvalue, raw, rtol=1e-9)
+    assert_allclose(single.pvalue, raw, rtol=1e-9)
     if method is not None:
         from statsmodels.stats.multitest import multipletests
 
         adjusted = multipletests(raw, method=method)[1]
-        np.testing.assert_allclose(np.delete(tested.pvalue, 2), adjusted, rtol=1e-9)
+        assert_allclose(np.delete(tested.pvalue, 2), adjusted, rtol=1e-9)
         assert tested.pvalue[2] == pytest.approx(result.pvalues["bmi"], rel=1e-9)
         assert "others among each other" in str(tested.summary())
 
 
 @pytest.mark.parametrize("side", ["greater", "less"])
-def test_a_negative_weight_turns_the_alternative(side: str) -> None:
+def test_a_negative_weight_turns_the_alternative(side):
     result = ask({"cov_type": "half-sample", "alternative": side})
     other = "less" if side == "greater" else "greater"
     turned = ask({"cov_type": "half-sample", "alternative": other})
@@ -244,10 +238,10 @@ def test_a_negative_weight_turns_the_alternative(side: str) -> None:
     expected = turned.t_test("bmi = 2000")
     assert tested.pvalue == pytest.approx(float(expected.pvalue))
     assert tested.tvalue[0] == pytest.approx(-expected.tvalue[0])
-    np.testing.assert_allclose(tested.conf_int()[0], -expected.conf_int()[0][::-1])
+    assert_allclose(tested.conf_int()[0], -expected.conf_int()[0][::-1])
 
 
-def test_simultaneous_intervals_have_p_values_of_their_own() -> None:
+def test_simultaneous_intervals_have_p_values_of_their_own():
     with pytest.raises(OptionError, match="Give `simultaneous` or `p_adjust`, not both"):
         ask({"cov_type": "half-sample", "simultaneous": True, "p_adjust": "holm"})
     for cov_type in ("half-sample", "corrected", "bootstrap", "ustat"):
@@ -259,18 +253,18 @@ def test_simultaneous_intervals_have_p_values_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("method", sorted(set(METHODS.values())))
-def test_every_method_of_adjustment(method: str) -> None:
+def test_every_method_of_adjustment(method):
     adjusted = ask({"cov_type": "half-sample", "p_adjust": method})
     assert adjusted.pvalues.between(0, 1).all()
     from statsmodels.stats.multitest import multipletests
 
     raw = ask({"cov_type": "half-sample"}).pvalues
-    np.testing.assert_allclose(
+    assert_allclose(
         adjusted.pvalues, multipletests(raw.clip(upper=1 - 1e-16), method=method)[1], rtol=1e-9
     )
 
 
-def test_a_limit_beyond_all_bootstraps_is_not_printed_but_explained() -> None:
+def test_a_limit_beyond_all_bootstraps_is_not_printed_but_explained():
     learner = pi.Learner.from_formula(FORMULA, DATA, LinearRegression())
     few = learner.fit(pi.NestedBootstrap(10, splits=2), seed=1, progress=False).pfi()
     assert np.isinf(few.conf_int()).all(axis=None)
@@ -281,7 +275,7 @@ def test_a_limit_beyond_all_bootstraps_is_not_printed_but_explained() -> None:
 
 @pytest.mark.parametrize("alpha", [1e-300, 1e-17, 1 - 1e-12])
 @pytest.mark.parametrize("cov_type", ["half-sample", "corrected", "ustat"])
-def test_extreme_levels(cov_type: str, alpha: float) -> None:
+def test_extreme_levels(cov_type, alpha):
     for estimand in ("pfi", "pd"):
         limits = ask({"cov_type": cov_type}, estimand).conf_int(alpha)
         params = ask({"cov_type": cov_type}, estimand).params
@@ -290,7 +284,7 @@ def test_extreme_levels(cov_type: str, alpha: float) -> None:
 
 
 @pytest.mark.parametrize("number", [20, 30, 60])
-def test_joint_inference_of_bootstraps_is_no_sharper_than_that_of_single_terms(number: int) -> None:
+def test_joint_inference_of_bootstraps_is_no_sharper_than_that_of_single_terms(number):
     learner = pi.Learner.from_formula(FORMULA, DATA, LinearRegression())
     fitted = learner.fit(pi.NestedBootstrap(number, splits=2), seed=1, progress=False)
     single, joint = fitted.pfi(), fitted.pfi(simultaneous=True)
@@ -299,7 +293,7 @@ def test_joint_inference_of_bootstraps_is_no_sharper_than_that_of_single_terms(n
     assert (joint.conf_int()[1] >= single.conf_int()[1]).all()
 
 
-def test_one_sided_hypotheses_have_the_heading_of_the_table() -> None:
+def test_one_sided_hypotheses_have_the_heading_of_the_table():
     tested = ask({"cov_type": "half-sample", "alternative": "greater"}).t_test("bmi = 0")
     text = str(tested.summary())
     assert "[0.05" in text
@@ -307,7 +301,7 @@ def test_one_sided_hypotheses_have_the_heading_of_the_table() -> None:
     assert "One-sided: the alternative is greater." in text
 
 
-def test_stars_say_what_p_values_they_are() -> None:
+def test_stars_say_what_p_values_they_are():
     results = [ask({"cov_type": "half-sample"}),
                ask({"cov_type": "half-sample", "p_adjust": "holm"})]  # fmt: skip
     text = pi.summary_col(results, stars=True, model_names=["plain", "holm"]).as_text()

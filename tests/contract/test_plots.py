@@ -1,17 +1,14 @@
 """Plots: the built layers hold the numbers of summary_frame, and nothing warns."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from contextlib import nullcontext
 from copy import deepcopy
 from functools import partial
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from plotnine import ggplot, theme_minimal
 from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression, Ridge
 
@@ -22,16 +19,16 @@ mpl.use("Agg")
 
 
 @pytest.fixture(scope="module")
-def fitted() -> pi.LearnerResults:
+def fitted():
     return fit(LinearRegression())
 
 
 @pytest.fixture(scope="module")
-def other() -> pi.LearnerResults:
+def other():
     return fit(BayesianRidge())
 
 
-def fit(estimator: Any) -> pi.LearnerResults:
+def fit(estimator):
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(90, 2)), columns=["a", "b"])
     frame["g"] = pd.Categorical(rng.choice(["u", "v", "w"], 90))
@@ -40,7 +37,7 @@ def fit(estimator: Any) -> pi.LearnerResults:
     return pi.Learner.from_formula("y ~ .", frame, estimator).fit(pi.Bootstrap(5), seed=1)
 
 
-def layers(plot: ggplot) -> dict[str, pd.DataFrame]:
+def layers(plot):
     """Draw the plot and return the data that each layer was built to show, by geom."""
     assert plot.draw() is not None
     built = deepcopy(plot)
@@ -51,7 +48,7 @@ def layers(plot: ggplot) -> dict[str, pd.DataFrame]:
     return {type(layer.geom).__name__: layer.data for layer in built.layers}
 
 
-def test_importance_is_sorted_points_with_intervals_and_a_line_at_0(fitted) -> None:
+def test_importance_is_sorted_points_with_intervals_and_a_line_at_0(fitted):
     result = fitted.pfi()
     plot = result.plot()
     assert plot.labels.y == "PFI (squared error) [y²]"
@@ -61,20 +58,20 @@ def test_importance_is_sorted_points_with_intervals_and_a_line_at_0(fitted) -> N
     assert order == result.params.sort_values().index.tolist()
     bars, limits = drawn["geom_linerange"], result.conf_int().dropna()
     assert "still" not in limits.index  # no interval, no bar
-    np.testing.assert_allclose(sorted(bars["ymin"]), sorted(limits[0]))
-    np.testing.assert_allclose(sorted(bars["ymax"]), sorted(limits[1]))
-    np.testing.assert_allclose(drawn["geom_point"].sort_values("x")["y"], sorted(result.params))
+    assert_allclose(sorted(bars["ymin"]), sorted(limits[0]))
+    assert_allclose(sorted(bars["ymax"]), sorted(limits[1]))
+    assert_allclose(drawn["geom_point"].sort_values("x")["y"], sorted(result.params))
     assert "95% intervals (corrected)" in plot.labels.caption.replace("\n", " ")
 
 
-def test_features_are_in_the_order_of_the_data_if_not_sorted(fitted) -> None:
+def test_features_are_in_the_order_of_the_data_if_not_sorted(fitted):
     order = fitted.pfi().plot(sort=False).data["term"].cat.categories
     assert list(order) == ["still", "g", "b", "a"]  # from the bottom
     with pytest.raises(pi.errors.OptionError, match="`sort` must be True or False"):
         fitted.pfi().plot(sort="no")
 
 
-def test_terms_without_an_estimate_keep_an_empty_line_at_the_bottom() -> None:
+def test_terms_without_an_estimate_keep_an_empty_line_at_the_bottom():
     """A group has no R² on the others: its name is there, its point is not, and nothing warns."""
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=["a", "b", "c", "y"])
@@ -89,40 +86,40 @@ def test_terms_without_an_estimate_keep_an_empty_line_at_the_bottom() -> None:
     assert axis.limits == ["both", "c"]
 
 
-def test_curve_has_band_line_and_rug(fitted) -> None:
+def test_curve_has_band_line_and_rug(fitted):
     result = fitted.pd("a", points=7)
     plot = result.plot(alpha=0.2)
     drawn = layers(plot)
     assert list(drawn) == ["geom_ribbon", "geom_line", "geom_rug", "geom_point"]
-    np.testing.assert_allclose(drawn["geom_ribbon"]["ymin"], result.conf_int(0.2)[0])
-    np.testing.assert_allclose(drawn["geom_line"]["y"], result.params)
+    assert_allclose(drawn["geom_ribbon"]["ymin"], result.conf_int(0.2)[0])
+    assert_allclose(drawn["geom_line"]["y"], result.params)
     assert len(drawn["geom_rug"]) == 90
     assert plot.labels.x == "a"
     assert "80% pointwise" in plot.labels.caption.replace("\n", " ")
 
 
-def test_ice_adds_a_thin_line_per_row(fitted) -> None:
+def test_ice_adds_a_thin_line_per_row(fitted):
     result = fitted.pd("a", kind="ice", points=4)
     built = deepcopy(result.plot())
     built._build()
     rows = result.row_frame()
     thin = built.layers[0].data
     assert thin["group"].nunique() == len(rows)
-    np.testing.assert_allclose(np.sort(thin["y"]), np.sort(rows.to_numpy(), axis=None))
+    assert_allclose(np.sort(thin["y"]), np.sort(rows.to_numpy(), axis=None))
 
 
-def test_levels_are_points_with_bars(fitted) -> None:
+def test_levels_are_points_with_bars(fitted):
     plot = fitted.pd("g").plot()
     assert list(layers(plot)) == ["geom_linerange", "geom_point"]
     assert list(plot.data["value"].cat.categories) == ["u", "v", "w"]
 
 
-def test_a_number_and_a_category_have_a_curve_per_level(fitted) -> None:
+def test_a_number_and_a_category_have_a_curve_per_level(fitted):
     result = fitted.pd(("a", "g"), points=3)
     plot = result.plot()
     drawn = layers(plot)
     assert list(drawn) == ["geom_ribbon", "geom_line", "geom_point", "geom_rug"]
-    np.testing.assert_allclose(np.sort(drawn["geom_line"]["y"]), np.sort(result.params))
+    assert_allclose(np.sort(drawn["geom_line"]["y"]), np.sort(result.params))
     assert drawn["geom_line"]["group"].nunique() == 3
     assert (plot.labels.x, plot.labels.color) == ("a", "g")
     assert "intervals" in plot.labels.caption
@@ -132,7 +129,7 @@ def test_a_number_and_a_category_have_a_curve_per_level(fitted) -> None:
     assert "intervals" not in tiles.labels.caption
 
 
-def test_tiles_end_halfway_between_grid_points(fitted) -> None:
+def test_tiles_end_halfway_between_grid_points(fitted):
     points = pd.DataFrame({"a": [1.0, 4.0, 0.0, 1.0], "b": [0.0, 0.0, 1.0, 1.0]})
     data = fitted.pd(("a", "b"), grid=points).plot().data  # as in a hull
     edges = data[["xmin", "xmax"]].drop_duplicates().sort_values("xmin")
@@ -140,7 +137,7 @@ def test_tiles_end_halfway_between_grid_points(fitted) -> None:
     assert sorted(data["ymin"].unique()) == [0.0, 0.5]
 
 
-def many_levels(ordered: bool = False) -> pi.EstimandResults:
+def many_levels(ordered=False):
     rng = np.random.default_rng(1)
     names = [f"Region {k:02d}" for k in range(28)]
     g = pd.Categorical(np.tile(names, 8), names, ordered=ordered)
@@ -150,7 +147,7 @@ def many_levels(ordered: bool = False) -> pi.EstimandResults:
     return learner.fit(pi.Subsampling(3, strata="g"), seed=1, progress=False).pd("g")
 
 
-def test_many_levels_have_a_line_each_sorted_by_estimate() -> None:
+def test_many_levels_have_a_line_each_sorted_by_estimate():
     result = many_levels()
     plot = result.plot()
     assert type(plot.coordinates).__name__ == "coord_flip"
@@ -163,20 +160,20 @@ def test_many_levels_have_a_line_each_sorted_by_estimate() -> None:
 
 
 @pytest.fixture(scope="module")
-def city() -> pi.FittedModel:
+def city():
     """Return a model with a category of 28 levels, one of 3 and a number."""
     names = [f"Region number {k:02d}" for k in range(28)]
     frame = pd.DataFrame({"g": np.tile(names, 9), "k": np.repeat(list("abc"), 84)})
     frame["x"] = np.random.default_rng(0).normal(size=252)
 
-    def predict(X: pd.DataFrame) -> np.ndarray:
+    def predict(X):
         return X["x"].to_numpy() + X["g"].str[-2:].astype(int).to_numpy() % 5
 
     return pi.FittedModel(predict, frame, predict(frame))
 
 
 @pytest.mark.parametrize("pair", [["g", "k"], ["k", "g"], ["g", "x"], ["x", "g"]])
-def test_many_levels_are_on_the_vertical_axis_of_tiles(city, pair) -> None:
+def test_many_levels_are_on_the_vertical_axis_of_tiles(city, pair):
     result = city.pd(pair, **({"points": 3} if "x" in pair else {}))
     plot = result.plot()
     assert plot.labels.y == "g"
@@ -192,7 +189,7 @@ def test_many_levels_are_on_the_vertical_axis_of_tiles(city, pair) -> None:
     assert axis.labels == [f"Region number {k:02d}" for k in range(28)][::-1]
 
 
-def test_few_levels_have_curves_and_many_have_tiles(city) -> None:
+def test_few_levels_have_curves_and_many_have_tiles(city):
     few, many = city.pd(["x", "k"], points=3), city.pd(["x", "g"], points=3)
     assert "geom_line" in layers(few.plot())
     assert list(layers(many.plot())) == ["geom_rect"]
@@ -202,7 +199,7 @@ def test_few_levels_have_curves_and_many_have_tiles(city) -> None:
     assert curves.theme.getp("figure_size")[1] > 7  # the legend has a line per level
 
 
-def test_many_levels_have_a_column_of_their_own_among_all_variables(city) -> None:
+def test_many_levels_have_a_column_of_their_own_among_all_variables(city):
     grid = city.pd(points=3).plot()
     *beside, tall = grid
     assert type(tall.coordinates).__name__ == "coord_flip"
@@ -212,7 +209,7 @@ def test_many_levels_have_a_column_of_their_own_among_all_variables(city) -> Non
     grid.draw()
 
 
-def test_many_levels_of_several_results_have_a_line_each(city) -> None:
+def test_many_levels_of_several_results_have_a_line_each(city):
     result = city.pd("g")
     plot = pi.plot({"one": result, "two": result})
     assert type(plot.coordinates).__name__ == "coord_flip"
@@ -221,10 +218,10 @@ def test_many_levels_of_several_results_have_a_line_each(city) -> None:
     plot.draw()
 
 
-def test_bars_and_forest_plots_have_the_numbers_of_the_table(fitted) -> None:
+def test_bars_and_forest_plots_have_the_numbers_of_the_table(fitted):
     pfi = fitted.pfi()
     bars = layers(pfi.plot(kind="bars"))["geom_tile"]
-    np.testing.assert_allclose(np.sort(bars["ymax"] - bars["ymin"]), np.sort(pfi.params.abs()))
+    assert_allclose(np.sort(bars["ymax"] - bars["ymin"]), np.sort(pfi.params.abs()))
     assert (np.isclose(bars["ymin"], 0) | np.isclose(bars["ymax"], 0)).all()
     texts = layers(pfi.plot(kind="forest"))["geom_text"]["label"].tolist()
     first = pfi.params.idxmax()
@@ -235,16 +232,16 @@ def test_bars_and_forest_plots_have_the_numbers_of_the_table(fitted) -> None:
     assert "has no interval" in pfi.plot().labels.caption.replace("\n", " ")
 
 
-def test_bars_of_ratios_begin_at_1(fitted, other) -> None:
+def test_bars_of_ratios_begin_at_1(fitted, other):
     ratio = fitted.pfi(relation="ratio")
     bars = layers(ratio.plot(kind="bars"))["geom_tile"]
     assert (np.isclose(bars["ymin"], 1) | np.isclose(bars["ymax"], 1)).all()
-    np.testing.assert_allclose(np.sort(bars["ymax"] - bars["ymin"]), np.sort(abs(ratio.params - 1)))
+    assert_allclose(np.sort(bars["ymax"] - bars["ymin"]), np.sort(abs(ratio.params - 1)))
     two = layers(pi.plot({"one": ratio, "two": other.pfi(relation="ratio")}))
     assert two["geom_hline"]["yintercept"].unique().tolist() == [1.0]
 
 
-def test_every_panel_of_measures_has_its_null_value(fitted) -> None:
+def test_every_panel_of_measures_has_its_null_value(fitted):
     results = [fitted.pfi(), fitted.pfi(relation="ratio")]
     built = deepcopy(pi.plot(results, model_names=["one", "one"]))
     built._build()
@@ -252,7 +249,7 @@ def test_every_panel_of_measures_has_its_null_value(fitted) -> None:
     assert lines.groupby("PANEL", observed=True)["yintercept"].unique().explode().tolist() == [0, 1]
 
 
-def test_forest_plots_of_groups_have_a_line_at_0_and_panels_below_each_other(fitted) -> None:
+def test_forest_plots_of_groups_have_a_line_at_0_and_panels_below_each_other(fitted):
     plot = fitted.pfi(["a", "b"], by="g").plot(kind="forest")
     drawn = layers(plot)  # a line beyond the limits is a warning, and so an error
     assert plot.facet.ncol == 1
@@ -266,7 +263,7 @@ def test_forest_plots_of_groups_have_a_line_at_0_and_panels_below_each_other(fit
     assert share * 5.4 > 0.9 * letters * 0.62 * 8 / 72
 
 
-def test_panels_beside_each_other_have_few_breaks() -> None:
+def test_panels_beside_each_other_have_few_breaks():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": 1000 * rng.normal(size=200), "k": np.arange(200) % 7})
     model = pi.FittedModel(lambda X: X["a"].to_numpy(), frame, frame["a"] + 500)
@@ -276,7 +273,7 @@ def test_panels_beside_each_other_have_few_breaks() -> None:
     assert plot.theme.getp("figure_size")[1] > 4.8  # three panels below each other
 
 
-def test_long_names_are_in_lines_and_many_make_a_figure_higher() -> None:
+def test_long_names_are_in_lines_and_many_make_a_figure_higher():
     name = "a rather long name of a variable with many words"
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(50, 40)), columns=[name, *map(str, range(39))])
@@ -287,7 +284,7 @@ def test_long_names_are_in_lines_and_many_make_a_figure_higher() -> None:
     assert plot.theme.getp("figure_size")[1] > 10
 
 
-def test_top_keeps_the_first(fitted) -> None:
+def test_top_keeps_the_first(fitted):
     pfi = fitted.pfi()
     plot = pfi.plot(top=2)
     assert set(plot.data["term"]) == set(pfi.params.nlargest(2).index)
@@ -296,7 +293,7 @@ def test_top_keeps_the_first(fitted) -> None:
     assert "of 4 terms." not in pfi.plot(top=9).labels.caption
 
 
-def counts(**columns: Any) -> pi.FittedModel:
+def counts(**columns):
     """Return a linear model of a count with the values 0, 1 and 2, and of other columns."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"k": np.arange(60) % 3, "a": rng.normal(size=60)}).assign(**columns)
@@ -305,7 +302,7 @@ def counts(**columns: Any) -> pi.FittedModel:
     return learner.fit_model(seed=1)
 
 
-def test_the_few_values_of_a_number_are_points_with_bars() -> None:
+def test_the_few_values_of_a_number_are_points_with_bars():
     model = counts(g=np.tile(list("uvw"), 20), ten=np.tile(range(10), 6), more=np.arange(60) % 11)
     one = model.pd("k").plot()
     drawn = layers(one)
@@ -329,15 +326,13 @@ def test_the_few_values_of_a_number_are_points_with_bars() -> None:
         assert {"geom_line", "geom_ribbon", "geom_rug"} <= set(layers(curve.plot()))
 
 
-def test_side_by_side_points_of_many_results_stay_with_their_level(fitted) -> None:
+def test_side_by_side_points_of_many_results_stay_with_their_level(fitted):
     plot = pi.plot([fitted.pd("g")] * 9, model_names=[f"learner {k}" for k in range(9)])
     places = layers(plot)["geom_point"]["x"].to_numpy()
     assert abs(places - places.round()).max() <= 0.4
 
 
-def every_plot(
-    fitted: pi.LearnerResults, other: pi.LearnerResults
-) -> dict[str, Callable[..., Any]]:
+def every_plot(fitted, other):
     """Return the method of every kind of results that draws."""
     what = {"process": ["linear"], "learner": ["lm"], "n": [60]}
     row = {"plan": ["subs"], "cov_type": ["naive"], "estimand": ["pfi"], "refits": [4]}
@@ -359,13 +354,13 @@ def every_plot(
     }
 
 
-def parts_of(plot: Any) -> list[ggplot]:
+def parts_of(plot):
     return (
         [plot] if isinstance(plot, ggplot) else [part for some in plot for part in parts_of(some)]
     )
 
 
-def test_every_plot_has_a_white_ground_and_one_caption_of_short_lines(fitted, other) -> None:
+def test_every_plot_has_a_white_ground_and_one_caption_of_short_lines(fitted, other):
     for name, draw in every_plot(other, fitted).items():
         parts = parts_of(draw())
         fills = {part.theme.getp(("panel_background", "facecolor")) for part in parts}
@@ -374,13 +369,13 @@ def test_every_plot_has_a_white_ground_and_one_caption_of_short_lines(fitted, ot
         assert max(map(len, caption.split("\n"))) <= 17 * parts[0].theme.getp("figure_size")[0]
 
 
-def test_the_caption_of_several_results_has_their_learners(fitted, other) -> None:
+def test_the_caption_of_several_results_has_their_learners(fitted, other):
     three = [fitted.pfi(), other.pfi(cov_type="naive"), fit(Ridge()).pfi()]
     words = pi.plot(three).labels.caption.replace("\n", " ")
     assert "Ridge, 5 refits (bootstrap). 95% intervals (corrected or naive). 3 of 12" in words
 
 
-def test_classes_are_facets_and_layers_can_be_added() -> None:
+def test_classes_are_facets_and_layers_can_be_added():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=90), "y": rng.choice(list("uvw"), 90)})
     res = pi.Learner.from_formula("y ~ a", frame, LogisticRegression()).fit(pi.Bootstrap(3), seed=1)
@@ -389,18 +384,18 @@ def test_classes_are_facets_and_layers_can_be_added() -> None:
     assert plot.facet.vars == ["class"]
 
 
-def test_one_sided_intervals_are_drawn_to_the_estimate(fitted) -> None:
+def test_one_sided_intervals_are_drawn_to_the_estimate(fitted):
     importance, curve = fitted.pfi(alternative="greater"), fitted.pd("a", alternative="less")
     bars, lower = layers(importance.plot())["geom_linerange"], importance.conf_int()[0].dropna()
-    np.testing.assert_allclose(sorted(bars["ymin"]), sorted(lower))
-    np.testing.assert_allclose(sorted(bars["ymax"]), sorted(importance.params[lower.index]))
+    assert_allclose(sorted(bars["ymin"]), sorted(lower))
+    assert_allclose(sorted(bars["ymax"]), sorted(importance.params[lower.index]))
     band = layers(curve.plot())["geom_ribbon"]
-    np.testing.assert_allclose(band["ymin"], curve.params)
-    np.testing.assert_allclose(band["ymax"], curve.conf_int()[1])
+    assert_allclose(band["ymin"], curve.params)
+    assert_allclose(band["ymax"], curve.conf_int()[1])
 
 
 class TestRowsOwnCurves:
-    def test_curves_have_the_color_of_a_variable_and_marks_where_rows_are(self, fitted) -> None:
+    def test_curves_have_the_color_of_a_variable_and_marks_where_rows_are(self, fitted):
         result = fitted.pd("a", kind="ice", grid=[-1.0, 0.0, 1.0])
         built = layers(result.plot(color="b", observed=True))
         lines, marks = built["geom_line"], built["geom_point"]
@@ -422,14 +417,12 @@ class TestRowsOwnCurves:
         assert "color" not in result.plot(observed=True).layers[1].mapping
         assert len(marks) == 3  # the mean curve's own points, the last layer of their kind
 
-    def test_levels_and_the_response_are_colors_too(self, fitted) -> None:
+    def test_levels_and_the_response_are_colors_too(self, fitted):
         result = fitted.pd("g", kind="ice")
         assert result.plot(color="g", observed=True).draw() is not None
         assert result.plot(color="y").labels.color == "y"
 
-    def test_levels_have_their_colors_in_their_order_and_marks_at_the_axis_too(
-        self, fitted
-    ) -> None:
+    def test_levels_have_their_colors_in_their_order_and_marks_at_the_axis_too(self, fitted):
         plot = fitted.pd("a", kind="ice", grid=[-1.0, 1.0]).plot(color="g")
         (colors,) = plot.scales
         assert colors.breaks == ["u", "v", "w"]
@@ -439,7 +432,7 @@ class TestRowsOwnCurves:
         assert rug["color"].tolist() == inside["g"].tolist()
         assert layers(plot)["geom_rug"]["color"].nunique() == 3
 
-    def test_as_many_curves_are_drawn_as_are_asked_for(self, fitted) -> None:
+    def test_as_many_curves_are_drawn_as_are_asked_for(self, fitted):
         result = fitted.pd("a", kind="ice", grid=[-1.0, 1.0])
         few = result.plot(curves=7, observed=True).layers[0]._data
         assert few["row"].nunique() == 7
@@ -450,7 +443,7 @@ class TestRowsOwnCurves:
         with pytest.raises(pi.errors.OptionError, match="`curves` must be a whole number"):
             result.plot(curves=0)
 
-    def test_what_has_no_curves_refuses_both(self, fitted) -> None:
+    def test_what_has_no_curves_refuses_both(self, fitted):
         with pytest.raises(pi.errors.OptionError, match='kind="ice"'):
             fitted.pfi().plot(color="a")
         with pytest.raises(pi.errors.OptionError, match='kind="ice"'):
@@ -462,7 +455,7 @@ class TestRowsOwnCurves:
 
 
 class TestResultsSideBySide:
-    def test_learners_have_colors_and_one_measure_has_one_panel(self, fitted, other) -> None:
+    def test_learners_have_colors_and_one_measure_has_one_panel(self, fitted, other):
         results = [fitted.pfi(), other.pfi("a")]
         plot = pi.plot(results, model_names=["least squares", "ridge"], alpha=0.1)
         assert plot.labels.y == "PFI (squared error) [y²]"
@@ -473,13 +466,11 @@ class TestResultsSideBySide:
         assert points["least squares"] == sorted(results[0].params, reverse=True)
         assert points["ridge"] == [results[1].params["a"]]
         limits = layers(plot)["geom_linerange"]
-        np.testing.assert_allclose(
-            limits["ymin"].min(), min(r.conf_int(0.1)[0].min() for r in results)
-        )
+        assert_allclose(limits["ymin"].min(), min(r.conf_int(0.1)[0].min() for r in results))
         assert "LinearRegression" in plot.labels.caption
         assert "BayesianRidge" in plot.labels.caption
 
-    def test_measures_have_panels_and_learners_the_same_color_in_all(self, fitted, other) -> None:
+    def test_measures_have_panels_and_learners_the_same_color_in_all(self, fitted, other):
         results = [other.pfi(), fitted.pfi(), other.entropy_pfi()]
         plot = pi.plot(results, model_names=["ridge", "plain", "ridge"], sort=False)
         assert list(plot.data["panel"].cat.categories) == [
@@ -493,7 +484,7 @@ class TestResultsSideBySide:
         drawn = built.layers[2].data
         assert drawn.groupby("PANEL", observed=True)["color"].nunique().tolist() == [2, 1]
 
-    def test_the_caption_has_the_names_of_the_legend(self, fitted, other) -> None:
+    def test_the_caption_has_the_names_of_the_legend(self, fitted, other):
         caption = pi.plot({"lm": fitted.pfi(), "ridge": other.pfi()}).labels.caption
         assert "lm: LinearRegression, " in caption
         assert "ridge: BayesianRidge, " in caption
@@ -501,33 +492,31 @@ class TestResultsSideBySide:
         assert plain.startswith("LinearRegression, ")
         assert pi.plot({"one": fitted.pfi(), "two": fitted.pfi()}).labels.caption.startswith("Lin")
 
-    def test_learners_without_names_are_numbered(self, fitted) -> None:
+    def test_learners_without_names_are_numbered(self, fitted):
         names = pi.plot([fitted.pfi(), fitted.pfi("a")]).data["measure"].cat.categories
         assert list(names) == ["LinearRegression (2)", "LinearRegression (1)"]
         assert pi.plot(fitted.pfi()).data["measure"].unique().tolist() == ["LinearRegression"]
 
-    def test_more_learners_than_the_palette_has_colors_differ_all_the_same(self, fitted) -> None:
+    def test_more_learners_than_the_palette_has_colors_differ_all_the_same(self, fitted):
         names = [f"learner {k}" for k in range(8)]
         plot = pi.plot([fitted.pfi("a")] * 8, model_names=names)
         assert layers(plot)["geom_point"]["color"].nunique() == 8
 
-    def test_curves_of_several_results_are_in_one_picture(self, fitted, other) -> None:
+    def test_curves_of_several_results_are_in_one_picture(self, fitted, other):
         one, two = fitted.pd("a", points=4), other.pd("a", points=6)
         plot = pi.plot({"plain": one, "ridge": two}, alpha=0.1)
         lines = layers(plot)["geom_line"]
         assert lines.groupby("group")["y"].count().tolist() == [4, 6]
-        np.testing.assert_allclose(lines.loc[lines["group"] == 1, "y"], one.params)
+        assert_allclose(lines.loc[lines["group"] == 1, "y"], one.params)
         bands = layers(plot)["geom_ribbon"]
-        np.testing.assert_allclose(
-            bands["ymin"].min(), min(r.conf_int(0.1)[0].min() for r in (one, two))
-        )
+        assert_allclose(bands["ymin"].min(), min(r.conf_int(0.1)[0].min() for r in (one, two)))
         assert list(plot.data["result"].cat.categories) == ["plain", "ridge"]
         assert "plain: LinearRegression" in plot.labels.caption
         levels = layers(pi.plot([fitted.pd("g"), other.pd("g")]))
         assert list(levels) == ["geom_linerange", "geom_point"]
         assert levels["geom_point"]["x"].nunique() == 6
 
-    def test_top_is_of_the_first_result(self, fitted, other) -> None:
+    def test_top_is_of_the_first_result(self, fitted, other):
         first = fitted.pfi().params.sort_values(ascending=False)
         for top in (1, 2):
             plot = pi.plot({"one": fitted.pfi(), "two": other.pfi()}, top=top)
@@ -538,7 +527,7 @@ class TestResultsSideBySide:
         assert plain.data["term"].unique().tolist() == [fitted.pfi().params.index[0]]
         assert "terms." not in pi.plot(fitted.pfi(), top=9).labels.caption
 
-    def test_what_cant_be_drawn_is_refused(self, fitted) -> None:
+    def test_what_cant_be_drawn_is_refused(self, fitted):
         pfi = fitted.pfi()
         with pytest.raises(pi.errors.OptionError, match="`top` is for plots of one value per"):
             pi.plot([fitted.pd("a"), fitted.pd("a")], top=2)
@@ -558,7 +547,7 @@ class TestResultsSideBySide:
             pi.plot([fitted])
 
 
-def test_names_of_features_stand_above_and_below(other) -> None:
+def test_names_of_features_stand_above_and_below(other):
     plot = other.uncertainty().plot()
     texts = [layer for layer in plot.layers if "text" in type(layer.geom).__name__]
     names = [layer._data["term"].tolist() for layer in texts]
@@ -567,7 +556,7 @@ def test_names_of_features_stand_above_and_below(other) -> None:
     assert plot.draw() is not None
 
 
-def test_nats_are_on_the_axis_of_a_classifiers_likelihood() -> None:
+def test_nats_are_on_the_axis_of_a_classifiers_likelihood():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=60), "y": rng.choice(list("uv"), 60)})
     res = pi.Learner.from_formula("y ~ a", frame, LogisticRegression()).fit(pi.Holdout(), seed=1)
@@ -575,7 +564,7 @@ def test_nats_are_on_the_axis_of_a_classifiers_likelihood() -> None:
     assert res.likelihood_pfi(relation="ratio").estimand.words.unit == ""
 
 
-def test_points_without_an_estimate_are_counted_not_drawn() -> None:
+def test_points_without_an_estimate_are_counted_not_drawn():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
     model = LinearRegression().fit(frame, frame["x"] * frame["z"])

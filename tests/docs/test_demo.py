@@ -1,7 +1,5 @@
 """The demo says what it does, and how long it takes, before it loads what takes seconds."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -10,7 +8,7 @@ from pathlib import Path
 DEMO = Path(__file__).parents[2] / "vignettes" / "demo.py"
 
 
-def test_the_demo_speaks_before_it_loads_anything(tmp_path: Path) -> None:
+def test_the_demo_speaks_before_it_loads_anything(tmp_path):
     (tmp_path / "sklearn.py").write_text("raise SystemExit(3)")
     path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
     ran = subprocess.run(  # noqa: S603 - our own file

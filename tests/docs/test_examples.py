@@ -4,18 +4,15 @@ A method's example goes on from the example of the first class of `docs/api/inde
 so that the methods of results share one fit.
 """
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import inspect
 import pkgutil
 import re
 import warnings
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 from unittest.mock import patch
 
@@ -47,7 +44,7 @@ INSIDE = {"ComparisonResults.of", "PopulationResults.of", "FreshDraws.parts"}
 Examples = list[tuple[str, Any]]
 
 
-def public() -> Iterator[tuple[str, Any]]:
+def public():
     """Yield every object of the reference, with its name."""
     module = ""
     for line in INDEX.read_text(encoding="utf-8").splitlines():
@@ -57,7 +54,7 @@ def public() -> Iterator[tuple[str, Any]]:
             yield f"{module}.{found[1]}", named(f"{module}.{found[1]}")
 
 
-def named(name: str) -> Any:
+def named(name):
     path, _, attribute = name.rpartition(".")
     if not path:
         return importlib.import_module(name)
@@ -67,7 +64,7 @@ def named(name: str) -> Any:
     return getattr(parent, attribute)
 
 
-def methods(of: type) -> Iterator[tuple[str, FunctionType]]:
+def methods(of):
     """Yield the package's functions among the public methods of a class, as its page lists them."""
     omitted = re.search(r'set hidden = "(.*)"', TEMPLATE.read_text(encoding="utf-8"))
     assert omitted is not None
@@ -79,10 +76,10 @@ def methods(of: type) -> Iterator[tuple[str, FunctionType]]:
             yield f"{home.__name__}.{name}", method
 
 
-def objects() -> dict[str, Examples]:
+def objects():
     """Return every object of the reference, with its methods that no object before it has."""
-    before: set[Any] = set()
-    every: dict[str, Examples] = {}
+    before = set()
+    every = {}
     for name, thing in public():
         of = {m: f for m, f in methods(thing) if f not in before} if isinstance(thing, type) else {}
         before.update(of.values())
@@ -94,13 +91,13 @@ OBJECTS = objects()
 
 
 @pytest.mark.parametrize("name", OBJECTS)
-def test_examples_are_there(name: str) -> None:
+def test_examples_are_there(name):
     without = {part for part, thing in OBJECTS[name] if not HEADING.search(thing.__doc__ or "")}
     assert without == {part for part, _ in OBJECTS[name]} & (NOT_YET | INSIDE)
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def place(tmp_path, monkeypatch):
     """Run in an empty folder, and forget what examples register."""
     monkeypatch.chdir(tmp_path)
     registries = (ENGINES, COV_TYPES, cov_types._PLACES, cov_types._NEEDS_OF)
@@ -110,7 +107,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def run(name: str, thing: Any, names: dict[str, Any]) -> dict[str, Any]:
+def run(name, thing, names):
     """Run an example with names of other examples; return the names that there are then."""
     test = doctest.DocTestParser().get_doctest(thing.__doc__ or "", names, name, None, None)
     with warnings.catch_warnings():
@@ -121,7 +118,7 @@ def run(name: str, thing: Any, names: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", OBJECTS)
-def test_examples_print_what_they_show(name: str) -> None:
+def test_examples_print_what_they_show(name):
     if name.startswith("r_bridge."):
         pytest.importorskip("rpy2")
     (_, thing), *of = OBJECTS[name]
@@ -130,13 +127,13 @@ def test_examples_print_what_they_show(name: str) -> None:
         run(method, function, dict(names))
 
 
-def modules(package: ModuleType) -> list[str]:
+def modules(package):
     found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     return [package.__name__, *(module.name for module in found)]
 
 
 @pytest.mark.parametrize("name", [*modules(pyinterp), *modules(r_bridge)])
-def test_examples_of_the_inside_print_what_they_show(name: str) -> None:
+def test_examples_of_the_inside_print_what_they_show(name):
     """Docstrings that the reference does not list may have examples too."""
     if name.startswith("r_bridge."):
         pytest.importorskip("rpy2")

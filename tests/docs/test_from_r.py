@@ -3,10 +3,7 @@
 Run as a script, this file writes them into the page.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterable, Iterator
 from inspect import signature
 from itertools import groupby
 from pathlib import Path
@@ -17,13 +14,13 @@ import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
-from pyinterp.r_style.r_functions import FUNCTIONS, PARTIAL, Argument, RFunction, Side
+from pyinterp.r_style.r_functions import FUNCTIONS, PARTIAL
 from r_bridge.beside import CONVENTIONS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "from_r.md"
 
 
-def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+def table(header, rows):
     """Return a table in Markdown."""
     names = list(header)
     lines = [names, ["---"] * len(names), *rows]
@@ -32,28 +29,28 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     )
 
 
-def code(text: str) -> str:
+def code(text):
     return f"`{text}`" if text else ""
 
 
-def side(argument: Argument, name: Side) -> str:
+def side(argument, name):
     reason = argument.refusal(name)
     return f"no: {reason.rstrip('.')}" if reason else code(argument.on(name))
 
 
-def reasons(argument: Argument) -> tuple[object, ...]:
+def reasons(argument):
     """Return what arguments have in common that neither side takes, else the name."""
     sides = argument.refusal("r_style"), argument.refusal("r_bridge")
     return sides if all(sides) else (argument.name,)
 
 
-def hands_on(function: RFunction) -> bool:
+def hands_on(function):
     """Whether the function hands arguments on to ``partial``, so that they stand there."""
     shared = next(argument for argument in PARTIAL.arguments if argument.name == "quantiles")
     return function is not PARTIAL and shared in function.arguments
 
 
-def rows(function: RFunction) -> Iterator[tuple[str, ...]]:
+def rows(function):
     """Yield a row per argument, or one for several that neither side takes."""
     there = PARTIAL.arguments if hands_on(function) else ()
     mine = [a for a in function.arguments if a not in there]
@@ -70,7 +67,7 @@ def rows(function: RFunction) -> Iterator[tuple[str, ...]]:
         )
 
 
-def section(function: RFunction) -> str:
+def section(function):
     """Return the table of one function under its name."""
     header = ["R", "default", "method of results", "`pi.r_style`", "`r_bridge`"]
     columns = len(header) if "r_bridge" in function.sides else len(header) - 1
@@ -79,7 +76,7 @@ def section(function: RFunction) -> str:
     return f"### {function.package}::{function.name}\n\n{text}{more}"
 
 
-def conventions() -> str:
+def conventions():
     """Return the table of conventions."""
     header = ["", "R", "here, by default", "here, as in R"]
     return table(header, [(c.topic, c.r, c.here, c.same) for c in CONVENTIONS.values()])
@@ -91,12 +88,12 @@ TEXTS = {
 }
 
 
-def place(name: str) -> re.Pattern[str]:
+def place(name):
     return re.compile(f"(<!-- {name}[^\n]*-->\n\n)(.*?)(\n\n<!-- end of {name} -->)", re.DOTALL)
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_tables_are_those_of_the_description(name: str) -> None:
+def test_tables_are_those_of_the_description(name):
     match = place(name).search(PAGE.read_text(encoding="utf-8"))
     assert match is not None
     assert match[2] == TEXTS[name](), f"run python tests/docs/{Path(__file__).name}"
@@ -129,7 +126,7 @@ CELLS = [
 
 
 @pytest.mark.parametrize(("method", "cell"), dict.fromkeys(CELLS))
-def test_the_column_of_methods_can_be_called(method: str, cell: str) -> None:
+def test_the_column_of_methods_can_be_called(method, cell):
     if "=" not in cell:
         assert cell in signature(getattr(MODELS[0], method)).parameters
         return
@@ -141,7 +138,7 @@ def test_the_column_of_methods_can_be_called(method: str, cell: str) -> None:
     assert np.isfinite(found.params).all()
 
 
-def rewrite() -> None:
+def rewrite():
     """Write the tables into the page."""
     page = PAGE.read_text(encoding="utf-8")
     for name, text in TEXTS.items():

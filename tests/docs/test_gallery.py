@@ -1,21 +1,16 @@
 """Every picture of the gallery: nothing is cut, no text lies on another, no warning."""
 
-from __future__ import annotations
-
 import ast
 import re
 import warnings
-from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
-from matplotlib.transforms import Bbox
 from plotnine import aes, geom_point, ggplot, labs
 from threadpoolctl import threadpool_limits
 
@@ -28,16 +23,16 @@ TOUCHING = 1.0
 
 
 @pytest.fixture(scope="module")
-def names() -> Iterator[dict[str, Any]]:
+def names():
     """Return the names of the page, which every cell adds to."""
-    known: dict[str, Any] = {}
+    known = {}
     with threadpool_limits(1):
         exec(compile(FIRST, "gallery", "exec"), known)  # noqa: S102 - our own page
         yield known
     plt.close("all")
 
 
-def picture(number: int, known: dict[str, Any]) -> Any:
+def picture(number, known):
     """Return the last value of a cell, after what it and earlier cells do before theirs."""
     ran = known.setdefault("ran", set())
     for k, cell in enumerate(PICTURES[: number + 1]):
@@ -49,7 +44,7 @@ def picture(number: int, known: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), "gallery", "eval"), known)  # noqa: S307 - ours
 
 
-def texts_of(figure: Any) -> list[tuple[Text, Bbox]]:
+def texts_of(figure):
     """Return the texts that are seen, with where they are."""
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
@@ -59,7 +54,7 @@ def texts_of(figure: Any) -> list[tuple[Text, Bbox]]:
     return [(t, box) for t, box in boxes if box.width > 0 and _is_drawn(t)]
 
 
-def _is_drawn(text: Text) -> bool:
+def _is_drawn(text):
     """Whether a text is no label of a tick beyond the axis, which is not drawn."""
     axes = text.axes
     if axes is None:
@@ -71,17 +66,17 @@ def _is_drawn(text: Text) -> bool:
     return True
 
 
-def _in_view(text: Text, axis: Any) -> bool:
+def _in_view(text, axis):
     low, high = sorted(axis.get_view_interval())
     place = text.get_position()[0 if axis.axis_name == "x" else 1]
     return bool(low - 1e-9 <= place <= high + 1e-9)
 
 
-def test_there_are_thirty_pictures() -> None:
+def test_there_are_thirty_pictures():
     assert len(PICTURES) >= 30
 
 
-def faults_of(drawing: Any) -> list[str]:
+def faults_of(drawing):
     """Return the texts of a picture that are cut, and pairs of which one lies on the other."""
     figure = drawing.draw()
     boxes = texts_of(figure)
@@ -101,13 +96,13 @@ def faults_of(drawing: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("number", range(len(PICTURES)))
-def test_pictures_are_whole(number: int, names: dict[str, Any]) -> None:
+def test_pictures_are_whole(number, names):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert faults_of(picture(number, names)) == []
 
 
-def test_faults_are_seen() -> None:
+def test_faults_are_seen():
     frame = pd.DataFrame({"x": [f"A long label {k}" for k in range(20)], "y": range(20)})
     crowded = ggplot(frame, aes(x="x", y="y")) + geom_point()
     assert any(fault.startswith("overlap") for fault in faults_of(crowded))

@@ -1,10 +1,8 @@
 """The table of libraries in "What works with what" is what happens: every cell is called."""
 
-from __future__ import annotations
-
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +26,17 @@ FEW = {"n_estimators": 3, "max_depth": 2, "n_jobs": 1}
 CATBOOST = {"iterations": 3, "verbose": 0, "allow_writing_files": False}
 
 
-def xgboost_native(module: Any) -> Any:
+def xgboost_native(module):
     return module.train({"nthread": 1}, module.DMatrix(X, Y), 3)
 
 
-def lightgbm_native(module: Any) -> Any:
+def lightgbm_native(module):
     return module.train({"num_threads": 1, "verbose": -1}, module.Dataset(X, Y), 3)
 
 
 # By row of the table: package, learner, fitted model.
 Make = Callable[[Any], Any]
-LIBRARIES: dict[str, list[tuple[str, Make, Make]]] = {
+LIBRARIES = {
     "scikit-learn": [("sklearn", lambda _: Ridge(), lambda _: Ridge().fit(X, Y))],
     "XGBoost, LightGBM: classes of scikit-learn's kind": [
         ("xgboost", lambda m: m.XGBRegressor(**FEW), lambda m: m.XGBRegressor(**FEW).fit(X, Y)),
@@ -82,7 +80,7 @@ LIBRARIES: dict[str, list[tuple[str, Make, Make]]] = {
 }
 
 
-def table() -> dict[str, list[str]]:
+def table():
     text = PAGE.read_text(encoding="utf-8").partition(MARKS[0])[2].partition(MARKS[1])[0]
     rows = [re.findall(r"[^|]+", line) for line in text.strip().splitlines()[2:]]
     return {
@@ -90,7 +88,7 @@ def table() -> dict[str, list[str]]:
     }
 
 
-def works(call: Callable[[], Any]) -> str:
+def works(call):
     try:
         call()
     except PyinterpError:
@@ -99,26 +97,26 @@ def works(call: Callable[[], Any]) -> str:
 
 
 @pytest.fixture(autouse=True)
-def warnings_of_libraries() -> Iterator[None]:
+def warnings_of_libraries():
     with warnings.catch_warnings():
         for kind in (DeprecationWarning, FutureWarning):
             warnings.filterwarnings("ignore", category=kind)
         yield
 
 
-def test_the_table_has_these_rows() -> None:
+def test_the_table_has_these_rows():
     assert list(table()) == list(LIBRARIES)
 
 
 @pytest.mark.parametrize(
     ("row", "k"), [(row, k) for row, cases in LIBRARIES.items() for k in range(len(cases))]
 )
-def test_a_library(row: str, k: int) -> None:
+def test_a_library(row, k):
     package, make, fit = LIBRARIES[row][k]
     module = pytest.importorskip(package)
     plan = pi.Holdout(0.5)
 
-    def learner(**options: Any) -> Callable[[], Any]:
+    def learner(**options):
         return lambda: pi.Learner(Y, X, make(module), **options).fit(plan, seed=1).pfi()
 
     fitted = pi.FittedModel(fit(module), X, Y)
@@ -127,11 +125,11 @@ def test_a_library(row: str, k: int) -> None:
     assert [works(learner()), works(fitted.pfi), works(weighted), intervals] == table()[row]
 
 
-def test_a_response_of_one_dimension_has_its_remedy() -> None:
+def test_a_response_of_one_dimension_has_its_remedy():
     """The words are those of skorch, which needs PyTorch."""
 
     class Net(Ridge):
-        def fit(self, X: Any, y: Any) -> Any:
+        def fit(self, X, y):
             if np.ndim(y) == 1:
                 raise ValueError(
                     "The target data shouldn't be 1-dimensional but instead have 2 dimensions"

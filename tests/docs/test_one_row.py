@@ -1,13 +1,9 @@
 """The page "One row by hand" recomputes limits, t and P of every kind of row, from its own code."""
 
-from __future__ import annotations
-
 import re
 import warnings
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,17 +25,16 @@ KINDS = {
 
 
 @cache
-def limits_of_page() -> Callable[..., tuple[float, float]]:
+def limits_of_page():
     cells = re.findall(r"```{code-cell} ipython3\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     (cell,) = [each for each in cells if "def limits(" in each]
-    names: dict[str, Any] = {"np": np}
+    names = {"np": np}
     exec(cell.partition("\nloss = ")[0], names)  # noqa: S102 - of the page
-    found: Callable[..., tuple[float, float]] = names["limits"]
-    return found
+    return names["limits"]
 
 
 @cache
-def rows() -> pd.DataFrame:
+def rows():
     rng = np.random.default_rng(5)
     data = pd.DataFrame(rng.normal(size=(160, 4)), columns=list("abcd"))
     data["g"] = rng.choice(["u", "v", "w"], 160)
@@ -50,7 +45,7 @@ def rows() -> pd.DataFrame:
     return data
 
 
-LEARNERS: dict[str, Any] = {
+LEARNERS = {
     "linear": ("y ~ a * b + c + d + g", LinearRegression(), {}),
     "tree": ("y ~ a + b + c + d", DecisionTreeRegressor(min_samples_leaf=10, random_state=0), {}),
     "neighbors": ("y ~ a + b + c", KNeighborsRegressor(9), {}),
@@ -61,7 +56,7 @@ LEARNERS: dict[str, Any] = {
 
 
 @cache
-def fitted(name: str) -> pi.LearnerResults:
+def fitted(name):
     formula, estimator, options = LEARNERS[name]
     learner = pi.Learner.from_formula(formula, rows(), estimator)
     return learner.fit(pi.HalfSampling(**options), seed=1, progress=False)
@@ -129,7 +124,7 @@ CASES = [
 ]
 
 
-def quantile_of(results: Any, table: str, count: int) -> float:
+def quantile_of(results, table, count):
     """Return the quantile that the table's header and footnotes name."""
     if printed := re.search(r"Limits take ([\d.]+) as the quantile of t", table):
         return float(printed[1])
@@ -138,7 +133,7 @@ def quantile_of(results: Any, table: str, count: int) -> float:
 
 
 @pytest.mark.parametrize(("learner", "call", "ends"), CASES)
-def test_the_page_recomputes_every_row(learner: str, call: str, ends: tuple[float, float]) -> None:
+def test_the_page_recomputes_every_row(learner, call, ends):
     with warnings.catch_warnings(action="ignore"):
         results = eval(f"fit.{call}", {"fit": fitted(learner)})  # noqa: S307 - our own table
     frame, table = results.summary_frame(), " ".join(str(results.summary(notes="full")).split())
@@ -164,6 +159,6 @@ def test_the_page_recomputes_every_row(learner: str, call: str, ends: tuple[floa
                 assert row["p_value"] == pytest.approx(p, rel=1e-8)
 
 
-def test_enough_tables_and_all_kinds_are_recomputed() -> None:
+def test_enough_tables_and_all_kinds_are_recomputed():
     assert len(CASES) >= 60
     assert len({call for _, call, _ in CASES}) >= 30

@@ -4,17 +4,13 @@ Code in blocks is executed by `make docs`, the tables of what works and of R's a
 their own. Here are the words of prose and of other tables.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -88,20 +84,20 @@ WORDS = {
 LONG = {"certify", "found"}
 
 
-def spans(page: Path) -> Iterator[str]:
+def spans(page):
     """Yield what stands between backticks, blocks of code left out."""
     for _, text in CODE.findall(BLOCK.sub("", page.read_text(encoding="utf-8"))):
         yield " ".join(text.split()).replace("\\|", "|")
 
 
-def parsed(text: str) -> ast.Expression | None:
+def parsed(text):
     try:
         return ast.parse(text, mode="eval")
     except SyntaxError:
         return None
 
 
-def first_name(call: ast.expr) -> str:
+def first_name(call):
     """Return the name that a chain of calls and attributes begins with."""
     while isinstance(call, ast.Call | ast.Attribute):
         call = call.func if isinstance(call, ast.Call) else call.value
@@ -109,9 +105,9 @@ def first_name(call: ast.expr) -> str:
 
 
 @cache
-def calls() -> dict[str, str]:
+def calls():
     """Return the calls of all pages, each with the first page that has it."""
-    found: dict[str, str] = {}
+    found = {}
     for page in PAGES:
         for text in spans(page):
             tree = parsed(text)
@@ -123,9 +119,9 @@ def calls() -> dict[str, str]:
 
 
 @cache
-def options() -> dict[str, str]:
+def options():
     """Return the options of all pages, "name=value" or "name=", each with a page that has it."""
-    found: dict[str, str] = {}
+    found = {}
     for page in PAGES:
         for text in spans(page):
             match = re.fullmatch(r"(\w+) ?=(?!=) ?(.*)", text)
@@ -136,7 +132,7 @@ def options() -> dict[str, str]:
     return found
 
 
-def draw(rng: np.random.Generator) -> pd.DataFrame:
+def draw(rng):
     return data()
 
 
@@ -149,7 +145,7 @@ FORMULA = f"y ~ {' + '.join(FEATURES)}"
 
 
 @cache
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(N, 6)), columns=["x", "z", "bmi", "bp", "age", "e"])
     frame["sex"] = rng.permutation(np.resize(["f", "m"], N))
@@ -162,7 +158,7 @@ def data() -> pd.DataFrame:
 
 
 @cache
-def models() -> dict[str, Any]:
+def models():
     """Return learners, results and fitted models that a page may mean by `res`."""
     frame = data()
     tree = DecisionTreeRegressor(max_depth=3, min_samples_leaf=5, random_state=0)
@@ -186,7 +182,7 @@ def models() -> dict[str, Any]:
     return {"learner": learners["numbers"], **fits}
 
 
-def names(model: str) -> dict[str, Any]:
+def names(model):
     """Return what the names on pages stand for, with one of the models as `res`."""
     res, frame = models()[model], data()
     x, y = frame[["x", "z"]], frame["y"]
@@ -210,7 +206,7 @@ def names(model: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def value_of(node: ast.expr, space: dict[str, Any]) -> Any:
+def value_of(node, space):
     """Return the value of a call, whose names may be methods of results or of learners."""
     if isinstance(node, ast.Attribute):
         return getattr(value_of(node.value, space), node.attr)
@@ -230,26 +226,26 @@ def value_of(node: ast.expr, space: dict[str, Any]) -> Any:
     return function(*arguments, **keywords)
 
 
-def function_of(node: ast.expr, space: dict[str, Any]) -> Any:
+def function_of(node, space):
     if not isinstance(node, ast.Name) or callable(space.get(node.id)):
         return value_of(node, space)
     owners = (space["learner"], space["res"], space["pfi"], space["pfi"].summary())
     return next(getattr(o, node.id) for o in owners if callable(getattr(o, node.id, None)))
 
 
-def takes_features(function: Any) -> bool:
+def takes_features(function):
     first = next(iter(signature(function).parameters.values()), None)
     wanted = first is not None and first.name in ("feature", "features", "metric")
     return wanted and first.default is Parameter.empty
 
 
-def keywords_are_known(function: Any, keywords: set[str]) -> None:
+def keywords_are_known(function, keywords):
     known = signature(function).parameters
     if unknown := keywords - set(known):
         raise TypeError(f"no keyword {unknown}")
 
 
-def errors_of(attempts: Iterable[Callable[[], Any]]) -> list[str]:
+def errors_of(attempts):
     """Make calls until one succeeds; return the errors if none does."""
     errors = []
     for attempt in attempts:
@@ -265,25 +261,25 @@ def errors_of(attempts: Iterable[Callable[[], Any]]) -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     mpl.use("agg")
 
 
-def in_words_of_the_test(call: str) -> str:
+def in_words_of_the_test(call):
     for word, other in WORDS.items():
         call = re.sub(word, other, call)
     return call
 
 
 @pytest.mark.parametrize("call", calls())
-def test_a_call_of_a_page_can_be_made(call: str) -> None:
+def test_a_call_of_a_page_can_be_made(call):
     node = ast.parse(in_words_of_the_test(call), mode="eval").body
     errors = errors_of(partial(lambda m: value_of(node, names(m)), m) for m in RESULTS)
     assert not errors, f"{calls()[call]}: {errors}"
 
 
-def takers(model: str) -> dict[str, Callable[..., Any]]:
+def takers(model):
     """Return calls to which an option is added, by the function whose parameters they have."""
     space = names(model)
     res, learner, frame = space["res"], space["learner"], space["data"]
@@ -326,17 +322,17 @@ def takers(model: str) -> dict[str, Callable[..., Any]]:
 
 
 @wraps(pi.certify)
-def certify(*_: Any, **options: Any) -> None:
+def certify(*_, **options):
     """Take the options of what takes minutes."""
 
 
 @wraps(pi.LearnerResults.save)
-def save(*_: Any, **options: Any) -> None:
+def save(*_, **options):
     """Take the options of what writes a file."""
 
 
 @pytest.mark.parametrize("option", options())
-def test_an_option_of_a_page_is_taken(option: str) -> None:
+def test_an_option_of_a_page_is_taken(option):
     name, _, value = in_words_of_the_test(option).partition("=")
     attempts = []
     for model in RESULTS:
@@ -350,7 +346,7 @@ def test_an_option_of_a_page_is_taken(option: str) -> None:
     assert not errors, f"{options()[option]}: {dict.fromkeys(errors)}"
 
 
-def test_every_name_of_the_package_is_there() -> None:
+def test_every_name_of_the_package_is_there():
     space, missing = {"pi": pi, "r_style": pi.r_style}, []
     for page in PAGES:
         for text in spans(page):
@@ -363,12 +359,12 @@ def test_every_name_of_the_package_is_there() -> None:
 
 
 @pytest.mark.parametrize("wrong", ['res.pfi(metrik="rmse")', "res.pdp()", "pi.compare(..., rop=1)"])
-def test_what_is_not_there_is_seen(wrong: str) -> None:
+def test_what_is_not_there_is_seen(wrong):
     node = ast.parse(wrong, mode="eval").body
     assert errors_of(partial(lambda m: value_of(node, names(m)), m) for m in RESULTS)
 
 
-def test_lists_of_exceptions_are_no_longer_than_needed() -> None:
+def test_lists_of_exceptions_are_no_longer_than_needed():
     texts = {text for page in PAGES for text in spans(page)}
     trees = [tree.body for text in texts if (tree := parsed(text)) is not None]
     begin = {first_name(node) for node in trees if isinstance(node, ast.Call)}

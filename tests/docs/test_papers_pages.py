@@ -1,11 +1,8 @@
 """Pages of the papers are those that their script writes."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
 
 import pandas as pd
 import pytest
@@ -18,7 +15,7 @@ FOLDER = ROOT / "docs" / "papers"
 
 
 @pytest.fixture(scope="module")
-def script() -> ModuleType:
+def script():
     spec = importlib.util.spec_from_file_location("write_pages", FOLDER / "write_pages.py")
     assert spec is not None
     assert spec.loader is not None
@@ -28,17 +25,17 @@ def script() -> ModuleType:
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_pages_are_up_to_date(script: ModuleType, paper: str) -> None:
+def test_pages_are_up_to_date(script, paper):
     """`python docs/papers/write_pages.py` writes them."""
     assert (FOLDER / f"{paper}.md").read_text(encoding="utf-8") == script.page(paper)
 
 
-def test_all_pages_are_in_the_index() -> None:
+def test_all_pages_are_in_the_index():
     index = (FOLDER / "index.md").read_text(encoding="utf-8").splitlines()
     assert set(index) >= {*PAPERS, "errata"}
 
 
-def test_theorems_of_the_index_have_tests() -> None:
+def test_theorems_of_the_index_have_tests():
     """The row of a paper names what the tests of its file are named after, and a count of all."""
     index = (FOLDER / "index.md").read_text(encoding="utf-8")
     rows = re.findall(
@@ -67,7 +64,7 @@ def test_theorems_of_the_index_have_tests() -> None:
     )
 
 
-def test_the_readme_and_the_index_count_printed_numbers() -> None:
+def test_the_readme_and_the_index_count_printed_numbers():
     papers = replicate()
     assert isinstance(papers, pd.DataFrame)
     table = papers.set_index("paper")[["printed", "agree"]]

@@ -1,13 +1,9 @@
 """The project's own files: changelog, citation, and the commands that are described."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,11 +22,11 @@ ALLOWED = REQUIRED | {
 }  # fmt: skip
 
 
-def text_of(name: str) -> str:
+def text_of(name):
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def test_the_changelog_is_short_and_a_page_of_the_documentation() -> None:
+def test_the_changelog_is_short_and_a_page_of_the_documentation():
     changelog = text_of("CHANGELOG.md")
     assert re.findall(r"^## (\S+)", changelog, re.MULTILINE)[-1] == "0.1.0"
     assert len(changelog.partition("## 0.1.0")[2].splitlines()) <= 40
@@ -38,7 +34,7 @@ def test_the_changelog_is_short_and_a_page_of_the_documentation() -> None:
     assert "changelog" in text_of("docs/reference.md").splitlines()
 
 
-def test_fragments_of_the_changelog_are_one_short_sentence() -> None:
+def test_fragments_of_the_changelog_are_one_short_sentence():
     kinds = {kind["directory"] for kind in TOOLS["towncrier"]["type"]}
     for path in (ROOT / "changes").iterdir():
         if path.name != "README.md":
@@ -46,16 +42,16 @@ def test_fragments_of_the_changelog_are_one_short_sentence() -> None:
             assert len(path.read_text(encoding="utf-8").split()) <= 25, path.name
 
 
-def assert_authors(authors: list[dict[str, str]]) -> None:
+def assert_authors(authors):
     assert authors
     for author in authors:
         assert set(author) in ({"name"}, {"family-names", "given-names"}), author
         assert all(isinstance(value, str) and value for value in author.values())
 
 
-def test_the_citation_is_one_of_the_format_and_of_this_package() -> None:
+def test_the_citation_is_one_of_the_format_and_of_this_package():
     yaml = pytest.importorskip("yaml")
-    citation: dict[str, Any] = yaml.safe_load(text_of("CITATION.cff"))
+    citation = yaml.safe_load(text_of("CITATION.cff"))
     assert set(citation) >= REQUIRED
     assert set(citation) <= ALLOWED
     assert citation["cff-version"] == "1.2.0"
@@ -72,7 +68,7 @@ def test_the_citation_is_one_of_the_format_and_of_this_package() -> None:
         assert_authors(reference["authors"])
 
 
-def test_version_and_dependencies_are_the_same_wherever_they_stand() -> None:
+def test_version_and_dependencies_are_the_same_wherever_they_stand():
     yaml = pytest.importorskip("yaml")
     recipe, version = yaml.safe_load(text_of(".ci/conda/recipe.yaml")), pi.__version__
     assert recipe["context"]["version"] == version
@@ -84,30 +80,30 @@ def test_version_and_dependencies_are_the_same_wherever_they_stand() -> None:
     assert run == PROJECT["dependencies"]
 
 
-def test_the_license_of_every_dependency_is_on_its_page() -> None:
+def test_the_license_of_every_dependency_is_on_its_page():
     rows = re.findall(r"^\|(.+)\|(.+)\|$", text_of("docs/licenses.md"), re.MULTILINE)
     named = {name.strip("* ") for cells, _ in rows for name in re.split(r"[|,]", cells)}
     extras = PROJECT["optional-dependencies"].values()
     every = {
         re.match(r"[\w-]+", text)[0] for some in (PROJECT["dependencies"], *extras) for text in some
-    }  # type: ignore[index]
+    }
     assert every - named == {"pyinterp-stats"}
 
 
-def test_every_command_that_is_described_is_one_of_make_and_the_other_way_round() -> None:
+def test_every_command_that_is_described_is_one_of_make_and_the_other_way_round():
     described = re.findall(r"^\| `make ([\w-]+)` \|", text_of("CONTRIBUTING.md"), re.MULTILINE)
     (phony,) = re.findall(r"^\.PHONY: (.+)$", MAKEFILE, re.MULTILINE)
     assert sorted(described) == sorted(phony.split())
     assert set(described) <= set(re.findall(r"^([\w-]+):", MAKEFILE, re.MULTILINE))
 
 
-def test_the_quick_tests_are_files_of_their_folder() -> None:
+def test_the_quick_tests_are_files_of_their_folder():
     (names,) = re.findall(r"^FAST = ((?:.*\\\n)*.*)$", MAKEFILE, re.MULTILINE)
     for name in names.replace("\\\n", " ").split():
         assert (ROOT / f"tests/unit/test_{name}.py").is_file(), name
 
 
-def test_pages_quote_the_benchmarks() -> None:
+def test_pages_quote_the_benchmarks():
     results = text_of("benchmarks/RESULTS.md")
     trees, entropy = (
         re.findall(
@@ -126,7 +122,7 @@ def test_pages_quote_the_benchmarks() -> None:
 
 
 @pytest.mark.parametrize("folder", ["benchmarks", "studies"])
-def test_scripts_import_names_that_their_neighbors_have(folder: str) -> None:
+def test_scripts_import_names_that_their_neighbors_have(folder):
     trees = {path.stem: ast.parse(path.read_text("utf-8")) for path in (ROOT / folder).glob("*.py")}
     missing = []
     for module, tree in trees.items():
@@ -138,7 +134,7 @@ def test_scripts_import_names_that_their_neighbors_have(folder: str) -> None:
     assert not missing
 
 
-def _top_level(tree: ast.Module) -> Iterator[str]:
+def _top_level(tree):
     """Yield what a module binds outside of functions and classes."""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):

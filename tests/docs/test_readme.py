@@ -29,7 +29,7 @@ class Block(NamedTuple):
     output: str | None
 
 
-def blocks() -> list[Block]:
+def blocks():
     """Return the README's Python blocks with the output that it claims for them."""
     found = FENCE.findall((ROOT / "README.md").read_text(encoding="utf-8"))
     following = [*found[1:], ("", "")]
@@ -40,17 +40,17 @@ def blocks() -> list[Block]:
     ]
 
 
-def is_slow(block: Block) -> bool:
+def is_slow(block):
     """Whether a block fits a forest of 500 trees, 45 times."""
     return "load_wine_quality" in block.code
 
 
-def comparable(text: str) -> list[str]:
+def comparable(text):
     """Return the lines of a table without space at line ends."""
     return [line.rstrip() for line in text.strip("\n").splitlines()]
 
 
-def printed(block: Block, namespace: dict[str, Any]) -> str:
+def printed(block, namespace):
     """Execute a block and return what it prints."""
     stream = io.StringIO()
     with contextlib.redirect_stdout(stream):
@@ -58,7 +58,7 @@ def printed(block: Block, namespace: dict[str, Any]) -> str:
     return stream.getvalue()
 
 
-def run(block: Block, namespace: dict[str, Any]) -> None:
+def run(block, namespace):
     """Execute a block and compare what it prints with what the README says it prints."""
     found = printed(block, namespace)
     if block.output is not None:
@@ -66,26 +66,26 @@ def run(block: Block, namespace: dict[str, Any]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_an_empty_folder(tmp_path, monkeypatch):
     """Examples need no file, and no data but those that come with the packages."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(VARIABLE, str(tmp_path))
 
 
-def test_there_is_a_wine_example_and_there_are_quick_examples() -> None:
+def test_there_is_a_wine_example_and_there_are_quick_examples():
     kinds = [is_slow(block) for block in blocks()]
     assert kinds.count(True) == 1
     assert kinds.count(False) >= 1
 
 
-def test_it_is_short_and_has_a_picture() -> None:
+def test_it_is_short_and_has_a_picture():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 120
     (picture,) = re.findall(r"!\[[^]]+\]\(([^)]+)\)", text)
     assert (ROOT / picture).stat().st_size > 0
 
 
-def test_the_coverage_of_others_is_what_the_records_say() -> None:
+def test_the_coverage_of_others_is_what_the_records_say():
     page = (ROOT / "docs" / "inference.md").read_text(encoding="utf-8")
     texts = [" ".join(text.split()) for text in ((ROOT / "README.md").read_text("utf-8"), page)]
     papers = ROOT / "pyinterp_papers"
@@ -108,14 +108,14 @@ def test_the_coverage_of_others_is_what_the_records_say() -> None:
     assert len(rows) == 2
 
 
-def test_a_table_is_the_same_on_another_day() -> None:
+def test_a_table_is_the_same_on_another_day():
     for text in (block.output for block in blocks() if block.output is not None):
         later = re.sub(r"\w{3}, \d\d \w{3} \d{4}", "Mon, 01 Feb 2027", text)
         assert comparable(later) == comparable(text)
 
 
-def test_the_quick_examples_run_and_print_what_is_shown(tmp_path: Path) -> None:
-    namespace: dict[str, Any] = {}
+def test_the_quick_examples_run_and_print_what_is_shown(tmp_path):
+    namespace = {}
     exec("import pyinterp as pi", namespace)  # noqa: S102 - stands in the wine example
     for block in blocks():
         if not is_slow(block):
@@ -124,12 +124,12 @@ def test_the_quick_examples_run_and_print_what_is_shown(tmp_path: Path) -> None:
 
 
 @pytest.mark.acceptance
-def test_the_wine_example_prints_what_is_shown() -> None:
+def test_the_wine_example_prints_what_is_shown():
     (example,) = (block for block in blocks() if is_slow(block))
     run(example, {})
 
 
-def rewrite() -> None:
+def rewrite():
     """Write what the blocks print now into the README."""
     readme, namespace = ROOT / "README.md", dict[str, Any]()
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):

@@ -1,9 +1,6 @@
 """The site: few pages for readers, recipes first, and what checks the package apart from them."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +13,7 @@ MOST_PAGES = 40
 MOST_LINES = 45  # of code: one screen
 
 
-def entries(page: str) -> list[str]:
+def entries(page):
     """Return the pages in the tables of contents of a page."""
     text = source(page).read_text(encoding="utf-8")
     blocks = re.findall(
@@ -26,19 +23,19 @@ def entries(page: str) -> list[str]:
     return [f"{folder}/{line}".strip("/") for line in " ".join(blocks).split()]
 
 
-def source(page: str) -> Path:
+def source(page):
     """Return the file of a page; vignettes are copied into the folder when pages are built."""
     return (DOCS.parent if page.startswith("vignettes/") else DOCS) / f"{page}.md"
 
 
-def below(page: str) -> Iterator[str]:
+def below(page):
     """Yield a page and all pages that it lists."""
     yield page
     for entry in entries(page):
         yield from below(entry)
 
 
-def test_readers_have_few_pages_and_recipes_are_first() -> None:
+def test_readers_have_few_pages_and_recipes_are_first():
     parts = entries("index")
     assert parts[0] == "recipes"
     read = [page for part in parts if part not in OTHERS for page in below(part)]
@@ -51,7 +48,7 @@ def test_readers_have_few_pages_and_recipes_are_first() -> None:
     assert {"trust", "reliability", "certify", "engines", "architecture"} <= set(checking)
 
 
-def test_every_page_is_in_the_menu_once() -> None:
+def test_every_page_is_in_the_menu_once():
     pages = list(below("index"))
     assert len(pages) == len(set(pages))
     assert [page for page in pages if not source(page).is_file()] == []
@@ -64,7 +61,7 @@ def test_every_page_is_in_the_menu_once() -> None:
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
-def test_a_recipe_is_one_screen_of_code_with_the_sentence_for_the_paper(path: Path) -> None:
+def test_a_recipe_is_one_screen_of_code_with_the_sentence_for_the_paper(path):
     text = path.read_text(encoding="utf-8")
     if path.stem == "error_bars":  # questions, each with a call
         assert text.count("\n## ") >= 8

@@ -1,13 +1,10 @@
 """Tables of pages that could fall behind: rivals, kinds of tests, importances."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import re
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pandas as pd
@@ -23,7 +20,7 @@ RARE = 0.001
 
 
 @pytest.fixture(scope="module")
-def script() -> ModuleType:
+def script():
     spec = importlib.util.spec_from_file_location("rivals", ROOT / "studies" / "rivals.py")
     assert spec is not None
     assert spec.loader is not None
@@ -33,23 +30,23 @@ def script() -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def rivals() -> pd.DataFrame:
+def rivals():
     return pd.read_csv(TABLE).set_index(["package", "method"])
 
 
-def test_the_table_has_every_method_of_the_script(script: ModuleType, rivals: pd.DataFrame) -> None:
+def test_the_table_has_every_method_of_the_script(script, rivals):
     assert set(rivals.index) == set(script.METHODS)
     assert len(set(rivals["data_sets"])) == 1
     assert rivals.notna().all(axis=None)
 
 
-def test_our_tests_hold_their_size_in_the_table(rivals: pd.DataFrame) -> None:
+def test_our_tests_hold_their_size_in_the_table(rivals):
     ours = rivals.loc["pyinterp-stats"]
     most = stats.binom.ppf(1 - RARE, ours["data_sets"], 0.05) / ours["data_sets"]
     assert (ours["e"] <= most).all()
 
 
-def test_the_script_still_makes_the_tests(script: ModuleType) -> None:
+def test_the_script_still_makes_the_tests(script):
     """Data sets 0 to 2: strong features are found, and P is a probability."""
     for key in [("pyinterp-stats", "PFI, default"), ("scikit-learn", "PFI, mean / std as z")]:
         for number in range(3):
@@ -58,14 +55,14 @@ def test_the_script_still_makes_the_tests(script: ModuleType) -> None:
             assert (p[:2] < 0.05).all()
 
 
-def test_the_page_on_trust_tells_what_every_folder_of_tests_proves() -> None:
+def test_the_page_on_trust_tells_what_every_folder_of_tests_proves():
     page = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
     (table,) = re.findall(r"^proof = (\{.*?^\})", page, re.MULTILINE | re.DOTALL)
     folders = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
     assert set(ast.literal_eval(table)) == folders
 
 
-def test_the_page_on_importances_has_each_of_them() -> None:
+def test_the_page_on_importances_has_each_of_them():
     page = (ROOT / "docs" / "which_number.md").read_text(encoding="utf-8")
     table = page.partition("## All importances by question")[2].partition("\n## ")[0]
     for method in measures().values():

@@ -1,12 +1,9 @@
 """What docstrings, comments and the pages for contributors name between backticks is there."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -51,9 +48,9 @@ NAME = re.compile(r"(?<!`)`{1,2}([A-Za-z_][\w.]*)(?:\([^`]*\))?`{1,2}(?!`)")
 BLOCK = re.compile(r"^(```+|~~~+).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 
 
-def words_of_code() -> set[str]:
+def words_of_code():
     """Return every name and every word in a text of the code, and the names of modules."""
-    words: set[str] = set()
+    words = set()
     for path in MODULES:
         words.update(path.relative_to(ROOT).with_suffix("").parts)
         text = path.read_text(encoding="utf-8")
@@ -76,7 +73,7 @@ def words_of_code() -> set[str]:
     return words
 
 
-def docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
+def docstrings(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body:
             match node.body[0]:
@@ -84,7 +81,7 @@ def docstrings(tree: ast.Module) -> Iterator[ast.Constant]:
                     yield text
 
 
-def prose(path: Path) -> str:
+def prose(path):
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         return BLOCK.sub("", text)
@@ -100,7 +97,7 @@ WORDS = words_of_code()
 
 
 @pytest.mark.parametrize("path", [*MODULES, *PAGES], ids=lambda path: str(path.relative_to(ROOT)))
-def test_names_are_there(path: Path) -> None:
+def test_names_are_there(path):
     words = set(WORDS)
     if path in PAGES:
         words.update(*(re.findall(r"\w+", file.read_text(encoding="utf-8")) for file in SETTINGS))
@@ -115,7 +112,7 @@ def test_names_are_there(path: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
-def test_files_are_there(page: Path) -> None:
+def test_files_are_there(page):
     paths = set(re.findall(r"`((?:\.?[a-z_]+/)+[\w.]*)`", prose(page)))
     assert {path for path in paths if not (ROOT / path).exists()} <= {
         ".venv/bin/", "demo_output/bmi.png", "docs/_build/html"

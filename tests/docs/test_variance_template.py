@@ -1,11 +1,7 @@
 """The template of a variance in `write_your_own.md` gives the numbers that it should."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +15,7 @@ CELL = re.compile(r"```\{code-cell\} python3\n(.*?)```", re.DOTALL)
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[dict[str, Any]]:
+def page():
     """All that the section on a variance defines, by name."""
     registry = cov_types.COV_TYPES, cov_types._PLACES, cov_types._NEEDS_OF
     before = [dict(part) for part in registry]
@@ -33,7 +29,7 @@ def page() -> Iterator[dict[str, Any]]:
         now.update(former)
 
 
-def test_the_spread_is_that_of_the_middle_half(page: dict[str, Any]) -> None:
+def test_the_spread_is_that_of_the_middle_half(page):
     """The median distance from the median; of normal numbers it is 0.6745 standard deviations."""
     table = page["fit"].pfi(["bmi", "bp"], cov_type="robust")
     means = table.replicates.per_refit.reshape(40, 3, 2).mean(axis=1)
@@ -45,6 +41,6 @@ def test_the_spread_is_that_of_the_middle_half(page: dict[str, Any]) -> None:
     assert page["fit"].pfi("bmi", cov_type="robust").bse["bmi"] == table.bse["bmi"]
 
 
-def test_another_plan_is_refused(page: dict[str, Any]) -> None:
+def test_another_plan_is_refused(page):
     with pytest.raises(InferenceError, match="NestedBootstrap"):
         page["linear"].fit(pi.CrossValidation(3), seed=1).pfi("bmi", cov_type="robust")

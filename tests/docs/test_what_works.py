@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,7 +44,7 @@ PLANS = {
 TWO = ["x", "z"]
 BIAS = pi.mean_over_rows(lambda y, f: y - f, "bias")
 # By call of the page: what its arguments are besides.
-CALLS: Mapping[str, str] = {
+CALLS = {
     "loss()": "",
     'loss(relation="explained")': "",
     'metric("rmse")': "",
@@ -81,7 +81,7 @@ CALLS: Mapping[str, str] = {
 }
 
 
-def ask(call: str, results: Any, options: Mapping[str, Any]) -> Any:
+def ask(call, results, options):
     """Make a call of the page on results, with the options of a feature."""
     method, _, given = call[:-1].partition("(")
     arguments = ", ".join(filter(None, (given, CALLS[call], "**options")))
@@ -126,7 +126,7 @@ FEATURES = {
 
 
 @cache
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(N, 2)), columns=TWO)
     frame["y"] = frame["x"] + frame["z"] ** 2 + rng.normal(size=N) / 4
@@ -134,7 +134,7 @@ def data() -> pd.DataFrame:
 
 
 @cache
-def fitted(engine: str, level: str, feature: str) -> Any:
+def fitted(engine, level, feature):
     """Return results, or the sentence with which fitting is refused."""
     asked = FEATURES.get(feature, Feature())
     rows = data()
@@ -149,7 +149,7 @@ def fitted(engine: str, level: str, feature: str) -> Any:
     return learner.fit(plan, seed=1, progress=False)
 
 
-def answer(call: str, engine: str, level: str, feature: str = "") -> str | None:
+def answer(call, engine, level, feature=""):
     """Return None if the call gives numbers, or else the sentence that refuses it."""
     try:
         asking = FEATURES.get(feature, Feature()).asking
@@ -164,7 +164,7 @@ def answer(call: str, engine: str, level: str, feature: str = "") -> str | None:
     return None
 
 
-def cells(call: str, *, every: bool) -> Iterator[tuple[str, str, str, str | None]]:
+def cells(call, *, every):
     """Yield feature, engine and level of every cell that works without the feature."""
     for engine in ENGINES:
         for level in ("one model", *(PLANS if every else ["corrected"])):
@@ -177,9 +177,9 @@ def cells(call: str, *, every: bool) -> Iterator[tuple[str, str, str, str | None
                         yield feature, engine, level, answer(call, engine, level, feature)
 
 
-def verdicts(call: str, *, every: bool) -> dict[str, str | None]:
+def verdicts(call, *, every):
     """Return what every feature gives, which no engine, plan or variance changes."""
-    found: dict[str, str | None] = {}
+    found = {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for feature, engine, level, sentence in cells(call, every=every):
@@ -188,13 +188,13 @@ def verdicts(call: str, *, every: bool) -> dict[str, str | None]:
     return found
 
 
-def reason(sentence: str) -> str:
+def reason(sentence):
     """Return a sentence without what differs between calls."""
     sentence = re.sub(r"^.*? takes no sampling weights, because", "Because", sentence)
     return sentence.replace("Because", "No sampling weights, because", 1)
 
 
-def row(call: str, reasons: list[str], *, every: bool) -> str:
+def row(call, reasons, *, every):
     """Return a line of the table, and add its reasons to the list."""
     found, marks = verdicts(call, every=every), []
     for feature in FEATURES:
@@ -209,7 +209,7 @@ def row(call: str, reasons: list[str], *, every: bool) -> str:
     return f"| `{call}` | " + " | ".join(marks) + " |"
 
 
-def written() -> str:
+def written():
     return PAGE.read_text(encoding="utf-8").split(MARKS[0])[1].split(MARKS[1])[0]
 
 
@@ -217,15 +217,15 @@ def written() -> str:
 @pytest.mark.parametrize(
     "every", [False, pytest.param(True, marks=pytest.mark.acceptance)], ids=["some", "every"]
 )
-def test_cells_are_what_the_page_says(call: str, every: bool) -> None:
+def test_cells_are_what_the_page_says(call, every):
     """Every engine for one model and one for a learner; or every engine, plan and variance."""
     page = written()
     reasons = re.findall(r"^\d+\. (.*)$", page, re.MULTILINE)
     assert row(call, list(reasons), every=every) in page
 
 
-def test_the_page_has_every_method_that_estimates() -> None:
-    methods = {re.match(r"\w+", call)[0] for call in CALLS}  # type: ignore[index]  # they match
+def test_the_page_has_every_method_that_estimates():
+    methods = {re.match(r"\w+", call)[0] for call in CALLS}  # they match
     others = {
         "predict", "plot_positivity", "refits", "halves", "seed", "nobs", "analysis", "model",
         "resampling", "population", "compare_targets",  # the last two need folds or pairs
@@ -235,8 +235,8 @@ def test_the_page_has_every_method_that_estimates() -> None:
     assert public - methods - others - set(dir(pi.EstimandResults)) == set()
 
 
-def rewrite() -> None:
-    reasons: list[str] = []
+def rewrite():
+    reasons = []
     lines = [row(call, reasons, every=True) for call in CALLS]
     head = ["| | " + " | ".join(FEATURES) + " |", "|---" * (len(FEATURES) + 1) + "|"]
     notes = [f"{k}. {text}" for k, text in enumerate(reasons, start=1)]

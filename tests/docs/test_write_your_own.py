@@ -1,11 +1,7 @@
 """The code of the page that adds to the package from outside runs, block after block."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +14,7 @@ CELL = re.compile(r"^```\{code-cell\} python3\n(.*?)^```", re.MULTILINE | re.DOT
 
 
 @pytest.fixture(scope="module")
-def names() -> Iterator[dict[str, Any]]:
+def names():
     """All that the page defines, by name."""
     registries = ENGINES, cov_types.COV_TYPES, cov_types._PLACES, cov_types._NEEDS_OF
     before, defined = [dict(registry) for registry in registries], {"__name__": "page"}
@@ -30,11 +26,11 @@ def names() -> Iterator[dict[str, Any]]:
         registry.update(entries)
 
 
-def test_the_engine_of_the_page_serves(names: dict[str, Any]) -> None:
+def test_the_engine_of_the_page_serves(names):
     assert names["res"].pfi(["bmi"]).engine.name == "kernel ridge, exact"
 
 
-def test_the_plan_of_the_page_is_repeated_folds(names: dict[str, Any]) -> None:
+def test_the_plan_of_the_page_is_repeated_folds(names):
     fit = names["learner"].fit(names["RepeatedFolds"](4, 3), seed=1)
     tested = np.concatenate([refit.evaluation.rows for refit in fit.refits])
     assert len(fit.refits) == 12

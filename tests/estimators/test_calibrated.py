@@ -1,9 +1,5 @@
 """Calibrated classifiers are read exactly: predictions in batches say the same."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -46,7 +42,7 @@ SCALED = make_pipeline(StandardScaler(), LogisticRegression())
 BOOSTED = GradientBoostingClassifier(n_estimators=5, random_state=0)
 HISTOGRAM = HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=5)
 
-INSIDE: dict[str, tuple[Any, str]] = {
+INSIDE = {
     "forest": (FOREST, "trees"),
     "extra trees": (ExtraTreesClassifier(5, random_state=0), "trees"),
     "tree": (DecisionTreeClassifier(max_depth=3, random_state=0), "trees"),
@@ -61,7 +57,7 @@ INSIDE: dict[str, tuple[Any, str]] = {
     "scaled forest": (make_pipeline(StandardScaler(), FOREST), "trees"),
     "search of forests": (GridSearchCV(FOREST, {"max_depth": [2, 4]}, cv=2), "trees"),
 }
-MANNERS: dict[str, tuple[Any, dict[str, Any]]] = {
+MANNERS = {
     "sigmoid, folds": (TWO, {"method": "sigmoid", "cv": 3}),
     "isotonic, folds": (TWO, {"method": "isotonic", "cv": 2}),
     "sigmoid, one model": (TWO, {"method": "sigmoid", "cv": 2, "ensemble": False}),
@@ -71,7 +67,7 @@ MANNERS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
-def agree(exact: Any, slow: Any, tolerance: float = ROUNDING, loss: Any = "log") -> None:
+def agree(exact, slow, tolerance=ROUNDING, loss="log"):
     for ask in (
         lambda m: m.pfi(loss=loss, permutations="all"),
         lambda m: m.entropy_pfi(permutations="all"),
@@ -85,15 +81,13 @@ def agree(exact: Any, slow: Any, tolerance: float = ROUNDING, loss: Any = "log")
         np.testing.assert_allclose(one.bse, other.bse, rtol=0, atol=tolerance * size)
 
 
-def check(
-    estimator: Any, y: Any, engine: str, tolerance: float = ROUNDING, loss: Any = "log"
-) -> None:
+def check(estimator, y, engine, tolerance=ROUNDING, loss="log"):
     exact, slow = (pi.FittedModel(estimator, X, y, seed=1, engine=e) for e in ("auto", "batched"))
     assert exact.entropy_pfi().engine.name == f"{engine}, exact"
     agree(exact, slow, tolerance, loss)
 
 
-def every_pair() -> list[Any]:
+def every_pair():
     """Return all models and manners; two thirds are left to `make torture`."""
     return [
         pytest.param(name, manner, marks=[pytest.mark.torture] if (i + j) % 3 else [])
@@ -103,7 +97,7 @@ def every_pair() -> list[Any]:
 
 
 @pytest.mark.parametrize(("name", "manner"), every_pair())
-def test_predictions_are_those_of_the_classifier(name: str, manner: str) -> None:
+def test_predictions_are_those_of_the_classifier(name, manner):
     (inside, engine), (y, options) = INSIDE[name], MANNERS[manner]
     # An isotonic probability may be 0, or rounding away from it: log loss tells these apart.
     loss = "brier" if options["method"] == "isotonic" else "log"
@@ -111,14 +105,14 @@ def test_predictions_are_those_of_the_classifier(name: str, manner: str) -> None
 
 
 @pytest.mark.parametrize("y", [TWO, THREE])
-def test_single_precision(y: Any) -> None:
+def test_single_precision(y):
     inside = XGBClassifier(n_estimators=5, n_jobs=1)
     codes = np.unique(y, return_inverse=True)[1]
     check(CalibratedClassifierCV(inside, cv=2).fit(X, codes), codes, "trees", SINGLE)
 
 
 WRAPPED = CalibratedClassifierCV(FOREST, cv=2)
-ELSEWHERE: dict[str, Any] = {
+ELSEWHERE = {
     "frozen": CalibratedClassifierCV(FrozenEstimator(FOREST.fit(X, TWO))),
     "in a pipeline": make_pipeline(StandardScaler(), WRAPPED),
     "in a search": GridSearchCV(WRAPPED, {"method": ["sigmoid"]}, cv=2),
@@ -130,16 +124,16 @@ ELSEWHERE: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
-def test_calibrated_forests_inside_of_others(name: str) -> None:
+def test_calibrated_forests_inside_of_others(name):
     check(ELSEWHERE[name].fit(X, TWO), TWO, "trees")
 
 
-def test_models_with_other_steps_mix_columns_as_their_steps_do() -> None:
+def test_models_with_other_steps_mix_columns_as_their_steps_do():
     model = CalibratedClassifierCV(make_pipeline(PolynomialFeatures(2), LOGISTIC), cv=2)
     check(model.fit(X, TWO), TWO, "linear")
 
 
-def test_folds_that_saw_other_categories() -> None:
+def test_folds_that_saw_other_categories():
     data = X.assign(k=np.where(np.arange(N) == 3, 9, X["k"]))
     model = CalibratedClassifierCV(
         HistGradientBoostingClassifier(max_iter=5, categorical_features=[2], min_samples_leaf=5),
@@ -157,7 +151,7 @@ def test_folds_that_saw_other_categories() -> None:
         CalibratedClassifierCV(SCALED, cv=3, method="isotonic"),
     ],
 )
-def test_learners(estimator: Any) -> None:
+def test_learners(estimator):
     learner = pi.Learner.from_formula("y ~ a + b + k", X.assign(y=TWO), estimator)
     plan = pi.HalfSampling(2, pairs=5)
     exact, slow = (learner.fit(plan, seed=1, engine=e) for e in ("auto", "batched"))
@@ -165,23 +159,23 @@ def test_learners(estimator: Any) -> None:
     agree(exact, slow)
 
 
-class Sure(RandomForestClassifier):  # type: ignore[misc]  # scikit-learn is untyped
+class Sure(RandomForestClassifier):  # scikit-learn is untyped
     """A forest that changes what it predicts, far from the rows that it is checked on."""
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X):
         """Predict no probability above 2."""
         return np.minimum(super().predict_proba(X), 2)
 
 
-class Calibration(CalibratedClassifierCV):  # type: ignore[misc]  # scikit-learn is untyped
+class Calibration(CalibratedClassifierCV):  # scikit-learn is untyped
     """A calibration that does the same."""
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X):
         """Predict no probability above 2."""
         return np.minimum(super().predict_proba(X), 2)
 
 
-IN_THEIR_OWN_WAY: dict[str, Any] = {
+IN_THEIR_OWN_WAY = {
     "model": CalibratedClassifierCV(Sure(5, random_state=0), cv=2),
     "model after steps": CalibratedClassifierCV(
         make_pipeline(StandardScaler(), Sure(5, random_state=0)), cv=2
@@ -191,13 +185,13 @@ IN_THEIR_OWN_WAY: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", IN_THEIR_OWN_WAY)
-def test_what_predicts_in_its_own_way_is_predicted_in_batches(name: str) -> None:
+def test_what_predicts_in_its_own_way_is_predicted_in_batches(name):
     model = IN_THEIR_OWN_WAY[name].fit(X, TWO)
     engine = pi.FittedModel(model, X, TWO).entropy_pfi(permutations=5).engine
     assert (engine.name, engine.reason) == ("batched", "its `predict` is its own")
 
 
-IN_BATCHES: dict[str, Any] = {
+IN_BATCHES = {
     "neighbors": KNeighborsClassifier(),
     "a kernel": SVC(),
     "a calibration": CalibratedClassifierCV(FOREST, cv=2),
@@ -205,17 +199,17 @@ IN_BATCHES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", IN_BATCHES)
-def test_other_models_are_predicted_in_batches(name: str) -> None:
+def test_other_models_are_predicted_in_batches(name):
     model = CalibratedClassifierCV(IN_BATCHES[name], cv=2).fit(X, TWO)
     assert pi.FittedModel(model, X, TWO).entropy_pfi(permutations=5).engine.name == "batched"
     for engine in ("trees", "linear"):
         with pytest.raises(OptionError, match=f'`engine="{engine}"` can\'t serve'):
-            pi.FittedModel(model, X, TWO, engine=engine).pfi()  # type: ignore[arg-type]
+            pi.FittedModel(model, X, TWO, engine=engine).pfi()
 
 
 @pytest.mark.skipif(
     tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8), reason="new in scikit-learn 1.8"
 )
-def test_calibration_by_temperature_is_predicted_in_batches() -> None:
+def test_calibration_by_temperature_is_predicted_in_batches():
     model = CalibratedClassifierCV(FOREST, method="temperature", cv=2).fit(X, TWO)
     assert pi.FittedModel(model, X, TWO).entropy_pfi(permutations=5).engine.name == "batched"

@@ -1,7 +1,5 @@
 """Estimators composed of scikit-learn's: what they are made of, and what they learn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,17 +13,17 @@ from sklearn.metrics import log_loss
 import pyinterp as pi
 
 
-def classes(n: int = 400) -> tuple[np.ndarray, np.ndarray]:
+def classes(n=400):
     X, y = make_classification(n, 6, n_informative=3, class_sep=0.7, random_state=0)
     return X, y
 
 
-def test_the_forest_is_that_of_the_paper() -> None:
+def test_the_forest_is_that_of_the_paper():
     forest = pi.estimators.calibrated_forest(random_state=3).estimator
     assert (forest.n_estimators, forest.max_depth, forest.random_state) == (500, 8, 3)
 
 
-def test_one_forest_learns_from_80_percent_and_one_sigmoid_from_the_rest() -> None:
+def test_one_forest_learns_from_80_percent_and_one_sigmoid_from_the_rest():
     X, y = classes()
     model = pi.estimators.calibrated_forest(random_state=0, n_estimators=10).fit(X, y)
     (calibrated,) = model.calibrated_classifiers_
@@ -40,7 +38,7 @@ def test_one_forest_learns_from_80_percent_and_one_sigmoid_from_the_rest() -> No
     np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-6)
 
 
-def test_calibrated_probabilities_have_a_smaller_log_loss_than_a_deep_small_forest() -> None:
+def test_calibrated_probabilities_have_a_smaller_log_loss_than_a_deep_small_forest():
     X, y = classes(1200)
     options = {"n_estimators": 20, "max_depth": None}
     model = pi.estimators.calibrated_forest(random_state=0, **options).fit(X[:800], y[:800])
@@ -49,7 +47,7 @@ def test_calibrated_probabilities_have_a_smaller_log_loss_than_a_deep_small_fore
     assert calibrated < raw
 
 
-def test_a_learner_repeats_its_refits_of_a_forest() -> None:
+def test_a_learner_repeats_its_refits_of_a_forest():
     X, y = classes(120)
     data = pd.DataFrame(X, columns=list("abcdef")).assign(y=np.where(y, "yes", "no"))
     forest = pi.estimators.calibrated_forest(n_estimators=5)
@@ -58,7 +56,7 @@ def test_a_learner_repeats_its_refits_of_a_forest() -> None:
     np.testing.assert_array_equal(first, second)
 
 
-def test_a_process_finds_its_own_parameters() -> None:
+def test_a_process_finds_its_own_parameters():
     """Data of a Gaussian process: length and noise are within what 200 rows can tell."""
     rng = np.random.default_rng(0)
     X = rng.uniform(0, 10, (200, 1))
@@ -72,7 +70,7 @@ def test_a_process_finds_its_own_parameters() -> None:
     assert noise == pytest.approx(0.5, rel=0.15)
 
 
-def test_the_standard_deviation_of_a_process_is_that_of_a_new_response() -> None:
+def test_the_standard_deviation_of_a_process_is_that_of_a_new_response():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 2))
     y = np.sin(X[:, 0]) + X[:, 1] + rng.normal(0, 0.3, 300)
@@ -82,7 +80,7 @@ def test_the_standard_deviation_of_a_process_is_that_of_a_new_response() -> None
     assert sd.min() > 0.2
 
 
-def test_both_take_frames_and_options() -> None:
+def test_both_take_frames_and_options():
     frame = pd.DataFrame(classes(60)[0], columns=list("abcdef"))
     y = frame["a"] + frame["b"] + np.random.default_rng(0).normal(size=60)
     process = pi.estimators.gaussian_process(random_state=2, n_restarts_optimizer=1).fit(frame, y)

@@ -88,7 +88,7 @@ class Call:
     then: str = "{}"
 
     @cached_property
-    def parameters(self) -> dict[str, bool]:
+    def parameters(self):
         """Names of arguments in order, and whether they may be given by position."""
         callee = eval(self.callee, specimens.names())  # noqa: S307 - our own table of expressions
         open_ended = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
@@ -98,18 +98,18 @@ class Call:
         return {**dict.fromkeys(self.base, True), **named} if several else named
 
     @cached_property
-    def kinds(self) -> dict[str, str]:
+    def kinds(self):
         """Arguments in order, and the kind of each."""
         known = KIND_OF | dict(self.own)
         return {name: known.get(name, name) for name in self.parameters if name not in ELSEWHERE}
 
-    def split(self, arguments: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    def split(self, arguments):
         """Return the names of arguments that are given by position, and by keyword."""
         given = takewhile(lambda name: name in arguments and self.parameters[name], self.parameters)
         first = list(given)
         return first, [name for name in arguments if name not in first]
 
-    def source(self, arguments: Mapping[str, str]) -> str:
+    def source(self, arguments):
         """Return the call as a Python expression."""
         first, rest = self.split(arguments)
         written = [arguments[n] for n in first] + [f"{n}={arguments[n]}" for n in rest]
@@ -118,7 +118,7 @@ class Call:
 
 X, FEATURES = {"features": "'x'"}, {"features": "'x'", "points": "4"}
 # Questions, with the arguments that keep them short.
-METHODS: dict[str, dict[str, str]] = {
+METHODS = {
     "pd": FEATURES,
     "ale": X,
     "m_plot": X,
@@ -194,7 +194,7 @@ OWN = {
 }
 
 
-def _methods() -> list[Call]:
+def _methods():
     return [
         Call(
             name=f"{who}.{method}",
@@ -260,7 +260,7 @@ LEARNERS = {
 }
 
 
-def _learners() -> list[Call]:
+def _learners():
     return [
         Call(
             name=", ".join(filter(None, (callee, name))),
@@ -399,7 +399,7 @@ R_STYLE = {
 OF_R = {"permutations": "drawn permutations", "which_class": "which", "scale": "flag"}
 
 
-def _r_style() -> list[Call]:
+def _r_style():
     return [
         Call(
             name=f"r_style.{name}, {who}",
@@ -435,7 +435,7 @@ SIMULATED = {
 }
 
 
-def _simulation() -> list[Call]:
+def _simulation():
     return [
         *(
             Call(name=maker, callee=f"pi.simulation.{maker}", own=own, then=f"{{}}.{DRAW[8:]}")

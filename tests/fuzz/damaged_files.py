@@ -4,8 +4,6 @@ A program: ``python damaged_files.py NUMBER SEED`` works in the current folder a
 Damage is of bytes, as by a disk. Forgers write digests that agree with what they change.
 """
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import io
@@ -18,9 +16,7 @@ import time
 import warnings
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LinearRegression
@@ -40,7 +36,7 @@ DESIGN = {
     "scope": {"dict": []}, "intercept": True,
 }  # fmt: skip
 # What stands in a tree instead of what was there.
-JUNK: list[Any] = [
+JUNK = [
     None, True, -1, 1e308, 2**70, "x", "a" * 10_000, [], {}, [[[[[]]]]], {"array": "../../x"},
     {"array": "results/replicates/tally/values"}, {"class": "os.system"}, {"class": ["Loss"]},
     {"class": "AbsentModel", "learner_name": 3}, {"function": ["os.system"]}, {"float": "x"},
@@ -54,17 +50,17 @@ JUNK: list[Any] = [
 class Trap:
     """An object whose pickle writes a file."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self):
         return Path.write_text, (Path("trap"), "x")
 
 
-def npy(array: Any) -> bytes:
+def npy(array):
     file = io.BytesIO()
     np.save(file, array, allow_pickle=True)
     return file.getvalue()
 
 
-def vast(shape: str) -> bytes:
+def vast(shape):
     """Return an array whose header promises more than the file has."""
     text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
@@ -77,7 +73,7 @@ ARRAYS = [
 ]  # fmt: skip
 
 
-def whole_files() -> list[bytes]:
+def whole_files():
     """Return files of several kinds of results, each of 80 rows."""
     data = pi.datasets.load_diabetes().iloc[:80]
     learner = pi.Learner.from_formula("progression ~ bmi + bp + sex", data, LinearRegression())
@@ -94,12 +90,12 @@ def whole_files() -> list[bytes]:
     return files
 
 
-def members_of(data: bytes) -> dict[str, bytes]:
+def members_of(data):
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def packed(members: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> bytes:
+def packed(members, method=zipfile.ZIP_STORED):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", method) as archive:
         for name, data in members.items():
@@ -107,7 +103,7 @@ def packed(members: dict[str, bytes], method: int = zipfile.ZIP_STORED) -> bytes
     return file.getvalue()
 
 
-def forged(members: dict[str, bytes], tree: Any = None) -> bytes:
+def forged(members, tree=None):
     """Return the file of members, and maybe another tree, whose digests agree."""
     manifest = json.loads(members[MANIFEST])
     manifest["arrays"] = {
@@ -119,26 +115,26 @@ def forged(members: dict[str, bytes], tree: Any = None) -> bytes:
     return packed({**members, MANIFEST: json.dumps(manifest).encode()})
 
 
-def places_of(tree: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def places_of(tree, place=()):
     """Yield the places in a tree, of lists the first 50."""
     yield place
-    parts: Any = tree.items() if isinstance(tree, dict) else ()
+    parts = tree.items() if isinstance(tree, dict) else ()
     for name, part in enumerate(tree[:50]) if isinstance(tree, list) else parts:
         yield from places_of(part, (*place, name))
 
 
-def flip(data: bytes, rng: random.Random) -> bytes:
+def flip(data, rng):
     other = bytearray(data)
     for _ in range(rng.choice([1, 1, 5, 100])):
         other[rng.randrange(len(other))] ^= 1 << rng.randrange(8)
     return bytes(other)
 
 
-def cut(data: bytes, rng: random.Random) -> bytes:
+def cut(data, rng):
     return data[: rng.randrange(len(data))]
 
 
-def swap(data: bytes, rng: random.Random) -> bytes:
+def swap(data, rng):
     """Exchange the bytes of two members."""
     members = members_of(data)
     one, other = rng.sample(list(members), 2)
@@ -146,7 +142,7 @@ def swap(data: bytes, rng: random.Random) -> bytes:
     return packed(members)
 
 
-def tree(data: bytes, rng: random.Random) -> bytes:
+def tree(data, rng):
     """Put junk, or another part of the tree, in the place of a part."""
     members = members_of(data)
     whole = json.loads(members[MANIFEST])["results"]
@@ -163,28 +159,28 @@ def tree(data: bytes, rng: random.Random) -> bytes:
     return forged(members, whole)
 
 
-def array(data: bytes, rng: random.Random) -> bytes:
+def array(data, rng):
     members = members_of(data)
     name = rng.choice([name for name in members if name.endswith(".npy")])
     members[name] = rng.choice([*ARRAYS, flip(members[name], rng)])
     return forged(members)
 
 
-def bomb(data: bytes, rng: random.Random) -> bytes:
+def bomb(data, rng):
     members = members_of(data)
     members[rng.choice([*members, "big.npy"])] = bytes(50_000_000)
     return packed(members, zipfile.ZIP_DEFLATED)
 
 
-def deep(data: bytes, rng: random.Random) -> bytes:
+def deep(data, rng):
     members, depth = members_of(data), rng.choice([900, 5000, 200_000])
     manifest = json.dumps({**json.loads(members[MANIFEST]), "results": 0.5}).encode()
     nested = b'{"objects":[[],' * depth + b"]}" * depth
     return packed({**members, MANIFEST: manifest.replace(b"0.5", nested)})
 
 
-DAMAGE: list[Callable[[bytes, random.Random], bytes]] = [flip, cut, swap]
-FORGERY: list[Callable[[bytes, random.Random], bytes]] = [tree, tree, tree, array, bomb, deep]
+DAMAGE = [flip, cut, swap]
+FORGERY = [tree, tree, tree, array, bomb, deep]
 # What no loading does; `compile` of "<unknown>" makes a syntax tree, which numpy reads headers by.
 ACTS = ("os.", "subprocess.", "socket.", "shutil.", "pickle.", "marshal.", "exec", "compile")
 
@@ -192,12 +188,12 @@ ACTS = ("os.", "subprocess.", "socket.", "shutil.", "pickle.", "marshal.", "exec
 class Watch:
     """Notes what is written, started or executed while a file is loaded."""
 
-    def __init__(self) -> None:
-        self.acts: set[str] = set()
+    def __init__(self):
+        self.acts = set()
         self.on = False
         sys.addaudithook(self._hear)
 
-    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+    def _hear(self, event, arguments):
         if not self.on:
             return
         writes = event == "open" and set(str(arguments[1])) & set("wax+")
@@ -206,12 +202,12 @@ class Watch:
             self.acts.add(f"{event} {arguments!r}"[:200])
 
 
-def look_at(results: Any) -> str:
+def look_at(results):
     """Return the table of results, or of what a fit was asked."""
     return str(results.pfi().summary() if hasattr(results, "pfi") else results)
 
 
-def main(number: int, seed: int) -> dict[str, Any]:
+def main(number, seed):
     rng, watch = random.Random(seed), Watch()  # noqa: S311 - to be repeated
     files = whole_files()
     tables = []
@@ -219,7 +215,7 @@ def main(number: int, seed: int) -> dict[str, Any]:
         FILE.write_bytes(data)
         tables.append(look_at(pi.load(FILE)))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    counts: Counter[str] = Counter()
+    counts = Counter()
     failures, slowest = [], 0.0
     for turn in range(number):
         of, way = rng.randrange(len(files)), rng.choice([*DAMAGE, *FORGERY])

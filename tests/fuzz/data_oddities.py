@@ -1,7 +1,5 @@
 """Frames, responses, formulas and estimators for `Learner`, `from_formula` and `FittedModel`."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 from oddities import KINDS, Kind

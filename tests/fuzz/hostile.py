@@ -2,8 +2,6 @@
 
 # ruff: noqa: ARG005 - all faults of a kind take the same arguments
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -18,20 +16,20 @@ Array = npt.NDArray[Any]
 class Broken(RegressorMixin, BaseEstimator):
     """A linear regression whose predictions are changed by the named fault."""
 
-    def __init__(self, fault: str = "none") -> None:
+    def __init__(self, fault="none"):
         self.fault = fault
 
-    def fit(self, X: Any, y: Any) -> Broken:
+    def fit(self, X, y):
         design = np.column_stack([np.ones(len(X)), np.asarray(X, dtype=float)])
         self.coef = np.linalg.lstsq(design, np.asarray(y, dtype=float), rcond=None)[0]
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X):
         design = np.column_stack([np.ones(len(X)), np.asarray(X, dtype=float)])
         return FAULTS[self.fault](design @ self.coef, X)
 
 
-def _writes(prediction: Array, X: Any) -> Array:
+def _writes(prediction, X):
     if hasattr(X, "iloc"):
         X.iloc[:, 0] = 0.0
     else:
@@ -39,15 +37,15 @@ def _writes(prediction: Array, X: Any) -> Array:
     return prediction
 
 
-def _raises(prediction: Array, X: Any) -> Array:
+def _raises(prediction, X):
     raise KeyError("inside predict")
 
 
-def _recurses(prediction: Array, X: Any) -> Array:
+def _recurses(prediction, X):
     return _recurses(prediction, X)
 
 
-FAULTS: dict[str, Any] = {
+FAULTS = {
     "none": lambda p, X: p,
     "short": lambda p, X: p[:-1],
     "scalar": lambda p, X: float(p[0]),
@@ -84,24 +82,24 @@ FAULTS: dict[str, Any] = {
 class BrokenClassifier(ClassifierMixin, BaseEstimator):
     """A classifier by class shares, whose probabilities are changed by the named fault."""
 
-    def __init__(self, fault: str = "none") -> None:
+    def __init__(self, fault="none"):
         self.fault = fault
 
-    def fit(self, X: Any, y: Any) -> BrokenClassifier:
+    def fit(self, X, y):
         self.classes_ = np.unique(y)
         return self
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X):
         odds = np.exp(np.asarray(X, dtype=float)[:, 0])
         rest = np.ones((len(odds), len(self.classes_) - 1))
         p = np.column_stack([rest, odds])
         return PROBABILITY_FAULTS[self.fault](p / p.sum(axis=1, keepdims=True))
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-PROBABILITY_FAULTS: dict[str, Any] = {
+PROBABILITY_FAULTS = {
     "none": lambda p: p,
     "times 3": lambda p: 3 * p,
     "minus 1": lambda p: p - 1,
@@ -123,19 +121,19 @@ PROBABILITY_FAULTS: dict[str, Any] = {
 class Labels(ClassifierMixin, BaseEstimator):
     """A classifier without probabilities, whose labels are changed by the named fault."""
 
-    def __init__(self, fault: str = "none") -> None:
+    def __init__(self, fault="none"):
         self.fault = fault
 
-    def fit(self, X: Any, y: Any) -> Labels:
+    def fit(self, X, y):
         self.classes_ = np.unique(y)
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X):
         codes = (np.asarray(X, dtype=float)[:, 0] > 0).astype(int)
         return LABEL_FAULTS[self.fault](self.classes_, codes)
 
 
-LABEL_FAULTS: dict[str, Any] = {
+LABEL_FAULTS = {
     "none": lambda classes, codes: classes[codes],
     "codes": lambda classes, codes: codes,
     "unknown": lambda classes, codes: np.full(len(codes), "maybe"),
@@ -149,51 +147,51 @@ LABEL_FAULTS: dict[str, Any] = {
 class NoClasses(BaseEstimator):
     """`fit` and `predict_proba` without `classes_`."""
 
-    def fit(self, X: Any, y: Any) -> NoClasses:
+    def fit(self, X, y):
         return self
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X):
         return np.full((len(X), 2), 0.5)
 
 
 class NoPredict(BaseEstimator):
     """`fit` only."""
 
-    def fit(self, X: Any, y: Any) -> NoPredict:
+    def fit(self, X, y):
         return self
 
 
 class NoFit(BaseEstimator):
     """`predict` only."""
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X):
         return np.zeros(len(X))
 
 
 class FitFails(RegressorMixin, BaseEstimator):
     """`fit` raises."""
 
-    def fit(self, X: Any, y: Any) -> FitFails:
+    def fit(self, X, y):
         raise IndexError("inside fit")
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X):
         return np.zeros(len(X))
 
 
 class FitWrites(Broken):
     """`fit` writes into its X and y."""
 
-    def fit(self, X: Any, y: Any) -> FitWrites:
+    def fit(self, X, y):
         super().fit(X, y)
         np.asarray(X)[:] = 0.0
         np.asarray(y)[:] = 0.0
         return self
 
 
-def bad_loss(fault: str) -> Any:
+def bad_loss(fault):
     """Return a loss function with a fault."""
 
-    def loss(y: Array, prediction: Array) -> Any:
+    def loss(y, prediction):
         squared = np.square(y - prediction)
         return {
             "scalar": squared.mean,
@@ -210,10 +208,10 @@ def bad_loss(fault: str) -> Any:
     return loss
 
 
-def function(fault: str) -> Any:
+def function(fault):
     """Return a prediction function of rows with a fault."""
 
-    def predict(X: Any) -> Any:
+    def predict(X):
         return FAULTS[fault](np.asarray(X, dtype=float)[:, :2].sum(axis=1), X)
 
     return predict

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice, product
@@ -46,22 +45,22 @@ class Input:
     must_fail: bool = False
 
     @property
-    def arguments(self) -> dict[str, str]:
+    def arguments(self):
         """The expressions of all arguments."""
         return {**self.call.base, **dict(self.changed)}
 
     @property
-    def source(self) -> str:
+    def source(self):
         """The input as a Python expression."""
         return self.call.source(self.arguments)
 
-    def __str__(self) -> str:
+    def __str__(self):
         changes = ", ".join(f"{n}={v}"[:60] for n, v in self.changed)
         return f"{self.call.name}: {changes}"
 
 
 @cache
-def full(name: str) -> tuple[Input, ...]:
+def full(name):
     """Return the inputs of a call.
 
     All values of the kinds of those arguments that the valid call has, or that no call before it
@@ -75,7 +74,7 @@ def full(name: str) -> tuple[Input, ...]:
     return tuple(dict.fromkeys([*_own(call), *(others[i] for i in some), *pairs]))
 
 
-def sample(number: int) -> list[Input]:
+def sample(number):
     """Return so many inputs, spread evenly over all calls and always the same."""
     rng = np.random.default_rng(0)
     orders = {name: rng.permutation(len(full(name))) for name in CALLS}
@@ -85,11 +84,11 @@ def sample(number: int) -> list[Input]:
 
 
 @cache
-def _first_with(kind: str) -> Call:
+def _first_with(kind):
     return next(call for call in CALLS.values() if kind in call.kinds.values())
 
 
-def _own(call: Call) -> Iterator[Input]:
+def _own(call):
     yield Input(call, ())
     for argument, name in call.kinds.items():
         if argument not in call.base and _first_with(name) is not call:
@@ -99,7 +98,7 @@ def _own(call: Call) -> Iterator[Input]:
         yield from (Input(call, ((argument, value),)) for value in kind.odd)
 
 
-def _others(call: Call) -> Iterator[Input]:
+def _others(call):
     for argument, name in call.kinds.items():
         kind = DATA_KINDS[name]
         anything = () if name in OWN_VALUES_ONLY else ANYTHING
@@ -110,7 +109,7 @@ def _others(call: Call) -> Iterator[Input]:
             yield Input(call, ((keyword, value),), must_fail=True)
 
 
-def _pair(call: Call, rng: np.random.Generator) -> Input:
+def _pair(call, rng):
     two = sorted(rng.choice(len(call.kinds), size=2, replace=False))
     names = [list(call.kinds)[i] for i in two]
     changed = tuple((name, _value(call.kinds[name], rng)) for name in names)
@@ -118,7 +117,7 @@ def _pair(call: Call, rng: np.random.Generator) -> Input:
     return Input(call, changed, must_fail=bad)
 
 
-def _value(kind: str, rng: np.random.Generator) -> str:
+def _value(kind, rng):
     known = DATA_KINDS[kind]
     several = known.odd if known.odd and (not known.bad or rng.random() < 0.7) else known.bad
     return several[int(rng.integers(len(several)))]

@@ -30,7 +30,7 @@ class Kind(NamedTuple):
 JUNK = ("{}", "3", "float('nan')", "True", "[]")
 
 
-def kind(bad: tuple[str, ...], odd: tuple[str, ...] = ()) -> Kind:
+def kind(bad, odd=()):
     """Return a kind whose values must fail that are given, and those that no argument takes."""
     return Kind((*bad, *(value for value in JUNK if value not in odd)), odd)
 

@@ -8,7 +8,7 @@ under every change of `CHANGES` that must change nothing.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from inspect import signature
@@ -41,7 +41,7 @@ OTHER_NAMES = {name: f"{chr(ord('z') - i)}_{name}" for i, name in enumerate(NAME
 
 
 @cache
-def frame() -> pd.DataFrame:
+def frame():
     """Return numbers `x`, `z`, `h` (with holes), levels `g`, counts `k`, weights `w`, `m`.
 
     Clusters `s`; responses `n` (counts), `y`, `c` and `t` (two and three classes).
@@ -79,7 +79,7 @@ class Kind:
     order_free: bool = True  # the rows' order changes predictions by rounding alone
 
 
-def tree() -> DecisionTreeRegressor:
+def tree():
     return DecisionTreeRegressor(max_depth=3, min_samples_leaf=5, random_state=0)
 
 
@@ -97,7 +97,7 @@ POISSON = sm.families.Poisson()
 
 # Methods with their first argument and options that keep them short.
 ONE, BOTH = "'{0}'", "['{0}', '{1}']"
-METHODS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+METHODS = {
     "pd": (ONE, {"points": "3"}),
     "firm": (BOTH, {"points": "4"}),
     "vint": ("[('{0}', '{1}')]", {"points": "3"}),
@@ -216,22 +216,22 @@ class Case:
     method: str
     options: tuple[tuple[str, str, str], ...]
 
-    def __str__(self) -> str:
+    def __str__(self):
         both = ", ".join(f"{name}={value}" for _, name, value in self.options)
         return f"{self.kind}: {self.method}, {both}"
 
-    def of(self, step: str) -> dict[str, str]:
+    def of(self, step):
         """Return the options of a step."""
         return {name: value for where, name, value in self.options if where == step}
 
 
 @cache
-def _parameters(method: str) -> tuple[str, ...]:
+def _parameters(method):
     return tuple(signature(getattr(pi.LearnerResults, method)).parameters)
 
 
 @cache
-def _choices(kind: str, method: str) -> dict[str, dict[str, list[str]]]:
+def _choices(kind, method):
     """Return the options that a learner and a method have, by step."""
     taken = _parameters(method)
     of_method = {**OF_METHOD, **BY_RESPONSE[KINDS[kind].response]}
@@ -241,10 +241,10 @@ def _choices(kind: str, method: str) -> dict[str, dict[str, list[str]]]:
     return {**STEPS, **({"method": mine} if mine else {}), "inference": inference}
 
 
-def cases(number: int, seed: int = 0) -> Iterator[Case]:
+def cases(number, seed=0):
     """Yield so many different cases, always the same."""
     rng = np.random.default_rng(seed)
-    seen: set[Case] = set()
+    seen = set()
     while len(seen) < number:
         kind, method = rng.choice(list(KINDS)), rng.choice(list(METHODS))
         if method in OF_DISTRIBUTIONS and kind in NO_DISTRIBUTION:
@@ -272,11 +272,11 @@ class Setting:
     without: tuple[str, ...] = ()  # steps whose options are left out
     feature: str = ""  # what stands for the first feature
 
-    def plus(self, step: str, **options: Any) -> Setting:
+    def plus(self, step, **options):
         return replace(self, added={**self.added, step: {**self.added.get(step, {}), **options}})
 
 
-def run(case: Case, setting: Setting) -> Any:
+def run(case, setting):
     """Return the results of a case."""
     kind = KINDS[case.kind]
     first, second = (setting.names[name] for name in kind.two)
@@ -288,10 +288,10 @@ def run(case: Case, setting: Setting) -> Any:
         "data": setting.data,
     }  # fmt: skip
 
-    def value(source: str, one: str = first) -> Any:
+    def value(source, one=first):
         return eval(source.format(one, second, **names), space)  # noqa: S307 - our own table
 
-    def options(step: str) -> dict[str, Any]:
+    def options(step):
         if step in setting.without:
             return {}
         given = {}
@@ -327,38 +327,38 @@ class Change:
     estimates_only: bool = False
 
 
-def _without(*names: str) -> Callable[[Case], bool]:
+def _without(*names):
     return lambda case: not {name for _, name, _ in case.options} & set(names)
 
 
-def _refits(*names: str) -> Callable[[Case], bool]:
+def _refits(*names):
     """Whether there is a fit that has options, and none of these."""
     return lambda case: case.of("plan").get("plan") != "None" and _without(*names)(case)
 
 
-def _takes(name: str) -> Callable[[Case], bool]:
+def _takes(name):
     return lambda case: name in _parameters(case.method) and _without(name)(case)
 
 
-def _draws_nothing(case: Case) -> bool:
+def _draws_nothing(case):
     """Whether no number is drawn, as streams belong to features by their names."""
     conditional = "sampler" in _parameters(case.method) and case.method not in MARGINAL
     drawing = conditional or case.method in ("importance", "native_importance")
     return not drawing and _without("sampler", "metric", "permutations")(case)
 
 
-def _in_sample(case: Case) -> bool:
+def _in_sample(case):
     plan = case.of("plan").get("plan")
     masks = any("data[" in value for _, _, value in case.options)
     whole = plan == "None" and KINDS[case.kind].order_free and not masks
     return whole and _draws_nothing(case)
 
 
-def _renamed(s: Setting) -> Setting:
+def _renamed(s):
     return replace(s, data=s.data.rename(columns=OTHER_NAMES), names=OTHER_NAMES)
 
 
-def _with_other_columns(s: Setting) -> Setting:
+def _with_other_columns(s):
     dates = pd.date_range("2020", periods=N).to_numpy()
     return replace(s, data=s.data.assign(when=dates, odd=[object()] * N, void=np.nan))
 
@@ -425,7 +425,7 @@ class Outcome:
     fault: str = ""
 
 
-def judge(case: Case, rng: np.random.Generator, changes: int = 2) -> Outcome:
+def judge(case, rng, changes=2):
     """Run a case, and again under some changes that must change nothing."""
     base = Setting(frame())
     result, refusal, fault = _attempt(case, base)
@@ -452,7 +452,7 @@ def judge(case: Case, rng: np.random.Generator, changes: int = 2) -> Outcome:
     return Outcome(tuple(laws))
 
 
-def _attempt(case: Case, setting: Setting) -> tuple[Any, str, str]:
+def _attempt(case, setting):
     """Return a result, a refusal in our words, or what is wrong."""
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
@@ -466,7 +466,7 @@ def _attempt(case: Case, setting: Setting) -> tuple[Any, str, str]:
     return result, "", f"{told[0].category.__name__}: {told[0].message}" if told else ""
 
 
-def _tables(result: Any) -> list[EstimandResults]:
+def _tables(result):
     if isinstance(result, EstimandResults):
         return [result]
     if hasattr(result, "results"):
@@ -474,7 +474,7 @@ def _tables(result: Any) -> list[EstimandResults]:
     return [result.effects, result.importance, result.share, result.rest]
 
 
-def _apart(one: Any, other: Any, *, estimates_only: bool) -> float:
+def _apart(one, other, *, estimates_only):
     """Return the largest difference of estimates and errors, in units of their spread."""
     largest = 0.0
     for a, b in zip(_tables(one), _tables(other), strict=True):

@@ -1,7 +1,5 @@
 """Judge one input: ``python tests/fuzz/reproduce.py "res.pd('no such')"``."""
 
-from __future__ import annotations
-
 import os
 import sys
 import traceback

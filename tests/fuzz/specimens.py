@@ -4,12 +4,9 @@ An input is a Python expression over the names of `names()`, so that the express
 reproduces it: ``python tests/fuzz/reproduce.py "res.pd('no such')"``.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,13 +26,14 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import pyinterp as pi
+from pyinterp_papers.processes import friedman1
 
 N = 40
 PLAN = pi.HalfSampling(2, pairs=5)
 
 
 @cache
-def _frame() -> pd.DataFrame:
+def _frame():
     """Return response `y`, classes `c`, numbers `x`, `z` > 0 and `k`, levels `g`, clusters `s`."""
     rng = np.random.default_rng(0)
     x, z = rng.normal(size=N), rng.uniform(1, 3, size=N)
@@ -47,7 +45,7 @@ def _frame() -> pd.DataFrame:
 
 
 @cache
-def _shared() -> dict[str, Any]:
+def _shared():
     """Return results, which no call changes."""
     d = _frame()
     x, y, c = d[["x", "z"]], d["y"], d["c"]
@@ -86,12 +84,12 @@ def _shared() -> dict[str, Any]:
         "ols_formula": smf.ols("y ~ x + z", d).fit(),
         "lin": LinearRegression().fit(x, y),
         "logit": LogisticRegression().fit(x, c),
-        "process": pi.simulation.friedman1(0),
+        "process": friedman1(0),
         "wood": pi.simulation.wood_classification(),
     }
 
 
-def names() -> dict[str, Any]:
+def names():
     """Return the names of expressions; data and estimators are new in every call."""
     d = _frame().copy()
     fresh = {
@@ -107,11 +105,11 @@ def names() -> dict[str, Any]:
     return _MODULES | HOSTILE | _shared() | fresh
 
 
-def bias(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+def bias(y, prediction):
     return prediction - y
 
 
-def new_file() -> str:
+def new_file():
     """Return a path at which there is no file yet."""
     return str(Path(mkdtemp()) / "new")
 

@@ -1,9 +1,6 @@
 """The fuzz asks every public callable, with every argument that it takes."""
 
-from __future__ import annotations
-
 import inspect
-from typing import Any
 
 import pytest
 from calls import CALLS
@@ -36,12 +33,12 @@ NO_CALLS = {
 NOT_ASKED = {"save", "to_docx", "check_state", "read_models", "state_on_file"}
 
 
-def callees() -> set[str]:
+def callees():
     return {call.callee for call in CALLS.values()}
 
 
 @pytest.mark.parametrize("module", ["", *NO_CALLS])
-def test_public_names(module: str) -> None:
+def test_public_names(module):
     where, without = (getattr(pi, module), NO_CALLS[module]) if module else (pi, NOT_CALLED)
     names = {f"pi.{module}.{name}".replace("..", ".") for name in set(where.__all__) - without}
     assert names - callees() - {"pi.Learner"} == set()
@@ -56,7 +53,7 @@ def test_public_names(module: str) -> None:
         (pi.Learner, "learner"),
     ],
 )
-def test_methods(cls: type[Any], who: str) -> None:
+def test_methods(cls, who):
     methods = {n for n, _ in inspect.getmembers(cls, inspect.isfunction) if not n.startswith("_")}
     asked = {
         callee.partition(".")[2] for callee in callees() if callee.split(".")[0] in who.split()
@@ -64,11 +61,11 @@ def test_methods(cls: type[Any], who: str) -> None:
     assert methods - asked <= NOT_ASKED
 
 
-def test_every_argument_is_of_a_kind() -> None:
+def test_every_argument_is_of_a_kind():
     assert {kind for call in CALLS.values() for kind in call.kinds.values()} == set(DATA_KINDS)
 
 
-def test_full_run_is_large_enough() -> None:
+def test_full_run_is_large_enough():
     inputs = [given for name in CALLS for given in full(name)]
     assert len(inputs) >= LEAST
     assert sum(given.must_fail for given in inputs) >= LEAST_WRONG

@@ -3,8 +3,6 @@
 A forged one may have other numbers, but nothing of it is run, and nothing is written.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -19,7 +17,7 @@ SECONDS, MEGABYTES = 2.0, 500.0
 
 @pytest.mark.skipif(sys.platform == "win32", reason="peak memory is counted by POSIX")
 @pytest.mark.parametrize("number", [400, pytest.param(20_000, marks=pytest.mark.torture)])
-def test_damaged_files_are_refused(number: int, tmp_path: Path) -> None:
+def test_damaged_files_are_refused(number, tmp_path):
     """In a process whose memory counts nothing else; seed 1."""
     run = subprocess.run(  # noqa: S603 - our own code
         [sys.executable, str(PROGRAM), str(number), "1"],

@@ -1,9 +1,6 @@
 """What outsiders tripped over, each by hand: it works, with the right numbers, or is refused."""
 
-from __future__ import annotations
-
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +14,7 @@ from pyinterp.errors import PyinterpError
 FIT = "fit(pi.Bootstrap(3), seed=1).pfi()"
 
 # Expression, and the expression of what it must equal.
-WORKS: dict[str, tuple[str, str]] = {
+WORKS = {
     "column with a micro sign": (
         f"LF('y ~ .', d[['y', 'z']].assign(**{{'µg': d.x}}), LR).{FIT}",
         f"LF('y ~ .', d[['y', 'z']].assign(mg=d.x), LR).{FIT}",
@@ -134,7 +131,7 @@ WORKS: dict[str, tuple[str, str]] = {
     ),
 }
 # Works as the other expression, or is refused in the package's own words.
-EITHER: dict[str, tuple[str, str]] = {
+EITHER = {
     "a table of one result, unlisted": (
         "pi.summary_col(pf).as_text()",
         "pi.summary_col([pf]).as_text()",
@@ -175,11 +172,11 @@ EITHER: dict[str, tuple[str, str]] = {
 }
 
 
-def value(source: str) -> Any:
+def value(source):
     return eval(source, specimens.names())  # noqa: S307 - our own table of expressions
 
 
-def same(a: Any, b: Any) -> bool:
+def same(a, b):
     """Whether two values have the same numbers, or texts."""
     if isinstance(a, str):
         return a == b
@@ -188,7 +185,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 @pytest.mark.parametrize("case", WORKS)
-def test_works(case: str) -> None:
+def test_works(case):
     source, equal = WORKS[case]
     if "pyarrow" in source:
         pytest.importorskip("pyarrow")
@@ -196,7 +193,7 @@ def test_works(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", EITHER)
-def test_right_or_refused(case: str) -> None:
+def test_right_or_refused(case):
     source, equal = EITHER[case]
     if judge_source(source).kind != "refusal":
         assert same(value(source), value(equal))
@@ -204,7 +201,7 @@ def test_right_or_refused(case: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("who", ["res", "fm"])
-def test_a_misspelt_option_is_told_by_its_name(who: str, method: str) -> None:
+def test_a_misspelt_option_is_told_by_its_name(who, method):
     if f"{who}.{method}" not in CALLS:
         pytest.skip("others answer this")
     call = CALLS[f"{who}.{method}"]
@@ -217,27 +214,27 @@ def test_a_misspelt_option_is_told_by_its_name(who: str, method: str) -> None:
     assert wordy(message) == ""
 
 
-def test_classifier_of_numbers_is_told_what_to_change() -> None:
+def test_classifier_of_numbers_is_told_what_to_change():
     with pytest.raises(PyinterpError) as refused:
         value(f"LF('y ~ x + z', d, LOGIT).{FIT}")
     assert "rare" not in str(refused.value)  # 40 classes of one row each are numbers
     assert "regress" in str(refused.value)
 
 
-def test_identifier_is_told_as_one() -> None:
+def test_identifier_is_told_as_one():
     with pytest.raises(PyinterpError) as refused:
         value(f"LF('y ~ x + i', d.assign(i=['id%d' % i for i in range(N)]), LR).{FIT}")
     assert "`i`" in str(refused.value)
     assert "rare" not in str(refused.value)
 
 
-def test_pd_of_one_row_has_no_interval() -> None:
+def test_pd_of_one_row_has_no_interval():
     frame = value("pi.FittedModel(lin, X[:1], seed=1).pd('x', points=3)").summary_frame()
     assert frame[["std_error", "conf_low", "conf_high"]].isna().all(axis=None)
 
 
 @pytest.mark.parametrize("method", ["predict", "fit"])
-def test_data_are_never_written_into(method: str) -> None:
+def test_data_are_never_written_into(method):
     names = specimens.names()
     data = names["d"]
     before = data.copy()

@@ -1,16 +1,14 @@
 """Mutated inputs of every public callable: a lawful result or a helpful refusal, nothing else."""
 
-from __future__ import annotations
-
 import pytest
 from calls import CALLS
-from inputs import Input, full, sample
+from inputs import full, sample
 from verdict import Verdict, judge
 
 SAMPLE = 300
 
 
-def judged(given: Input) -> Verdict:
+def judged(given):
     """Judge an input; a result where there must be a refusal is a silent acceptance."""
     verdict = judge(given.call, given.arguments)
     if verdict.kind == "result" and given.must_fail:
@@ -20,7 +18,7 @@ def judged(given: Input) -> Verdict:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_valid_calls_give_results(name: str) -> None:
+def test_valid_calls_give_results(name):
     verdict = judge(CALLS[name], CALLS[name].base)
     refused = name in REFUSED and verdict.kind == "refusal"
     assert refused or verdict.kind == "result", f"{CALLS[name].source(CALLS[name].base)}\n{verdict}"
@@ -31,14 +29,14 @@ REFUSED = {"load_pima_diabetes", "load_concrete"}
 
 
 @pytest.mark.parametrize("given", sample(SAMPLE), ids=str)
-def test_sample(given: Input) -> None:
+def test_sample(given):
     verdict = judged(given)
     assert verdict.right, f"{given.source}\n{verdict}"
 
 
 @pytest.mark.torture
 @pytest.mark.parametrize("name", CALLS)
-def test_all(name: str) -> None:
+def test_all(name):
     outcomes = [(given.source, judged(given)) for given in full(name)]
     wrong = [f"{source}\n  {verdict}" for source, verdict in outcomes if not verdict.right]
     shown = "\n".join(wrong[:5])

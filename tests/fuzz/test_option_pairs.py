@@ -1,7 +1,5 @@
 """Pairs of options that are valid by what they mean: laws hold, or we refuse in our words."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import islice
 
@@ -13,7 +11,7 @@ SAMPLE, ALL, BLOCK = 100, 5000, 100
 
 
 @pytest.mark.parametrize("number", range(SAMPLE))
-def test_sample(number: int) -> None:
+def test_sample(number):
     case = next(islice(cases(SAMPLE, seed=1), number, None))
     outcome = judge(case, np.random.default_rng(number))
     assert not outcome.fault, f"{case}\n{outcome.fault}"
@@ -21,15 +19,15 @@ def test_sample(number: int) -> None:
 
 @pytest.mark.torture
 @pytest.mark.parametrize("block", range(ALL // BLOCK))
-def test_all(block: int) -> None:
+def test_all(block):
     rng = np.random.default_rng(block)
     some = islice(cases(ALL), block * BLOCK, (block + 1) * BLOCK)
     faults = [f"{case}\n  {fault}" for case in some if (fault := judge(case, rng).fault)]
     assert not faults, "\n".join(faults)
 
 
-def test_sampled_cases_check_every_law_and_are_mostly_results() -> None:
-    laws: Counter[str] = Counter()
+def test_sampled_cases_check_every_law_and_are_mostly_results():
+    laws = Counter()
     for number, case in enumerate(cases(SAMPLE, seed=1)):
         held = [name for name, change in CHANGES.items() if change.holds(case)]
         laws.update(held)
@@ -47,10 +45,10 @@ def test_sampled_cases_check_every_law_and_are_mostly_results() -> None:
         ("predictions in batches", Case("batched", "loss", ())),
     ],
 )
-def test_a_difference_is_seen(change: str, case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_difference_is_seen(change, case, monkeypatch):
     """Another response is another result, whatever the change says."""
 
-    def other(setting: Setting) -> Setting:
+    def other(setting):
         return Setting(setting.data.assign(y=setting.data["y"] * (1 + setting.data["w"] / 100)))
 
     monkeypatch.setitem(

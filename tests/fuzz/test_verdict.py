@@ -1,7 +1,5 @@
 """The judge itself: every kind of fault is seen."""
 
-from __future__ import annotations
-
 import pytest
 import verdict
 from calls import Call
@@ -30,11 +28,11 @@ MESSAGES = {
 
 
 @pytest.mark.parametrize("source", KINDS)
-def test_kinds(source: str) -> None:
+def test_kinds(source):
     assert judge_source(source).kind == KINDS[source]
 
 
-def test_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hang(monkeypatch):
     monkeypatch.setattr(verdict, "LIMIT", 0.2)
     assert judge_source("any(0 for _ in iter(int, 1))").kind == "hang"
 
@@ -42,12 +40,12 @@ def test_hang(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "callee", ["(lambda a: a.sort())", "(lambda a: [a.sort(), fm.pd('no such')])"]
 )
-def test_changed_argument(callee: str) -> None:
+def test_changed_argument(callee):
     call = Call(name="sorts", callee=callee, own={"a": "by"})
     found = judge(call, {"a": "[2, 1]"})
     assert (found.kind, found.message) == ("unlawful", "the argument `a` was changed")
 
 
 @pytest.mark.parametrize("message", MESSAGES)
-def test_limits_of_messages(message: str) -> None:
+def test_limits_of_messages(message):
     assert (wordy(message) == "") == MESSAGES[message]

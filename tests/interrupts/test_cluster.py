@@ -1,15 +1,11 @@
 """Dask clusters of processes: the numbers of one process, whatever becomes of the workers."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,13 +29,13 @@ FOLDER = str(Path(__file__).parent)
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
+def client():
     with LocalCluster(n_workers=2, **OPTIONS) as cluster, Client(cluster) as client:
         client.run(sys.path.extend, [FOLDER, *sys.path])
         yield client
 
 
-def rows(*, classes: bool = False) -> pd.DataFrame:
+def rows(*, classes=False):
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(150, 3)), columns=["x", "z", "w"])
     data["g"] = pd.Categorical(rng.choice(list("abc"), 150))
@@ -47,11 +43,11 @@ def rows(*, classes: bool = False) -> pd.DataFrame:
     return data.assign(y=np.where(y > 0, "p", "q") if classes else y)
 
 
-def learner(estimator: Any, *, classes: bool = False) -> pi.Learner:
+def learner(estimator, *, classes=False):
     return pi.Learner.from_formula("y ~ x + z + w + g", rows(classes=classes), estimator)
 
 
-QUESTIONS: dict[str, Callable[[pi.LearnerResults], Any]] = {
+QUESTIONS = {
     "pfi": lambda res: res.pfi(),
     "pfi by level": lambda res: res.pfi("x", by="g"),
     "importance": lambda res: res.importance(features=["x", "z"]),
@@ -61,13 +57,13 @@ QUESTIONS: dict[str, Callable[[pi.LearnerResults], Any]] = {
 }
 
 
-def table(results: pi.LearnerResults, question: str) -> str:
+def table(results, question):
     """Return all digits of an answer."""
     return str(QUESTIONS[question](results).tidy().to_dict("list"))
 
 
 @pytest.mark.parametrize("classes", [False, True])
-def test_every_answer_is_that_of_one_process(classes, client) -> None:
+def test_every_answer_is_that_of_one_process(classes, client):
     model = learner(LogisticRegression() if classes else RandomForestRegressor(10), classes=classes)
     here = model.fit(pi.HalfSampling(4, pairs=5), seed=1)
     with parallel_config("dask"):
@@ -76,7 +72,7 @@ def test_every_answer_is_that_of_one_process(classes, client) -> None:
     assert answers == {question: table(here, question) for question in QUESTIONS}
 
 
-def test_dropped_kept_and_sharded_fits(client, tmp_path) -> None:
+def test_dropped_kept_and_sharded_fits(client, tmp_path):
     model, plan = learner(RandomForestRegressor(10)), pi.HalfSampling(4, pairs=5)
     here = table(model.fit(plan, seed=1), "pfi")
     with parallel_config("dask"):
@@ -97,7 +93,7 @@ class Slow(DecisionTreeRegressor):
         return super().fit(X, y)
 
 
-def killed_worker(kills: int, seed: int) -> None:
+def killed_worker(kills, seed):
     """Fit while workers are killed at random times; hold that nothing changes."""
     rng = np.random.default_rng(seed)
     model, plan = learner(Slow(max_depth=3)), pi.HalfSampling(6, pairs=5)
@@ -106,7 +102,7 @@ def killed_worker(kills: int, seed: int) -> None:
     with LocalCluster(n_workers=2, **OPTIONS) as cluster, Client(cluster) as client:
         client.run(sys.path.extend, [FOLDER, *sys.path])
 
-        def kill() -> None:
+        def kill():
             nonlocal count
             while count < kills and not ends.wait(rng.uniform(0.3, 1.5)):
                 pids = [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
@@ -125,11 +121,11 @@ def killed_worker(kills: int, seed: int) -> None:
             killer.join()
 
 
-def test_a_killed_worker_changes_nothing() -> None:
+def test_a_killed_worker_changes_nothing():
     killed_worker(2, seed=1)
 
 
 @pytest.mark.torture
 @pytest.mark.parametrize("seed", range(4))
-def test_many_killed_workers_change_nothing(seed) -> None:
+def test_many_killed_workers_change_nothing(seed):
     killed_worker(5, seed=100 + seed)

@@ -1,7 +1,5 @@
 """Ctrl-C in any phase: control comes back soon, no worker is left, and the next call works."""
 
-from __future__ import annotations
-
 import gc
 import itertools
 import os
@@ -11,10 +9,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
-from types import FrameType
 
 import numpy as np
 import pandas as pd
@@ -36,7 +31,7 @@ LIMIT = 120.0
 
 
 @pytest.fixture(autouse=True)
-def heard() -> Iterator[None]:
+def heard():
     """Hear Ctrl-C, here and in programs: what a script starts with "&" is born ignoring it."""
     former = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
@@ -99,7 +94,7 @@ if __name__ == "__main__":
 """
 
 
-def interrupted(program: str, path: Path) -> tuple[int, str]:
+def interrupted(program, path):
     """Run a program, send Ctrl-C to its process group, and return its code and what it wrote then.
 
     Ctrl-C comes when a learner works. It ends the last process too, since workers hold the pipe.
@@ -127,7 +122,7 @@ def interrupted(program: str, path: Path) -> tuple[int, str]:
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("phase", ["fit", "pfi", "loco", "study"])
-def test_a_program_ends_and_leaves_no_worker(phase, n_jobs, tmp_path) -> None:
+def test_a_program_ends_and_leaves_no_worker(phase, n_jobs, tmp_path):
     settings = f"PHASE, N_JOBS, FILE = {phase!r}, {n_jobs}, {str(tmp_path / 'study')!r}\n"
     code, written = interrupted(settings + PROGRAM, tmp_path)
     assert code == -signal.SIGINT
@@ -138,12 +133,12 @@ def test_a_program_ends_and_leaves_no_worker(phase, n_jobs, tmp_path) -> None:
     assert not [line for line in lines if "Warning" in line and "warnings.warn(" not in line]
 
 
-def data(n: int) -> pd.DataFrame:
+def data(n):
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(n, 4)), columns=list("yabc"))
     return frame.assign(y=frame["a"] + frame["y"])
 
 
-def neighbors(n_jobs: int | None) -> pi.LearnerResults:
+def neighbors(n_jobs):
     # Trees of neighbors are searched in threads of joblib, which set filters of warnings.
     estimator = KNeighborsRegressor(n_jobs=4, algorithm="brute")
     learner = pi.Learner.from_formula("y ~ .", data(200), estimator)
@@ -152,7 +147,7 @@ def neighbors(n_jobs: int | None) -> pi.LearnerResults:
 
 
 @pytest.fixture
-def no_collection() -> Iterator[None]:
+def no_collection():
     """Python drops an interrupt that comes in a hook of its collector, and hypothesis has one."""
     gc.collect()
     gc.disable()
@@ -160,7 +155,7 @@ def no_collection() -> Iterator[None]:
     gc.enable()
 
 
-def ctrl_c() -> None:
+def ctrl_c():
     """Send Ctrl-C once the main thread waits for outcomes, or works in their place."""
     main = threading.main_thread().ident
     assert main is not None
@@ -169,14 +164,14 @@ def ctrl_c() -> None:
     signal.pthread_kill(main, signal.SIGINT)
 
 
-def waits_for_outcomes(frame: FrameType | None) -> bool:
+def waits_for_outcomes(frame):
     joblibs = Parallel._retrieve.__code__, Parallel._get_sequential_output.__code__
     while frame is not None and frame.f_code not in joblibs:
         frame = frame.f_back
     return frame is not None
 
 
-def until_the_call_is_over() -> None:
+def until_the_call_is_over():
     """Wait, in a job, as a learner does that looks at no clock and hears no Ctrl-C."""
     while True:
         try:
@@ -187,7 +182,7 @@ def until_the_call_is_over() -> None:
 
 
 @pytest.fixture
-def patience(monkeypatch) -> None:
+def patience(monkeypatch):
     """Let calls wait for the threads of a busy machine."""
     monkeypatch.setattr(parallel, "PATIENCE", LIMIT)
 
@@ -195,9 +190,7 @@ def patience(monkeypatch) -> None:
 @pytest.mark.usefixtures("no_collection", "patience")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("question", ["pfi", "firm"])
-def test_the_next_call_gives_the_numbers_of_an_undisturbed_one(
-    question, n_jobs, monkeypatch
-) -> None:
+def test_the_next_call_gives_the_numbers_of_an_undisturbed_one(question, n_jobs, monkeypatch):
     predict, calls, disturbs = KNeighborsRegressor.predict, [], []
     numbers = itertools.count(1)  # no two threads get the same, or miss one
 
@@ -227,7 +220,7 @@ def test_the_next_call_gives_the_numbers_of_an_undisturbed_one(
     pd.testing.assert_frame_equal(again.summary_frame(), undisturbed.summary_frame())
 
 
-def test_no_call_of_ours_lasts_long(monkeypatch) -> None:
+def test_no_call_of_ours_lasts_long(monkeypatch):
     frame, rows, walked = data(1500), [], []
 
     def predict(X):
@@ -247,7 +240,7 @@ def test_no_call_of_ours_lasts_long(monkeypatch) -> None:
 
 
 @pytest.mark.usefixtures("no_collection", "patience")
-def test_threads_that_fit_begin_no_further_fit() -> None:
+def test_threads_that_fit_begin_no_further_fit():
     begun, numbers = [], itertools.count(1)
 
     class Counted(RegressorMixin, BaseEstimator):
@@ -271,7 +264,7 @@ def test_threads_that_fit_begin_no_further_fit() -> None:
     assert len(begun) == fits <= 4
 
 
-def do(jobs: list[Callable[[], None]], n_jobs: int = 2) -> None:
+def do(jobs, n_jobs=2):
     """Do jobs in threads."""
     with parallel.outcomes(
         jobs, len(jobs), n_jobs=n_jobs, label="", progress=False, in_memory=True
@@ -280,16 +273,16 @@ def do(jobs: list[Callable[[], None]], n_jobs: int = 2) -> None:
 
 
 @pytest.mark.usefixtures("no_collection")
-def test_control_comes_back_before_a_call_that_lasts_and_the_next_waits_for_it(monkeypatch) -> None:
+def test_control_comes_back_before_a_call_that_lasts_and_the_next_waits_for_it(monkeypatch):
     monkeypatch.setattr(parallel, "PATIENCE", 0.1)
     begun, release, order = threading.Event(), threading.Event(), []
 
-    def lasting() -> None:
+    def lasting():
         begun.set()
         release.wait(LIMIT)
         order.append("former")
 
-    def interrupting() -> None:
+    def interrupting():
         begun.wait(LIMIT)
         ctrl_c()
         lasting()
@@ -302,7 +295,7 @@ def test_control_comes_back_before_a_call_that_lasts_and_the_next_waits_for_it(m
     assert order == ["former", "former", "next"]
 
 
-def interrupt_after_one(jobs: list[Callable[[], object]], n_jobs: int = 2) -> None:
+def interrupt_after_one(jobs, n_jobs=2):
     """Do jobs in threads, and end the call where the first outcome is taken."""
     with parallel.outcomes(
         jobs, len(jobs), n_jobs=n_jobs, label="", progress=False, in_memory=True
@@ -314,10 +307,10 @@ def interrupt_after_one(jobs: list[Callable[[], object]], n_jobs: int = 2) -> No
 class Asking:
     """A job that goes on until it is told to stop, or for a while if it is not."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.begun, self.told = threading.Event(), False
 
-    def __call__(self) -> None:
+    def __call__(self):
         self.begun.set()
         until = time.monotonic() + LIMIT
         while time.monotonic() < until:
@@ -330,10 +323,10 @@ class Asking:
 
 
 @pytest.mark.usefixtures("patience")
-def test_jobs_of_jobs_stop_with_the_call() -> None:
+def test_jobs_of_jobs_stop_with_the_call():
     asking = [Asking() for _ in range(4)]
 
-    def all_begun() -> None:
+    def all_begun():
         for job in asking:
             job.begun.wait(LIMIT)
 
@@ -344,10 +337,10 @@ def test_jobs_of_jobs_stop_with_the_call() -> None:
 
 
 @pytest.mark.usefixtures("patience")
-def test_jobs_stop_with_a_call_that_ends_while_it_hands_them_out() -> None:
+def test_jobs_stop_with_a_call_that_ends_while_it_hands_them_out():
     asking = [Asking(), Asking()]
 
-    def jobs() -> Iterator[Asking]:
+    def jobs():
         yield from asking
         for job in asking:
             job.begun.wait(LIMIT)
@@ -361,7 +354,7 @@ def test_jobs_stop_with_a_call_that_ends_while_it_hands_them_out() -> None:
     assert [job.told for job in asking] == [True] * 2
 
 
-def test_a_call_that_ends_early_sets_no_filter_of_warnings() -> None:
+def test_a_call_that_ends_early_sets_no_filter_of_warnings():
     """All threads share them: those of one call could stay for ever, if two end in two threads."""
     sets = []
     with pytest.MonkeyPatch.context() as patch:
@@ -384,7 +377,7 @@ print(lowest(np.uint64(8)))
 """
 
 
-def test_walks_are_compiled_where_no_folder_can_keep_them() -> None:
+def test_walks_are_compiled_where_no_folder_can_keep_them():
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-c", UNWRITABLE], capture_output=True, text=True, check=False
     )

@@ -4,12 +4,9 @@ A child of a fork kills itself at one of the calls that Python makes in the writ
 no clock decides when.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -75,7 +72,7 @@ for number, stop in enumerate(stops):
 FILES = {"save": "a.pyinterp", "to_excel": "a.xlsx", "report": "a.html"}
 
 
-def content(path: Path) -> object:
+def content(path):
     """Return what a whole file holds; anything else raises."""
     if path.suffix == ".pyinterp":
         return pi.load(path).tidy().to_json()
@@ -85,7 +82,7 @@ def content(path: Path) -> object:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_kill_leaves_the_old_or_the_new_file(name: str, tmp_path: Path) -> None:
+def test_a_kill_leaves_the_old_or_the_new_file(name, tmp_path):
     """20 kills, seed 1."""
     run = subprocess.run(  # noqa: S603 - our own code
         [sys.executable, "-W", "ignore", "-c", PROGRAM, name, "20"],

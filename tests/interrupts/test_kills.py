@@ -17,10 +17,8 @@ import pickle
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,7 +30,7 @@ import pyinterp as pi
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 # Processes are copies of one that has imported what takes seconds.
-CONTEXT: Any = multiprocessing.get_context("forkserver")
+CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["pyinterp.learner.learner", "sklearn.tree", "pytest"])
 PLAN = pi.HalfSampling(3, pairs=5)
 REFITS, LOCO_REFITS = 13, 2 * 13
@@ -44,10 +42,10 @@ BALLAST = 2**20  # bytes of a model, so that kills come in the middle of writes
 class Logged(DecisionTreeRegressor):
     """A tree that is large, and appends a line to a file whenever it is fitted."""
 
-    def __init__(self, random_state: int | None = None) -> None:
+    def __init__(self, random_state=None):
         super().__init__(max_depth=2, random_state=random_state)
 
-    def fit(self, X: Any, y: Any) -> Logged:
+    def fit(self, X, y):
         log = os.open(os.environ[LOG], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         os.write(log, f"{X.shape[1]} {self.random_state}\n".encode())
         os.close(log)
@@ -55,7 +53,7 @@ class Logged(DecisionTreeRegressor):
         return super().fit(X, y)
 
 
-def fitted(folder: Path, n_jobs: int, checkpoint: Path | None) -> pi.LearnerResults:
+def fitted(folder, n_jobs, checkpoint):
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["y", "x", "z"])
     learner = pi.Learner.from_formula("y ~ x + z", data, Logged())
@@ -63,16 +61,16 @@ def fitted(folder: Path, n_jobs: int, checkpoint: Path | None) -> pi.LearnerResu
     return learner.fit(PLAN, seed=1, n_jobs=n_jobs, checkpoint=checkpoint, progress=False)
 
 
-def answers(results: pi.LearnerResults) -> list[pi.EstimandResults]:
+def answers(results):
     return [results.pfi(), results.loco(), results.pd("x")]
 
 
-def live(folder: Path, n_jobs: int, touches: int | None) -> None:
+def live(folder, n_jobs, touches):
     """Fit and ask; end by SIGKILL at a touch of the checkpoint, if that is asked for."""
     os.setsid()
     kept, left = folder / "kept", touches
 
-    def look(event: str, arguments: tuple[Any, ...]) -> None:
+    def look(event, arguments):
         nonlocal left
         if left is not None and event in ("open", "os.rename") and str(kept) in str(arguments[0]):
             left -= 1
@@ -95,7 +93,7 @@ class Story:
     halves: int = 0
 
     @property
-    def files(self) -> dict[str, tuple[int, int]]:
+    def files(self):
         """The whole files of the checkpoint: which they are, and when they were written."""
         found = {}
         for part in ("refits", "left_out"):
@@ -104,7 +102,7 @@ class Story:
                 found[f"{part}/{file.name}"] = about.st_ino, about.st_mtime_ns
         return found
 
-    def live(self, n_jobs: int, seconds: float, touches: int | None) -> bool:
+    def live(self, n_jobs, seconds, touches):
         """Run a life, killed after so many seconds or touches; say whether it was killed."""
         log = self.folder / "fits"
         start = log.stat().st_size if log.exists() else 0
@@ -123,7 +121,7 @@ class Story:
         self.halves += len(list((self.folder / "kept").rglob(".*-*")))
         return process.exitcode != 0
 
-    def check(self, plain: list[pi.EstimandResults]) -> None:
+    def check(self, plain):
         """Hold that nothing was lost, nothing was made twice, and the tables are the same."""
         after = [*self.before[1:], self.files]
         for old, new in zip(self.before, after, strict=True):
@@ -150,23 +148,23 @@ class Story:
         assert len((self.folder / "fits").read_text().splitlines()) == sum(map(len, self.fits)) + 1
 
 
-def plain_table(results: pi.EstimandResults) -> str:
+def plain_table(results):
     """Return the table without what it says of a folder."""
     context = replace(results.context, folder="")
     return str(replace(results, context=context).summary())
 
 
-def state_of(file: Path) -> int:
+def state_of(file):
     """Return the seed of a refit that is kept."""
     return int(pickle.loads(file.read_bytes()[32:]).estimator.random_state)  # noqa: S301 - ours
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> list[pi.EstimandResults]:
+def plain(tmp_path_factory):
     return answers(fitted(tmp_path_factory.mktemp("plain"), 1, None))
 
 
-def stories(path: Path, kills: int, n_jobs: int, seed: int) -> Iterator[Story]:
+def stories(path, kills, n_jobs, seed):
     """Yield stories until there were so many kills, by time or by touches at random."""
     rng, count, number = np.random.default_rng(seed), 0, itertools.count()
     begin = time.monotonic()
@@ -191,7 +189,7 @@ def stories(path: Path, kills: int, n_jobs: int, seed: int) -> Iterator[Story]:
         yield story
 
 
-def check_kills(path: Path, kills: int, n_jobs: int, plain: list[pi.EstimandResults]) -> None:
+def check_kills(path, kills, n_jobs, plain):
     told = list(stories(path, kills, n_jobs, seed=kills))
     for story in told:
         story.check(plain)
@@ -201,17 +199,17 @@ def check_kills(path: Path, kills: int, n_jobs: int, plain: list[pi.EstimandResu
 
 
 @pytest.mark.parametrize(("kills", "n_jobs"), [(8, 1), (2, 2)])
-def test_a_fit_survives_kills(kills, n_jobs, plain, tmp_path) -> None:
+def test_a_fit_survives_kills(kills, n_jobs, plain, tmp_path):
     check_kills(tmp_path, kills, n_jobs, plain)
 
 
 @pytest.mark.torture
 @pytest.mark.parametrize(("kills", "n_jobs"), [(180, 1), (20, 2)])
-def test_a_fit_survives_many_kills(kills, n_jobs, plain, tmp_path) -> None:
+def test_a_fit_survives_many_kills(kills, n_jobs, plain, tmp_path):
     check_kills(tmp_path, kills, n_jobs, plain)
 
 
-def test_the_checks_see_what_is_made_twice(tmp_path, plain) -> None:
+def test_the_checks_see_what_is_made_twice(tmp_path, plain):
     story = Story(tmp_path)
     assert story.live(1, LIMIT, 60)
     assert not story.live(1, LIMIT, None)

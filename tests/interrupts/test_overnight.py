@@ -1,7 +1,5 @@
 """The scripts of the page on clusters run as they stand, with bash in the place of sbatch."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -22,7 +20,7 @@ BLOCK = re.compile(
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="bash")
 
 
-def test_scripts_of_slurm_and_dask(tmp_path: Path) -> None:
+def test_scripts_of_slurm_and_dask(tmp_path):
     files = dict(BLOCK.findall(PAGE.read_text(encoding="utf-8")))
     assert set(files) == {"night.py", "night.sh", "join.sh", "spread.py"}
     for name, text in files.items():
@@ -35,7 +33,7 @@ def test_scripts_of_slurm_and_dask(tmp_path: Path) -> None:
         "SLURM_ARRAY_TASK_COUNT": count,
     }
 
-    def bash(script: str, **variables: str) -> str:
+    def bash(script, **variables):
         done = subprocess.run(  # noqa: S603 - scripts of our page
             ["bash", script],  # noqa: S607
             cwd=tmp_path, env={**environment, **variables}, check=True, text=True,

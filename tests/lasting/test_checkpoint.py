@@ -8,8 +8,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -25,12 +24,12 @@ from pyinterp.resampling.checkpoint import Checkpoint
 TREE = DecisionTreeRegressor(max_depth=3)
 
 
-def draw(rng: np.random.Generator) -> pd.DataFrame:
+def draw(rng):
     frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["y", "x", "z"])
     return frame.assign(g=np.arange(60) % 3)
 
 
-PLANS: dict[str, Any] = {
+PLANS = {
     "half-sampling": pi.HalfSampling(3, pairs=5),
     "bootstrap": pi.Bootstrap(4, cluster="c"),
     "nested bootstrap": pi.NestedBootstrap(4, splits=2),
@@ -53,10 +52,10 @@ class Counted(RegressorMixin, BaseEstimator):
     counts: ClassVar[Counts] = Counts()
     fails: ClassVar[Callable[[int], BaseException | None]] = staticmethod(lambda _: None)
 
-    def __init__(self, random_state: int | None = None) -> None:
+    def __init__(self, random_state=None):
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Counted:
+    def fit(self, X, y):
         self.counts.fits.append(len(y))
         error = type(self).fails(len(self.counts.fits))
         if error is not None:
@@ -64,13 +63,13 @@ class Counted(RegressorMixin, BaseEstimator):
         self.slopes_ = np.random.default_rng(self.random_state).normal(size=X.shape[1])
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X):
         self.counts.predicts.append(len(X))
         return np.tanh(np.asarray(X) @ self.slopes_)
 
 
 @pytest.fixture
-def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
+def counts(monkeypatch):
     new = Counts()
     monkeypatch.setattr(Counted, "counts", new)
     monkeypatch.setattr(Counted, "fails", staticmethod(lambda _: None))
@@ -78,15 +77,15 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counts:
 
 
 @pytest.fixture
-def frame(data: pd.DataFrame) -> pd.DataFrame:
+def frame(data):
     return data.assign(g=np.arange(60) % 3, c=np.arange(60) % 20, w=1 + np.arange(60) % 2)
 
 
-def learner(frame: pd.DataFrame, estimator: Any = TREE, **options: Any) -> pi.Learner:
+def learner(frame, estimator=TREE, **options):
     return pi.Learner.from_formula("y ~ x + z", frame, estimator, **options)
 
 
-def same(one: pi.LearnerResults, other: pi.LearnerResults) -> None:
+def same(one, other):
     """Hold that two results have the same numbers, to the last bit."""
     assert [r.number for r in one.analysis.refits] == [r.number for r in other.analysis.refits]
     for ask in (partial(pi.LearnerResults.pfi, cov_type="naive"), pi.LearnerResults.loss):
@@ -99,25 +98,25 @@ def same(one: pi.LearnerResults, other: pi.LearnerResults) -> None:
             np.testing.assert_array_equal(*sums)
 
 
-def plain_table(results: pi.EstimandResults) -> str:
+def plain_table(results):
     """Return the table without what it says of a folder."""
     context = replace(results.context, folder="")
     return str(replace(results, context=context).summary())
 
 
-def damage(file: Path, how: str) -> None:
+def damage(file, how):
     data = file.read_bytes()
     middle = len(data) // 2
     flipped = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
     file.write_bytes({"cut": data[:middle], "empty": b"", "flipped": flipped}[how])
 
 
-def refit_files(folder: Path) -> list[Path]:
+def refit_files(folder):
     return sorted((folder / "refits").glob("*.pickle"))
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_numbers_are_the_same_with_and_without(plan, frame, tmp_path) -> None:
+def test_numbers_are_the_same_with_and_without(plan, frame, tmp_path):
     fit = partial(learner(frame).fit, PLANS[plan], seed=1)
     plain = fit()
     same(fit(checkpoint=tmp_path), plain)
@@ -130,7 +129,7 @@ def test_numbers_are_the_same_with_and_without(plan, frame, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("plan", ["half-sampling", "fresh", "list"])
-def test_shards_make_the_results_of_one_process(plan, frame, tmp_path) -> None:
+def test_shards_make_the_results_of_one_process(plan, frame, tmp_path):
     fit = partial(learner(frame).fit, PLANS[plan], seed=1)
     for number in (2, 1, 2):  # in any order, one of them repeated
         fit(checkpoint=tmp_path, shard=(number, 2))
@@ -145,7 +144,7 @@ def test_shards_make_the_results_of_one_process(plan, frame, tmp_path) -> None:
         ("y ~ center(x) + C(g)", {"design_state": "refit", "design": "matrix"}),
     ],
 )
-def test_options_of_learners_and_jobs(formula, options, n_jobs, frame, tmp_path) -> None:
+def test_options_of_learners_and_jobs(formula, options, n_jobs, frame, tmp_path):
     made = pi.Learner.from_formula(formula, frame, LinearRegression(), **options)
     plain = made.fit(pi.Subsampling(4, fraction=0.8), seed=1)
     fit = partial(made.fit, pi.Subsampling(4, fraction=0.8), seed=1, n_jobs=n_jobs)
@@ -154,14 +153,14 @@ def test_options_of_learners_and_jobs(formula, options, n_jobs, frame, tmp_path)
     same(fit(checkpoint=tmp_path), plain)
 
 
-def test_arrays_have_checkpoints_too(frame, tmp_path) -> None:
+def test_arrays_have_checkpoints_too(frame, tmp_path):
     made = pi.Learner(frame["y"].to_numpy(), frame[["x", "z"]].to_numpy(), TREE)
     plain = made.fit(pi.Bootstrap(3), seed=1)
     for _ in range(2):
         same(made.fit(pi.Bootstrap(3), seed=1, checkpoint=tmp_path), plain)
 
 
-def test_refits_that_failed_are_tried_again(frame, tmp_path, counts, monkeypatch) -> None:
+def test_refits_that_failed_are_tried_again(frame, tmp_path, counts, monkeypatch):
     fit = partial(learner(frame, Counted()).fit, pi.Bootstrap(5), seed=1, on_error="drop")
     whole = fit()
     counts.fits.clear()
@@ -176,11 +175,11 @@ def test_refits_that_failed_are_tried_again(frame, tmp_path, counts, monkeypatch
     same(second, whole)
 
 
-def test_shards_whose_refits_fail_are_joined(frame, tmp_path, counts, monkeypatch) -> None:
+def test_shards_whose_refits_fail_are_joined(frame, tmp_path, counts, monkeypatch):
     fit = partial(learner(frame, Counted()).fit, pi.Bootstrap(4), seed=1, on_error="drop")
     always = staticmethod(lambda _: ValueError("no") if small(counts) else None)
 
-    def small(counts: Counts) -> bool:
+    def small(counts):
         return counts.fits[-1] == 60 and counts_of_refit.pop(0) == 2
 
     # The second refit fails, whoever makes it.
@@ -200,7 +199,7 @@ def test_shards_whose_refits_fail_are_joined(frame, tmp_path, counts, monkeypatc
         fit(checkpoint=tmp_path, shard=(2, 4))
 
 
-CHANGES: dict[str, tuple[str, Callable[[pd.DataFrame], Any]]] = {
+CHANGES = {
     "data": ("data", lambda f: learner(f.assign(x=f["x"] + 1e-9)).fit),
     "formula": (
         r"formula: y~x\+z there, y~x\*z here",
@@ -236,7 +235,7 @@ CHANGES: dict[str, tuple[str, Callable[[pd.DataFrame], Any]]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_refits_of_another_call_are_refused(change, frame, tmp_path) -> None:
+def test_refits_of_another_call_are_refused(change, frame, tmp_path):
     plan = pi.Bootstrap(4)
     if change == "rows of the plan":
         plan = pi.Bootstrap(4, strata=frame["c"].to_numpy())
@@ -250,7 +249,7 @@ def test_refits_of_another_call_are_refused(change, frame, tmp_path) -> None:
         fit()
 
 
-def test_rows_of_lists_and_of_fresh_draws_are_facts(frame, tmp_path) -> None:
+def test_rows_of_lists_and_of_fresh_draws_are_facts(frame, tmp_path):
     fit = partial(learner(frame).fit, seed=1, checkpoint=tmp_path)
     fit(PLANS["list"])
     with pytest.raises(OptionError, match="rows that train or evaluate"):
@@ -258,7 +257,7 @@ def test_rows_of_lists_and_of_fresh_draws_are_facts(frame, tmp_path) -> None:
     fresh = partial(learner(frame).fit, seed=1, checkpoint=tmp_path / "fresh")
     fresh(pi.FreshDraws(draw, 4))
 
-    def moved(rng: np.random.Generator) -> pd.DataFrame:
+    def moved(rng):
         return draw(rng) + 1e-9
 
     moved.__name__ = "draw"
@@ -266,7 +265,7 @@ def test_rows_of_lists_and_of_fresh_draws_are_facts(frame, tmp_path) -> None:
         fresh(pi.FreshDraws(moved, 4))
 
 
-def test_facts_that_can_not_be_read(frame, tmp_path) -> None:
+def test_facts_that_can_not_be_read(frame, tmp_path):
     fit = partial(learner(frame).fit, seed=1, checkpoint=tmp_path)
     fit(PLANS["list"])
     for text in ("{", "[]"):
@@ -276,7 +275,7 @@ def test_facts_that_can_not_be_read(frame, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("how", ["cut", "empty", "flipped"])
-def test_damaged_files_are_made_again(how, frame, tmp_path, counts) -> None:
+def test_damaged_files_are_made_again(how, frame, tmp_path, counts):
     fit = partial(learner(frame, Counted()).fit, pi.Bootstrap(3), seed=1, checkpoint=tmp_path)
     plain = learner(frame, Counted()).fit(pi.Bootstrap(3), seed=1)
     fit().loco()
@@ -295,7 +294,7 @@ def test_damaged_files_are_made_again(how, frame, tmp_path, counts) -> None:
     assert len(counts.fits) == 2 + 1 + 1 + 6
 
 
-def test_refits_without_a_feature_are_kept(frame, tmp_path, counts) -> None:
+def test_refits_without_a_feature_are_kept(frame, tmp_path, counts):
     fit = partial(learner(frame, Counted()).fit, pi.Bootstrap(3), seed=1, checkpoint=tmp_path)
     first = fit().loco()
     counts.fits.clear()
@@ -310,7 +309,7 @@ def test_refits_without_a_feature_are_kept(frame, tmp_path, counts) -> None:
     grouped.fit(pi.Bootstrap(3), seed=1, checkpoint=tmp_path).pfi()
 
 
-def test_loco_goes_on_where_it_was_stopped(frame, tmp_path, counts, monkeypatch) -> None:
+def test_loco_goes_on_where_it_was_stopped(frame, tmp_path, counts, monkeypatch):
     fit = partial(learner(frame, Counted()).fit, pi.Bootstrap(3), seed=1)
     plain = fit().loco().tidy()
     results = fit(checkpoint=tmp_path)
@@ -325,7 +324,7 @@ def test_loco_goes_on_where_it_was_stopped(frame, tmp_path, counts, monkeypatch)
     pd.testing.assert_frame_equal(again, plain, check_exact=True)
 
 
-def test_an_interrupt_says_what_was_done(frame, tmp_path, counts, monkeypatch) -> None:
+def test_an_interrupt_says_what_was_done(frame, tmp_path, counts, monkeypatch):
     monkeypatch.setattr(
         Counted, "fails", staticmethod(lambda n: KeyboardInterrupt() if n == 3 else None)
     )
@@ -344,7 +343,7 @@ def test_an_interrupt_says_what_was_done(frame, tmp_path, counts, monkeypatch) -
     assert len(counts.fits) == 2 + 1 + 1 + 3  # one is the proof
 
 
-def test_no_seed_goes_on_with_that_of_the_folder(frame, tmp_path) -> None:
+def test_no_seed_goes_on_with_that_of_the_folder(frame, tmp_path):
     fit = partial(learner(frame).fit, pi.Bootstrap(3), checkpoint=tmp_path)
     first, second = fit(), fit()
     assert first.seed == second.seed
@@ -354,21 +353,21 @@ def test_no_seed_goes_on_with_that_of_the_folder(frame, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("seed", [None, 1])
-def test_shards_may_start_at_the_same_moment(seed, frame, tmp_path, monkeypatch) -> None:
+def test_shards_may_start_at_the_same_moment(seed, frame, tmp_path, monkeypatch):
     """Both see a new folder before either writes to it."""
     meeting = threading.Barrier(2)
     make = Checkpoint.make
 
-    def met(self: Checkpoint) -> Checkpoint:
+    def met(self):
         made = make(self)
         meeting.wait()
         return made
 
     monkeypatch.setattr(Checkpoint, "make", met)
     made = learner(frame)
-    errors: list[BaseException] = []
+    errors = []
 
-    def shard(number: int) -> None:
+    def shard(number):
         try:
             made.fit(pi.Bootstrap(4), seed=seed, checkpoint=tmp_path, shard=(number, 2))
         except BaseException as error:  # noqa: BLE001 - for the main thread
@@ -399,7 +398,7 @@ with Checkpoint(Path(sys.argv[1])).lock(sys.argv[2], shared=len(sys.argv) > 3):
     ("held", "asked"),
     [(("whole",), {}), (("whole", "shared"), {}), (("1 of 2",), {"shard": (1, 2)})],
 )
-def test_a_second_process_is_refused(held, asked, frame, tmp_path) -> None:
+def test_a_second_process_is_refused(held, asked, frame, tmp_path):
     fit = partial(learner(frame).fit, pi.Bootstrap(4), seed=1, checkpoint=tmp_path)
     with subprocess.Popen(  # noqa: S603 - this interpreter, on the code above
         [sys.executable, "-c", HOLDING, str(tmp_path), *held],
@@ -416,7 +415,7 @@ def test_a_second_process_is_refused(held, asked, frame, tmp_path) -> None:
     fit(**asked)
 
 
-def test_a_missing_shard_is_named(frame, tmp_path) -> None:
+def test_a_missing_shard_is_named(frame, tmp_path):
     fit = partial(learner(frame).fit, pi.Bootstrap(7), seed=1, checkpoint=tmp_path)
     shards = [fit(shard=(number, 3)) for number in (1, 3)]
     assert [[r.number for r in s.analysis.refits] for s in shards] == [[1, 4, 7], [3, 6]]
@@ -426,7 +425,7 @@ def test_a_missing_shard_is_named(frame, tmp_path) -> None:
         shards[0].pfi()
 
 
-def test_what_shards_and_folders_must_be(frame, tmp_path) -> None:
+def test_what_shards_and_folders_must_be(frame, tmp_path):
     fit = partial(learner(frame).fit, pi.Bootstrap(3), seed=1)
     with pytest.raises(OptionError, match="`shard` needs a folder"):
         fit(shard=(1, 2))
@@ -452,19 +451,19 @@ class Unpicklable(LinearRegression):
 
     begins: ClassVar[int] = 0
 
-    def __init__(self, *, early: bool = False) -> None:
+    def __init__(self, *, early=False):
         super().__init__()
         self.early = early
         self.lock = threading.Lock() if early else None
 
-    def fit(self, X: Any, y: Any) -> Unpicklable:
+    def fit(self, X, y):
         type(self).begins += 1
         self.lock = threading.Lock()
         return super().fit(X, y)
 
 
 @pytest.mark.parametrize(("early", "fits"), [(True, 0), (False, 1)])
-def test_learners_that_cannot_be_pickled(early, fits, frame, tmp_path, monkeypatch) -> None:
+def test_learners_that_cannot_be_pickled(early, fits, frame, tmp_path, monkeypatch):
     made = learner(frame, LinearRegression())
     made.estimator = Unpicklable(early=early)
     monkeypatch.setattr(Unpicklable, "begins", 0)
@@ -475,7 +474,7 @@ def test_learners_that_cannot_be_pickled(early, fits, frame, tmp_path, monkeypat
     assert Unpicklable.begins == fits
 
 
-def test_a_refit_whose_class_is_gone(frame, tmp_path, monkeypatch, counts) -> None:
+def test_a_refit_whose_class_is_gone(frame, tmp_path, monkeypatch, counts):
     fit = partial(learner(frame, Counted()).fit, pi.Bootstrap(3), seed=1, checkpoint=tmp_path)
     fit()
     monkeypatch.setattr("pyinterp.resampling.checkpoint.pickle.loads", lambda _: 1 / 0)

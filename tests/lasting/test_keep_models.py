@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ PLAN = pi.HalfSampling(refits=3, pairs=8)
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(N, 3))
     frame = pd.DataFrame(x, columns=["a", "b", "c"])
@@ -34,7 +33,7 @@ def data() -> pd.DataFrame:
     )
 
 
-def forest() -> Any:
+def forest():
     return RandomForestRegressor(4, n_jobs=1)
 
 
@@ -130,13 +129,13 @@ CASES = {
 }
 
 
-def test_every_method_is_asked() -> None:
+def test_every_method_is_asked():
     asked = {one.name for case in CASES.values() for one in case.questions}
     assert asked == methods().keys()
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_numbers_are_of_the_usual_fit(data: pd.DataFrame, tmp_path: Path, name: str) -> None:
+def test_numbers_are_of_the_usual_fit(data, tmp_path, name):
     formula, estimator, plan, questions = CASES[name]
     learner = pi.Learner.from_formula(formula, data, estimator)
     usual = learner.fit(plan, seed=1, progress=False)
@@ -152,11 +151,11 @@ def test_numbers_are_of_the_usual_fit(data: pd.DataFrame, tmp_path: Path, name: 
             assert str(one.summary()) == str(other.summary())
 
 
-def tidy(results: Any) -> pd.DataFrame:
+def tidy(results):
     return results.tidy() if hasattr(results, "tidy") else results.summary_frame()
 
 
-def test_a_question_is_the_method(data: pd.DataFrame) -> None:
+def test_a_question_is_the_method(data):
     res = pi.Learner.from_formula("y ~ a + g", data, forest()).fit(PLAN, seed=1, progress=False)
     some = {"cov_type": "half-sample", "p_adjust": "holm"}
     question = pi.ask("pfi", ["a"], permutations=3, by="g")
@@ -172,20 +171,20 @@ def test_a_question_is_the_method(data: pd.DataFrame) -> None:
 
 
 @pytest.fixture(scope="module")
-def learner(data: pd.DataFrame) -> pi.Learner:
+def learner(data):
     return pi.Learner.from_formula("y ~ a + b", data, forest())
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading"])
-def test_any_number_of_jobs_gives_the_same_numbers(learner: pi.Learner, backend: str) -> None:
-    options: dict[str, Any] = {"seed": 1, "progress": False, "keep_models": False}
+def test_any_number_of_jobs_gives_the_same_numbers(learner, backend):
+    options = {"seed": 1, "progress": False, "keep_models": False}
     one = learner.fit(PLAN, measure="pfi", **options)
     with parallel_config(backend):
         two = learner.fit(PLAN, measure="pfi", n_jobs=2, **options)
     pd.testing.assert_frame_equal(one.pfi().tidy(), two.pfi().tidy(), check_exact=True)
 
 
-def test_errors_say_what_was_measured(learner: pi.Learner) -> None:
+def test_errors_say_what_was_measured(learner):
     results = learner.fit(
         PLAN, seed=1, progress=False, keep_models=False, measure=pi.ask("pd", "a")
     )
@@ -195,8 +194,8 @@ def test_errors_say_what_was_measured(learner: pi.Learner) -> None:
         results.predict(pd.DataFrame({"a": [0.0], "b": [0.0]}))
 
 
-def test_questions_are_refused(learner: pi.Learner) -> None:
-    options: dict[str, Any] = {"seed": 1, "progress": False, "keep_models": False}
+def test_questions_are_refused(learner):
+    options = {"seed": 1, "progress": False, "keep_models": False}
     for measure, words in {
         (): r"`measure` must be names and questions",
         (lambda res: res.pfi()): r"`measure` must be names and questions .*pi\.ask",
@@ -206,7 +205,7 @@ def test_questions_are_refused(learner: pi.Learner) -> None:
         pi.ask("loss", lambda y, f: abs(y - f)): "must have a name of its own",
     }.items():
         with pytest.raises(pi.errors.OptionError, match=words):
-            learner.fit(PLAN, measure=measure, on_error="drop", **options)  # type: ignore[arg-type]
+            learner.fit(PLAN, measure=measure, on_error="drop", **options)
     with pytest.raises(pi.errors.OptionError, match="`keep_models=False` needs `measure`"):
         learner.fit(keep_models=False)
     with pytest.raises(pi.errors.OptionError, match="`measure` is for `keep_models=False`"):
@@ -219,14 +218,14 @@ def test_questions_are_refused(learner: pi.Learner) -> None:
         pi.ask("ale")
 
 
-def test_every_refit_is_asked_the_same(learner: pi.Learner) -> None:
+def test_every_refit_is_asked_the_same(learner):
     class Changing:
         """A setting whose text is another one in every refit."""
 
         count = itertools.count()
 
         @property
-        def key(self) -> str:
+        def key(self):
             return str(next(self.count))
 
     odd = replace(MEAN, key=("odd", Changing()))
@@ -234,8 +233,8 @@ def test_every_refit_is_asked_the_same(learner: pi.Learner) -> None:
         learner.fit(PLAN, seed=1, progress=False, keep_models=False, measure=odd)
 
 
-def test_a_checkpoint_keeps_what_was_measured(learner: pi.Learner, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"seed": 1, "progress": False, "keep_models": False}
+def test_a_checkpoint_keeps_what_was_measured(learner, tmp_path):
+    options = {"seed": 1, "progress": False, "keep_models": False}
     options |= {"measure": "pfi", "checkpoint": tmp_path}
     for part in (2, 1):
         learner.fit(PLAN, shard=(part, 2), **options)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import runpy
 import sys
-from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,13 +24,13 @@ LOST = 3  # refits that a kill took
 
 
 @pytest.fixture
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["y", "x", "z"])
     return frame.assign(y=frame["y"] + frame["x"])
 
 
-def kill(folder: Path) -> None:
+def kill(folder):
     """Remove the last refits, as a kill does that comes before them."""
     files = sorted((folder / "refits").glob("*.pickle"))
     for file in files[len(files) - LOST :]:
@@ -76,7 +74,7 @@ class Runs(RegressorMixin, BaseEstimator):
     def predict(self, X): return self.m_.predict(X)
 EST = Runs()
 """
-EDITS: dict[str, tuple[str, str]] = {
+EDITS = {
     "class attribute": tuple(OWN.format(f"POWER = {k}", "self.POWER") for k in (1, 3)),
     "enum": tuple(f"class C(enum.Enum): p = {k}" + POWER.format("C.p.value") for k in (1, 2)),
     "a constant for many rows": (RUN.format(1), RUN.format(2)),
@@ -96,29 +94,26 @@ OLD, NEW = "def f(x): return x\n", "def f(x): return abs(x) ** 1.5\n"
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
+def run(tmp_path, monkeypatch):
     """A function that runs a script, with `helpers.py` beside it, in a folder or in none."""
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
-    def script(code: str, helper: str, folder: Path | None) -> pi.EstimandResults:
+    def script(code, helper, folder):
         sys.modules.pop("helpers", None)
         file = tmp_path / "helpers.py"
         file.write_text(helper)
         monkeypatch.setenv("BEND", str(len(helper)))
         (tmp_path / "script.py").write_text(HEAD + code + TAIL)
         names = {"FOLDER": folder, "HELPERS": str(file), "PLAN": PLAN}
-        out: pi.EstimandResults = runpy.run_path(str(tmp_path / "script.py"), names, "__main__")[
-            "OUT"
-        ]
-        return out
+        return runpy.run_path(str(tmp_path / "script.py"), names, "__main__")["OUT"]
 
     yield script
     sys.modules.pop("helpers", None)
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_edits_that_change_refits_are_refused(edit, run, tmp_path) -> None:
+def test_edits_that_change_refits_are_refused(edit, run, tmp_path):
     before, after = EDITS[edit]
     folder = tmp_path / "kept"
     one = run(before, OLD, folder)
@@ -132,7 +127,7 @@ def test_edits_that_change_refits_are_refused(edit, run, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("edit", MEASURED)
-def test_edits_of_losses_are_measured_anew(edit, run, tmp_path) -> None:
+def test_edits_of_losses_are_measured_anew(edit, run, tmp_path):
     before, after = MEASURED[edit]
     run(before, OLD, tmp_path / "kept")
     kill(tmp_path / "kept")
@@ -140,11 +135,11 @@ def test_edits_of_losses_are_measured_anew(edit, run, tmp_path) -> None:
     pd.testing.assert_frame_equal(there.tidy(), alone.tidy(), check_exact=True)
 
 
-def made(data: pd.DataFrame, estimator: Any, formula: str = "y ~ x + z") -> pi.Learner:
+def made(data, estimator, formula="y ~ x + z"):
     return pi.Learner.from_formula(formula, data, estimator)
 
 
-HARMLESS: dict[str, tuple[Any, Any]] = {
+HARMLESS = {
     "n_jobs": (
         lambda d: made(d, LinearRegression()), lambda d: made(d, LinearRegression(n_jobs=2))
     ),
@@ -161,7 +156,7 @@ HARMLESS: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("edit", HARMLESS)
-def test_harmless_edits_go_on(edit, data, tmp_path, capsys) -> None:
+def test_harmless_edits_go_on(edit, data, tmp_path, capsys):
     before, after = HARMLESS[edit]
     before(data).fit(PLAN, seed=1, checkpoint=tmp_path, progress=False)
     kill(tmp_path)
@@ -171,7 +166,7 @@ def test_harmless_edits_go_on(edit, data, tmp_path, capsys) -> None:
     assert there.analysis.context.folder == "3 of 6 refits, proven"
 
 
-def test_a_function_that_moved_goes_on(run, tmp_path) -> None:
+def test_a_function_that_moved_goes_on(run, tmp_path):
     code = "g = lambda X: abs(X)" + MADE
     run(code, OLD, tmp_path / "kept")
     kill(tmp_path / "kept")
@@ -179,7 +174,7 @@ def test_a_function_that_moved_goes_on(run, tmp_path) -> None:
     pd.testing.assert_frame_equal(there.tidy(), run(code, OLD, None).tidy(), check_exact=True)
 
 
-def refusal(fit: Callable[[], object]) -> str:
+def refusal(fit):
     with pytest.raises(OptionError, match="keeps refits of another learner") as error:
         fit()
     assert len(str(error.value)) <= 500
@@ -189,11 +184,11 @@ def refusal(fit: Callable[[], object]) -> str:
 class Scaled(Ridge):
     FACTOR = 1.0
 
-    def fit(self, X: Any, y: Any) -> Scaled:
+    def fit(self, X, y):
         return super().fit(X, y * self.FACTOR)
 
 
-def test_another_learner_is_refused_and_rounding_is_not(data, tmp_path, monkeypatch) -> None:
+def test_another_learner_is_refused_and_rounding_is_not(data, tmp_path, monkeypatch):
     fit = partial(made(data, Scaled()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
     fit()
     monkeypatch.setattr(Scaled, "FACTOR", 1 + 1e-6)
@@ -208,12 +203,12 @@ class Noisy(LinearRegression):
 
     fits = 0
 
-    def fit(self, X: Any, y: Any) -> Noisy:
+    def fit(self, X, y):
         type(self).fits += 1
         return super().fit(X, y + np.random.default_rng().normal(size=len(y)))
 
 
-def test_a_learner_that_never_repeats_has_a_footnote(data, tmp_path, monkeypatch) -> None:
+def test_a_learner_that_never_repeats_has_a_footnote(data, tmp_path, monkeypatch):
     monkeypatch.setattr(Noisy, "fits", 0)
     fit = partial(made(data, Noisy()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
     new = str(fit().pfi().summary())
@@ -236,7 +231,7 @@ def test_a_learner_that_never_repeats_has_a_footnote(data, tmp_path, monkeypatch
         assert "Nothing could be proven of the refits from a folder: trained again on the" in text
 
 
-def test_tables_of_a_proven_fit_say_so_without_a_footnote(data, tmp_path) -> None:
+def test_tables_of_a_proven_fit_say_so_without_a_footnote(data, tmp_path):
     fit = partial(made(data, Ridge()).fit, pi.HalfSampling(3, pairs=5), seed=1, progress=False)
     assert fit(checkpoint=tmp_path).analysis.context.folder == ""
     kill(tmp_path)
@@ -247,12 +242,12 @@ def test_tables_of_a_proven_fit_say_so_without_a_footnote(data, tmp_path) -> Non
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_the_proof_is_one_refit(n_jobs, data, tmp_path, monkeypatch) -> None:
+def test_the_proof_is_one_refit(n_jobs, data, tmp_path, monkeypatch):
     """It is trained as the others are, and three times if it is refused or never repeats."""
-    trained: list[int] = []
+    trained = []
     jobs = module_of_refits._Work._jobs
 
-    def counted(self: Any, numbers: Any) -> Any:
+    def counted(self, numbers):
         trained.extend(numbers)
         return jobs(self, numbers)
 
@@ -274,7 +269,7 @@ def test_the_proof_is_one_refit(n_jobs, data, tmp_path, monkeypatch) -> None:
     assert trained == [1, 2, 4, 6, 1, 3, 5, 1]
 
 
-def test_shards_of_two_learners_are_refused(data, tmp_path) -> None:
+def test_shards_of_two_learners_are_refused(data, tmp_path):
     fit = partial(pi.Learner.fit, resampling=PLAN, seed=1, checkpoint=tmp_path, progress=False)
     fit(made(data, Ridge(1)), shard=(2, 3))
     refusal(partial(fit, made(data, Ridge(2)), shard=(3, 3)))
@@ -282,7 +277,7 @@ def test_shards_of_two_learners_are_refused(data, tmp_path) -> None:
     assert names == ["000001.pickle", "000002.pickle", "000005.pickle"]
 
 
-def test_join_proves_a_whole_folder(data, tmp_path, monkeypatch) -> None:
+def test_join_proves_a_whole_folder(data, tmp_path, monkeypatch):
     fit = partial(made(data, Scaled()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
     for number in (1, 2):
         fit(shard=(number, 2))
@@ -296,19 +291,19 @@ class Labels(ClassifierMixin, BaseEstimator):
 
     AT = 0.5
 
-    def fit(self, X: Any, y: Any) -> Labels:
+    def fit(self, X, y):
         self.model_ = LogisticRegression().fit(X, y)
         self.classes_, self.at_ = self.model_.classes_, self.AT
         return self
 
-    def predict_proba(self, X: Any) -> Any:
+    def predict_proba(self, X):
         return self.model_.predict_proba(X)
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X):
         return self.classes_[(self.predict_proba(X)[:, 1] > self.at_).astype(int)]
 
 
-def test_labels_are_compared_too(data, tmp_path, monkeypatch) -> None:
+def test_labels_are_compared_too(data, tmp_path, monkeypatch):
     classes = data.assign(y=np.where(data["y"] > 0, "high", "low"))
     fit = partial(made(classes, Labels()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
     fit()
@@ -317,8 +312,8 @@ def test_labels_are_compared_too(data, tmp_path, monkeypatch) -> None:
     refusal(fit)
 
 
-def test_dropped_models_are_proven_by_what_was_measured(data, tmp_path, monkeypatch) -> None:
-    options: dict[str, Any] = {"resampling": PLAN, "seed": 1, "progress": False}
+def test_dropped_models_are_proven_by_what_was_measured(data, tmp_path, monkeypatch):
+    options = {"resampling": PLAN, "seed": 1, "progress": False}
     options |= {"checkpoint": tmp_path, "keep_models": False}
     scale = [1.0]
     mine = pi.Loss("mine", lambda y, p: scale[0] * abs(y - p))
@@ -345,13 +340,13 @@ class Moody(Ridge):
 
     fails: Any = staticmethod(lambda _: False)
 
-    def fit(self, X: Any, y: Any) -> Moody:
+    def fit(self, X, y):
         if self.fails(y):
             raise ArithmeticError("no luck")
         return super().fit(X, y)
 
 
-def test_a_kept_refit_that_fails_now(data, tmp_path, monkeypatch) -> None:
+def test_a_kept_refit_that_fails_now(data, tmp_path, monkeypatch):
     fit = partial(made(data, Moody()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
     fit()
     calls = iter(range(100))
@@ -373,16 +368,16 @@ class Constant(RegressorMixin, BaseEstimator):
 
     fits = 0
 
-    def fit(self, X: Any, y: Any) -> Constant:
+    def fit(self, X, y):
         type(self).fits += 1
         self.mean_ = 1e6 * (1 + type(self).fits * 2e-16) + y.mean()
         return self
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X):
         return self.mean_ + 1e-10 * np.arange(len(X))
 
 
-def test_rounding_of_equal_predictions_is_no_difference(data, tmp_path) -> None:
+def test_rounding_of_equal_predictions_is_no_difference(data, tmp_path):
     fit = partial(made(data, Constant()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
     fit()
     assert fit().analysis.context.folder == "6 of 6 refits, proven"
@@ -393,17 +388,15 @@ class FailsOnce(LinearRegression):
 
     edited = False
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X, y, sample_weight=None):
         if type(self).edited and X[0, 0] > 0:
             raise ValueError("an edit")
         return super().fit(X, 3 * y if type(self).edited else y, sample_weight)
 
 
-def test_a_kept_refit_that_fails_now_is_of_another_learner(
-    data: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kept_refit_that_fails_now_is_of_another_learner(data, tmp_path, monkeypatch):
     learner = pi.Learner.from_formula("y ~ x + z", data, FailsOnce())
-    options: dict[str, Any] = {
+    options = {
         "seed": 1, "progress": False, "on_error": "drop", "checkpoint": tmp_path / "folder"
     }  # fmt: skip
     learner.fit(PLAN, **options)

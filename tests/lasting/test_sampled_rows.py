@@ -1,11 +1,7 @@
 """At most so many evaluation rows: one random sample for all refits, with its error in ``mcse``."""
 
-from __future__ import annotations
-
 import warnings
 from itertools import combinations
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,7 +22,7 @@ DATA_SETS = 60
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])
-def test_the_variance_is_unbiased_over_all_samples(n: int) -> None:
+def test_the_variance_is_unbiased_over_all_samples(n):
     values = np.random.default_rng(0).normal(size=(7, 2)) ** 3
     samples = [np.array(chosen) for chosen in combinations(range(7), n)]
     parts = [RefitEstimate(Estimate.of_rows(values[rows]), rows) for rows in samples]
@@ -37,7 +33,7 @@ def test_the_variance_is_unbiased_over_all_samples(n: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def learner() -> pi.Learner:
+def learner():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(600, 2)), columns=["a", "b"])
     frame["y"] = frame["a"] + rng.normal(size=600) ** 3
@@ -46,10 +42,10 @@ def learner() -> pi.Learner:
 
 PLAN = [(np.arange(k, k + 300), np.setdiff1d(np.arange(600), np.arange(k, k + 300)))
         for k in (0, 150, 300)]  # fmt: skip
-QUIET: dict[str, Any] = {"progress": False}
+QUIET = {"progress": False}
 
 
-def test_estimates_of_samples_vary_as_mcse_says(learner: pi.Learner) -> None:
+def test_estimates_of_samples_vary_as_mcse_says(learner):
     """The models and all evaluation rows are the same in every call: the sample alone varies."""
     estimates, stated = [], []
     for seed in range(CALLS):
@@ -65,7 +61,7 @@ def test_estimates_of_samples_vary_as_mcse_says(learner: pi.Learner) -> None:
     assert (np.abs(np.mean(estimates, axis=0) - true) < 4 * np.sqrt(variance / CALLS)).all()
 
 
-def test_standard_errors_are_those_of_so_many_rows() -> None:
+def test_standard_errors_are_those_of_so_many_rows():
     """With a sample for each refit the variance of the loss was 2.5 times too large."""
     params, squares = [], []
     for seed in range(DATA_SETS):
@@ -82,7 +78,7 @@ def test_standard_errors_are_those_of_so_many_rows() -> None:
 
 
 @pytest.mark.parametrize("plan", [PLAN, pi.CrossValidation(5), pi.Holdout(0.5)])
-def test_refits_share_one_sample(learner: pi.Learner, plan: Any) -> None:
+def test_refits_share_one_sample(learner, plan):
     usual = learner.fit(plan, seed=1, **QUIET)
     some = learner.fit(plan, seed=1, max_evaluation_rows=150, **QUIET)
     rows = np.unique(np.concatenate([refit.evaluation.rows for refit in some.refits]))
@@ -94,23 +90,23 @@ def test_refits_share_one_sample(learner: pi.Learner, plan: Any) -> None:
     assert some.analysis.evaluations.correction == usual.analysis.evaluations.correction
 
 
-def test_enough_rows_change_nothing(learner: pi.Learner) -> None:
+def test_enough_rows_change_nothing(learner):
     usual = learner.fit(PLAN, seed=1, **QUIET).pfi().tidy()
     enough = learner.fit(PLAN, seed=1, max_evaluation_rows=600, **QUIET).pfi().tidy()
     pd.testing.assert_frame_equal(usual, enough, check_exact=True)
 
 
-def test_the_error_of_a_difference_is_that_of_its_rows(learner: pi.Learner) -> None:
+def test_the_error_of_a_difference_is_that_of_its_rows(learner):
     """Losses of the same rows have much of their error in common, which a difference is without."""
-    options: dict[str, Any] = {"seed": 1, "max_evaluation_rows": 200, **QUIET}
+    options = {"seed": 1, "max_evaluation_rows": 200, **QUIET}
     other = pi.Learner.from_formula("y ~ b", learner.data.frame, LinearRegression())
     both = learner.fit(PLAN, **options), other.fit(PLAN, **options)
     alone = np.sqrt(sum(results.loss().mcse.iloc[0] ** 2 for results in both))
     assert 0 < pi.compare(*both, names=["a", "b"]).mcse.iloc[0] < alone / 2
 
 
-def test_the_error_is_printed_saved_and_measured(learner: pi.Learner, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"seed": 1, "max_evaluation_rows": 60, **QUIET}
+def test_the_error_is_printed_saved_and_measured(learner, tmp_path):
+    options = {"seed": 1, "max_evaluation_rows": 60, **QUIET}
     usual = learner.fit(PLAN, **options)
     dropped = learner.fit(PLAN, keep_models=False, measure="pfi", **options)
     dropped.save(tmp_path / "a.pyinterp")
@@ -121,8 +117,8 @@ def test_the_error_is_printed_saved_and_measured(learner: pi.Learner, tmp_path: 
         pd.testing.assert_frame_equal(usual.pfi().tidy(), other.pfi().tidy(), check_exact=True)
 
 
-def test_shards_have_the_sample_of_the_whole(learner: pi.Learner, tmp_path: Path) -> None:
-    options: dict[str, Any] = {"seed": 1, "max_evaluation_rows": 60, **QUIET}
+def test_shards_have_the_sample_of_the_whole(learner, tmp_path):
+    options = {"seed": 1, "max_evaluation_rows": 60, **QUIET}
     for number in (2, 1):
         learner.fit(PLAN, checkpoint=tmp_path / "shards", shard=(number, 2), **options)
     joined = pi.join(tmp_path / "shards").pfi().tidy()
@@ -131,7 +127,7 @@ def test_shards_have_the_sample_of_the_whole(learner: pi.Learner, tmp_path: Path
     )
 
 
-def test_rows_that_contribute_alike_have_no_error(learner: pi.Learner) -> None:
+def test_rows_that_contribute_alike_have_no_error(learner):
     """Of y ~ a every row has the partial dependence of the mean, up to rounding."""
     alone = pi.Learner.from_formula("y ~ a", learner.data.frame, LinearRegression())
     results = alone.fit(PLAN, seed=1, max_evaluation_rows=200, **QUIET)
@@ -146,20 +142,18 @@ def test_rows_that_contribute_alike_have_no_error(learner: pi.Learner) -> None:
         (pi.CrossValidation(100), 60, "200 samples of 60 of 600 rows did not"),
     ],
 )
-def test_every_refit_needs_two_rows_and_all_forty(
-    learner: pi.Learner, plan: Any, most: int, words: str
-) -> None:
+def test_every_refit_needs_two_rows_and_all_forty(learner, plan, most, words):
     with pytest.raises(pi.errors.OptionError, match=f"max_evaluation_rows.*{words}"):
         learner.fit(plan, seed=1, max_evaluation_rows=most, **QUIET)
 
 
-def test_few_data_need_no_forty_rows(learner: pi.Learner) -> None:
+def test_few_data_need_no_forty_rows(learner):
     few = pi.Learner.from_formula("y ~ a + b", learner.data.frame[:30], LinearRegression())
     results = few.fit(pi.Holdout(0.5), seed=1, max_evaluation_rows=20, **QUIET)
     assert results.refits[0].share == 1
 
 
-def test_a_sample_that_leaves_a_refit_too_few_rows_is_drawn_again(learner: pi.Learner) -> None:
+def test_a_sample_that_leaves_a_refit_too_few_rows_is_drawn_again(learner):
     """Of the samples of 60 rows for 10 folds, 14% leave a fold fewer than 2; none of 40 raises."""
     for seed in range(40):
         results = learner.fit(pi.CrossValidation(10), seed=seed, max_evaluation_rows=60, **QUIET)
@@ -167,7 +161,7 @@ def test_a_sample_that_leaves_a_refit_too_few_rows_is_drawn_again(learner: pi.Le
         assert (min(sizes), sum(sizes)) >= (2, 60)
 
 
-def test_samples_are_uniform_given_that_all_refits_have_rows() -> None:
+def test_samples_are_uniform_given_that_all_refits_have_rows():
     """40 of 80 rows, of two refits with 2 and 78 rows: the first keeps both of its rows."""
     frame = pd.DataFrame({"a": np.arange(80.0)})
     whole = Sample(variables=frame, y=None, response=None, rows=np.arange(80))
@@ -183,7 +177,7 @@ def test_samples_are_uniform_given_that_all_refits_have_rows() -> None:
     assert (np.abs(counts[2:] / CALLS - share) < 4 * np.sqrt(share * (1 - share) / CALLS)).all()
 
 
-def test_less_than_a_tenth_of_the_rows_is_said(learner: pi.Learner) -> None:
+def test_less_than_a_tenth_of_the_rows_is_said(learner):
     with pytest.warns(pi.errors.RefitWarning, match="max_evaluation_rows=59.*a tenth of 600"):
         results = learner.fit(PLAN, seed=1, max_evaluation_rows=59, **QUIET)
     assert "less than a tenth of them" in " ".join(str(results.pfi().summary()).split())

@@ -1,10 +1,7 @@
 """Results that were saved and loaded are the results, bit for bit, under every option."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -26,7 +23,7 @@ from pyinterp_papers.processes import molnar_linear
 
 mpl.use("Agg")
 
-PLANS: dict[str, Any] = {
+PLANS = {
     "halves": pi.HalfSampling(3, pairs=5),
     "bootstrap": pi.Bootstrap(3),
     "subsampling": pi.Subsampling(3),
@@ -39,16 +36,16 @@ PLANS: dict[str, Any] = {
 Ask = Callable[[Any], Any]
 
 
-def squared(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+def squared(y, prediction):
     return (y - prediction) ** 2
 
 
-def doubled(prediction: np.ndarray) -> np.ndarray:
+def doubled(prediction):
     return 2 * prediction
 
 
 # Every estimand, by name, of any response.
-ANY: dict[str, Ask] = {
+ANY = {
     "loss": lambda r: r.loss(),
     "explained": lambda r: r.loss(relation="explained"),
     "pfi": lambda r: r.pfi(),
@@ -76,7 +73,7 @@ ANY: dict[str, Ask] = {
     "rows": lambda r: r.pfi(rows="z > 0"),
     "by": lambda r: r.pfi(by="g"),
 }
-NUMBERS: dict[str, Ask] = {
+NUMBERS = {
     "metric": lambda r: r.metric("rmse"),
     "pfi of a metric": lambda r: r.pfi(metric="rmse"),
     "pfi of a user's loss": lambda r: r.pfi(loss=squared),
@@ -85,14 +82,14 @@ NUMBERS: dict[str, Ask] = {
     "user's scale": lambda r: r.pd("x", points=3, scale=doubled),
 }
 # Of learners that state a distribution.
-STATED: dict[str, Ask] = {
+STATED = {
     "likelihood": lambda r: r.likelihood_pfi(),
     "entropy": lambda r: r.entropy_pfi(),
     "redundancy": lambda r: r.redundancy(),
     "uncertainty": lambda r: r.uncertainty(),
     "pd of entropy": lambda r: r.pd("x", points=3, of="entropy"),
 }
-CLASSES: dict[str, Ask] = {
+CLASSES = {
     "auc": lambda r: r.metric("roc_auc"),
     "pd of log odds": lambda r: r.pd("x", points=3, scale="logit"),
     "pd of a class": lambda r: r.pd("x", points=3, which_class="no"),
@@ -103,7 +100,7 @@ EVERY = {"numbers": {**ANY, **NUMBERS}, "classes": CLASSES, "distributions": STA
 LACK = {"fresh": {"rows", "by", "loco"}, "one model": {"loco"}}
 
 
-def rows_of(n: int, rng: Any = 0) -> pd.DataFrame:
+def rows_of(n, rng=0):
     """Numbers x and z, levels g of two, response y; equal seeds make equal rows."""
     rng = np.random.default_rng(rng)
     frame = pd.DataFrame(rng.normal(size=(n, 2)), columns=["x", "z"])
@@ -112,7 +109,7 @@ def rows_of(n: int, rng: Any = 0) -> pd.DataFrame:
 
 
 @cache
-def learner(kind: str = "numbers") -> pi.Learner:
+def learner(kind="numbers"):
     rows, estimator = rows_of(60), LinearRegression()
     if kind == "classes":
         rows["y"] = np.where(rows["y"] > 0, "yes", "no")
@@ -122,7 +119,7 @@ def learner(kind: str = "numbers") -> pi.Learner:
     return pi.Learner.from_formula("y ~ x + z + g", rows, estimator)
 
 
-def fit(plan: str, kind: str = "numbers") -> Any:
+def fit(plan, kind="numbers"):
     """Return new results, to which nothing was asked; seed 1."""
     if PLANS[plan] is None:
         return learner(kind).fit_model(seed=1)
@@ -133,11 +130,11 @@ shared = cache(fit)
 
 
 @cache
-def asked(name: str, plan: str, kind: str) -> Any:
+def asked(name, plan, kind):
     return EVERY[kind][name](shared(plan, kind))
 
 
-def again(results: Any, path: Path) -> Any:
+def again(results, path):
     """Save and load; what is saved again must be the same file."""
     results.save(path)
     loaded = pi.load(path)
@@ -148,7 +145,7 @@ def again(results: Any, path: Path) -> Any:
     return loaded
 
 
-def bits(frame: pd.DataFrame) -> list[Any]:
+def bits(frame):
     """Return what two frames share only if they are the same, signs of zeros included."""
     values = [
         frame[c].to_numpy().tobytes() if frame[c].dtype.kind in "fiub" else frame[c].tolist()
@@ -157,7 +154,7 @@ def bits(frame: pd.DataFrame) -> list[Any]:
     return [list(frame.columns), frame.dtypes.map(str).tolist(), frame.index.tolist(), values]
 
 
-def check_same(loaded: Any, results: Any, *, alpha: float = 0.1) -> None:
+def check_same(loaded, results, *, alpha=0.1):
     """Check tables, and all that results of estimands give besides."""
     assert bits(loaded.tidy()) == bits(results.tidy())
     for notes in ("short", "full"):
@@ -174,11 +171,11 @@ def check_same(loaded: Any, results: Any, *, alpha: float = 0.1) -> None:
             assert outcome(ask, part) == outcome(ask, other)
 
 
-def parts(results: Any) -> list[Any]:
+def parts(results):
     return list(getattr(results, "parts", []))
 
 
-def outcome(ask: Ask, results: Any) -> Any:
+def outcome(ask, results):
     """Return an answer, or the words with which it is refused."""
     try:
         return ask(results)
@@ -186,7 +183,7 @@ def outcome(ask: Ask, results: Any) -> Any:
         return str(error)
 
 
-TESTS: dict[str, Ask] = {
+TESTS = {
     "t_test": lambda r: str(r.t_test(np.eye(len(r.params))[:1])),
     "differences": lambda r: str(r.differences()),
     "wald_test": lambda r: str(r.wald_test(np.eye(len(r.params))[:2])),
@@ -204,13 +201,13 @@ CELLS = [
 
 
 @pytest.mark.parametrize(("name", "plan", "kind"), CELLS)
-def test_results_of_estimands(name: str, plan: str, kind: str, tmp_path: Path) -> None:
+def test_results_of_estimands(name, plan, kind, tmp_path):
     results = asked(name, plan, kind)
     check_same(again(results, tmp_path / "a.pyinterp"), results)
 
 
 @pytest.mark.parametrize(("name", "kind"), [(n, k) for n, p, k in CELLS if p == "halves"])
-def test_plots_are_made_of_loaded_results(name: str, kind: str, tmp_path: Path) -> None:
+def test_plots_are_made_of_loaded_results(name, kind, tmp_path):
     results = asked(name, "halves", kind)
     loaded = again(results, tmp_path / "a.pyinterp")
     plot, other = loaded.plot(), results.plot()
@@ -220,7 +217,7 @@ def test_plots_are_made_of_loaded_results(name: str, kind: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["pfi", "curves", "uncertainty"])
-def test_plots_of_loaded_results_can_be_drawn(name: str, tmp_path: Path) -> None:
+def test_plots_of_loaded_results_can_be_drawn(name, tmp_path):
     kind = "classes" if name == "uncertainty" else "numbers"
     again(asked(name, "halves", kind), tmp_path / "a.pyinterp").plot().save(
         tmp_path / "a.png", verbose=False, dpi=50
@@ -228,7 +225,7 @@ def test_plots_of_loaded_results_can_be_drawn(name: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_results_of_refits_answer_what_they_were_asked(plan: str, tmp_path: Path) -> None:
+def test_results_of_refits_answer_what_they_were_asked(plan, tmp_path):
     results = fit(plan)
     names = [n for n, p, k in CELLS if (p, k) == (plan, "numbers")]
     answers = {name: EVERY["numbers"][name](results) for name in names}
@@ -241,7 +238,7 @@ def test_results_of_refits_answer_what_they_were_asked(plan: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("kind", ["classes", "distributions"])
-def test_results_of_refits_that_state_distributions(kind: str, tmp_path: Path) -> None:
+def test_results_of_refits_that_state_distributions(kind, tmp_path):
     results = fit("halves", kind)
     answers = {name: ask(results) for name, ask in EVERY[kind].items()}
     results.save(tmp_path / "a.pyinterp")
@@ -250,7 +247,7 @@ def test_results_of_refits_that_state_distributions(kind: str, tmp_path: Path) -
         check_same(EVERY[kind][name](loaded), answer)
 
 
-OPTIONS: list[dict[str, Any]] = [
+OPTIONS = [
     {"cov_type": "corrected"},
     {"p_adjust": "holm"},
     {"simultaneous": True},
@@ -260,7 +257,7 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_options_of_inference_after_loading(options: dict[str, Any], tmp_path: Path) -> None:
+def test_options_of_inference_after_loading(options, tmp_path):
     """Only the estimand and its rows were asked before; the options are new to the file."""
     results, rows = fit("halves"), {n: o for n, o in options.items() if n in ("rows", "by")}
     results.pfi(**rows)
@@ -272,7 +269,7 @@ def test_options_of_inference_after_loading(options: dict[str, Any], tmp_path: P
     check_same(loaded.pd("x", points=3, **curve), results.pd("x", points=3, **curve))
 
 
-def test_what_was_not_measured_is_refused_with_a_list(tmp_path: Path) -> None:
+def test_what_was_not_measured_is_refused_with_a_list(tmp_path):
     results = fit("halves")
     results.pfi()
     results.save(tmp_path / "a.pyinterp")
@@ -293,7 +290,7 @@ def test_what_was_not_measured_is_refused_with_a_list(tmp_path: Path) -> None:
 # Comparison with fresh results ------------------------------------------------------------------
 
 
-def other() -> Any:
+def other():
     tree = DecisionTreeRegressor(max_depth=2, random_state=0)
     return pi.Learner.from_formula("y ~ x + z + g", rows_of(60), tree).fit(
         PLANS["halves"], seed=1, progress=False
@@ -301,7 +298,7 @@ def other() -> Any:
 
 
 @pytest.mark.parametrize("name", ["pfi", "loss", "pd", "firm", "user's estimand"])
-def test_a_loaded_result_is_compared_with_a_fresh_one(name: str, tmp_path: Path) -> None:
+def test_a_loaded_result_is_compared_with_a_fresh_one(name, tmp_path):
     mine, theirs = asked(name, "halves", "numbers"), ANY[name](other())
     loaded = again(mine, tmp_path / "a.pyinterp")
     compared = pi.compare(mine, theirs)
@@ -310,7 +307,7 @@ def test_a_loaded_result_is_compared_with_a_fresh_one(name: str, tmp_path: Path)
     check_same(again(compared, tmp_path / "c.pyinterp"), compared)
 
 
-def test_loaded_learners_are_compared_with_fresh_ones(tmp_path: Path) -> None:
+def test_loaded_learners_are_compared_with_fresh_ones(tmp_path):
     mine, theirs = fit("halves"), other()
     compared = pi.compare([mine, theirs], names=["line", "tree"])
     mine.save(tmp_path / "a.pyinterp")
@@ -318,7 +315,7 @@ def test_loaded_learners_are_compared_with_fresh_ones(tmp_path: Path) -> None:
     check_same(pi.compare([loaded, theirs], names=["line", "tree"]), compared)
 
 
-def test_another_estimand_is_not_compared(tmp_path: Path) -> None:
+def test_another_estimand_is_not_compared(tmp_path):
     loaded = again(asked("pfi", "halves", "numbers"), tmp_path / "a.pyinterp")
     with pytest.raises(pi.errors.InferenceError, match="Only the same estimand"):
         pi.compare(loaded, shared("halves").pfi(relation="ratio"))
@@ -327,7 +324,7 @@ def test_another_estimand_is_not_compared(tmp_path: Path) -> None:
 # Tests, ranks and studies -----------------------------------------------------------------------
 
 
-def test_of_hypotheses(tmp_path: Path) -> None:
+def test_of_hypotheses(tmp_path):
     pfi, pd_ = asked("pfi", "halves", "numbers"), asked("pd", "halves", "numbers")
     by = shared("halves").pfi("x", by="g")
     for results in (
@@ -349,7 +346,7 @@ def test_of_hypotheses(tmp_path: Path) -> None:
             assert bits(loaded.summary_frame()) == bits(results.summary_frame())
 
 
-def test_ranks(tmp_path: Path) -> None:
+def test_ranks(tmp_path):
     ranks = asked("pfi", "halves", "numbers").ranks()
     loaded = again(ranks, tmp_path / "a.pyinterp")
     assert str(loaded.summary()) == str(ranks.summary())
@@ -358,7 +355,7 @@ def test_ranks(tmp_path: Path) -> None:
     loaded.plot()
 
 
-def studies(folder: Path) -> Iterator[tuple[str, Any]]:
+def studies(folder):
     line, options = {"lm": LinearRegression()}, {"progress": False}
     counts = simulation.CoverageStudy(
         dgps=[molnar_linear()], learners=line, estimands={"pfi": pi.LearnerResults.pfi},
@@ -370,7 +367,7 @@ def studies(folder: Path) -> Iterator[tuple[str, Any]]:
     yield "certificate", pi.certify(certified, data_sets=2, truth_refits=5, **options)
 
 
-def test_studies(tmp_path: Path) -> None:
+def test_studies(tmp_path):
     for name, results in studies(tmp_path):
         loaded = again(results, tmp_path / f"{name}.pyinterp")
         assert str(loaded) == str(results)
@@ -386,7 +383,7 @@ def test_studies(tmp_path: Path) -> None:
 # Functions of the user --------------------------------------------------------------------------
 
 
-def test_a_function_is_named_and_not_kept(tmp_path: Path) -> None:
+def test_a_function_is_named_and_not_kept(tmp_path):
     loaded = again(asked("user's scale", "halves", "numbers"), tmp_path / "a.pyinterp")
     score = again(asked("pfi of a user's loss", "halves", "numbers"), tmp_path / "b.pyinterp")
     function = score.estimand.score.function
@@ -397,7 +394,7 @@ def test_a_function_is_named_and_not_kept(tmp_path: Path) -> None:
         loaded.estimand.measure(None)
 
 
-def test_functions_count_by_their_names(tmp_path: Path) -> None:
+def test_functions_count_by_their_names(tmp_path):
     """Of a file: in the session of the fit another function of the same name is measured."""
     results = fit("halves")
     answers = [NUMBERS["pfi of a user's loss"](results), NUMBERS["user's scale"](results)]
@@ -405,10 +402,10 @@ def test_functions_count_by_their_names(tmp_path: Path) -> None:
     results.save(tmp_path / "a.pyinterp")
     loaded = pi.load(tmp_path / "a.pyinterp")
 
-    def absolute(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    def absolute(y, prediction):
         return np.abs(y - prediction)
 
-    def halved(prediction: np.ndarray) -> np.ndarray:
+    def halved(prediction):
         return prediction / 2
 
     for ask in (
@@ -426,7 +423,7 @@ def test_functions_count_by_their_names(tmp_path: Path) -> None:
     assert (results.pfi(loss=absolute).params != answers[0].params).all()
 
 
-def test_what_a_nameless_function_gave_is_left_out(tmp_path: Path) -> None:
+def test_what_a_nameless_function_gave_is_left_out(tmp_path):
     results = fit("halves")
     loss = results.loss(lambda y, prediction: (y - prediction) ** 4)
     results.loss()
@@ -439,14 +436,14 @@ def test_what_a_nameless_function_gave_is_left_out(tmp_path: Path) -> None:
     check_same(pi.load(tmp_path / "b.pyinterp"), loss)
 
 
-def loss_of(c: float) -> Callable[..., Any]:
-    def loss(y: Any, prediction: Any) -> Any:
+def loss_of(c):
+    def loss(y, prediction):
         return c * np.abs(y - prediction)
 
     return loss
 
 
-def test_what_two_functions_of_one_name_gave_is_left_out(tmp_path: Path) -> None:
+def test_what_two_functions_of_one_name_gave_is_left_out(tmp_path):
     results = fit("halves")
     values = [float(results.loss(loss_of(c)).params.iloc[0]) for c in (1, 3)]
     assert values[1] == pytest.approx(3 * values[0])
@@ -457,19 +454,19 @@ def test_what_two_functions_of_one_name_gave_is_left_out(tmp_path: Path) -> None
             loaded.loss(loss_of(c))
 
 
-def share_above(case: Any) -> Any:
+def share_above(case):
     return {"above": pi.Estimate.of_rows((case.whatif.factual > case.y)[:, None] * 1.0)}
 
 
-def once(measurement: Any) -> Any:
+def once(measurement):
     return measurement["above"]
 
 
-def in_percent(measurement: Any) -> Any:
+def in_percent(measurement):
     return measurement["above"].linear(np.array([[100.0]]))
 
 
-def test_readings_of_a_user_and_kinds_of_keys_are_told_apart(tmp_path: Path) -> None:
+def test_readings_of_a_user_and_kinds_of_keys_are_told_apart(tmp_path):
     words = pi.Words(label="share", title="share above", meaning="Share above y.")
     year, other = pd.Timestamp("2020"), pd.Timestamp("2021")
     choices = ((year, once), (other, in_percent), (year, in_percent))
@@ -487,7 +484,7 @@ def test_readings_of_a_user_and_kinds_of_keys_are_told_apart(tmp_path: Path) -> 
     assert len(loaded.record.models.findings) >= 3
 
 
-def test_errors_of_coefficients_are_kept_whatever_was_asked(tmp_path: Path) -> None:
+def test_errors_of_coefficients_are_kept_whatever_was_asked(tmp_path):
     data = rows_of(60, np.random.default_rng(0))
     fitted = smf.ols("y ~ x + z", data).fit()
     model = pi.FittedModel(fitted, data, "y")
@@ -498,7 +495,7 @@ def test_errors_of_coefficients_are_kept_whatever_was_asked(tmp_path: Path) -> N
     check_same(loaded, model.pd("x", grid=[0, 1]))
 
 
-def test_every_public_result_can_be_saved() -> None:
+def test_every_public_result_can_be_saved():
     """Whatever ends in Results is read by its own name."""
     public = [getattr(pi, name) for name in pi.__all__ if name.endswith("Results")]
     public += [getattr(simulation, n) for n in simulation.__all__ if n.endswith("Results")]
@@ -509,7 +506,7 @@ def test_every_public_result_can_be_saved() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_a_message_says_why_no_file_is_made(tmp_path: Path) -> None:
+def test_a_message_says_why_no_file_is_made(tmp_path):
     pfi = asked("pfi", "halves", "numbers")
     with pytest.raises(OptionError, match="The folder of `path` must exist"):
         pfi.save(tmp_path / "none" / "a.pyinterp")
@@ -523,7 +520,7 @@ def test_a_message_says_why_no_file_is_made(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["frequency", "sampling"])
 @pytest.mark.parametrize("least", [0, 1])  # as many rows as the user's, or more
-def test_masks_of_loaded_fits_name_the_users_rows(kind, least, tmp_path) -> None:
+def test_masks_of_loaded_fits_name_the_users_rows(kind, least, tmp_path):
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(90, 2)), columns=["x", "y"])
     frame = frame.assign(w=np.arange(90) % 3 + least)

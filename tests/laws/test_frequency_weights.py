@@ -1,7 +1,5 @@
 """Frequency weights are rows: a row of weight 2 is two rows, in every estimand and plan."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np
@@ -51,7 +49,7 @@ PLANS = {
 }
 
 
-def _data() -> tuple[pd.DataFrame, np.ndarray]:
+def _data():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"x1": rng.normal(size=N), "x2": rng.normal(size=N)})
     frame["g"] = rng.choice(["a", "b"], N)
@@ -60,7 +58,7 @@ def _data() -> tuple[pd.DataFrame, np.ndarray]:
     return frame.set_axis([f"r{i}" for i in range(N)]), rng.integers(0, 4, N)
 
 
-def _both(**options: object) -> tuple[pi.Learner, pi.Learner]:
+def _both(**options):
     frame, counts = _data()
     estimator = options.pop("estimator")
     formula = "y ~ x1 + x2 + g"
@@ -73,7 +71,7 @@ def _both(**options: object) -> tuple[pi.Learner, pi.Learner]:
     return weighted, repeated
 
 
-def _same(ours: object, theirs: object) -> None:
+def _same(ours, theirs):
     np.testing.assert_array_equal(ours.params, theirs.params)
     if hasattr(ours, "cov_params"):
         np.testing.assert_array_equal(ours.cov_params(), theirs.cov_params())
@@ -81,7 +79,7 @@ def _same(ours: object, theirs: object) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_every_estimand_has_the_numbers_of_repeated_rows(model: str) -> None:
+def test_every_estimand_has_the_numbers_of_repeated_rows(model):
     estimands = {k: v for k, v in ESTIMANDS.items() if k != "native" or model != "batched"}
     fits = [
         learner.fit(pi.Subsampling(2), seed=1, progress=False)
@@ -92,7 +90,7 @@ def test_every_estimand_has_the_numbers_of_repeated_rows(model: str) -> None:
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_every_plan_has_the_numbers_of_repeated_rows(plan: str) -> None:
+def test_every_plan_has_the_numbers_of_repeated_rows(plan):
     ours, theirs = (
         learner.fit(PLANS[plan], seed=1, progress=False).pfi()
         for learner in _both(estimator=LinearRegression())
@@ -101,7 +99,7 @@ def test_every_plan_has_the_numbers_of_repeated_rows(plan: str) -> None:
 
 
 @pytest.mark.parametrize("cov_type", ["ustat", "rows"])
-def test_one_model_has_the_numbers_of_repeated_rows(cov_type: str) -> None:
+def test_one_model_has_the_numbers_of_repeated_rows(cov_type):
     frame, counts = _data()
     X, rows = frame[["x1", "x2", "cluster"]], np.repeat(np.arange(N), counts)
     model = LinearRegression().fit(X[["x1", "x2"]], frame.y)
@@ -113,7 +111,7 @@ def test_one_model_has_the_numbers_of_repeated_rows(cov_type: str) -> None:
     pd.testing.assert_frame_equal(ours.pfi().row_frame(), theirs.pfi().row_frame())
 
 
-def test_clusters_and_strata_given_as_arrays_follow_the_rows() -> None:
+def test_clusters_and_strata_given_as_arrays_follow_the_rows():
     frame, _ = _data()
     ours, theirs = _both(estimator=LinearRegression())
     for option in ("cluster", "strata"):
@@ -124,7 +122,7 @@ def test_clusters_and_strata_given_as_arrays_follow_the_rows() -> None:
         _same(ours.fit(plan, seed=1).pfi(), theirs.fit(again, seed=1).pfi())
 
 
-def test_arrays_and_statistics_inside_the_formula_see_the_repeated_rows() -> None:
+def test_arrays_and_statistics_inside_the_formula_see_the_repeated_rows():
     frame, counts = _data()
     rows = np.repeat(np.arange(N), counts)
     x, y = frame[["x1", "x2"]].to_numpy(), frame.y.to_numpy()
@@ -139,7 +137,7 @@ def test_arrays_and_statistics_inside_the_formula_see_the_repeated_rows() -> Non
     _same(*(learner.fit_model(seed=1).pd("x1") for learner in (ours, theirs)))
 
 
-def test_classes_have_the_numbers_of_repeated_rows() -> None:
+def test_classes_have_the_numbers_of_repeated_rows():
     frame, counts = _data()
     frame = frame.assign(y=np.where(frame.y > 0, "yes", "no"))
     rows = np.repeat(np.arange(N), counts)
@@ -154,7 +152,7 @@ def test_classes_have_the_numbers_of_repeated_rows() -> None:
     _same(ours.pfi(metric="roc_auc"), theirs.pfi(metric="roc_auc"))
 
 
-def test_missing_values_are_counted_with_their_weights() -> None:
+def test_missing_values_are_counted_with_their_weights():
     frame, counts = _data()
     frame.loc[frame.index[:3], "x1"] = np.nan
     counts[:3] = [2, 0, 5]
@@ -165,7 +163,7 @@ def test_missing_values_are_counted_with_their_weights() -> None:
     assert learner.population.nobs == counts[3:].sum()
 
 
-def test_the_header_says_how_many_rows_are_distinct() -> None:
+def test_the_header_says_how_many_rows_are_distinct():
     ours, _ = _both(estimator=LinearRegression())
     _, counts = _data()
     text = " ".join(str(ours.fit(pi.Holdout(0.6), seed=1).pfi().summary()).split())
@@ -175,7 +173,7 @@ def test_the_header_says_how_many_rows_are_distinct() -> None:
     _same(again.fit_model(seed=1).pfi(), ours.fit_model(seed=1).pfi())
 
 
-def test_the_dot_does_not_stand_for_the_weights() -> None:
+def test_the_dot_does_not_stand_for_the_weights():
     frame, counts = _data()
     data = frame[["x1", "y"]].assign(w=counts)
     learner = pi.Learner.from_formula(
@@ -206,7 +204,7 @@ def test_the_dot_does_not_stand_for_the_weights() -> None:
         (pd.Series(np.ones(N)), "frequency", "same index"),
     ],
 )
-def test_wrong_weights_are_refused(weights: object, kind: object, sentence: str) -> None:
+def test_wrong_weights_are_refused(weights, kind, sentence):
     frame, _ = _data()
     with pytest.raises(errors.PyinterpError, match=sentence):
         pi.Learner.from_formula(
@@ -214,7 +212,7 @@ def test_wrong_weights_are_refused(weights: object, kind: object, sentence: str)
         )
 
 
-def test_weights_are_refused_where_every_refit_has_new_data() -> None:
+def test_weights_are_refused_where_every_refit_has_new_data():
     ours, _ = _both(estimator=LinearRegression())
     with pytest.raises(errors.OptionError, match="draws new data"):
         ours.fit(pi.FreshDraws(lambda _: _data()[0], 3), seed=1)

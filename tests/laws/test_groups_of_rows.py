@@ -1,14 +1,12 @@
 """`rows=` and `by=` are the same fitted models on some of their rows: nothing is fitted anew."""
 
-from __future__ import annotations
-
 import pickle
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
@@ -21,7 +19,7 @@ from pyinterp.errors import OptionError, PyinterpError
 EXACT = 1e-12
 
 
-def _data(n: int = 90) -> pd.DataFrame:
+def _data(n=90):
     rng = np.random.default_rng(3)
     x = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
     sex = np.where(rng.random(n) < 0.4, "f", "m")
@@ -37,7 +35,7 @@ MODELS = {
     "trees": RandomForestRegressor(3, max_depth=2, random_state=0),
     "batched": KNeighborsRegressor(5),
 }
-ESTIMANDS: dict[str, Any] = {
+ESTIMANDS = {
     "pfi": lambda r, **o: r.pfi(**o),
     "pfi ratio": lambda r, **o: r.pfi(relation="ratio", permutations=3, **o),
     "pfi rmse": lambda r, **o: r.pfi(metric="rmse", **o),
@@ -52,22 +50,22 @@ ESTIMANDS: dict[str, Any] = {
 
 
 @cache
-def _fitted(name: str) -> Any:
+def _fitted(name):
     return clone(MODELS[name]).fit(DATA[["a", "b", "c"]], DATA["y"])
 
 
-def _model(name: str, data: pd.DataFrame) -> pi.FittedModel:
+def _model(name, data):
     return pi.FittedModel(_fitted(name), data[["a", "b", "c"]], data["y"], seed=1)
 
 
 @pytest.mark.parametrize("estimand", ESTIMANDS)
 @pytest.mark.parametrize("model", MODELS)
-def test_rows_are_those_of_a_model_on_filtered_rows(model: str, estimand: str) -> None:
+def test_rows_are_those_of_a_model_on_filtered_rows(model, estimand):
     ask = ESTIMANDS[estimand]
     part = ask(_model(model, DATA), rows=FEMALE)
     alone = ask(_model(model, DATA[FEMALE]))
-    np.testing.assert_allclose(part.params, alone.params, rtol=EXACT, atol=EXACT)
-    np.testing.assert_allclose(part.bse, alone.bse, rtol=1e-9, atol=EXACT)
+    assert_allclose(part.params, alone.params, rtol=EXACT, atol=EXACT)
+    assert_allclose(part.bse, alone.bse, rtol=1e-9, atol=EXACT)
     assert part.df_resid == alone.df_resid
 
 
@@ -84,21 +82,21 @@ PLANS = {
 
 
 @cache
-def _fit(plan: str) -> pi.LearnerResults:
+def _fit(plan):
     learner = pi.Learner.from_formula("y ~ a + b + c", DATA, DecisionTreeRegressor(max_depth=3))
     return learner.fit(PLANS[plan][0], seed=2)
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_by_has_the_numbers_of_rows_under_every_variance(plan: str) -> None:
+def test_by_has_the_numbers_of_rows_under_every_variance(plan):
     results, cov_type = _fit(plan), PLANS[plan][1]
     by = results.pfi(by="sex", cov_type=cov_type)
     assert list(by.params.index) == [f"{v} | {s}" for s in "fm" for v in "abc"]
     for level in "fm":
         alone = results.pfi(rows=f"sex == '{level}'", cov_type=cov_type)
         terms = [f"{v} | {level}" for v in "abc"]
-        np.testing.assert_allclose(by.params[terms], alone.params, rtol=EXACT)
-        np.testing.assert_allclose(
+        assert_allclose(by.params[terms], alone.params, rtol=EXACT)
+        assert_allclose(
             by.cov_params().loc[terms, terms], alone.cov_params(), rtol=1e-9, atol=1e-14
         )
     eigenvalues = np.linalg.eigvalsh(by.cov_params())
@@ -106,18 +104,18 @@ def test_by_has_the_numbers_of_rows_under_every_variance(plan: str) -> None:
 
 
 @pytest.mark.parametrize("estimand", [*ESTIMANDS, "loco", "cvim", "amvim", "positivity"])
-def test_by_serves_every_estimand_and_survives_pickle(estimand: str) -> None:
+def test_by_serves_every_estimand_and_survives_pickle(estimand):
     ask = ESTIMANDS.get(estimand, lambda r, **o: getattr(r, estimand)(**o))
     results = _fit("corrected")
     by = pickle.loads(pickle.dumps(ask(results, by="sex")))  # noqa: S301 - our own bytes
     alone = ask(results, rows=~FEMALE)
     half = len(by.params) // 2
-    np.testing.assert_allclose(by.params[half:], alone.params, rtol=EXACT)
+    assert_allclose(by.params[half:], alone.params, rtol=EXACT)
     assert " | f" in str(by.summary())
     by.plot().draw()
 
 
-def test_differences_have_the_covariance_between_groups() -> None:
+def test_differences_have_the_covariance_between_groups():
     by = _fit("half-sample").pfi(by="sex")
     table, cov = by.differences(), by.cov_params()
     first, second = "a | f", "a | m"
@@ -125,18 +123,18 @@ def test_differences_have_the_covariance_between_groups() -> None:
     variance = cov.loc[first, first] + cov.loc[second, second] - 2 * cov.loc[first, second]
     assert table.sd.ravel()[0] == pytest.approx(np.sqrt(variance))
     turned = by.differences("m")
-    np.testing.assert_allclose(turned.effect, -table.effect)
+    assert_allclose(turned.effect, -table.effect)
     assert "a | m - f" in str(table.summary())
 
 
-def test_groups_of_one_model_are_independent_and_clusters_join_them() -> None:
+def test_groups_of_one_model_are_independent_and_clusters_join_them():
     cov = _fit("ustat").pfi(by="sex").cov_params().to_numpy()
     assert (cov[:3, 3:] == 0).all()
     joined = _fit("clusters").pfi(by="sex").cov_params().to_numpy()
     assert (joined[:3, 3:] != 0).any()
 
 
-def test_rows_of_other_groups_have_no_contribution() -> None:
+def test_rows_of_other_groups_have_no_contribution():
     frame = _fit("corrected").loss(by="sex").row_frame()
     female = frame.index.map(DATA["sex"]) == "f"
     assert frame[female].iloc[:, 1].isna().all()
@@ -162,19 +160,19 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_wrong_groups_are_refused_with_a_sentence(case: str) -> None:
+def test_wrong_groups_are_refused_with_a_sentence(case):
     ask, words = WRONG[case]
     with pytest.raises((PyinterpError, TypeError), match=words):
         ask(_fit("corrected"))
 
 
-def test_native_importance_has_no_subgroups() -> None:
+def test_native_importance_has_no_subgroups():
     model = _model("linear", DATA)
     with pytest.raises(OptionError, match="whatever the evaluation rows"):
         model.native_importance("raw", by=DATA["sex"])
 
 
-def test_subset_is_the_same_as_filtered_data() -> None:
+def test_subset_is_the_same_as_filtered_data():
     tree = DecisionTreeRegressor(max_depth=3, random_state=0)
     part = pi.Learner.from_formula("y ~ a + b + c", DATA, tree, subset="sex == 'f'")
     alone = pi.Learner.from_formula("y ~ a + b + c", DATA[FEMALE], tree)
@@ -188,31 +186,31 @@ def test_subset_is_the_same_as_filtered_data() -> None:
         pi.Learner.from_formula("y ~ a", DATA, tree, subset="sex ==")
 
 
-def test_tables_say_how_many_rows_the_groups_have() -> None:
+def test_tables_say_how_many_rows_the_groups_have():
     results = _fit("corrected")
     counts = f"Groups, rows: f: {FEMALE.sum()}, m: {(~FEMALE).sum()}"
     assert counts in " ".join(str(results.loss(by="sex").summary()).split())
     assert f"{FEMALE.sum()}, sex == 'f'" in str(results.loss(rows="sex == 'f'").summary())
 
 
-def test_comparisons_take_subgroups_and_refuse_groups() -> None:
+def test_comparisons_take_subgroups_and_refuse_groups():
     one, two = _fit("corrected"), _fit("naive")
     difference = pi.compare(one.loss(rows=FEMALE), two.loss(rows=FEMALE))
-    np.testing.assert_allclose(difference.params, 0.0, atol=EXACT)
+    assert_allclose(difference.params, 0.0, atol=EXACT)
     with pytest.raises(PyinterpError, match="Results by groups"):
         pi.compare(one.loss(by="sex"), two.loss(by="sex"))
     with pytest.raises(PyinterpError, match="same resamples"):
         pi.compare(one.loss(rows=FEMALE), two.loss(rows=~FEMALE))
 
 
-def test_fresh_draws_have_no_rows_that_data_name() -> None:
+def test_fresh_draws_have_no_rows_that_data_name():
     plan = pi.FreshDraws(lambda rng: DATA.sample(60, random_state=int(rng.integers(999))), 3)
     results = pi.Learner.from_formula("y ~ a + b", DATA, LinearRegression()).fit(plan, seed=1)
     with pytest.raises(OptionError, match="rows of its own"):
         results.loss(by="sex")
 
 
-def test_that_all_groups_are_equal_is_a_joint_test_of_their_differences() -> None:
+def test_that_all_groups_are_equal_is_a_joint_test_of_their_differences():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=["x", "z", "y"])
     frame["y"] += frame["x"]
@@ -226,7 +224,7 @@ def test_that_all_groups_are_equal_is_a_joint_test_of_their_differences() -> Non
 
 
 @pytest.mark.parametrize("kind", ["frequency", "sampling"])
-def test_weights_hold_within_groups_and_rows(kind: Any) -> None:
+def test_weights_hold_within_groups_and_rows(kind):
     """A weight of 3 is three rows: in all numbers, or for sampling weights in the estimates."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(80, 2)), columns=["x", "y"])

@@ -25,30 +25,30 @@ class Population(NamedTuple):
     rows: pd.DataFrame
     f: np.ndarray
 
-    def model(self, table: np.ndarray) -> pi.FittedModel:
+    def model(self, table):
         """Return the model whose prediction is ``table[S, C]``."""
 
-        def predict(x: pd.DataFrame) -> np.ndarray:
+        def predict(x):
             return table[x["S"].to_numpy(dtype=int), x["C"].to_numpy(dtype=int)]
 
         return pi.FittedModel(predict, self.rows[["S", "C"]], self.rows["y"])
 
-    def pfi(self, table: np.ndarray) -> float:
+    def pfi(self, table):
         n = len(self.rows)
         return (n - 1) / n * self.model(table).pfi("S").params.iloc[0]
 
     @property
-    def at(self) -> tuple[np.ndarray, np.ndarray]:
+    def at(self):
         return self.rows["S"].to_numpy(), self.rows["C"].to_numpy()
 
     @property
-    def pairs(self) -> tuple[np.ndarray, np.ndarray]:
+    def pairs(self):
         """S of the donor and C of the row, all pairs of rows."""
         s, c = self.at
         return np.repeat(s, len(s)), np.tile(c, len(s))
 
 
-def population(rng: np.random.Generator, *, independent: bool) -> Population:
+def population(rng, *, independent):
     weights = rng.integers(1, 4, (LEVELS, LEVELS))
     if independent:
         weights = np.outer(weights[0], weights[1])
@@ -64,7 +64,7 @@ some = settings(deadline=None, max_examples=30)
 
 @some
 @given(seeds, st.booleans())
-def test_the_bias_of_pfi_has_the_terms_of_appendix_f(seed: int, independent: bool) -> None:
+def test_the_bias_of_pfi_has_the_terms_of_appendix_f(seed, independent):
     rng = np.random.default_rng(seed)
     made = population(rng, independent=independent)
     models = rng.normal(size=(5, LEVELS, LEVELS))
@@ -84,7 +84,7 @@ def test_the_bias_of_pfi_has_the_terms_of_appendix_f(seed: int, independent: boo
 
 @some
 @given(seeds)
-def test_unbiased_learners_have_unbiased_pfi_if_features_are_independent(seed: int) -> None:
+def test_unbiased_learners_have_unbiased_pfi_if_features_are_independent(seed):
     """Corollary 1, and what is missing otherwise: the variance that extrapolation adds."""
     rng = np.random.default_rng(seed)
     shift = rng.normal(size=(2, LEVELS, LEVELS))

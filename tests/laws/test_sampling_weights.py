@@ -1,14 +1,12 @@
 """Sampling weights: whole numbers give the estimates of repeated rows, naive sums the errors."""
 
-from __future__ import annotations
-
 import pickle
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import metrics
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -80,19 +78,19 @@ REFUSED = {
 }
 
 
-def _distance(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+def _distance(y, prediction):
     return np.abs(y - prediction)
 
 
-def _own(y: np.ndarray) -> float:
+def _own(y):
     return float(np.quantile(y, 0.4))
 
 
-def _deaf(y: np.ndarray, prediction: np.ndarray, weights: np.ndarray) -> float:
+def _deaf(y, prediction, weights):
     return float(np.mean(np.square(y - prediction)))
 
 
-def _data(classes: bool = False) -> tuple[pd.DataFrame, pd.Series, np.ndarray]:
+def _data(classes=False):
     rng = np.random.default_rng(2)
     X = pd.DataFrame({"x1": rng.normal(size=N), "x2": rng.integers(0, 4, N).astype(float)})
     X["x3"] = rng.normal(size=N)
@@ -102,11 +100,11 @@ def _data(classes: bool = False) -> tuple[pd.DataFrame, pd.Series, np.ndarray]:
     return X, y.rename("y"), rng.integers(1, 5, N)
 
 
-def _sampled(fit: Any, X: pd.DataFrame, y: pd.Series, w: np.ndarray) -> pi.FittedModel:
+def _sampled(fit, X, y, w):
     return pi.FittedModel(fit, X, y, weights=w, weights_type="sampling")
 
 
-def _weighted(model: object, weights: np.ndarray | None, kind: str = "sampling") -> pi.FittedModel:
+def _weighted(model, weights, kind="sampling"):
     X, y, _ = _data()
     options = {} if weights is None else {"weights": weights, "weights_type": kind}
     return pi.FittedModel(model.fit(X, y), X, y, **options)
@@ -114,11 +112,11 @@ def _weighted(model: object, weights: np.ndarray | None, kind: str = "sampling")
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("estimand", WEIGHTED)
-def test_whole_numbers_give_the_estimates_of_repeated_rows(estimand: str, model: str) -> None:
+def test_whole_numbers_give_the_estimates_of_repeated_rows(estimand, model):
     counts = _data()[2]
     ours = WEIGHTED[estimand](_weighted(MODELS[model], counts))
     theirs = WEIGHTED[estimand](_weighted(MODELS[model], counts, "frequency"))
-    np.testing.assert_allclose(ours.params, theirs.params, rtol=ROUNDING, atol=ROUNDING)
+    assert_allclose(ours.params, theirs.params, rtol=ROUNDING, atol=ROUNDING)
     unweighted = WEIGHTED[estimand](_weighted(MODELS[model], None))
     if (estimand, model) not in UNMOVED:  # slopes of planes
         assert not np.allclose(ours.params, unweighted.params, rtol=1e-6)
@@ -126,18 +124,18 @@ def test_whole_numbers_give_the_estimates_of_repeated_rows(estimand: str, model:
 
 @pytest.mark.parametrize("estimand", [*WEIGHTED, "pfi"])
 @pytest.mark.parametrize("model", MODELS)
-def test_one_weight_for_all_rows_gives_the_unweighted_numbers(estimand: str, model: str) -> None:
+def test_one_weight_for_all_rows_gives_the_unweighted_numbers(estimand, model):
     ask = WEIGHTED.get(estimand, lambda r: r.pfi())
     ours, theirs = (ask(_weighted(MODELS[model], w)) for w in (np.full(N, 2.5), None))
-    np.testing.assert_array_equal(ours.params, theirs.params)
-    np.testing.assert_array_equal(ours.bse, theirs.bse)
+    assert_array_equal(ours.params, theirs.params)
+    assert_array_equal(ours.bse, theirs.bse)
 
 
 LINE = {"m-plot, line": lambda r: r.m_plot("x1", grid=[-0.5, 0.5])}
 
 
 @pytest.mark.parametrize("estimand", [*WEIGHTED, *LINE])
-def test_contributions_are_derivatives_by_the_weights(estimand: str) -> None:
+def test_contributions_are_derivatives_by_the_weights(estimand):
     """The linearization: what a row adds to the estimate when its weight grows a little."""
     ask = {**WEIGHTED, **LINE}[estimand]
     model, (_, _, counts) = MODELS["batched"], _data()
@@ -153,15 +151,15 @@ def test_contributions_are_derivatives_by_the_weights(estimand: str) -> None:
             w[row] += step
             sides.append(ask(_weighted(model, w)).params.to_numpy())
         derivative = (sides[0] - sides[1]) / 2e-4 * counts[row] * N
-        np.testing.assert_allclose(contributions[row], derivative, rtol=1e-5, atol=1e-6)
+        assert_allclose(contributions[row], derivative, rtol=1e-5, atol=1e-6)
 
 
-def _factor(w: np.ndarray) -> float:
+def _factor(w):
     """Return 1 over what weighted squares around the weighted mean give of their expectation."""
     return 1 / (1 + (w**2).sum() / w.sum() ** 2 - 2 * (w**3).sum() / (w.sum() * (w**2).sum()))
 
 
-def test_standard_errors_of_a_mean_are_those_of_the_linearized_ratio() -> None:
+def test_standard_errors_of_a_mean_are_those_of_the_linearized_ratio():
     X, y, w = _data()
     fit = LinearRegression().fit(X, y)
     losses = (y - fit.predict(X)).to_numpy() ** 2
@@ -169,9 +167,9 @@ def test_standard_errors_of_a_mean_are_those_of_the_linearized_ratio() -> None:
     mean = (w * losses).sum() / w.sum()
     spread = np.sqrt((w**2 * (losses - mean) ** 2).sum() / w.sum() ** 2 * _factor(w))
     kish = w.sum() ** 2 / (w**2).sum()
-    np.testing.assert_allclose(ours.params.iloc[0], mean, rtol=ROUNDING)
-    np.testing.assert_allclose(ours.bse.iloc[0], spread, rtol=ROUNDING)
-    np.testing.assert_allclose(ours.df_resid, kish - 1, rtol=ROUNDING)
+    assert_allclose(ours.params.iloc[0], mean, rtol=ROUNDING)
+    assert_allclose(ours.bse.iloc[0], spread, rtol=ROUNDING)
+    assert_allclose(ours.df_resid, kish - 1, rtol=ROUNDING)
     assert f"(rows, {kish - 1:.1f} df)" in " ".join(str(ours.summary()).split())
 
 
@@ -188,14 +186,14 @@ OF_NUMBERS = {
 
 
 @pytest.mark.parametrize("metric", [*OF_CLASSES, *OF_NUMBERS], ids=str)
-def test_weighted_metrics_are_scikit_learns_and_errors_those_of_derivatives(metric: Any) -> None:
+def test_weighted_metrics_are_scikit_learns_and_errors_those_of_derivatives(metric):
     classes, theirs = metric in OF_CLASSES, {**OF_CLASSES, **OF_NUMBERS}[metric]
     X, y, w = _data(classes)
     X["x1"] = X["x1"].round()  # for ties
     fit = (LogisticRegression() if classes else LinearRegression()).fit(X, y)
     f = fit.predict_proba(X)[:, 1] if classes else fit.predict(X)
 
-    def of(weights: np.ndarray) -> float:
+    def of(weights):
         return theirs(y == "yes" if classes else y, f, sample_weight=weights)
 
     step = 1e-5
@@ -217,7 +215,7 @@ def test_weighted_metrics_are_scikit_learns_and_errors_those_of_derivatives(metr
     ],
     ids=str,
 )
-def test_whole_weights_of_classes_are_repeated_rows(metric: Any) -> None:
+def test_whole_weights_of_classes_are_repeated_rows(metric):
     X, y, w = _data(classes=True)
     fit = LogisticRegression().fit(X, y)
     ours, repeated, equal = (
@@ -225,10 +223,10 @@ def test_whole_weights_of_classes_are_repeated_rows(metric: Any) -> None:
         for kind, weights in (("sampling", w), ("frequency", w), ("sampling", np.full(N, 2.0)))
     )
     assert ours.params.iloc[0] == pytest.approx(repeated.params.iloc[0], rel=ROUNDING)
-    np.testing.assert_array_equal(equal.bse, pi.FittedModel(fit, X, y).metric(metric).bse)
+    assert_array_equal(equal.bse, pi.FittedModel(fit, X, y).metric(metric).bse)
 
 
-def _over_pairs(X: pd.DataFrame, name: str, w: np.ndarray, of: Any) -> float:
+def _over_pairs(X, name, w, of):
     """Return the weighted mean over rows, and over other rows as donors, of what rows have."""
     total = 0.0
     for i in range(N):
@@ -239,7 +237,7 @@ def _over_pairs(X: pd.DataFrame, name: str, w: np.ndarray, of: Any) -> float:
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("loss", ["squared", "absolute"])
-def test_pfi_over_all_pairs_is_that_of_loops(model: str, loss: str) -> None:
+def test_pfi_over_all_pairs_is_that_of_loops(model, loss):
     X, y, w = _data()
     fit = MODELS[model].fit(X, y)
     distance = np.square if loss == "squared" else np.abs
@@ -247,24 +245,24 @@ def test_pfi_over_all_pairs_is_that_of_loops(model: str, loss: str) -> None:
     original = np.average(distance(y - fit.predict(X)), weights=w)
     for name in X:
         switched = _over_pairs(X, name, w, lambda rows, i: distance(y[i] - fit.predict(rows)))
-        np.testing.assert_allclose(ours.params[name], switched - original, rtol=1e-9, atol=1e-9)
+        assert_allclose(ours.params[name], switched - original, rtol=1e-9, atol=1e-9)
 
 
-def test_entropy_pfi_is_that_of_loops() -> None:
+def test_entropy_pfi_is_that_of_loops():
     X, y, w = _data(classes=True)
     fit = LogisticRegression().fit(X, y)
     ours = _sampled(fit, X, y, w).entropy_pfi()
 
-    def entropies(rows: pd.DataFrame, _: int = 0) -> np.ndarray:
+    def entropies(rows, _=0):
         p = fit.predict_proba(rows)
         return -(p * np.log(p)).sum(axis=1)
 
     for name in X:
         expected = _over_pairs(X, name, w, entropies) - np.average(entropies(X), weights=w)
-        np.testing.assert_allclose(ours.params[name], expected, rtol=1e-9, atol=1e-12)
+        assert_allclose(ours.params[name], expected, rtol=1e-9, atol=1e-12)
 
 
-def test_pfi_of_classes_and_of_a_feature_that_is_not_used() -> None:
+def test_pfi_of_classes_and_of_a_feature_that_is_not_used():
     X, y, w = _data(classes=True)
     fit = LogisticRegression().fit(X, y)
     ours = _sampled(fit, X, y, w).pfi()
@@ -272,17 +270,17 @@ def test_pfi_of_classes_and_of_a_feature_that_is_not_used() -> None:
     assert np.isfinite(ours.bse).all()
     loss = _sampled(fit, X, y, w).loss()
     chosen = np.array([p.loc[i, y[i]] for i in range(N)])
-    np.testing.assert_allclose(loss.params.iloc[0], np.average(-np.log(chosen), weights=w))
+    assert_allclose(loss.params.iloc[0], np.average(-np.log(chosen), weights=w))
     wide = X.assign(z=np.arange(N) % 5, c=1.0)
     unused = LinearRegression().fit(wide, _data()[1])
     unused.coef_[3] = 0.0
     results = _sampled(unused, wide, _data()[1], w)
     pfi = results.pfi()
     assert pfi.params["z"] == pfi.params["c"] == 0.0
-    np.testing.assert_array_equal(results.mvim().params, pfi.params)
+    assert_array_equal(results.mvim().params, pfi.params)
 
 
-def test_learners_are_fitted_with_the_weights() -> None:
+def test_learners_are_fitted_with_the_weights():
     X, y, w = _data()
     frame = X.assign(y=y, w=w * 10.0)
     learner = pi.Learner.from_formula(
@@ -291,7 +289,7 @@ def test_learners_are_fitted_with_the_weights() -> None:
     wls = sm.WLS(y, sm.add_constant(X), weights=w).fit()
     at = pd.DataFrame({"x1": [0.0, 1.0], "x2": [1.0, 2.0], "x3": [0.0, 3.0]})
     predicted = learner.fit_model().analysis.refits[0].predictor(learner.design.encode(at))
-    np.testing.assert_allclose(predicted, wls.predict(sm.add_constant(at)))
+    assert_allclose(predicted, wls.predict(sm.add_constant(at)))
 
 
 @pytest.mark.parametrize(
@@ -305,7 +303,7 @@ def test_learners_are_fitted_with_the_weights() -> None:
     ],
     ids=lambda plan: type(plan).__name__,
 )
-def test_every_plan_takes_weights_and_their_scale_does_not_matter(plan: pi.Resampling) -> None:
+def test_every_plan_takes_weights_and_their_scale_does_not_matter(plan):
     X, y, w = _data()
     ours, theirs = (
         pi.Learner(y, X, LinearRegression(), weights=scale * w, weights_type="sampling")
@@ -319,7 +317,7 @@ def test_every_plan_takes_weights_and_their_scale_does_not_matter(plan: pi.Resam
     assert np.isfinite(ours.bse).all()
 
 
-def test_loco_weights_fits_and_losses() -> None:
+def test_loco_weights_fits_and_losses():
     X, y, w = _data()
     fit = pi.Learner(y, X, LinearRegression(), weights=w, weights_type="sampling").fit(
         pi.Holdout(0.6), seed=1, progress=False
@@ -334,17 +332,17 @@ def test_loco_weights_fits_and_losses() -> None:
         np.average((y[test] - model.predict(sm.add_constant(V.iloc[test]))) ** 2, weights=w[test])
         for model, V in ((less, X[["x2", "x3"]]), (full, X))
     ]
-    np.testing.assert_allclose(fit.loco("x1").params.iloc[0], losses[0] - losses[1])
+    assert_allclose(fit.loco("x1").params.iloc[0], losses[0] - losses[1])
 
 
 @pytest.mark.parametrize("estimand", REFUSED)
-def test_what_is_not_weighted_is_refused_with_its_reason(estimand: str) -> None:
+def test_what_is_not_weighted_is_refused_with_its_reason(estimand):
     ask, reason = REFUSED[estimand]
     with pytest.raises(errors.PyinterpError, match=reason):
         ask(_weighted(RandomForestRegressor(5, min_samples_leaf=8, random_state=0), _data()[2]))
 
 
-def test_weighted_results_are_not_paired_with_unweighted_ones() -> None:
+def test_weighted_results_are_not_paired_with_unweighted_ones():
     X, y, w = _data()
     ours = pi.Learner(y, X, LinearRegression(), weights=w, weights_type="sampling")
     theirs = pi.Learner(y, X, LinearRegression())
@@ -352,7 +350,7 @@ def test_weighted_results_are_not_paired_with_unweighted_ones() -> None:
         pi.compare(*(one.fit(pi.Subsampling(3), seed=1) for one in (ours, theirs)))
 
 
-def test_the_header_has_the_effective_sample_size() -> None:
+def test_the_header_has_the_effective_sample_size():
     w = _data()[2]
     kept = pickle.dumps(_weighted(LinearRegression(), w))
     results = pickle.loads(kept).pfi()  # noqa: S301 - our own pickle

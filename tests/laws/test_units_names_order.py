@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 import re
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, NamedTuple, get_args
@@ -59,7 +59,7 @@ NAMES = {"x": "badusebis", "z": "sanazaris", "g": "tagomiloz", "y": "y", "h": "h
 OTHER_NAMES = {"x": "temitadid", "z": "dugegikiv", "g": "bebolakak", "y": "a", "h": "b"}
 
 
-def _data() -> pd.DataFrame:
+def _data():
     """Return numbers x and z, a code g of three levels, a response y and one of two classes, h."""
     rng = np.random.default_rng(4)
     g = rng.permutation(np.repeat([1, 2, 3], [18, 16, 14]))
@@ -88,7 +88,7 @@ class Change:
     columns: bool = False
     rows: bool = False
 
-    def of(self, data: pd.DataFrame) -> pd.DataFrame:
+    def of(self, data):
         """Return the data after the change."""
         new = data.copy()
         for variable in ("x", "z", "y"):
@@ -101,12 +101,12 @@ class Change:
         return new[new.columns[::-1]] if self.columns else new
 
     @property
-    def first_level(self) -> int:
+    def first_level(self):
         """The original code of the level that comes first."""
         return min((1, 2, 3), key=lambda code: self.codes.get(code, code))
 
     @property
-    def flipped(self) -> bool:
+    def flipped(self):
         """Whether the second class was the first."""
         return bool(self.classes) and self.classes["no"] > self.classes["yes"]
 
@@ -147,8 +147,8 @@ class Ask(NamedTuple):
     args: tuple[Any, ...]
     options: dict[str, Any]
 
-    def of(self, fit: Any, change: Change) -> Any:
-        def named(value: Any) -> Any:
+    def of(self, fit, change):
+        def named(value):
             if isinstance(value, list):
                 return [named(one) for one in value]
             return change.names.get(value, value)
@@ -156,7 +156,7 @@ class Ask(NamedTuple):
         return getattr(fit, self.method)(*map(named, self.args), **self.options)
 
 
-def ask(method: str, /, *args: Any, **options: Any) -> Ask:
+def ask(method, /, *args, **options):
     return Ask(method, args, options)
 
 
@@ -321,7 +321,7 @@ LEFT_OUT = {
 }
 
 
-def formula(change: Change, response: str = "y", *, interactions: str = "all") -> str:
+def formula(change, response="y", *, interactions="all"):
     x, z, g, y = (change.names[v] for v in ("x", "z", "g", response))
     terms = [x, z, f"C({g})"][:: -1 if change.columns else 1]
     if interactions == "all":
@@ -329,30 +329,30 @@ def formula(change: Change, response: str = "y", *, interactions: str = "all") -
     return f"{y} ~ {' + '.join(terms)}" + (f" + {x}:{z}" if interactions == "one" else "")
 
 
-def line() -> LinearRegression:
+def line():
     return LinearRegression(tol=0)  # at its default it leaves out columns of small units
 
 
-def ols(change: Change) -> Any:
+def ols(change):
     """Return a line by the package's learner, with the exact engine."""
     learner = pi.Learner.from_formula(formula(change), change.of(DATA), line())
     return learner.fit_model(seed=1)
 
 
-def numbers(change: Change) -> Any:
+def numbers(change):
     """Return a line of numbers alone."""
     x, z, y = (change.names[v] for v in "xzy")
     learner = pi.Learner.from_formula(f"{y} ~ {x} * {z}", change.of(DATA), line())
     return learner.fit_model(seed=1)
 
 
-def fitted(change: Change) -> Any:
+def fitted(change):
     """Return the same line, fitted with statsmodels: coefficients have errors."""
     data = change.of(DATA)
     return pi.FittedModel(smf.ols(formula(change), data).fit(), data, change.names["y"], seed=1)
 
 
-def kernel(change: Change) -> Any:
+def kernel(change):
     """Return a curved surface behind a scaler, predicted by the engine of any learner."""
     x, z, g, y = (change.names[v] for v in "xzgy")
     data = change.of(DATA)
@@ -364,14 +364,14 @@ def kernel(change: Change) -> Any:
     return pi.FittedModel(model.fit(X, data[y] - center), X, data[y] - center, seed=1)
 
 
-def refits(change: Change) -> Any:
+def refits(change):
     """Return refits of a line by the default plan, with few terms as half the rows train it."""
     data = change.of(DATA)
     learner = pi.Learner.from_formula(formula(change, interactions="one"), data, line())
     return learner.fit(pi.HalfSampling(2, pairs=5), seed=1, progress=False)
 
 
-def classes(change: Change) -> Any:
+def classes(change):
     """Return a logistic regression."""
     glm = pi.statsmodels_learner(sm.GLM, family=sm.families.Binomial())
     data = change.of(DATA)
@@ -379,12 +379,10 @@ def classes(change: Change) -> Any:
     return learner.fit_model(seed=1)
 
 
-FITS: dict[str, Callable[[Change], Any]] = {
-    fit.__name__: fit for fit in (ols, numbers, fitted, kernel, refits, classes)
-}
+FITS = {fit.__name__: fit for fit in (ols, numbers, fitted, kernel, refits, classes)}
 
 
-def laws_of(fit: str) -> dict[str, Law]:
+def laws_of(fit):
     """Return the laws that a fit is asked for."""
     return {
         name: law
@@ -398,7 +396,7 @@ def laws_of(fit: str) -> dict[str, Law]:
 COLUMNS = ["estimate", "std_error", "conf_low", "conf_high", "statistic", "p_value"]
 
 
-def tables(law: Law, results: Any, change: Change) -> list[pd.DataFrame]:
+def tables(law, results, change):
     """Return every table in the units, names and codes of the original data, in one order."""
     parts = getattr(results, "parts", [results])
     return [
@@ -406,11 +404,11 @@ def tables(law: Law, results: Any, change: Change) -> list[pd.DataFrame]:
     ]
 
 
-def _table(results: Any, unit: str, change: Change) -> pd.DataFrame:
+def _table(results, unit, change):
     terms, frame = results.estimand.terms, results.summary_frame()
     original = {new: old for old, new in change.names.items()}
     own = [original[name] for name in terms.axis_names]
-    keys: dict[str, Any] = {"term": [_original_term(str(t), change) for t in frame.index]}
+    keys = {"term": [_original_term(str(t), change) for t in frame.index]}
     size = _size(unit, keys["term"] if not own else own * len(frame), change)
     if own:
         keys = {"term": ["value"] * len(frame)} | {
@@ -430,7 +428,7 @@ def _table(results: Any, unit: str, change: Change) -> pd.DataFrame:
     return table.sort_values([*keys], ignore_index=True)
 
 
-def _size(unit: str, terms: Sequence[str], change: Change) -> np.ndarray:
+def _size(unit, terms, change):
     """Return the factor of every term's values."""
     above, _, below = unit.partition(" / ")
     factor = {"y": change.y[0], "y + c": change.y[0], "y²": change.y[0] ** 2}.get(above, 1.0)
@@ -438,7 +436,7 @@ def _size(unit: str, terms: Sequence[str], change: Change) -> np.ndarray:
     return factor / (np.array(per) if below else np.ones(len(terms)))
 
 
-def _original_values(variable: str, values: pd.Series[Any], change: Change) -> list[Any]:
+def _original_values(variable, values, change):
     if variable == "g":
         codes = {new: old for old, new in change.codes.items()}
         return [codes.get(value, value) for value in values]
@@ -446,7 +444,7 @@ def _original_values(variable: str, values: pd.Series[Any], change: Change) -> l
     return list((values.to_numpy(dtype=np.float64) - plus) / times)
 
 
-def _original_term(term: str, change: Change) -> str:
+def _original_term(term, change):
     """Return a term's name with the original names and codes, variables in one order."""
     back = {new: old for old, new in change.names.items()}
     back |= {str(new): str(old) for old, new in change.codes.items()}
@@ -457,7 +455,7 @@ def _original_term(term: str, change: Change) -> str:
 # Comparison.
 
 
-def differences(law: Law, before: Any, after: Any, change: Change) -> list[str]:
+def differences(law, before, after, change):
     """Return what moved and should not have, in words; `before` is of the original data."""
     besides = law.besides.split(", ")
     others = {
@@ -479,9 +477,7 @@ def differences(law: Law, before: Any, after: Any, change: Change) -> list[str]:
     return [text for one, other in pairs if (text := _difference(one, other, columns, within))]
 
 
-def _difference(
-    one: pd.DataFrame, other: pd.DataFrame, columns: Sequence[str], within: float
-) -> str:
+def _difference(one, other, columns, within):
     """Return how two tables differ: by more than rounding, or so many standard errors."""
     if list(one["term"]) != list(other["term"]):
         return f"terms {list(one['term'])} -> {list(other['term'])}"
@@ -499,7 +495,7 @@ def _difference(
     return ""
 
 
-def _unmoved(coefficients: pd.DataFrame, change: Change) -> pd.DataFrame:
+def _unmoved(coefficients, change):
     """Return the coefficients that a change does not concern."""
     if change.first_level != 1:
         return coefficients.iloc[:0]
@@ -507,7 +503,7 @@ def _unmoved(coefficients: pd.DataFrame, change: Change) -> pd.DataFrame:
     return coefficients[[moved <= {*re.findall(r"\w", t)} for t in coefficients["term"]]]
 
 
-def _levels(table: pd.DataFrame) -> pd.DataFrame:
+def _levels(table):
     """Return differences from the level that came first in the original data."""
     if "g" in table:
         first = float(table.loc[table["g"] == 1, "estimate"].iloc[0])
@@ -523,13 +519,13 @@ def _levels(table: pd.DataFrame) -> pd.DataFrame:
     return whole.sort_values("term", ignore_index=True)
 
 
-def _texts(table: pd.DataFrame, column: str = "estimate") -> str:
+def _texts(table, column="estimate"):
     return ", ".join(f"{value:.6g}" for value in table[column][:4])
 
 
-def answers(fit: Any, laws: Mapping[str, Law], change: Change) -> dict[str, Any]:
+def answers(fit, laws, change):
     """Return the tables of every estimand, or the error."""
-    found: dict[str, Any] = {}
+    found = {}
     for name, law in laws.items():
         try:
             found[name] = tables(law, law.ask.of(fit, change), change)
@@ -539,13 +535,11 @@ def answers(fit: Any, laws: Mapping[str, Law], change: Change) -> dict[str, Any]
 
 
 @cache
-def originals(fit: str) -> dict[str, Any]:
+def originals(fit):
     return answers(FITS[fit](ORIGINAL), laws_of(fit), ORIGINAL)
 
 
-def cells(
-    laws: Mapping[str, Law], before: Mapping[str, Any], after: Mapping[str, Any], change: Change
-) -> dict[str, str]:
+def cells(laws, before, after, change):
     """Return the cells that fail, by estimand."""
     failed = {}
     for name, law in laws.items():
@@ -556,13 +550,13 @@ def cells(
     return failed
 
 
-def failures(fit: str, change: Change) -> dict[str, str]:
+def failures(fit, change):
     """Return the cells of a fit and a change that fail."""
     laws = laws_of(fit)
     return cells(laws, originals(fit), answers(FITS[fit](change), laws, change), change)
 
 
-def shown(failed: Mapping[str, str]) -> str:
+def shown(failed):
     return "\n" + "\n".join(f"  {name}: {text}" for name, text in failed.items())
 
 
@@ -570,7 +564,7 @@ def shown(failed: Mapping[str, str]) -> str:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_line_moves_as_the_table_says(change: str) -> None:
+def test_a_line_moves_as_the_table_says(change):
     failed = failures("ols", CHANGES[change])
     assert not failed, shown(failed)
 
@@ -596,14 +590,14 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("cell", OTHERS)
-def test_other_fits_move_as_the_table_says(cell: str) -> None:
+def test_other_fits_move_as_the_table_says(cell):
     failed = failures(*OTHERS[cell])
     assert not failed, shown(failed)
 
 
 @pytest.mark.parametrize("change", ["all numbers in other units", "rows in another order"])
 @pytest.mark.parametrize("name", ["ICE", "PFI"])
-def test_contributions_follow_their_rows(name: str, change: str) -> None:
+def test_contributions_follow_their_rows(name, change):
     of = CHANGES[change]
     before, after = (LAWS[name].ask.of(ols(c), c).row_frame() for c in (ORIGINAL, of))
     size = _size(LAWS[name].unit, [""], of)[0]
@@ -617,7 +611,7 @@ def test_contributions_follow_their_rows(name: str, change: str) -> None:
 LETTERS = Change(codes={1: "a", 2: "b", 3: "c"})
 
 
-def declared(change: Change) -> Any:
+def declared(change):
     """Return boosted trees that were told that g is a category."""
     x, z, g, y = (change.names[v] for v in "xzgy")
     data = change.of(DATA)
@@ -644,12 +638,12 @@ OF_LEVELS = {
 
 
 @pytest.mark.parametrize("fit", [ols, fitted, kernel, declared], ids=lambda fit: fit.__name__)
-def test_codes_have_the_numbers_of_letters(fit: Callable[[Change], Any]) -> None:
+def test_codes_have_the_numbers_of_letters(fit):
     failed = failures_of_codes(fit(ORIGINAL), fit(LETTERS))
     assert not failed, shown(failed)
 
 
-def failures_of_codes(coded: Any, lettered: Any) -> dict[str, str]:
+def failures_of_codes(coded, lettered):
     letters, codes = answers(lettered, OF_LEVELS, LETTERS), answers(coded, OF_LEVELS, ORIGINAL)
     failed = cells(OF_LEVELS, letters, codes, LETTERS)
     for of, change in ((coded, ORIGINAL), (lettered, LETTERS)):
@@ -665,7 +659,7 @@ def failures_of_codes(coded: Any, lettered: Any) -> dict[str, str]:
 # A rate does not depend on the unit of exposures.
 
 
-def boosted(name: str, per_year: float) -> Any:
+def boosted(name, per_year):
     """Return boosted trees of claims, with exposures in a unit of which there are some per year."""
     rng = np.random.default_rng(6)
     x, years = rng.normal(size=150), rng.uniform(0.1, 1, size=150)
@@ -693,7 +687,7 @@ OF_RATES = {  # what they have per unit of exposure
 }
 
 
-def failures_of_units(name: str) -> dict[str, str]:
+def failures_of_units(name):
     years, days = boosted(name, 1), boosted(name, 365)
     failed = {}
     for estimand, (call, per_unit) in OF_RATES.items():
@@ -705,7 +699,7 @@ def failures_of_units(name: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", ["LightGBM", "XGBoost"])
-def test_rates_do_not_depend_on_the_unit_of_exposures(name: str) -> None:
+def test_rates_do_not_depend_on_the_unit_of_exposures(name):
     failed = failures_of_units(name)
     assert not failed, shown(failed)
 
@@ -724,7 +718,7 @@ NO_ESTIMANDS = {
 }
 
 
-def test_every_estimand_has_a_law() -> None:
+def test_every_estimand_has_a_law():
     methods = {
         name
         for kind in (pi.FittedModel, pi.LearnerResults)
@@ -758,7 +752,7 @@ VALUES = {
 }
 
 
-def test_every_option_has_a_law_or_a_reason() -> None:
+def test_every_option_has_a_law_or_a_reason():
     used = {(name, str(value)) for law in LAWS.values() for name, value in law.ask.options.items()}
     reasons = {
         (name.strip(), value.strip())
@@ -774,12 +768,12 @@ def test_every_option_has_a_law_or_a_reason() -> None:
     assert not missing, f"Add rows to LAWS, or reasons to LEFT_OUT: {sorted(missing)}"
 
 
-def _options(method: str) -> set[str]:
+def _options(method):
     """Return the names of a method's arguments."""
     return {*inspect.signature(getattr(pi.FittedModel, method)).parameters} - {"self"}
 
 
-def test_names_of_a_variable_seed_the_same_draws() -> None:
+def test_names_of_a_variable_seed_the_same_draws():
     for name in "xzg":
         one, other = (zlib.crc32(names[name].encode()) for names in (NAMES, OTHER_NAMES))
         assert one == other
@@ -788,9 +782,7 @@ def test_names_of_a_variable_seed_the_same_draws() -> None:
 
 
 @pytest.mark.parametrize("fit", [ols, kernel, declared], ids=lambda fit: fit.__name__)
-def test_the_law_sees_codes_taken_as_numbers(
-    fit: Callable[[Change], Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_law_sees_codes_taken_as_numbers(fit, monkeypatch):
     monkeypatch.setattr(Problem, "discrete", frozenset())
     coded = fit(ORIGINAL)
     assert {"AME", "FIRM", "slopes"} <= failures_of_codes(coded, fit(LETTERS)).keys()

@@ -1,14 +1,12 @@
 """Samplers under sampling weights: donors, fits and means are those of the population."""
 
-from __future__ import annotations
-
 import warnings
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -30,12 +28,12 @@ CALLS = {
 PAIRS = ("cvim, residual", "amvim", "causal")  # means over pairs of different rows
 
 
-def model(X: pd.DataFrame) -> np.ndarray:
+def model(X):
     level = 0.8 * (X["g"] == "a")
     return (0.7 * X["x1"] + 0.5 * X["x2"] + level + 0.3 * X["x1"] * X["x2"]).to_numpy()
 
 
-def data(seed: int, n: int = 120) -> tuple[pd.DataFrame, pd.Series, np.ndarray]:
+def data(seed, n=120):
     """Return rows whose weights, 1 to 3, depend on the response."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame({"x2": rng.normal(size=n)})
@@ -45,20 +43,20 @@ def data(seed: int, n: int = 120) -> tuple[pd.DataFrame, pd.Series, np.ndarray]:
     return X, y, 1 + (y > y.median()).to_numpy() + rng.integers(0, 2, n)
 
 
-def sampled(X: pd.DataFrame, y: pd.Series, w: np.ndarray) -> pi.FittedModel:
+def sampled(X, y, w):
     return pi.FittedModel(model, X, y, weights=w, weights_type="sampling", seed=1)
 
 
-def fitted(X: pd.DataFrame, y: pd.Series, at: np.ndarray, **options: Any) -> pi.FittedModel:
+def fitted(X, y, at, **options):
     """Return the model on some rows, copies of which go into one fold."""
     rows, response = X.iloc[at].reset_index(drop=True), y.iloc[at].reset_index(drop=True)
     return pi.FittedModel(model, rows, response, cluster=pd.Series(at), **options)
 
 
 @cache
-def weighted_and_repeated() -> dict[str, np.ndarray]:
+def weighted_and_repeated():
     """Return values, shape (20 data sets, 2 orders of rows, 2), by call."""
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in CALLS}
+    found = {name: [] for name in CALLS}
     for seed in range(20):
         X, y, w = data(seed)
         for order in range(2):
@@ -75,7 +73,7 @@ def weighted_and_repeated() -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_whole_weights_are_repeated_rows(call: str) -> None:
+def test_whole_weights_are_repeated_rows(call):
     """Folds differ by the order of rows: z is by their standard deviation; 2 / sqrt(20) = .45."""
     values = weighted_and_repeated()[call]
     spread = np.sqrt(values.var(axis=1, ddof=1).mean(axis=0).sum())
@@ -84,7 +82,7 @@ def test_whole_weights_are_repeated_rows(call: str) -> None:
     assert abs(z).max() < 3.5
 
 
-def test_case_control_samples_have_the_importance_of_the_population() -> None:
+def test_case_control_samples_have_the_importance_of_the_population():
     """Truth 2 b² E V(x1 | x2); 40 samples of 250 cases and 350 others; 200 had .610 (s.e. .0045).
 
     Without weights .820. Within 2 standard errors of the mean, and their standard errors within
@@ -121,7 +119,7 @@ def test_case_control_samples_have_the_importance_of_the_population() -> None:
 
 
 @pytest.mark.parametrize("kind", ["residual", "subgroup"])
-def test_conditional_pfi_is_that_of_loops(kind: str) -> None:
+def test_conditional_pfi_is_that_of_loops(kind):
     """By the draws that the sampler learned, and donors by hand."""
     X, y, w = data(5, n=60)
     sampler = LINE if kind == "residual" else pi.samplers.Subgroup(leaf=5)
@@ -140,7 +138,7 @@ def test_conditional_pfi_is_that_of_loops(kind: str) -> None:
     assert ours == pytest.approx(expected, rel=1e-10)
 
 
-def test_conditional_dependence_weights_rows_and_residuals() -> None:
+def test_conditional_dependence_weights_rows_and_residuals():
     """Weights of all rows but a few near 0: the curve of these few."""
     X, y, _ = data(6, n=200)
     few = np.arange(200) < 60
@@ -148,7 +146,7 @@ def test_conditional_dependence_weights_rows_and_residuals() -> None:
     sampler = pi.samplers.Residual(DummyRegressor())  # residuals from a constant
     ours = sampled(X, y, w).pd("x1", sampler=sampler, grid=[0.0, 0.5])
     at = [model(X[few].assign(x1=value)).mean() for value in (0.0, 0.5)]
-    np.testing.assert_allclose(ours.params, at, rtol=0.05)
+    assert_allclose(ours.params, at, rtol=0.05)
 
 
 @pytest.mark.parametrize(
@@ -161,16 +159,16 @@ def test_conditional_dependence_weights_rows_and_residuals() -> None:
         lambda r: r.pfi(),
     ],
 )
-def test_standard_errors_are_those_of_weights_that_hardly_differ(ask: Any) -> None:
+def test_standard_errors_are_those_of_weights_that_hardly_differ(ask):
     X, y, _ = data(7, n=60)
     nearly = np.where(np.arange(60) == 0, 1 + 1e-7, 1.0)
     ours = ask(sampled(X, y, nearly))
     theirs = ask(pi.FittedModel(model, X, y, seed=1))
-    np.testing.assert_allclose(ours.params, theirs.params, rtol=1e-4)
-    np.testing.assert_allclose(ours.bse, theirs.bse, rtol=1e-4)
+    assert_allclose(ours.params, theirs.params, rtol=1e-4)
+    assert_allclose(ours.bse, theirs.bse, rtol=1e-4)
 
 
-def test_some_donors_are_drawn_by_their_weights() -> None:
+def test_some_donors_are_drawn_by_their_weights():
     """4,000 draws for each of 20 rows: shares within 4 standard errors; none is the row itself."""
     X, y, w = data(8, n=20)
     fit = sampled(X, y, w)
@@ -184,7 +182,7 @@ def test_some_donors_are_drawn_by_their_weights() -> None:
     assert (abs(shares - expected) <= 4 * np.sqrt(expected * (1 - expected) / 4000)).all()
 
 
-def test_many_rows_take_some_draws_with_their_error() -> None:
+def test_many_rows_take_some_draws_with_their_error():
     X, y, w = data(9, n=520)
     fit = sampled(X, y, w)
     some, every = (fit.cvim("x1", sampler=LINE, permutations=p) for p in ("auto", "all"))
@@ -193,7 +191,7 @@ def test_many_rows_take_some_draws_with_their_error() -> None:
     assert abs(some.params.iloc[0] - every.params.iloc[0]) < 4 * error
 
 
-def test_all_obstacles_are_in_one_message() -> None:
+def test_all_obstacles_are_in_one_message():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=["x", "smoking", "bmi", "y"])
     frame.loc[:9, "smoking"] = frame.loc[5:7, "bmi"] = np.nan
@@ -226,7 +224,7 @@ def test_all_obstacles_are_in_one_message() -> None:
     "sampler",
     [pi.samplers.Categorical(KNeighborsClassifier()), pi.samplers.Residual(KNeighborsRegressor())],
 )
-def test_an_estimator_that_would_learn_from_the_sample_alone_is_refused(sampler: Any) -> None:
+def test_an_estimator_that_would_learn_from_the_sample_alone_is_refused(sampler):
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
     data["g"], data["y"] = np.resize(["a", "b"], 60), rng.normal(size=60)

@@ -1,10 +1,5 @@
 """Sampling weights reach what learns: refits equal the fits that a user of scikit-learn makes."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -36,7 +31,7 @@ SPLITS = [(np.arange(40), np.arange(40, N)), (np.arange(20, N), np.arange(20))]
 LOG = {"func": np.log, "inverse_func": np.exp}
 
 
-def asks(estimator: Any) -> Any:
+def asks(estimator):
     """Let an estimator take weights where metadata are routed."""
     estimator.set_fit_request(sample_weight=True)
     if hasattr(estimator, "set_score_request"):
@@ -44,7 +39,7 @@ def asks(estimator: Any) -> Any:
     return estimator
 
 
-def scaled(estimator: Any, *, asked: bool = False) -> Any:
+def scaled(estimator, *, asked=False):
     scaler = StandardScaler()
     return make_pipeline(
         scaler.set_fit_request(sample_weight=False) if asked else scaler, estimator
@@ -52,7 +47,7 @@ def scaled(estimator: Any, *, asked: bool = False) -> Any:
 
 
 # By name: the estimator, and the keyword of `fit` that has the weights.
-OFF: dict[str, tuple[Callable[[], Any], str]] = {
+OFF = {
     "alone": (Ridge, "sample_weight"),
     "pipeline": (lambda: scaled(Ridge()), "ridge__sample_weight"),
     "search": (lambda: GridSearchCV(Ridge(), {"alpha": [1.0, 9.0]}, cv=3), "sample_weight"),
@@ -75,7 +70,7 @@ OFF: dict[str, tuple[Callable[[], Any], str]] = {
     "vote": (lambda: VotingRegressor([("a", Ridge()), ("b", Ridge(9))]), "sample_weight"),
     "calibrated": (lambda: CalibratedClassifierCV(LogisticRegression(), cv=2), "sample_weight"),
 }
-ON: dict[str, Callable[[], Any]] = {
+ON = {
     "alone, without a request": Ridge,
     "over folds, without a request": RidgeCV,
     "pipeline": lambda: scaled(asks(Ridge()), asked=True),
@@ -96,7 +91,7 @@ ON: dict[str, Callable[[], Any]] = {
 CLASSIFIERS = ("calibrated", "calibrated pipeline", "threshold", "one against the rest")
 
 
-def compare(name: str, estimator: Any, keyword: str, n_jobs: int = 1) -> None:
+def compare(name, estimator, keyword, n_jobs=1):
     y = TWO if name in CLASSIFIERS else Y
     learner = pi.Learner(y, X, estimator, weights=W, weights_type="sampling")
     results = learner.fit(pi.Splits(SPLITS), seed=1, reseed=False, n_jobs=n_jobs)
@@ -114,13 +109,13 @@ def compare(name: str, estimator: Any, keyword: str, n_jobs: int = 1) -> None:
 
 
 @pytest.mark.parametrize("name", OFF)
-def test_weights_without_routing(name: str) -> None:
+def test_weights_without_routing(name):
     make, keyword = OFF[name]
     compare(name, make(), keyword)
 
 
 @pytest.mark.parametrize(("name", "n_jobs"), [*((name, 1) for name in ON), ("pipeline", 2)])
-def test_weights_by_routing(name: str, n_jobs: int) -> None:
+def test_weights_by_routing(name, n_jobs):
     with config_context(enable_metadata_routing=True):
         compare(name, ON[name](), "sample_weight", n_jobs)
 
@@ -136,7 +131,7 @@ def test_weights_by_routing(name: str, n_jobs: int) -> None:
         (lambda: GridSearchCV(KNeighborsRegressor(), {"n_neighbors": [3]}), "switch on"),
     ],
 )
-def test_who_takes_no_weights_without_routing(make: Any, sentence: str) -> None:
+def test_who_takes_no_weights_without_routing(make, sentence):
     """A calibrated pipeline weighed the calibration alone, with a warning."""
     with pytest.raises(OptionError, match=sentence):
         pi.Learner(Y, X, make(), weights=W, weights_type="sampling")
@@ -158,7 +153,7 @@ def test_who_takes_no_weights_without_routing(make: Any, sentence: str) -> None:
         ),
     ],
 )
-def test_requests_that_are_missing_are_named(make: Any, sentence: str) -> None:
+def test_requests_that_are_missing_are_named(make, sentence):
     with (
         config_context(enable_metadata_routing=True),
         pytest.raises((OptionError, RefitError), match=sentence),
@@ -166,7 +161,7 @@ def test_requests_that_are_missing_are_named(make: Any, sentence: str) -> None:
         pi.Learner(Y, X, make(), weights=W, weights_type="sampling").fit(pi.Splits(SPLITS), seed=1)
 
 
-def test_several_responses_are_refused_with_what_to_do() -> None:
+def test_several_responses_are_refused_with_what_to_do():
     learner = pi.Learner(Y, X, MultiOutputRegressor(Ridge()))
     with pytest.raises(RefitError, match="a learner has one response: pass the estimator inside"):
         learner.fit(pi.Splits(SPLITS), seed=1)

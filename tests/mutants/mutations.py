@@ -6,15 +6,13 @@ import ast
 import builtins
 import copy
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 __all__ = ["Mutant", "code_lines", "mutants_of", "mutated"]
 
 Step = tuple[str, int | None]
 
-BINARY: dict[type[ast.operator], type[ast.operator]] = {
+BINARY = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
     ast.Mult: ast.Div,
@@ -25,7 +23,7 @@ BINARY: dict[type[ast.operator], type[ast.operator]] = {
     ast.BitAnd: ast.BitOr,
     ast.BitOr: ast.BitAnd,
 }
-COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+COMPARISONS = {
     ast.Lt: (ast.LtE, ast.Gt),
     ast.LtE: (ast.Lt, ast.Gt),
     ast.Gt: (ast.GtE, ast.Lt),
@@ -80,16 +78,16 @@ class Mutant(NamedTuple):
     count: int = 1
 
     @property
-    def name(self) -> str:
+    def name(self):
         """What the fault is, whatever line it is on."""
         which = f" ({self.count})" if self.count > 1 else ""
         return f"{self.module}:{self.within or 'body'}: {self.before} -> {self.after}{which}"
 
 
-def mutants_of(root: Path, module: str) -> list[Mutant]:
+def mutants_of(root, module):
     """Return all mutants of a module."""
     found = []
-    times: Counter[str] = Counter()
+    times = Counter()
     for steps, node, within in _sites(ast.parse((root / module).read_text(encoding="utf-8"))):
         for choice, new in enumerate(_replacements(node)):
             before, after = (_source(n) for n in (node, new))
@@ -100,10 +98,10 @@ def mutants_of(root: Path, module: str) -> list[Mutant]:
     return found
 
 
-def mutated(root: Path, mutant: Mutant) -> ast.Module:
+def mutated(root, mutant):
     """Return the module with the fault."""
     tree = ast.parse((root / mutant.module).read_text(encoding="utf-8"))
-    holder: Any = tree
+    holder = tree
     for field, position in mutant.steps[:-1]:
         holder = _at(holder, field, position)
     field, position = mutant.steps[-1]
@@ -116,27 +114,25 @@ def mutated(root: Path, mutant: Mutant) -> ast.Module:
     return ast.fix_missing_locations(tree)
 
 
-def code_lines(root: Path, module: str) -> int:
+def code_lines(root, module):
     """Return how many lines of a module hold what could be mutated."""
     tree = ast.parse((root / module).read_text(encoding="utf-8"))
     return len({node.lineno for _, node, _ in _sites(tree)})
 
 
-def _at(holder: Any, field: str, position: int | None) -> Any:
+def _at(holder, field, position):
     value = getattr(holder, field)
     return value if position is None else value[position]
 
 
-def _source(node: ast.AST) -> str:
+def _source(node):
     return " ".join(ast.unparse(node).split())
 
 
-def _sites(tree: ast.Module) -> Iterator[tuple[tuple[Step, ...], Any, str]]:
+def _sites(tree):
     """Yield expressions and statements that count, with the way to them and what they are in."""
 
-    def visit(
-        node: ast.AST, steps: tuple[Step, ...], within: str, outer: str
-    ) -> Iterator[tuple[tuple[Step, ...], Any, str]]:
+    def visit(node, steps, within, outer):
         if steps and isinstance(node, ast.expr | ast.stmt):
             yield steps, node, within
         for field, value in ast.iter_fields(node):
@@ -153,7 +149,7 @@ def _sites(tree: ast.Module) -> Iterator[tuple[tuple[Step, ...], Any, str]]:
     yield from visit(tree, (), "", "")
 
 
-def _no_code(parent: ast.AST, field: str, child: ast.AST) -> bool:
+def _no_code(parent, field, child):
     """Whether a node is a docstring, a type, a message or another text."""
     return (
         field in ("annotation", "returns", "bases", "decorator_list")
@@ -166,7 +162,7 @@ def _no_code(parent: ast.AST, field: str, child: ast.AST) -> bool:
     )
 
 
-def _for_types(child: ast.AST) -> bool:
+def _for_types(child):
     """Whether a statement says what is exported, or serves types alone."""
     if isinstance(child, ast.If):
         return _source(child.test) == "TYPE_CHECKING"
@@ -175,7 +171,7 @@ def _for_types(child: ast.AST) -> bool:
     return isinstance(child, ast.Assign) and _source(child.targets[0]) == "__all__"
 
 
-def _replacements(node: ast.AST) -> Iterator[ast.AST]:
+def _replacements(node):
     """Yield what stands in the place of a node, one fault each."""
     if isinstance(node, ast.BinOp):
         yield from _of_binary(node)
@@ -199,7 +195,7 @@ def _replacements(node: ast.AST) -> Iterator[ast.AST]:
         yield from _of_statement(node)
 
 
-def _of_binary(node: ast.BinOp) -> Iterator[ast.AST]:
+def _of_binary(node):
     if type(node.op) in BINARY:
         yield ast.BinOp(node.left, BINARY[type(node.op)](), node.right)
     yield node.left
@@ -207,14 +203,14 @@ def _of_binary(node: ast.BinOp) -> Iterator[ast.AST]:
         yield node.right
 
 
-def _of_comparison(node: ast.Compare) -> Iterator[ast.AST]:
+def _of_comparison(node):
     for k, op in enumerate(node.ops):
         for other in COMPARISONS[type(op)]:
             ops = [*node.ops[:k], other(), *node.ops[k + 1 :]]
             yield ast.Compare(node.left, ops, node.comparators)
 
 
-def _other_values(value: object) -> list[Any]:
+def _other_values(value):
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):
@@ -226,7 +222,7 @@ def _other_values(value: object) -> list[Any]:
     return []
 
 
-def _of_call(node: ast.Call) -> Iterator[ast.AST]:
+def _of_call(node):
     """Without the call, and without each of its options if the function may have defaults."""
     name = _source(node.func)
     plain = isinstance(node.func, ast.Name)
@@ -248,7 +244,7 @@ def _of_call(node: ast.Call) -> Iterator[ast.AST]:
             yield made
 
 
-def _without_filters(node: Any) -> Iterator[ast.AST]:
+def _without_filters(node):
     for k, part in enumerate(getattr(node, "generators", ())):
         if part.ifs:
             made = copy.copy(node)
@@ -257,7 +253,7 @@ def _without_filters(node: Any) -> Iterator[ast.AST]:
             yield made
 
 
-def _of_statement(node: ast.stmt) -> Iterator[ast.AST]:
+def _of_statement(node):
     if isinstance(node, ast.If):
         for truth in (True, False):
             made = copy.copy(node)

@@ -6,14 +6,11 @@ import importlib.machinery
 import importlib.util
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
 from importlib.abc import MetaPathFinder
-from pathlib import Path
-from types import CodeType, FrameType
-from typing import Any
+from types import CodeType
 
 import pytest
-from mutations import Mutant, mutated
+from mutations import mutated
 
 __all__ = ["Calls", "Chosen", "Fault"]
 
@@ -21,12 +18,12 @@ __all__ = ["Calls", "Chosen", "Fault"]
 class Fault(MetaPathFinder):
     """Imports one module with its fault."""
 
-    def __init__(self, root: Path, mutant: Mutant) -> None:
+    def __init__(self, root, mutant):
         self.path = root / mutant.module
         self.module = mutant.module.removesuffix(".py").replace("/", ".")
         self.code = compile(mutated(root, mutant), str(self.path), "exec")
 
-    def find_spec(self, name: str, *_: object) -> importlib.machinery.ModuleSpec | None:
+    def find_spec(self, name, *_):
         if name != self.module:
             return None
         loader = Loader(name, str(self.path))
@@ -39,22 +36,22 @@ class Loader(importlib.machinery.SourceFileLoader):
 
     code: CodeType
 
-    def get_code(self, fullname: str) -> CodeType:
+    def get_code(self, fullname):
         return self.code
 
 
 class Chosen:
     """Keeps some tests, in their order, and writes down the first that fails."""
 
-    def __init__(self, tests: Sequence[str], file: Path) -> None:
+    def __init__(self, tests, file):
         self.place = {test: k for k, test in enumerate(tests)}
         self.file = file
 
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+    def pytest_collection_modifyitems(self, items):
         kept = [item for item in items if item.nodeid in self.place]
         items[:] = sorted(kept, key=lambda item: self.place[item.nodeid])
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    def pytest_runtest_logreport(self, report):
         if report.failed and not self.file.exists():
             self.file.write_text(report.nodeid)
 
@@ -62,16 +59,16 @@ class Chosen:
 class Calls:
     """Records how long each test takes, and the functions that it or its fixtures call."""
 
-    def __init__(self, root: Path, packages: Sequence[str]) -> None:
+    def __init__(self, root, packages):
         self.root = f"{root}/"
         self.packages = tuple(f"{root}/{package}/" for package in packages)
-        self.seconds: dict[str, float] = defaultdict(float)
-        self.called: dict[object, set[str]] = defaultdict(set)
-        self.fixtures: dict[str, list[object]] = {}
-        self.failed: set[str] = set()
-        self.within: list[object] = [None]
+        self.seconds = defaultdict(float)
+        self.called = defaultdict(set)
+        self.fixtures = {}
+        self.failed = set()
+        self.within = [None]
 
-    def found(self) -> dict[str, tuple[float, list[str]]]:
+    def found(self):
         """Return seconds and functions of every test that passed."""
         return {
             test: (
@@ -82,14 +79,14 @@ class Calls:
             if test not in self.failed
         }
 
-    def pytest_sessionstart(self) -> None:
+    def pytest_sessionstart(self):
         sys.settrace(self._call)
 
-    def pytest_sessionfinish(self) -> None:
+    def pytest_sessionfinish(self):
         sys.settrace(None)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
+    def pytest_runtest_protocol(self, item):
         definitions = item._fixtureinfo.name2fixturedefs.values()
         self.fixtures[item.nodeid] = [_key(d) for several in definitions for d in several]
         self.within.append(item.nodeid)
@@ -98,7 +95,7 @@ class Calls:
         return made
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_fixture_setup(self, fixturedef: Any) -> Iterator[None]:
+    def pytest_fixture_setup(self, fixturedef):
         self.within.append(_key(fixturedef))
         try:
             made = yield
@@ -106,18 +103,18 @@ class Calls:
             self.within.pop()
         return made
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    def pytest_runtest_logreport(self, report):
         if report.when != "teardown":
             self.seconds[report.nodeid] += report.duration
         if not report.passed:
             self.failed.add(report.nodeid)
 
-    def _call(self, frame: FrameType, event: str, _: object) -> None:
+    def _call(self, frame, event, _):
         path = frame.f_code.co_filename
         if path.startswith(self.packages):
             function = frame.f_code.co_qualname.partition(".<locals>")[0]
             self.called[self.within[-1]].add(f"{path.removeprefix(self.root)}:{function}")
 
 
-def _key(fixture: Any) -> str:
+def _key(fixture):
     return f"fixture {fixture.baseid}::{fixture.argname}"

@@ -6,8 +6,6 @@ and the tests that call the faulty function are run, cheapest file first, until 
 are kept in a file, so that a run that was stopped goes on where it was.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import importlib
@@ -20,12 +18,11 @@ import time
 import tomllib
 import traceback
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
-from mutations import Mutant, code_lines, mutants_of
+from mutations import code_lines, mutants_of
 from plugins import Calls, Chosen, Fault
 
 ROOT = Path(__file__).parents[2]
@@ -58,7 +55,7 @@ ENOUGH, HANGS = 90.0, 400.0
 KILLED, SURVIVED, BROKEN = "killed", "survived", "broken"
 
 
-def main() -> int:
+def main():
     """Run what is asked for and say what survived."""
     asked = _arguments()
     asked.cache.mkdir(parents=True, exist_ok=True)
@@ -75,7 +72,7 @@ def main() -> int:
     return _report([m.name for m in sample], _read(file))
 
 
-def _arguments() -> argparse.Namespace:
+def _arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--number", type=int, default=320, help="faults that are tried")
     parser.add_argument("--seed", type=int, default=1)
@@ -86,7 +83,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _sample(number: int, seed: int, within: str = "") -> list[Mutant]:
+def _sample(number, seed, within=""):
     every = (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))
     modules = [name for path in every if within in (name := str(path.relative_to(ROOT)))]
     if not modules:
@@ -101,14 +98,14 @@ def _sample(number: int, seed: int, within: str = "") -> list[Mutant]:
     return chosen
 
 
-def _calls(cache: Path, processes: int) -> dict[str, tuple[float, list[str]]]:
+def _calls(cache, processes):
     """Return seconds and called functions of every test, recorded anew for files that changed."""
     files = {}
     for path in (ROOT / test for test in TESTS):
         digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
         files[path] = cache / f"calls-{path.stem}-{digest}.json"
     queue = [path for path, file in files.items() if not file.exists()]
-    running: dict[int, float] = {}
+    running = {}
     if queue:
         _warm()
     while queue or running:
@@ -120,20 +117,20 @@ def _calls(cache: Path, processes: int) -> dict[str, tuple[float, list[str]]]:
     return {k: v for file in files.values() for k, v in json.loads(file.read_text()).items()}
 
 
-def _record(path: Path, file: Path) -> int:
+def _record(path, file):
     calls = Calls(ROOT, PACKAGES)
     code = pytest.main([*_options(), str(path)], plugins=[calls])
     file.write_text(json.dumps(calls.found()))
     return int(code)
 
 
-def _options() -> list[str]:
+def _options():
     # hypothesis, a plugin, was imported before it could be rewritten, which it need not be.
     known = "ignore::pytest.PytestAssertRewriteWarning"
     return ["-q", "-n", "0", "-p", "no:cacheprovider", "--rootdir", str(ROOT), "-W", known]
 
 
-def _warm() -> None:
+def _warm():
     sys.path.insert(0, str(ROOT))
     for name in WARM:
         importlib.import_module(name)
@@ -147,8 +144,8 @@ def _warm() -> None:
     hypothesis.settings.load_profile("mutants")
 
 
-def _run(wanted: list[Mutant], calls: dict, file: Path, cache: Path, processes: int) -> None:
-    running: dict[int, tuple[Mutant, float, Path]] = {}
+def _run(wanted, calls, file, cache, processes):
+    running = {}
     queue = list(wanted)
     while queue or running:
         while queue and len(running) < processes:
@@ -173,12 +170,12 @@ def _run(wanted: list[Mutant], calls: dict, file: Path, cache: Path, processes: 
         print(f"{len(queue):4d} {line['is']:9s}{line['seconds']:6.1f} s {line['name'][:150]}")
 
 
-def _tests_of(mutant: Mutant, calls: dict, enough: float = ENOUGH) -> list[str]:
+def _tests_of(mutant, calls, enough=ENOUGH):
     """Return the tests that call what has the fault, the shortest first, file by file."""
     own = f"{mutant.module}:{mutant.within}"
     # A module without functions, as one of constants is, is used by its folder's.
     places = [own] if mutant.within else [f"{mutant.module}:", f"{Path(mutant.module).parent}/"]
-    found: list[tuple[float, str]] = []
+    found = []
     for place in places:
         found = found or [
             (seconds, test)
@@ -196,7 +193,7 @@ def _tests_of(mutant: Mutant, calls: dict, enough: float = ENOUGH) -> list[str]:
     return sorted(chosen, key=lambda t: (not t.startswith(named), cost[t.partition("::")[0]]))
 
 
-def _try(mutant: Mutant, tests: list[str], by: Path) -> int:
+def _try(mutant, tests, by):
     if not tests:
         return 0
     fault = Fault(ROOT, mutant)
@@ -206,7 +203,7 @@ def _try(mutant: Mutant, tests: list[str], by: Path) -> int:
     except Exception as error:  # noqa: BLE001 - whatever the fault makes of the module
         by.write_text(f"import: {error!r}"[:200])
         return 1
-    files: dict[str, list[str]] = {}
+    files = {}
     for test in tests:
         files.setdefault(test.partition("::")[0], []).append(test)
     for path, own in files.items():  # one after the other: most faults are seen in the first
@@ -216,7 +213,7 @@ def _try(mutant: Mutant, tests: list[str], by: Path) -> int:
     return 0
 
 
-def _fork(work: Callable[[], int], log: Path) -> int:
+def _fork(work, log):
     sys.stdout.flush()
     child = os.fork()
     if child:
@@ -238,7 +235,7 @@ def _fork(work: Callable[[], int], log: Path) -> int:
         os._exit(code)
 
 
-def _wait(started: dict[int, float], limit: float) -> tuple[int, int | None]:
+def _wait(started, limit):
     """Return a process that has ended and its code, None if it was ended for taking too long."""
     first = time.monotonic()
     while True:
@@ -253,14 +250,14 @@ def _wait(started: dict[int, float], limit: float) -> tuple[int, int | None]:
         time.sleep(0.05)
 
 
-def _read(file: Path) -> dict[str, dict]:
+def _read(file):
     if not file.exists():
         return {}
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     return {line["name"]: line for line in lines}
 
 
-def _report(names: list[str], done: dict[str, dict]) -> int:
+def _report(names, done):
     reasons = tomllib.loads(REASONS.read_text(encoding="utf-8"))
     count = Counter(done[name]["is"] for name in names)
     alive = [name for name in names if done[name]["is"] != KILLED]

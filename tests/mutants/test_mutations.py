@@ -1,9 +1,6 @@
 """Faults are what they say, and spare what is no number."""
 
-from __future__ import annotations
-
 import ast
-from pathlib import Path
 
 import pytest
 from mutations import code_lines, mutants_of, mutated
@@ -27,12 +24,12 @@ class C:
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path):
     (tmp_path / "module.py").write_text(MODULE)
     return tmp_path
 
 
-def test_faults_are_small_and_spare_texts_and_types(root: Path) -> None:
+def test_faults_are_small_and_spare_texts_and_types(root):
     names = {m.name.removeprefix("module.py:") for m in mutants_of(root, "module.py")}
     short = {n for n in names if len(n) < 60}
     assert short == {
@@ -62,7 +59,7 @@ def test_faults_are_small_and_spare_texts_and_types(root: Path) -> None:
     }  # fmt: skip
 
 
-def test_each_fault_changes_the_code_that_it_names_alone(root: Path) -> None:
+def test_each_fault_changes_the_code_that_it_names_alone(root):
     whole = ast.unparse(ast.parse(MODULE))
     for mutant in mutants_of(root, "module.py"):
         code = ast.unparse(mutated(root, mutant))
@@ -72,5 +69,5 @@ def test_each_fault_changes_the_code_that_it_names_alone(root: Path) -> None:
         assert same.count(False) <= 2 or "pass" in code or len(code) < len(whole)
 
 
-def test_lines_of_code_are_counted(root: Path) -> None:
+def test_lines_of_code_are_counted(root):
     assert code_lines(root, "module.py") == 8

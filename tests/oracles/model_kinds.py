@@ -13,7 +13,7 @@ import pandas as pd
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost
-from model_situations import LABELS, Situation, Table, table
+from model_situations import LABELS, Situation, table
 from naive import Model
 from sklearn import ensemble, linear_model, neighbors, neural_network, svm, tree
 from sklearn.calibration import CalibratedClassifierCV
@@ -68,14 +68,14 @@ class Kind:
     steps: bool = False
     rounding: float = 1e-9
 
-    def fitted(self, case: Situation) -> Fitted:
+    def fitted(self, case):
         """Fit in silence: what a library says of its own convergence is not at stake."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return self.fit(case, self)
 
 
-def response(case: Situation, signal: np.ndarray, kind: Kind) -> np.ndarray:
+def response(case, signal, kind):
     """Make a numeric response of a standardized one."""
     rng = np.random.default_rng(case.seed + len(signal))
     if kind.task == "count":
@@ -87,7 +87,7 @@ def response(case: Situation, signal: np.ndarray, kind: Kind) -> np.ndarray:
     return case.y_offset + case.y_scale * signal
 
 
-def codes(case: Situation, data: Table, number: int) -> tuple[np.ndarray, np.ndarray]:
+def codes(case, data, number):
     """Cut the response into classes, all of which train; the last may be lost in evaluation."""
     order = np.argsort(np.argsort(data.signal_train, kind="stable"), kind="stable")
     train = order * number // len(order)
@@ -103,11 +103,11 @@ def codes(case: Situation, data: Table, number: int) -> tuple[np.ndarray, np.nda
 # scikit-learn and its like ------------------------------------------------------------------------
 
 
-def _rows(case: Situation, kind: Kind) -> Table:
+def _rows(case, kind):
     return table(case, tame=kind.tame, levels=kind.levels, frame=kind.frame)
 
 
-def fit_mean(case: Situation, kind: Kind) -> Fitted:
+def fit_mean(case, kind):
     data = _rows(case, kind)
     estimator = kind.make()
     estimator.fit(data.train, response(case, data.signal_train, kind))
@@ -116,7 +116,7 @@ def fit_mean(case: Situation, kind: Kind) -> Fitted:
     return Fitted(handed=estimator, model=model, X=data.X, labels=y, y=y, names=data.names)
 
 
-def fit_classes(case: Situation, kind: Kind) -> Fitted:
+def fit_classes(case, kind):
     data = _rows(case, kind)
     number = 2 if kind.two else case.classes
     known = sorted(LABELS[case.labels])[:number]
@@ -139,7 +139,7 @@ def fit_classes(case: Situation, kind: Kind) -> Fitted:
     )
 
 
-def _probabilities(estimator: Any, kind: Kind, classes: tuple[Any, ...]) -> Model:
+def _probabilities(estimator, kind, classes):
     if kind.task == "probability":
         return lambda rows: np.asarray(estimator.predict_proba(rows), dtype=float)
     known = np.array(classes)
@@ -149,25 +149,25 @@ def _probabilities(estimator: Any, kind: Kind, classes: tuple[Any, ...]) -> Mode
 # Functions ----------------------------------------------------------------------------------------
 
 
-def _product(rows: Any) -> np.ndarray:
+def _product(rows):
     x = np.asarray(rows, dtype=float)
     return x[:, 0] * x[:, 1] + np.abs(x[:, 2])
 
 
-def fit_function(case: Situation, kind: Kind) -> Fitted:
+def fit_function(case, kind):
     data = _rows(case, kind)
     y = response(case, data.signal, kind)
     return Fitted(handed=_product, model=_product, X=data.X, labels=y, y=y, names=data.names)
 
 
-def _softmax(rows: Any) -> np.ndarray:
+def _softmax(rows):
     x = np.asarray(rows, dtype=float)
     score = np.stack([x[:, 0], x[:, 1] * x[:, 2], np.zeros(len(x))], axis=1)
     score = np.exp(score - score.max(axis=1, keepdims=True))
     return score / score.sum(axis=1, keepdims=True)
 
 
-def fit_softmax(case: Situation, kind: Kind) -> Fitted:
+def fit_softmax(case, kind):
     """Three classes in an order that is not alphabetical."""
     data = _rows(case, kind)
     classes = LABELS[case.labels] if case.labels != "bools" else LABELS["strings"]
@@ -187,10 +187,10 @@ def fit_softmax(case: Situation, kind: Kind) -> Fitted:
 # statsmodels --------------------------------------------------------------------------------------
 
 
-def _statsmodels(fit: Callable[[np.ndarray, Any], Any], *, formula: str = "") -> Any:
+def _statsmodels(fit, *, formula=""):
     """Return how to fit results of arrays, or of a formula of `a`, `b`, `c` and `g`."""
 
-    def of(case: Situation, kind: Kind) -> Fitted:
+    def of(case, kind):
         data = _rows(case, kind)
         train, X, names = _for_statsmodels(data, formula)
         labels, y_train, y, classes = _response_of(case, data, kind)
@@ -210,7 +210,7 @@ def _statsmodels(fit: Callable[[np.ndarray, Any], Any], *, formula: str = "") ->
     return of
 
 
-def _for_statsmodels(data: Table, formula: str) -> tuple[Any, Any, tuple[str, ...]]:
+def _for_statsmodels(data, formula):
     if formula:
         names = dict(zip(data.names, ("a", "b", "c", "g"), strict=False))
         used = tuple(name for name in names.values() if name in formula)
@@ -223,7 +223,7 @@ def _for_statsmodels(data: Table, formula: str) -> tuple[Any, Any, tuple[str, ..
     return *(np.column_stack([np.ones(len(x)), x]) for x in (data.train, data.X)), ()
 
 
-def _response_of(case: Situation, data: Table, kind: Kind) -> tuple[Any, ...]:
+def _response_of(case, data, kind):
     if kind.task == "probability":
         number = 2 if kind.two else 3
         train, y = codes(case, data, number)
@@ -232,8 +232,8 @@ def _response_of(case: Situation, data: Table, kind: Kind) -> tuple[Any, ...]:
     return y, response(case, data.signal_train, kind), y, None
 
 
-def _predictions(results: Any, classes: tuple[Any, ...] | None) -> Model:
-    def model(rows: Any) -> np.ndarray:
+def _predictions(results, classes):
+    def model(rows):
         predicted = np.asarray(results.predict(rows), dtype=float)
         if classes is not None and predicted.ndim == 1:
             return np.stack([1 - predicted, predicted], axis=1)
@@ -242,14 +242,14 @@ def _predictions(results: Any, classes: tuple[Any, ...] | None) -> Model:
     return model
 
 
-def _by_formula(call: Callable[..., Any], rhs: str, **options: Any) -> Any:
+def _by_formula(call, rhs, **options):
     fit_options = options.pop("fit", {})
     return _statsmodels(
         lambda _, rows: call(f"y_ ~ {rhs}", rows, **options).fit(**fit_options), formula=rhs
     )
 
 
-def _by_arrays(call: Callable[..., Any], **options: Any) -> Any:
+def _by_arrays(call, **options):
     fit_options = options.pop("fit", {})
     return _statsmodels(lambda y, X: call(y, X, **options).fit(**fit_options))
 
@@ -264,7 +264,7 @@ BINOMIAL = sm.families.Binomial
 links = sm.families.links
 
 
-def _encoded(estimator: Any) -> Any:
+def _encoded(estimator):
     """Encode the last of four columns, the category."""
     onehot = OneHotEncoder(handle_unknown="ignore")
     return make_pipeline(
@@ -272,27 +272,27 @@ def _encoded(estimator: Any) -> Any:
     )
 
 
-def _network(kind: Any) -> Any:
+def _network(kind):
     return kind(hidden_layer_sizes=(4,), max_iter=30, random_state=0, solver="lbfgs")
 
 
-def _log_of_response(estimator: Any) -> Any:
+def _log_of_response(estimator):
     return TransformedTargetRegressor(estimator, func=np.log, inverse_func=np.exp)
 
 
-def mean(make: Callable[[], Any], task: str = "mean", **options: Any) -> Kind:
+def mean(make, task="mean", **options):
     return Kind(task=task, fit=fit_mean, make=make, **options)
 
 
-def probability(make: Callable[[], Any], **options: Any) -> Kind:
+def probability(make, **options):
     return Kind(task="probability", fit=fit_classes, make=make, **options)
 
 
-def label(make: Callable[[], Any], **options: Any) -> Kind:
+def label(make, **options):
     return Kind(task="label", fit=fit_classes, make=make, **options)
 
 
-def results(fit: Any, task: str = "mean", **options: Any) -> Kind:
+def results(fit, task="mean", **options):
     return Kind(task=task, fit=fit, tame=True, **options)
 
 
@@ -300,7 +300,7 @@ STEPS = {"steps": True}
 SINGLE = {"steps": True, "rounding": 1e-5}
 FORMULA = {"frame": True}
 
-KINDS: dict[str, Kind] = {
+KINDS = {
     # linear models
     "LinearRegression": mean(linear_model.LinearRegression),
     "Ridge": mean(linear_model.Ridge),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,6 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 from model_kinds import Fitted, Kind
-from naive import Array, Columns
 
 import pyinterp as pi
 
@@ -50,14 +48,14 @@ class Question:
     grouped: bool
     clustered: bool
 
-    def one_of(self, options: list[Any]) -> Any:
+    def one_of(self, options):
         return options[self.pick % len(options)]
 
 
 ABOUT = ["pfi", "pfi", "pfi", "pd", "pd", "surface", "loss", "mvim", "h", "firm", "vint", "metric"]
 
 
-def questions() -> st.SearchStrategy[Question]:
+def questions():
     return st.builds(
         Question,
         about=st.sampled_from(ABOUT),
@@ -83,7 +81,7 @@ class Answer:
     tolerance: Any
 
     @property
-    def agrees(self) -> bool:
+    def agrees(self):
         got, expected = np.asarray(self.got, float), np.asarray(self.expected, float)
         return got.shape == expected.shape and bool(
             np.all(np.isnan(expected) | (np.abs(got - expected) <= self.tolerance))
@@ -101,7 +99,7 @@ class Asked:
     # What the package is given -------------------------------------------------------------------
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def names(self):
         number = self.fitted.X.shape[1]
         return (
             self.fitted.names
@@ -109,14 +107,14 @@ class Asked:
             else tuple(f"x{i + 1}" for i in range(number))
         )
 
-    def columns(self, name: str) -> list[Any]:
+    def columns(self, name):
         """The columns of a variable: its name in a frame, its position in an array."""
         if isinstance(self.fitted.X, pd.DataFrame):
             return [name]
         return [self.names.index(name)]
 
     @property
-    def features(self) -> dict[str, Columns]:
+    def features(self):
         names = self.names
         if not self.question.grouped or len(names) < 2:
             return {name: self.columns(name) for name in names}
@@ -124,10 +122,10 @@ class Asked:
         return {"both": joint} | {name: self.columns(name) for name in names[2:]}
 
     @property
-    def clusters(self) -> Array | None:
+    def clusters(self):
         return np.arange(len(self.fitted.y)) // 2 if self.question.clustered else None
 
-    def package(self) -> pi.FittedModel:
+    def package(self):
         grouped = self.question.grouped and len(self.names) >= 2
         groups = {"both": list(self.names[:2])} if grouped else None
         return pi.FittedModel(
@@ -142,7 +140,7 @@ class Asked:
 
     # Rounding -------------------------------------------------------------------------------------
 
-    def rounding(self, predicted: Array) -> float:
+    def rounding(self, predicted):
         """How far predictions may be apart: a share of their spread, and what rounding does.
 
         Inputs that move by one unit in the last place move the predictions of smooth models by as
@@ -156,12 +154,12 @@ class Asked:
             base += 1e-5 * np.ptp(predicted) + 8 * EPS_SINGLE * np.abs(predicted).max()
         return float(base + 64 * self._condition())
 
-    def _condition(self) -> float:
+    def _condition(self):
         X = self.fitted.X
         moved = _moved(X)
         return float(np.abs(self.fitted.model(moved) - self.fitted.model(X)).max())
 
-    def loss_rounding(self, y: Array, predicted: Array, loss: Any) -> float:
+    def loss_rounding(self, y, predicted, loss):
         """The same of losses, by moving the predictions."""
         by = self.rounding(predicted)
         at = loss(y, predicted)
@@ -170,7 +168,7 @@ class Asked:
         return float(self.kind.rounding * np.ptp(at) + 64 * EPS * np.abs(at).max() + moved)
 
 
-def _moved(X: Any) -> Any:
+def _moved(X):
     """Return rows whose floating-point numbers are one unit in the last place further from 0."""
     if isinstance(X, pd.DataFrame):
         return X.apply(lambda c: c * (1 + EPS) if c.dtype == np.float64 else c)
@@ -180,27 +178,27 @@ def _moved(X: Any) -> Any:
 # The questions ------------------------------------------------------------------------------------
 
 
-def answers(asked: Asked) -> Iterator[Answer]:
+def answers(asked):
     """Yield the package's numbers beside the oracle's."""
     return BY_NAME[asked.question.about](asked)
 
 
-def _distance(y: Array, prediction: Array) -> Array:
+def _distance(y, prediction):
     return np.sqrt(np.abs(y - prediction))
 
 
-def _losses(asked: Asked) -> tuple[Any, Any]:
+def _losses(asked):
     """Return a loss as the package and as the oracle know it."""
     name = asked.question.one_of(TASKS[asked.kind.task])
     return (_distance, _distance) if name == "callable" else (name, naive.LOSSES[name])
 
 
-def pfi(asked: Asked) -> Iterator[Answer]:
+def pfi(asked):
     name, loss = _losses(asked)
     return _pfi(asked, name, loss)
 
 
-def mvim(asked: Asked) -> Iterator[Answer]:
+def mvim(asked):
     if asked.kind.task == "label":
         return pfi(asked)
     if asked.kind.task == "probability" and len(asked.fitted.classes) > 2:
@@ -209,7 +207,7 @@ def mvim(asked: Asked) -> Iterator[Answer]:
     return _pfi(asked, None, naive.LOSSES["squared of second" if second else "squared"])
 
 
-def _pfi(asked: Asked, name: Any, loss: Any) -> Iterator[Answer]:
+def _pfi(asked, name, loss):
     """PFI of all features, or MVIM if the loss has no name."""
     question, fitted, package = asked.question, asked.fitted, asked.package()
     relation = question.relation if name is not None else "difference"
@@ -234,7 +232,7 @@ def _pfi(asked: Asked, name: Any, loss: Any) -> Iterator[Answer]:
         yield _error(what, got.bse[feature], variance, by, np.abs(switched).max())
 
 
-def _near_ties(predicted: Array, loss: Any) -> float:
+def _near_ties(predicted, loss):
     """Share of rows whose class hangs on rounding: probabilities that nearly tie."""
     if loss != "zero_one":
         return 0.0
@@ -242,7 +240,7 @@ def _near_ties(predicted: Array, loss: Any) -> float:
     return float(((first != second) & (first - second < 1e-6)).mean()) * 4
 
 
-def _error(what: str, got: Any, variance: Any, by: Any, level: Any) -> Answer:
+def _error(what, got, variance, by, level):
     """A standard error of numbers of this level."""
     return Answer(
         what=f"s.e. of {what}",
@@ -252,7 +250,7 @@ def _error(what: str, got: Any, variance: Any, by: Any, level: Any) -> Answer:
     )
 
 
-def loss(asked: Asked) -> Iterator[Answer]:
+def loss(asked):
     name, function = _losses(asked)
     fitted = asked.fitted
     got = asked.package().loss(name)
@@ -264,7 +262,7 @@ def loss(asked: Asked) -> Iterator[Answer]:
     yield _error("loss", got.bse.iloc[0], variance, by, np.abs(rows).max())
 
 
-def _grid(asked: Asked, name: str, points: int) -> list[Any]:
+def _grid(asked, name, points):
     """Values that occur, and for floating-point numbers some that do not."""
     X = asked.fitted.X
     column = X[name] if isinstance(X, pd.DataFrame) else pd.Series(X[:, asked.columns(name)[0]])
@@ -277,7 +275,7 @@ def _grid(asked: Asked, name: str, points: int) -> list[Any]:
     return some
 
 
-def pd_(asked: Asked) -> Iterator[Answer]:
+def pd_(asked):
     name = asked.question.one_of(list(asked.names))
     grid = _grid(asked, name, 4)
     kind = asked.question.kind
@@ -296,7 +294,7 @@ def pd_(asked: Asked) -> Iterator[Answer]:
     yield from _curves(asked, f"{kind} of {name}", got, curves, by)
 
 
-def surface(asked: Asked) -> Iterator[Answer]:
+def surface(asked):
     first, second = _pair(asked)
     grids = {name: _grid(asked, name, 2) for name in (first, second)}
     options = {**_classes(asked), "cov_type": "rows"}
@@ -307,17 +305,17 @@ def surface(asked: Asked) -> Iterator[Answer]:
     yield from _curves(asked, f"pd of {first}, {second}", got, curves, asked.rounding(curves))
 
 
-def _pair(asked: Asked) -> tuple[str, str]:
+def _pair(asked):
     names = list(asked.names)
     first = asked.question.one_of(names)
     return first, names[(names.index(first) + 1) % len(names)]
 
 
-def _classes(asked: Asked) -> dict[str, Any]:
+def _classes(asked):
     return {} if asked.fitted.classes is None else {"which_class": list(asked.fitted.classes)}
 
 
-def _curves(asked: Asked, what: str, got: Any, curves: Array, by: float) -> Iterator[Answer]:
+def _curves(asked, what, got, curves, by):
     """Means, errors and rows; of classes one after the other."""
     if asked.fitted.classes is not None:
         curves = np.concatenate(list(np.moveaxis(curves, 2, 0)), axis=1)
@@ -328,7 +326,7 @@ def _curves(asked: Asked, what: str, got: Any, curves: Array, by: float) -> Iter
     yield Answer(what=f"rows of {what}", got=rows, expected=curves, tolerance=by)
 
 
-def h(asked: Asked) -> Iterator[Answer]:
+def h(asked):
     order = asked.question.order
     asked = Asked(question=asked.question, kind=asked.kind, fitted=_first(asked.fitted, 20))
     if order == "pairwise" and len(asked.features) < 2:
@@ -349,19 +347,19 @@ def h(asked: Asked) -> Iterator[Answer]:
     yield Answer(what=f"H² {order}, share", got=share.params, expected=ratio, tolerance=by)
 
 
-def _first(fitted: Fitted, n: int) -> Fitted:
+def _first(fitted, n):
     X = fitted.X.iloc[:n] if isinstance(fitted.X, pd.DataFrame) else fitted.X[:n]
     values = vars(fitted) | {"X": X, "labels": fitted.labels[:n], "y": fitted.y[:n]}
     return Fitted(**values)
 
 
-def _by_class(asked: Asked, values: list[Any]) -> Array:
+def _by_class(asked, values):
     """Order values by class, then by term, as the package does."""
     stacked = np.stack([np.atleast_1d(v) for v in values])
     return stacked.T.ravel() if asked.fitted.classes is not None else stacked.ravel()
 
 
-def firm(asked: Asked) -> Iterator[Answer]:
+def firm(asked):
     question, fitted = asked.question, asked.fitted
     names = [n for n in asked.names if len(_grid(asked, n, 4)) > 1]
     if not names:
@@ -380,7 +378,7 @@ def firm(asked: Asked) -> Iterator[Answer]:
     yield Answer(what=what, got=got.params, expected=value, tolerance=by)
 
 
-def vint(asked: Asked) -> Iterator[Answer]:
+def vint(asked):
     first, second = _pair(asked)
     grids = {name: _grid(asked, name, 3) for name in (first, second)}
     if min(len(grid) for grid in grids.values()) < 2:
@@ -396,7 +394,7 @@ def vint(asked: Asked) -> Iterator[Answer]:
     yield Answer(what=f"vint {first}, {second}", got=got.params, expected=value, tolerance=by)
 
 
-def metric(asked: Asked) -> Iterator[Answer]:
+def metric(asked):
     fitted, question = asked.fitted, asked.question
     name = question.one_of(_scores(asked))
     rng, n = np.random.default_rng(question.pick), len(fitted.y)
@@ -415,7 +413,7 @@ def metric(asked: Asked) -> Iterator[Answer]:
         )
 
 
-def _scores(asked: Asked) -> list[str]:
+def _scores(asked):
     """Metrics that have a value for these rows: all classes must occur for some."""
     fitted = asked.fitted
     names = SCORES[asked.kind.task]
@@ -427,7 +425,7 @@ def _scores(asked: Asked) -> list[str]:
     return [n for n in names if n != "bal_accuracy" or present == len(fitted.classes)]
 
 
-def _defined(name: str, y: Array, predicted: Array) -> bool:
+def _defined(name, y, predicted):
     """Whether the metric is more than a quotient of rounding errors."""
     if name in {"rsq", "rsq_trad"}:
         own = np.diagonal(predicted)
@@ -435,7 +433,7 @@ def _defined(name: str, y: Array, predicted: Array) -> bool:
     return name != "mape" or bool(np.abs(y).min() > 1e-9 * np.abs(y).max())
 
 
-def _metric_rounding(asked: Asked, name: str, predicted: Array) -> float:
+def _metric_rounding(asked, name, predicted):
     """How far metrics may be apart, given how far predictions may."""
     y = asked.fitted.y
     if name in {"accuracy", "bal_accuracy"}:
@@ -448,7 +446,7 @@ def _metric_rounding(asked: Asked, name: str, predicted: Array) -> float:
     return _error_rounding(name, y, predicted, asked.rounding(predicted))
 
 
-def _error_rounding(name: str, y: Array, predicted: Array, by: float) -> float:
+def _error_rounding(name, y, predicted, by):
     largest = np.abs(predicted - y[:, None]).max()
     by = 2 * (1e-9 * largest + 64 * EPS * np.abs(predicted).max() + by)
     scale = min(y.std(), np.diagonal(predicted).std())

@@ -52,7 +52,7 @@ class Situation:
     classes: int
     lose_class: bool
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         """Offsets leave at least half of the digits."""
         for name in ("x", "y"):
             least = 1e-8 * abs(getattr(self, f"{name}_offset"))
@@ -60,12 +60,12 @@ class Situation:
             object.__setattr__(self, f"{name}_scale", scale)
 
     @property
-    def rng(self) -> np.random.Generator:
+    def rng(self):
         """The same stream at every call."""
         return np.random.default_rng(self.seed)
 
 
-def situations() -> st.SearchStrategy[Situation]:
+def situations():
     return st.builds(
         Situation,
         seed=st.integers(0, 2**31),
@@ -100,9 +100,7 @@ class Table:
     names: tuple[str, ...]
 
 
-def table(
-    case: Situation, *, tame: bool = False, levels: bool = False, frame: bool = False
-) -> Table:
+def table(case, *, tame=False, levels=False, frame=False):
     """Make the data of a situation: three numbers and, if asked for, a category `g`.
 
     `tame` keeps features near 0 and of scale 1, for models that overflow elsewhere.
@@ -126,7 +124,7 @@ def table(
     )
 
 
-def _columns(case: Situation, rng: np.random.Generator) -> np.ndarray:
+def _columns(case, rng):
     z = rng.normal(size=(case.n_train + case.n_eval, 3))
     if case.columns == "ties" or case.container == "Int64":
         z = np.round(z)
@@ -140,7 +138,7 @@ def _columns(case: Situation, rng: np.random.Generator) -> np.ndarray:
     return z
 
 
-def _container(case: Situation, x: np.ndarray, g: np.ndarray | None, *, frame: bool) -> Any:
+def _container(case, x, g, *, frame):
     if case.container == "float32":
         x = x.astype(np.float32)
     if not frame and case.container in {"array", "fortran", "read-only", "float32"}:
@@ -159,7 +157,7 @@ def _container(case: Situation, x: np.ndarray, g: np.ndarray | None, *, frame: b
     return rows
 
 
-def _index(case: Situation, rng: np.random.Generator, n: int) -> pd.Index:
+def _index(case, rng, n):
     makers = {
         "range": lambda: pd.RangeIndex(n),
         "shuffled": lambda: pd.Index(rng.permutation(n) + 5),
@@ -171,7 +169,7 @@ def _index(case: Situation, rng: np.random.Generator, n: int) -> pd.Index:
     return makers[case.index]()
 
 
-def _take(rows: Any, which: np.ndarray, index: pd.Index | None) -> Any:
+def _take(rows, which, index):
     if isinstance(rows, pd.DataFrame):
         taken = rows.iloc[which]
         return taken if index is None else taken.set_axis(index)

@@ -4,17 +4,15 @@ A model is a function of rows, which gives shape (n,), or (n, K) for the probabi
 Rows are a DataFrame or an array; a feature is the list of its columns (names, or positions).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-Array: TypeAlias = np.ndarray
-Model: TypeAlias = Callable[[Any], Array]
-Columns: TypeAlias = Sequence[Any]
+Array = np.ndarray
+Model = Callable[[Any], Array]
+Columns = Sequence[Any]
 
 CLIP = np.finfo(float).eps  # scikit-learn's log_loss clips probabilities here too
 
@@ -22,7 +20,7 @@ CLIP = np.finfo(float).eps  # scikit-learn's log_loss clips probabilities here t
 # Rows ---------------------------------------------------------------------------------------------
 
 
-def replace(X: Any, keep: Array, donors: Array, columns: Columns) -> Any:
+def replace(X, keep, donors, columns):
     """Return the rows `keep`, with `columns` as the rows `donors` have them."""
     if isinstance(X, pd.DataFrame):
         rows = X.iloc[keep].reset_index(drop=True)
@@ -34,7 +32,7 @@ def replace(X: Any, keep: Array, donors: Array, columns: Columns) -> Any:
     return rows
 
 
-def set_to(X: Any, columns: Columns, values: Sequence[Any]) -> Any:
+def set_to(X, columns, values):
     """Return all rows with `columns` set to `values`."""
     if isinstance(X, pd.DataFrame):
         rows = X.copy()
@@ -46,7 +44,7 @@ def set_to(X: Any, columns: Columns, values: Sequence[Any]) -> Any:
     return rows
 
 
-def all_pairs(model: Model, X: Any, columns: Columns) -> Array:
+def all_pairs(model, X, columns):
     """Return the predictions [i, k] of row i with the feature of row k."""
     n = len(X)
     rows = replace(X, np.repeat(np.arange(n), n), np.tile(np.arange(n), n), columns)
@@ -57,26 +55,26 @@ def all_pairs(model: Model, X: Any, columns: Columns) -> Array:
 # Losses, elementwise: y has shape (...), predictions (...) or (..., K) ----------------------------
 
 
-def _poisson(y: Array, f: Array) -> Array:
+def _poisson(y, f):
     log = np.log(np.where(y > 0, y, 1.0) / f)
     return 2 * (np.where(y > 0, y * log, 0.0) - y + f)
 
 
-def _huber(y: Array, f: Array) -> Array:
+def _huber(y, f):
     distance = np.abs(y - f)
     return np.where(distance <= 1, distance**2 / 2, distance - 0.5)
 
 
-def _of_class(y: Array, p: Array) -> Array:
+def _of_class(y, p):
     return np.take_along_axis(p, y[..., None], axis=-1)[..., 0]
 
 
-def _brier(y: Array, p: Array) -> Array:
+def _brier(y, p):
     total = ((p - (np.arange(p.shape[-1]) == y[..., None])) ** 2).sum(axis=-1)
     return total / 2 if p.shape[-1] == 2 else total
 
 
-LOSSES: dict[str, Callable[[Array, Array], Array]] = {
+LOSSES = {
     "squared": lambda y, f: (y - f) ** 2,
     "absolute": lambda y, f: np.abs(y - f),
     "huber": _huber,
@@ -92,7 +90,7 @@ LOSSES: dict[str, Callable[[Array, Array], Array]] = {
 # Variances ----------------------------------------------------------------------------------------
 
 
-def variance_of_mean(rows: Array, clusters: Array | None = None) -> Array:
+def variance_of_mean(rows, clusters=None):
     """Return the variance of the mean of `rows`, shape (n, ...), of clusters if there are any."""
     n = len(rows)
     deviation = rows - rows.mean(axis=0)
@@ -103,7 +101,7 @@ def variance_of_mean(rows: Array, clusters: Array | None = None) -> Array:
     return total * len(names) / (len(names) - 1) / n**2
 
 
-def _two_sides(pairs: Array) -> tuple[Array, Array]:
+def _two_sides(pairs):
     """Return every row's means over all others, as the row that keeps and as the donor."""
     n = len(pairs)
     off = np.where(np.eye(n, dtype=bool), 0.0, pairs)
@@ -113,9 +111,7 @@ def _two_sides(pairs: Array) -> tuple[Array, Array]:
 # Estimands ----------------------------------------------------------------------------------------
 
 
-def pfi(
-    switched: Array, original: Array, relation: str, cov_type: str, clusters: Array | None
-) -> tuple[float, float]:
+def pfi(switched, original, relation, cov_type, clusters):
     """Return PFI and its variance, of losses [i, k] with the feature of k, and of rows' losses.
 
     Both losses are means over pairs of rows, of which the second does not depend on the donor; a
@@ -132,22 +128,20 @@ def pfi(
     return float(value), variance_of_mean(rows, clusters)
 
 
-def ice(model: Model, X: Any, columns: Columns, grid: Sequence[Sequence[Any]]) -> Array:
+def ice(model, X, columns, grid):
     """Return the curves, shape (n, points) or (n, points, K)."""
     return np.stack([model(set_to(X, columns, point)) for point in grid], axis=1)
 
 
-def h_squared(
-    model: Model, X: Any, features: dict[str, Columns], order: str
-) -> dict[str, tuple[Array, Array]]:
+def h_squared(model, X, features, order):
     """Return numerator and denominator of Friedman and Popescu's H² by term."""
     f = _centered(model(X))
 
-    def effect(*names: str) -> Array:
+    def effect(*names):
         columns = [c for name in names for c in features[name]]
         return _centered(all_pairs(model, X, columns).mean(axis=0))
 
-    def rest(name: str) -> Array:
+    def rest(name):
         return _centered(all_pairs(model, X, features[name]).mean(axis=1))
 
     names = list(features)
@@ -163,15 +157,15 @@ def h_squared(
     }
 
 
-def _centered(effect: Array) -> Array:
+def _centered(effect):
     return effect - effect.mean(axis=0)
 
 
-def _ratio(above: Array, below: Array) -> tuple[Array, Array]:
+def _ratio(above, below):
     return (above**2).mean(axis=0), (below**2).mean(axis=0)
 
 
-def flatness(curve: Array, spread: str, *, levels: bool) -> Array:
+def flatness(curve, spread, *, levels):
     """Return FIRM of curves, shape (points, ...)."""
     if levels:
         return (curve.max(axis=0) - curve.min(axis=0)) / 4
@@ -182,7 +176,7 @@ def flatness(curve: Array, spread: str, *, levels: bool) -> Array:
     return 1.4826 * np.median(np.abs(curve - np.median(curve, axis=0)), axis=0)
 
 
-def vint(surface: Array) -> Array:
+def vint(surface):
     """Return vint of a surface of partial dependence, shape (points, points, ...)."""
     there = surface.std(axis=0, ddof=1).std(axis=0, ddof=1)
     back = surface.std(axis=1, ddof=1).std(axis=0, ddof=1)
@@ -192,7 +186,7 @@ def vint(surface: Array) -> Array:
 # Metrics, as R's yardstick defines them -----------------------------------------------------------
 
 
-def roc_auc(y: Array, score: Array) -> float:
+def roc_auc(y, score):
     """Return the area by comparing all pairs; scores that differ by rounding are ties."""
     wins = 0.0
     for high in score[y == 1]:
@@ -202,7 +196,7 @@ def roc_auc(y: Array, score: Array) -> float:
     return wins / ((y == 1).sum() * (y == 0).sum())
 
 
-def bal_accuracy(y: Array, p: Array) -> float:
+def bal_accuracy(y, p):
     predicted, values = p.argmax(axis=1), []
     for k in range(p.shape[1]):
         sensitivity = (predicted[y == k] == k).mean()
@@ -212,7 +206,7 @@ def bal_accuracy(y: Array, p: Array) -> float:
 
 
 # Name: (function, 1 if larger is worse or -1 if larger is better)
-METRICS: dict[str, tuple[Callable[[Array, Array], float], int]] = {
+METRICS = {
     "rmse": (lambda y, f: np.sqrt(((y - f) ** 2).mean()), 1),
     "mae": (lambda y, f: np.abs(y - f).mean(), 1),
     "mse": (lambda y, f: ((y - f) ** 2).mean(), 1),
@@ -227,9 +221,7 @@ METRICS: dict[str, tuple[Callable[[Array, Array], float], int]] = {
 }
 
 
-def metric_importance(
-    model: Model, X: Any, y: Array, columns: Columns, metric: str, permutations: Array
-) -> float:
+def metric_importance(model, X, y, columns, metric, permutations):
     """Return the mean over permutations, shape (n, repeats), of how much worse the metric gets."""
     score, worse = METRICS[metric]
     original, keep = score(y, model(X)), np.arange(len(X))

@@ -7,10 +7,10 @@ of the package in them. A belief is what a model says of one row.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import naive
 import numpy as np
@@ -27,13 +27,13 @@ class Classes:
     p: tuple[float, ...]
     position: int | None = None
 
-    def entropy(self) -> float:
+    def entropy(self):
         p = self.p
         if self.position is not None:
             p = (self.p[self.position], 1 - self.p[self.position])
         return -sum(q * math.log(q) for q in p if q > 0)
 
-    def nll(self, y: int) -> float:
+    def nll(self, y):
         p = self.p[y]
         if self.position is not None:
             p = self.p[self.position] if y == self.position else 1 - self.p[self.position]
@@ -45,10 +45,10 @@ class Normal:
     mean: float
     sd: float
 
-    def entropy(self) -> float:
+    def entropy(self):
         return 0.5 * math.log(2 * math.pi * math.e * self.sd**2)
 
-    def nll(self, y: float) -> float:
+    def nll(self, y):
         return 0.5 * math.log(2 * math.pi * self.sd**2) + (y - self.mean) ** 2 / (2 * self.sd**2)
 
 
@@ -57,10 +57,10 @@ class LogNormal:
     mean: float
     sd: float
 
-    def entropy(self) -> float:
+    def entropy(self):
         return self.mean + Normal(self.mean, self.sd).entropy()
 
-    def nll(self, y: float) -> float:
+    def nll(self, y):
         return math.log(y) + Normal(self.mean, self.sd).nll(math.log(y))
 
 
@@ -69,10 +69,10 @@ class Gamma:
     shape: float
     scale: float
 
-    def entropy(self) -> float:
+    def entropy(self):
         return float(stats.gamma.entropy(self.shape, scale=self.scale))
 
-    def nll(self, y: float) -> float:
+    def nll(self, y):
         return -float(stats.gamma.logpdf(y, self.shape, scale=self.scale))
 
 
@@ -80,15 +80,15 @@ class Gamma:
 class Poisson:
     mean: float
 
-    def entropy(self) -> float:
+    def entropy(self):
         return _entropy_of_counts(self.mean)
 
-    def nll(self, y: float) -> float:
+    def nll(self, y):
         return self.mean - y * math.log(self.mean) + math.lgamma(y + 1)
 
 
 @cache
-def _entropy_of_counts(mean: float) -> float:
+def _entropy_of_counts(mean):
     numbers = [Poisson(mean).nll(y) for y in range(int(mean + 15 * math.sqrt(mean) + 40))]
     return sum(math.exp(-number) * number for number in numbers)
 
@@ -98,7 +98,7 @@ class Mixture:
     means: Array
     sds: Array
 
-    def entropy(self) -> float:
+    def entropy(self):
         """Sum on a fine grid, with a step that is small beside the narrowest part."""
         low = (self.means - FAR * self.sds).min()
         high = (self.means + FAR * self.sds).max()
@@ -108,30 +108,30 @@ class Mixture:
         q = q[q > 0]
         return float((-q * np.log(q)).sum() * (y[1] - y[0]))
 
-    def nll(self, y: float) -> float:
+    def nll(self, y):
         parts = [-Normal(m, s).nll(y) for m, s in zip(self.means, self.sds, strict=True)]
         top = max(parts)
         return -top - math.log(sum(math.exp(part - top) for part in parts) / len(parts))
 
 
-Belief: TypeAlias = Classes | Normal | LogNormal | Gamma | Poisson | Mixture
-Beliefs: TypeAlias = Callable[[Any], list[Any]]
-Number: TypeAlias = Callable[[int, Any], float]
+Belief = Classes | Normal | LogNormal | Gamma | Poisson | Mixture
+Beliefs = Callable[[Any], list[Any]]
+Number = Callable[[int, Any], float]
 
 
-def pairs(beliefs: Beliefs, X: Any, columns: Sequence[Any]) -> list[list[Belief]]:
+def pairs(beliefs, X, columns):
     """Return what is said of row i with the feature of row k, in lists [i][k]."""
     donors = np.arange(len(X))
     return [beliefs(naive.replace(X, np.full(len(X), i), donors, columns)) for i in donors]
 
 
-def numbers_of(of: Number, switched: list[list[Belief]], original: list[Belief]) -> Any:
+def numbers_of(of, switched, original):
     """Return numbers ``of(i, belief)`` of pairs, shape (n, n), and of the rows as they are."""
     matrix = np.array([[of(i, belief) for belief in row] for i, row in enumerate(switched)])
     return matrix, np.array([of(i, belief) for i, belief in enumerate(original)])
 
 
-def curves(of: Number, beliefs: Beliefs, X: Any, column: Any, grid: Sequence[Any]) -> Array:
+def curves(of, beliefs, X, column, grid):
     """Return ICE curves, shape (n, points)."""
     at = [beliefs(naive.set_to(X, [column], [value])) for value in grid]
     return np.array([[of(i, said[i]) for said in at] for i in range(len(X))])

@@ -4,8 +4,6 @@ A model that was fitted to named columns never sees a column under another one's
 order of the frame and whatever the model's library makes of names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -37,7 +35,7 @@ QUIET = {"verbose": -1, "n_jobs": 1, "min_child_samples": 3, "n_estimators": 5}
 Fit = Callable[[pd.DataFrame, np.ndarray], Any]
 
 
-FITS: dict[str, Fit] = {
+FITS = {
     "LinearRegression": linear_model.LinearRegression().fit,
     "pipeline": make_pipeline(StandardScaler(), linear_model.Ridge()).fit,
     "DecisionTreeRegressor": tree.DecisionTreeRegressor(random_state=0).fit,
@@ -53,16 +51,16 @@ FITS: dict[str, Fit] = {
 }
 
 
-def rows(names: list[str], seed: int) -> tuple[pd.DataFrame, np.ndarray]:
+def rows(names, seed):
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.normal(size=(40, 3)), columns=names)
     return X, X.to_numpy() @ [3.0, 1.0, 0.2] + rng.normal(size=40)
 
 
-def pfi_of(model: Any, X: pd.DataFrame, y: np.ndarray) -> dict[str, float]:
+def pfi_of(model, X, y):
     """PFI under squared error of every column, in the order of the fit."""
 
-    def predict(rows: pd.DataFrame) -> np.ndarray:
+    def predict(rows):
         return np.asarray(model.predict(rows), dtype=float)
 
     original, values = (y - predict(X)) ** 2, {}
@@ -72,14 +70,14 @@ def pfi_of(model: Any, X: pd.DataFrame, y: np.ndarray) -> dict[str, float]:
     return values
 
 
-def fitted(fit: Fit, X: pd.DataFrame, y: np.ndarray) -> Any:
+def fitted(fit, X, y):
     try:
         return fit(X, y)
     except lightgbm.basic.LightGBMError:  # it makes one name of `a b` and `a_b`
         reject()
 
 
-def right_or_refused(fit: Fit, X: pd.DataFrame, y: np.ndarray, given_: pd.DataFrame) -> None:
+def right_or_refused(fit, X, y, given_):
     """Compare by name; a column that the model does not know has importance 0."""
     model = fitted(fit, X, y)
     expected = pfi_of(model, X, y)
@@ -103,9 +101,7 @@ few = settings(max_examples=4, derandomize=True, deadline=None, database=None, p
     at=st.none() | st.integers(0, 3),
     seed=st.integers(0, 99),
 )
-def test_another_order_and_an_extra_column(
-    kind: str, names: list[str], order: list[int], at: int | None, seed: int
-) -> None:
+def test_another_order_and_an_extra_column(kind, names, order, at, seed):
     X, y = rows(names, seed)
     other = X.iloc[:, order].copy()
     if at is not None:
@@ -121,9 +117,7 @@ def test_another_order_and_an_extra_column(
     order=st.permutations(range(3)),
     seed=st.integers(0, 99),
 )
-def test_other_columns_are_refused(
-    kind: str, names: list[str], which: set[int], order: list[int], seed: int
-) -> None:
+def test_other_columns_are_refused(kind, names, which, order, seed):
     """Renamed ones, and one in another's place."""
     X, y = rows(names, seed)
     model = fitted(FITS[kind], X, y)
@@ -136,7 +130,7 @@ def test_other_columns_are_refused(
 @pytest.mark.parametrize("kind", FITS)
 @few
 @given(names=NAMES, seed=st.integers(0, 99))
-def test_names_do_not_matter(kind: str, names: list[str], seed: int) -> None:
+def test_names_do_not_matter(kind, names, seed):
     X, y = rows(names, seed)
     got = pi.FittedModel(FITS[kind](X, y), X, y).pfi(permutations="all").params
     expected = pfi_of(FITS[kind](X, y), X, y)

@@ -1,11 +1,7 @@
 """A learner: its refits trained again from their rows, and its variances by their formulas."""
 
-from __future__ import annotations
-
 import warnings
 import zlib
-from collections.abc import Callable
-from typing import Any
 
 import lightgbm
 import naive
@@ -19,12 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import seed as seed_of_cases
 from hypothesis import strategies as st
 from model_situations import ONCE
-from naive import Array, Model
 from sklearn import base, ensemble, linear_model, naive_bayes, neighbors, tree
 
 import pyinterp as pi
 
-PLANS: dict[str, Callable[[], Any]] = {
+PLANS = {
     "Subsampling": lambda: pi.Subsampling(4),
     "Bootstrap": lambda: pi.Bootstrap(4),
     "CrossValidation": lambda: pi.CrossValidation(4),
@@ -34,7 +29,7 @@ PLANS: dict[str, Callable[[], Any]] = {
 FORMULA = "y ~ a + I(b**2) + a:c + C(g)"
 
 
-def table(seed: int, n: int, offset: float, index: str) -> pd.DataFrame:
+def table(seed, n, offset, index):
     rng = np.random.default_rng(seed)
     data = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
     data["g"] = np.resize(["v", "u"], n)
@@ -49,13 +44,13 @@ def table(seed: int, n: int, offset: float, index: str) -> pd.DataFrame:
     return data.set_axis(labels[index])
 
 
-def by_estimator(estimator: Any, *, response: str = "y") -> tuple[Any, Any]:
+def by_estimator(estimator, *, response="y"):
     """Return how to make a learner, and how to train its model again."""
 
-    def learner(data: pd.DataFrame) -> pi.Learner:
+    def learner(data):
         return pi.Learner(data[response], data[["a", "b", "c"]], estimator)
 
-    def train(data: pd.DataFrame) -> Model:
+    def train(data):
         fitted = base.clone(estimator).fit(data[["a", "b", "c"]], data[response])
         predict = fitted.predict_proba if base.is_classifier(fitted) else fitted.predict
         return lambda rows: np.asarray(predict(rows[["a", "b", "c"]]), dtype=float)
@@ -63,11 +58,11 @@ def by_estimator(estimator: Any, *, response: str = "y") -> tuple[Any, Any]:
     return learner, train
 
 
-def by_formula(estimator: Any, call: Any, formula: str = FORMULA, **options: Any) -> Any:
-    def learner(data: pd.DataFrame) -> pi.Learner:
+def by_formula(estimator, call, formula=FORMULA, **options):
+    def learner(data):
         return pi.Learner.from_formula(formula, data, estimator)
 
-    def train(data: pd.DataFrame) -> Model:
+    def train(data):
         fitted = call(formula, data, **options).fit()
         return lambda rows: np.asarray(fitted.predict(rows), dtype=float)
 
@@ -109,15 +104,13 @@ LEARNERS = {
 SINGLE = {"XGBoost": 1e-5}
 
 
-def response(data: pd.DataFrame, learner: pi.Learner) -> Array:
+def response(data, learner):
     if learner.endog_names == "g":
         return (data["g"] == "v").to_numpy().astype(int)
     return data[learner.endog_names].to_numpy()
 
 
-def contributions(
-    model: Model, data: pd.DataFrame, y: Array, ask: str, variables: list[str], of_numbers: str
-) -> dict[str, tuple[float, Array]]:
+def contributions(model, data, y, ask, variables, of_numbers):
     """Return, by term, one refit's estimate and its rows' contributions."""
     predicted = model(data)
     classes = predicted.ndim == 2
@@ -138,23 +131,21 @@ def contributions(
     return terms
 
 
-def _two_sided(pairs: Array) -> Array:
+def _two_sided(pairs):
     """Contributions of rows that keep and that donate; their mean is the estimate."""
     off = np.where(np.eye(len(pairs), dtype=bool), 0.0, pairs)
     both = (off.sum(axis=0) + off.sum(axis=1)) / (len(pairs) - 1)
     return both - both.mean() / 2
 
 
-def signal(model: Model, data: pd.DataFrame, y: Array) -> float:
+def signal(model, data, y):
     """Covariance of responses and predictions; of classes in proportion to it, of the second."""
     predicted = model(data)
     f = predicted[:, 1] if predicted.ndim == 2 else predicted
     return float(np.mean((y - y.mean()) * (f - f.mean())))
 
 
-def half_sample_variance(
-    estimates: Array, pairs: list[tuple[Array, Array]], n: int, signals: tuple[Array, Array] | None
-) -> float:
+def half_sample_variance(estimates, pairs, n, signals):
     """Variance of docs/inference.md: rows and contributions of 2 M refits, in order of pairs.
 
     `signals`: of an importance those of the refits of the estimate, and of those on halves.
@@ -181,7 +172,7 @@ def half_sample_variance(
     return float(by_training + estimates.var(ddof=1) / len(estimates))
 
 
-def check(kind: str, plan: str, ask: str, data: pd.DataFrame, *, cov_type: str) -> None:
+def check(kind, plan, ask, data, *, cov_type):
     make, train = LEARNERS[kind]
     learner = make(data)
     y = response(data, learner)
@@ -198,14 +189,14 @@ def check(kind: str, plan: str, ask: str, data: pd.DataFrame, *, cov_type: str) 
     }
     got = asked[ask]()
 
-    def of(refit: Any) -> dict[str, tuple[float, Array]]:
+    def of(refit):
         assert not set(refit.train_rows) & set(refit.evaluation.rows)
         rows = data.iloc[refit.evaluation.rows]
         model = train(data.iloc[refit.train_rows])
         loss = "poisson" if kind == "GLM" else "squared"
         return contributions(model, rows, y[refit.evaluation.rows], ask, variables, loss)
 
-    def signal_of(refit: Any) -> float:
+    def signal_of(refit):
         rows = data.iloc[refit.evaluation.rows]
         model = train(data.iloc[refit.train_rows])
         return signal(model, rows, y[refit.evaluation.rows])
@@ -246,7 +237,7 @@ CASES = {
 }
 
 
-def run(kind: str, examples: int) -> None:
+def run(kind, examples):
     @seed_of_cases(zlib.crc32(kind.encode()))
     @settings(
         max_examples=examples,
@@ -256,9 +247,7 @@ def run(kind: str, examples: int) -> None:
         suppress_health_check=list(HealthCheck),
     )
     @given(**CASES)
-    def cases(
-        seed: int, n: int, ask: str, plan: str, offset: float, index: str, naive_: bool
-    ) -> None:
+    def cases(seed, n, ask, plan, offset, index, naive_):
         usual = "half-sample" if plan == "HalfSampling" else "corrected"
         cov_type = "naive" if naive_ and plan != "HalfSampling" else usual
         check(kind, plan, ask, table(seed, n, offset, index), cov_type=cov_type)
@@ -268,5 +257,5 @@ def run(kind: str, examples: int) -> None:
 
 @pytest.mark.parametrize("examples", [2, pytest.param(20, marks=pytest.mark.torture)])
 @pytest.mark.parametrize("kind", LEARNERS)
-def test_naive(kind: str, examples: int) -> None:
+def test_naive(kind, examples):
     run(kind, examples)

@@ -1,10 +1,6 @@
 """Missing values and categories: every engine against loops over rows and donors."""
 
-from __future__ import annotations
-
 import warnings
-from collections.abc import Callable, Iterator
-from typing import Any
 
 import lightgbm
 import naive
@@ -36,19 +32,19 @@ EXACT = 1e-9
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
+def one_thread():
     with threadpool_limits(1):
         yield
 
 
-def numbers(seed: int) -> pd.DataFrame:
+def numbers(seed):
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.normal(size=(N, 3)), columns=["a", "b", "c"]).round(1)
     X["k"] = rng.integers(0, 4, N)
     return X.mask(rng.random(X.shape) < [0.25, 0.1, 0.0, 0.2])
 
 
-def mixed(seed: int) -> pd.DataFrame:
+def mixed(seed):
     rng = np.random.default_rng([seed, 1])
     levels = rng.choice(["north", "east", "south", "west", "centre"], N).astype(object)
     levels[rng.random(N) < 0.2] = None
@@ -56,7 +52,7 @@ def mixed(seed: int) -> pd.DataFrame:
     return numbers(seed).assign(g=pd.Categorical(levels), h=few, t=rng.random(N) < 0.5)
 
 
-def signal(X: pd.DataFrame) -> np.ndarray:
+def signal(X):
     parts = X["a"].fillna(2), X["b"].fillna(0) * X["c"], X["k"].isna() * 1.0
     total = sum(np.asarray(part, dtype=float) for part in parts)
     if "g" in X:
@@ -64,7 +60,7 @@ def signal(X: pd.DataFrame) -> np.ndarray:
     return np.asarray(total, dtype=float)
 
 
-def encoded(last: Any) -> Any:
+def encoded(last):
     encode = make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore"), ["g", "h"]),
         (SimpleImputer(add_indicator=True), ["a", "b", "c", "k"]),
@@ -73,11 +69,11 @@ def encoded(last: Any) -> Any:
     return make_pipeline(encode, last)
 
 
-def boosted(**options: Any) -> Any:
+def boosted(**options):
     return HistGradientBoostingRegressor(max_iter=8, min_samples_leaf=3, max_depth=4, **options)
 
 
-NUMBERS: dict[str, tuple[Callable[[], Any], str]] = {
+NUMBERS = {
     "histogram": (boosted, "trees, exact"),
     "histogram, poisson": (lambda: boosted(loss="poisson"), "trees, exact"),
     "histogram, codes": (lambda: boosted(categorical_features=["k"]), "trees, exact"),
@@ -104,7 +100,7 @@ NUMBERS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "votes": (lambda: VotingRegressor([("a", boosted()), ("b", boosted())]), "batched"),
 }
-MIXED: dict[str, tuple[Callable[[], Any], str]] = {
+MIXED = {
     "histogram": (lambda: boosted(categorical_features="from_dtype"), "trees, exact"),
     "histogram, named": (lambda: boosted(categorical_features=["g", "h", "k"]), "trees, exact"),
     "xgboost": (
@@ -123,7 +119,7 @@ MIXED: dict[str, tuple[Callable[[], Any], str]] = {
 CASES = [("numbers", name) for name in NUMBERS] + [("mixed", name) for name in MIXED]
 
 
-def fitted(kind: str, name: str, seed: int = 0) -> tuple[Any, pd.DataFrame, np.ndarray, str]:
+def fitted(kind, name, seed=0):
     rows = numbers if kind == "numbers" else mixed
     make, engine = (NUMBERS if kind == "numbers" else MIXED)[name]
     train, X = rows(seed), rows(seed + 100)
@@ -133,7 +129,7 @@ def fitted(kind: str, name: str, seed: int = 0) -> tuple[Any, pd.DataFrame, np.n
 
 
 @pytest.mark.parametrize(("kind", "name"), CASES)
-def test_importances_and_curves_are_those_of_loops(kind: str, name: str) -> None:
+def test_importances_and_curves_are_those_of_loops(kind, name):
     model, X, y, engine = fitted(kind, name)
     case = pi.FittedModel(model, X, y, missing="keep" if "pipeline" in name else "auto")
     got = case.pfi(loss="squared", cov_type="ustat", permutations="all")
@@ -153,7 +149,7 @@ def test_importances_and_curves_are_those_of_loops(kind: str, name: str) -> None
 
 
 @pytest.mark.parametrize(("kind", "name"), [("numbers", "histogram"), ("mixed", "histogram")])
-def test_h_statistics_are_those_of_loops(kind: str, name: str) -> None:
+def test_h_statistics_are_those_of_loops(kind, name):
     model, X, _, _ = fitted(kind, name)
     features = {column: [column] for column in ("a", "k", X.columns[-2])}
     got = pi.FittedModel(model, X).h_statistic(list(features), order="pairwise").params
@@ -162,7 +158,7 @@ def test_h_statistics_are_those_of_loops(kind: str, name: str) -> None:
     np.testing.assert_allclose(np.sort(got), np.sort(expected), atol=1e-9)
 
 
-CLASSIFIERS: dict[str, Callable[[], Any]] = {
+CLASSIFIERS = {
     "histogram": lambda: HistGradientBoostingClassifier(
         max_iter=6, min_samples_leaf=3, categorical_features="from_dtype"
     ),
@@ -175,7 +171,7 @@ CLASSIFIERS: dict[str, Callable[[], Any]] = {
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_probabilities_are_those_of_loops(name: str, classes: int) -> None:
+def test_probabilities_are_those_of_loops(name, classes):
     rows = numbers if "numbers" in name else mixed
     train, X = rows(0), rows(100)
     labels = ["zebra", "ant", "mole"][:classes]  # not in alphabetical order
@@ -197,7 +193,7 @@ def test_probabilities_are_those_of_loops(name: str, classes: int) -> None:
         assert got.params[feature] == pytest.approx(value, abs=tolerance)
 
 
-def test_learners_keep_what_they_can_take() -> None:
+def test_learners_keep_what_they_can_take():
     data = mixed(0).assign(y=signal)
     data.loc[[3, 4], "y"] = np.nan
     learner = pi.Learner.from_formula(

@@ -1,7 +1,5 @@
 """A fitted model of any kind, in any situation: the package against plain loops."""
 
-from __future__ import annotations
-
 import zlib
 from collections import Counter
 
@@ -9,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, reject, seed, settings
 from lightgbm.basic import LightGBMError
-from model_kinds import KINDS, Kind
-from model_questions import Asked, Question, answers, questions
-from model_situations import ONCE, Situation, situations
+from model_kinds import KINDS
+from model_questions import Asked, answers, questions
+from model_situations import ONCE, situations
 
 from pyinterp.errors import PyinterpError
 
@@ -24,7 +22,7 @@ IN_SHORT, IN_FULL = 2, 30
 MOST_REFUSED = 0.1
 
 
-def compare(kind: Kind, case: Situation, question: Question, counts: Counter[str]) -> None:
+def compare(kind, case, question, counts):
     """Ask, and compare every number; a refusal by the package's own error counts as one."""
     try:
         fitted = kind.fitted(case)
@@ -42,7 +40,7 @@ def compare(kind: Kind, case: Situation, question: Question, counts: Counter[str
         counts[f"refused: {error}"] += 1
 
 
-def run(name: str, examples: int, counts: Counter[str]) -> None:
+def run(name, examples, counts):
     """Compare in so many random cases, of every kind others, but the same at every call."""
     kind = KINDS[name]
 
@@ -56,7 +54,7 @@ def run(name: str, examples: int, counts: Counter[str]) -> None:
         suppress_health_check=list(HealthCheck),
     )
     @given(case=situations(), question=questions())
-    def cases(case: Situation, question: Question) -> None:
+    def cases(case, question):
         compare(kind, case, question, counts)
 
     cases()
@@ -64,8 +62,8 @@ def run(name: str, examples: int, counts: Counter[str]) -> None:
 
 @pytest.mark.parametrize("examples", [IN_SHORT, pytest.param(IN_FULL, marks=pytest.mark.torture)])
 @pytest.mark.parametrize("name", KINDS)
-def test_naive(name: str, examples: int) -> None:
-    counts: Counter[str] = Counter()
+def test_naive(name, examples):
+    counts = Counter()
     run(name, examples, counts)
     refusals = {what: k for what, k in counts.items() if what.startswith("refused:")}
     if examples == IN_FULL:

@@ -1,7 +1,5 @@
 """Metrics of probabilities, tiny ones and of many classes, as R's yardstick defines them."""
 
-from __future__ import annotations
-
 import naive
 import numpy as np
 import pytest
@@ -21,9 +19,7 @@ few = settings(max_examples=25, derandomize=True, deadline=None, database=None, 
     ties=st.booleans(),
     high=st.booleans(),
 )
-def test_areas_know_no_smallest_probability(
-    seed: int, exponent: int, ties: bool, high: bool
-) -> None:
+def test_areas_know_no_smallest_probability(seed, exponent, ties, high):
     """Scores are ordered as they are, whatever their size; equal ones are ties."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(0.01, 0.9, size=(30, 2))
@@ -31,7 +27,7 @@ def test_areas_know_no_smallest_probability(
     y = np.where(rng.random(30) < 0.3 + 0.4 * x[:, 0] ** 2, "yes", "no")
     y[:2] = "yes", "no"
 
-    def probability(rows: np.ndarray) -> np.ndarray:
+    def probability(rows):
         rows = np.asarray(rows)
         p = (rows[:, 0] + rows[:, 1]) / 2 * 10.0**exponent
         p = np.round(p, 2) if exponent == 0 else p
@@ -50,13 +46,13 @@ def test_areas_know_no_smallest_probability(
 @pytest.mark.parametrize("number", [2, 3, 5])
 @few
 @given(seed=st.integers(0, 999), lose=st.booleans())
-def test_brier_of_many_classes(number: int, seed: int, lose: bool) -> None:
+def test_brier_of_many_classes(number, seed, lose):
     rng = np.random.default_rng(seed)
     x, A = rng.normal(size=(30, 3)), rng.normal(size=(3, number))
     codes = rng.integers(0, number - (lose and number > 2), size=30)
     classes = [f"class {k}" for k in rng.permutation(number)]
 
-    def probability(rows: np.ndarray) -> np.ndarray:
+    def probability(rows):
         p = np.exp(np.asarray(rows) @ A)
         return p / p.sum(axis=1, keepdims=True)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lightgbm import LGBMClassifier, LGBMRegressor
+from numpy.testing import assert_allclose
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -34,7 +34,6 @@ from pyinterp.data.row_data import read_rows
 from pyinterp.data.sample import Response, Sample
 from pyinterp.losses.rowwise import LOSSES
 from pyinterp.models.predictor import Predictor
-from pyinterp.whatif import WhatIf
 from pyinterp.whatif.dispatch import dispatch
 
 # Relative to the largest prediction, and to the mean loss: the bars of the exact engine.
@@ -44,7 +43,7 @@ IMPORTANCES = {"xgb": 1e-4}
 NAMES = ["x1", "x2", "x3", "x4"]  # x2 has the integers 0 to 4, categories for some
 CATEGORY = 1
 CLASSES = {"regression": 0, "two classes": 2, "three classes": 3}
-ESTIMATORS: dict[str, tuple[type[Any], type[Any]]] = {
+ESTIMATORS = {
     "tree": (DecisionTreeRegressor, DecisionTreeClassifier),
     "forest": (RandomForestRegressor, RandomForestClassifier),
     "extra": (ExtraTreesRegressor, ExtraTreesClassifier),
@@ -71,7 +70,7 @@ situations = {
 
 
 @pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
+def one_thread():
     """Histogram boosting of few rows is many times slower with threads that wait for a core."""
     with threadpool_limits(1):
         yield
@@ -98,12 +97,12 @@ class Situation:
     y: np.ndarray
     edges: list[np.ndarray]  # per column: thresholds of the model, and numbers next to them
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
+    def predict(self, X):
         call = self.model.predict_proba if self.classes else self.model.predict
         return np.asarray(call(X), dtype=np.float64)
 
     @property
-    def sample(self) -> Sample:
+    def sample(self):
         return Sample(
             variables=pd.DataFrame(self.X, columns=NAMES),
             y=self.y,
@@ -111,7 +110,7 @@ class Situation:
             rows=np.arange(len(self.X)),
         )
 
-    def fitted(self, features: Mapping[str, list[str]]) -> pi.FittedModel:
+    def fitted(self, features):
         """The model on rows that may have missing values, which `pi.FittedModel` drops."""
         groups = {name: list(them) for name, them in features.items() if len(them) > 1}
         model = pi.FittedModel.__new__(pi.FittedModel)
@@ -123,17 +122,8 @@ class Situation:
 
 
 def situation(
-    family: str,
-    kind: str,
-    *,
-    seed: int,
-    n: int,
-    size: str = "deep",
-    decimals: int = 16,
-    missing: bool = False,
-    categories: bool = False,
-    edges: bool = False,
-) -> Situation:
+    family, kind, *, seed, n, size="deep", decimals=16, missing=False, categories=False, edges=False
+):
     rng = np.random.default_rng([seed, CLASSES[kind], *family.encode()])
     classes = CLASSES[kind]
     m = 70
@@ -167,7 +157,7 @@ def situation(
     return Situation(family, classes, categories, model, X[m:], y[m:].astype(np.float64), near)
 
 
-def estimator(family: str, classifier: bool, size: str, categories: bool, rng: Any) -> Any:
+def estimator(family, classifier, size, categories, rng):
     make = ESTIMATORS[family][classifier]
     depth = {"deep": 5, "stumps": 1, "one node": 5}[size]
     trees, seed = int(rng.integers(1, 6)), int(rng.integers(1000))
@@ -194,14 +184,14 @@ def estimator(family: str, classifier: bool, size: str, categories: bool, rng: A
     )  # fmt: skip
 
 
-def thresholds(model: Any, categories: bool) -> list[list[float]]:
+def thresholds(model, categories):
     """The thresholds of a fitted model by column, from its own tables."""
     splits = _sklearn_splits
     for attribute, other in OWN_TABLES.items():
         splits = other if hasattr(model, attribute) else splits
     # Histogram boosting puts categories first.
     order = [CATEGORY, 0, 2, 3] if categories and splits is _histogram_splits else range(4)
-    found: list[list[float]] = [[] for _ in NAMES]
+    found = [[] for _ in NAMES]
     for column, threshold in splits(model):
         # Missing values are split off at 1e300. LightGBM takes |x| <= 1e-35, one of its
         # thresholds, for 0.
@@ -210,19 +200,19 @@ def thresholds(model: Any, categories: bool) -> list[list[float]]:
     return found
 
 
-def _sklearn_splits(model: Any) -> Iterator[tuple[int, float]]:
+def _sklearn_splits(model):
     for member in np.ravel(getattr(model, "estimators_", model)):
         inner = member.tree_.feature >= 0
         yield from zip(member.tree_.feature[inner], member.tree_.threshold[inner], strict=True)
 
 
-def _histogram_splits(model: Any) -> Iterator[tuple[int, float]]:
+def _histogram_splits(model):
     for tree in np.ravel(model._predictors):
         nodes = tree.nodes[(tree.nodes["is_leaf"] == 0) & (tree.nodes["is_categorical"] == 0)]
         yield from zip(nodes["feature_idx"], nodes["num_threshold"], strict=True)
 
 
-def _xgboost_splits(model: Any) -> Iterator[tuple[int, float]]:
+def _xgboost_splits(model):
     whole = json.loads(model.get_booster().save_raw("json").decode())
     for tree in whole["learner"]["gradient_booster"]["model"]["trees"]:
         parts = (tree[part] for part in ("left_children", "split_indices", "split_conditions"))
@@ -231,7 +221,7 @@ def _xgboost_splits(model: Any) -> Iterator[tuple[int, float]]:
                 yield column, np.float32(threshold)
 
 
-def _lightgbm_splits(model: Any) -> Iterator[tuple[int, float]]:
+def _lightgbm_splits(model):
     stack = [tree["tree_structure"] for tree in model.booster_.dump_model()["tree_info"]]
     while stack:
         node = stack.pop()
@@ -248,7 +238,7 @@ OWN_TABLES = {
 }
 
 
-def neighbors(threshold: float) -> np.ndarray:
+def neighbors(threshold):
     """A threshold and the numbers next to it, in double and in single precision."""
     single = np.float32(threshold)
     return np.array(
@@ -259,13 +249,13 @@ def neighbors(threshold: float) -> np.ndarray:
     )
 
 
-def engine_of(case: Situation) -> WhatIf:
+def engine_of(case):
     whatif = dispatch(Predictor.of(case.model), ArrayDesign(NAMES), case.sample)
     assert whatif.engine.name == "trees, exact"
     return whatif
 
 
-def same_predictions(case: Situation, variables: Sequence[str], donors: np.ndarray) -> None:
+def same_predictions(case, variables, donors):
     """The engine's predictions of all rows x donors equal the model's own of copies."""
     whatif = engine_of(case)
     n, d = len(case.X), len(donors)
@@ -278,7 +268,7 @@ def same_predictions(case: Situation, variables: Sequence[str], donors: np.ndarr
     for rows, predictions in whatif.of(variables).cross(pd.DataFrame(donors, columns=variables)):
         found[rows] = predictions
     tolerance = PREDICTIONS.get(case.family, 1e-12) * np.abs(expected).max()
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+    assert_allclose(found, expected, rtol=0, atol=tolerance)
 
 
 @every_kind
@@ -288,9 +278,7 @@ def same_predictions(case: Situation, variables: Sequence[str], donors: np.ndarr
 @example(**ALL_WHOLE)
 @example(**ALL_DOUBLE)
 @example(**WHOLE_NUMBERS)
-def test_all_rows_with_all_donors_are_predicted_as_the_model_predicts_them(
-    family: str, kind: str, **options: Any
-) -> None:
+def test_all_rows_with_all_donors_are_predicted_as_the_model_predicts_them(family, kind, **options):
     case = situation(family, kind, **options)
     for j, name in enumerate(NAMES):
         others = case.edges[j]
@@ -305,23 +293,15 @@ def test_all_rows_with_all_donors_are_predicted_as_the_model_predicts_them(
 class Refusal:
     """In place of a predictor: whoever predicts copies of rows fails."""
 
-    def __init__(self, predictor: Predictor) -> None:
+    def __init__(self, predictor):
         self.estimator, self.name = predictor.estimator, predictor.name
         self.in_order, self.width = predictor.in_order, predictor.width
 
-    def __call__(self, matrix: Any) -> np.ndarray:
+    def __call__(self, matrix):
         raise AssertionError("rows were copied")
 
 
-def same_pairs(
-    case: Situation,
-    whatif: WhatIf,
-    rows: np.ndarray,
-    variables: Sequence[str],
-    donors: np.ndarray,
-    *,
-    walked: bool,
-) -> None:
+def same_pairs(case, whatif, rows, variables, donors, *, walked):
     """Predictions of rows with donors of their own, (b, k, variables), equal those of copies."""
     b, k, _ = donors.shape
     flat = donors.reshape(b * k, -1)
@@ -330,13 +310,13 @@ def same_pairs(
     expected = case.predict(copies)
     predictor = whatif.predictor
     if walked:
-        whatif.predictor = Refusal(predictor)  # type: ignore[assignment]
+        whatif.predictor = Refusal(predictor)
     given = pd.DataFrame(flat, columns=variables)
     found = whatif.of(variables).pairs(rows, np.arange(b * k).reshape(b, k), given)
     whatif.predictor = predictor
     assert found.shape == (b, k, *expected.shape[1:])
     tolerance = PREDICTIONS.get(case.family, 1e-12) * np.abs(expected).max()
-    np.testing.assert_allclose(found.reshape(expected.shape), expected, rtol=0, atol=tolerance)
+    assert_allclose(found.reshape(expected.shape), expected, rtol=0, atol=tolerance)
 
 
 @every_kind
@@ -352,8 +332,8 @@ def same_pairs(
 @example(b=130, k=40, in_order=False, **ALL_DOUBLE)
 @example(b=65, k=7, in_order=True, **WHOLE_NUMBERS)
 def test_rows_with_donors_of_their_own_are_predicted_as_the_model_predicts_them(
-    family: str, kind: str, b: int, k: int, in_order: bool, **options: Any
-) -> None:
+    family, kind, b, k, in_order, **options
+):
     case = situation(family, kind, **options)
     whatif = engine_of(case)
     rng = np.random.default_rng(options["seed"])
@@ -378,7 +358,7 @@ def test_rows_with_donors_of_their_own_are_predicted_as_the_model_predicts_them(
 
 
 @pytest.mark.parametrize("family", ["tree", "forest", "extra"])
-def test_splits_beyond_those_above_them_part_no_donors(family: str) -> None:
+def test_splits_beyond_those_above_them_part_no_donors(family):
     # As where only missing values are left to part.
     for seed in range(5):
         case = situation(family, "regression", seed=seed, n=130)
@@ -394,7 +374,7 @@ def test_splits_beyond_those_above_them_part_no_donors(family: str) -> None:
 
 
 @pytest.mark.parametrize("family", ["hist", "lgb"])
-def test_donors_of_any_magnitude_find_their_place(family: str) -> None:
+def test_donors_of_any_magnitude_find_their_place(family):
     # Their span overflows, or its inverse does.
     case = situation(family, "regression", seed=0, n=130, edges=True)
     case.model.fit(case.X * [1e-320, 1, 1, 1], case.y)
@@ -408,7 +388,7 @@ def test_donors_of_any_magnitude_find_their_place(family: str) -> None:
         same_pairs(case, whatif, rows, [variables], given[..., None], walked=True)
 
 
-def same_importances(case: Situation, loss: str, features: Mapping[str, list[str]]) -> None:
+def same_importances(case, loss, features):
     result = case.fitted(features).pfi(list(features), loss=loss, permutations="all")
     assert result.engine.name == "trees, exact"
     assert (result.mcse == 0).all()
@@ -431,9 +411,7 @@ def same_importances(case: Situation, loss: str, features: Mapping[str, list[str
 @example(proper=False, joint=[], **ALL_DOUBLE)
 @example(proper=True, joint=["x1", "x3"], **ALL_DOUBLE)
 @example(proper=False, joint=[], **WHOLE_NUMBERS)
-def test_exact_pfi_and_its_variance_are_those_of_all_pairs(
-    family: str, kind: str, proper: bool, joint: list[str], **options: Any
-) -> None:
+def test_exact_pfi_and_its_variance_are_those_of_all_pairs(family, kind, proper, joint, **options):
     case = situation(family, kind, **options)
     loss = ("brier", "log")[proper] if case.classes else ("squared", "absolute")[proper]
     features = {"joint": joint} if joint else {}
@@ -441,7 +419,7 @@ def test_exact_pfi_and_its_variance_are_those_of_all_pairs(
 
 
 @pytest.mark.parametrize("family", ["tree", "forest", "gb", "hist", "lgb"])
-def test_summed_squared_losses_are_those_over_all_pairs(family: str) -> None:
+def test_summed_squared_losses_are_those_over_all_pairs(family):
     case = situation(family, "regression", seed=1, n=130)
     values = np.array([2.0, -1.0, 0.5, -0.2])  # out of order, with counts
     counts = np.array([1, 3, 2, 1])
@@ -453,18 +431,18 @@ def test_summed_squared_losses_are_those_over_all_pairs(family: str) -> None:
         copies = case.X.copy()
         copies[:, 0] = value
         expected[:, d] = (case.y - case.predict(copies)) ** 2
-    np.testing.assert_allclose(found[0], expected @ counts, rtol=1e-10)
-    np.testing.assert_allclose(found[1], expected.sum(axis=0), rtol=1e-10)
+    assert_allclose(found[0], expected @ counts, rtol=1e-10)
+    assert_allclose(found[1], expected.sum(axis=0), rtol=1e-10)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_votes_of_pure_leaves_that_tie_count_as_the_model_counts_them(classes: int) -> None:
+def test_votes_of_pure_leaves_that_tie_count_as_the_model_counts_them(classes):
     for seed in range(4):
         case = refitted(classes, seed, ExtraTreesClassifier(4, random_state=seed))
         same_importances(case, "zero_one", {"x1": ["x1"], "x3": ["x3"]})
 
 
-def test_leaves_with_as_many_rows_of_either_class_count_as_the_model_counts_them() -> None:
+def test_leaves_with_as_many_rows_of_either_class_count_as_the_model_counts_them():
     # The model predicts the first of two classes with equal probabilities: a sum that is one half
     # up to rounding would predict either. Leaves of one class mostly, of the other, of both:
     shares = [(12, 14), (1, 6), (3, 6), (4, 8), (5, 10), (1, 5), (1, 11), (10, 13), (6, 12)]
@@ -477,14 +455,14 @@ def test_leaves_with_as_many_rows_of_either_class_count_as_the_model_counts_them
     same_importances(case, "zero_one", {"x1": ["x1"]})
 
 
-def refitted(classes: int, seed: int, model: Any) -> Situation:
+def refitted(classes, seed, model):
     kind = {2: "two classes", 3: "three classes"}[classes]
     case = situation("tree", kind, seed=seed, n=130)
     case.model = model.fit(case.X, case.y)
     return case
 
 
-def certain_in_part(seed: int) -> Situation:
+def certain_in_part(seed):
     """Every tree is certain where x1 is large; elsewhere leaves are mixed."""
     rng = np.random.default_rng(seed)
     case = situation("forest", "three classes", seed=seed, n=130)
@@ -494,13 +472,13 @@ def certain_in_part(seed: int) -> Situation:
     return case
 
 
-def test_the_log_loss_of_probability_0_is_that_of_the_model() -> None:
+def test_the_log_loss_of_probability_0_is_that_of_the_model():
     # It clips at the rounding unit: what is left over of a sum that should be 0 changes it.
     for seed in range(4):
         same_importances(certain_in_part(seed), "log", {"x1": ["x1"], "x3": ["x3"]})
 
 
-def test_probabilities_are_never_negative() -> None:
+def test_probabilities_are_never_negative():
     # A user's loss may take their logarithm.
     for seed in range(4):
         case = certain_in_part(seed)
@@ -510,14 +488,14 @@ def test_probabilities_are_never_negative() -> None:
             assert predictions.min() >= 0
 
 
-def test_categories_that_training_had_not_go_where_histogram_boosting_sends_them() -> None:
+def test_categories_that_training_had_not_go_where_histogram_boosting_sends_them():
     for seed in range(4):
         for kind in CLASSES:
             case = situation("hist", kind, seed=seed, n=130, categories=True)
             same_predictions(case, ["x2"], np.array([[5.0], [100.0], [-1.0], [np.nan]]))
 
 
-def test_histogram_boosting_of_missing_categories_warns_of_nothing() -> None:
+def test_histogram_boosting_of_missing_categories_warns_of_nothing():
     # Warnings are errors here.
     case = situation("hist", "regression", seed=0, n=130, categories=True)
     case.X[::7, CATEGORY] = np.nan

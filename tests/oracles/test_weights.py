@@ -1,9 +1,5 @@
 """Weights, offsets and exposures of statsmodels: as its own predictions have them, or refused."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import naive
 import numpy as np
 import pandas as pd
@@ -22,7 +18,7 @@ POISSON = sm.families.Poisson()
 seeds = st.integers(0, 999)
 
 
-def counts(seed: int, spread: float) -> pd.DataFrame:
+def counts(seed, spread):
     rng = np.random.default_rng(seed)
     data = pd.DataFrame({"x": rng.normal(size=50), "z": rng.normal(size=50)})
     data["e"] = np.exp(spread * rng.normal(size=50)) * 10
@@ -30,7 +26,7 @@ def counts(seed: int, spread: float) -> pd.DataFrame:
     return data
 
 
-def fitted(data: pd.DataFrame, way: str) -> Any:
+def fitted(data, way):
     log, e = np.log(data["e"]), data["e"]
     constant = sm.add_constant(data[["x", "z"]])
     fits = {
@@ -59,7 +55,7 @@ WAYS = [
 @pytest.mark.parametrize("way", WAYS)
 @few
 @given(seed=seeds, spread=st.sampled_from([0.0, 0.5, 2.0]))
-def test_offsets_count(way: str, seed: int, spread: float) -> None:
+def test_offsets_count(way, seed, spread):
     data = counts(seed, spread)
     results = fitted(data, way)
     rows = data[["x", "z"]] if "formula" in way else sm.add_constant(data[["x", "z"]])
@@ -77,7 +73,7 @@ PLANS = [pi.Bootstrap(4), pi.Subsampling(4), pi.CrossValidation(4)]
 @pytest.mark.parametrize("plan", PLANS, ids=["bootstrap", "subsampling", "folds"])
 @few
 @given(seed=seeds, ones=st.booleans())
-def test_weights_go_with_their_rows(plan: Any, seed: int, ones: bool) -> None:
+def test_weights_go_with_their_rows(plan, seed, ones):
     """Every refit has the weights of its own rows, or weights of a fixed length are refused."""
     data = counts(seed, 0.5)
     weights = np.ones(50) if ones else data["e"].to_numpy() ** 2

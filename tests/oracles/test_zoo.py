@@ -8,7 +8,7 @@ dependencies are skipped by name.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,7 @@ ROWS = pd.DataFrame(
     }
 )
 NUMBER = ROWS["a"] + 2.0 * (ROWS["g"] == "v") + 0.5 * ROWS["k"] + 0.3 * RNG.normal(size=N)
-RESPONSES: dict[str, Any] = {
+RESPONSES = {
     "number": NUMBER,
     "positive": np.exp(NUMBER / 2),
     "count": np.round(np.exp(NUMBER / 2)),
@@ -51,7 +51,7 @@ NUMERIC = ("number", "positive", "count")
 MIXED = ["a", "g", "k", "b"]
 SPLITS = [(np.arange(32), np.arange(32, N)), (np.arange(16, N), np.arange(16))]
 # Predicts pairs of all rows, in Python or in single precision: as few rows as will do.
-GRIDS: Mapping[str, list[Any]] = {"a": [-0.5, 1.0], "g": ["u", "w"], "k": [0, 2], "b": [0.2]}
+GRIDS = {"a": [-0.5, 1.0], "g": ["u", "w"], "k": [0, 2], "b": [0.2]}
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class Case:
     category: bool = False  # texts are given as categories
 
 
-def catboost(kind: str = "Regressor", /, **options: Any) -> Callable[[], Any]:
-    def make() -> Any:
+def catboost(kind="Regressor", /, **options):
+    def make():
         module = pytest.importorskip("catboost")
         settings = {"iterations": 8, "depth": 3, "verbose": 0, "allow_writing_files": False}
         settings |= {"thread_count": 1, **options}
@@ -73,11 +73,11 @@ def catboost(kind: str = "Regressor", /, **options: Any) -> Callable[[], Any]:
     return make
 
 
-def ngboost(kind: str, distribution: str = "", k: int = 0) -> Callable[[], Any]:
-    def make() -> Any:
+def ngboost(kind, distribution="", k=0):
+    def make():
         module = pytest.importorskip("ngboost")
         families = pytest.importorskip("ngboost.distns")
-        options: dict[str, Any] = {"n_estimators": 6, "verbose": False, "random_state": 0}
+        options = {"n_estimators": 6, "verbose": False, "random_state": 0}
         if distribution:
             options["Dist"] = getattr(families, distribution)
         if k:
@@ -87,24 +87,24 @@ def ngboost(kind: str, distribution: str = "", k: int = 0) -> Callable[[], Any]:
     return make
 
 
-def glum(**options: Any) -> Callable[[], Any]:
-    def make() -> Any:
+def glum(**options):
+    def make():
         module = pytest.importorskip("glum")
         return module.GeneralizedLinearRegressor(alpha=0.01, drop_first=True, **options)
 
     return make
 
 
-def as_objects(X: Any) -> Any:
+def as_objects(X):
     return np.asarray(X, dtype=object)
 
 
-def as_frame(X: Any) -> pd.DataFrame:
+def as_frame(X):
     return pd.DataFrame(X).assign(twice=lambda rows: 2 * rows.iloc[:, 0])
 
 
-def pipe(*steps: Any, output: str = "") -> Callable[[], Any]:
-    def make() -> Any:
+def pipe(*steps, output=""):
+    def make():
         pipeline = make_pipeline(*steps)
         if output == "polars":
             pytest.importorskip("polars")
@@ -113,7 +113,7 @@ def pipe(*steps: Any, output: str = "") -> Callable[[], Any]:
     return make
 
 
-def one_hot(*, sparse: bool) -> Any:
+def one_hot(*, sparse):
     return make_column_transformer(
         (OneHotEncoder(sparse_output=sparse, handle_unknown="ignore"), ["g"]),
         (StandardScaler(), ["a", "b", "k"]),
@@ -122,7 +122,7 @@ def one_hot(*, sparse: bool) -> Any:
     )
 
 
-ZOO: Mapping[str, Case] = {
+ZOO = {
     "catboost": Case(catboost(), NUMBERS, package="catboost"),
     "catboost, texts by name": Case(catboost(cat_features=["g"]), MIXED, package="catboost"),
     "catboost, as categories": Case(
@@ -179,13 +179,13 @@ ZOO: Mapping[str, Case] = {
 }  # fmt: skip
 
 
-def rows_of(case: Case) -> pd.DataFrame:
+def rows_of(case):
     rows = ROWS[case.columns]
     texts = {name: "category" for name in ("g",) if case.category and name in rows}
     return rows.astype(texts)
 
 
-def fit(case: Case, rows: pd.DataFrame, y: Any) -> tuple[Any, Any]:
+def fit(case, rows, y):
     """Fit an estimator as its user does; return it and what it predicts."""
     model = case.make()
     model.fit(rows, y)
@@ -193,7 +193,7 @@ def fit(case: Case, rows: pd.DataFrame, y: Any) -> tuple[Any, Any]:
     return model, lambda X: np.asarray(predicts(X), dtype=float)
 
 
-def naively(predict: Any, rows: pd.DataFrame, y: Any, classes: Any) -> dict[str, float]:
+def naively(predict, rows, y, classes):
     """Return PFI by all pairs of different rows, and PD at the points of `GRIDS`."""
     loss = naive.LOSSES["squared" if classes is None else "brier"]
     y = np.asarray(y, dtype=float) if classes is None else np.searchsorted(classes, np.asarray(y))
@@ -211,7 +211,7 @@ def naively(predict: Any, rows: pd.DataFrame, y: Any, classes: Any) -> dict[str,
     return found
 
 
-def ours(results: Any, case: Case) -> dict[str, float]:
+def ours(results, case):
     """Return the same by the package."""
     loss = "squared" if case.response in NUMERIC else "brier"
     found = dict(results.pfi(loss=loss, permutations="all").params)
@@ -224,18 +224,18 @@ def ours(results: Any, case: Case) -> dict[str, float]:
     return found
 
 
-def compare(found: dict[str, float], right: dict[str, float]) -> None:
+def compare(found, right):
     assert found.keys() == right.keys()
     for name, value in right.items():
         assert found[name] == pytest.approx(value, rel=TOLERANCE, abs=TOLERANCE), name
 
 
-def classes_of(case: Case, y: Any) -> Any:
+def classes_of(case, y):
     return None if case.response in NUMERIC else np.unique(np.asarray(y))
 
 
 @pytest.fixture(autouse=True)
-def warnings_of_libraries() -> Any:
+def warnings_of_libraries():
     """Ignore what libraries warn of that are not ready for the newest NumPy and pandas."""
     with warnings.catch_warnings():
         for kind in (DeprecationWarning, FutureWarning, PendingDeprecationWarning):
@@ -245,7 +245,7 @@ def warnings_of_libraries() -> Any:
 
 
 @pytest.mark.parametrize("name", ZOO)
-def test_a_fitted_model_of_the_zoo(name: str) -> None:
+def test_a_fitted_model_of_the_zoo(name):
     case = ZOO[name]
     pytest.importorskip(case.package)
     rows, y = rows_of(case), RESPONSES[case.response]
@@ -256,7 +256,7 @@ def test_a_fitted_model_of_the_zoo(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ZOO)
-def test_a_learner_of_the_zoo(name: str) -> None:
+def test_a_learner_of_the_zoo(name):
     case = ZOO[name]
     pytest.importorskip(case.package)
     rows, y = rows_of(case), RESPONSES[case.response]

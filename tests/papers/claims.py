@@ -5,9 +5,7 @@ A check has no threshold of ours, but that of errors: it compares places, signs 
 stands as `broken` in the words of its cell.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -18,7 +16,7 @@ Check = Callable[[pd.DataFrame], Any]
 ERRORS = 3.0
 
 
-def more(frame: pd.DataFrame, other: pd.DataFrame) -> bool:
+def more(frame, other):
     """Whether numbers are larger than others, all of them by more than errors."""
     difference = frame["ours"] - other["ours"]
     return bool((difference > ERRORS * np.hypot(frame["error"], other["error"])).all())
@@ -27,22 +25,22 @@ def more(frame: pd.DataFrame, other: pd.DataFrame) -> bool:
 # Khan et al. -------------------------------------------------------------------------------------
 
 
-def means(frame: pd.DataFrame, **values: str) -> pd.Series[float]:
+def means(frame, **values):
     """Our mean numbers by n, of rows with these values."""
     for name, value in values.items():
         frame = frame[frame[name] == value]
     return frame.groupby("n")["ours"].mean()
 
 
-def estimate(frame: pd.DataFrame, feature: str) -> pd.Series[float]:
+def estimate(frame, feature):
     return means(frame, feature=feature, quantity="estimate")
 
 
-def delta(frame: pd.DataFrame, feature: str) -> pd.Series[float]:
+def delta(frame, feature):
     return means(frame, feature=feature, quantity="delta").abs()
 
 
-def falls(frame: pd.DataFrame) -> bool:
+def falls(frame):
     """From every size to the next, but for three errors of both."""
     parts = frame.query("quantity == 'delta' and feature != 'X6'").groupby("feature")
     pairs = [(part[:-1].reset_index(), part[1:].reset_index()) for _, part in parts]
@@ -51,14 +49,14 @@ def falls(frame: pd.DataFrame) -> bool:
     )
 
 
-def unbiased(frame: pd.DataFrame, learner: str, features: tuple[str, ...], truth: float) -> bool:
+def unbiased(frame, learner, features, truth):
     """Within errors of the truth, at all sizes."""
     part = frame[(frame["learner"] == learner) & frame["feature"].isin(features)]
     found = part.groupby(["feature", "n"])["ours"].agg(["mean", "sem"])
     return bool(((found["mean"] - truth).abs() <= ERRORS * found["sem"]).all())
 
 
-def away(frame: pd.DataFrame) -> pd.DataFrame:
+def away(frame):
     """Distances of mean estimates from the true values, a column per size."""
     sizes = frame.pivot_table("ours", "measure", "n")
     return sizes.sub(pd.Series(TRUTH[frame.attrs["cell"]]), axis=0).abs()
@@ -70,7 +68,7 @@ TRUTH = {
     for k, v in ((10, 1.0), (11, 0.5075**2), (12, 0.2575**2))
 }
 BOTH = ("X1", "X5")
-KHAN: Mapping[str, Check] = {
+KHAN = {
     "delta falls with n": falls,
     "delta of X5 is smaller than that of X1 at all n": lambda f: (
         delta(f, "X5") < delta(f, "X1")
@@ -110,18 +108,18 @@ KHAN: Mapping[str, Check] = {
 RELEVANT = ["x1", "x2", "x3", "x4"]
 
 
-def of(frame: pd.DataFrame, measure: str, data: str = "") -> pd.DataFrame:
+def of(frame, measure, data=""):
     """Importances and errors by feature."""
     part = frame[frame["measure"] == f"{measure}-PFI"]
     part = part[part["data"] == data] if data else part
     return part.set_index("feature")[["ours", "error"]]
 
 
-def first(part: pd.DataFrame, k: int) -> set[str]:
+def first(part, k):
     return set(part["ours"].nlargest(k).index)
 
 
-def alike(frame: pd.DataFrame) -> bool:
+def alike(frame):
     """The relevant features are the first four, and no two differ by more than errors."""
     part = of(frame, "likelihood", "no copy")
     four = part.loc[RELEVANT].sort_values("ours")
@@ -130,7 +128,7 @@ def alike(frame: pd.DataFrame) -> bool:
     )
 
 
-def copy_of_x5(frame: pd.DataFrame) -> bool:
+def copy_of_x5(frame):
     both = ["x5", "x10"]
     new, old = of(frame, "entropy", "x10 = x5"), of(frame, "entropy", "no copy")
     little = new.loc[both, "ours"].max() < of(frame, "entropy", "x10 = x1").loc["x1", "ours"]
@@ -139,55 +137,55 @@ def copy_of_x5(frame: pd.DataFrame) -> bool:
     return more(new.loc[both], old.loc[both]) and little and zero
 
 
-def shared_information(frame: pd.DataFrame) -> bool:
+def shared_information(frame):
     part = of(frame, "entropy")
     some, none = part.iloc[:4], part.loc["X5"]
     nothing = abs(none["ours"]) <= ERRORS * none["error"]
     return bool((some["ours"] > ERRORS * some["error"]).all() and nothing)
 
 
-def mean_curve(frame: pd.DataFrame, x: str, feature: str = "") -> pd.Series[float]:
+def mean_curve(frame, x, feature=""):
     part = frame[frame["row"].astype(str) == "mean"]
     part = part[part["feature"] == feature] if feature else part
     return part.groupby(x)["ours"].mean()
 
 
-def curves_differ_inside(frame: pd.DataFrame) -> bool:
+def curves_differ_inside(frame):
     rest = frame[(frame["feature"] == "X1") & (frame["row"].astype(str) != "mean")]
     spread = rest.groupby("value")["ours"].std()
     return spread.loc[-0.6:0.6].min() > spread.loc[1.7:2.1].max()
 
 
-def hole(frame: pd.DataFrame) -> bool:
+def hole(frame):
     curves = [mean_curve(frame, "value", x) for x in ("X1", "X2")]
     bands = [c.loc[[-2.1, -1.8, 1.8, 2.1]].max() for c in curves]
     parts = [[c.loc[-0.3:0.3].min(), c.iloc[[0, -1]].min()] for c in curves]
     return all(min(part) > band for part, band in zip(parts, bands, strict=True))
 
 
-def class_means(frame: pd.DataFrame) -> pd.DataFrame:
+def class_means(frame):
     x = "glucose" if "glucose" in frame else "mass"
     rest = frame[frame["row"].astype(str) != "mean"]
     return rest.pivot_table("ours", x, "diabetes")
 
 
-def crosses(frame: pd.DataFrame) -> bool:
+def crosses(frame):
     change = class_means(frame).iloc[-1] - class_means(frame).iloc[0]
     return change["pos"] < 0 < change["neg"]
 
 
-def each(check: Check) -> Check:
+def each(check):
     """What is said of a figure holds in the panel of every model."""
     return lambda f: f["model"].nunique() == 2 and all(check(g) for _, g in f.groupby("model"))
 
 
-def glucose_first(frame: pd.DataFrame) -> bool:
+def glucose_first(frame):
     part = of(frame, "likelihood")
     two = part.loc[["age", "mass"]]
     return first(part, 1) == {"glucose"} and bool((two["ours"] > ERRORS * two["error"]).all())
 
 
-WOOD: Mapping[str, Check] = {
+WOOD = {
     "relevant features are alike without a copy": alike,
     "a copy lowers the likelihood-PFI of x1": lambda f: more(
         of(f, "likelihood", "no copy").loc[["x1"]], of(f, "likelihood", "x10 = x1").loc[["x1"]]
@@ -218,7 +216,7 @@ WOOD: Mapping[str, Check] = {
 # Molnar et al. -----------------------------------------------------------------------------------
 
 
-def wide(frame: pd.DataFrame, column: str) -> pd.DataFrame:
+def wide(frame, column):
     """Our numbers, a column per value of a column, a row per scenario."""
     names = [c for c in frame if c not in (column, *NUMBERS)]
     return frame.pivot_table("ours", names, column)
@@ -227,47 +225,47 @@ def wide(frame: pd.DataFrame, column: str) -> pd.DataFrame:
 NUMBERS = ("ours", "printed", "error", "difference", "erratum", "status")
 
 
-def worsens(frame: pd.DataFrame) -> bool:
+def worsens(frame):
     """From 2 to 30 refits, on average over scenarios, for every kind of interval."""
     held = frame[frame["measure"] == "coverage"].pivot_table("ours", "quantity", "refits")
     return len(held) == 4 and bool((held[30] < held[2]).all())
 
 
-def covers(frame: pd.DataFrame, where: str) -> pd.DataFrame:
+def covers(frame, where):
     """Coverage of some learners, a column per interval."""
     return wide(frame.query(f"measure == 'coverage' and {where}"), "quantity")
 
 
-def for_pfi_less(frame: pd.DataFrame) -> bool:
+def for_pfi_less(frame):
     part = covers(frame, "learner == 'lm'").drop(columns=["boot", "subs"])
     return len(part) == 8 and bool(
         (part.xs("PFI", level="estimand") < part.xs("PD", level="estimand")).all(axis=None)
     )
 
 
-def bootstrap_is_closer(frame: pd.DataFrame) -> bool:
+def bootstrap_is_closer(frame):
     some = "not (learner == 'tree' and process == 'non-linear')"
     away = (covers(frame, some) - 0.95).abs()
     width = wide(frame.query(f"measure == 'width' and {some}"), "quantity")
     return bool((away["boot*"] < away["subs*"]).all() and (width["boot*"] > width["subs*"]).all())
 
 
-def parts_of(frame: pd.DataFrame, what: str, level: str) -> pd.DataFrame:
+def parts_of(frame, what, level):
     return frame[(frame["what"] == what) & (frame["level"] == level)].set_index("term")
 
 
-def apart(frame: pd.DataFrame, level: str) -> bool:
+def apart(frame, level):
     """Whether the intervals of alcohol and sulphates do not overlap."""
     part = parts_of(frame, "PFI", level)
     low, high = part["ours"] - 1.96 * part["error"], part["ours"] + 1.96 * part["error"]
     return low["alcohol"] > high["sulphates"]
 
 
-def band(frame: pd.DataFrame, level: str) -> Any:
+def band(frame, level):
     return parts_of(frame, "PD of alcohol", level)["error"].to_numpy()
 
 
-MOLNAR: Mapping[str, Check] = {
+MOLNAR = {
     "without correction intervals are too narrow in all scenarios": lambda f: (
         (f["ours"] + ERRORS * f["error"])[f["quantity"].isin(["boot", "subs"])] < 0.95
     ).all(),
@@ -298,20 +296,20 @@ MOLNAR: Mapping[str, Check] = {
 FIVE = {"x1", "x2", "x3", "x4", "x5"}
 
 
-def order(frame: pd.DataFrame, column: str, value: str, term: str) -> list[str]:
+def order(frame, column, value, term):
     """Terms of a method, largest first."""
     part = frame[frame[column] == value].set_index(term)["ours"].abs()
     return list(part.sort_values(ascending=False).index)
 
 
-def right(frame: pd.DataFrame) -> pd.Series[int]:
+def right(frame):
     """The number of networks in which a method has the five true features first."""
     size = frame["ours"].abs().groupby([frame["network"], frame["method"]])
     five = frame[size.rank(ascending=False) <= 5].groupby(["method", "network"])["feature"]
     return (five.agg(set) == FIVE).groupby("method").sum()
 
 
-def by_firm(frame: pd.DataFrame) -> list[list[str]]:
+def by_firm(frame):
     """Features of every learner, by FIRM, largest first; of curves, by their spread."""
     if frame["what"].str.startswith("PD").all():
         return [list(frame.groupby("feature")["ours"].std().sort_values(ascending=False).index)]
@@ -319,11 +317,11 @@ def by_firm(frame: pd.DataFrame) -> list[list[str]]:
     return [order(frame, "what", m, "feature") for m in methods]
 
 
-def ranges(frame: pd.DataFrame) -> pd.Series[float]:
+def ranges(frame):
     return frame.groupby("feature", sort=False)["ours"].agg(np.ptp)
 
 
-GREENWELL: Mapping[str, Check] = {
+GREENWELL = {
     "by impurity quality, neighborhood and living area are first, in this order": lambda f: all(
         order(f, "what", m, "feature")[:3] == ["Overall_Qual", "Neighborhood", "Gr_Liv_Area"]
         for m in f["what"].unique()
@@ -362,15 +360,10 @@ GREENWELL: Mapping[str, Check] = {
     ),
 }
 
-CLAIMS: Mapping[str, Mapping[str, Check]] = {
-    "molnar2021": MOLNAR,
-    "greenwell2018": GREENWELL,
-    "khan2025": KHAN,
-    "wood2024": WOOD,
-}
+CLAIMS = {"molnar2021": MOLNAR, "greenwell2018": GREENWELL, "khan2025": KHAN, "wood2024": WOOD}
 
 
-def holds(paper: str, cell: str, claim: str, frame: pd.DataFrame) -> bool:
+def holds(paper, cell, claim, frame):
     """Whether numbers of a cell have what the paper says."""
     frame.attrs["cell"] = cell
     return bool(CLAIMS[paper][claim](frame))

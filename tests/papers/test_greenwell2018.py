@@ -1,14 +1,12 @@
 """Greenwell et al. (2018): numbers of an algorithm and of equations, each computed in two ways."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
 from statsmodels.formula.api import ols
@@ -19,44 +17,40 @@ from pyinterp_papers.processes import friedman1
 ERRORS = 3.0
 
 
-def f14(x1: Any, x4: Any) -> Any:
+def f14(x1, x4):
     """Return the true PD of x1 and x4, with 60 where the paper prints 12."""
     wave = 5 * np.pi * x1 * (12 * x4 + 5) - 60 * np.cos(np.pi * x1) + 60
     return wave / (6 * np.pi * x1)
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     return friedman1().draw(200, seed=1)
 
 
 @pytest.fixture(scope="module")
-def forest(data: pd.DataFrame) -> RandomForestRegressor:
+def forest(data):
     forest = RandomForestRegressor(20, random_state=1)
     return forest.fit(data.drop(columns="y"), data["y"])
 
 
 @pytest.fixture(scope="module")
-def grid(data: pd.DataFrame) -> list[float]:
+def grid(data):
     return np.quantile(data["x4"], [0, 0.25, 0.5, 0.75, 1]).tolist()
 
 
 @pytest.fixture(scope="module")
-def loop(data: pd.DataFrame, forest: RandomForestRegressor, grid: list[float]) -> list[float]:
+def loop(data, forest, grid):
     """PD of x4 by copies of the data."""
     return [forest.predict(data.drop(columns="y").assign(x4=value)).mean() for value in grid]
 
 
-def test_algorithm_1_pd_is_the_mean_prediction_over_copies_of_the_data(
-    data: pd.DataFrame, forest: RandomForestRegressor, grid: list[float], loop: list[float]
-) -> None:
+def test_algorithm_1_pd_is_the_mean_prediction_over_copies_of_the_data(data, forest, grid, loop):
     found = pi.FittedModel(forest, data, "y").pd("x4", grid=grid).params
-    np.testing.assert_allclose(found, loop, rtol=1e-10)
+    assert_allclose(found, loop, rtol=1e-10)
 
 
-def test_equation_4_firm_is_the_standard_deviation_of_pd(
-    data: pd.DataFrame, forest: RandomForestRegressor, grid: list[float], loop: list[float]
-) -> None:
+def test_equation_4_firm_is_the_standard_deviation_of_pd(data, forest, grid, loop):
     found = pi.FittedModel(forest, data, "y").firm("x4", grid=grid).params.iloc[0]
     assert found == pytest.approx(np.std(loop, ddof=1), rel=1e-10)
 
@@ -82,7 +76,7 @@ PRINTED = {
 OTHER_DATA = {"age", "zn", "indus", "chas"}
 
 
-def test_equation_1_ten_of_fourteen_coefficients_round_to_the_printed_ones() -> None:
+def test_equation_1_ten_of_fourteen_coefficients_round_to_the_printed_ones():
     terms = " + ".join(name for name in PRINTED if name != "Intercept")
     found = ols(f"np.log(1000 * medv) ~ {terms}", pi.datasets.load_boston()).fit().params
     for name, text in PRINTED.items():
@@ -92,21 +86,21 @@ def test_equation_1_ten_of_fourteen_coefficients_round_to_the_printed_ones() -> 
         assert found[name] == pytest.approx(float(printed), rel=0.05), name
 
 
-def test_section_3_1_firm_of_a_linear_model_is_slope_times_standard_deviation() -> None:
+def test_section_3_1_firm_of_a_linear_model_is_slope_times_standard_deviation():
     """Erratum 2: .896 and 1.483 are printed the wrong way round; their ratio is right."""
     rng = np.random.default_rng(1)
     data = pd.DataFrame(rng.random((100_000, 2)), columns=["X1", "X2"])
     data["Y"] = 1 + 3 * data["X1"] - 5 * data["X2"] + 0.01 * rng.standard_normal(100_000)
     learner = pi.Learner.from_formula("Y ~ X1 + X2", data, LinearRegression())
     firm = learner.fit(pi.Holdout(), seed=1, progress=False).firm(points=200).params
-    np.testing.assert_allclose(firm, np.array([3, 5]) / np.sqrt(12), rtol=0.01)
+    assert_allclose(firm, np.array([3, 5]) / np.sqrt(12), rtol=0.01)
     # The paper has 1,000 rows: the standard deviation of as many has a relative error of .014.
     error = np.sqrt(0.8 / 4000)
-    np.testing.assert_allclose(firm, [0.8961719, 1.4828203], rtol=ERRORS * error)
+    assert_allclose(firm, [0.8961719, 1.4828203], rtol=ERRORS * error)
     assert firm["X2"] / firm["X1"] == pytest.approx(1.65, rel=ERRORS * np.sqrt(2) * error)
 
 
-def test_section_4_joint_pd_of_x1_and_x4_has_60_where_12_is_printed() -> None:
+def test_section_4_joint_pd_of_x1_and_x4_has_60_where_12_is_printed():
     """Erratum 3: `f14`, with 60, is the mean over a million rows; 12 is not."""
     n, x1, x4 = 1_000_000, 0.3, 0.7
     process = friedman1()
@@ -118,7 +112,7 @@ def test_section_4_joint_pd_of_x1_and_x4_has_60_where_12_is_printed() -> None:
     assert abs(values.mean() - wave / (6 * np.pi * x1)) > 100 * error  # as printed
 
 
-def test_figure_3_pd_of_a_linear_model_has_its_slopes() -> None:
+def test_figure_3_pd_of_a_linear_model_has_its_slopes():
     """3 and -5, centered at the mean of the other feature."""
     rng, grid = np.random.default_rng(1), np.linspace(0, 1, 11)
     data = pd.DataFrame(rng.random((1000, 2)), columns=["X1", "X2"])
@@ -127,11 +121,11 @@ def test_figure_3_pd_of_a_linear_model_has_its_slopes() -> None:
     for feature, true in {"X1": 3 * grid - 1.5, "X2": 2.5 - 5 * grid}.items():
         # The mean of 1,000 uniform values has an error of .009, times the other slope.
         found = model.pd(feature, grid=grid.tolist()).params
-        np.testing.assert_allclose(found, true, atol=ERRORS * 5 * 0.0092)
-        np.testing.assert_allclose(np.diff(found), np.diff(true), rtol=0.01)
+        assert_allclose(found, true, atol=ERRORS * 5 * 0.0092)
+        assert_allclose(np.diff(found), np.diff(true), rtol=0.01)
 
 
-def test_figure_6_the_importance_of_x1_depends_on_x2_and_not_on_x4() -> None:
+def test_figure_6_the_importance_of_x1_depends_on_x2_and_not_on_x4():
     """The spread of the model's PD over x1 at values of the other feature, as of the true PD."""
     x = np.linspace(0.1, 0.9, 9)
     process = friedman1()
@@ -142,6 +136,6 @@ def test_figure_6_the_importance_of_x1_depends_on_x2_and_not_on_x4() -> None:
         surface = model.pd(("x1", other), grid={"x1": x.tolist(), other: x.tolist()}).params
         spread[other] = surface.to_numpy().reshape(9, 9).std(axis=1, ddof=1)  # x1 varies fastest
     true = (10 * np.sin(np.pi * x[:, None] * x)).std(axis=0, ddof=1)
-    np.testing.assert_allclose(spread["x2"], true, rtol=1e-8)
-    np.testing.assert_allclose(spread["x4"], f14(x, 0.5).std(ddof=1), rtol=0.05)
+    assert_allclose(spread["x2"], true, rtol=1e-8)
+    assert_allclose(spread["x4"], f14(x, 0.5).std(ddof=1), rtol=0.05)
     assert np.ptp(spread["x4"]) < 1e-8 < np.ptp(spread["x2"])

@@ -1,9 +1,5 @@
 """Bias and variance of MVIM and CVIM: the estimators, the identity, and the models behind them."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,7 +26,7 @@ STUMP = DecisionTreeRegressor(max_depth=1, random_state=0)
 SHRUNK = Ridge(alpha=500.0)
 
 
-def off(frame: pd.DataFrame, column: str, expected: Any) -> np.ndarray:
+def off(frame, column, expected):
     """Return distances from the expected values in Monte Carlo errors."""
     return (np.abs(frame[column] - expected) / frame[f"{column}_mcse"]).to_numpy()
 
@@ -38,7 +34,7 @@ def off(frame: pd.DataFrame, column: str, expected: Any) -> np.ndarray:
 # The estimators of a block -----------------------------------------------------------------------
 
 
-def test_the_estimators_of_a_block_are_unbiased() -> None:
+def test_the_estimators_of_a_block_are_unbiased():
     """Predictions of known mean and variance; a truth, a response and rows that stay."""
     rng = np.random.default_rng(1)
     rows, models, blocks = 4, 3, 20_000
@@ -66,7 +62,7 @@ def test_the_estimators_of_a_block_are_unbiased() -> None:
     assert (np.abs(found.mean(axis=0) - expected) < ERRORS * error).all()
 
 
-def test_what_is_left_after_correction_is_the_noise_of_the_responses() -> None:
+def test_what_is_left_after_correction_is_the_noise_of_the_responses():
     """The identity of eq. 14, row by row: all that depends on the learner cancels but the noise."""
     rng = np.random.default_rng(2)
     f0, f0_switched, noise = rng.normal(size=(3, 7))
@@ -80,7 +76,7 @@ def test_what_is_left_after_correction_is_the_noise_of_the_responses() -> None:
 # Learners whose bias and variance are known ------------------------------------------------------
 
 
-def test_the_mean_of_y_has_the_variance_and_the_bias_of_the_closed_form() -> None:
+def test_the_mean_of_y_has_the_variance_and_the_bias_of_the_closed_form():
     """f^ = mean(y): variance V(Y) / n, bias² V(f0), delta the truth itself, and estimates of 0."""
     n, process = 30, molnar_linear()
     frame = importance_study(
@@ -97,7 +93,7 @@ def test_the_mean_of_y_has_the_variance_and_the_bias_of_the_closed_form() -> Non
 
 
 @pytest.mark.parametrize("scenario", ["multivariate", "strong"])
-def test_the_oracle_has_no_bias(scenario: Any) -> None:
+def test_the_oracle_has_no_bias(scenario):
     process, learner = khan_regression(scenario, noise_features=1), (ORACLE, LinearRegression())
     frame = importance_study(
         process, learner, ["X1", "X5", "X6"], n=80, repetitions=60, block=5, validation=500
@@ -118,7 +114,7 @@ def test_the_oracle_has_no_bias(scenario: Any) -> None:
 
 @pytest.mark.parametrize("learner", [STUMP, SHRUNK])
 @pytest.mark.parametrize("scenario", ["multivariate", "strong"])
-def test_corrected_estimates_of_bad_learners_are_the_truth(scenario: Any, learner: Any) -> None:
+def test_corrected_estimates_of_bad_learners_are_the_truth(scenario, learner):
     process, features = khan_regression(scenario, noise_features=1), ["X1", "X4", "X5", "C1", "C2"]
     frame = importance_study(process, learner, features, repetitions=60, block=5, validation=1000)
     assert len(frame) == 10
@@ -128,7 +124,7 @@ def test_corrected_estimates_of_bad_learners_are_the_truth(scenario: Any, learne
     assert (frame["corrected_mcse"] < 0.2 * (frame["truth"] - frame["estimate"])).all()
 
 
-def test_classes_are_decomposed_as_probabilities_of_the_second() -> None:
+def test_classes_are_decomposed_as_probabilities_of_the_second():
     frame = importance_study(
         wood_classification(), GaussianNB(), ["x1"], repetitions=60, block=3, validation=300
     )
@@ -139,10 +135,10 @@ def test_classes_are_decomposed_as_probabilities_of_the_second() -> None:
 # The study ---------------------------------------------------------------------------------------
 
 
-def test_every_number_is_that_of_the_models() -> None:
+def test_every_number_is_that_of_the_models():
     """The same models by scikit-learn alone, on the study's data."""
     process, names = molnar_linear(), ["x1", "x2"]
-    options: dict[str, Any] = {"n": 40, "repetitions": 12, "block": 3, "validation": 50}
+    options = {"n": 40, "repetitions": 12, "block": 3, "validation": 50}
     frame = importance_study(process, LinearRegression(), ["x1"], **options)
     blocks = []
     for block in range(4):
@@ -171,7 +167,7 @@ def test_every_number_is_that_of_the_models() -> None:
     assert one["delta_mcse"].isna().all()  # one block
 
 
-def test_the_two_importances_switch_other_values() -> None:
+def test_the_two_importances_switch_other_values():
     process = khan_regression("strong", noise_features=0)
     terms = [("X1", "mvim"), ("X1", "cvim"), ("C2", "mvim"), ("C2", "cvim")]
     rows, _, switches = validation_rows(process, terms, 30, 50, 0)

@@ -1,7 +1,5 @@
 """Every cell of every paper: what `replicate` returns, and what the paper says of it."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import logging
@@ -32,7 +30,7 @@ STATED = [
 
 
 @pytest.mark.parametrize(("paper", "cell"), CELLS)
-def test_every_cell_has_a_frame_or_a_picture(paper: str, cell: str) -> None:
+def test_every_cell_has_a_frame_or_a_picture(paper, cell):
     found = replicate(paper, cell)
     if isinstance(found, ggplot):
         found = found.data
@@ -46,13 +44,13 @@ def test_every_cell_has_a_frame_or_a_picture(paper: str, cell: str) -> None:
 
 
 @pytest.mark.parametrize(("paper", "cell", "claim"), STATED)
-def test_what_the_paper_says_holds_or_is_called_broken(paper: str, cell: str, claim: str) -> None:
+def test_what_the_paper_says_holds_or_is_called_broken(paper, cell, claim):
     one = paper_of(paper)
     broken = one.words[cell].get("broken", [])
     assert holds(paper, cell, claim, one.numbers(cell)) == (claim not in broken)
 
 
-def test_every_claim_is_said_of_a_cell_and_every_cell_has_words() -> None:
+def test_every_claim_is_said_of_a_cell_and_every_cell_has_words():
     for paper in PAPERS:
         assert {claim for p, _, claim in STATED if p == paper} == set(CLAIMS[paper])
         one = paper_of(paper)
@@ -62,7 +60,7 @@ def test_every_claim_is_said_of_a_cell_and_every_cell_has_words() -> None:
 
 
 @pytest.mark.parametrize(("paper", "cell", "claim"), STATED)
-def test_a_check_can_fail(paper: str, cell: str, claim: str) -> None:
+def test_a_check_can_fail(paper, cell, claim):
     """One that holds does not hold of reversed, sorted or random numbers in the same rows."""
     one = paper_of(paper)
     if claim in one.words[cell].get("broken", []):
@@ -75,7 +73,7 @@ def test_a_check_can_fail(paper: str, cell: str, claim: str) -> None:
     assert not all(holds(paper, cell, claim, other) for other in others)
 
 
-def test_the_status_of_a_cell_is_that_of_its_numbers() -> None:
+def test_the_status_of_a_cell_is_that_of_its_numbers():
     """And of its statements; a figure has that of the table that it draws."""
     for name in PAPERS:
         paper = paper_of(name)
@@ -98,14 +96,14 @@ def test_the_status_of_a_cell_is_that_of_its_numbers() -> None:
 
 
 @pytest.mark.parametrize("k", range(4, 10))
-def test_a_figure_that_draws_a_table_has_its_status(k: int) -> None:
+def test_a_figure_that_draws_a_table_has_its_status(k):
     frame = replicate("khan2025")
     assert isinstance(frame, pd.DataFrame)
     status = frame.set_index("cell")["status"]
     assert status[f"figure {k}"] == status[f"table {k - 2}"] == "differs"
 
 
-def test_papers_are_listed_with_their_numbers_and_cells() -> None:
+def test_papers_are_listed_with_their_numbers_and_cells():
     papers = replicate()
     assert list(papers["paper"]) == list(PAPERS)
     assert papers["cells"].sum() == len(CELLS)
@@ -118,7 +116,7 @@ def test_papers_are_listed_with_their_numbers_and_cells() -> None:
         assert list(frame[["printed", "agree"]].sum()) == list(numbers)
 
 
-def test_a_printed_number_counts_once() -> None:
+def test_a_printed_number_counts_once():
     """Khan prints the true value once per block, and Table 2's block of X6 is Table 3's."""
     for k in range(2, 8):
         table = replicate("khan2025", f"table {k}")
@@ -129,7 +127,7 @@ def test_a_printed_number_counts_once() -> None:
     assert set(table["erratum"]) == {"13"}
 
 
-def test_what_is_said_of_khans_settings_is_counted() -> None:
+def test_what_is_said_of_khans_settings_is_counted():
     """`text` has the settings of the paper's text; its numbers agree about as often as ours."""
     paper, total = paper_of("khan2025"), np.zeros(3, dtype=int)
     for k in range(2, 8):
@@ -144,7 +142,7 @@ def test_what_is_said_of_khans_settings_is_counted() -> None:
     assert "{} of {} numbers agree with it, {} with ours".format(*total) in page
 
 
-def test_networks_of_greenwells_figure_4_err_as_often_as_is_said() -> None:
+def test_networks_of_greenwells_figure_4_err_as_often_as_is_said():
     paper = paper_of("greenwell2018")
     found = right(paper.numbers("figure 4"))
     assert found["FIRM"] == 20
@@ -153,7 +151,7 @@ def test_networks_of_greenwells_figure_4_err_as_often_as_is_said() -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_papers_use_the_public_api(path: Path) -> None:
+def test_papers_use_the_public_api(path):
     """Names of `pyinterp`, of its folders that are public, and errors."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
@@ -166,7 +164,7 @@ def test_papers_use_the_public_api(path: Path) -> None:
         assert names <= set(getattr(home, "__all__", vars(home)))
 
 
-def test_a_difference_is_in_standard_errors_and_rounding() -> None:
+def test_a_difference_is_in_standard_errors_and_rounding():
     found = replicate("khan2025", "table 5").query("quantity == 'estimate' and n == 100")
     row = found.iloc[0]
     assert row["printed"] == 0.39
@@ -175,7 +173,7 @@ def test_a_difference_is_in_standard_errors_and_rounding() -> None:
     assert (row["status"] == "agrees") == (abs(row["difference"]) <= 3)
 
 
-def test_an_erratum_stands_at_the_number() -> None:
+def test_an_erratum_stands_at_the_number():
     table = replicate("khan2025", "table 1").set_index(["feature", "offset"])
     assert table.loc[("X2", 0.1), "erratum"] == "7"
     assert table.loc[("X2", 0.1), "status"] == ""
@@ -190,7 +188,7 @@ def test_an_erratum_stands_at_the_number() -> None:
         ("figure 10", "it peaks between 150 and 175"),
     ],
 )
-def test_it_is_the_network_that_differs(cell: str, claim: str) -> None:
+def test_it_is_the_network_that_differs(cell, claim):
     frame = paper_of("wood2024").numbers(cell)
     found = {
         name: CLAIMS["wood2024"][claim](pd.concat([part, part.assign(model="again")]))
@@ -203,7 +201,7 @@ def test_it_is_the_network_that_differs(cell: str, claim: str) -> None:
 
 
 @pytest.mark.parametrize("figure", ["figure 11", "figure 13"])
-def test_panels_of_networks_hold_when_computed_anew(figure: str) -> None:
+def test_panels_of_networks_hold_when_computed_anew(figure):
     pytest.importorskip("torch")
     one = paper_of("wood2024")
     try:
@@ -214,7 +212,7 @@ def test_panels_of_networks_hold_when_computed_anew(figure: str) -> None:
         assert holds("wood2024", figure, claim, frame), claim
 
 
-def test_components_of_a_few_models_are_those_of_the_table() -> None:
+def test_components_of_a_few_models_are_those_of_the_table():
     """Twelve models at n = 100, in units of both errors; blocks of two have wide ones."""
     pytest.importorskip("xgboost")
     few = khan2025.components("cvim", "weak", {100: 12}).set_index("quantity")
@@ -224,7 +222,7 @@ def test_components_of_a_few_models_are_those_of_the_table() -> None:
         assert abs(few.loc[name, "ours"] - stored.loc[name, "ours"]) < 6 * error, name
 
 
-def test_five_permutations_agree_with_all_pairs() -> None:
+def test_five_permutations_agree_with_all_pairs():
     """In the mean over draws, but for 1/n: the paper's permutations may leave a row as it is."""
     data = molnar2021.PROCESSES["linear"].draw(400, seed=1)
     model = LinearRegression().fit(data[["x1", "x2"]][:200], data["y"][:200])
@@ -234,7 +232,7 @@ def test_five_permutations_agree_with_all_pairs() -> None:
     assert abs(np.mean(draws) - exact) < 4 * np.std(draws) / np.sqrt(40)
 
 
-def test_five_permutations_exchange_evaluation_rows() -> None:
+def test_five_permutations_exchange_evaluation_rows():
     """Half of the rows have values ten times as large: as donors of the others they would show."""
     data = molnar2021.PROCESSES["linear"].draw(400, seed=1)
     data.loc[200:, "x1"] *= 10
@@ -245,7 +243,7 @@ def test_five_permutations_exchange_evaluation_rows() -> None:
     assert np.allclose(values, res.pfi().refit_frame()["x1"], rtol=0.5)
 
 
-def test_coverage_of_a_few_data_sets_has_the_tables_columns() -> None:
+def test_coverage_of_a_few_data_sets_has_the_tables_columns():
     found = molnar2021.coverage(6, 60, {"lm": LinearRegression()}, sizes=(60,))
     part = molnar2021.CELLS["table 2"].part(found)
     assert set(part["quantity"]) == {"boot", "boot*", "subs", "subs*", "ideal"}
@@ -253,12 +251,10 @@ def test_coverage_of_a_few_data_sets_has_the_tables_columns() -> None:
     assert means["boot*"] > means["boot"]
 
 
-def test_a_rerun_says_its_time_and_computes_anew(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rerun_says_its_time_and_computes_anew(caplog, monkeypatch):
     paper = paper_of("greenwell2018")
     new = paper.result("table 1").assign(ours=7.0)
-    monkeypatch.setitem(paper.cells, "table 1", Cell(lambda: new))  # type: ignore[arg-type]
+    monkeypatch.setitem(paper.cells, "table 1", Cell(lambda: new))
     with caplog.at_level(logging.WARNING, "pyinterp"):
         again = replicate("greenwell2018", "table 1", rerun=True)
     seconds = paper.seconds("table 1")
@@ -277,11 +273,11 @@ def test_a_rerun_says_its_time_and_computes_anew(
         (("khan2025", 3), "`cell` must be one of table 1, .*got 3"),
     ],
 )
-def test_errors_name_what_there_is(arguments: tuple[str, ...], message: str) -> None:
+def test_errors_name_what_there_is(arguments, message):
     with pytest.raises(ValueError, match=message):
         replicate(*arguments)
 
 
-def test_rerun_is_for_one_cell() -> None:
+def test_rerun_is_for_one_cell():
     with pytest.raises(ValueError, match="`rerun=True` is for one cell"):
         replicate("khan2025", rerun=True)

@@ -1,10 +1,7 @@
 """Processes of the papers, their ground truth, and bias-variance decompositions."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +14,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import LossError, OptionError
-from pyinterp.simulation import Process, dgp_pd, dgp_pfi
+from pyinterp.simulation import dgp_pd, dgp_pfi
 from pyinterp.simulation.truth import _mean
 from pyinterp_papers.decomposition import bias_and_variance, decompose
 from pyinterp_papers.processes import (
@@ -62,7 +59,7 @@ CASES = [
 ]
 
 
-def close(found: Any, mcse: Any, exact: Any) -> bool:
+def close(found, mcse, exact):
     return bool(np.all(np.abs(np.asarray(found) - exact) <= ERRORS * np.asarray(mcse) + EXACT))
 
 
@@ -70,7 +67,7 @@ def close(found: Any, mcse: Any, exact: Any) -> bool:
 
 
 @pytest.mark.parametrize("name", PROCESSES)
-def test_draws_have_the_stated_function_and_noise(name: str) -> None:
+def test_draws_have_the_stated_function_and_noise(name):
     process = PROCESSES[name]
     frame = process.draw(N, seed=1)
     assert tuple(frame.columns) == (*process.features, "y")
@@ -88,7 +85,7 @@ def test_draws_have_the_stated_function_and_noise(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROCESSES)
-def test_draws_follow_the_seed_here_and_in_other_processes(name: str) -> None:
+def test_draws_follow_the_seed_here_and_in_other_processes(name):
     process = PROCESSES[name]
     first = process.draw(5, seed=3)
     rng = np.random.default_rng(3)
@@ -100,14 +97,14 @@ def test_draws_follow_the_seed_here_and_in_other_processes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [n for n, p in PROCESSES.items() if p.conditional is not None])
-def test_conditional_draws_keep_the_joint_law(name: str) -> None:
+def test_conditional_draws_keep_the_joint_law(name):
     """(X_j', X_-j) has the means, variances and products of (X_j, X_-j)."""
     process = PROCESSES[name]
     rng = np.random.default_rng(2)
     frame = process.covariates(N, rng)
     other = process.covariates(N, rng)
 
-    def numbers(data: pd.DataFrame) -> np.ndarray:
+    def numbers(data):
         as_numbers = data.copy()
         for feature, levels in process.levels.items():
             as_numbers[feature] = as_numbers[feature].map({v: k for k, v in enumerate(levels)})
@@ -121,7 +118,7 @@ def test_conditional_draws_keep_the_joint_law(name: str) -> None:
             assert close(left.mean(axis=0), error, right.mean(axis=0)), feature
 
 
-def test_a_copied_feature_is_a_copy() -> None:
+def test_a_copied_feature_is_a_copy():
     frame = wood_classification("x5").draw(50, seed=1)
     assert (frame["x10"] == frame["x5"]).all()
     assert wood_classification("x1").cvim("x1") == 0
@@ -132,7 +129,7 @@ def test_a_copied_feature_is_a_copy() -> None:
 
 
 @pytest.mark.parametrize(("name", "feature"), CASES)
-def test_closed_forms_agree_with_monte_carlo(name: str, feature: str) -> None:
+def test_closed_forms_agree_with_monte_carlo(name, feature):
     process = PROCESSES[name]
     for conditional in (False, True):
         known = process.cvim(feature) if conditional else process.pfi(feature)
@@ -153,7 +150,7 @@ def test_closed_forms_agree_with_monte_carlo(name: str, feature: str) -> None:
         assert (dgp_pd(process, feature, grid).value == curve).all()
 
 
-def test_all_processes_have_closed_forms_but_those_without() -> None:
+def test_all_processes_have_closed_forms_but_those_without():
     for name, process in PROCESSES.items():
         for feature in process.features:
             assert (process.pfi(feature) is None) == (name == "wood ring")
@@ -162,7 +159,7 @@ def test_all_processes_have_closed_forms_but_those_without() -> None:
     assert none.pfi("x1") is none.pd("x1", [1.0]) is None
 
 
-def test_molnars_ground_truth_is_that_of_the_formulas() -> None:
+def test_molnars_ground_truth_is_that_of_the_formulas():
     """PD by hand at 0 and 1; PFI by quadrature over the unit square."""
     linear = molnar_linear()
     assert linear.pfi("x1") == linear.pfi("x2") == pytest.approx(1 / 6, rel=EXACT)
@@ -212,9 +209,7 @@ PRINTED = [
 
 
 @pytest.mark.parametrize(("scenario", "offset", "conditional", "feature", "printed"), PRINTED)
-def test_khans_printed_importances(
-    scenario: Any, offset: float, conditional: bool, feature: str, printed: float
-) -> None:
+def test_khans_printed_importances(scenario, offset, conditional, feature, printed):
     process = khan_regression(scenario, offset=offset, noise_features=1)
     value, mcse = dgp_pfi(
         process, feature, conditional=conditional, n=200_000, seed=4, method="monte-carlo"
@@ -222,7 +217,7 @@ def test_khans_printed_importances(
     assert abs(value - printed) <= ERRORS * mcse + 0.005  # two digits are printed
 
 
-def test_khans_scenarios_have_the_stated_variances_of_x1() -> None:
+def test_khans_scenarios_have_the_stated_variances_of_x1():
     stated = {"multivariate": 1.00, "weak": 1.93, "moderate": 1.188, "strong": 1.00}
     for scenario, variance in stated.items():
         assert SCENARIOS[scenario].marginal_variance == pytest.approx(variance, abs=0.005)
@@ -232,10 +227,10 @@ def test_khans_scenarios_have_the_stated_variances_of_x1() -> None:
         assert 1 - law.variance / law.marginal_variance == pytest.approx(share, abs=0.005)
 
 
-def test_other_losses_draw_responses() -> None:
+def test_other_losses_draw_responses():
     """Against quadrature: y - f(x~) is normal around the difference of two uniforms."""
 
-    def folded(d: float) -> float:
+    def folded(d):
         return float(stats.foldnorm.mean(abs(d)) * 2 * (1 - d))  # density of |x1 - x1'|
 
     absolute = integrate.quad(folded, 0, 1)[0] - np.sqrt(2 / np.pi)
@@ -253,21 +248,21 @@ def test_other_losses_draw_responses() -> None:
         dgp_pfi(process, "x2", "absolute")
 
 
-class Oracle(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Oracle(RegressorMixin, BaseEstimator):  # scikit-learn has no types
     """The true mean and standard deviation of a response."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process):
         self.process = process
 
-    def __sklearn_is_fitted__(self) -> bool:
+    def __sklearn_is_fitted__(self):
         return True
 
-    def predict(self, X: pd.DataFrame, return_std: bool = False) -> Any:
+    def predict(self, X, return_std=False):
         mean = self.process.f(X)
         return (mean, np.full(len(X), self.process.noise_sd)) if return_std else mean
 
 
-def oracle(process: Process, rows: int, seed: int) -> pi.FittedModel:
+def oracle(process, rows, seed):
     """The true predictive distribution, on rows of the process."""
     frame = process.draw(rows, seed)
     X, y = frame[list(process.features)], frame["y"]
@@ -277,7 +272,7 @@ def oracle(process: Process, rows: int, seed: int) -> pi.FittedModel:
 
 
 @pytest.mark.parametrize("name", PROCESSES)
-def test_entropy_of_the_oracle(name: str) -> None:
+def test_entropy_of_the_oracle(name):
     """The package measures what the closed forms say, at every grid point and for all features."""
     process = PROCESSES[name]
     model, first = oracle(process, 200, 1), process.features[0]
@@ -288,7 +283,7 @@ def test_entropy_of_the_oracle(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROCESSES)
-def test_likelihood_of_the_oracle(name: str) -> None:
+def test_likelihood_of_the_oracle(name):
     process = PROCESSES[name]
     importance = oracle(process, 2000, 1).likelihood_pfi(permutations=10)
     for feature in process.features:
@@ -299,7 +294,7 @@ def test_likelihood_of_the_oracle(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROCESSES)
-def test_conditional_likelihood_of_the_oracle(name: str) -> None:
+def test_conditional_likelihood_of_the_oracle(name):
     """Responses of the row, the feature drawn anew given the others."""
     process = PROCESSES[name]
     rng = np.random.default_rng(7)
@@ -315,13 +310,13 @@ def test_conditional_likelihood_of_the_oracle(name: str) -> None:
             assert close(rows.mean(), rows.std() / np.sqrt(N), exact), feature
 
 
-def log_density(process: Process, y: np.ndarray, mean: np.ndarray) -> np.ndarray:
+def log_density(process, y, mean):
     if process.classes is None:
         return stats.norm.logpdf(y, mean, process.noise_sd)
     return stats.bernoulli.logpmf(y, mean)
 
 
-def test_likelihood_of_woods_processes_by_hand() -> None:
+def test_likelihood_of_woods_processes_by_hand():
     # 2 V(X_j) / (2 * 2), and 7 / 30, the probability of the other class, times 0.8 log 9.
     assert likelihood_pfi(wood_regression(), "X5") == pytest.approx(0.5, rel=EXACT)
     assert likelihood_pfi(wood_regression(), "X3") == pytest.approx(0.81, rel=EXACT)
@@ -334,7 +329,7 @@ def test_likelihood_of_woods_processes_by_hand() -> None:
     assert entropy(two) == pytest.approx(nats, rel=EXACT)
 
 
-def test_means_of_chunks_are_pooled() -> None:
+def test_means_of_chunks_are_pooled():
     rows = np.random.default_rng(0).normal(5, 2, (1000, 3))
     value, mcse = _mean(iter([rows[:300], rows[300:301], rows[301:]]))
     assert np.allclose(value, rows.mean(axis=0), atol=EXACT)
@@ -345,9 +340,9 @@ def test_means_of_chunks_are_pooled() -> None:
 
 
 @pytest.fixture(scope="module")
-def ols() -> dict[str, pd.DataFrame]:
+def ols():
     """Least squares on the linear process, which it specifies correctly."""
-    options: dict[str, Any] = {"n": 60, "evaluation": 300, "repetitions": 150, "seed": 1}
+    options = {"n": 60, "evaluation": 300, "repetitions": 150, "seed": 1}
     process, learner = molnar_linear(), LinearRegression()
     return {
         "pd": decompose(process, learner, "pd", "x1", grid=[0.1, 0.5, 0.9], **options),
@@ -356,7 +351,7 @@ def ols() -> dict[str, pd.DataFrame]:
 
 
 @pytest.mark.parametrize("estimand", ["pd", "pfi"])
-def test_a_right_linear_model_has_no_bias(ols: dict[str, pd.DataFrame], estimand: str) -> None:
+def test_a_right_linear_model_has_no_bias(ols, estimand):
     """PD by Theorem 1; PFI by Corollary 1, as the features are independent."""
     frame = ols[estimand]
     total = frame["bias_squared"] + frame["variance"]
@@ -366,7 +361,7 @@ def test_a_right_linear_model_has_no_bias(ols: dict[str, pd.DataFrame], estimand
     assert (frame["bias_squared"] <= ERRORS * frame["bias_squared_mcse"]).all()
 
 
-def test_variance_of_the_pd_of_least_squares(ols: dict[str, pd.DataFrame]) -> None:
+def test_variance_of_the_pd_of_least_squares(ols):
     """The closed form is for normal features: E 1 / chi^2; uniform ones are near, within 10 %."""
     n, x = 60, np.array([0.1, 0.5, 0.9])
     exact = 1 / n + (x - 0.5) ** 2 / ((n - 4) / 12)
@@ -378,7 +373,7 @@ def test_variance_of_the_pd_of_least_squares(ols: dict[str, pd.DataFrame]) -> No
     assert (np.abs(frame["variance"] - of_rows - exact) <= spare).all()
 
 
-def test_monte_carlo_errors_of_the_decomposition_are_those_over_repetitions() -> None:
+def test_monte_carlo_errors_of_the_decomposition_are_those_over_repetitions():
     """Skewed estimates without refits, 400 decompositions in one: 50 each, biased by half an sd.
 
     The spread over decompositions and the root mean square of the stated errors agree within 4
@@ -396,11 +391,11 @@ def test_monte_carlo_errors_of_the_decomposition_are_those_over_repetitions() ->
         assert abs(values.std() - stated) <= ERRORS * of_spread + 0.1 * stated, column
 
 
-def test_the_bias_of_a_wrong_model_is_its_distance_from_the_truth() -> None:
+def test_the_bias_of_a_wrong_model_is_its_distance_from_the_truth():
     """A line through a wave: the bias is that of the best line, up to terms of order 1 / n."""
     grid = np.array([1.0, 5.0, 9.0])
     learner = ("y ~ x1", LinearRegression())
-    options: dict[str, Any] = {"n": 400, "evaluation": 20, "repetitions": 60, "seed": 1}
+    options = {"n": 400, "evaluation": 20, "repetitions": 60, "seed": 1}
     frame = decompose(molnar_figure2(), learner, "pd", grid=grid, **options)
     assert set(frame["feature"]) == {"x1"}  # the formula's
     product = integrate.quad(lambda x: (x - 5) * np.sin(x) / 10, 0, 10)[0]
@@ -411,7 +406,7 @@ def test_the_bias_of_a_wrong_model_is_its_distance_from_the_truth() -> None:
     assert (frame["mse"] > frame["variance"]).all()
 
 
-def test_estimates_are_those_of_the_public_methods() -> None:
+def test_estimates_are_those_of_the_public_methods():
     process, tree = molnar_nonlinear(), DecisionTreeRegressor(max_depth=3)
     frame = decompose(process, tree, "pfi", n=30, evaluation=40, repetitions=11, seed=5)
     plan = pi.FreshDraws(lambda rng: process.draw(70, rng), refits=11, fraction=30 / 70)
@@ -419,9 +414,9 @@ def test_estimates_are_those_of_the_public_methods() -> None:
     assert np.allclose(frame["mean"], alone.pfi().refit_frame().mean(), atol=EXACT)
 
 
-def test_formulas_and_categories() -> None:
+def test_formulas_and_categories():
     learner = ("y ~ C2 + X5 + X4", LinearRegression())
-    options: dict[str, Any] = {"n": 200, "evaluation": 100, "repetitions": 12, "seed": 1}
+    options = {"n": 200, "evaluation": 100, "repetitions": 12, "seed": 1}
     process = khan_regression(noise_features=0)
     frame = decompose(process, learner, "pd", ["C2", "X5"], points=2, **options)
     assert frame["value"].tolist()[:3] == ["1", "2", "3"]
@@ -430,9 +425,9 @@ def test_formulas_and_categories() -> None:
     assert truth[4] - truth[3] == pytest.approx(-2 * (high - low))
 
 
-def test_classes_are_decomposed_as_probabilities_of_the_second() -> None:
+def test_classes_are_decomposed_as_probabilities_of_the_second():
     forest = RandomForestClassifier(10, random_state=0)
-    options: dict[str, Any] = {"n": 100, "evaluation": 50, "repetitions": 4, "seed": 1}
+    options = {"n": 100, "evaluation": 50, "repetitions": 4, "seed": 1}
     process = wood_classification()
     frame = decompose(process, forest, "pd", "x1", grid=[0.1, 0.9], **options)
     assert (np.diff(frame["mean"]) > 0).all()
@@ -447,7 +442,7 @@ def test_classes_are_decomposed_as_probabilities_of_the_second() -> None:
 # Bad input ---------------------------------------------------------------------------------------
 
 
-def test_bad_input_gives_its_sentence() -> None:
+def test_bad_input_gives_its_sentence():
     process = molnar_linear()
     with pytest.raises(OptionError, match=r"has no feature 'x3'\. Features: x1, x2\."):
         dgp_pfi(process, "x3")
@@ -461,5 +456,5 @@ def test_bad_input_gives_its_sentence() -> None:
         khan_regression("dependent")
 
 
-def test_a_process_prints_its_source() -> None:
+def test_a_process_prints_its_source():
     assert repr(molnar_linear()) == "<Process: linear, 2 features, Molnar et al. (2021), section 8>"

@@ -3,10 +3,7 @@
 Simulations have fixed seeds and allow `ERRORS` of their own standard errors.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +21,7 @@ FEATURES = ["x1", "x2"]
 FULL = pytest.mark.calibration
 
 
-def pairs_loop(model: Any, data: pd.DataFrame) -> float:
+def pairs_loop(model, data):
     """PFI of x1 by a loop over donors: every row has the value of every other row once."""
     X, y, n = data[FEATURES], data["y"].to_numpy(), len(data)
     changed = np.column_stack([model.predict(X.assign(x1=value)) for value in X["x1"]])
@@ -35,7 +32,7 @@ def pairs_loop(model: Any, data: pd.DataFrame) -> float:
 # Bias --------------------------------------------------------------------------------------------
 
 
-def bias(estimand: Any, repetitions: int, **options: Any) -> pd.DataFrame:
+def bias(estimand, repetitions, **options):
     """Mean of a least-squares learner's estimates over fresh data, less the true value."""
     return decompose(
         PROCESS,
@@ -50,30 +47,30 @@ def bias(estimand: Any, repetitions: int, **options: Any) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("repetitions", [20, pytest.param(200, marks=FULL)])
-def test_theorem_1_pd_of_an_unbiased_learner_is_unbiased(repetitions: int) -> None:
+def test_theorem_1_pd_of_an_unbiased_learner_is_unbiased(repetitions):
     found = bias("pd", repetitions, grid=[0.1, 0.5, 0.9])
     assert len(found) == 3
     assert (found["bias"].abs() <= ERRORS * found["bias_mcse"]).all()
 
 
 @pytest.mark.parametrize("repetitions", [20, pytest.param(200, marks=FULL)])
-def test_theorem_2_pfi_of_an_unbiased_learner_is_unbiased(repetitions: int) -> None:
+def test_theorem_2_pfi_of_an_unbiased_learner_is_unbiased(repetitions):
     """If draws are conditional, or features independent, as here."""
     found = bias("pfi", repetitions)
     assert len(found) == 1
     assert (found["bias"].abs() <= ERRORS * found["bias_mcse"]).all()
 
 
-def test_theorem_3_conditional_pfi_of_the_process_less_that_of_a_model() -> None:
+def test_theorem_3_conditional_pfi_of_the_process_less_that_of_a_model():
     """It is 2 E(V(f | C) - Cov(f, model | C)); the printed sign is reversed (erratum 1)."""
     n, rng = 1_000_000, np.random.default_rng(1)
     c, noise, y_noise, fresh = rng.standard_normal((4, n))
     s, again = 0.6 * c + 0.8 * noise, 0.6 * c + 0.8 * fresh  # two draws of s given c
 
-    def f(s: Any) -> Any:
+    def f(s):
         return s * (1 + c)
 
-    def model(s: Any) -> Any:
+    def model(s):
         return 0.5 * s * (1 + c) + 0.2 * s - c
 
     y = f(s) + y_noise
@@ -90,7 +87,7 @@ def test_theorem_3_conditional_pfi_of_the_process_less_that_of_a_model() -> None
 
 
 @pytest.fixture(scope="module", params=[80, pytest.param(400, marks=FULL)])
-def coverage(request: pytest.FixtureRequest) -> pd.DataFrame:
+def coverage(request):
     """The share of 95% intervals of a model that hold the true value, with its error."""
     process = replace(PROCESS, noise_sd=0.2)  # larger noise hides the donors' part
     rows = process.draw(200_000, seed=0)
@@ -111,12 +108,12 @@ def coverage(request: pytest.FixtureRequest) -> pd.DataFrame:
     return pd.DataFrame({"share": share, "error": np.sqrt(share * (1 - share) / len(table))})
 
 
-def test_equation_5_intervals_of_a_models_pd_cover(coverage: pd.DataFrame) -> None:
+def test_equation_5_intervals_of_a_models_pd_cover(coverage):
     share, error = coverage.loc["PD"]
     assert abs(share - 0.95) < ERRORS * error
 
 
-def test_equation_6_intervals_of_a_models_pfi_cover_if_donors_count(coverage: pd.DataFrame) -> None:
+def test_equation_6_intervals_of_a_models_pfi_cover_if_donors_count(coverage):
     """The printed variance counts rows alone, and donors are a sample too (erratum 9)."""
     share, error = coverage.loc["PFI, rows and donors"]
     assert abs(share - 0.95) < ERRORS * error
@@ -127,40 +124,36 @@ def test_equation_6_intervals_of_a_models_pfi_cover_if_donors_count(coverage: pd
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     return PROCESS.draw(60, seed=1)
 
 
 @pytest.fixture(scope="module")
-def tree(data: pd.DataFrame) -> DecisionTreeRegressor:
+def tree(data):
     tree = DecisionTreeRegressor(min_samples_leaf=5, random_state=1)
     return tree.fit(data[FEATURES], data["y"])
 
 
-def test_equation_2_pd_is_the_mean_prediction_with_the_value_in_all_rows(
-    data: pd.DataFrame, tree: DecisionTreeRegressor
-) -> None:
+def test_equation_2_pd_is_the_mean_prediction_with_the_value_in_all_rows(data, tree):
     grid = [0.1, 0.5, 0.9]
     loop = [tree.predict(data[FEATURES].assign(x1=value)).mean() for value in grid]
     found = pi.FittedModel(tree, data, "y").pd("x1", grid=grid).params
     np.testing.assert_allclose(found, loop, rtol=1e-12)
 
 
-def test_equation_4_pfi_is_the_mean_over_all_pairs_of_rows(
-    data: pd.DataFrame, tree: DecisionTreeRegressor
-) -> None:
+def test_equation_4_pfi_is_the_mean_over_all_pairs_of_rows(data, tree):
     found = pi.FittedModel(tree, data, "y").pfi("x1").params.iloc[0]
     assert found == pytest.approx(pairs_loop(tree, data), rel=1e-12)
 
 
 @pytest.fixture(scope="module")
-def learner(data: pd.DataFrame) -> pi.LearnerResults:
+def learner(data):
     learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
     return learner.fit(pi.Bootstrap(15), seed=1, progress=False)
 
 
 @pytest.fixture(scope="module")
-def by_hand(data: pd.DataFrame, learner: pi.LearnerResults) -> pd.DataFrame:
+def by_hand(data, learner):
     """PD at .5 and PFI of x1 in every refit, trained and evaluated without the package."""
     rows = []
     for refit in learner.refits:
@@ -171,23 +164,17 @@ def by_hand(data: pd.DataFrame, learner: pi.LearnerResults) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def test_equation_7_learner_pd_is_the_mean_over_refits(
-    learner: pi.LearnerResults, by_hand: pd.DataFrame
-) -> None:
+def test_equation_7_learner_pd_is_the_mean_over_refits(learner, by_hand):
     assert len(by_hand) == 15
     found = learner.pd("x1", grid=[0.5]).params.iloc[0]
     assert found == pytest.approx(by_hand["PD"].mean(), rel=1e-9)
 
 
-def test_equation_8_learner_pfi_is_the_mean_over_refits(
-    learner: pi.LearnerResults, by_hand: pd.DataFrame
-) -> None:
+def test_equation_8_learner_pfi_is_the_mean_over_refits(learner, by_hand):
     found = learner.pfi("x1", permutations="all").params.iloc[0]
     assert found == pytest.approx(by_hand["PFI"].mean(), rel=1e-9)
 
 
-def test_section_7_3_the_variance_without_correction_is_that_of_a_mean(
-    learner: pi.LearnerResults, by_hand: pd.DataFrame
-) -> None:
+def test_section_7_3_the_variance_without_correction_is_that_of_a_mean(learner, by_hand):
     found = learner.pfi("x1", permutations="all", cov_type="naive").bse.iloc[0] ** 2
     assert found == pytest.approx(by_hand["PFI"].var(ddof=1) / 15, rel=1e-9)

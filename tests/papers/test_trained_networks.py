@@ -1,13 +1,11 @@
 """Networks that PyTorch trains: what they learn, and what scikit-learn asks of them."""
 
-from __future__ import annotations
-
 import pickle
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 from scipy.stats import norm
 from sklearn.base import clone
@@ -20,7 +18,7 @@ from pyinterp_papers.networks import BayesByBackpropClassifier, MCDropoutRegress
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: the extra `torch`")
 
 # Few epochs: seconds, not minutes.
-QUICK: dict[str, tuple[type[Any], dict[str, Any]]] = {
+QUICK = {
     "dropout": (MCDropoutRegressor, {"epochs": 60, "hidden_layer_sizes": (30, 30)}),
     "backprop": (
         BayesByBackpropClassifier,
@@ -36,23 +34,23 @@ Y = 100 + 10 * np.sin(X["a"]) + 5 * X["b"] + rng.normal(0, NOISE, len(X))
 LABELS = np.where(2 * X["a"] + rng.logistic(size=len(X)) > 0, "yes", "no")
 
 
-def model(name: str, **options: Any) -> Any:
+def model(name, **options):
     kind, quick = QUICK[name]
     return kind(**{"random_state": 1, **quick, **options})
 
 
-def fitted(name: str, **options: Any) -> Any:
+def fitted(name, **options):
     return model(name, **options).fit(X, Y if name == "dropout" else LABELS)
 
 
-def prediction(network: Any, rows: pd.DataFrame = X) -> np.ndarray:
+def prediction(network, rows=X):
     classifies = hasattr(network, "predict_proba")
     return network.predict_proba(rows) if classifies else network.predict(rows)
 
 
 @pytest.mark.parametrize("name", QUICK)
 @pytest.mark.filterwarnings("ignore:Can't check dok sparse matrix")
-def test_every_check_of_scikit_learn_passes(name: str) -> None:
+def test_every_check_of_scikit_learn_passes(name):
     results = check_estimator(model(name), on_skip=None, on_fail=None)
     failures = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
     assert failures == {}
@@ -60,9 +58,7 @@ def test_every_check_of_scikit_learn_passes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_one_seed_is_one_model_whatever_torch_draws_and_however_many_threads_it_has(
-    name: str,
-) -> None:
+def test_one_seed_is_one_model_whatever_torch_draws_and_however_many_threads_it_has(name):
     first = prediction(fitted(name))
     torch.manual_seed(99)
     threads = torch.get_num_threads()
@@ -74,34 +70,34 @@ def test_one_seed_is_one_model_whatever_torch_draws_and_however_many_threads_it_
         assert torch.equal(before, torch.get_rng_state())
     finally:
         torch.set_num_threads(threads)
-    np.testing.assert_array_equal(first, prediction(second))
-    np.testing.assert_array_equal(first, prediction(second))
+    assert_array_equal(first, prediction(second))
+    assert_array_equal(first, prediction(second))
     assert not np.array_equal(first, prediction(fitted(name, random_state=2)))
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_models_can_be_cloned_and_pickled_without_tensors(name: str) -> None:
+def test_models_can_be_cloned_and_pickled_without_tensors(name):
     network = fitted(name)
     stored = pickle.dumps(network)
     assert b"torch" not in stored
-    np.testing.assert_array_equal(prediction(pickle.loads(stored)), prediction(network))  # noqa: S301
+    assert_array_equal(prediction(pickle.loads(stored)), prediction(network))  # noqa: S301
     assert clone(network).get_params() == network.get_params()
     assert list(network.feature_names_in_) == ["a", "b", "c"]
 
 
-def test_mean_and_standard_deviation_are_those_of_the_mixture() -> None:
+def test_mean_and_standard_deviation_are_those_of_the_mixture():
     network = fitted("dropout", draws=7)
     mean, sd = network.predict(X, return_std=True)
     means, sds = network.predict_components(X)
     assert means.shape == sds.shape == (240, 7)
     assert len(set(sds.ravel())) == 1
-    np.testing.assert_allclose(mean, network.predict(X), rtol=1e-12)
-    np.testing.assert_allclose(mean, means.mean(axis=1), rtol=1e-12)
+    assert_allclose(mean, network.predict(X), rtol=1e-12)
+    assert_allclose(mean, means.mean(axis=1), rtol=1e-12)
     variance = np.mean(sds**2 + means**2, axis=1) - mean**2
-    np.testing.assert_allclose(sd, np.sqrt(variance), rtol=1e-6)
+    assert_allclose(sd, np.sqrt(variance), rtol=1e-6)
 
 
-def test_a_dropout_network_learns_the_function_and_its_noise() -> None:
+def test_a_dropout_network_learns_the_function_and_its_noise():
     network = fitted("dropout", epochs=400, hidden_layer_sizes=(100, 100))
     new = pd.DataFrame(np.random.default_rng(5).normal(size=(500, 3)), columns=list("abc"))
     truth = 100 + 10 * np.sin(new["a"]) + 5 * new["b"]
@@ -114,7 +110,7 @@ def test_a_dropout_network_learns_the_function_and_its_noise() -> None:
     assert np.mean(np.abs(y - mean) < norm.ppf(0.95) * sd) > 0.75
 
 
-def test_without_hidden_units_dropout_of_features_is_ridge_regression() -> None:
+def test_without_hidden_units_dropout_of_features_is_ridge_regression():
     """Its penalty is rate / (1 - rate) times the squares of each feature (Wager et al. 2013)."""
     draw = np.random.default_rng(4)
     Z = draw.normal(size=(400, 2)) @ [[1.0, 0.8], [0.0, 0.6]]
@@ -130,12 +126,12 @@ def test_without_hidden_units_dropout_of_features_is_ridge_regression() -> None:
     means = np.linalg.solve(squares + penalty, rows.T @ network.response_scale_.standardize(y))
     # Four reserved rows are in the sums; steps wander.
     weights = network.draw_.keywords["parameters"][0][:, 0]
-    np.testing.assert_allclose(weights, means, atol=0.02)
+    assert_allclose(weights, means, atol=0.02)
     least_squares = np.linalg.solve(squares, rows.T @ network.response_scale_.standardize(y))
     assert np.abs(weights - least_squares).min() > 0.05
 
 
-def test_without_hidden_units_backprop_is_bayesian_logistic_regression() -> None:
+def test_without_hidden_units_backprop_is_bayesian_logistic_regression():
     """Means and spreads of the difference of two classes' weights, by quadrature over a grid.
 
     Of many rows the posterior is nearly normal. Weights of two classes have independent priors:
@@ -160,40 +156,40 @@ def test_without_hidden_units_backprop_is_bayesian_logistic_regression() -> None
     exact = np.array([(weights * slopes).sum(), (weights * constants).sum()])
     sd = np.sqrt((weights * slopes**2).sum() - exact[0] ** 2)
     # Adam's steps do not end: means wander by a fraction of their standard deviations.
-    np.testing.assert_allclose(found, exact, atol=0.5 * sd)
+    assert_allclose(found, exact, atol=0.5 * sd)
     assert found[0] > 4 * sd
     # The best independent normal distributions have the precisions of the posterior at its mean.
     p = 1 / (1 + np.exp(-exact[0] * z - exact[1]))
     information = np.array([(p * (1 - p) * z**2).sum(), (p * (1 - p)).sum()])
     precisions = np.repeat(information + 1 / prior**2, 2)
-    np.testing.assert_allclose(keywords["sds"], precisions**-0.5, rtol=0.15)
+    assert_allclose(keywords["sds"], precisions**-0.5, rtol=0.15)
 
 
-def test_probabilities_are_means_over_draws() -> None:
+def test_probabilities_are_means_over_draws():
     network = fitted("backprop", draws=6)
     p = network.predict_proba(X)
     draws = [softmax(block, axis=-1) for block in network._outputs(X.to_numpy())]
-    np.testing.assert_allclose(p, np.concatenate(draws, axis=1).mean(axis=0), rtol=1e-12)
+    assert_allclose(p, np.concatenate(draws, axis=1).mean(axis=0), rtol=1e-12)
     assert network.classes_.tolist() == ["no", "yes"]
     assert set(network.predict(X)) == {"no", "yes"}
     assert np.corrcoef(p[:, 1], 1 / (1 + np.exp(-2 * X["a"])))[0, 1] > 0.8
 
 
-def test_one_class_is_refused() -> None:
+def test_one_class_is_refused():
     with pytest.raises(DataError, match="needs at least two classes, but the response has"):
         model("backprop").fit(X, np.ones(len(X)))
 
 
-def test_steps_that_are_too_long_are_an_error() -> None:
+def test_steps_that_are_too_long_are_an_error():
     with pytest.raises(OptionError, match="a smaller `learning_rate` helps"):
         fitted("dropout", learning_rate=1e6)
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_a_network_is_a_learner_like_any_other(name: str) -> None:
+def test_a_network_is_a_learner_like_any_other(name):
     data = X.assign(y=Y if name == "dropout" else LABELS)
     learner = pi.Learner.from_formula("y ~ a + b", data[:80], model(name, random_state=None))
     first, second = (learner.fit(pi.HalfSampling(2, pairs=5), seed=1) for _ in "ab")
     importance = first.pfi(["a", "b"])
-    np.testing.assert_array_equal(importance.params, second.pfi(["a", "b"]).params)
+    assert_array_equal(importance.params, second.pfi(["a", "b"]).params)
     assert importance.params["a"] > 0

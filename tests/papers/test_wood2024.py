@@ -3,10 +3,6 @@
 Simulations have fixed seeds and allow `ERRORS` of their own standard errors.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,12 +19,12 @@ PROCESS = wood_regression()
 N = 1000
 
 
-def gaussian_process(data: pd.DataFrame) -> Any:
+def gaussian_process(data):
     """Return a Gaussian process, trained on all rows."""
     return pi.estimators.gaussian_process().fit(data.drop(columns="y"), data["y"])
 
 
-def test_proposition_1_entropy_pfi_of_an_independent_feature_is_0() -> None:
+def test_proposition_1_entropy_pfi_of_an_independent_feature_is_0():
     """X5 is independent of the others; X1 is not, and has one."""
     data = PROCESS.draw(N, seed=1)
     model = pi.FittedModel(gaussian_process(data[: N // 2]), data[N // 2 :], "y", seed=1)
@@ -37,7 +33,7 @@ def test_proposition_1_entropy_pfi_of_an_independent_feature_is_0() -> None:
     assert found.params["X1"] > ERRORS * found.bse["X1"]
 
 
-def test_proposition_2_both_importances_of_a_feature_that_is_not_used_are_0() -> None:
+def test_proposition_2_both_importances_of_a_feature_that_is_not_used_are_0():
     data = wood_classification().draw(N, seed=1)
     tree = DecisionTreeClassifier(min_samples_leaf=10, random_state=1)
     tree.fit(data.drop(columns="y").assign(x1=0.0), data["y"])  # x1 is never split
@@ -48,7 +44,7 @@ def test_proposition_2_both_importances_of_a_feature_that_is_not_used_are_0() ->
         assert abs(found["x2"]) > 1e-3
 
 
-def test_figure_1_permuting_one_of_two_correlated_features_raises_the_entropy() -> None:
+def test_figure_1_permuting_one_of_two_correlated_features_raises_the_entropy():
     """Of a Gaussian process, trained on half of 400 rows with a correlation of .9."""
     rng = np.random.default_rng(1)
     x = rng.multivariate_normal([0, 0], [[1, 0.9], [0.9, 1]], 400)
@@ -61,13 +57,13 @@ def test_figure_1_permuting_one_of_two_correlated_features_raises_the_entropy() 
     assert found.params["X2"] > ERRORS * found.bse["X2"]
 
 
-def test_figure_7_age_is_told_worst_by_the_other_ingredients_and_better_with_strength() -> None:
+def test_figure_7_age_is_told_worst_by_the_other_ingredients_and_better_with_strength():
     """R² of forests that predict a feature of concrete, without and with the strength."""
     try:
         data = pi.datasets.load_concrete()
     except pi.errors.DataError as error:
         pytest.skip(str(error))
-    r2: dict[str, list[float]] = {}
+    r2 = {}
     for frame in (data.drop(columns="compressive_strength"), data):
         for feature in data.columns[:-1]:
             learner = pi.Learner.from_formula(
@@ -80,16 +76,16 @@ def test_figure_7_age_is_told_worst_by_the_other_ingredients_and_better_with_str
     assert table.loc["age", "with"] > table.loc["age", "without"] + 0.2
 
 
-def test_proposition_3_conditional_draws_do_not_change_the_mean_entropy() -> None:
+def test_proposition_3_conditional_draws_do_not_change_the_mean_entropy():
     """X1 is redrawn given the others in fresh rows; permuted, it changes the entropy."""
     model = gaussian_process(PROCESS.draw(N, seed=1))
     fresh = PROCESS.draw(N, seed=2)
 
-    def entropy(rows: pd.DataFrame) -> Any:
+    def entropy(rows):
         """Return the entropy of predictions, but for a constant."""
         return np.log(model.predict(rows[list(PROCESS.features)], return_std=True)[1])
 
-    def change(conditional: bool) -> tuple[float, float]:
+    def change(conditional):
         new = PROCESS.redraw("X1", fresh, seed=3, conditional=conditional)
         difference = entropy(fresh.assign(X1=new)) - entropy(fresh)
         return difference.mean(), difference.std() / N**0.5
@@ -100,7 +96,7 @@ def test_proposition_3_conditional_draws_do_not_change_the_mean_entropy() -> Non
     assert mean > ERRORS * error
 
 
-def test_equation_6_likelihood_pfi_is_that_of_the_true_distribution() -> None:
+def test_equation_6_likelihood_pfi_is_that_of_the_true_distribution():
     """With the right form of the mean."""
     formula = "y ~ X1 + X2 + I(X3**2) + X4 + X5"
     learner = pi.Learner.from_formula(formula, PROCESS.draw(2000, seed=1), BayesianRidge())

@@ -5,10 +5,8 @@ before code is moved, and compared afterwards: what is computed must not change 
 written.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
@@ -34,7 +32,7 @@ PACKAGES = ("numpy", "pandas", "scikit-learn", "scipy", "statsmodels", "patsy")
 
 
 @cache
-def data() -> pd.DataFrame:
+def data():
     """80 rows: numbers x, z, w, categories g, and responses of every kind."""
     rng = np.random.default_rng(20)
     n = 80
@@ -49,7 +47,7 @@ def data() -> pd.DataFrame:
     return frame
 
 
-LEARNERS: dict[str, tuple[str, Callable[[], Any]]] = {
+LEARNERS = {
     "linear": ("y ~ x + z + w + g", LinearRegression),
     "splines": ("y ~ x*z + bs(w, df=4)", LinearRegression),
     "forest": ("y ~ x + z + w + g", lambda: RandomForestRegressor(8, random_state=1)),
@@ -62,7 +60,7 @@ LEARNERS: dict[str, tuple[str, Callable[[], Any]]] = {
         lambda: pi.statsmodels_learner(sm.GLM, family=sm.families.Poisson()),
     ),
 }
-PLANS: dict[str, Callable[[], Any]] = {
+PLANS = {
     "halves": lambda: pi.HalfSampling(3, pairs=5),
     "bootstrap": lambda: pi.Bootstrap(4),
     "subsampling": lambda: pi.Subsampling(4),
@@ -73,7 +71,7 @@ PLANS: dict[str, Callable[[], Any]] = {
 
 
 @cache
-def results(learner: str, plan: str) -> Any:
+def results(learner, plan):
     """A learner of the list, fitted under a plan; `model` is one fitted model."""
     formula, estimator = LEARNERS[learner]
     chosen = pi.Learner.from_formula(formula, data(), estimator())
@@ -83,13 +81,13 @@ def results(learner: str, plan: str) -> Any:
 
 
 Ask = Callable[[Any], Any]
-BASIC: dict[str, Ask] = {
+BASIC = {
     "loss": lambda r: r.loss(),
     "explained": lambda r: r.loss(relation="explained"),
     "pfi": lambda r: r.pfi(),
     "pd": lambda r: r.pd("x", points=3),
 }
-DEEPER: dict[str, Ask] = {
+DEEPER = {
     "pd grid": lambda r: r.pd(["x", "z"], points=2),
     "pd centered": lambda r: r.pd("x", points=3, kind="c-ice"),
     "pd slopes": lambda r: r.pd("x", points=3, kind="d-ice"),
@@ -113,7 +111,7 @@ DEEPER: dict[str, Ask] = {
     "importance": lambda r: r.importance(["pfi", "cvim"]),
     "causal": lambda r: r.causal("x", points=3),
 }
-OTHERS: list[tuple[str, str, str, Ask]] = [
+OTHERS = [
     ("splines", "folds", "loco", lambda r: r.loco()),
     ("linear", "folds", "loco", lambda r: r.loco()),
     ("splines", "folds", "native", lambda r: r.native_importance()),
@@ -130,7 +128,7 @@ VARIANCES = {
     "nested bootstrap": ("bootstrap", "bootstrap-bca"),
     "model": ("ustat", "rows"),
 }
-OPTIONS: list[dict[str, Any]] = [
+OPTIONS = [
     {},
     {"alternative": "greater"},
     {"p_adjust": "holm"},
@@ -139,7 +137,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-def asked() -> Iterator[tuple[str, str, str, Ask]]:
+def asked():
     """Yield learner, plan, name of the question, and the question."""
     for learner, plan in product(LEARNERS, ("halves", "model")):
         for name, ask in BASIC.items():
@@ -157,11 +155,11 @@ def asked() -> Iterator[tuple[str, str, str, Ask]]:
             yield "linear", plan, f"pfi {every}", partial(_pfi, every)
 
 
-def _pfi(options: dict[str, Any], fitted: Any) -> Any:
+def _pfi(options, fitted):
     return fitted.pfi(**options)
 
 
-def questions() -> dict[str, Callable[[], Any]]:
+def questions():
     """What is asked: a name, and a function that gives the answer."""
     return {
         f"{learner}, {plan}: {name}": partial(_answer, learner, plan, ask)
@@ -169,14 +167,14 @@ def questions() -> dict[str, Callable[[], Any]]:
     }
 
 
-def _answer(learner: str, plan: str, ask: Ask) -> Any:
+def _answer(learner, plan, ask):
     return ask(results(learner, plan))
 
 
 COLUMNS = ("estimate", "conf_low")
 
 
-def numbers_of(answer: Any) -> pd.Series:
+def numbers_of(answer):
     """Estimate and lower limit of the middle term; missing ones left out."""
     parts = [answer]
     if not hasattr(answer, "summary_frame"):  # of a causal reading
@@ -187,7 +185,7 @@ def numbers_of(answer: Any) -> pd.Series:
     return pd.Series({name: value for name, value in kept.items() if np.isfinite(value)})
 
 
-def versions() -> dict[str, str]:
+def versions():
     """Versions of the packages behind the numbers."""
     return {name: importlib.metadata.version(name) for name in PACKAGES}
 

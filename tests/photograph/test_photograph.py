@@ -1,7 +1,5 @@
 """What is computed does not change with where it is written: see ``photograph.py``."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +14,7 @@ NOW = " ".join(f"{name}={version}" for name, version in versions().items())
 pytestmark = pytest.mark.skipif(NOW != THEN, reason=f"the photograph was taken with {THEN}")
 
 
-def test_the_photograph_has_every_question() -> None:
+def test_the_photograph_has_every_question():
     assert list(QUESTIONS) == list(BEFORE["question"].unique())
     assert len(BEFORE) >= 400
 
@@ -29,7 +27,7 @@ EVERY = [
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_numbers_are_those_of_before(name: str) -> None:
+def test_numbers_are_those_of_before(name):
     before = BEFORE[BEFORE["question"] == name].set_index("number")["value"]
     numbers = numbers_of(QUESTIONS[name]())
     assert list(numbers.index) == list(before.index)

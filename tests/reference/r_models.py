@@ -1,7 +1,5 @@
 """The models behind the numbers of R's packages, from their coefficients, rules and weights."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -17,31 +15,31 @@ M = ["z1", "z2", "z3", "z4", "f1", "f2"]
 Predict = Callable[[pd.DataFrame], np.ndarray]
 
 
-def read(name: str) -> pd.DataFrame:
+def read(name):
     return pd.read_csv(DATA / name)
 
 
-def friedman() -> pd.DataFrame:
+def friedman():
     return read("inputs/friedman1.csv")
 
 
-def mixed() -> pd.DataFrame:
+def mixed():
     data = read("inputs/mixed.csv")
     levels = json.loads((DATA / "inputs/mixed_levels.json").read_text())
     return data.assign(**{f: pd.Categorical(data[f], levels[f]) for f in ("f1", "f2", "ycls")})
 
 
-def linear(name: str) -> Predict:
+def linear(name):
     """Return the linear predictor of a table of coefficients."""
     table = read(f"models/{name}.csv").set_index("term")["estimate"]
 
-    def predict(data: pd.DataFrame) -> np.ndarray:
+    def predict(data):
         return sum(b * column(term, data) for term, b in table.items())
 
     return predict
 
 
-def column(term: str, data: pd.DataFrame) -> np.ndarray | float:
+def column(term, data):
     """Return a column of R's design matrix with treatment contrasts."""
     if term == "(Intercept)":
         return 1.0
@@ -55,7 +53,7 @@ def column(term: str, data: pd.DataFrame) -> np.ndarray | float:
     return (data[factor] == term.removeprefix(factor)).to_numpy(float)
 
 
-def multinomial(data: pd.DataFrame) -> np.ndarray:
+def multinomial(data):
     table = read("models/multinom_mixed.csv")
     scores = [np.zeros(len(data))]
     for label in ("b", "c"):
@@ -64,12 +62,12 @@ def multinomial(data: pd.DataFrame) -> np.ndarray:
     return special.softmax(np.column_stack(scores), axis=1)
 
 
-def tree(name: str, values: list[str]) -> Predict:
+def tree(name, values):
     """Return the predictions of rpart's rules; a level that no rule names stops at its node."""
     nodes = read(f"models/{name}.csv").set_index("node")
     ends = {node: row[values].to_numpy(float) for node, row in nodes.iterrows()}
 
-    def predict(data: pd.DataFrame) -> np.ndarray:
+    def predict(data):
         found = np.empty((len(data), len(values)))
         waiting = [(1, np.arange(len(data)))]
         while waiting:
@@ -85,7 +83,7 @@ def tree(name: str, values: list[str]) -> Predict:
     return predict
 
 
-def sides(rule: pd.Series, data: pd.DataFrame, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def sides(rule, data, rows):
     none = np.zeros(len(rows), bool)
     if not isinstance(rule["var"], str) or rule["var"] == "<leaf>" or pd.isna(rule["left"]):
         return none, none
@@ -96,7 +94,7 @@ def sides(rule: pd.Series, data: pd.DataFrame, rows: np.ndarray) -> tuple[np.nda
     return (below, ~below) if "x < cut goes left" in rule["op"] else (~below, below)
 
 
-def weights() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def weights():
     """Return the network's weights into the hidden units and out of them, and both biases."""
     table = read("models/nnet_friedman.csv").set_index(["from", "to"])["weight"]
     hidden = [f"h{k}" for k in range(1, 5)]
@@ -106,7 +104,7 @@ def weights() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     return w_in, w_out, np.array([table["b", h] for h in hidden]), table["b", out]
 
 
-def network(data: pd.DataFrame) -> np.ndarray:
+def network(data):
     w_in, w_out, b_in, b_out = weights()
     a = data[V].to_numpy(float) @ w_in + b_in
     hidden = np.where(np.abs(a) > 15, np.where(a > 0, 1.0, 0.0), special.expit(a))

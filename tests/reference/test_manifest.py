@@ -4,13 +4,9 @@ A case is the R call as it was recorded: its arguments are read from the call an
 `pyinterp.r_style`. Files whose call has R code in it are spelled out.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -55,7 +51,7 @@ FORMULAS = {
 
 
 @cache
-def rows(name: str) -> pd.DataFrame:
+def rows(name):
     data = {"friedman1": models.friedman, "mixed": models.mixed}
     if name in data:
         return data[name]()
@@ -71,14 +67,14 @@ def rows(name: str) -> pd.DataFrame:
 
 
 @cache
-def glm(name: str) -> Any:
+def glm(name):
     family = sm.families.Binomial() if name == "glm_mixed" else sm.families.Poisson()
     model = smf.glm(FORMULAS[name], rows("mixed"), family=family)
     return model.fit(tol=1e-14, maxiter=100)
 
 
 @cache
-def fitted(model: str, train: str) -> pi.FittedModel:
+def fitted(model, train):
     """Return the model on the rows that R calls ``train``."""
     data = rows(train)
     if model == "glm_mixed":
@@ -99,7 +95,7 @@ def fitted(model: str, train: str) -> pi.FittedModel:
     )
 
 
-def arguments(call: str) -> tuple[str, dict[str, Any]]:
+def arguments(call):
     """Return the function of an R call and its arguments, those that R code makes left out."""
     call = re.sub(r"^set\.seed\(\d+\); ", "", call)
     function, _, inside = call.partition("(")
@@ -114,7 +110,7 @@ def arguments(call: str) -> tuple[str, dict[str, Any]]:
     return function, {name.replace(".", "_"): value(text) for name, text in named.items()}
 
 
-def value(text: str) -> Any:
+def value(text):
     if text in NAMES:
         return NAMES[text]
     listed = re.fullmatch(r"c\((.*)\)", text)
@@ -129,7 +125,7 @@ def value(text: str) -> Any:
         return text
 
 
-def curve(entry: dict[str, str], **changed: Any) -> pd.DataFrame:
+def curve(entry, **changed):
     _, given = arguments(entry["call"])
     given |= changed
     object_ = fitted(entry["model"], given.pop("train"))
@@ -137,20 +133,20 @@ def curve(entry: dict[str, str], **changed: Any) -> pd.DataFrame:
     return r_style.partial(object_, **given)
 
 
-def averaged(entry: dict[str, str], average: str) -> pd.DataFrame:
+def averaged(entry, average):
     """A mean over rows that R is given as a function."""
     grid = pi.r_style.RGrid(grid_resolution=11)
     found = fitted(entry["model"], "friedman1").pd("x1", grid=grid, average=average)
     return pd.DataFrame({"x1": found.summary_frame()["value"], "yhat": found.params})
 
 
-def all_curves(entry: dict[str, str]) -> pd.DataFrame:
+def all_curves(entry):
     return pd.concat(
         curve(entry, pred_var=v).rename(columns={v: "x"}).assign(variable=v) for v in V
     )
 
 
-def classes(entry: dict[str, str]) -> pd.DataFrame:
+def classes(entry):
     object_ = fitted("multinom_mixed", "mx")
     parts = [
         r_style.partial(
@@ -162,18 +158,18 @@ def classes(entry: dict[str, str]) -> pd.DataFrame:
     return pd.concat(parts)
 
 
-def firm(entry: dict[str, str]) -> pd.DataFrame:
+def firm(entry):
     function, given = arguments(entry["call"])
     object_ = fitted(entry["model"], given.pop("train"))
     return {"vi_firm": r_style.vi_firm, "vi": r_style.vi}[function](object_, **given)
 
 
-def vint(entry: dict[str, str]) -> pd.DataFrame:
+def vint(entry):
     _, given = arguments(entry["call"])
     return r_style.vint(fitted(entry["model"], given.pop("train")), **given)
 
 
-def vint_parts(entry: dict[str, str]) -> pd.DataFrame:
+def vint_parts(entry):
     """The two terms of the statistic, from the surface itself."""
     object_, table = fitted("nnet_friedman", "friedman1"), read(entry["file"])
     found = []
@@ -188,13 +184,13 @@ def vint_parts(entry: dict[str, str]) -> pd.DataFrame:
 
 
 @cache
-def permutations(name: str) -> dict[str, np.ndarray]:
+def permutations(name):
     table = read(f"vip/{name}.csv").sort_values("sim", kind="stable")
     index = [c for c in table if re.fullmatch(r"i\d+", c)]
     return {f: part[index].to_numpy().T for f, part in table.groupby("feature")}
 
 
-def permute(entry: dict[str, str]) -> pd.DataFrame:
+def permute(entry):
     """With R's permutations: their mean and spread, and each of them alone."""
     _, given = arguments(entry["call"])
     metric = given["metric"]
@@ -216,7 +212,7 @@ def permute(entry: dict[str, str]) -> pd.DataFrame:
     return frame
 
 
-def coefficients(entry: dict[str, str]) -> pd.DataFrame:
+def coefficients(entry):
     """The models' own tables, refitted by statsmodels."""
     name = entry["file"].removeprefix("models/").removesuffix(".csv")
     found = (
@@ -241,7 +237,7 @@ def coefficients(entry: dict[str, str]) -> pd.DataFrame:
     )
 
 
-def predictions(entry: dict[str, str]) -> pd.DataFrame:
+def predictions(entry):
     f, m = rows("friedman1").iloc[:60], rows("mixed").iloc[:60]
     p = models.multinomial(m)
     link = models.linear("glm_mixed")(m)
@@ -262,12 +258,12 @@ def predictions(entry: dict[str, str]) -> pd.DataFrame:
     )
 
 
-def network_weights(function: Callable[..., np.ndarray]) -> pd.DataFrame:
+def network_weights(function):
     w_in, w_out, *_ = models.weights()
     return pd.DataFrame({"Variable": V, "Importance": function(w_in, w_out).ravel()})
 
 
-def terms_of(entry: dict[str, str]) -> pd.DataFrame:
+def terms_of(entry):
     name = entry["model"]
     if name.startswith("lm"):
         data = rows("friedman1" if name == "lm_friedman" else "mixed")
@@ -290,7 +286,7 @@ def terms_of(entry: dict[str, str]) -> pd.DataFrame:
     )
 
 
-def statistics(entry: dict[str, str]) -> pd.DataFrame:
+def statistics(entry):
     data = rows("friedman1").iloc[:200]
     predict = {"nnet_friedman": models.network, "lm_friedman": models.linear("lm_friedman")}
     object_ = pi.FittedModel(predict[entry["model"]], data[V])
@@ -302,7 +298,7 @@ def statistics(entry: dict[str, str]) -> pd.DataFrame:
     return pd.concat([found, raw.assign(statistic=raw["statistic"] + "_raw")])
 
 
-SPELLED_OUT: dict[str, Callable[[dict[str, str]], pd.DataFrame]] = {
+SPELLED_OUT = {
     "pdp/lmf_x1_median.csv": lambda e: averaged(e, "median"),
     "pdp/lmf_x1_trimmed.csv": lambda e: averaged(e, "trimmed"),
     "pdp/nnet_all_default.csv": all_curves,
@@ -312,7 +308,7 @@ SPELLED_OUT: dict[str, Callable[[dict[str, str]], pd.DataFrame]] = {
     "vip/model_nnet_garson.csv": lambda _: network_weights(garson),
     "models/predictions_first60.csv": predictions,
 }
-FAMILIES: dict[str, Callable[[dict[str, str]], pd.DataFrame]] = {
+FAMILIES = {
     r"pdp/": curve,
     r"vip/(vi_)?firm_": firm,
     r"vip/vint_": vint,
@@ -343,7 +339,7 @@ CASES = [
 ]
 
 
-def test_the_manifest_is_whole() -> None:
+def test_the_manifest_is_whole():
     """No file without an entry, no entry without a file, no case that is quietly left out."""
     files = {str(p.relative_to(DATA)) for p in DATA.rglob("*.csv")} - {
         "inputs/friedman1.csv",
@@ -356,13 +352,13 @@ def test_the_manifest_is_whole() -> None:
 
 
 @pytest.mark.parametrize("name", ["perm_friedman", "perm_mixed"])
-def test_recorded_permutations_are_permutations(name: str) -> None:
+def test_recorded_permutations_are_permutations(name):
     for drawn in permutations(name).values():
         assert (np.sort(drawn, axis=0) == np.arange(len(drawn))[:, None]).all()
 
 
 @pytest.mark.parametrize("entry", CASES)
-def test_numbers_of_r(entry: dict[str, str]) -> None:
+def test_numbers_of_r(entry):
     file = entry["file"]
     compute = SPELLED_OUT.get(file) or next(
         (function for pattern, function in FAMILIES.items() if re.match(pattern, file)), None
@@ -372,7 +368,7 @@ def test_numbers_of_r(entry: dict[str, str]) -> None:
     agree(compute(entry), expected, TOLERANCES.get(file, TOLERANCE))
 
 
-def agree(found: pd.DataFrame, expected: pd.DataFrame, tolerance: float) -> None:
+def agree(found, expected, tolerance):
     """Compare all columns, rows joined by what names them where their order is arbitrary.
 
     Numbers agree to a share of their own size, those that are 0 in exact arithmetic absolutely.

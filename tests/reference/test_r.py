@@ -4,8 +4,6 @@ The R call behind every file is in data/README.md. Models are refitted here by f
 statsmodels' fits agree to 5e-14, so the tolerances below are rounding.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
@@ -24,17 +23,17 @@ GLM_MIXED = "ybin ~ z1 + I(z1**2) + z2*f1 + z3 + z4 + f2"
 TOLERANCE = 1e-8  # the issue's bar; measured differences are near 1e-13
 
 
-def read(name: str) -> pd.DataFrame:
+def read(name):
     return pd.read_csv(DATA / name)
 
 
 @pytest.fixture(scope="module")
-def friedman() -> pd.DataFrame:
+def friedman():
     return read("inputs/friedman1.csv")
 
 
 @pytest.fixture(scope="module")
-def mixed() -> pd.DataFrame:
+def mixed():
     data = read("inputs/mixed.csv")
     levels = json.loads((DATA / "inputs/mixed_levels.json").read_text())
     for name in ("f1", "f2"):
@@ -43,28 +42,28 @@ def mixed() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def lm_friedman(friedman: pd.DataFrame) -> pi.FittedModel:
+def lm_friedman(friedman):
     return pi.Learner.from_formula(LM_FRIEDMAN, friedman, LinearRegression()).fit_model()
 
 
 @pytest.fixture(scope="module")
-def glm_mixed(mixed: pd.DataFrame) -> pi.FittedModel:
+def glm_mixed(mixed):
     learner = pi.statsmodels_learner(
         sm.GLM, family=sm.families.Binomial(), fit={"tol": 1e-14, "maxiter": 100}
     )
     return pi.Learner.from_formula(GLM_MIXED, mixed, learner).fit_model()
 
 
-def test_pd_of_a_poisson_glm_is_the_mean_of_means(mixed: pd.DataFrame) -> None:
+def test_pd_of_a_poisson_glm_is_the_mean_of_means(mixed):
     fitted = smf.glm("z4 ~ z1 + z2 + f2", mixed, family=sm.families.Poisson()).fit(tol=1e-14)
     expected = read("pdp/pois_z1.csv")  # on the link scale
     result = pi.FittedModel(fitted, mixed).pd("z1", grid=expected["z1"])
     # z1 enters the link linearly: exp of it is proportional to the PD of the mean.
     ratio = result.params.to_numpy() / np.exp(expected["yhat"].to_numpy())
-    np.testing.assert_allclose(ratio, ratio[0], rtol=TOLERANCE)
+    assert_allclose(ratio, ratio[0], rtol=TOLERANCE)
 
 
-def test_vips_mean_over_permutations_is_near_ours_over_all(lm_friedman: pi.FittedModel) -> None:
+def test_vips_mean_over_permutations_is_near_ours_over_all(lm_friedman):
     vip = read("vip/permute_lmf_mse_custom.csv").set_index("Variable")
     ours = lm_friedman.pfi(permutations="all").params[vip.index]
     # vip permutes with fixed points: its expectation is (n - 1)/n of ours.
@@ -73,11 +72,9 @@ def test_vips_mean_over_permutations_is_near_ours_over_all(lm_friedman: pi.Fitte
     assert (z.abs() < 8.6).all()
 
 
-def test_logistic_regression_of_scikit_learn_agrees_with_glm(
-    mixed: pd.DataFrame, glm_mixed: pi.FittedModel
-) -> None:
+def test_logistic_regression_of_scikit_learn_agrees_with_glm(mixed, glm_mixed):
     learner = LogisticRegression(C=np.inf, tol=1e-12, max_iter=10_000)
     other = pi.Learner.from_formula(GLM_MIXED, mixed, learner).fit_model()
-    np.testing.assert_allclose(other.pd("z2").params, glm_mixed.pd("z2").params, atol=1e-6)
+    assert_allclose(other.pd("z2").params, glm_mixed.pd("z2").params, atol=1e-6)
     every = [model.pfi(permutations="all").params for model in (other, glm_mixed)]
-    np.testing.assert_allclose(*every, atol=1e-6)
+    assert_allclose(*every, atol=1e-6)

@@ -3,19 +3,16 @@
 The R script and the code are those of `docs/file_format.md`.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
@@ -27,7 +24,7 @@ LEARNERS = {"ridge": Ridge(), "neighbors": KNeighborsRegressor(3)}
 
 
 @pytest.fixture(scope="module", params=LEARNERS)
-def saved(request: Any, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, Any]]:
+def saved(request, tmp_path_factory):
     """Return files and the tables that they hold: PFI with two features without effect, and PD."""
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(90, 4)), columns=list("xzuv"))
@@ -42,7 +39,7 @@ def saved(request: Any, tmp_path_factory: pytest.TempPathFactory) -> list[tuple[
 
 
 # Tables that neither the page nor the script recomputes.
-OTHERS: dict[str, Callable[[Any], Any]] = {
+OTHERS = {
     "ratio": lambda fit: fit.pfi(relation="ratio"),
     "loss": lambda fit: fit.loss(),
     "groups": lambda fit: fit.pfi(by="g"),
@@ -54,7 +51,7 @@ OTHERS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.fixture(scope="module")
-def others(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+def others(tmp_path_factory):
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(80, 3)), columns=["x", "z", "y"])
     data["g"] = np.resize(["a", "b"], 80)
@@ -70,22 +67,22 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [folder / name for name in tables]
 
 
-def table_of(path: Path) -> Any:
+def table_of(path):
     """Return what the page's code makes of a file."""
     page = (DOCS / "file_format.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```\{code-cell\} ipython3\n(from scipy.*?)\nprint", page, re.DOTALL)
-    names: dict[str, Any] = {"np": np, "json": __import__("json")}
+    names = {"np": np, "json": __import__("json")}
     exec(code, names)  # noqa: S102 - our own page
     return names["table_of"](path)
 
 
-def test_in_numpy(saved: list[tuple[Path, Any]]) -> None:
+def test_in_numpy(saved):
     for path, table in saved:
         found, expected = table_of(path), table.summary_frame()[COLUMNS].to_numpy()
-        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=0)
+        assert_allclose(found, expected, rtol=1e-10, atol=0)
 
 
-def test_other_tables_are_refused_in_numpy(others: list[Path]) -> None:
+def test_other_tables_are_refused_in_numpy(others):
     """A wrong number would be worse than none."""
     for path in others:
         with pytest.raises(AssertionError):
@@ -93,7 +90,7 @@ def test_other_tables_are_refused_in_numpy(others: list[Path]) -> None:
 
 
 @pytest.fixture(scope="module")
-def program() -> str:
+def program():
     found = shutil.which("Rscript")
     if found is None:
         pytest.skip("R is not installed")
@@ -103,7 +100,7 @@ def program() -> str:
     return found
 
 
-def test_in_r(saved: list[tuple[Path, Any]], program: str) -> None:
+def test_in_r(saved, program):
     script = str(DOCS / "read_file.R")
     for path, table in saved:
         run = subprocess.run(  # noqa: S603 - our own script
@@ -111,14 +108,14 @@ def test_in_r(saved: list[tuple[Path, Any]], program: str) -> None:
         )
         found, expected = pd.read_csv(io.StringIO(run.stdout)), table.summary_frame()
         assert found["term"].tolist() == expected.index.tolist()
-        np.testing.assert_allclose(
+        assert_allclose(
             found[["estimate", "std_error", "low", "high"]], expected[COLUMNS], rtol=1e-9
         )
         if "p" in found:
-            np.testing.assert_allclose(found["p"], expected["p_value"], rtol=1e-7)
+            assert_allclose(found["p"], expected["p_value"], rtol=1e-7)
 
 
-def test_other_tables_are_refused_in_r(others: list[Path], program: str) -> None:
+def test_other_tables_are_refused_in_r(others, program):
     for path in others:
         run = subprocess.run(  # noqa: S603 - our own script
             [program, str(DOCS / "read_file.R"), str(path)],

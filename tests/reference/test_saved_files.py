@@ -5,8 +5,6 @@ is a change of what old files answer: raise `Estimand.version` where a meaning c
 texts of all others.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os
@@ -15,7 +13,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -30,33 +27,33 @@ DIGITS = 1e-9
 _spec = importlib.util.spec_from_file_location("make_saved", SAVED / "make.py")
 assert _spec is not None
 assert _spec.loader is not None
-make: Any = importlib.util.module_from_spec(_spec)
+make = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(make)
 
 
-def check(results: Any, table: dict[str, Any]) -> None:
+def check(results, table):
     now = json.loads(results.tidy().to_json(double_precision=15))
     pd.testing.assert_frame_equal(pd.DataFrame(now), pd.DataFrame(table), rtol=DIGITS, atol=DIGITS)
 
 
 @pytest.fixture(scope="module")
-def tables() -> Any:
+def tables():
     return json.loads((SAVED / f"tables_{SCHEMA}.json").read_text())
 
 
 @pytest.fixture(scope="module")
-def fit() -> Any:
+def fit():
     return pi.load(SAVED / f"fit_{SCHEMA}.pyinterp")
 
 
 @pytest.mark.parametrize("name", make.QUESTIONS)
-def test_a_file_gives_its_tables(fit: Any, tables: Any, name: str) -> None:
+def test_a_file_gives_its_tables(fit, tables, name):
     results = make.QUESTIONS[name](fit)
     check(results, tables[name])
     assert str(results.summary())
 
 
-def test_results_give_their_tables(fit: Any, tables: Any) -> None:
+def test_results_give_their_tables(fit, tables):
     importance = pi.load(SAVED / f"importance_{SCHEMA}.pyinterp")
     check(importance, tables["importance"])
     assert str(pi.load(SAVED / f"test_{SCHEMA}.pyinterp")) == tables["test"]
@@ -64,7 +61,7 @@ def test_results_give_their_tables(fit: Any, tables: Any) -> None:
     fit.pfi().plot()
 
 
-def test_requests_are_the_texts_that_files_have(fit: Any) -> None:
+def test_requests_are_the_texts_that_files_have(fit):
     """Of this version and of the one that wrote the file: what it holds is found."""
     texts = (SAVED / f"requests_{SCHEMA}.txt").read_text().splitlines()
     assert sorted(fit.record.models.findings) == texts
@@ -75,13 +72,13 @@ def test_requests_are_the_texts_that_files_have(fit: Any) -> None:
     assert not [text for text in texts if " at 0x" in text or re.search(r"\b_[a-z]", text)]
 
 
-def test_an_older_schema_is_refused_in_words() -> None:
+def test_an_older_schema_is_refused_in_words():
     with pytest.raises(pi.errors.FileError, match=r"older version .*schema 2.* fit again"):
         pi.load(SAVED / "test_2.pyinterp")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="paths")
-def test_private_names_may_change(tmp_path: Path, tables: Any) -> None:
+def test_private_names_may_change(tmp_path, tables):
     """Every private function of estimands and losses has another name, and the file is read."""
     package = tmp_path / "pyinterp"
     shutil.copytree(Path(str(pi.__file__)).parent, package)

@@ -4,15 +4,11 @@ Bars are those of the tables of Molnar et al. (2021) and Khan et al. (2025), and
 claim to cover.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from functools import partial
 from itertools import product
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "studies"
 
 
-def script(name: str) -> ModuleType:
+def script(name):
     """Import a script of the studies."""
     spec = importlib.util.spec_from_file_location(name, STUDIES / f"{name}.py")
     assert spec is not None
@@ -58,14 +54,14 @@ COLUMNS = {
 }
 
 
-def found(name: str) -> pd.DataFrame:
+def found(name):
     return pd.read_csv(STUDIES / "results" / f"{name}.csv")
 
 
 INDEPENDENT = "PFI, 5 independent permutations"
 
 
-def row(estimand: str, process: str, learner: str, n: int, column: str) -> pd.DataFrame:
+def row(estimand, process, learner, n, column):
     """Return the terms of one cell of the two tables."""
     part = found(process).set_index(["learner", "n", "plan", "cov_type"])
     part = part[part.index == (learner, n, *COLUMNS[column])]
@@ -79,7 +75,7 @@ def row(estimand: str, process: str, learner: str, n: int, column: str) -> pd.Da
 
 
 @pytest.mark.parametrize("name", list(STUDIES_OF))
-def test_kept_lines_are_of_the_studies_as_they_are_set(name: str) -> None:
+def test_kept_lines_are_of_the_studies_as_they_are_set(name):
     """`make study` goes on from them; with other settings it would refuse."""
     study = STUDIES_OF[name]()
     records = run.records_of(STUDIES / "results" / f"{name}.jsonl")
@@ -89,7 +85,7 @@ def test_kept_lines_are_of_the_studies_as_they_are_set(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(STUDIES_OF))
-def test_kept_lines_are_written_again_as_they_are(name: str, tmp_path: Path) -> None:
+def test_kept_lines_are_written_again_as_they_are(name, tmp_path):
     """By way of a database, as `make study` does."""
     lines, database = STUDIES / "results" / f"{name}.jsonl", tmp_path / "study.sqlite"
     run.merge(STUDIES_OF[name](), database, [lines])
@@ -98,8 +94,8 @@ def test_kept_lines_are_written_again_as_they_are(name: str, tmp_path: Path) -> 
     assert not database.exists()
 
 
-def test_files_of_other_machines_are_merged(tmp_path: Path) -> None:
-    def study(**options: Any) -> CoverageStudy:
+def test_files_of_other_machines_are_merged(tmp_path):
+    def study(**options):
         whole = {
             "PFI": pi.LearnerResults.pfi,
             "PD": partial(pi.LearnerResults.pd, features="x1", grid=(0.1, 0.9)),
@@ -135,14 +131,14 @@ def test_files_of_other_machines_are_merged(tmp_path: Path) -> None:
         run.merge(study(seed=2), path, [tmp_path / "whole.sqlite"])
 
 
-def test_the_table_that_footnotes_quote_is_made_of_the_studies() -> None:
+def test_the_table_that_footnotes_quote_is_made_of_the_studies():
     """`studies/coverage_table.py` writes it."""
     parts = coverage_table.of_paper(), coverage_table.of_battery(), coverage_table.of_uncertainty()
     made = sorted((row for part in parts for row in part), key=str)
     assert [tuple(row) for row in coverages()] == [tuple(row) for row in made]
 
 
-def test_the_readme_quotes_what_corrected_intervals_covered() -> None:
+def test_the_readme_quotes_what_corrected_intervals_covered():
     rows = [row for row in coverages() if (row.source, row.cov_type) == ("repeated", "corrected")]
     linear = [row.mean for row in rows if row.learners == "linear models"]
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -151,7 +147,7 @@ def test_the_readme_quotes_what_corrected_intervals_covered() -> None:
     assert words in " ".join(readme.split())
 
 
-def test_the_page_has_the_table_of_the_studies_of_uncertainty() -> None:
+def test_the_page_has_the_table_of_the_studies_of_uncertainty():
     page = (ROOT / "docs" / "estimands" / "uncertainty.md").read_text(encoding="utf-8")
     frame = pd.concat([found(f"uncertainty-{k}") for k in ("regression", "classification")])
     assert (frame["repetitions"] >= 300).all()
@@ -162,22 +158,20 @@ def test_the_page_has_the_table_of_the_studies_of_uncertainty() -> None:
 
 
 @pytest.fixture(scope="module")
-def battery() -> pd.DataFrame:
+def battery():
     """Return the terms of the battery for which tables print no warning."""
     table = found("battery").query("warned < 0.2")
     return table[table["coverage"].notna()]
 
 
-def test_half_samples_cover(battery: pd.DataFrame) -> None:
+def test_half_samples_cover(battery):
     """By kind of learner, the mean over terms; single terms have too few data sets for a bar."""
     weights = battery["data_sets"]
     covered = (battery["coverage"] * weights).groupby(battery["family"]).sum()
     assert (covered / weights.groupby(battery["family"]).sum() >= 0.94).all()
 
 
-def test_irrelevant_features_are_not_rejected_more_often_than_the_level_says(
-    battery: pd.DataFrame,
-) -> None:
+def test_irrelevant_features_are_not_rejected_more_often_than_the_level_says(battery):
     """Mean size by family; terms of a data set are not independent."""
     table = battery[battery["null"] & battery["term"].str.startswith("PFI")]
     rows = table.groupby(["family", "row"]).agg(
@@ -188,7 +182,7 @@ def test_irrelevant_features_are_not_rejected_more_often_than_the_level_says(
     assert (rejected <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / sets)).all()
 
 
-def test_every_setting_of_the_battery_has_its_data_sets() -> None:
+def test_every_setting_of_the_battery_has_its_data_sets():
     """Two have no intervals: their halves are too small for a split."""
     battery = found("battery")
     drawn = (battery["data_sets"] / (1 - battery["refused"])).round()
@@ -198,7 +192,7 @@ def test_every_setting_of_the_battery_has_its_data_sets() -> None:
     assert (battery["truths"] == 400).all()  # fresh refits, none of them of these data sets
 
 
-def test_terms_that_cover_improbably_little() -> None:
+def test_terms_that_cover_improbably_little():
     """180 of 200 has a probability of 0.26% at 95%, and 182 of 200 one of 1.3%."""
     table = pd.DataFrame({"coverage": [0.9, 0.91, 1.0], "data_sets": 200}, index=["a", "b", "c"])
     assert list(low.improbable(table).index) == ["a"]
@@ -211,7 +205,7 @@ def test_terms_that_cover_improbably_little() -> None:
     assert low.power(table["data_sets"], 0.95) < 0.01
 
 
-def test_pages_and_tables_quote_marked_rows() -> None:
+def test_pages_and_tables_quote_marked_rows():
     """A level of 5% that trees seldom use, and lognormal features or noise."""
     table = found("battery").query("warned > 0.5")
     rare = table[table["row"].isin(["tree dummies", "hist dummies"])]
@@ -226,7 +220,7 @@ def test_pages_and_tables_quote_marked_rows() -> None:
     assert f"covered {shares.min():.0f}% to {shares.max():.0f}%" in page
 
 
-def test_terms_that_cover_improbably_little_have_a_reason(battery: pd.DataFrame) -> None:
+def test_terms_that_cover_improbably_little_have_a_reason(battery):
     """The page prints it; a term that is new fails here, and one that is no more."""
     relevant = battery[~battery["null"]]
     listed = low.improbable(relevant)
@@ -234,7 +228,7 @@ def test_terms_that_cover_improbably_little_have_a_reason(battery: pd.DataFrame)
     assert relevant["coverage"].mean() >= 0.95
 
 
-def test_the_page_and_tables_name_kernel_ridge(battery: pd.DataFrame) -> None:
+def test_the_page_and_tables_name_kernel_ridge(battery):
     """Its tests of irrelevant features reject more often than the level says."""
     named = low.liberal(battery)
     assert named["probability"].idxmin() == "kernel ridge"
@@ -252,7 +246,7 @@ def test_the_page_and_tables_name_kernel_ridge(battery: pd.DataFrame) -> None:
     assert f"In {sets} simulations, tests of kernel ridge at 5% {words}" in notes
 
 
-def test_pages_quote_tests_of_irrelevant_features(battery: pd.DataFrame) -> None:
+def test_pages_quote_tests_of_irrelevant_features(battery):
     null = battery[battery["null"] & battery["rejects"].notna()]
     null = null[~null["term"].str.startswith("contrast")]
     shares = null.groupby(["family", "row"])["rejects"].mean()
@@ -270,7 +264,7 @@ def test_pages_quote_tests_of_irrelevant_features(battery: pd.DataFrame) -> None
     assert kernels in (ROOT / "docs" / "one_row_by_hand.md").read_text(encoding="utf-8")
 
 
-def test_harm_is_found(battery: pd.DataFrame) -> None:
+def test_harm_is_found(battery):
     """Copies of one feature in naive Bayes, whose true importances are below 0."""
     table = battery[battery["row"] == "naive Bayes copies"]
     assert (table["truth"] < 0).all()
@@ -280,19 +274,15 @@ def test_harm_is_found(battery: pd.DataFrame) -> None:
 @pytest.mark.parametrize(("estimand", "process", "learner", "n"), ROWS)
 class TestTables:
     @pytest.mark.parametrize("column", ["boot", "boot*", "subs", "subs*"])
-    def test_the_papers_intervals_cover_as_printed(
-        self, estimand: str, process: str, learner: str, n: int, column: str
-    ) -> None:
+    def test_the_papers_intervals_cover_as_printed(self, estimand, process, learner, n, column):
         coverage = row(estimand, process, learner, n, column)["coverage"].mean()
         printed = PAPER.loc[(estimand, process, learner, n), column]
         assert abs(coverage - printed) <= (0.03 if learner == "lm" else 0.05)
 
-    def test_fresh_data_cover(self, estimand: str, process: str, learner: str, n: int) -> None:
+    def test_fresh_data_cover(self, estimand, process, learner, n):
         assert 0.93 <= row(estimand, process, learner, n, "ideal")["coverage"].mean() <= 0.97
 
-    def test_fresh_data_cover_by_other_measures(
-        self, estimand: str, process: str, learner: str, n: int
-    ) -> None:
+    def test_fresh_data_cover_by_other_measures(self, estimand, process, learner, n):
         """PFI over all pairs, and as a ratio, of which the paper has no table."""
         part = found(process).query("learner == @learner and n == @n and plan == 'ideal'")
         other = part["estimand"].str.startswith(estimand) & (part["estimand"] != INDEPENDENT)
@@ -307,7 +297,7 @@ IMPORTANCES = [
 ]
 
 
-def test_the_printed_components_add_up_to_the_printed_importance() -> None:
+def test_the_printed_components_add_up_to_the_printed_importance():
     """Every row as printed, of six numbers rounded to a hundredth: proof of the transcription."""
     assert len(KHAN) == 84
     switch, orig, var_switch, var_orig, delta, estimate = KHAN[COMPONENTS].to_numpy().T
@@ -315,7 +305,7 @@ def test_the_printed_components_add_up_to_the_printed_importance() -> None:
     assert (np.abs(corrected - KHAN["corrected"]) < 0.035).all()
 
 
-def importances(name: str, learner: str) -> pd.DataFrame:
+def importances(name, learner):
     """Return a learner's rows of a study of importances, with the scenario's name."""
     frame, study = found(name).query("learner == @learner"), settings.IMPORTANCES[name]
     (_, scenarios, features), options = study.args, study.keywords
@@ -327,13 +317,13 @@ def importances(name: str, learner: str) -> pd.DataFrame:
     return frame.assign(scenario=scenario, blocks=frame["repetitions"] / options.get("block", 10))
 
 
-def errors(frame: pd.DataFrame) -> np.ndarray:
+def errors(frame):
     """Return what 4 standard errors are where the error is itself from blocks of models."""
     return stats.t.isf(stats.norm.sf(4), frame["blocks"] - 1)
 
 
 @pytest.mark.parametrize(("name", "learner"), IMPORTANCES)
-def test_corrected_importances_are_the_truth(name: str, learner: str) -> None:
+def test_corrected_importances_are_the_truth(name, learner):
     frame = importances(name, learner)
     away = np.abs(frame["corrected"] - frame["truth"])
     assert (away <= errors(frame) * frame["corrected_mcse"]).all()
@@ -341,14 +331,14 @@ def test_corrected_importances_are_the_truth(name: str, learner: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["mvim", "cvim"])
-def test_the_oracle_has_no_bias_and_no_delta(name: str) -> None:
+def test_the_oracle_has_no_bias_and_no_delta(name):
     frame = importances(name, "oracle")
     for column in ("bias2_switch", "bias2_orig", "delta"):
         assert (np.abs(frame[column]) <= errors(frame) * frame[f"{column}_mcse"]).all()
 
 
 @pytest.mark.parametrize("n", [500, 1000, 5000, 10_000])
-def test_dependence_makes_the_mvim_of_boosting_too_small(n: int) -> None:
+def test_dependence_makes_the_mvim_of_boosting_too_small(n):
     """Tables 2 to 4: delta of X1 is much larger where X1 depends on others, that of noise is 0."""
     frame = importances("mvim", "xgboost").query("n == @n").set_index(["feature", "scenario"])
     x1 = frame.loc["X1"]
@@ -359,7 +349,7 @@ def test_dependence_makes_the_mvim_of_boosting_too_small(n: int) -> None:
 
 
 @pytest.mark.parametrize("feature", ["X1", "X5"])
-def test_the_delta_of_mvim_vanishes_with_more_rows(feature: str) -> None:
+def test_the_delta_of_mvim_vanishes_with_more_rows(feature):
     """Table 2: where features are independent."""
     frame = importances("mvim", "xgboost").query(
         "scenario == 'independent' and feature == @feature"
@@ -370,14 +360,14 @@ def test_the_delta_of_mvim_vanishes_with_more_rows(feature: str) -> None:
 
 
 @pytest.mark.parametrize(("feature", "share"), [("X1", 0.0), ("X5", 1.0)])
-def test_an_additive_model_finds_what_is_additive(feature: str, share: float) -> None:
+def test_an_additive_model_finds_what_is_additive(feature, share):
     """Figure 1: nothing of X1, whose slopes of opposite sign it averages, and all of X5."""
     rows = "scenario == 'independent' and n == 10_000 and feature == @feature"
     row = importances("mvim", "additive").query(rows).iloc[0]
     assert abs(row["estimate"] - share * row["truth"]) < 0.05 * row["truth"]
 
 
-def test_boosting_credits_what_it_misses_to_a_copy() -> None:
+def test_boosting_credits_what_it_misses_to_a_copy():
     """Figure 2: X5, of correlation 0.9 with X1, has too large an MVIM from some size on."""
     row = importances("mvim", "xgboost").query("scenario == 'simple' and n == 10_000")
     x5 = row.set_index("feature").loc["X5"]
@@ -385,7 +375,7 @@ def test_boosting_credits_what_it_misses_to_a_copy() -> None:
 
 
 @pytest.mark.parametrize("scenario", ["weak", "moderate", "strong"])
-def test_the_delta_of_cvim_vanishes_with_more_rows(scenario: str) -> None:
+def test_the_delta_of_cvim_vanishes_with_more_rows(scenario):
     """Tables 5 to 7."""
     frame = importances("cvim", "xgboost").query("scenario == @scenario").sort_values("n")
     assert frame["delta"].is_monotonic_decreasing
@@ -394,7 +384,7 @@ def test_the_delta_of_cvim_vanishes_with_more_rows(scenario: str) -> None:
 
 @pytest.mark.parametrize("scenario", ["weak", "moderate", "strong"])
 @pytest.mark.parametrize("n", [2000, 8000])
-def test_adjusted_importance_is_nearer_to_the_truth(scenario: str, n: int) -> None:
+def test_adjusted_importance_is_nearer_to_the_truth(scenario, n):
     """Figures 10 to 12; the true MVIM of X1 is a closed form."""
     process = khan_regression(scenario)
     frame = found("adjusted").query("process == @process.name and n == @n").set_index("estimand")

@@ -1,7 +1,5 @@
 """Prints certificates to four decimals: processors that add up in another order print the same."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestRegressor
@@ -12,7 +10,7 @@ import pyinterp as pi
 SMALL = {"data_sets": 3, "truth_refits": 5, "progress": False}
 
 
-def main() -> None:
+def main():
     """Print numbers of every kind of response, of losses and of curves."""
     data = pi.datasets.load_diabetes().iloc[:150]
     data["high"] = np.where(data["progression"] > 150, "yes", "no")

@@ -1,16 +1,13 @@
 """Certificates: copies are like their data, and what is counted is what the words say."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy.special import expit
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
@@ -28,7 +25,7 @@ ERRORS = 4.0
 PLAN = pi.Subsampling(5)
 
 
-def rows_of(n: int = 120, seed: int = 0) -> pd.DataFrame:
+def rows_of(n=120, seed=0):
     """Rows of a linear model: numbers a, b and their sum, whole numbers k, levels g; y last."""
     rng = np.random.default_rng(seed)
     a, b = rng.normal(size=(2, n))
@@ -38,19 +35,19 @@ def rows_of(n: int = 120, seed: int = 0) -> pd.DataFrame:
 
 
 @cache
-def linear(plan: pi.Subsampling = PLAN) -> pi.LearnerResults:
+def linear(plan=PLAN):
     learner = pi.Learner.from_formula("y ~ a + b + k + g", rows_of(), LinearRegression())
     return learner.fit(plan, seed=1, progress=False)
 
 
-def certify(*args: Any, **options: Any) -> Any:
+def certify(*args, **options):
     return pi.certify(*args, **{"data_sets": 3, "truth_refits": 20, "progress": False} | options)
 
 
 # The copy ------------------------------------------------------------------------------------
 
 
-def test_features_of_a_copy_are_those_of_rows_moved_a_little() -> None:
+def test_features_of_a_copy_are_those_of_rows_moved_a_little():
     data = rows_of(400)
     learner = pi.Learner.from_formula("y ~ a + b + total + k + g", data, LinearRegression())
     copy = copy_of(learner.fit(PLAN, seed=1, progress=False).analysis)
@@ -61,20 +58,20 @@ def test_features_of_a_copy_are_those_of_rows_moved_a_little() -> None:
     assert set(drawn["g"]) == {"no", "yes"}
     inside = (drawn["a"].abs() < 2) & (drawn["b"].abs() < 2) & (drawn["total"].abs() < 2)
     whole = (drawn["total"] - drawn["a"] - drawn["b"])[inside]
-    np.testing.assert_allclose(whole, 0, atol=1e-9)  # sums stay, but at the ends of the range
+    assert_allclose(whole, 0, atol=1e-9)  # sums stay, but at the ends of the range
     assert not drawn["a"].isin(data["a"]).mean() > 0.05
     assert drawn["a"].between(data["a"].min(), data["a"].max()).all()
     assert drawn["a"].var() == pytest.approx((1 + NOISE**2) * data["a"].var(), rel=0.05)
 
 
-def test_responses_of_a_copy_vary_as_those_of_the_data() -> None:
+def test_responses_of_a_copy_vary_as_those_of_the_data():
     data, copy = rows_of(), copy_of(linear().analysis)
     assert copy.residuals.mean() == pytest.approx(0, abs=1e-12)
     assert copy.means @ copy.residuals == pytest.approx(0, abs=1e-9)  # the least squares line
     assert copy.draw(50_000, seed=2)["y"].var() == pytest.approx(data["y"].var(ddof=0), rel=0.05)
 
 
-def test_residuals_are_out_of_sample() -> None:
+def test_residuals_are_out_of_sample():
     """A learner that remembers its rows has no residuals in sample."""
     data = rows_of()
     nearest = pi.Learner.from_formula("y ~ a + b", data, KNeighborsRegressor(1))
@@ -82,10 +79,10 @@ def test_residuals_are_out_of_sample() -> None:
     assert copy.residuals.std() > 1.0  # that of noise
 
 
-def test_means_by_a_naive_loop() -> None:
+def test_means_by_a_naive_loop():
     results = linear()
     data = rows_of()
-    predictions: dict[int, list[float]] = {}
+    predictions = {}
     for refit in results.refits:
         X = data.iloc[refit.evaluation.rows]
         design = refit.design.encode(X[["a", "b", "k", "g"]])
@@ -95,11 +92,11 @@ def test_means_by_a_naive_loop() -> None:
     mean = np.array([np.mean(predictions[row]) for row in rows])
     slope, constant = np.polyfit(mean, data["y"].to_numpy()[rows], 1)
     copy = copy_of(results.analysis)
-    np.testing.assert_allclose(copy.means, constant + slope * mean, rtol=1e-9)
+    assert_allclose(copy.means, constant + slope * mean, rtol=1e-9)
     assert copy.rows["a"].tolist() == data["a"].to_numpy()[rows].tolist()
 
 
-def test_classes_of_a_copy_are_drawn_from_probabilities_that_fit() -> None:
+def test_classes_of_a_copy_are_drawn_from_probabilities_that_fit():
     """Blurred probabilities are sharpened: those of the copy are calibrated."""
     rng = np.random.default_rng(3)
     x = rng.normal(size=3000)
@@ -108,7 +105,7 @@ def test_classes_of_a_copy_are_drawn_from_probabilities_that_fit() -> None:
     learner = pi.Learner.from_formula("y ~ x", data, blurred)
     results = learner.fit(PLAN, seed=1, progress=False)
     copy = copy_of(results.analysis)
-    np.testing.assert_allclose(copy.means.sum(axis=1), 1)
+    assert_allclose(copy.means.sum(axis=1), 1)
     far = copy.rows["x"].to_numpy() > 1
     raw = results.predict(data[data["x"] > 1])["yes"].mean()
     assert raw < 0.9
@@ -118,7 +115,7 @@ def test_classes_of_a_copy_are_drawn_from_probabilities_that_fit() -> None:
     assert (drawn["y"] == "yes").mean() == pytest.approx(copy.means[:, 1].mean(), abs=4 * error)
 
 
-def test_several_classes_keep_their_order_and_type() -> None:
+def test_several_classes_keep_their_order_and_type():
     data = rows_of().assign(y=lambda d: d["k"] % 3)
     learner = pi.Learner.from_formula("y ~ a + k", data, DecisionTreeClassifier(max_depth=2))
     results = learner.fit(PLAN, seed=1, progress=False)
@@ -126,14 +123,14 @@ def test_several_classes_keep_their_order_and_type() -> None:
     drawn = copy.draw(6000, seed=1)["y"]
     assert list(drawn.cat.categories) == [0, 1, 2]
     shares = drawn.value_counts(sort=False, normalize=True)
-    np.testing.assert_allclose(shares, copy.means.mean(axis=0), atol=0.03)
+    assert_allclose(shares, copy.means.mean(axis=0), atol=0.03)
     assert certify(results).frame["truth"].notna().all()
 
 
 # The counts ----------------------------------------------------------------------------------
 
 
-def test_the_truth_of_a_linear_model_is_its_closed_form() -> None:
+def test_the_truth_of_a_linear_model_is_its_closed_form():
     """Least squares on moved numbers: the slope of the copy over 1 + NOISE**2."""
     data = rows_of(300)[["a", "y"]]
     learner = pi.Learner.from_formula("y ~ a", data, LinearRegression())
@@ -145,10 +142,10 @@ def test_the_truth_of_a_linear_model_is_its_closed_form() -> None:
     expected = copy.means.mean() + slope * (grid - copy.rows["a"].mean())
     away = certificate.frame["truth"].to_numpy() - expected
     # Values that are cut at the ends of the range have a share of the noise less.
-    np.testing.assert_allclose(away / certificate.frame["truth_mcse"], 0, atol=ERRORS)
+    assert_allclose(away / certificate.frame["truth_mcse"], 0, atol=ERRORS)
 
 
-def test_rows_that_are_drawn_twice_bias_no_estimate() -> None:
+def test_rows_that_are_drawn_twice_bias_no_estimate():
     """Whole numbers are not moved, and the nearest neighbor of a twin is the twin."""
     data = rows_of(60).assign(a=lambda d: (9 * d["a"]).round(), b=lambda d: (9 * d["b"]).round())
     data = data.astype({"a": int, "b": int})
@@ -156,10 +153,10 @@ def test_rows_that_are_drawn_twice_bias_no_estimate() -> None:
     results = learner.fit(PLAN, seed=1, progress=False)
     frame = certify(results, data_sets=50, truth_refits=200).frame
     error = np.hypot(frame["sd"] / np.sqrt(50), frame["truth_mcse"])
-    np.testing.assert_allclose(frame["bias"] / error, 0, atol=ERRORS)
+    assert_allclose(frame["bias"] / error, 0, atol=ERRORS)
 
 
-def test_intervals_that_are_too_narrow_are_caught() -> None:
+def test_intervals_that_are_too_narrow_are_caught():
     results = linear(pi.Subsampling(15))
     grid = np.array([0.5])
     # 400 data sets: .43 and .88.
@@ -175,7 +172,7 @@ def test_intervals_that_are_too_narrow_are_caught() -> None:
     assert min(naive["below"], naive["above"]) > 0
 
 
-def test_numbers_are_those_of_each_data_set() -> None:
+def test_numbers_are_those_of_each_data_set():
     """By the same draws one by one, without the study."""
     results = linear()
     table = results.pfi(cov_type="naive")
@@ -203,30 +200,30 @@ def test_numbers_are_those_of_each_data_set() -> None:
         rejected.append(pfi.pvalues < 0.2)
         width.append(high - low)
     frame = certificate.frame.loc[list(table.params.index)]
-    np.testing.assert_allclose(frame["below"], np.mean(below, axis=0))
-    np.testing.assert_allclose(frame["above"], np.mean(above, axis=0))
-    np.testing.assert_allclose(frame["coverage"], 1 - np.mean(np.add(below, above), axis=0))
-    np.testing.assert_allclose(frame["rejected"], np.mean(rejected, axis=0))
-    np.testing.assert_allclose(frame["width"], np.mean(width, axis=0))
+    assert_allclose(frame["below"], np.mean(below, axis=0))
+    assert_allclose(frame["above"], np.mean(above, axis=0))
+    assert_allclose(frame["coverage"], 1 - np.mean(np.add(below, above), axis=0))
+    assert_allclose(frame["rejected"], np.mean(rejected, axis=0))
+    assert_allclose(frame["width"], np.mean(width, axis=0))
     assert frame["estimate"].tolist() == table.params.tolist()
 
 
-def test_standard_errors_of_coverage_are_not_zero() -> None:
+def test_standard_errors_of_coverage_are_not_zero():
     frame = certify(linear(), linear().pfi(simultaneous=True)).frame
     p = (3 * frame["coverage"] + 2) / 7
-    np.testing.assert_allclose(frame["coverage_error"], np.sqrt(p * (1 - p) / 7))
+    assert_allclose(frame["coverage_error"], np.sqrt(p * (1 - p) / 7))
 
 
 # Files, jobs and time ------------------------------------------------------------------------
 
 
-def test_numbers_do_not_depend_on_jobs() -> None:
+def test_numbers_do_not_depend_on_jobs():
     one, two = (certify(linear(), n_jobs=jobs).frame for jobs in (1, 2))
     pd.testing.assert_frame_equal(one, two)
     assert not certify(linear(), seed=1).frame.equals(one)
 
 
-def test_tables_of_the_same_refits_have_the_same_data_sets() -> None:
+def test_tables_of_the_same_refits_have_the_same_data_sets():
     """The stream is named by nothing that is computed."""
     table, other = (linear().pfi(relation=relation) for relation in ("difference", "ratio"))
     one, two = (certify(linear(), each).sums for each in (table, other))
@@ -235,11 +232,11 @@ def test_tables_of_the_same_refits_have_the_same_data_sets() -> None:
     assert not np.array_equal(one, two)
 
 
-def test_a_file_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_gone_on_with(tmp_path, monkeypatch):
     file = tmp_path / "certificate.sqlite"
     add, added = StudyFile.add, []
 
-    def interrupted(self: StudyFile, records: list[Any]) -> None:
+    def interrupted(self, records):
         if len(added) == 4:  # two blocks of the truth, two data sets
             raise KeyboardInterrupt
         added.append(records)
@@ -258,7 +255,7 @@ def test_a_file_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     pd.testing.assert_frame_equal(more.frame, certify(linear(), data_sets=5).frame)
 
 
-def test_a_file_keeps_other_tables_apart(tmp_path: Path) -> None:
+def test_a_file_keeps_other_tables_apart(tmp_path):
     file, results = tmp_path / "certificate.sqlite", linear()
     certify(results, file=file)
     others = results.pd("k", grid=np.array([0, 1]))
@@ -273,22 +270,20 @@ def test_a_file_keeps_other_tables_apart(tmp_path: Path) -> None:
     assert certify(results, file=file).expected_seconds == 0
 
 
-def test_a_file_that_was_begun_with_other_settings_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_was_begun_with_other_settings_is_refused(tmp_path):
     certify(linear(), file=tmp_path / "certificate.sqlite")
     with pytest.raises(OptionError, match="has seed = 0, and the study has 5"):
         certify(linear(), file=tmp_path / "certificate.sqlite", seed=5)
 
 
-def test_the_time_is_told_first(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_time_is_told_first(caplog):
     with caplog.at_level(logging.INFO, logger="pyinterp"):
         certificate = certify(linear(), progress="log")
     assert caplog.messages[0].startswith("Certificate: about 0:")
     assert 0 < certificate.expected_seconds < 60
 
 
-def test_the_time_is_told_where_bars_are_shown(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_time_is_told_where_bars_are_shown(capsys, monkeypatch):
     monkeypatch.setattr("pyinterp.parallel.progress._no_bars", lambda: False)
     monkeypatch.setattr("pyinterp.parallel.progress.DELAY", 0.0)
     certify(linear(), progress=True)
@@ -311,7 +306,7 @@ def test_the_time_is_told_where_bars_are_shown(
     ],
     ids=["pd", "loco", "firm", "loss", "ratio", "cvim"],
 )
-def test_estimands_keep_their_terms(ask: Any) -> None:
+def test_estimands_keep_their_terms(ask):
     table = ask(linear())
     certificate = certify(linear(), table)
     assert set(certificate.frame.index) == set(table.params.index)
@@ -321,7 +316,7 @@ def test_estimands_keep_their_terms(ask: Any) -> None:
 
 
 @pytest.mark.parametrize("plan", [pi.HalfSampling(4, pairs=5), pi.Bootstrap(4)], ids=type)
-def test_plans_that_draw_rows(plan: Any) -> None:
+def test_plans_that_draw_rows(plan):
     learner = pi.Learner.from_formula(
         "np.exp(y / 9) ~ np.exp(a) + C(k)", rows_of(), LinearRegression()
     )
@@ -329,7 +324,7 @@ def test_plans_that_draw_rows(plan: Any) -> None:
     assert certificate.frame["coverage"].between(0, 1).all()
 
 
-def test_rows_of_arrays() -> None:
+def test_rows_of_arrays():
     data = rows_of()
     exog = data[["a", "b"]].to_numpy(dtype=np.float32)
     results = pi.Learner(data["y"], exog, LinearRegression()).fit(PLAN, seed=1, progress=False)
@@ -337,7 +332,7 @@ def test_rows_of_arrays() -> None:
     assert sorted(certify(results).frame.index) == ["x1", "x2"]
 
 
-def test_the_same_rows_make_the_same_learner() -> None:
+def test_the_same_rows_make_the_same_learner():
     learner = linear().model
     same = learner._with_rows(learner.population.variables.assign(y=learner.population.y))
     again = same.fit(PLAN, seed=1, progress=False).pfi()
@@ -345,7 +340,7 @@ def test_the_same_rows_make_the_same_learner() -> None:
     assert again.context.formula == linear().pfi().context.formula
 
 
-def test_the_summary_has_what_the_frame_has() -> None:
+def test_the_summary_has_what_the_frame_has():
     certificate = certify(linear())
     text = certificate.summary().as_text()
     assert f"{certificate.frame['coverage'].iloc[0]:.3f}" in text
@@ -360,7 +355,7 @@ def test_the_summary_has_what_the_frame_has() -> None:
 # Errors --------------------------------------------------------------------------------------
 
 
-def fit(plan: Any = PLAN, estimator: Any = None, **options: Any) -> pi.LearnerResults:
+def fit(plan=PLAN, estimator=None, **options):
     data = rows_of().assign(w=1.0 + np.arange(120) % 3)
     learner = pi.Learner.from_formula(
         options.pop("formula", "y ~ a + b"), data, estimator or LinearRegression(), **options
@@ -395,7 +390,7 @@ def fit(plan: Any = PLAN, estimator: Any = None, **options: Any) -> pi.LearnerRe
         (lambda: certify(linear(), progress="no"), "`progress` must be"),
     ],
 )
-def test_errors_say_what_is_needed(call: Any, words: str) -> None:
+def test_errors_say_what_is_needed(call, words):
     with pytest.raises(OptionError, match=words):
         call()
 
@@ -403,7 +398,7 @@ def test_errors_say_what_is_needed(call: Any, words: str) -> None:
 # Size, and what the fit has to say ------------------------------------------------------------
 
 
-def test_the_response_of_a_copy_does_not_depend_on_null_features() -> None:
+def test_the_response_of_a_copy_does_not_depend_on_null_features():
     copy = copy_of(linear().analysis)
     as_is = copy.draw(20_000, seed=3)
     drawn = replace(copy, null=("a", "g")).draw(20_000, seed=3)
@@ -415,7 +410,7 @@ def test_the_response_of_a_copy_does_not_depend_on_null_features() -> None:
     assert abs(means["mean"].diff().iloc[1]) < ERRORS * np.hypot(*means["sem"])
 
 
-def test_the_size_of_a_test_is_certified() -> None:
+def test_the_size_of_a_test_is_certified():
     certificate = certify(linear(), data_sets=20, truth_refits=40, null=["a"])
     row = certificate.frame.loc["a"]
     assert row["estimate"] > 5
@@ -428,7 +423,7 @@ def test_the_size_of_a_test_is_certified() -> None:
         certify(linear(), null=["no such"])
 
 
-def test_a_certificate_says_what_the_fit_says_of_its_rows() -> None:
+def test_a_certificate_says_what_the_fit_says_of_its_rows():
     rng = np.random.default_rng(1)
     steps = rng.normal(size=(80, 3))
     for i in range(1, 80):

@@ -1,7 +1,5 @@
 """Coverage studies: what is counted, and that nothing is lost or counted twice after a kill."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess
@@ -9,24 +7,24 @@ import sys
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 from joblib import parallel_config
+from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.errors import DataError, InferenceError, OptionError
 from pyinterp.learner.learner import LearnerResults
-from pyinterp.simulation import CoverageResults, CoverageStudy, ideal
+from pyinterp.simulation import CoverageStudy, ideal
 from pyinterp.simulation.records import Record, Row, StudyFile, pool_records
 from pyinterp_papers.processes import molnar_linear
 
 
-def study(**options) -> CoverageStudy:
+def study(**options):
     settings = {
         "dgps": [molnar_linear()],
         "learners": {"lm": LinearRegression()},
@@ -45,12 +43,12 @@ def study(**options) -> CoverageStudy:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> CoverageResults:
+def whole(tmp_path_factory):
     """Return the study as one process runs it."""
     return study().run(tmp_path_factory.mktemp("whole") / "study.sqlite", progress=False)
 
 
-def test_every_number_is_that_of_the_data_sets(whole: CoverageResults) -> None:
+def test_every_number_is_that_of_the_data_sets(whole):
     one, found = study(), whole
     frame = found.frame.set_index(["plan", "cov_type", "estimand", "term"]).sort_index()
     process = one.process("linear")
@@ -72,14 +70,14 @@ def test_every_number_is_that_of_the_data_sets(whole: CoverageResults) -> None:
         bse.append(pfi.bse)
     row = frame.loc["subs", "corrected", "PFI"]
     covered = (np.array(low) <= truth["PFI"]) & (truth["PFI"] <= np.array(high))
-    np.testing.assert_allclose(row["coverage"], covered.mean(axis=0))
-    np.testing.assert_allclose(row["rejected"], (np.array(p) < 0.05).mean(axis=0))
-    np.testing.assert_allclose(row["width"], (np.array(high) - low).mean(axis=0))
+    assert_allclose(row["coverage"], covered.mean(axis=0))
+    assert_allclose(row["rejected"], (np.array(p) < 0.05).mean(axis=0))
+    assert_allclose(row["width"], (np.array(high) - low).mean(axis=0))
     width_sd = (np.array(high) - low).std(axis=0, ddof=1)
-    np.testing.assert_allclose(row["width_mcse"], width_sd / np.sqrt(10), rtol=1e-6)
-    np.testing.assert_allclose(row["bias"], np.mean(estimate, axis=0) - truth["PFI"], atol=1e-12)
-    np.testing.assert_allclose(row["sd"], np.std(estimate, axis=0, ddof=1), rtol=1e-6)
-    np.testing.assert_allclose(row["se"], np.sqrt(np.mean(np.square(bse), axis=0)))
+    assert_allclose(row["width_mcse"], width_sd / np.sqrt(10), rtol=1e-6)
+    assert_allclose(row["bias"], np.mean(estimate, axis=0) - truth["PFI"], atol=1e-12)
+    assert_allclose(row["sd"], np.std(estimate, axis=0, ddof=1), rtol=1e-6)
+    assert_allclose(row["se"], np.sqrt(np.mean(np.square(bse), axis=0)))
     assert (row["repetitions"] == 10).all()
     means = (
         found.rows.set_index(["plan", "cov_type", "estimand"])
@@ -91,7 +89,7 @@ def test_every_number_is_that_of_the_data_sets(whole: CoverageResults) -> None:
     assert means["coverage_mcse"] == pytest.approx(share.std(ddof=1) / np.sqrt(10))
 
 
-def test_the_truth_is_that_of_fresh_data(tmp_path: Path) -> None:
+def test_the_truth_is_that_of_fresh_data(tmp_path):
     found = study(truth_refits=400, repetitions=2).run(tmp_path / "study.sqlite", progress=False)
     truth = found.frame.drop_duplicates(["estimand", "term"]).set_index(["estimand", "term"])
     # Least squares is right for this process: PD is x1 - 1/2.
@@ -101,7 +99,7 @@ def test_the_truth_is_that_of_fresh_data(tmp_path: Path) -> None:
     assert (curve["truth_mcse"] < 0.02).all()
 
 
-def test_a_study_without_data_sets_has_means_only(tmp_path: Path, whole: CoverageResults) -> None:
+def test_a_study_without_data_sets_has_means_only(tmp_path, whole):
     found = study(repetitions=0).run(tmp_path / "study.sqlite", progress=False)
     assert found.frame.empty
     key = ["estimand", "term"]
@@ -112,21 +110,19 @@ def test_a_study_without_data_sets_has_means_only(tmp_path: Path, whole: Coverag
     )
 
 
-def frames_equal(first: pd.DataFrame, second: pd.DataFrame) -> None:
+def frames_equal(first, second):
     key = ["plan", "cov_type", "estimand", "term"]
     pd.testing.assert_frame_equal(
         first.set_index(key).sort_index(), second.set_index(key).sort_index(), rtol=1e-9
     )
 
 
-def test_jobs_and_blocks_change_nothing_but_rounding(
-    tmp_path: Path, whole: CoverageResults
-) -> None:
+def test_jobs_and_blocks_change_nothing_but_rounding(tmp_path, whole):
     jobs = study().run(tmp_path / "two.sqlite", 2, progress=False)
     frames_equal(whole.frame, jobs.frame)
 
 
-def test_a_study_goes_on_where_it_was(tmp_path: Path, whole: CoverageResults) -> None:
+def test_a_study_goes_on_where_it_was(tmp_path, whole):
     path = tmp_path / "study.sqlite"
     study(repetitions=4).run(path, progress=False)
     before = blocks_of(path)
@@ -139,14 +135,12 @@ def test_a_study_goes_on_where_it_was(tmp_path: Path, whole: CoverageResults) ->
     pd.testing.assert_frame_equal(more.frame, again.frame)
 
 
-def blocks_of(path: Path) -> dict[Any, int]:
+def blocks_of(path):
     records = StudyFile(path).records()
     return {(r.row, r.term, b): r.size for r in records for b in r.blocks}
 
 
-def test_a_killed_study_loses_and_repeats_nothing(
-    tmp_path: Path, run_and_kill, whole: CoverageResults
-) -> None:
+def test_a_killed_study_loses_and_repeats_nothing(tmp_path, run_and_kill, whole):
     path = tmp_path / "study.sqlite"
     done = run_and_kill("test_study", path, blocks=5)
     assert done == 5  # of 13: three blocks of truth and five of two plans
@@ -155,14 +149,14 @@ def test_a_killed_study_loses_and_repeats_nothing(
 
 
 @pytest.fixture(scope="module")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def begun(tmp_path_factory):
     """Return the file of a study of two data sets."""
     path = tmp_path_factory.mktemp("begun") / "study.sqlite"
     study(repetitions=2).run(path, progress=False)
     return path.read_bytes()
 
 
-def row_of(frame: pd.DataFrame) -> dict[str, int]:
+def row_of(frame):
     return frame.groupby("estimand")["repetitions"].max().to_dict()
 
 
@@ -179,9 +173,7 @@ def row_of(frame: pd.DataFrame) -> dict[str, int]:
         ),
     ],
 )
-def test_a_file_is_not_continued_with_other_settings(
-    tmp_path: Path, begun: bytes, after: dict[str, Any], message: str
-) -> None:
+def test_a_file_is_not_continued_with_other_settings(tmp_path, begun, after, message):
     path = tmp_path / "study.sqlite"
     path.write_bytes(begun)
     with pytest.raises(OptionError, match="with the settings that it was begun with.*" + message):
@@ -189,7 +181,7 @@ def test_a_file_is_not_continued_with_other_settings(
     assert path.read_bytes() == begun
 
 
-def test_a_block_that_was_smaller_is_made_again(tmp_path: Path) -> None:
+def test_a_block_that_was_smaller_is_made_again(tmp_path):
     path = tmp_path / "study.sqlite"
     small = {"repetitions": 3, "truth_refits": 50}
     assert set(row_of(study(**small).run(path, progress=False).frame).values()) == {3}
@@ -204,7 +196,7 @@ def test_a_block_that_was_smaller_is_made_again(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(many, whole, rtol=1e-9)
 
 
-def test_estimands_and_variances_can_be_added_and_left_out(tmp_path: Path) -> None:
+def test_estimands_and_variances_can_be_added_and_left_out(tmp_path):
     path = tmp_path / "study.sqlite"
     curve = {"PD x1": study().estimands["PD x1"]}
     naive = {"subs": ["naive"], "ideal": ["naive"]}
@@ -226,7 +218,7 @@ def test_estimands_and_variances_can_be_added_and_left_out(tmp_path: Path) -> No
     )
 
 
-def record_of(block: int, *, size: int = 2, number: float = 1.0) -> Record:
+def record_of(block, *, size=2, number=1.0):
     return Record(
         Row("coverage", "p", "l", 5, "half"),
         ("PFI", "naive"),
@@ -237,7 +229,7 @@ def record_of(block: int, *, size: int = 2, number: float = 1.0) -> Record:
     )
 
 
-def test_records_add_up_and_count_blocks_once(tmp_path: Path) -> None:
+def test_records_add_up_and_count_blocks_once(tmp_path):
     file = StudyFile(tmp_path / "study.sqlite")
     for block in (3, 1, 0, 2, 3):  # the last one was made again
         file.add([record_of(block, size=2 if block < 3 else 1, number=block)])
@@ -248,7 +240,7 @@ def test_records_add_up_and_count_blocks_once(tmp_path: Path) -> None:
     assert pool.sums["sums"].tolist() == [[6.0, 4.0]]
 
 
-def test_records_come_back_as_they_were(tmp_path: Path) -> None:
+def test_records_come_back_as_they_were(tmp_path):
     """Names of any letters, and every kind of row."""
     sums = {"labels": ("t", "u"), "sums": np.array([0.1, np.nan]), "squares": np.array([1e300, 2])}
     records = [
@@ -274,14 +266,14 @@ def test_records_come_back_as_they_were(tmp_path: Path) -> None:
 
 
 class TestTwoProcesses:
-    def test_what_another_one_wrote_is_not_lost(self, tmp_path: Path) -> None:
+    def test_what_another_one_wrote_is_not_lost(self, tmp_path):
         first, second = (StudyFile(tmp_path / "study.sqlite") for _ in range(2))
         for file, blocks in ((first, range(3)), (second, range(3, 6))):
             for block in blocks:
                 file.add([record_of(block)])
         assert [r.blocks for r in first.records()] == [(b,) for b in range(6)]
 
-    def test_a_block_is_written_as_a_whole(self, tmp_path: Path) -> None:
+    def test_a_block_is_written_as_a_whole(self, tmp_path):
         file = StudyFile(tmp_path / "study.sqlite")
         file.add([record_of(0)])
         wrong = record_of(2)._replace(settings={"block": object()})
@@ -289,14 +281,14 @@ class TestTwoProcesses:
             file.add([record_of(1), wrong])
         assert [record.blocks for record in file.records()] == [(0,)]
 
-    def test_two_that_do_the_same_work_count_it_once(self, tmp_path: Path) -> None:
+    def test_two_that_do_the_same_work_count_it_once(self, tmp_path):
         path = tmp_path / "study.sqlite"
         whole = study().run(path, progress=False)
         file = StudyFile(path)
         file.add(file.records()[-4:])
         frames_equal(study().load(path).frame, whole.frame)
 
-    def test_a_kill_within_a_block_leaves_nothing_of_it(self, tmp_path: Path) -> None:
+    def test_a_kill_within_a_block_leaves_nothing_of_it(self, tmp_path):
         path = tmp_path / "study.sqlite"
         StudyFile(path).add([record_of(0)])
         done = in_another(KILLED, path)
@@ -327,7 +319,7 @@ file.add(blocks())
 """
 
 
-def in_another(code: str, path: Path) -> subprocess.CompletedProcess[str]:
+def in_another(code, path):
     """Run code in another process; `file` is that of the path."""
     begin = f"from pyinterp.simulation import records\nfile = records.StudyFile({str(path)!r})\n"
     return subprocess.run(  # noqa: S603 - our own code
@@ -335,7 +327,7 @@ def in_another(code: str, path: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_file_that_is_no_study_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_study_is_refused(tmp_path):
     path = tmp_path / "other.sqlite"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE other (x)")
@@ -349,14 +341,14 @@ def test_a_file_that_is_no_study_is_refused(tmp_path: Path) -> None:
             study().run(folder)
 
 
-def test_a_file_that_was_only_begun_is_empty(tmp_path: Path) -> None:
+def test_a_file_that_was_only_begun_is_empty(tmp_path):
     path = tmp_path / "study.sqlite"
     path.touch()
     assert study().load(path).frame.empty
     assert not study(repetitions=2).run(path, progress=False).frame.empty
 
 
-def test_a_dask_cluster_gives_the_same_numbers(tmp_path: Path, whole: CoverageResults) -> None:
+def test_a_dask_cluster_gives_the_same_numbers(tmp_path, whole):
     path = [str(Path(__file__).parent), *sys.path]
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
@@ -370,7 +362,7 @@ def test_a_dask_cluster_gives_the_same_numbers(tmp_path: Path, whole: CoverageRe
     assert len(set(workers.values()) - {os.getpid()}) == 2
 
 
-def test_plans_and_variances_must_match() -> None:
+def test_plans_and_variances_must_match():
     with pytest.raises(OptionError, match=r"`cov_types` must name .* ideal, subs; got subs\."):
         study(cov_types={"subs": ["naive"]})
 
@@ -392,12 +384,12 @@ def test_plans_and_variances_must_match() -> None:
         ({"dgps": [molnar_linear()] * 2}, "different names.*two are called 'linear'"),
     ],
 )
-def test_bad_input_gives_its_sentence(options: dict[str, Any], message: str) -> None:
+def test_bad_input_gives_its_sentence(options, message):
     with pytest.raises(OptionError, match=message):
         study(**options)
 
 
-def test_a_plan_that_can_not_serve_its_variance_fails_before_the_work(tmp_path: Path) -> None:
+def test_a_plan_that_can_not_serve_its_variance_fails_before_the_work(tmp_path):
     path = tmp_path / "study.sqlite"
     wrong = study(cov_types={"subs": ["half-sample"], "ideal": ["naive"]})
     with pytest.raises(InferenceError, match="needs at least 5 pairs"):
@@ -409,20 +401,20 @@ def test_a_plan_that_can_not_serve_its_variance_fails_before_the_work(tmp_path: 
     assert not path.exists()
 
 
-def test_grids_that_differ_between_data_sets_are_refused(tmp_path: Path) -> None:
+def test_grids_that_differ_between_data_sets_are_refused(tmp_path):
     loose = study(estimands={"PD": partial(LearnerResults.pd, features="x1", points=3)})
     with pytest.raises(OptionError, match=r"the same terms for every data set.*'PD' differ.*grid"):
         loose.run(tmp_path / "study.sqlite", progress=False)
 
 
-def test_rows_of_a_plan_that_was_taken_out_are_left_out(tmp_path: Path) -> None:
+def test_rows_of_a_plan_that_was_taken_out_are_left_out(tmp_path):
     path = tmp_path / "study.sqlite"
     study(repetitions=2).run(path, progress=False)
     less = study(resamplings={"subs": pi.Subsampling(4)}, cov_types={"subs": ["naive"]})
     assert set(less.load(path).frame["plan"]) == {"subs"}
 
 
-def test_the_plot_shows_every_row(tmp_path: Path) -> None:
+def test_the_plot_shows_every_row(tmp_path):
     found = study(repetitions=4).run(tmp_path / "study.sqlite", progress=False)
     data = found.plot().data
     assert len(data) == len(found.rows) == 6
@@ -431,7 +423,7 @@ def test_the_plot_shows_every_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.calibration
-def test_a_reduced_study_shows_what_the_whole_one_shows(tmp_path: Path) -> None:
+def test_a_reduced_study_shows_what_the_whole_one_shows(tmp_path):
     """Tolerances are 4 standard errors; rates are those of Molnar et al., Tables 1 and 2.
 
     Of 40 data sets it catches gross errors only: a true 0.95 passes from about 0.85 on. The kept

@@ -1,24 +1,18 @@
 """What an engine answers, beside what the model predicts for copies of the rows."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-
 import numpy as np
-import pandas as pd
 from numpy.testing import assert_allclose
 
-import pyinterp as pi
 from pyinterp.whatif import WhatIf
 
 LOSSES = {"mean": ["squared", "absolute"], "probability": ["log", "brier"], "label": ["zero_one"]}
 
 
-def whatif_of(fitted: pi.FittedModel):
+def whatif_of(fitted):
     return fitted.analysis.cases[0].whatif
 
 
-def in_order(whatif, variables: Sequence[str], donors: pd.DataFrame) -> np.ndarray:
+def in_order(whatif, variables, donors):
     """Predictions for every row with every donor."""
     blocks = list(whatif.of(variables).cross(donors))
     rows = np.concatenate([block.rows for block in blocks])
@@ -26,13 +20,7 @@ def in_order(whatif, variables: Sequence[str], donors: pd.DataFrame) -> np.ndarr
     return np.concatenate([block.predictions for block in blocks])[np.argsort(rows)]
 
 
-def compare(
-    whatif,
-    variables: Sequence[str],
-    donors: pd.DataFrame,
-    tolerance: float,
-    size: float | None = None,
-):
+def compare(whatif, variables, donors, tolerance, size=None):
     """The engine's predictions are those of copies, relative to the largest or to `size`."""
     batched = WhatIf(whatif.predictor, whatif.design, whatif.sample)
     found, expected = (in_order(w, variables, donors) for w in (whatif, batched))
@@ -49,9 +37,7 @@ def compare(
     assert_allclose(single, expected[rows[:, None], index], rtol=0, atol=bound)
 
 
-def same_importance(
-    make: Callable[[str], pi.FittedModel], loss: str, tolerance: float = 1e-10, size: bool = False
-) -> str:
+def same_importance(make, loss, tolerance=1e-10, size=False):
     """Exact PFI equals that of all predicted pairs, in all its parts. Return the engine's name.
 
     The tolerance is absolute, or relative to the largest contribution of a row.
@@ -74,9 +60,9 @@ class Asked:
         self.predictor, self.rows = whatif.predictor, list[int]()
         whatif.predictor = self
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name):
         return getattr(self.predictor, name)
 
-    def __call__(self, matrix) -> np.ndarray:
+    def __call__(self, matrix):
         self.rows.append(len(matrix))
         return np.asarray(self.predictor(matrix))

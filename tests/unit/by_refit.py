@@ -1,18 +1,13 @@
 """Estimates of every refit with the contributions of its rows, which no results keep."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from sklearn.linear_model import LinearRegression
 
-from pyinterp.estimands.estimand import Estimand
 from pyinterp.inference import RefitEstimate, Replicates
 
 
-def refits_of(fit: Any, asked: Any) -> list[RefitEstimate]:
+def refits_of(fit, asked):
     """Measure the estimand of some results again, on every refit of the fit: first no halves."""
-    estimand: Estimand = getattr(asked, "estimand", asked)
+    estimand = getattr(asked, "estimand", asked)
     return [
         RefitEstimate(
             estimand.read(estimand.measure(case)),
@@ -25,22 +20,22 @@ def refits_of(fit: Any, asked: Any) -> list[RefitEstimate]:
     ]
 
 
-def estimates_of(fit: Any, asked: Any) -> list[Any]:
+def estimates_of(fit, asked):
     """Return the estimates of the refits whose mean is reported, with their rows."""
     every = refits_of(fit, asked)
     return [every[k].estimate for k in Replicates.of(every).evaluations.estimating]
 
 
-def pairs_of(refits: list[RefitEstimate]) -> list[list[RefitEstimate]]:
+def pairs_of(refits):
     """Return the refits on complementary halves, side by side."""
-    pairs: dict[int, list[RefitEstimate]] = {}
+    pairs = {}
     for one in refits:
         if one.group is not None and one.group.kind == "pair":
             pairs.setdefault(one.group.number, []).append(one)
     return list(pairs.values())
 
 
-def separate_of(refits: list[RefitEstimate]) -> list[RefitEstimate]:
+def separate_of(refits):
     """Return the refits whose mean is reported: all, if there are only halves."""
     return [one for one in refits if one.group is None or one.group.kind != "pair"] or refits
 

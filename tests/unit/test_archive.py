@@ -3,8 +3,6 @@
 Numbers and texts of numpy come back as those of Python, where these are the same.
 """
 
-from __future__ import annotations
-
 import datetime
 import math
 import os
@@ -12,8 +10,6 @@ import struct
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -101,19 +97,19 @@ several = st.one_of(
 )
 
 
-def again(value: Any, folder: Path, kind: type = object) -> Any:
+def again(value, folder, kind=object):
     archive.save(value, folder / "value.pyinterp")
     return archive.load(folder / "value.pyinterp", kind)
 
 
-def form(value: Any) -> Any:  # noqa: PLR0911 - one per type
+def form(value):  # noqa: PLR0911 - one per type
     """Return what two values share only if they are the same: types, bits and orders of memory."""
     kind = type(value)
     if isinstance(value, float):
         return kind, struct.pack("d", value)
     if isinstance(value, np.ndarray):
         value = value.copy(order="K")
-        body: Any = [*map(form, value.ravel())] if value.dtype.kind == "O" else value.tobytes()
+        body = [*map(form, value.ravel())] if value.dtype.kind == "O" else value.tobytes()
         flags = value.flags.c_contiguous, value.flags.f_contiguous
         return kind, value.dtype.str, value.shape, body, flags if value.dtype.kind != "O" else None
     if isinstance(value, np.generic):
@@ -131,11 +127,11 @@ def form(value: Any) -> Any:  # noqa: PLR0911 - one per type
 
 @EXAMPLES
 @given(value=several)
-def test_a_value_comes_back(value: Any, tmp_path: Path) -> None:
+def test_a_value_comes_back(value, tmp_path):
     assert form(again(value, tmp_path)) == form(value)
 
 
-def test_a_class_is_read_of_its_family_alone(tmp_path: Path) -> None:
+def test_a_class_is_read_of_its_family_alone(tmp_path):
     assert again(Gamma(), tmp_path, Gamma) == Gamma()
     with pytest.raises(FileError, match="can't be read: it is no file that `save` wrote"):
         again(Gamma(), tmp_path, Poisson)
@@ -143,7 +139,7 @@ def test_a_class_is_read_of_its_family_alone(tmp_path: Path) -> None:
 
 @EXAMPLES
 @given(array=ordered_arrays)
-def test_an_array_keeps_its_order_of_memory(array: Any, tmp_path: Path) -> None:
+def test_an_array_keeps_its_order_of_memory(array, tmp_path):
     """Sums depend on it: they must have the same bits."""
     loaded = again([array, array], tmp_path)
     assert form(loaded[0]) == form(array)
@@ -158,8 +154,8 @@ def test_an_array_keeps_its_order_of_memory(array: Any, tmp_path: Path) -> None:
 rows = st.integers(0, 5)
 
 
-def column(n: int) -> st.SearchStrategy[Any]:
-    def of(part: Any) -> st.SearchStrategy[list[Any]]:
+def column(n):
+    def of(part):
         return st.lists(part, min_size=n, max_size=n)
 
     moment = st.one_of(
@@ -199,13 +195,13 @@ def column(n: int) -> st.SearchStrategy[Any]:
     )
 
 
-def objects_of(parts: list[Any]) -> np.ndarray:
+def objects_of(parts):
     array = np.empty(len(parts), dtype=object)
     array[:] = parts
     return array
 
 
-def index(n: int) -> st.SearchStrategy[pd.Index]:
+def index(n):
     name = st.one_of(st.none(), texts, st.integers())
     several = st.builds(
         lambda levels, names: pd.MultiIndex.from_arrays(levels, names=names[: len(levels)]),
@@ -220,7 +216,7 @@ def index(n: int) -> st.SearchStrategy[pd.Index]:
     )  # fmt: skip
 
 
-def frame(n: int) -> st.SearchStrategy[pd.DataFrame]:
+def frame(n):
     names = st.lists(keys, max_size=4)  # repeated ones too
     return st.builds(
         lambda columns, names, index: pd.DataFrame(
@@ -234,17 +230,17 @@ def frame(n: int) -> st.SearchStrategy[pd.DataFrame]:
 
 @EXAMPLES
 @given(frame=rows.flatmap(frame))
-def test_a_frame_comes_back(frame: pd.DataFrame, tmp_path: Path) -> None:
+def test_a_frame_comes_back(frame, tmp_path):
     check_frames(again(frame, tmp_path), frame)
 
 
 @EXAMPLES
 @given(index=rows.flatmap(index))
-def test_an_index_comes_back(index: pd.Index, tmp_path: Path) -> None:
+def test_an_index_comes_back(index, tmp_path):
     pd.testing.assert_index_equal(again(index, tmp_path), index, exact=True)
 
 
-def check_frames(loaded: pd.DataFrame, frame: pd.DataFrame) -> None:
+def check_frames(loaded, frame):
     pd.testing.assert_frame_equal(
         loaded, frame, check_exact=True, check_column_type=True, check_index_type=True,
         check_freq=False,
@@ -255,7 +251,7 @@ def check_frames(loaded: pd.DataFrame, frame: pd.DataFrame) -> None:
             assert one.to_numpy().tobytes() == other.to_numpy().tobytes()
 
 
-def test_a_moment_of_a_clock_set_back_keeps_its_hour(tmp_path: Path) -> None:
+def test_a_moment_of_a_clock_set_back_keeps_its_hour(tmp_path):
     """In Vienna 02:30 is there twice on 2024-10-27."""
     hours = pd.date_range("2024-10-27", periods=4, freq="30min", tz="UTC").tz_convert(ZONES[1])
     hours = hours + pd.Timedelta("30min")
@@ -270,13 +266,13 @@ def test_a_moment_of_a_clock_set_back_keeps_its_hour(tmp_path: Path) -> None:
     [object(), 1j, range(3), pd.Period("2024"), datetime.time(1), type, int, slice(3)],
     ids=lambda value: type(value).__name__,
 )
-def test_what_files_cannot_hold_is_refused(value: Any, tmp_path: Path) -> None:
+def test_what_files_cannot_hold_is_refused(value, tmp_path):
     with pytest.raises(OptionError, match="Files can't hold"):
         archive.save(value, tmp_path / "value.pyinterp")
     assert not list(tmp_path.iterdir())
 
 
-def test_a_zone_that_iso_text_does_not_name_is_kept(tmp_path: Path) -> None:
+def test_a_zone_that_iso_text_does_not_name_is_kept(tmp_path):
     moment = datetime.datetime(2024, 7, 1, 12, tzinfo=ZoneInfo("Europe/Vienna"))
     loaded = again(moment, tmp_path)
     assert loaded == moment
@@ -286,7 +282,7 @@ def test_a_zone_that_iso_text_does_not_name_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "zone", [datetime.timezone(datetime.timedelta(hours=1), name) for name in ("CET", "my clock")]
 )
-def test_a_fixed_offset_keeps_its_hours_whatever_it_is_called(zone: Any, tmp_path: Path) -> None:
+def test_a_fixed_offset_keeps_its_hours_whatever_it_is_called(zone, tmp_path):
     """The CET of files has summer time."""
     moments = pd.DatetimeIndex(["2024-01-01", "2024-07-01"], tz=zone)
     for moment in (moments, moments[1]):
@@ -296,7 +292,7 @@ def test_a_fixed_offset_keeps_its_hours_whatever_it_is_called(zone: Any, tmp_pat
 @pytest.mark.parametrize(
     "zone", ["dateutil/Europe/Vienna", datetime.timezone(datetime.timedelta(seconds=3615))]
 )
-def test_a_zone_without_a_name_is_refused_before_saving(zone: Any, tmp_path: Path) -> None:
+def test_a_zone_without_a_name_is_refused_before_saving(zone, tmp_path):
     if isinstance(zone, str) and pd.__version__ < "3":
         pytest.skip("pandas 2 can't read zones of dateutil 4")
     moments = pd.date_range("2024-07-01", periods=2, tz=zone)
@@ -305,7 +301,7 @@ def test_a_zone_without_a_name_is_refused_before_saving(zone: Any, tmp_path: Pat
             archive.save(value, tmp_path / "value.pyinterp")
 
 
-def test_a_function_is_a_name(tmp_path: Path) -> None:
+def test_a_function_is_a_name(tmp_path):
     loaded = again({"f": np.sum, "g": partial(math.hypot, 3)}, tmp_path)
     assert loaded == {"f": AbsentFunction("sum"), "g": AbsentFunction("hypot")}
     with pytest.raises(FileError, match="`sum` is not in it"):
@@ -314,19 +310,19 @@ def test_a_function_is_a_name(tmp_path: Path) -> None:
 
 @EXAMPLES
 @given(value=values)
-def test_what_comes_back_makes_the_same_file(value: Any, tmp_path: Path) -> None:
+def test_what_comes_back_makes_the_same_file(value, tmp_path):
     one, other = tmp_path / "one.pyinterp", tmp_path / "other.pyinterp"
     archive.save(value, one)
     archive.save(archive.load(one, object), other)
     assert one.read_bytes() == other.read_bytes()
 
 
-def test_dicts_with_keys_like_tags_come_back(tmp_path: Path) -> None:
+def test_dicts_with_keys_like_tags_come_back(tmp_path):
     value = {"array": {"class": "os.system"}, "class": {"float": "nan"}}
     assert again(value, tmp_path) == value
 
 
-def test_equal_arrays_are_kept_once(tmp_path: Path) -> None:
+def test_equal_arrays_are_kept_once(tmp_path):
     many = [np.arange(10_000.0) for _ in range(20)]
     archive.save(many, tmp_path / "a.pyinterp")
     assert (tmp_path / "a.pyinterp").stat().st_size < 90_000
@@ -341,7 +337,7 @@ print(text_of(value))
 """
 
 
-def test_sessions_agree_on_texts_and_files(tmp_path: Path) -> None:
+def test_sessions_agree_on_texts_and_files(tmp_path):
     """Whatever order their sets have."""
     texts, files = set(), set()
     for seed in "012":

@@ -1,11 +1,8 @@
 """Budgets of the house: tokens, classes, public names, and functions on the way of a call."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sklearn.linear_model import LinearRegression
@@ -37,29 +34,29 @@ _spec.loader.exec_module(counts)
 
 
 @pytest.mark.parametrize("folder", TOKENS)
-def test_the_code_does_not_grow(folder: str) -> None:
+def test_the_code_does_not_grow(folder):
     size = counts.size_of(sorted((ROOT / folder).rglob("*.py")))
     assert size.tokens <= TOKENS[folder]
     assert folder != "pyinterp" or size.classes <= CLASSES
 
 
-def test_there_are_no_more_names_and_parameters() -> None:
+def test_there_are_no_more_names_and_parameters():
     size = counts.size_of_api(pi)
     assert size.names <= NAMES
     assert size.parameters <= PARAMETERS
 
 
 @pytest.mark.skipif(sys.gettrace() is not None, reason="coverage is measured")
-def test_calls_do_not_walk_farther(tmp_path: Path) -> None:
+def test_calls_do_not_walk_farther(tmp_path):
     data = pi.datasets.load_diabetes()
 
-    def make() -> pi.Learner:
+    def make():
         return pi.Learner.from_formula("progression ~ bmi + bp + sex", data, LinearRegression())
 
-    def fit() -> Any:
+    def fit():
         return learner.fit(seed=1, progress=False)
 
-    def formula_to_table() -> str:
+    def formula_to_table():
         return str(make().fit(seed=1, progress=False).pfi().summary())
 
     learner = make()

@@ -1,9 +1,6 @@
 """The column that names clusters is no feature of `y ~ .`; one that the formula names is."""
 
-from __future__ import annotations
-
 import pickle
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +13,7 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp.errors import DataError, FormulaError
 
-PLANS: dict[str, Any] = {
+PLANS = {
     "halves": pi.HalfSampling(3, pairs=5, cluster="id"),
     "bootstrap": pi.Bootstrap(3, cluster="id"),
     "holdout": pi.Holdout(cluster="id"),
@@ -26,7 +23,7 @@ PLANS: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def visits() -> pd.DataFrame:
+def visits():
     """Visits of 40 patients, of whom each has a level: `id` would predict `y` out of sample."""
     rng = np.random.default_rng(4)
     data = pd.DataFrame({"id": np.repeat(np.arange(40), 3), "x": rng.normal(size=120)})
@@ -36,13 +33,13 @@ def visits() -> pd.DataFrame:
     return data
 
 
-def fit(formula: str, data: pd.DataFrame, plan: Any, **options: Any) -> pi.LearnerResults:
+def fit(formula, data, plan, **options):
     learner = pi.Learner.from_formula(formula, data, LinearRegression(), **options)
     return learner.fit(plan, seed=1, progress=False)
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_a_dot_does_not_stand_for_clusters(visits: pd.DataFrame, plan: str) -> None:
+def test_a_dot_does_not_stand_for_clusters(visits, plan):
     by_dot = fit("y ~ . - w", visits, PLANS[plan])
     by_name = fit("y ~ x + z", visits, PLANS[plan])
     assert list(by_dot.params.index) == ["x", "z"]
@@ -53,7 +50,7 @@ def test_a_dot_does_not_stand_for_clusters(visits: pd.DataFrame, plan: str) -> N
     np.testing.assert_array_equal(by_dot.predict(new), by_name.predict(new))
 
 
-def test_the_learner_is_the_same_for_another_plan(visits: pd.DataFrame) -> None:
+def test_the_learner_is_the_same_for_another_plan(visits):
     learner = pi.Learner.from_formula("y ~ . - w", visits, LinearRegression())
     res = learner.fit(PLANS["bootstrap"], seed=1)
     assert list(learner.features) == ["id", "x", "z"]
@@ -66,7 +63,7 @@ def test_the_learner_is_the_same_for_another_plan(visits: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("formula", ["y ~ . + C(id)", "y ~ x + id", "y ~ (x + id)^2", "y ~ .:id"])
-def test_a_column_that_the_formula_names_stays(visits: pd.DataFrame, formula: str) -> None:
+def test_a_column_that_the_formula_names_stays(visits, formula):
     tree = pi.Learner.from_formula(
         formula, visits, DecisionTreeRegressor(max_depth=2), unseen_levels="allow"
     )
@@ -75,7 +72,7 @@ def test_a_column_that_the_formula_names_stays(visits: pd.DataFrame, formula: st
     assert res.model is tree
 
 
-def test_products_of_all_columns_have_none_of_clusters(visits: pd.DataFrame) -> None:
+def test_products_of_all_columns_have_none_of_clusters(visits):
     res = fit("y ~ .^2", visits, PLANS["bootstrap"], weights="w", weights_type="sampling")
     assert set(res.model.exog_names) == {"x", "z", "z:x"}
     named = fit("y ~ (x + z)^2", visits, PLANS["bootstrap"], weights="w", weights_type="sampling")
@@ -83,7 +80,7 @@ def test_products_of_all_columns_have_none_of_clusters(visits: pd.DataFrame) -> 
 
 
 @pytest.mark.parametrize("options", [{"design": "frame"}, {"subset": "x < 2"}])
-def test_ways_of_reading(visits: pd.DataFrame, options: dict[str, Any]) -> None:
+def test_ways_of_reading(visits, options):
     by_dot, by_name = (
         fit(formula, visits, PLANS["bootstrap"], **options)
         for formula in ("y ~ .", "y ~ x + z + w")
@@ -91,7 +88,7 @@ def test_ways_of_reading(visits: pd.DataFrame, options: dict[str, Any]) -> None:
     pd.testing.assert_series_equal(by_dot.params, by_name.params)
 
 
-def test_categories_and_missing_clusters(visits: pd.DataFrame) -> None:
+def test_categories_and_missing_clusters(visits):
     data = visits.drop(columns="w").assign(id=[f"p{k}" for k in visits["id"]])
     data.loc[data["id"] == "p3", "id"] = None
     res = fit("y ~ .", data, PLANS["bootstrap"])
@@ -105,7 +102,7 @@ def test_categories_and_missing_clusters(visits: pd.DataFrame) -> None:
         keeps.fit(PLANS["bootstrap"])
 
 
-def test_arrays(visits: pd.DataFrame) -> None:
+def test_arrays(visits):
     X = visits[["id", "x", "z"]]
     learner = pi.Learner(visits["y"], X, LinearRegression())
     res = learner.fit(PLANS["bootstrap"], seed=1)
@@ -118,13 +115,13 @@ def test_arrays(visits: pd.DataFrame) -> None:
     assert list(model.params.index) == ["x", "z"]  # the same rule
 
 
-def test_strata_stay_features(visits: pd.DataFrame) -> None:
+def test_strata_stay_features(visits):
     data = visits.assign(g=np.tile(["a", "b", "c"], 40)).drop(columns=["id", "w"])
     res = fit("y ~ .", data, pi.Bootstrap(3, strata="g"))
     assert list(res.params.index) == ["x", "z", "g"]
 
 
-def test_nothing_left(visits: pd.DataFrame) -> None:
+def test_nothing_left(visits):
     data = visits[["id", "y"]]
     with pytest.raises(FormulaError, match="at least one variable on its right side"):
         fit("y ~ .", data, PLANS["bootstrap"])

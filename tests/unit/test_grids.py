@@ -153,5 +153,5 @@ def test_quantiles_of_whole_numbers_are_observed():
     assert found == tuple(np.quantile(column, np.linspace(0, 1, 11)).tolist())
 
 
-def test_grids_of_r_can_be_looked_up_whatever_their_categories_are_in() -> None:
+def test_grids_of_r_can_be_looked_up_whatever_their_categories_are_in():
     assert hash(pi.r_style.RGrid(cats=["x"])) == hash(pi.r_style.RGrid(cats=("x",)))

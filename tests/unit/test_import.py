@@ -1,7 +1,5 @@
 """`import pyinterp` is light, and every public name is there."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from functools import partial
@@ -32,7 +30,7 @@ print("numba" in sys.modules)
 """
 
 
-def output_of(code: str) -> str:
+def output_of(code):
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)  # noqa: S603
     return done.stdout.strip()
 
@@ -42,7 +40,7 @@ def test_importing_imports_no_third_party_module(module):
     assert output_of(LOADED.replace("import pyinterp", f"import {module}")) == "pyinterp"
 
 
-def test_the_other_pyinterp_beside_this_one_is_named(tmp_path: Path):
+def test_the_other_pyinterp_beside_this_one_is_named(tmp_path):
     (tmp_path / "pyinterp").symlink_to(Path(pi.__file__).parent)
     (tmp_path / "pyinterp_stats-0.1.0.dist-info").mkdir()
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{LOADED}"
@@ -64,7 +62,7 @@ def test_linear_models_need_no_numba():
 
 
 @pytest.mark.parametrize("name", pi.__all__)
-def test_every_public_name_resolves_and_is_listed(name: str):
+def test_every_public_name_resolves_and_is_listed(name):
     assert getattr(pi, name) is not None
     assert name in dir(pi)
 

@@ -1,7 +1,5 @@
 """`importance()` takes every measure with one value per feature, and metrics by their names."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,23 +31,23 @@ ALONE = {
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     return pi.datasets.load_diabetes()[["bmi", "bp", "s5", "progression"]]
 
 
 @pytest.fixture(scope="module")
-def learner(data: pd.DataFrame) -> pi.Learner:
+def learner(data):
     return pi.Learner.from_formula("progression ~ .", data, BayesianRidge())
 
 
 @pytest.fixture(scope="module", params=["learner", "model"])
-def fitted(request: pytest.FixtureRequest, learner: pi.Learner):
+def fitted(request, learner):
     if request.param == "model":
         return learner.fit_model(seed=1)
     return learner.fit(pi.HalfSampling(3, pairs=5), seed=1)
 
 
-def test_every_measure_is_tested() -> None:
+def test_every_measure_is_tested():
     assert set(measures()) < set(ALONE)
 
 
@@ -83,7 +81,7 @@ def test_options_go_where_they_are_taken(fitted):
     assert_frame_equal(both["firm"].conf_int(), firm.conf_int())
 
 
-def test_what_a_measure_has_no_value_for_is_empty(data: pd.DataFrame):
+def test_what_a_measure_has_no_value_for_is_empty(data):
     levels = data.assign(g=np.where(data["s5"] > 4.6, "high", "low")).drop(columns="s5")
     ols = pi.statsmodels_learner(sm.OLS)
     res = pi.Learner.from_formula("progression ~ .", levels, ols).fit(pi.Subsampling(3), seed=1)
@@ -117,7 +115,7 @@ def test_units_have_a_panel_each_and_top_is_of_the_first_measure(fitted):
     assert plot.labels.caption.endswith("2 of 3 terms.")
 
 
-def test_classes(data: pd.DataFrame):
+def test_classes(data):
     high = data.assign(progression=data["progression"] > 140)
     model = model_of("progression ~ .", high, LogisticRegression(max_iter=1000))
     both = model.importance(["likelihood_pfi", "entropy_pfi", "roc_auc"])
@@ -128,19 +126,19 @@ def test_classes(data: pd.DataFrame):
         model.importance(["pfi", "rmse"])
 
 
-def headings(results: pi.results.together.ImportanceResults) -> list[str]:
+def headings(results):
     """The heading of every block's first column, but that of the diagnostic."""
     blocks = [[str(cell.data).strip() for cell in table[0]] for table in results.summary().tables]
     return [block[1] for block in blocks if block[1] != "R²_j"]
 
 
-def of_classes(data: pd.DataFrame, estimator, count: int = 2):
+def of_classes(data, estimator, count=2):
     """A model of classes, as many rows in each."""
     labels = pd.qcut(data["progression"], count, labels=list("abc"[:count])).astype(str)
     return model_of("progression ~ .", data.assign(progression=labels), estimator)
 
 
-def test_the_default_is_by_the_loss_of_the_learner(learner: pi.Learner, data: pd.DataFrame):
+def test_the_default_is_by_the_loss_of_the_learner(learner, data):
     logistic = LogisticRegression(max_iter=1000)
     by_other_loss = [
         (of_classes(data, logistic), "log loss"),
@@ -163,7 +161,7 @@ def test_the_default_is_by_the_loss_of_the_learner(learner: pi.Learner, data: pd
     assert headings(squared) == ["MVIM", "CVIM", "AMVIM"]
 
 
-def test_squared_loss_beside_another_says_so(learner: pi.Learner, data: pd.DataFrame):
+def test_squared_loss_beside_another_says_so(learner, data):
     model, regression = of_classes(data, LogisticRegression()), learner.fit_model(seed=1)
     odd = " (squared: not comparable)"
     cases = [
@@ -189,7 +187,7 @@ def test_squared_loss_beside_another_says_so(learner: pi.Learner, data: pd.DataF
             assert alone.summary().tables[0][0][1].data.strip() == "CVIM"
 
 
-def test_losses_have_a_panel_each(data: pd.DataFrame):
+def test_losses_have_a_panel_each(data):
     model = of_classes(data, LogisticRegression())
     panels = [
         model.importance(names).plot().data["panel"].nunique()
@@ -202,7 +200,7 @@ def test_losses_have_a_panel_each(data: pd.DataFrame):
     assert facets == ["facet_wrap", "facet_null"]
 
 
-def test_what_is_refused(fitted, learner: pi.Learner):
+def test_what_is_refused(fitted, learner):
     with pytest.raises(
         OptionError, match=r"must be among .*pfi, .*population, or metrics: rmse"
     ) as error:

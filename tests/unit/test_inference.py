@@ -1,7 +1,5 @@
 """Variances, intervals, tests and multiplicity against their formulas."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -27,21 +25,21 @@ from pyinterp.inference.simultaneous import LargestT, tail_probability
 from pyinterp.resampling import Group
 
 
-def student(df: float) -> Variance:
+def student(df):
     return Variance(cov=np.eye(1), df=df, note="")
 
 
-def learner_refits(m: int = 6, q: int = 3) -> list[RefitEstimate]:
+def learner_refits(m=6, q=3):
     rng = np.random.default_rng(1)
     estimates = [Estimate.of_rows(rng.normal(size=(9, q))) for _ in range(m)]
     return [RefitEstimate(estimate, np.arange(9)) for estimate in estimates]
 
 
-def learner_evidence(m: int = 6, q: int = 3, correction: float = 0.58) -> Replicates:
+def learner_evidence(m=6, q=3, correction=0.58):
     return Replicates.of(learner_refits(m, q), correction=correction)
 
 
-def model_evidence(donors: bool = True, clusters: np.ndarray | None = None) -> Replicates:
+def model_evidence(donors=True, clusters=None):
     rng = np.random.default_rng(2)
     rows, given_ = rng.normal(size=(12, 2)), rng.normal(size=(12, 2))
     estimate = Estimate(
@@ -130,7 +128,7 @@ def test_the_naive_table_warns_only_where_refits_share_rows():
     alternative=st.sampled_from(["two-sided", "greater", "less"]),
 )
 def test_interval_excludes_the_null_exactly_when_p_is_below_alpha(
-    estimate: float, null: float, bse: float, df: int, alpha: float, alternative: str
+    estimate, null, bse, df, alpha, alternative
 ):
     one, error = np.array([estimate]), np.array([bse])
     (low, high) = student(df).interval(one, error, alpha, alternative)[0]
@@ -161,7 +159,7 @@ def test_no_interval_without_variance():
 @pytest.mark.parametrize(
     "p", [[0.01, np.nan, 0.04, 0.2], [0.01, 0.02, 0.5], [0.02, 0.01, 0.5], [0.01, np.nan, 0.5]]
 )
-def test_adjustment_is_statsmodels_and_leaves_missing_p_values_out(method: str, p: list[float]):
+def test_adjustment_is_statsmodels_and_leaves_missing_p_values_out(method, p):
     raw = np.array(p)
     kept = ~np.isnan(raw)
     for _ in range(2):
@@ -175,7 +173,7 @@ def test_adjustment_is_statsmodels_and_leaves_missing_p_values_out(method: str, 
 
 @pytest.mark.parametrize("q", [1, 2])
 @pytest.mark.parametrize("cov_type", ["corrected", "naive", "bootstrap"])
-def test_variances_themselves_refuse_what_is_no_level_or_side(cov_type: str, q: int):
+def test_variances_themselves_refuse_what_is_no_level_or_side(cov_type, q):
     refits = learner_refits(q=q)
     if cov_type == "bootstrap":
         refits = [one._replace(group=Group("bootstrap", k)) for k, one in enumerate(refits)]
@@ -201,9 +199,7 @@ def test_sidak_takes_p_values_of_1():
 
 @pytest.mark.parametrize("df", [np.inf, 6.0])
 @pytest.mark.parametrize("q", [-1.5, -0.4, 0.0, 0.7, 2.0])
-def test_the_largest_of_three_t_is_above_any_number_with_the_probability_of_the_law(
-    q: float, df: float
-):
+def test_the_largest_of_three_t_is_above_any_number_with_the_probability_of_the_law(q, df):
     """Against scipy's multivariate normal and t; 1e-3 is about their errors and ours."""
     cov = np.array([[2.0, 0.6, -0.4], [0.6, 1.0, 0.3], [-0.4, 0.3, 0.5]])
     scaled = cov / np.sqrt(np.outer(np.diag(cov), np.diag(cov)))
@@ -230,7 +226,7 @@ def test_another_hypothesis_leaves_the_first_as_it_was():
     assert (first.alternative, other.alternative) == ("two-sided", "less")
 
 
-def test_what_is_asked_again_is_not_computed_again(monkeypatch: pytest.MonkeyPatch):
+def test_what_is_asked_again_is_not_computed_again(monkeypatch):
     """Tables, frames and hypotheses about single terms ask for the same numbers many times."""
     computed = []
     outside = simultaneous._outside

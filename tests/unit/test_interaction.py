@@ -1,7 +1,5 @@
 """vint: numbers of R's vip, closed forms, contributions by perturbed weights, what it can't see."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +22,7 @@ EXACT = 1e-12
 FIVE = [f"x{j}" for j in range(1, 6)]
 
 
-def network(rows: pd.DataFrame) -> np.ndarray:
+def network(rows):
     """R's nnet of models/nnet_friedman.csv."""
     weights = pd.read_csv(DATA / "models/nnet_friedman.csv")
     table = weights.pivot_table(index="from", columns="to", values="weight", aggfunc="sum")
@@ -38,12 +36,12 @@ def network(rows: pd.DataFrame) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def friedman() -> pd.DataFrame:
+def friedman():
     return pd.read_csv(DATA / "inputs/friedman1.csv")
 
 
 @pytest.mark.parametrize("name", ["vint_lmf_res11", "vint_nnet_res11"])
-def test_vint_equals_vip(friedman: pd.DataFrame, name: str):
+def test_vint_equals_vip(friedman, name):
     if "lmf" in name:
         model = model_of(LM_FRIEDMAN, friedman, LinearRegression())
     else:
@@ -77,7 +75,7 @@ def test_greenwells_function_interacts_in_x1_and_x2_only():
     assert (found.drop("x1:x2") == 0).all()
 
 
-def crossing() -> tuple[pi.FittedModel, pd.DataFrame]:
+def crossing():
     """A 2 x 2 table whose effect changes sign, balanced."""
     X = pd.DataFrame({"g": list("uuvv") * 10, "h": list("stst") * 10, "x": np.arange(40.0)})
     return pi.FittedModel(
@@ -131,7 +129,7 @@ def test_contributions_by_perturbing_the_weights_of_rows():
     (estimate,) = found.replicates.estimates
     step, one = 1e-6, np.ones(25)
 
-    def value(weights: np.ndarray) -> float:
+    def value(weights):
         return surface_interaction(weights @ curves / weights.sum(), layout)[0]
 
     derivatives = [(value(one + step * e) - value(one - step * e)) / 2 / step for e in np.eye(25)]
@@ -175,7 +173,7 @@ def test_scaling_the_prediction_scales_vint():
         (3, "Name variables, of which all pairs are taken, or pairs of them, not 3"),
     ],
 )
-def test_bad_pairs_are_refused(pairs: object, message: str):
+def test_bad_pairs_are_refused(pairs, message):
     X = pd.DataFrame(np.eye(6)[:, :3], columns=["a", "b", "c"])
     with pytest.raises(OptionError, match=message):
         pi.FittedModel(lambda rows: rows["a"], X).vint(pairs)

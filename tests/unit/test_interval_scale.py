@@ -1,7 +1,5 @@
 """Intervals stay inside the range of their estimand, and their tests agree with them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,7 +21,7 @@ RANGES = [POSITIVE, SHARES, REAL, (-1.0, 1.0), (-np.inf, 1.0), (2.0, 5.0)]
 inner = st.floats(0.001, 0.999)
 
 
-def value_in(range_: tuple[float, float], share: float) -> float:
+def value_in(range_, share):
     low, high = range_
     if np.isfinite(low) and np.isfinite(high):
         return low + share * (high - low)
@@ -37,7 +35,7 @@ def value_in(range_: tuple[float, float], share: float) -> float:
     )
 
 
-def inference(range_: tuple[float, float], estimate: float, bse: float, **options):
+def inference(range_, estimate, bse, **options):
     variance = Variance(
         cov=np.array([[bse**2]]), df=options.pop("df", 9), cov_type="naive", label="", note=""
     )
@@ -53,9 +51,7 @@ def inference(range_: tuple[float, float], estimate: float, bse: float, **option
 
 
 @given(share=inner, range_=st.sampled_from(RANGES))
-def test_the_scale_is_inverted_and_its_slope_is_the_derivative(
-    share: float, range_: tuple[float, float]
-):
+def test_the_scale_is_inverted_and_its_slope_is_the_derivative(share, range_):
     x, scale, step = np.array([value_in(range_, share)]), IntervalScale(range_), 1e-6
     assert_allclose(scale.back(scale.of(x)), x, rtol=1e-9, atol=1e-12)
     h = step * min(share, 1 - share)
@@ -69,9 +65,7 @@ def test_the_scale_is_inverted_and_its_slope_is_the_derivative(
     range_=st.sampled_from(RANGES),
     alternative=st.sampled_from(["two-sided", "greater", "less"]),
 )
-def test_intervals_stay_in_the_range_and_hold_the_estimate(
-    share: float, spread: float, range_: tuple[float, float], alternative
-):
+def test_intervals_stay_in_the_range_and_hold_the_estimate(share, spread, range_, alternative):
     x = value_in(range_, share)
     low, high = inference(range_, x, spread, alternative=alternative).interval(0.05)[0]
     assert range_[0] <= low <= x + 1e-12 * abs(x)
@@ -88,12 +82,7 @@ def test_intervals_stay_in_the_range_and_hold_the_estimate(
     alternative=st.sampled_from(["two-sided", "greater", "less"]),
 )
 def test_an_interval_excludes_what_the_test_rejects(
-    share: float,
-    other: float,
-    spread: float,
-    alpha: float,
-    range_: tuple[float, float],
-    alternative,
+    share, other, spread, alpha, range_, alternative
 ):
     x, null = value_in(range_, share), value_in(range_, other)
     test = inference(range_, x, spread, alternative=alternative, null=null)
@@ -123,7 +112,7 @@ def test_at_an_end_of_the_range_intervals_end_there():
 
 
 @pytest.fixture(scope="module")
-def rare() -> pd.DataFrame:
+def rare():
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=["a", "b", "c"])
     event = rng.random(120) < expit(-2.5 + 1.5 * frame["a"])
@@ -132,7 +121,7 @@ def rare() -> pd.DataFrame:
 
 @pytest.mark.parametrize("learner", [LogisticRegression(), RandomForestClassifier(10)])
 @pytest.mark.parametrize("plan", [pi.HalfSampling(5, pairs=5), pi.Bootstrap(5), None])
-def test_no_interval_of_an_estimand_leaves_its_range(rare: pd.DataFrame, learner, plan):
+def test_no_interval_of_an_estimand_leaves_its_range(rare, learner, plan):
     estimator = pi.Learner.from_formula("y ~ .", rare, learner)
     results = estimator.fit_model(seed=1) if plan is None else estimator.fit(plan, seed=1)
     asks = {
@@ -182,7 +171,7 @@ def test_a_range_is_two_numbers(wrong):
 
 
 @pytest.mark.parametrize("level", ["learner", "model"])
-def test_estimates_beyond_the_range_are_refused(level: str):
+def test_estimates_beyond_the_range_are_refused(level):
     """Their intervals would end where the range does, and not hold them."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=60), "y": rng.normal(size=60) - 3})

@@ -1,9 +1,6 @@
 """Wald tests, tests that a curve is flat, and statsmodels' arguments of covariances and limits."""
 
-from __future__ import annotations
-
 from dataclasses import FrozenInstanceError
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +15,7 @@ from pyinterp.inference.joint_tests import flatness_test
 
 
 @pytest.fixture(scope="module")
-def frame() -> pd.DataFrame:
+def frame():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c"])
     frame["y"] = frame["a"] + frame["b"] / 2 + rng.normal(size=80)
@@ -26,16 +23,16 @@ def frame() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def fitted(frame: pd.DataFrame) -> pi.LearnerResults:
+def fitted(frame):
     return pi.Learner.from_formula("y ~ a + b + c", frame, LinearRegression()).fit(seed=1)
 
 
 @pytest.fixture(scope="module")
-def model(frame: pd.DataFrame) -> pi.FittedModel:
+def model(frame):
     return pi.Learner.from_formula("y ~ a + b + c", frame, LinearRegression()).fit_model()
 
 
-def test_of_one_model_it_is_hotelling_s_one_sample_test(model: pi.FittedModel) -> None:
+def test_of_one_model_it_is_hotelling_s_one_sample_test(model):
     """The loss differences of rows are a sample of vectors; T² with n - 1 df, by its definition."""
     pfi = model.pfi(cov_type="rows")
     rows = pfi.row_frame().to_numpy()
@@ -52,18 +49,14 @@ def test_of_one_model_it_is_hotelling_s_one_sample_test(model: pi.FittedModel) -
 
 @pytest.mark.parametrize("hypothesis", ["a = 0", "a = b", "a = 0.1", "2 * a = 0.3"])
 @pytest.mark.parametrize("cov_type", ["half-sample", "corrected"])
-def test_of_one_hypothesis_it_is_the_square_of_t(
-    fitted: pi.LearnerResults, hypothesis: str, cov_type: Any
-) -> None:
+def test_of_one_hypothesis_it_is_the_square_of_t(fitted, hypothesis, cov_type):
     pfi = fitted.pfi(cov_type=cov_type)
     wald, t = pfi.wald_test(hypothesis), pfi.t_test(hypothesis)
     assert wald.fvalue == pytest.approx(float(t.tvalue[0]) ** 2, rel=1e-10)
     assert float(wald.pvalue) == pytest.approx(float(t.pvalue), rel=1e-8)
 
 
-def test_what_is_no_hypothesis_about_single_importances_only_takes_f(
-    fitted: pi.LearnerResults,
-) -> None:
+def test_what_is_no_hypothesis_about_single_importances_only_takes_f(fitted):
     """The single one counts with its table's t, the contrast with its plain standard error."""
     pfi = fitted.pfi()
     weights = np.array([[1.0, 0, 0], [0, 1, -1]])
@@ -80,9 +73,7 @@ def test_what_is_no_hypothesis_about_single_importances_only_takes_f(
 @pytest.mark.parametrize(
     "options", [{}, {"p_adjust": "holm"}, {"simultaneous": True}, {"relation": "ratio"}]
 )
-def test_single_importances_have_a_bonferroni_test(
-    fitted: pi.LearnerResults, options: dict[str, Any]
-) -> None:
+def test_single_importances_have_a_bonferroni_test(fitted, options):
     alone = fitted.pfi(relation=options.get("relation", "difference"))
     hypotheses = [f"{name} = {alone.null:g}" for name in "abc"]
     joint = fitted.pfi(**options).wald_test(hypotheses)
@@ -97,11 +88,11 @@ def test_single_importances_have_a_bonferroni_test(
     with pytest.raises(InferenceError, match="use `statistic`"):
         _ = joint.fvalue
     with pytest.raises(FrozenInstanceError):
-        joint.pvalue = 0.0  # type: ignore[misc]
+        joint.pvalue = 0.0
 
 
 @pytest.mark.parametrize("plan", [pi.HalfSampling(5, pairs=15)])
-def test_f_its_degrees_of_freedom_and_p_belong_together(frame: pd.DataFrame, plan: Any) -> None:
+def test_f_its_degrees_of_freedom_and_p_belong_together(frame, plan):
     learner = pi.Learner.from_formula("y ~ a + b + c", frame, LinearRegression())
     fitted = learner.fit(plan, seed=1, progress=False)
     for test in (
@@ -118,7 +109,7 @@ def test_f_its_degrees_of_freedom_and_p_belong_together(frame: pd.DataFrame, pla
         assert str(test).startswith(f"F test: F(2, {test.df_denom:g}) = ")
 
 
-def test_joint_tests_of_single_importances_of_a_null_are_their_own() -> None:
+def test_joint_tests_of_single_importances_of_a_null_are_their_own():
     rng = np.random.default_rng(18)
     data = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
     data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=80)
@@ -136,9 +127,7 @@ def test_joint_tests_of_single_importances_of_a_null_are_their_own() -> None:
     assert pfi.wald_test("a = 0, b = 0, a - b = 0").df_num == 2  # no contradiction
 
 
-def test_joint_tests_of_contrasts_do_not_depend_on_how_they_are_written(
-    fitted: pi.LearnerResults,
-) -> None:
+def test_joint_tests_of_contrasts_do_not_depend_on_how_they_are_written(fitted):
     pfi = fitted.pfi()
     first, *others = (
         pfi.wald_test(text).fvalue for text in ("a = b, b = c", "a = b, a = c", "a = c, b = c")
@@ -150,7 +139,7 @@ def test_joint_tests_of_contrasts_do_not_depend_on_how_they_are_written(
         assert float(twice.pvalue) == pytest.approx(float(one.pvalue), rel=1e-9)
 
 
-def test_curves_on_another_scale_are_tested_by_f() -> None:
+def test_curves_on_another_scale_are_tested_by_f():
     rng = np.random.default_rng(4)
     data = pd.DataFrame(rng.normal(size=(120, 2)), columns=list("ab"))
     data["y"] = np.where(data["a"] + rng.normal(size=120) > 0, "yes", "no")
@@ -164,7 +153,7 @@ def test_curves_on_another_scale_are_tested_by_f() -> None:
 
 
 @pytest.mark.parametrize("value", [0, -1])
-def test_ends_of_a_range_are_not_tested(fitted: pi.LearnerResults, value: int) -> None:
+def test_ends_of_a_range_are_not_tested(fitted, value):
     for results in (fitted.firm(), fitted.amvim(method="additive")):
         for test in (results.t_test, results.wald_test):
             with pytest.raises(InferenceError, match=r"values are a(bove|t least) 0"):
@@ -172,7 +161,7 @@ def test_ends_of_a_range_are_not_tested(fitted: pi.LearnerResults, value: int) -
     assert np.isfinite(fitted.firm().t_test("a = 0.3").tvalue).all()
 
 
-def test_hypotheses_that_follow_from_others_do_not_count(fitted: pi.LearnerResults) -> None:
+def test_hypotheses_that_follow_from_others_do_not_count(fitted):
     pd_a = fitted.pd("a", grid=[-1.0, 0.0, 1.0, 2.0])
     p = [f"a[{g:g}]" for g in (-1, 0, 1)]
     two = pd_a.wald_test([f"{p[0]} = 1", f"{p[1]} = 1"])
@@ -185,7 +174,7 @@ def test_hypotheses_that_follow_from_others_do_not_count(fitted: pi.LearnerResul
         pd_a.wald_test([f"{term} = 1" for term in p])
 
 
-def test_no_more_hypotheses_than_degrees_of_freedom(frame: pd.DataFrame) -> None:
+def test_no_more_hypotheses_than_degrees_of_freedom(frame):
     learner = pi.Learner.from_formula("y ~ a + b + c", frame, DecisionTreeRegressor(max_depth=4))
     curve = learner.fit(pi.HalfSampling(5, pairs=5), seed=1).pd("a", points=9)
     with pytest.raises(InferenceError, match=r"At most 5 hypotheses .* got 9"):
@@ -193,14 +182,14 @@ def test_no_more_hypotheses_than_degrees_of_freedom(frame: pd.DataFrame) -> None
     assert 0 <= curve.flat_test().pvalue <= 1
 
 
-def test_a_joint_test_is_two_sided(fitted: pi.LearnerResults) -> None:
+def test_a_joint_test_is_two_sided(fitted):
     with pytest.raises(InferenceError, match="A joint test is two-sided"):
         fitted.pfi(alternative="greater").wald_test("a = 0, b = 0")
     with pytest.raises(InferenceError, match="`flat_test` is two-sided"):
         fitted.pd("a", alternative="greater").flat_test()
 
 
-def test_flat_curves(fitted: pi.LearnerResults) -> None:
+def test_flat_curves(fitted):
     """A linear model's curve is flat if its slope is 0: one direction, the t test of the slope."""
     for name in ("a", "c"):
         curve = fitted.pd(name, grid=[-1.0, 0.0, 2.0])
@@ -213,7 +202,7 @@ def test_flat_curves(fitted: pi.LearnerResults) -> None:
         fitted.pfi().flat_test()
 
 
-def test_it_is_flat_where_the_band_of_the_centered_curve_has_0(frame: pd.DataFrame) -> None:
+def test_it_is_flat_where_the_band_of_the_centered_curve_has_0(frame):
     learner = pi.Learner.from_formula("y ~ a + b + c", frame, DecisionTreeRegressor(max_depth=3))
     curve = learner.fit(seed=1).pd("b", grid=[-1.0, 0.0, 1.0])
     center = np.eye(3) - 1 / 3
@@ -223,7 +212,7 @@ def test_it_is_flat_where_the_band_of_the_centered_curve_has_0(frame: pd.DataFra
         assert ((low > 0) | (high < 0)).any() == (curve.flat_test().pvalue < level)
 
 
-def fitted_band(curve: pi.EstimandResults, center: np.ndarray) -> Any:
+def fitted_band(curve, center):
     """The simultaneous band of the centered curve, by simulation of its t statistics."""
     cov = center @ curve.cov_params().to_numpy() @ center.T
     spread = np.sqrt(np.diag(cov))
@@ -233,14 +222,14 @@ def fitted_band(curve: pi.EstimandResults, center: np.ndarray) -> Any:
     largest = np.abs(draws).max(axis=1)
     middle = center @ curve.params.to_numpy()
 
-    def band(level: float) -> tuple[np.ndarray, np.ndarray]:
+    def band(level):
         half = np.quantile(largest, 1 - level) * spread
         return middle - half, middle + half
 
     return band
 
 
-def test_covariances_of_contrasts(fitted: pi.LearnerResults) -> None:
+def test_covariances_of_contrasts(fitted):
     pfi = fitted.pfi()
     weights = np.array([[1.0, -1, 0], [0, 1, 1]])
     expected = weights @ pfi.cov_params().to_numpy() @ weights.T
@@ -254,7 +243,7 @@ def test_covariances_of_contrasts(fitted: pi.LearnerResults) -> None:
 
 
 @pytest.mark.calibration
-def test_sizes_of_wald_and_flat_tests() -> None:
+def test_sizes_of_wald_and_flat_tests():
     """Equal importances of two features, and the flat curve of a third: 500 data sets, 5 % tests.
 
     Between 3 and 7 %: the standard error of a share of 5 % in 500 is 1 %.
@@ -278,7 +267,7 @@ def test_sizes_of_wald_and_flat_tests() -> None:
     assert (np.abs(sizes - 0.05) <= 0.02).all()
 
 
-def test_rounding_is_no_standard_error() -> None:
+def test_rounding_is_no_standard_error():
     """All rows of an additive model have the same differences: their covariance rounds to 1e-16."""
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"x": rng.normal(size=100), "z": rng.normal(size=100) + 50})
@@ -297,7 +286,7 @@ def test_rounding_is_no_standard_error() -> None:
     assert refits.flat_test().points == 2
 
 
-def test_the_hypothesis_that_does_not_vary_is_named() -> None:
+def test_the_hypothesis_that_does_not_vary_is_named():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"x": rng.normal(size=60), "z": rng.normal(size=60), "g": [0, 1, 2] * 20})
     model = pi.FittedModel(lambda rows: rows["x"].to_numpy(), frame, frame["x"] + frame["z"])

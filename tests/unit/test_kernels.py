@@ -1,13 +1,9 @@
 """The kernel engine: equal to the model's own predictions for every kernel, row and donor."""
 
-from __future__ import annotations
-
 import copy
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,7 +32,7 @@ NAMES = list("abcde")
 ONE, OFFSETS = np.array([0]), np.array([0, 1e6, 0, 0, -1e6])
 
 
-def make_data(n: int = 70, seed: int = 0) -> tuple[pd.DataFrame, dict[str, np.ndarray]]:
+def make_data(n=70, seed=0):
     """Numbers, few distinct numbers, a constant, and responses."""
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.normal(size=(n, 5)), columns=NAMES)
@@ -51,7 +47,7 @@ def make_data(n: int = 70, seed: int = 0) -> tuple[pd.DataFrame, dict[str, np.nd
     }
 
 
-def process(kernel, **options) -> GaussianProcessRegressor:
+def process(kernel, **options):
     return GaussianProcessRegressor(kernel, optimizer=None, **options)
 
 
@@ -92,20 +88,20 @@ MODELS = {
 
 
 @cache
-def fit(name: str) -> tuple[Any, pd.DataFrame, np.ndarray]:
+def fit(name):
     """A fitted model, with other rows and their responses."""
     response = MODELS[name][1]
     rows, others = make_data()
     return fit_to(name, *make_data(90, seed=1)), rows, others[response]
 
 
-def fit_to(name: str, X: pd.DataFrame, y: dict[str, np.ndarray]):
+def fit_to(name, X, y):
     model, response = MODELS[name]
     with warnings.catch_warnings(category=FutureWarning, action="ignore"):  # of `probability`
         return clone(model).fit(X, y[response])
 
 
-def compare_own(whatif, names: list[str], donors: pd.DataFrame):
+def compare_own(whatif, names, donors):
     compare(whatif, names, donors, BAR, size=whatif.factual.std())
 
 
@@ -117,7 +113,7 @@ def compare_each(whatif):
         compare_own(whatif, names, donors[:3])
 
 
-def same(model, X, y, loss: str, **options):
+def same(model, X, y, loss, **options):
     """PFI equals that of all predicted pairs, with its variances by row and by donor."""
     found = same_importance(
         lambda name: pi.FittedModel(model, X, y, engine=name, **options), loss, BAR, size=True
@@ -126,7 +122,7 @@ def same(model, X, y, loss: str, **options):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_every_kernel_equals_the_model(name: str):
+def test_every_kernel_equals_the_model(name):
     model, X, y = fit(name)
     whatif = whatif_of(pi.FittedModel(model, X, y, engine="kernel"))
     compare_each(whatif)
@@ -136,7 +132,7 @@ def test_every_kernel_equals_the_model(name: str):
 
 
 @pytest.mark.parametrize("name", ["SVR", "process, sums", "SVC, probabilities, 3"])
-def test_effects_equal_those_of_predicted_copies(name: str):
+def test_effects_equal_those_of_predicted_copies(name):
     model, X, y = fit(name)
     exact, slow = (pi.FittedModel(model, X, y, engine=e) for e in ("auto", "batched"))
     for kind in ("pd", "ice", "c-ice"):
@@ -170,7 +166,7 @@ def encoded(last):
 
 @pytest.mark.parametrize("name", ["SVR", "KernelRidge", "process, white", "SVC, 3"])
 @pytest.mark.parametrize("steps", [lambda m: make_pipeline(StandardScaler(), m), encoded])
-def test_behind_earlier_steps(steps: Callable[[Any], Any], name: str):
+def test_behind_earlier_steps(steps, name):
     model, response = MODELS[name]
     X, y = make_data(120)
     X = X[["a", "b"]].assign(e=X.e, c=X.c, d=X.d)
@@ -201,13 +197,13 @@ class TestNodes:
     """Few values of a column stand for all donors, where they tell all predictions."""
 
     @staticmethod
-    def model(name: str = "SVR") -> engine.KernelModel:
+    def model(name="SVR"):
         found = read_kernel(fit(name)[0], "mean")
         assert found is not None
         return found
 
     @pytest.mark.parametrize("name", ["SVR", "KernelRidge, gamma", "process, sums"])
-    def test_they_are_few_and_tell_sums_at_all_donors(self, name: str):
+    def test_they_are_few_and_tell_sums_at_all_donors(self, name):
         model, (X, _) = self.model(name), make_data(300)
         rows, values = X.to_numpy()[:40], X[["a"]].to_numpy()
         found = model.nodes(ONE, values)
@@ -235,11 +231,11 @@ class TestNodes:
         assert far.nodes(ONE, values + 1e6) is None
         assert model.nodes(np.array([0, 1]), X[["a", "b"]].to_numpy()) is None
 
-    def test_none_where_values_at_donors_do_not_prove_them(self, monkeypatch: pytest.MonkeyPatch):
+    def test_none_where_values_at_donors_do_not_prove_them(self, monkeypatch):
         # A factor that jumps at a donor is no polynomial there.
         values, before = make_data()[0][["a"]].to_numpy(), engine.cdist
 
-        def bump(x: np.ndarray, s: np.ndarray, metric: str) -> np.ndarray:
+        def bump(x, s, metric):
             square = before(x, s, metric)
             square[7] += 1e-9 * (len(x) == len(values))
             return square
@@ -247,7 +243,7 @@ class TestNodes:
         monkeypatch.setattr(engine, "cdist", bump)
         assert self.model().nodes(ONE, values) is None
 
-    def test_sums_of_losses_need_no_table(self, monkeypatch: pytest.MonkeyPatch):
+    def test_sums_of_losses_need_no_table(self, monkeypatch):
         model, X, y = fit("SVR")
         monkeypatch.setattr(KernelWhatIf, "blocks", None)
         whatif = whatif_of(pi.FittedModel(model, X, y))
@@ -255,7 +251,7 @@ class TestNodes:
         with pytest.raises(TypeError):
             whatif.of(["a"]).summed_losses(y, NAMED["absolute"])
 
-    def test_blocks_of_donors(self, monkeypatch: pytest.MonkeyPatch):
+    def test_blocks_of_donors(self, monkeypatch):
         model, rows = self.model("process, sums"), make_data()[0].to_numpy()
         columns = np.array([0, 4])
         whole = model.sums(rows, columns, rows[:, columns])
@@ -263,7 +259,7 @@ class TestNodes:
         parts = model.sums(rows, columns, rows[:, columns])
         assert_allclose(parts, whole, rtol=0, atol=1e-13)
 
-    def test_pairs_that_are_worth_an_exact_mean(self, monkeypatch: pytest.MonkeyPatch):
+    def test_pairs_that_are_worth_an_exact_mean(self, monkeypatch):
         model, X, y = fit("SVR")
         whatif = whatif_of(pi.FittedModel(model, X, y))
         monkeypatch.setattr(engine, "PRODUCTS", 100.0 * len(whatif.model.support))
@@ -291,7 +287,7 @@ class TestFarFrom0:
             compare_each(whatif_of(pi.FittedModel(model, rows, others["number"])))
 
     @pytest.mark.parametrize("name", ["NuSVR", "KernelRidge", "process, white"])
-    def test_an_offset_of_a_million(self, name: str):
+    def test_an_offset_of_a_million(self, name):
         X, y = make_data(90, seed=1)
         model, (rows, others) = fit_to(name, X + OFFSETS, y), make_data()
         whatif = whatif_of(pi.FittedModel(model, rows + OFFSETS, others["number"]))
@@ -340,7 +336,7 @@ SIGMOID = {"kernel": "sigmoid", "gamma": 0.01}
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_other_kernels_are_not_read(model, response: str):
+def test_other_kernels_are_not_read(model, response):
     X = make_data(90, seed=1)[0].to_numpy()
     model.fit(X, RESPONSE[response])
     calibrated = isinstance(model, CalibratedClassifierCV)

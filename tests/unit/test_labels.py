@@ -1,10 +1,5 @@
 """Labels are those of a model's own `predict`, whatever its probabilities are."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,13 +21,13 @@ EXACT = 1e-12  # the same numbers, added up in another order
 N = 60
 
 
-class ByCosts(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class ByCosts(ClassifierMixin, BaseEstimator):  # untyped
     """The class with the least expected cost: a missed row of a class costs its number."""
 
-    def __init__(self, costs: tuple[float, ...] = (1.0, 3.0, 9.0)):
+    def __init__(self, costs=(1.0, 3.0, 9.0)):
         self.costs = costs
 
-    def fit(self, X, y) -> ByCosts:
+    def fit(self, X, y):
         self.inside_ = LogisticRegression().fit(X, y)
         self.classes_ = self.inside_.classes_
         return self
@@ -45,14 +40,14 @@ class ByCosts(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
         return self.classes_[weighed.argmax(axis=1)]
 
 
-class ForestByCosts(RandomForestClassifier):  # type: ignore[misc]  # untyped
+class ForestByCosts(RandomForestClassifier):  # untyped
     """A forest, whose trees an exact engine can read, with a rule that it can't see."""
 
     def predict(self, X):
         return self.classes_[(self.predict_proba(X)[:, -1] > 0.2).astype(int)]
 
 
-class Platt(LinearSVC):  # type: ignore[misc]  # untyped
+class Platt(LinearSVC):  # untyped
     """Labels by the sign of the decision function, probabilities by another threshold."""
 
     def predict_proba(self, X):
@@ -60,7 +55,7 @@ class Platt(LinearSVC):  # type: ignore[misc]  # untyped
         return np.column_stack([1 - p, p])
 
 
-def rows(classes: int = 2) -> tuple[pd.DataFrame, np.ndarray]:
+def rows(classes=2):
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.normal(size=(N, 2)), columns=["a", "b"])
     edges = [0.9] if classes == 2 else [-0.3, 0.9]
@@ -81,17 +76,17 @@ MODELS = {
 
 
 @pytest.fixture(params=list(MODELS))
-def fitted(request: pytest.FixtureRequest) -> tuple[Any, pd.DataFrame, np.ndarray]:
+def fitted(request):
     model, classes = MODELS[request.param]
     X, y = rows(classes)
     return clone(model).fit(X, y), X, y
 
 
-def own_errors(model, X: pd.DataFrame, y: np.ndarray) -> np.ndarray:
+def own_errors(model, X, y):
     return np.asarray(model.predict(X) != y, dtype=float)
 
 
-def naive_pfi(error: Callable[[pd.DataFrame], np.ndarray], X: pd.DataFrame, name: str) -> float:
+def naive_pfi(error, X, name):
     """Return the mean error over all pairs of a row and another row's value, less the mean."""
     total = 0.0
     for shift in range(1, len(X)):
@@ -118,7 +113,7 @@ def test_zero_one_loss_and_its_importance_are_of_own_labels(fitted):
     assert list(pfi) == pytest.approx(naive, abs=EXACT)
 
 
-def yardstick(y: np.ndarray, said: np.ndarray) -> float:
+def yardstick(y, said):
     """Return the mean of sensitivity and specificity over the classes that occur."""
     each = [
         0.5 * np.mean(said[y == c] == c) + 0.5 * np.mean(said[y != c] != c) for c in np.unique(y)
@@ -140,7 +135,7 @@ BY_LABEL = {
 
 
 @pytest.mark.parametrize("name", BY_LABEL)
-def test_metrics_of_labels_and_their_importance_are_of_own_labels(fitted, name: str):
+def test_metrics_of_labels_and_their_importance_are_of_own_labels(fitted, name):
     model, X, y = fitted
     metric, naive = BY_LABEL[name]
     result = pi.FittedModel(model, X, y)
@@ -155,7 +150,7 @@ def test_metrics_of_labels_and_their_importance_are_of_own_labels(fitted, name: 
 def test_a_scorer_may_ask_for_all_answers(fitted):
     model, X, y = fitted
 
-    def scorer(estimator, rows, y) -> float:
+    def scorer(estimator, rows, y):
         score = float(np.mean(estimator.predict(rows) == y))
         if hasattr(estimator, "predict_proba"):
             score += 10 * float(estimator.predict_proba(rows)[:5].max())
@@ -189,7 +184,7 @@ def test_a_decision_function_keeps_its_sign_where_classes_are_in_another_order()
 
 
 @pytest.mark.parametrize("model", ["threshold", "forest by costs", "logit"])
-def test_a_learner_is_judged_by_the_labels_of_its_refits(model: str):
+def test_a_learner_is_judged_by_the_labels_of_its_refits(model):
     estimator, classes = MODELS[model]
     X, y = rows(classes)
     data = X.assign(y=y)
@@ -219,7 +214,7 @@ def test_a_function_is_given_probabilities_and_a_loss_of_labels_labels():
     model = clone(MODELS["threshold"][0]).fit(X, y)
     result = pi.FittedModel(model, X, y)
 
-    def second(_: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    def second(_, prediction):
         return prediction[..., 1]
 
     p = model.predict_proba(X)[:, 1]

@@ -1,11 +1,7 @@
 """The linear engine: equal to the model's own predictions for every family, row and donor."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -43,7 +39,7 @@ from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 import pyinterp as pi
 from pyinterp.errors import OptionError
 from pyinterp.losses.rowwise import LOSSES as NAMED
-from pyinterp.whatif.linear import PAIRS, LinearModel, read_linear
+from pyinterp.whatif.linear import PAIRS, read_linear
 from pyinterp.whatif.whatif import FeatureWhatIf
 
 PREDICTIONS = 1e-12  # the bar, relative to the largest prediction: sums in another order
@@ -60,7 +56,7 @@ QUIET = {"disp": 0}
 LINEAR_SVR = LinearSVR(loss="squared_epsilon_insensitive", dual=False)
 
 
-def make_data(seed: int = 0) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def make_data(seed=0):
     """Numbers, with ties, whole and constant (the intercept of statsmodels), and responses."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(N, 4))
@@ -126,7 +122,7 @@ STATSMODELS = {
 }
 
 
-def fit(name: str) -> tuple[Any, np.ndarray, np.ndarray]:
+def fit(name):
     """A fitted model with its rows and responses; "results of ..." are statsmodels' own."""
     models = SKLEARN | STATSMODELS
     learner, response = models[name.removeprefix("results of ")]
@@ -142,7 +138,7 @@ def compare_each(whatif):
         compare(whatif, variables, donors, PREDICTIONS)
 
 
-def equal(make: Callable[[str], pi.FittedModel], engine: str = "linear, exact"):
+def equal(make, engine="linear, exact"):
     """Predictions and importances are those of copies, by the engine named."""
     whatif = whatif_of(make("auto"))
     compare_each(whatif)
@@ -151,7 +147,7 @@ def equal(make: Callable[[str], pi.FittedModel], engine: str = "linear, exact"):
     return whatif
 
 
-def equal_model(model, X, y, engine: str = "linear, exact"):
+def equal_model(model, X, y, engine="linear, exact"):
     return equal(lambda name: pi.FittedModel(model, X, y, engine=name), engine)
 
 
@@ -159,7 +155,7 @@ EVERY = [*SKLEARN, *STATSMODELS, *(f"results of {name}" for name in STATSMODELS)
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_every_family_is_read_and_equals_the_model(name: str):
+def test_every_family_is_read_and_equals_the_model(name):
     whatif = equal_model(*fit(name))
     # Beyond the data, out of order, and again.
     compare(whatif, ["x1"], pd.DataFrame({"x1": [1.5, -9.0, 0.5, 9.0, 0.5]}), PREDICTIONS)
@@ -187,7 +183,7 @@ def test_some_permutations_are_those_of_the_batched_engine():
 
 
 @pytest.mark.parametrize("name", ["LinearRegression", "LogisticRegression, 3", "GLM gamma"])
-def test_small_memory_gives_the_same(name: str):
+def test_small_memory_gives_the_same(name):
     model, rows, y = fit(name)
     loss = "log" if "Logistic" in name else "absolute"
     whole, small = (pi.FittedModel(model, rows, y, memory_mb=mb) for mb in (256.0, 1e-3))
@@ -201,7 +197,7 @@ def test_small_memory_gives_the_same(name: str):
 class TestSquaredLoss:
     """Sums of squared errors over all pairs, from moments."""
 
-    def naive(self, model, rows: np.ndarray, y: np.ndarray, column: int) -> np.ndarray:
+    def naive(self, model, rows, y, column):
         """All pairs' losses: row i with the value of row k."""
         losses = np.empty((len(y), len(y)))
         for k, value in enumerate(rows[:, column]):
@@ -211,7 +207,7 @@ class TestSquaredLoss:
         return losses
 
     @pytest.mark.parametrize("repeated", [False, True])
-    def test_it_equals_the_loop_over_all_pairs(self, repeated: bool):
+    def test_it_equals_the_loop_over_all_pairs(self, repeated):
         drawn = np.random.default_rng(3).integers(0, N, 90) if repeated else np.arange(N)
         rows, y = X[drawn], Y["number"][drawn]
         assert repeated == (len(np.unique(rows[:, 0])) < len(rows))
@@ -298,14 +294,14 @@ FORMULAS = {
 }
 
 
-def of_formula(name: str, **options) -> pi.FittedModel:
+def of_formula(name, **options):
     results = FORMULAS[name]()
     return pi.FittedModel(results, DATA, results.model.formula.split(" ~ ")[0], **options)
 
 
 class TestFormulas:
     @pytest.mark.parametrize("name", FORMULAS)
-    def test_results_of_a_formula_are_read(self, name: str):
+    def test_results_of_a_formula_are_read(self, name):
         equal(lambda engine: of_formula(name, engine=engine))
 
     def test_results_of_a_formula_with_interactions_are_predicted_in_batches(self):
@@ -327,7 +323,7 @@ class TestFormulas:
             ("three ~ a + I(a**2) + b", pi.statsmodels_learner(sm.MNLogit)),
         ],
     )
-    def test_a_variable_that_drives_several_columns(self, formula: str, learner):
+    def test_a_variable_that_drives_several_columns(self, formula, learner):
         fitted = model_of(formula, DATA, learner)
         assert whatif_of(fitted).engine.name == "linear, exact"
         compare_each(whatif_of(fitted))
@@ -358,7 +354,7 @@ class TestFormulas:
 
 
 @pytest.fixture
-def formulaics(monkeypatch: pytest.MonkeyPatch) -> type[Any]:
+def formulaics(monkeypatch):
     """Let statsmodels read formulas by formulaic, and return the class of what it keeps of them."""
     formulaic = pytest.importorskip("formulaic")
     options = getattr(statsmodels.formula, "options", None)
@@ -382,13 +378,13 @@ OTHER_LANGUAGE = ("braces", "states", "levels")  # which is not this package's
 
 class TestFormulaic:
     @pytest.mark.parametrize("name", FORMULAS)
-    def test_results_are_read_as_those_of_patsy(self, name: str, formulaics: type[Any]):
+    def test_results_are_read_as_those_of_patsy(self, name, formulaics):
         whatif = equal(lambda engine: of_formula(name, engine=engine))
         assert isinstance(whatif.predictor.estimator.model.data.model_spec, formulaics)
 
     @pytest.mark.filterwarnings("ignore:The design matrix is rank-deficient")  # an unused level
     @pytest.mark.parametrize("name", FORMULAICS)
-    def test_formulas_of_its_own(self, name: str, formulaics: type[Any]):
+    def test_formulas_of_its_own(self, name, formulaics):
         data = DATA.assign(h=DATA["g"].cat.add_categories("z"))
         results = smf.ols(FORMULAICS[name], data).fit()
         assert isinstance(results.model.data.model_spec, formulaics)
@@ -418,7 +414,7 @@ class TestFormulaic:
         (PoissonRegressor(), PAIRS),
     ],
 )
-def test_losses_by_pieces_of_the_identity_link_need_no_predictions(model, squared: float):
+def test_losses_by_pieces_of_the_identity_link_need_no_predictions(model, squared):
     whatif = whatif_of(pi.FittedModel(model.fit(X, Y["count"]), X, Y["count"]))
     assert whatif.engine.name == "linear, exact"
     asked = whatif.of([whatif.sample.variables.columns[0]])
@@ -429,7 +425,7 @@ def test_losses_by_pieces_of_the_identity_link_need_no_predictions(model, square
 
 @pytest.mark.parametrize("name", ["absolute", "huber"])
 @pytest.mark.parametrize("shift", [0.0, 1e6])
-def test_losses_by_pieces_are_summed_by_sorting(name: str, shift: float):
+def test_losses_by_pieces_are_summed_by_sorting(name, shift):
     """All pairs one by one are the reference, with ties of donors and rows on the knots."""
     rng = np.random.default_rng(5)
     rows = np.column_stack([rng.integers(-2, 3, 200), rng.normal(size=200)]).astype(float)
@@ -470,32 +466,32 @@ PIPELINES = {
 
 class TestPipelines:
     @pytest.mark.parametrize("name", PIPELINES)
-    def test_columnwise_steps_before_a_linear_model(self, name: str):
+    def test_columnwise_steps_before_a_linear_model(self, name):
         pipeline, response = PIPELINES[name]
         equal_model(pipeline.fit(X[:, :3], Y[response]), X[:, :3], Y[response])
 
     @pytest.mark.parametrize("remainder", ["passthrough", StandardScaler()])
     @pytest.mark.parametrize("response", ["two", "three"])
-    def test_encoders_of_frames_before_logistic_regression(self, response: str, remainder):
+    def test_encoders_of_frames_before_logistic_regression(self, response, remainder):
         encoder = ColumnTransformer([ONE_HOT], remainder=remainder)
         frame, y = DATA[["a", "b", "g"]], DATA[response]
         equal_model(make_pipeline(encoder, LogisticRegression()).fit(frame, y), frame, y)
 
 
 class Shifted(LinearRegression):
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X):
         return super().predict(X) + 1
 
 
 class NotNegative(LinearRegression):
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X):
         return np.maximum(super().predict(X), 0)
 
 
 MODIFIED_HUBER = SGDClassifier(loss="modified_huber", random_state=0)
 
 
-def with_offset() -> Callable[[np.ndarray], np.ndarray]:
+def with_offset():
     results = sm.GLM(Y["count"], X[:, 1:], family=POISSON, offset=X[:, 0]).fit()
     return lambda rows: results.predict(rows[:, 1:], offset=rows[:, 0])
 
@@ -527,7 +523,7 @@ OTHERS = {
 
 class TestModelsThatAreNotLinear:
     @staticmethod
-    def far(name: str, by: float) -> tuple[Any, np.ndarray, np.ndarray]:
+    def far(name, by):
         """A model of features moved far from 0, and its intercept with them."""
         model, rows, y = fit(name)
         moved = rows + np.array([by, -by, by, 0])[: rows.shape[1]]
@@ -536,13 +532,13 @@ class TestModelsThatAreNotLinear:
 
     @pytest.mark.parametrize("by", [1e2, 1e3, 1e4])
     @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS[:2]])
-    def test_terms_far_larger_than_predictions_are_read(self, name: str, by: float):
+    def test_terms_far_larger_than_predictions_are_read(self, name, by):
         # Their sums differ in their last digits with the order of addition, so with the processor.
         fitted = pi.FittedModel(*self.far(name, by))
         assert whatif_of(fitted).engine.name == "linear, exact"
 
     @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS])
-    def test_terms_whose_rounding_is_not_small_beside_the_spread_are_not(self, name: str):
+    def test_terms_whose_rounding_is_not_small_beside_the_spread_are_not(self, name):
         fitted = pi.FittedModel(*self.far(name, 1e9))
         assert "rounding of its terms" in whatif_of(fitted).engine.reason
 
@@ -562,10 +558,8 @@ class TestModelsThatAreNotLinear:
 
     @pytest.mark.parametrize(("by", "wrong"), [(0, 1e-8), (1e1, 1e-8), (1e3, 1e-8)])
     @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS[:2]])
-    def test_a_difference_beyond_rounding_is_seen(
-        self, name: str, by: float, wrong: float, monkeypatch: pytest.MonkeyPatch
-    ):
-        def read(estimator, kind) -> LinearModel:
+    def test_a_difference_beyond_rounding_is_seen(self, name, by, wrong, monkeypatch):
+        def read(estimator, kind):
             model = read_linear(estimator, kind)
             assert model is not None
             first = np.arange(len(model.intercept)) == 0  # softmax is blind to all alike
@@ -575,7 +569,7 @@ class TestModelsThatAreNotLinear:
         assert "does not reproduce" in whatif_of(pi.FittedModel(*self.far(name, by))).engine.reason
 
     @pytest.mark.parametrize("name", OTHERS)
-    def test_they_have_the_numbers_of_copies(self, name: str):
+    def test_they_have_the_numbers_of_copies(self, name):
         model, response, engine = OTHERS[name]
         fitted = model() if callable(model) else model.fit(X, Y[response])
         equal_model(fitted, X, Y[response], engine)
@@ -597,9 +591,7 @@ class TestModelsThatAreNotLinear:
 
     @pytest.mark.parametrize("offset", [{"offset": X[:, 0] / 9}, {"exposure": np.exp(X[:, 0] / 9)}])
     @pytest.mark.parametrize("model", [sm.GLM, sm.Poisson])
-    def test_models_with_offset_or_exposure_are_refused(
-        self, model: type[Any], offset: dict[str, np.ndarray]
-    ):
+    def test_models_with_offset_or_exposure_are_refused(self, model, offset):
         # statsmodels predicts given rows without the offset of the fit: far from its own fit.
         options = {"family": POISSON} if model is sm.GLM else {}
         results = model(Y["count"], X, **options, **offset).fit()
@@ -621,7 +613,7 @@ class TestChoice:
             (Shifted(), "number", ""),
         ],
     )
-    def test_it_says_why_it_can_not_serve_a_model(self, model, response: str, why: str):
+    def test_it_says_why_it_can_not_serve_a_model(self, model, response, why):
         model, y = clone(model).fit(X, Y[response]), Y[response]
         words = f'engine="linear"` can\'t serve {type(model).__name__}: {why}'
         with pytest.raises(OptionError, match=words):

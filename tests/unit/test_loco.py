@@ -1,11 +1,7 @@
 """LOCO: loops by hand, comparisons of learners, exact expectations, and what can't be left out."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,7 +31,6 @@ from test_square import reference
 import pyinterp as pi
 from pyinterp.errors import InferenceError, LossError, OptionError, RefitError
 from pyinterp.inference import COV_TYPES
-from pyinterp.resampling.refits import Refit
 
 # The same fits in another order of operations: rounding of sums of some dozen terms.
 EXACT = 1e-12
@@ -44,18 +39,18 @@ FORMULA = "y ~ x*g + I(x**2) + z"
 WITHOUT = {"x": "z + g", "g": "x + I(x**2) + z", "z": "x*g + I(x**2)"}
 
 
-def learner(data: pd.DataFrame, estimator, formula: str = FORMULA, **options):
+def learner(data, estimator, formula=FORMULA, **options):
     return pi.Learner.from_formula(formula, data, estimator, **options)
 
 
-def each(fit: pi.LearnerResults, results: pi.EstimandResults) -> Iterator[tuple[Refit, Any]]:
+def each(fit, results):
     """Pair every refit, those in pairs included, with its estimate."""
     found = [one.estimate for one in refits_of(fit, results)]
     assert_array_equal([one.value for one in found], results.replicates.tally.values)
     yield from zip(fit.analysis.refits, found, strict=True)
 
 
-def test_least_squares_equals_a_loop_over_all_refits(data: pd.DataFrame):
+def test_least_squares_equals_a_loop_over_all_refits(data):
     res = fit_of(FORMULA, data, LinearRegression(), PLAN)
     found = res.loco()
     assert list(found.params.index) == ["x", "z", "g"]
@@ -121,7 +116,7 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("plan", [PLAN, pi.Bootstrap(4)], ids=["halves", "bootstrap"])
-def test_it_is_the_comparison_with_the_learner_without_it(data: pd.DataFrame, case: str, plan):
+def test_it_is_the_comparison_with_the_learner_without_it(data, case, plan):
     """Estimates and standard errors are those of the two learners; t intervals and tests too."""
     formula, feature, without, estimator, options = CASES[case]
     data = data.assign(h=np.tile(["u", "v", "v"], 20), g=data["g"].astype("category"))
@@ -143,13 +138,13 @@ def test_it_is_the_comparison_with_the_learner_without_it(data: pd.DataFrame, ca
     assert_allclose(found.to_numpy(), expected.to_numpy(), rtol=1e-9, atol=EXACT)
 
 
-def error_of_mean(answer: pi.EstimandResults) -> np.ndarray:
+def error_of_mean(answer):
     """Return the half-sample standard errors without what only importances and learners have."""
     plain = replace(answer.replicates, no_effect=None, half_fits=())
     return np.sqrt(np.diag(COV_TYPES["half-sample"](plain).cov))
 
 
-def test_seeds_of_the_estimator_are_kept_if_refits_kept_them(data: pd.DataFrame):
+def test_seeds_of_the_estimator_are_kept_if_refits_kept_them(data):
     forest = RandomForestRegressor(3, random_state=7)
     whole = learner(data, forest, "y ~ x + z").fit(PLAN, seed=3, reseed=False)
     rest = learner(data, forest, "y ~ z").fit(PLAN, seed=3, reseed=False)
@@ -158,7 +153,7 @@ def test_seeds_of_the_estimator_are_kept_if_refits_kept_them(data: pd.DataFrame)
     assert whole.loco("x").params["x"] == again.loco("x").params["x"]
 
 
-def test_arrays(data: pd.DataFrame):
+def test_arrays(data):
     X = data[["x", "z"]].to_numpy()
     res = pi.Learner(data["y"], X, LinearRegression()).fit(PLAN, seed=1)
     rest = pi.Learner(data["y"], X[:, [1]], LinearRegression()).fit(PLAN, seed=1)
@@ -170,7 +165,7 @@ LEARNERS = [LogisticRegression(), RandomForestClassifier(4)]
 
 
 @pytest.mark.parametrize("estimator", LEARNERS, ids=lambda e: type(e).__name__)
-def test_a_classifier_is_measured_by_its_log_loss(data: pd.DataFrame, estimator):
+def test_a_classifier_is_measured_by_its_log_loss(data, estimator):
     res = learner(data, estimator, "g ~ x + z").fit(pi.Bootstrap(3), seed=2)
     found = res.loco()
     for refit, estimate in each(res, found):
@@ -191,7 +186,7 @@ def test_a_classifier_is_measured_by_its_log_loss(data: pd.DataFrame, estimator)
     assert "LOCO (log loss)" in str(found.summary())
 
 
-def risk_of_least_squares(noise: float, n: int, p: int) -> float:
+def risk_of_least_squares(noise, n, p):
     """Expected squared error out of sample: p Gaussian features and an intercept, n rows."""
     return noise * (n + 1) / n * (n - 2) / (n - p - 2)
 
@@ -206,7 +201,7 @@ def test_expectation_for_gaussian_features_is_exact():
     conditional = 1 / np.diag(np.linalg.inv(law))
     assert_allclose(conditional, [0.64, 0.64, 1, 1])
 
-    def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def draw(rng):
         X = rng.normal(size=(n, 4)) @ root.T
         return X @ beta + rng.normal(scale=np.sqrt(noise), size=n), X
 
@@ -227,7 +222,7 @@ def test_expectation_for_gaussian_features_is_exact():
 
 
 @pytest.mark.parametrize("estimator", [LinearRegression(), RandomForestRegressor(3)])
-def test_without_the_only_feature_the_best_constant_predicts(data: pd.DataFrame, estimator):
+def test_without_the_only_feature_the_best_constant_predicts(data, estimator):
     res = fit_of("y ~ x + I(x**2)", data, estimator, PLAN)
     for name, constant in {"squared": np.mean, "absolute": np.median}.items():
         found = res.loco(loss=name)
@@ -240,7 +235,7 @@ def test_without_the_only_feature_the_best_constant_predicts(data: pd.DataFrame,
             assert_allclose(estimate.rows[:, 0], best - own, atol=EXACT)
 
 
-def test_without_the_only_feature_classes_have_their_shares(data: pd.DataFrame):
+def test_without_the_only_feature_classes_have_their_shares(data):
     res = fit_of("g ~ x", data, LogisticRegression(), pi.Bootstrap(3))
     losses = estimates_of(res, res.loss())
     for refit, estimate in each(res, res.loco()):
@@ -250,7 +245,7 @@ def test_without_the_only_feature_classes_have_their_shares(data: pd.DataFrame):
         assert_allclose(estimate.rows[:, 0], best - own, atol=EXACT)
 
 
-def test_without_all_features_an_intercept_column_is_left(data: pd.DataFrame):
+def test_without_all_features_an_intercept_column_is_left(data):
     # statsmodels models are given the intercept: without x they still learn a mean.
     ols = learner(data, pi.statsmodels_learner(sm.OLS), "y ~ x").fit(PLAN, seed=1)
     own = fit_of("y ~ x", data, LinearRegression(), PLAN)
@@ -262,16 +257,14 @@ def test_without_all_features_an_intercept_column_is_left(data: pd.DataFrame):
     ("formula", "feature", "groups"),
     [("y ~ x", "x", None), ("y ~ x + z", "all", {"all": ["x", "z"]}), ("y ~ g + g:x", "g", None)],
 )
-def test_without_any_column_the_loss_needs_a_best_constant(
-    data: pd.DataFrame, formula: str, feature: str, groups: Mapping[str, Sequence[str]] | None
-):
+def test_without_any_column_the_loss_needs_a_best_constant(data, formula, feature, groups):
     res = learner(data, LinearRegression(), formula, groups=groups).fit(PLAN, seed=1)
     with pytest.raises(LossError, match=f"Without `{feature}` no column is left .*`Huber loss`"):
         res.loco(feature, loss="huber")
     assert np.isfinite(res.loco(feature).params).all()
 
 
-def test_the_ratio_is_loss_without_over_loss_with(data: pd.DataFrame):
+def test_the_ratio_is_loss_without_over_loss_with(data):
     res = fit_of(FORMULA, data, LinearRegression(), PLAN)
     difference, ratio = res.loco(), res.loco(relation="ratio")
     losses = res.loss().refit_frame()["loss"]
@@ -290,7 +283,7 @@ def test_the_ratio_is_loss_without_over_loss_with(data: pd.DataFrame):
 @pytest.mark.parametrize(
     "estimator", [LinearRegression(), DecisionTreeRegressor(max_depth=2), Ridge()]
 )
-def test_a_constant_column_has_exactly_0_and_no_interval(data: pd.DataFrame, estimator):
+def test_a_constant_column_has_exactly_0_and_no_interval(data, estimator):
     res = learner(data.assign(k=7.0), estimator, "y ~ x + k").fit(PLAN, seed=1)
     found = res.loco()
     assert found.params["k"] == 0
@@ -300,7 +293,7 @@ def test_a_constant_column_has_exactly_0_and_no_interval(data: pd.DataFrame, est
     assert "No interval for k: the learner predicts the same without it in every refit" in text
 
 
-def test_the_table_says_what_it_holds(data: pd.DataFrame):
+def test_the_table_says_what_it_holds(data):
     res = learner(data, LinearRegression()).fit(seed=1)
     text = words_of(res.loco(), notes="full")
     for part in (
@@ -318,7 +311,7 @@ def test_the_table_says_what_it_holds(data: pd.DataFrame):
     assert "CVIM" not in ratio
 
 
-def test_half_sample_intervals_are_those_of_squares(data: pd.DataFrame):
+def test_half_sample_intervals_are_those_of_squares(data):
     found = fit_of(FORMULA, data, LinearRegression(), PLAN).loco()
     taken = found.variance_parts()
     for name, row in taken.iterrows():
@@ -374,7 +367,7 @@ def test_halves_differ_as_data_sets_do():
     assert ratio == pytest.approx(3.06, abs=0.39)
 
 
-def test_one_model_of_a_holdout_has_the_interval_of_a_mean(data: pd.DataFrame):
+def test_one_model_of_a_holdout_has_the_interval_of_a_mean(data):
     found = fit_of("y ~ x + z", data, LinearRegression(), pi.Holdout(0.6)).loco("x")
     rows = found.row_frame()["x"]
     assert found.bse["x"] == pytest.approx(rows.std(ddof=1) / np.sqrt(len(rows)), rel=1e-12)
@@ -386,22 +379,22 @@ class Counting(RegressorMixin, BaseEstimator):
 
     trained = 0
 
-    def __init__(self, least: int = 1, invalid: int = 0):
+    def __init__(self, least=1, invalid=0):
         self.least, self.invalid = least, invalid
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Counting:
+    def fit(self, X, y):
         Counting.trained += 1
         if X.shape[1] < self.least:
             raise RuntimeError("too few columns")
         self.model_ = LinearRegression().fit(X, y)
         return self
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
+    def predict(self, X):
         missing = np.nan if X.shape[1] == self.invalid else 0.0
         return np.asarray(self.model_.predict(X) + missing)
 
 
-def test_nothing_is_trained_twice(data: pd.DataFrame):
+def test_nothing_is_trained_twice(data):
     res = fit_of("y ~ x + z + g", data, Counting(), PLAN)
     Counting.trained = 0
     first = res.loco(["x", "z"])
@@ -414,7 +407,7 @@ def test_nothing_is_trained_twice(data: pd.DataFrame):
     assert Counting.trained == 3 * PLAN.number
 
 
-def test_the_learner_is_that_of_the_fit_whatever_becomes_of_the_estimator(data: pd.DataFrame):
+def test_the_learner_is_that_of_the_fit_whatever_becomes_of_the_estimator(data):
     estimator = Ridge(1.0)
     res = fit_of(FORMULA, data, estimator, PLAN)
     expected = learner(data, Ridge(1.0)).fit(PLAN, seed=1).loco().params
@@ -425,18 +418,16 @@ def test_the_learner_is_that_of_the_fit_whatever_becomes_of_the_estimator(data: 
 class Process(RegressorMixin, BaseEstimator):
     """Predicts the number of the process that trained it."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Process:
+    def fit(self, X, y):
         self.process_ = os.getpid()
         return self
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
+    def predict(self, X):
         return np.full(len(X), float(self.process_))
 
 
 @pytest.mark.parametrize(("backend", "here"), [("threading", True), ("loky", False)])
-def test_training_takes_the_users_backend_which_changes_nothing(
-    data: pd.DataFrame, backend: str, here: bool
-):
+def test_training_takes_the_users_backend_which_changes_nothing(data, backend, here):
     forest = learner(data, RandomForestRegressor(3), "y ~ x + z + g")
     expected = forest.fit(PLAN, seed=3).loco().summary_frame()
     with parallel_config(backend=backend):
@@ -448,14 +439,14 @@ def test_training_takes_the_users_backend_which_changes_nothing(
     assert (where == {os.getpid()}) == here
 
 
-def test_a_feature_is_the_same_whatever_else_is_asked_for(data: pd.DataFrame):
+def test_a_feature_is_the_same_whatever_else_is_asked_for(data):
     forest = learner(data, RandomForestRegressor(3), "y ~ x + z + g")
     among, alone = forest.fit(PLAN, seed=3).loco(), forest.fit(PLAN, seed=3).loco("z")
     assert_frame_equal(alone.summary_frame(), among.summary_frame().loc[["z"]])
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_a_learner_that_needs_more_columns_says_so(data: pd.DataFrame, n_jobs: int | None):
+def test_a_learner_that_needs_more_columns_says_so(data, n_jobs):
     message = (
         r"LOCO trains the learner without `g`, but refit 1 then failed: RuntimeError: too few "
         r"columns\. Remedy: choose settings that allow fewer columns, or leave `g` out of "
@@ -473,7 +464,7 @@ def test_a_learner_that_needs_more_columns_says_so(data: pd.DataFrame, n_jobs: i
 
 
 @pytest.mark.parametrize("kind", [list, tuple, pd.Index, np.array])
-def test_a_pipeline_that_names_the_feature_is_trained_without_it(data: pd.DataFrame, kind):
+def test_a_pipeline_that_names_the_feature_is_trained_without_it(data, kind):
     plan = pi.Bootstrap(2)
     encode = make_column_transformer((OneHotEncoder(), kind(["g"])), remainder=StandardScaler())
     pipeline = make_pipeline(encode, LinearRegression())
@@ -485,7 +476,7 @@ def test_a_pipeline_that_names_the_feature_is_trained_without_it(data: pd.DataFr
     assert list(encode.transformers[0][2]) == ["g"]
 
 
-def test_a_long_error_of_a_search_is_one_line_with_its_reason(data: pd.DataFrame):
+def test_a_long_error_of_a_search_is_one_line_with_its_reason(data):
     every = [("g", OneHotEncoder(), ["g"]), ("z", "passthrough", ["z"])]
     pipeline = make_pipeline(make_column_transformer((OneHotEncoder(), ["g"])), LinearRegression())
     search = GridSearchCV(pipeline, {"columntransformer__transformers": [every]}, cv=2)
@@ -496,7 +487,7 @@ def test_a_long_error_of_a_search_is_one_line_with_its_reason(data: pd.DataFrame
 
 
 @pytest.mark.parametrize("positions", [[0], slice(0, 1)])
-def test_columns_by_position_would_be_others(data: pd.DataFrame, positions):
+def test_columns_by_position_would_be_others(data, positions):
     first = make_column_transformer((StandardScaler(), positions), remainder="passthrough")
     options = {"monotonic_cst": [1, 0], "interaction_cst": [{0}, {1}]}
     boosted = {k: HistGradientBoostingRegressor(max_iter=2, **{k: v}) for k, v in options.items()}
@@ -509,7 +500,7 @@ def test_columns_by_position_would_be_others(data: pd.DataFrame, positions):
             res.loco("x")
 
 
-def test_a_fitted_model_has_no_learner_to_train(data: pd.DataFrame):
+def test_a_fitted_model_has_no_learner_to_train(data):
     model = LinearRegression().fit(data[["x", "z"]], data["y"])
     inside = learner(data, LinearRegression()).fit_model()
     for fitted in (pi.FittedModel(model, data[["x", "z"]], data["y"]), inside,
@@ -518,7 +509,7 @@ def test_a_fitted_model_has_no_learner_to_train(data: pd.DataFrame):
             fitted.loco()
 
 
-def test_options_are_checked_before_anything_is_trained(data: pd.DataFrame):
+def test_options_are_checked_before_anything_is_trained(data):
     res = fit_of("y ~ x + z", data, Counting(), PLAN)
     Counting.trained = 0
     for options, error, said in (

@@ -1,11 +1,7 @@
 """Compiled loops are kept, and damaged files of theirs stop nothing."""
 
-from __future__ import annotations
-
 import importlib.util
 import warnings
-from pathlib import Path
-from types import FunctionType
 
 import pytest
 
@@ -18,7 +14,7 @@ DAMAGE = {
 
 
 @pytest.fixture
-def loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FunctionType:
+def loop(tmp_path, monkeypatch):
     monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path / "cache"))
     path = tmp_path / "kept.py"
     path.write_text("def twice(x):\n    return 2 * x\n")
@@ -32,9 +28,7 @@ def loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FunctionType:
 
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damaged_files_are_thrown_away_with_one_warning(
-    loop: FunctionType, tmp_path: Path, kind: str, damage: str
-):
+def test_damaged_files_are_thrown_away_with_one_warning(loop, tmp_path, kind, damage):
     assert Loop(loop)(2) == 4
     (file,) = (tmp_path / "cache").rglob(f"*.{kind}")
     file.write_bytes(DAMAGE[damage](file.read_bytes()))
@@ -46,9 +40,7 @@ def test_damaged_files_are_thrown_away_with_one_warning(
     assert sum(again.machine_code.stats.cache_hits.values()) == 1
 
 
-def test_a_folder_that_can_not_be_written_stops_nothing(
-    loop: FunctionType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_folder_that_can_not_be_written_stops_nothing(loop, tmp_path, monkeypatch):
     Loop(loop)(2)
     (file,) = (tmp_path / "cache").rglob("*.nbi")
     file.write_bytes(b"")
@@ -62,7 +54,7 @@ def test_a_folder_that_can_not_be_written_stops_nothing(
         assert damaged(2) == 4
 
 
-def test_sound_files_are_read_without_a_word(loop: FunctionType):
+def test_sound_files_are_read_without_a_word(loop):
     Loop(loop)(2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -71,6 +63,6 @@ def test_sound_files_are_read_without_a_word(loop: FunctionType):
     assert sum(again.machine_code.stats.cache_hits.values()) == 1
 
 
-def test_no_folder_stops_nothing(loop: FunctionType, monkeypatch: pytest.MonkeyPatch):
+def test_no_folder_stops_nothing(loop, monkeypatch):
     monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
     assert Loop(loop)(2) == 4

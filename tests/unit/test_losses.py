@@ -1,9 +1,6 @@
 """Losses: scikit-learn's numbers, broadcasting, and what they refuse."""
 
-from __future__ import annotations
-
 import numpy as np
-import pandas as pd
 import pytest
 from fits import fit_of
 from numpy.testing import assert_allclose
@@ -52,9 +49,7 @@ TWO = np.column_stack([PROBABILITIES[:, 0], 1 - PROBABILITIES[:, 0]])
         ),
     ],
 )
-def test_mean_loss_equals_scikit_learns_metric(
-    name: str, y: np.ndarray, prediction: np.ndarray, expected: float
-):
+def test_mean_loss_equals_scikit_learns_metric(name, y, prediction, expected):
     assert LOSSES[name](y, prediction).mean() == pytest.approx(expected, abs=SAME)
 
 
@@ -71,7 +66,7 @@ def test_log_loss_of_a_certain_mistake_is_large_but_finite():
 
 
 @pytest.mark.parametrize("name", list(LOSSES))
-def test_losses_broadcast_over_donors(name: str):
+def test_losses_broadcast_over_donors(name):
     loss = LOSSES[name]
     if name == "binomial":
         y, predictions = SHARES[:6], rng.uniform(size=(6, 4))
@@ -88,13 +83,13 @@ def test_losses_broadcast_over_donors(name: str):
 
 
 @pytest.mark.parametrize("name", ["squared", "absolute", "poisson", "gamma", "binomial"])
-def test_the_best_constant_minimizes_the_loss(name: str):
+def test_the_best_constant_minimizes_the_loss(name):
     loss = LOSSES[name]
     assert loss.constant is not None
     y, most = (SHARES, 0.99) if name == "binomial" else (POSITIVE, 10)
     best = float(loss.constant(y))
 
-    def mean_loss(c: float) -> float:
+    def mean_loss(c):
         return float(loss(y, np.full(N, c)).mean())
 
     found = optimize.minimize_scalar(mean_loss, bounds=(0.01, most), method="bounded")
@@ -102,7 +97,7 @@ def test_the_best_constant_minimizes_the_loss(name: str):
 
 
 @pytest.mark.parametrize("name", ["log", "brier"])
-def test_the_class_shares_are_the_best_constant_probabilities(name: str):
+def test_the_class_shares_are_the_best_constant_probabilities(name):
     loss = LOSSES[name]
     assert loss.constant is not None
     best = loss.constant(CODES)
@@ -126,35 +121,33 @@ def test_the_class_shares_are_the_best_constant_probabilities(name: str):
         ("gamma", [1.0, 2.0], [-1.0, 1.0], r"the smallest are 1 and -1"),
     ],
 )
-def test_deviances_need_positive_numbers(
-    name: str, y: list[float], prediction: list[float], message: str
-):
+def test_deviances_need_positive_numbers(name, y, prediction, message):
     with pytest.raises(LossError, match=message):
         LOSSES[name](np.array(y), np.array(prediction))
 
 
-def squared_by_hand(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+def squared_by_hand(y, prediction):
     return (y - prediction) ** 2
 
 
-def log_by_hand(y: np.ndarray, probability: np.ndarray) -> np.ndarray:
+def log_by_hand(y, probability):
     own = np.arange(probability.shape[-1]) == np.asarray(y)[..., None]
     return -np.log((probability * own).sum(axis=-1))
 
 
-def regression(data: pd.DataFrame, estimator=LINEAR) -> pi.LearnerResults:
+def regression(data, estimator=LINEAR):
     return fit_of("y ~ x + z", data, estimator, pi.Bootstrap(3))
 
 
-def classification(data: pd.DataFrame, estimator=LOGISTIC) -> pi.LearnerResults:
+def classification(data, estimator=LOGISTIC):
     return fit_of("g ~ x + z", data, estimator, pi.Bootstrap(3, strata="g"))
 
 
-def of_labels(data: pd.DataFrame) -> pi.LearnerResults:
+def of_labels(data):
     return classification(data, LinearSVC())
 
 
-def test_a_function_is_a_loss(data: pd.DataFrame):
+def test_a_function_is_a_loss(data):
     for results, by_hand, name in [
         (regression(data), squared_by_hand, "squared"),
         (classification(data), log_by_hand, "log"),
@@ -165,7 +158,7 @@ def test_a_function_is_a_loss(data: pd.DataFrame):
         assert by_hand.__name__ in str(found.summary())
 
 
-def test_a_loss_of_ones_own_may_have_a_constant(data: pd.DataFrame):
+def test_a_loss_of_ones_own_may_have_a_constant(data):
     own = Loss("pinball", lambda y, p: np.maximum(0.9 * (y - p), 0.1 * (p - y)), constant=np.median)
     results = regression(data)
     assert np.isfinite(results.loss(own, relation="explained").params).all()
@@ -187,12 +180,12 @@ def test_a_loss_of_ones_own_may_have_a_constant(data: pd.DataFrame):
         (lambda *_: "small", "must return real numbers, not 'small'"),
     ],
 )
-def test_a_function_that_is_no_loss_is_a_clear_error(data: pd.DataFrame, function, message: str):
+def test_a_function_that_is_no_loss_is_a_clear_error(data, function, message):
     with pytest.raises(LossError, match=message):
         regression(data).pfi(loss=function)
 
 
-def picks_by_row(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+def picks_by_row(y, p):
     return -np.log(p[np.arange(len(y)), y.astype(int)])
 
 
@@ -227,14 +220,12 @@ UNSURE = "needs class probabilities, but LinearSVC has no `predict_p"
         *((of_labels, name, LossError, UNSURE) for name in ("log", "brier")),
     ],
 )
-def test_a_loss_that_a_learner_can_not_serve(
-    data: pd.DataFrame, make, loss, error: type[Exception], message: str
-):
+def test_a_loss_that_a_learner_can_not_serve(data, make, loss, error, message):
     with pytest.raises(error, match=message):
         make(data).pfi(loss=loss)
 
 
-def test_defaults(data: pd.DataFrame):
+def test_defaults(data):
     for results, loss in (
         (regression(data), "squared error"),
         (classification(data, RandomForestClassifier(5)), "log loss"),
@@ -249,7 +240,7 @@ def test_defaults(data: pd.DataFrame):
             Loss("l", **options)
 
 
-def test_poisson_deviance_serves_counts(data: pd.DataFrame):
+def test_poisson_deviance_serves_counts(data):
     counts = data.assign(y=np.random.default_rng(0).poisson(np.exp(data.x / 2)))
     results = regression(counts, PoissonRegressor(alpha=0.01))
     assert results.pfi(loss="poisson").params["x"] > 0

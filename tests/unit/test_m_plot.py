@@ -1,7 +1,5 @@
 """M-plots and conditional partial dependence: laws, loess, and a closed form."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +15,7 @@ EXACT = 1e-10
 
 
 @pytest.fixture(scope="module")
-def normal() -> pd.DataFrame:
+def normal():
     """x and z standard normal with correlation 0.8; g alone."""
     rng = np.random.default_rng(4)
     x = rng.normal(size=1500)
@@ -37,7 +35,7 @@ def test_on_a_full_factorial_it_is_the_partial_dependence():
         assert_allclose(full.m_plot(name).params, full.pd(name).params, atol=EXACT)
 
 
-def test_of_a_level_it_is_the_mean_prediction_of_its_rows(normal: pd.DataFrame):
+def test_of_a_level_it_is_the_mean_prediction_of_its_rows(normal):
     model = model_of("y ~ x + z + g", normal, LinearRegression())
     (refit,) = model.analysis.refits
     predictions = pd.Series(refit.predictor(refit.design.encode(normal[["x", "z", "g"]])))
@@ -48,7 +46,7 @@ def test_of_a_level_it_is_the_mean_prediction_of_its_rows(normal: pd.DataFrame):
     assert_allclose(result.bse, spread * np.sqrt(1500 / 1499), rtol=1e-6)
 
 
-def test_of_normal_features_the_slope_has_the_others_share(normal: pd.DataFrame):
+def test_of_normal_features_the_slope_has_the_others_share(normal):
     """E[x + 2 z | x] = (1 + 2 * 0.8) x, where the partial dependence has slope 1."""
     model = model_of("y ~ x + z + g", normal, LinearRegression())
     grid = np.array([-1.0, 0, 1.0])
@@ -61,7 +59,7 @@ def test_of_normal_features_the_slope_has_the_others_share(normal: pd.DataFrame)
     assert_allclose(np.diff(model.pd("x", grid=grid).params), 1, atol=0.01)
 
 
-def test_a_line_is_kept_as_it_is(normal: pd.DataFrame):
+def test_a_line_is_kept_as_it_is(normal):
     """Local lines have no bias for predictions that are a line, whatever the span."""
     model = model_of("y ~ x", normal, LinearRegression())
     for span in (0.05, 0.5, 1):
@@ -69,7 +67,7 @@ def test_a_line_is_kept_as_it_is(normal: pd.DataFrame):
         assert_allclose(result.params, model.pd("x", points=6).params, atol=1e-9)
 
 
-def test_it_is_a_weighted_least_squares_fit(normal: pd.DataFrame):
+def test_it_is_a_weighted_least_squares_fit(normal):
     """The level at the point of a line with tricube weights, as ``loess(degree = 1)`` has it."""
     model = model_of("y ~ x + z + g", normal, LinearRegression())
     (refit,) = model.analysis.refits
@@ -81,7 +79,7 @@ def test_it_is_a_weighted_least_squares_fit(normal: pd.DataFrame):
     assert model.m_plot("x", grid=[0.7]).params.iloc[0] == pytest.approx(line(0), rel=1e-9)
 
 
-def test_contributions_are_influences(normal: pd.DataFrame):
+def test_contributions_are_influences(normal):
     """A second copy of a row moves the estimate by its contribution, to first order."""
     from pyinterp.estimands.effects.conditional_dependence import _local_line
     from pyinterp.estimands.estimate import Estimate
@@ -116,7 +114,7 @@ def test_conditional_pd_of_a_level_weights_rows_by_its_probability():
         assert result.params[f"g[{level}]"] == pytest.approx(expected, rel=1e-9)
 
 
-def test_conditional_pd_says_that_it_depends_on_the_seed(normal: pd.DataFrame):
+def test_conditional_pd_says_that_it_depends_on_the_seed(normal):
     """Folds of rows differ by seed, where nothing is drawn."""
     small = normal.head(120)
     curves = []
@@ -128,7 +126,7 @@ def test_conditional_pd_says_that_it_depends_on_the_seed(normal: pd.DataFrame):
     assert "depends on the seed" in " ".join(str(curves[0].summary(notes="full")).split())
 
 
-def test_classes_refits_and_tables(normal: pd.DataFrame):
+def test_classes_refits_and_tables(normal):
     small = normal.head(120).assign(k=lambda d: pd.cut(d["y"], 3, labels=list("lmh")).astype(str))
     learner = pi.Learner.from_formula("k ~ x + z + g", small, RandomForestClassifier(8))
     results = learner.fit(pi.HalfSampling(2, pairs=5), seed=1)
@@ -151,6 +149,6 @@ def test_classes_refits_and_tables(normal: pd.DataFrame):
         (lambda f: f.pd("x", sampler="conditionl"), "sampler"),
     ],
 )
-def test_what_is_refused(normal: pd.DataFrame, call, words: str):
+def test_what_is_refused(normal, call, words):
     with pytest.raises(OptionError, match=words):
         call(model_of("y ~ x + z + g", normal.head(100), LinearRegression()))

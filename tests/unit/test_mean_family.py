@@ -1,9 +1,5 @@
 """Families that state positive means: the scale of intervals, and the default loss."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import lightgbm
 import numpy as np
 import pandas as pd
@@ -64,7 +60,7 @@ STATED = [
 
 
 @pytest.mark.parametrize(("estimator", "family"), STATED, ids=lambda value: str(value)[:40])
-def test_the_family_is_what_is_stated(estimator, family: str):
+def test_the_family_is_what_is_stated(estimator, family):
     assert mean_family(estimator) == family
 
 
@@ -76,13 +72,13 @@ def test_the_family_is_what_is_stated(estimator, family: str):
         ({}, ""),
     ],
 )
-def test_the_family_of_catboost_is_what_is_stated(options, family: str):
+def test_the_family_of_catboost_is_what_is_stated(options, family):
     catboost = pytest.importorskip("catboost")
     assert mean_family(catboost.CatBoostRegressor(**options)) == family
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(0)
     n = 120
     x, b = rng.normal(size=(2, n))
@@ -98,12 +94,12 @@ def data() -> pd.DataFrame:
     )
 
 
-def _fit(data: pd.DataFrame, learner=None, y: str = "count", **options):
+def _fit(data, learner=None, y="count", **options):
     learner = PoissonRegressor() if learner is None else learner
     return pi.Learner.from_formula(f"{y} ~ x + b + g", data, learner, **options).fit(seed=1)
 
 
-def _model(data: pd.DataFrame, **options) -> pi.FittedModel:
+def _model(data, **options):
     offset = data["time"] if options else None
     results = smf.glm("count ~ x + b + g", data, family=families.Poisson(), exposure=offset).fit()
     return pi.FittedModel(results, data, "count", **options)
@@ -124,9 +120,7 @@ CURVES = {
 
 
 @pytest.mark.parametrize("case", CURVES)
-def test_intervals_of_positive_means_are_symmetric_on_the_logarithmic_scale(
-    data: pd.DataFrame, case: str
-):
+def test_intervals_of_positive_means_are_symmetric_on_the_logarithmic_scale(data, case):
     curve = CURVES[case](data)
     quantile = stats.t.isf(0.025, curve.df_resid) if curve.use_t else stats.norm.isf(0.025)
     half = quantile * curve.bse / curve.params
@@ -135,7 +129,7 @@ def test_intervals_of_positive_means_are_symmetric_on_the_logarithmic_scale(
     assert "symmetric on the log scale" in " ".join(curve.summary().as_text().split())
 
 
-def test_positive_predictions_are_no_statement(data: pd.DataFrame):
+def test_positive_predictions_are_no_statement(data):
     curve = _fit(data.assign(cost=data["cost"] + 50), LinearRegression(), "cost").pd("g")
     assert (curve.params > 40).all()
     assert_allclose(curve.conf_int().mean(axis=1), curve.params)
@@ -167,9 +161,7 @@ def test_no_lower_limit_of_a_rare_count_is_below_0():
         (LinearRegression(), "count", "squared error"),
     ],
 )
-def test_the_default_loss_is_the_deviance_of_the_family(
-    data: pd.DataFrame, learner, response: str, loss: str
-):
+def test_the_default_loss_is_the_deviance_of_the_family(data, learner, response, loss):
     results = _fit(data, learner, response)
     tables = [results.loss(), results.pfi("x"), results.pd("g"), results.loss(relation="explained")]
     assert {table.fit.name for table in tables} == {loss}
@@ -178,21 +170,21 @@ def test_the_default_loss_is_the_deviance_of_the_family(
     assert_array_equal(results.pfi("x").params, results.pfi("x", loss=named).params)
 
 
-def test_a_fitted_model_has_the_deviance_of_its_family(data: pd.DataFrame):
+def test_a_fitted_model_has_the_deviance_of_its_family(data):
     for model in (_model(data), _model(data, exposure="time")):
         assert model.loss().fit.name == "Poisson deviance"
     ols = pi.FittedModel(smf.ols("count ~ x + g", data).fit(), data, "count")
     assert ols.loss().fit.name == "squared error"
 
 
-def test_learners_of_two_families_are_compared_by_one_loss(data: pd.DataFrame):
+def test_learners_of_two_families_are_compared_by_one_loss(data):
     learners = _fit(data), _fit(data, LinearRegression())
     with pytest.raises(InferenceError, match="by one `loss=`"):
         pi.compare(*learners)
     assert np.isfinite(pi.compare(*learners, loss="squared").params).all()
 
 
-def test_files_keep_the_family(data: pd.DataFrame, tmp_path: Path):
+def test_files_keep_the_family(data, tmp_path):
     results = _fit(data)
     curve, pfi = results.pd("x"), results.pfi("x")
     results.save(tmp_path / "fit.pyinterp")

@@ -1,7 +1,5 @@
 """r: how much of its training variance the mean of many refits keeps."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,11 +20,11 @@ from pyinterp.resampling import Group
 TREE = DecisionTreeRegressor(min_samples_leaf=6, random_state=0)
 
 
-def mean_share(*arguments) -> float:
+def mean_share(*arguments):
     return share_in_mean(predictions_of_mixtures(*arguments))
 
 
-def share_of(predictions: np.ndarray) -> float:
+def share_of(predictions):
     """Return r of refits that predict these, shape (M, 2, rows), whatever the rows are."""
     refits = [
         SimpleNamespace(
@@ -41,7 +39,7 @@ def share_of(predictions: np.ndarray) -> float:
     return mean_share(refits, variables, Seeds(1))
 
 
-def effects(rng: np.random.Generator, share: float, shape: tuple[int, ...]) -> np.ndarray:
+def effects(rng, share, shape):
     """Return deviations of effects in M pairs, shape (*shape, 2): linear ones, and the rest."""
     linear, rest = rng.normal(size=shape), rng.normal(size=(*shape, 2))
     # What is linear has the opposite sign in the other half.
@@ -59,7 +57,7 @@ def test_means_keep_all_that_is_linear_in_the_training_rows():
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.7, 0.95])
-def test_the_share_is_one_less_that_of_the_rest(share: float):
+def test_the_share_is_one_less_that_of_the_rest(share):
     """E A = v / 2 and E S = (1 - share) v / 2 if v is the variance of a refit."""
     rng = np.random.default_rng(1)
     # 2,000 rows whose predictions are independent; the standard error of S / A is below .01.
@@ -70,7 +68,7 @@ def test_the_share_is_one_less_that_of_the_rest(share: float):
 
 
 @pytest.mark.parametrize(("order", "share"), [(1, 1.0), (2, 0.5), (3, 0.25)])
-def test_means_keep_less_of_interactions_of_training_rows(order: int, share: float):
+def test_means_keep_less_of_interactions_of_training_rows(order, share):
     """Var U / (v / 2) = 2 C(k, i) / C(2k, i) of order i, here for halves of 100 rows."""
     rng = np.random.default_rng(3)
     rows, weights = rng.normal(size=(1000, 200)), rng.normal(size=200)
@@ -97,7 +95,7 @@ def test_means_keep_less_of_interactions_of_training_rows(order: int, share: flo
 
 
 @pytest.mark.parametrize("share", [0.25, 0.5, 0.75, 1.0])
-def test_squares_of_such_effects_vary_as_the_note_says(share: float):
+def test_squares_of_such_effects_vary_as_the_note_says(share):
     """At 0 S is 1 - share²/2 and the variance of the mean of many share²/2, over v²."""
     rng = np.random.default_rng(2)
     n = 200_000
@@ -112,7 +110,7 @@ def test_squares_of_such_effects_vary_as_the_note_says(share: float):
 
 
 @pytest.mark.parametrize("columns", [1, 3])
-def test_it_is_that_of_the_reference(columns: int):
+def test_it_is_that_of_the_reference(columns):
     """Of classes, A and S add up over columns of probabilities, each less its mean over rows."""
     rng = np.random.default_rng(5)
     f = rng.normal(size=(6, 2, 1000, columns))
@@ -152,7 +150,7 @@ def test_constants_vary_in_nothing():
     assert fit(frame(60), DummyRegressor()).analysis.mean_share == 1.0
 
 
-def mixtures(results: pi.LearnerResults) -> pd.DataFrame:
+def mixtures(results):
     """Return the 1,000 rows: every variable from another row of the data, in their order."""
     variables = results.analysis.problem.population.variables
     rng = results.analysis.seeds.stream("draws", name="mixtures of rows")
@@ -180,7 +178,7 @@ def test_rows_are_mixtures_of_all_rows():
     """Variables that are equal in the data are independent there, and as they are each alone."""
     seen = []
 
-    def encode(rows: pd.DataFrame) -> pd.DataFrame:
+    def encode(rows):
         seen.append(rows)
         return rows
 
@@ -256,7 +254,7 @@ def test_of_classes_it_is_that_of_probabilities():
 class Particular(LinearRegression):
     """Refuses rows that do not occur: x1 is above x0."""
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
+    def predict(self, X):
         if (X[:, 1] <= X[:, 0]).any():
             raise ValueError("x1 must be above x0")
         return super().predict(X)

@@ -1,7 +1,5 @@
 """What a fit keeps does not grow with the number of refits, but for their rows and predictions."""
 
-from __future__ import annotations
-
 import gc
 import sys
 import tracemalloc
@@ -17,7 +15,7 @@ P = 20
 MB = 1e6
 
 
-def learner_of(n: int) -> pi.Learner:
+def learner_of(n):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, P), dtype=np.float32)
     y = X[:, 0] * X[:, 1] + rng.standard_normal(n)
@@ -27,7 +25,7 @@ def learner_of(n: int) -> pi.Learner:
     return learner
 
 
-def megabytes_after_pfi(learner: pi.Learner, plan: pi.HalfSampling) -> float:
+def megabytes_after_pfi(learner, plan):
     gc.collect()
     tracemalloc.start()
     try:

@@ -1,9 +1,6 @@
 """The metric itself: scikit-learn's values, influences, errors, and what is refused."""
 
-from __future__ import annotations
-
 import pickle
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +11,6 @@ from sklearn import metrics as sk
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
-from pyinterp._typing import FloatArray
 from pyinterp.errors import LossError, OptionError
 from pyinterp.losses import metric_functions
 from pyinterp.losses.metric_functions import MetricFunction
@@ -60,7 +56,7 @@ OF_CLASSES = {
 
 
 @pytest.mark.parametrize("name", OF_CLASSES)
-def test_values_on_the_rows_of_each_refit_are_scikit_learns(classes, name: str):
+def test_values_on_the_rows_of_each_refit_are_scikit_learns(classes, name):
     metric, expected = OF_CLASSES[name]
     values = [expected(c.y, c.whatif.factual) for c in classes.analysis.cases]
     result = classes.metric(metric)
@@ -84,12 +80,12 @@ def test_values_for_numbers_are_scikit_learns(numbers, metric, expected):
     assert_allclose(numbers.metric(metric).refit_frame().iloc[:, 0], values, rtol=1e-12)
 
 
-def fitted() -> tuple[Any, FloatArray, FloatArray]:
+def fitted():
     model = LinearRegression().fit(X, SCORE)
     return pi.FittedModel(model, X, SCORE), np.asarray(SCORE), model.predict(X)
 
 
-def weighted_mae(y: FloatArray, prediction: FloatArray, weights: FloatArray) -> float:
+def weighted_mae(y, prediction, weights):
     return float(np.average(np.abs(y - prediction), weights=weights))
 
 
@@ -138,7 +134,7 @@ def test_options_of_a_function_are_not_lost():
     """A scorer with options, and a function of the same name, are computed by their own code."""
     result = fitted()[0]
 
-    def r2_score(y: FloatArray, prediction: FloatArray) -> float:
+    def r2_score(y, prediction):
         return 0.25
 
     assert result.metric(r2_score).params.iloc[0] == 0.25
@@ -152,10 +148,10 @@ def test_options_of_a_function_are_not_lost():
 def test_weights_that_a_function_ignores_do_not_make_errors_0():
     result = fitted()[0]
 
-    def with_weights(y: FloatArray, prediction: FloatArray, weights=None) -> float:
+    def with_weights(y, prediction, weights=None):
         return float(np.mean(np.abs(y - prediction)))
 
-    def as_in_sklearn(y: FloatArray, prediction: FloatArray, sample_weight=None) -> float:
+    def as_in_sklearn(y, prediction, sample_weight=None):
         return float(np.mean(np.abs(y - prediction)))
 
     exact = result.metric("mae").bse.iloc[0]
@@ -168,21 +164,21 @@ def test_weights_that_a_function_ignores_do_not_make_errors_0():
     assert "rows are left out if nothing changes" in result.metric(scorer).estimand.words.notes[0]
 
 
-def median_of_errors(y: FloatArray, prediction: FloatArray) -> float:
+def median_of_errors(y, prediction):
     return float(np.median(np.abs(y - prediction)))
 
 
-def upper_quantile(y: FloatArray, prediction: FloatArray) -> float:
+def upper_quantile(y, prediction):
     return float(np.quantile(np.abs(y - prediction), 0.9))
 
 
-def share_of_small_errors(y: FloatArray, prediction: FloatArray) -> float:
+def share_of_small_errors(y, prediction):
     return float(np.mean(np.abs(y - prediction) < 0.5))
 
 
 @pytest.mark.parametrize("metric", [sk.median_absolute_error, median_of_errors, upper_quantile])
 @pytest.mark.parametrize("n", [41, 301, 302])
-def test_medians_have_no_standard_error(metric, n: int):
+def test_medians_have_no_standard_error(metric, n):
     """A row's influence on a median says nothing of its error: 15 times too small, or huge."""
     rng = np.random.default_rng(2)
     x = rng.normal(size=n)
@@ -240,7 +236,7 @@ def test_medians_of_weighted_rows_have_no_standard_error():
         (sk.hamming_loss, r"pass `sklearn\.metrics\.make_scorer\(hamming_loss\)`"),
     ],
 )
-def test_functions_of_labels_are_told_from_those_of_probabilities(function, said: str):
+def test_functions_of_labels_are_told_from_those_of_probabilities(function, said):
     model = LogisticRegression().fit(X, CLASSES["y"])
     result = pi.FittedModel(model, X, CLASSES["y"])
     with pytest.raises(LossError, match=said) as refused:
@@ -251,7 +247,7 @@ def test_functions_of_labels_are_told_from_those_of_probabilities(function, said
 def test_errors_without_a_formula_are_those_by_formula():
     result, y, prediction = fitted()
 
-    def by_leaving_out(y: FloatArray, prediction: FloatArray) -> float:
+    def by_leaving_out(y, prediction):
         return float(np.mean(np.abs(y - prediction)))
 
     exact = result.metric("mae").bse.iloc[0]
@@ -265,7 +261,7 @@ def test_errors_without_a_formula_are_those_by_formula():
     assert "left out" in notes[1]
 
 
-def test_blocks_of_similar_rows_have_nearly_the_influences_of_rows(monkeypatch: pytest.MonkeyPatch):
+def test_blocks_of_similar_rows_have_nearly_the_influences_of_rows(monkeypatch):
     y = RNG.normal(size=3000)
     prediction = y + RNG.normal(size=3000)
     metric = MetricFunction(
@@ -300,15 +296,15 @@ def test_importance_by_a_function_is_that_of_the_metric(numbers):
     assert_allclose(by_function.bse, by_name.bse, rtol=1e-6)
 
 
-def no_direction(y: FloatArray, prediction: FloatArray) -> float:
+def no_direction(y, prediction):
     return 1.0
 
 
-def no_number(y: FloatArray, prediction: FloatArray) -> float:
+def no_number(y, prediction):
     return float("nan")
 
 
-def of_three(y: FloatArray, prediction: FloatArray, other: FloatArray) -> float:
+def of_three(y, prediction, other):
     return 1.0
 
 
@@ -327,7 +323,7 @@ def of_three(y: FloatArray, prediction: FloatArray, other: FloatArray) -> float:
         (of_three, "this one needs"),
     ],
 )
-def test_what_is_no_metric_is_refused(classes, numbers, metric, said: str):
+def test_what_is_no_metric_is_refused(classes, numbers, metric, said):
     with pytest.raises((LossError, OptionError), match=said):
         classes.metric(metric)
     with pytest.raises(LossError, match="whether a smaller"):
@@ -345,7 +341,7 @@ def test_results_survive_pickle(classes):
 
 @pytest.mark.calibration
 @pytest.mark.parametrize("name", ["rmse", "mae", "rsq", "roc_auc", "pr_auc", "log_loss"])
-def test_standard_errors_of_one_model_are_those_of_a_simulation(name: str):
+def test_standard_errors_of_one_model_are_those_of_a_simulation(name):
     rng, n, times = np.random.default_rng(11), 400, 3000
     values, errors = [], []
     for _ in range(times):

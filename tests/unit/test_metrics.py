@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +12,6 @@ from sklearn import metrics as sk
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
-from pyinterp._typing import FloatArray
 from pyinterp.errors import LossError, OptionError
 from pyinterp.losses.metrics import METRICS, Metric
 
@@ -27,7 +25,7 @@ THREE = RNG.dirichlet([1, 1, 1], size=N)
 LABELS = np.arange(N) % 3 * 1.0
 
 
-def balanced(y: FloatArray, predicted: FloatArray) -> float:
+def balanced(y, predicted):
     """As yardstick has it for several classes: sensitivity and specificity of each."""
     own = []
     for k in np.unique(y):
@@ -68,15 +66,13 @@ OTHERS = [
 @pytest.mark.parametrize(
     ("name", "y", "prediction", "expected"), [*((k, *v) for k, v in FOUND.items()), *OTHERS]
 )
-def test_values_are_those_of_scikit_learn(
-    name: str, y: FloatArray, prediction: FloatArray, expected: float
-):
+def test_values_are_those_of_scikit_learn(name, y, prediction, expected):
     assert set(FOUND) == set(METRICS)
     assert METRICS[name](y, prediction)[0] == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_influences_are_derivatives_with_respect_to_the_rows_weights(name: str):
+def test_influences_are_derivatives_with_respect_to_the_rows_weights(name):
     """A row repeated among many copies of all rows moves the metric by its influence."""
     y, prediction, _ = FOUND[name]
     value, influence = METRICS[name](y, prediction)
@@ -90,7 +86,7 @@ def test_influences_are_derivatives_with_respect_to_the_rows_weights(name: str):
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_influences_of_weighted_rows_are_derivatives_too(name: str):
+def test_influences_of_weighted_rows_are_derivatives_too(name):
     """The means about which moments are taken are not 0 then."""
     y, prediction, _ = FOUND[name]
     metric, weights = METRICS[name], np.random.default_rng(8).uniform(0.2, 3, N)
@@ -115,7 +111,7 @@ def test_influences_of_weighted_rows_are_derivatives_too(name: str):
         ("bal_accuracy", np.zeros(N), TWO, "rows of another class"),
     ],
 )
-def test_what_is_not_defined_is_said(name: str, y: FloatArray, prediction: FloatArray, said: str):
+def test_what_is_not_defined_is_said(name, y, prediction, said):
     with pytest.raises(LossError, match=said):
         METRICS[name](y, prediction)
 
@@ -215,16 +211,14 @@ class TestImportance:
             (lambda m: m.pfi(permutations={"a": [[0]]}), OptionError, "for a `metric`"),
         ],
     )
-    def test_mistakes(
-        self, ask: Callable[[pi.FittedModel], object], error: type[Exception], said: str
-    ):
+    def test_mistakes(self, ask, error, said):
         with pytest.raises(error, match=said):
             ask(self.fitted)
 
 
 @pytest.mark.parametrize("size", [1.0, 1e-6, 1e-13, 1e-200])
 @pytest.mark.parametrize("turned", [False, True])
-def test_the_area_of_tiny_probabilities_is_scikit_learn_s(size: float, turned: bool):
+def test_the_area_of_tiny_probabilities_is_scikit_learn_s(size, turned):
     rng = np.random.default_rng(1)
     p = rng.uniform(size=N).round(1) * 0.5 * size  # with ties
     event = rng.permutation(CODES)
@@ -275,7 +269,7 @@ class Careless(Metric):
         (np.inf, "must be finite"),
     ],
 )
-def test_what_a_metric_of_the_user_does_is_checked(returned: object, said: str):
+def test_what_a_metric_of_the_user_does_is_checked(returned, said):
     X = pd.DataFrame({"a": np.arange(20.0), "b": np.arange(20.0) % 3})
     y = X["a"] + X["b"]
     model = pi.FittedModel(LinearRegression().fit(X, y + X["b"] ** 2), X, y, seed=1)

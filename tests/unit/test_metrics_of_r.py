@@ -6,9 +6,6 @@ score, probabilities no nearer to 0 than rounding for the log loss. R takes diff
 so that a larger importance is a worse prediction without the feature.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,32 +28,32 @@ THREE = np.array(["low", "mid", "top"])[np.digitize(SCORE, [-0.8, 0.5])]
 PERMUTATIONS = {n: np.array([RNG.permutation(N) for _ in range(TIMES)]).T for n in X}
 
 
-def sens_and_spec(truth: Array, said: Array, level) -> tuple[float, float]:
+def sens_and_spec(truth, said, level):
     return float((said == level)[truth == level].mean()), float(
         (said != level)[truth != level].mean()
     )
 
 
-def over_classes(value: Callable[[float, float], float]) -> Callable[[Array, Array], float]:
-    def macro(truth: Array, said: Array) -> float:
+def over_classes(value):
+    def macro(truth, said):
         levels = np.unique(truth)
         return float(np.mean([value(*sens_and_spec(truth, said, one)) for one in levels]))
 
     return macro
 
 
-def roc_auc(truth: Array, p: Array) -> float:
+def roc_auc(truth, p):
     event, other = p[truth == 1, 1], p[truth == 0, 1]
     above = (event[:, None] > other).mean()
     return float(above + (event[:, None] == other).mean() / 2)
 
 
-def mn_log_loss(truth: Array, p: Array) -> float:
+def mn_log_loss(truth, p):
     eps = np.finfo(float).eps
     return float(-np.log(np.clip(p, eps, 1 - eps)[np.arange(len(truth)), truth]).mean())
 
 
-def brier_class(truth: Array, p: Array) -> float:
+def brier_class(truth, p):
     return float(np.square(p - np.eye(p.shape[1])[truth]).sum() / (2 * len(truth)))
 
 
@@ -88,11 +85,11 @@ CASES = [
 
 @pytest.mark.parametrize("kind", ["difference", "ratio"])
 @pytest.mark.parametrize(("name", "learner", "y"), CASES)
-def test_a_metric_is_that_of_r(name: str, learner, y, kind: str):
+def test_a_metric_is_that_of_r(name, learner, y, kind):
     needs, value, smaller = METRICS[name]
     model = learner.fit(X, y)
 
-    def metric(rows: pd.DataFrame) -> float:
+    def metric(rows):
         if needs == "probability":
             codes = np.searchsorted(model.classes_, y)
             return float(value(codes, model.predict_proba(rows)))
@@ -119,6 +116,6 @@ def test_a_metric_is_that_of_r(name: str, learner, y, kind: str):
     ("name", "learner", "y"),
     [("pr_auc", LogisticRegression(), TWO), ("roc_auc", GaussianNB(), THREE)],
 )
-def test_what_is_another_number_is_refused(name: str, learner, y):
+def test_what_is_another_number_is_refused(name, learner, y):
     with pytest.raises(PyinterpError):
         pi.r_style.vi_permute(pi.FittedModel(learner.fit(X, y), X, y), metric=name)

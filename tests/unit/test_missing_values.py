@@ -1,7 +1,5 @@
 """Missing values: which rows are kept, what is refused, and what tables say of both."""
 
-from __future__ import annotations
-
 import lightgbm
 import numpy as np
 import pandas as pd
@@ -33,7 +31,6 @@ import pyinterp as pi
 from pyinterp.data.missing import MissingValues
 from pyinterp.errors import DataError, DesignError, InferenceError, OptionError, RefitError
 from pyinterp.models.missing_values import takes_missing
-from pyinterp.results.results import EstimandResults
 
 N = 60
 PLAN = pi.Subsampling(3)
@@ -44,16 +41,16 @@ LINE = LinearRegression()
 class OwnClass(RegressorMixin, BaseEstimator):
     """Says nothing of missing values, and takes them."""
 
-    def fit(self, X, y) -> OwnClass:
+    def fit(self, X, y):
         self.mean_ = float(np.mean(y))
         return self
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X):
         return self.mean_ + np.nan_to_num(np.asarray(X, dtype=float)).sum(axis=1)
 
 
 @pytest.fixture
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(0)
     x, z = rng.normal(size=(2, N))
     g = pd.Categorical(rng.choice(["a", "b", "c"], N))
@@ -64,11 +61,11 @@ def data() -> pd.DataFrame:
     return data
 
 
-def grid_of(results: EstimandResults) -> pd.Series:
+def grid_of(results):
     return results.estimand.terms.layout.iloc[:, 0]
 
 
-def learner(data: pd.DataFrame, formula: str, estimator, **options) -> pi.Learner:
+def learner(data, formula, estimator, **options):
     return pi.Learner.from_formula(formula, data, estimator, **options)
 
 
@@ -120,7 +117,7 @@ def learner(data: pd.DataFrame, formula: str, estimator, **options) -> pi.Learne
         (lambda X: X, None),
     ],
 )
-def test_which_learners_take_missing_values(estimator, taken: bool | None):
+def test_which_learners_take_missing_values(estimator, taken):
     assert takes_missing(estimator) is taken
 
 
@@ -136,13 +133,13 @@ def test_which_learners_take_missing_values(estimator, taken: bool | None):
         GridSearchCV(FOREST, {}, cv=2),
     ],
 )
-def test_those_that_say_so_do(data: pd.DataFrame, estimator):
+def test_those_that_say_so_do(data, estimator):
     whole = data.dropna(subset="y")
     fitted = estimator.fit(whole[["x", "z"]], whole["y"])
     assert np.isfinite(fitted.predict(whole[["x", "z"]])).all()
 
 
-def test_auto_keeps_or_drops_by_the_learner_and_counts(data: pd.DataFrame):
+def test_auto_keeps_or_drops_by_the_learner_and_counts(data):
     kept = learner(data, "y ~ x + z", FOREST)
     assert (kept.population.nobs, kept.dropped_rows) == (N - 1, 1)
     dropped = learner(data, "y ~ x + z", LINE)
@@ -156,7 +153,7 @@ def test_auto_keeps_or_drops_by_the_learner_and_counts(data: pd.DataFrame):
     assert "missing" not in str(learner(data.dropna(), "y ~ x", LINE).fit(PLAN, seed=0).summary())
 
 
-def test_comparisons_need_the_same_rows(data: pd.DataFrame):
+def test_comparisons_need_the_same_rows(data):
     forest, line = (learner(data, "y ~ x + z", e).fit(PLAN, seed=1) for e in (FOREST, LINE))
     with pytest.raises(InferenceError, match=r'the other was not.*missing="drop"'):
         pi.compare(forest, line)
@@ -166,19 +163,19 @@ def test_comparisons_need_the_same_rows(data: pd.DataFrame):
     assert np.isfinite(pi.compare(whole).params).all()
 
 
-def test_texts_in_frames_have_advice(data: pd.DataFrame):
+def test_texts_in_frames_have_advice(data):
     texts = data.dropna().assign(g=lambda d: d["g"].astype(str))
     with pytest.raises(RefitError, match=r'could not convert.*design="matrix".*category'):
         learner(texts, "y ~ x + g", FOREST, design="frame").fit(PLAN, seed=1)
 
 
-def test_drop_is_the_same_as_no_such_rows(data: pd.DataFrame):
+def test_drop_is_the_same_as_no_such_rows(data):
     some = learner(data, "y ~ x + z", FOREST, missing="drop").fit(PLAN, seed=1)
     whole = learner(data.dropna(subset=["x", "z", "y"]), "y ~ x + z", FOREST).fit(PLAN, seed=1)
     assert_array_equal(some.pfi().params, whole.pfi().params)
 
 
-def test_keep_needs_a_learner_that_takes_them(data: pd.DataFrame):
+def test_keep_needs_a_learner_that_takes_them(data):
     with pytest.raises(OptionError, match=r"LinearRegression takes none.*imputer"):
         learner(data, "y ~ x", LINE, missing="keep")
     with pytest.raises(OptionError, match="takes none"):
@@ -191,8 +188,8 @@ def test_keep_needs_a_learner_that_takes_them(data: pd.DataFrame):
     assert np.isfinite(own.fit(PLAN, seed=0).pfi().params).all()
 
 
-def test_a_function_is_believed(data: pd.DataFrame):
-    def predict(rows: pd.DataFrame) -> np.ndarray:
+def test_a_function_is_believed(data):
+    def predict(rows):
         return rows["x"].fillna(3).to_numpy()
 
     pfi = pi.FittedModel(predict, data[["x", "z"]], data["y"], missing="keep").pfi()
@@ -200,7 +197,7 @@ def test_a_function_is_believed(data: pd.DataFrame):
     assert pi.FittedModel(predict, data[["x", "z"]], data["y"]).pfi().context.nobs == N - 4
 
 
-def test_raise_names_counts(data: pd.DataFrame):
+def test_raise_names_counts(data):
     with pytest.raises(DataError, match=r"5 rows have missing values \(in x 3, g 2, y 1\)"):
         learner(data, "y ~ .", FOREST, missing="raise", design="frame")
 
@@ -208,7 +205,7 @@ def test_raise_names_counts(data: pd.DataFrame):
 class TestMatrices:
     """Columns made by a formula, where a variable is missing."""
 
-    def test_numbers_and_functions_of_a_row_are_missing_with_it(self, data: pd.DataFrame):
+    def test_numbers_and_functions_of_a_row_are_missing_with_it(self, data):
         made = learner(data, "y ~ x + I(x**2) + np.exp(x) + x:z + z", FOREST)
         matrix = made.design.encode(made.population.variables)
         assert made.population.nobs == N - 1
@@ -225,7 +222,7 @@ class TestMatrices:
             ("y ~ center(x) + z", "learns from all rows"),
         ],
     )
-    def test_what_can_not_be_missing_is_left_out(self, data: pd.DataFrame, formula: str, why: str):
+    def test_what_can_not_be_missing_is_left_out(self, data, formula, why):
         made = learner(data, formula, FOREST)
         lacking = data[["y", "g"]] if "g" in formula else data[["y", "x"]]
         assert made.population.nobs == int(lacking.notna().all(axis=1).sum())
@@ -233,12 +230,12 @@ class TestMatrices:
         with pytest.raises(DataError, match=why):
             learner(data, formula, FOREST, missing="keep")
 
-    def test_all_rows_lost_say_why(self, data: pd.DataFrame):
+    def test_all_rows_lost_say_why(self, data):
         empty = data.assign(g=pd.Categorical([np.nan] * N, ["a", "b"]))
         with pytest.raises(DataError, match=r'All 60 rows .*design="frame"'):
             learner(empty, "y ~ x + g", FOREST)
 
-    def test_a_function_that_is_not_finite_is_still_refused(self, data: pd.DataFrame):
+    def test_a_function_that_is_not_finite_is_still_refused(self, data):
         with pytest.raises(DesignError, match="must be finite"):
             learner(data, "y ~ np.log(z)", FOREST)
 
@@ -247,12 +244,12 @@ class TestEstimands:
     """What each makes of rows that lack the variable."""
 
     @pytest.fixture
-    def results(self, data: pd.DataFrame) -> pi.LearnerResults:
+    def results(self, data):
         return learner(
             data, "y ~ .", HistGradientBoostingRegressor(max_iter=5), design="frame"
         ).fit(PLAN, seed=0)
 
-    def test_grids_are_of_observed_values(self, results: pi.LearnerResults):
+    def test_grids_are_of_observed_values(self, results):
         curve = results.pd("x")
         values = grid_of(curve)
         assert values.notna().all()
@@ -311,20 +308,20 @@ class TestEstimands:
         assert asked.params.notna().all()
         str(asked.summary())
 
-    def test_an_m_plot_is_of_the_rows_with_a_value(self, data: pd.DataFrame):
-        def predict(rows: pd.DataFrame) -> np.ndarray:
+    def test_an_m_plot_is_of_the_rows_with_a_value(self, data):
+        def predict(rows):
             return np.where(rows["x"].isna(), 1e6, rows["x"])
 
         curve = pi.FittedModel(predict, data[["x", "z"]], missing="keep").m_plot("x", points=5)
         assert "3 of 60 rows lack `x`" in words_of(curve)
         assert_allclose(curve.params, grid_of(curve), atol=1e-9)
 
-    def test_adjusted_importance_says_what_it_lacks(self, results: pi.LearnerResults):
+    def test_adjusted_importance_says_what_it_lacks(self, results):
         table = results.amvim(method="additive")
         assert table.params.isna().to_dict() == {"x": True, "z": False, "g": True}
         assert "along which nothing accumulates" in words_of(table)
 
-    def test_a_variable_with_one_value_and_missing_ones_varies(self, data: pd.DataFrame):
+    def test_a_variable_with_one_value_and_missing_ones_varies(self, data):
         one = data.assign(x=data["x"].where(data["x"].isna(), 1.0))
         text = str(learner(one, "y ~ x + z", FOREST).fit(PLAN, seed=0).pfi().summary())
         assert "constant in the data" not in text

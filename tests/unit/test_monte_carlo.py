@@ -1,7 +1,5 @@
 """Monte Carlo errors of some of all draws, exactly: by every choice that could have been made."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
@@ -18,20 +16,20 @@ N = 6
 class Mean(LinearRegression):
     """Of a, given b, whatever the rows."""
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Mean:
+    def fit(self, X, y):
         return self
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
+    def predict(self, X):
         return X[:, 0] / 2
 
 
-def model() -> tuple[LinearRegression, pd.DataFrame, pd.Series]:
+def model():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(N, 2)), columns=["a", "b"])
     y = X["a"] * X["b"] + np.random.default_rng(1).normal(size=N)
     return LinearRegression().fit(X, y), X, y
 
 
-def asked(name: str, permutations: int | str) -> pi.EstimandResults:
+def asked(name, permutations):
     fitted = pi.FittedModel(*model())
     law = {"sampler": samplers.Residual(Mean()), "permutations": permutations}
     if name == "mvim":
@@ -41,7 +39,7 @@ def asked(name: str, permutations: int | str) -> pi.EstimandResults:
 
 @pytest.mark.parametrize("name", ["mvim", "cvim", "causal"])
 @pytest.mark.parametrize("k", [2, 3, 4])
-def test_squared_errors_are_unbiased(monkeypatch, name: str, k: int):
+def test_squared_errors_are_unbiased(monkeypatch, name, k):
     """Over all choices of k of the n - 1 shifts of one order, their mean is the variance."""
     values, squares = [], []
     for shifts in combinations(range(1, N), k):

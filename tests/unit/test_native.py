@@ -1,7 +1,5 @@
 """Native importance: numbers of R's vip and NeuralNetTools, and the inputs of a feature."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -37,13 +35,13 @@ LM_MIXED = "yreg ~ z1 + I(z1**2) + z2*f1 + z3 + z4 + f2 + z1:z3"
 GLM_MIXED = "ybin ~ z1 + I(z1**2) + z2*f1 + z3 + z4 + f2"
 
 
-def vip_name(name: str) -> str:
+def vip_name(name):
     """Translate a column of patsy to one of R's model.matrix."""
     return name.replace(" ** ", "^").replace("[T.", "").replace("]", "")
 
 
 @pytest.fixture(scope="module")
-def mixed() -> pd.DataFrame:
+def mixed():
     data = pd.read_csv(DATA / "inputs/mixed.csv")
     levels = json.loads((DATA / "inputs/mixed_levels.json").read_text())
     for name in ("f1", "f2"):
@@ -51,7 +49,7 @@ def mixed() -> pd.DataFrame:
     return data
 
 
-def assert_equal_vip(found: pi.EstimandResults, name: str, tolerance: float = VIP):
+def assert_equal_vip(found, name, tolerance=VIP):
     """The absolute value is vip's importance, the sign its sign; no intercept."""
     expected = pd.read_csv(DATA / f"vip/{name}.csv").set_index("Variable")
     values = found.params.rename(vip_name)
@@ -70,7 +68,7 @@ def test_t_and_coefficients_of_lm_equal_vip():
     assert_equal_vip(model.native_importance("raw"), "model_lmf_raw")
 
 
-def test_factors_and_interactions_equal_vip(mixed: pd.DataFrame):
+def test_factors_and_interactions_equal_vip(mixed):
     model = pi.FittedModel(smf.ols(LM_MIXED, mixed).fit(), mixed)
     assert_equal_vip(model.native_importance(), "model_lmm_stat")
     # The same through a learner, which hands statsmodels an array.
@@ -86,7 +84,7 @@ def test_factors_and_interactions_equal_vip(mixed: pd.DataFrame):
     )
 
 
-def test_z_of_a_binomial_glm_equals_vip(mixed: pd.DataFrame):
+def test_z_of_a_binomial_glm_equals_vip(mixed):
     options = {"tol": 1e-14, "maxiter": 100}
     fitted = smf.glm(GLM_MIXED, mixed, family=sm.families.Binomial()).fit(**options)
     model = pi.FittedModel(fitted, mixed)
@@ -96,7 +94,7 @@ def test_z_of_a_binomial_glm_equals_vip(mixed: pd.DataFrame):
     assert_equal_vip(model.native_importance("raw"), "model_glm_raw")
 
 
-def nnet() -> tuple[np.ndarray, np.ndarray]:
+def nnet():
     weights = pd.read_csv(DATA / "models/nnet_friedman.csv")
     table = weights.pivot_table(index="from", columns="to", values="weight", aggfunc="sum")
     units = [f"h{k}" for k in range(1, 5)]
@@ -104,7 +102,7 @@ def nnet() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("function", [olden, garson])
-def test_weights_of_a_network_equal_neuralnettools(function: object):
+def test_weights_of_a_network_equal_neuralnettools(function):
     expected = pd.read_csv(DATA / f"vip/model_nnet_{function.__name__}.csv")["Importance"]
     assert_allclose(function(*nnet()), expected, rtol=0, atol=VIP)
 
@@ -140,7 +138,7 @@ def test_networks_of_scikit_learn():
     assert_allclose(found.to_numpy().reshape(3, 3).sum(axis=1), 1, rtol=EXACT)
 
 
-def test_impurity_adds_up_the_columns_of_a_variable(data: pd.DataFrame):
+def test_impurity_adds_up_the_columns_of_a_variable(data):
     found = model_of("y ~ x + z + g", data, RandomForestRegressor(20))
     design, forest = found.analysis.refits[0].design, found.analysis.refits[0].predictor.estimator
     own = pd.Series(forest.feature_importances_, index=design.columns)
@@ -156,14 +154,14 @@ def test_impurity_adds_up_the_columns_of_a_variable(data: pd.DataFrame):
     assert both["both"] == pytest.approx(own["x"] + own["z"])
 
 
-def test_a_column_of_two_variables_counts_for_both(data: pd.DataFrame):
+def test_a_column_of_two_variables_counts_for_both(data):
     learner = pi.Learner.from_formula("y ~ x + x:z", data, DecisionTreeRegressor(max_depth=3))
     found = learner.fit_model(seed=1).native_importance().params
     (tree,) = (r.predictor.estimator for r in learner.fit_model(seed=1).analysis.refits)
     assert_allclose(found, [1.0, tree.feature_importances_[1]], rtol=EXACT)
 
 
-def test_which_inputs_of_a_pipeline_a_variable_drives(data: pd.DataFrame):
+def test_which_inputs_of_a_pipeline_a_variable_drives(data):
     encode = make_column_transformer((OneHotEncoder(), ["g"]), remainder=StandardScaler())
     pipeline = make_pipeline(encode, RandomForestRegressor(20))
     model = model_of("y ~ x + z + g", data, pipeline, design="frame")
@@ -182,7 +180,7 @@ def test_which_inputs_of_a_pipeline_a_variable_drives(data: pd.DataFrame):
         unnamed.native_importance()
 
 
-def test_boosting_and_searches(data: pd.DataFrame):
+def test_boosting_and_searches(data):
     boost = xgboost.XGBRegressor(n_estimators=3, n_jobs=1)
     model = model_of("y ~ x + z + g", data, boost)
     assert model.native_importance().params.sum() == pytest.approx(1, abs=1e-6)  # single precision
@@ -191,7 +189,7 @@ def test_boosting_and_searches(data: pd.DataFrame):
     assert tuned.native_importance().params.sum() == pytest.approx(1)
 
 
-def test_coefficients_of_several_classes(data: pd.DataFrame):
+def test_coefficients_of_several_classes(data):
     data["k"] = pd.cut(data["y"], 3, labels=["lo", "mid", "hi"])
     three = model_of("k ~ x + z", data, LogisticRegression())
     raw = three.native_importance()
@@ -210,7 +208,7 @@ def test_coefficients_of_several_classes(data: pd.DataFrame):
         vote.native_importance()
 
 
-def test_the_class_of_two_is_the_models_second(data: pd.DataFrame):
+def test_the_class_of_two_is_the_models_second(data):
     data["k"] = pd.Categorical(np.where(data["y"] > 1, "yes", "no"), ["yes", "no"])
     two = model_of("k ~ x + z", data, LogisticRegression())
     raw = two.native_importance()
@@ -218,7 +216,7 @@ def test_the_class_of_two_is_the_models_second(data: pd.DataFrame):
     assert raw.params["x"] > 0
 
 
-def test_one_model_has_no_interval_and_says_why_refits_have_one(data: pd.DataFrame):
+def test_one_model_has_no_interval_and_says_why_refits_have_one(data):
     learner = pi.Learner.from_formula("y ~ x + z + g", data, pi.statsmodels_learner(sm.OLS))
     one = learner.fit_model().native_importance()
     assert one.bse.isna().all()
@@ -236,7 +234,7 @@ def test_one_model_has_no_interval_and_says_why_refits_have_one(data: pd.DataFra
     assert np.isfinite(raw.pvalues).all()
 
 
-def test_what_a_model_does_not_have_is_refused(data: pd.DataFrame):
+def test_what_a_model_does_not_have_is_refused(data):
     boosted = pi.Learner.from_formula("y ~ x + z", data, HistGradientBoostingRegressor(max_iter=3))
     with pytest.raises(OptionError, match="reports no importance of its own"):
         boosted.fit_model(seed=1).native_importance()

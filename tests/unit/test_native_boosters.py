@@ -1,9 +1,6 @@
 """Boosters without scikit-learn classes: what they predict, what is refused and what works."""
 
-from __future__ import annotations
-
 import pickle
-from pathlib import Path
 
 import lightgbm as lgb
 import numpy as np
@@ -26,11 +23,11 @@ XGB = {"nthread": 1, "max_depth": 2}
 LGB = {"num_threads": 1, "verbose": -1, "min_data_in_leaf": 3}
 
 
-def of_xgboost(rows, y, **options) -> xgb.Booster:
+def of_xgboost(rows, y, **options):
     return xgb.train({**XGB, **options}, xgb.DMatrix(rows, y, enable_categorical=True), 4)
 
 
-def of_lightgbm(rows, y, **options) -> lgb.Booster:
+def of_lightgbm(rows, y, **options):
     return lgb.train({**LGB, **options}, lgb.Dataset(rows, y), 4)
 
 
@@ -44,7 +41,7 @@ PACKAGES = {
 }
 
 
-def pfi(predict, rows, y, column, loss: str) -> float:
+def pfi(predict, rows, y, column, loss):
     predicted = naive.all_pairs(predict, rows, [column])
     losses = naive.LOSSES[loss](np.repeat(np.asarray(y)[:, None], N, axis=1), predicted)
     same = np.eye(N, dtype=bool)
@@ -52,7 +49,7 @@ def pfi(predict, rows, y, column, loss: str) -> float:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_numbers_of_frames_in_any_order_and_of_arrays(package: str):
+def test_numbers_of_frames_in_any_order_and_of_arrays(package):
     train, by, _, _ = PACKAGES[package]
     booster = train(X, Y)
     for rows in (X, X[["c", "g", "a b"]], X.assign(other="x")):
@@ -67,7 +64,7 @@ def test_numbers_of_frames_in_any_order_and_of_arrays(package: str):
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_classes_are_those_of_the_objective(package: str):
+def test_classes_are_those_of_the_objective(package):
     train, by, several, two = PACKAGES[package]
     booster = train(X, THREE, objective=several, num_class=3)
     got = (
@@ -87,7 +84,7 @@ def test_classes_are_those_of_the_objective(package: str):
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_boosters_are_no_learners(package: str):
+def test_boosters_are_no_learners(package):
     booster = PACKAGES[package][0](X, Y)
     with pytest.raises(OptionError, match=r"is fitted and has no `fit`; use .*Regressor"):
         pi.Learner(Y, X, booster)
@@ -113,7 +110,7 @@ def test_labels_and_several_outputs_are_refused_with_what_works():
         ("Poisson", np.round(np.exp(Y)), r"CatBoostRegressor.*Exponent"),
     ],
 )
-def test_scores_of_catboost_are_refused(loss: str, y, what: str, tmp_path: Path):
+def test_scores_of_catboost_are_refused(loss, y, what, tmp_path):
     """Its general class predicts log-odds and logarithms, whatever the response."""
     catboost = pytest.importorskip("catboost")
     options = {"iterations": 2, "verbose": 0, "allow_writing_files": False, "cat_features": ["g"]}

@@ -1,9 +1,5 @@
 """Splits of bootstrap samples (Khan et al. 2025, Algorithms 1 and 2): who trains, who evaluates."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
@@ -17,18 +13,10 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import DataError, OptionError
-from pyinterp.resampling import Part, Units
+from pyinterp.resampling import Units
 
 
-def parts_of(
-    plan: pi.NestedBootstrap,
-    n: int,
-    *,
-    cluster=None,
-    seed: int = 0,
-    y=None,
-    classes: tuple[Any, ...] | None = None,
-) -> list[list[Part]]:
+def parts_of(plan, n, *, cluster=None, seed=0, y=None, classes=None):
     """The parts of every bootstrap sample."""
     population = Sample(
         variables=pd.DataFrame({"x": np.arange(n, dtype=float)}),
@@ -48,7 +36,7 @@ def parts_of(
     return [parts[k : k + plan.splits] for k in range(0, len(parts), plan.splits)]
 
 
-def both(part: Part) -> np.ndarray:
+def both(part):
     return np.sort(np.concatenate([part.train.rows, part.evaluation.rows]))
 
 
@@ -59,7 +47,7 @@ def both(part: Part) -> np.ndarray:
     fraction=st.sampled_from([0.5, 0.67, 0.8]),
     split_by=st.sampled_from(["row", "copy"]),
 )
-def test_every_split_is_of_one_bootstrap_sample(n: int, seed: int, fraction: float, split_by):
+def test_every_split_is_of_one_bootstrap_sample(n, seed, fraction, split_by):
     plan = pi.NestedBootstrap(4, 3, fraction=fraction, split_by=split_by)
     for parts in parts_of(plan, n, seed=seed):
         drawn = both(parts[0])
@@ -147,10 +135,10 @@ def test_bootstrap_samples_depend_neither_on_the_splits_nor_on_how_they_are_made
     assert not np.array_equal(drawn[0], other)
 
 
-def test_splits_depend_on_the_seed_alone(data: pd.DataFrame):
+def test_splits_depend_on_the_seed_alone(data):
     plan = pi.NestedBootstrap(3, 2)
 
-    def rows(formula: str, estimator, seed: int) -> list[list[int]]:
+    def rows(formula, estimator, seed):
         results = fit_of(formula, data, estimator, plan, seed=seed)
         return [[*r.train_rows, *r.evaluation.rows] for r in results.refits]
 
@@ -179,9 +167,9 @@ def test_classes_that_can_not_all_train_are_an_error():
     assert "strata" not in str(caught.value)
 
 
-def test_a_table_says_how_rows_were_split(data: pd.DataFrame):
+def test_a_table_says_how_rows_were_split(data):
     row, copy = (
-        fit_of("y ~ x + z", data, LinearRegression(), pi.NestedBootstrap(4, 3, split_by=by))  # type: ignore[arg-type]
+        fit_of("y ~ x + z", data, LinearRegression(), pi.NestedBootstrap(4, 3, split_by=by))
         for by in ("row", "copy")
     )
     assert len(row.refits) == 12
@@ -202,7 +190,7 @@ def test_copies_leak_and_rows_do_not():
     X, y = rng.normal(size=(80, 2)), rng.normal(size=80)
     learner = pi.Learner(y, X, DecisionTreeRegressor())
     honest, leaky = (
-        learner.fit(pi.NestedBootstrap(10, 4, split_by=by), seed=1)  # type: ignore[arg-type]
+        learner.fit(pi.NestedBootstrap(10, 4, split_by=by), seed=1)
         .loss(relation="explained")
         .params.iloc[0]
         for by in ("row", "copy")
@@ -211,7 +199,7 @@ def test_copies_leak_and_rows_do_not():
     assert leaky > honest + 0.5
 
 
-def test_classifiers_go_through(data: pd.DataFrame):
+def test_classifiers_go_through(data):
     assert (
         fit_of("g ~ x + z", data, LogisticRegression(), pi.NestedBootstrap(5, 2)).pfi().bse > 0
     ).all()
@@ -227,7 +215,7 @@ def test_classifiers_go_through(data: pd.DataFrame):
         ({"split_by": "rows"}, '`split_by` must be one of "row", "copy".*Did you mean `row`'),
     ],
 )
-def test_bad_options(options: dict[str, Any], message: str):
+def test_bad_options(options, message):
     with pytest.raises(OptionError, match=message):
         pi.NestedBootstrap(**options)
 

@@ -1,7 +1,5 @@
 """What models of glum and NGBoost state besides predictions: covariances and distributions."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -47,7 +45,7 @@ def test_effects_of_glum_have_the_delta_method_of_its_covariance():
 
 
 @pytest.mark.parametrize("how", ["not stored", "penalized"])
-def test_a_glum_without_a_covariance_has_intervals_over_rows(how: str):
+def test_a_glum_without_a_covariance_has_intervals_over_rows(how):
     model = glum(alpha=0.1 if how == "penalized" else 0).fit(X, Y)
     assert pi.FittedModel(model, X, Y).ame().cov_type == "rows"
 
@@ -68,7 +66,7 @@ def test_glum_is_given_columns_by_name():
 
 
 @pytest.mark.parametrize("family", ["Normal", "LogNormal", "Gamma", "Poisson"])
-def test_distributions_of_ngboost_are_read(family: str):
+def test_distributions_of_ngboost_are_read(family):
     """Log likelihoods are those that NGBoost itself states."""
     ngboost = pytest.importorskip("ngboost")
     kind = getattr(pytest.importorskip("ngboost.distns"), family)

@@ -1,9 +1,6 @@
 """Offsets and exposures: every row keeps its own, through refits and what-if copies."""
 
-from __future__ import annotations
-
 import pickle
-from typing import Any
 
 import lightgbm as lgb
 import numpy as np
@@ -24,13 +21,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pyinterp as pi
-from pyinterp.errors import DataError, OptionError, PyinterpError
+from pyinterp.errors import DataError, OptionError
 
 POISSON = sm.families.Poisson()
 FOLDS = KFold(3)
 
 
-def counts(n: int = 90) -> pd.DataFrame:
+def counts(n=90):
     rng = np.random.default_rng(1)
     data = pd.DataFrame(rng.normal(size=(n, 2)), columns=["x", "z"])
     data["g"] = rng.choice(list("abc"), n)
@@ -46,7 +43,7 @@ def glm(**fit):
     return pi.statsmodels_learner(sm.GLM, family=POISSON, **fit)
 
 
-def poisson_loss(y, mean) -> float:
+def poisson_loss(y, mean):
     y, mean = np.asarray(y), np.asarray(mean)
     logs = np.where(y > 0, y * np.log(np.where(y > 0, y, 1) / mean), 0)
     return float(2 * np.mean(logs - (y - mean)))
@@ -61,7 +58,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_refits_have_the_exposures_of_their_rows(way: str):
+def test_refits_have_the_exposures_of_their_rows(way):
     data = counts()
     res = fit_of("c ~ x * g + z", data, glm(), FOLDS, **WAYS[way](data))
     losses = res.loss("poisson").refit_frame().iloc[:, 0]
@@ -97,7 +94,7 @@ def test_curves_are_means_at_the_rows_exposures():
 
 
 @pytest.mark.parametrize("model", ["poisson", "logit", "probit", "gaussian"])
-def test_the_linear_engine_is_exact(model: str):
+def test_the_linear_engine_is_exact(model):
     data = counts()
     response, estimator = {
         "poisson": ("c", glm()),
@@ -137,7 +134,7 @@ BOOSTED = {
 
 
 @pytest.mark.parametrize("library", BOOSTED)
-def test_with_squared_error_an_offset_is_subtracted(library: str):
+def test_with_squared_error_an_offset_is_subtracted(library):
     data = counts()
     make = BOOSTED[library]
     variables = data[["x", "z"]]
@@ -206,7 +203,7 @@ def test_frequencies_subsets_and_missing_exposures():
 
 
 @pytest.mark.parametrize("formula", ["c ~ .", "c ~ . - log_e", "c ~ bs(x, df=4) * g + z:x"])
-def test_the_offset_is_the_last_column_and_no_feature(formula: str):
+def test_the_offset_is_the_last_column_and_no_feature(formula):
     data = counts().drop(columns=["b", "y"])
     learner = pi.Learner.from_formula(formula, data, glm(), exposure="e")
     assert "e" not in learner.features
@@ -257,7 +254,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize("case", REFUSALS, ids=[case[0] for case in REFUSALS])
-def test_refusals(case: tuple[str, Any, str, dict[str, Any], type[PyinterpError], str]):
+def test_refusals(case):
     _, estimator, formula, options, error, sentence = case
     with pytest.raises(error, match=sentence):
         pi.Learner.from_formula(formula, counts(), estimator, **options)
@@ -284,7 +281,7 @@ RATES = {
 
 
 @pytest.mark.parametrize("name", RATES)
-def test_learners_of_rates_are_weighted_by_exposure(name: str):
+def test_learners_of_rates_are_weighted_by_exposure(name):
     if name == "pipeline" and get_config()["enable_metadata_routing"]:
         pytest.skip("with routing on, the steps must request weights")
     data = counts()
@@ -302,7 +299,7 @@ def test_learners_of_rates_are_weighted_by_exposure(name: str):
             train[["x", "z"]].to_numpy(), train["c"] / exposure, **{step: exposure}
         )
 
-        def rate(frame: pd.DataFrame, model=model, unit: float = unit) -> np.ndarray:
+        def rate(frame, model=model, unit=unit):
             return model.predict(frame[["x", "z"]].to_numpy()) / unit
 
         mean = rate(rows) * rows["e"]
@@ -379,7 +376,7 @@ def test_functions_and_boosters_take_no_exposure():
 @pytest.mark.parametrize(
     "estimator", [Ridge(1.0), PoissonRegressor(alpha=0.1, tol=1e-10, max_iter=1000)]
 )
-def test_penalized_rates_do_not_depend_on_the_unit_of_exposure(estimator, unit: float):
+def test_penalized_rates_do_not_depend_on_the_unit_of_exposure(estimator, unit):
     rng = np.random.default_rng(3)
     data = pd.DataFrame({"x": rng.normal(size=200), "years": rng.uniform(0.1, 2, 200)})
     data["claims"] = rng.poisson(data["years"] * np.exp(-1 + 0.5 * data["x"]))

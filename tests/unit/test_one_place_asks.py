@@ -32,7 +32,7 @@ CALLERS = {
 }
 
 
-def calls(path: Path) -> bool:
+def calls(path):
     """Whether code calls a method that predicts."""
     nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
     functions = [node.func for node in nodes if isinstance(node, ast.Call)]
@@ -75,13 +75,13 @@ class Classes(LogisticRegression):
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["a", "b", "y"])
     return frame.assign(y=frame["y"] + frame["a"])
 
 
 @pytest.mark.parametrize("kind", [Mean, Classes])
-def test_every_answer_is_given_to_the_predictor(kind, data: pd.DataFrame):
+def test_every_answer_is_given_to_the_predictor(kind, data):
     if kind is Classes:
         data = data.assign(y=np.where(data["y"] > 0, "yes", "no"))
     kind.asked_by.clear()

@@ -1,7 +1,5 @@
 """Lines of tables are in an order that no machine's rounding decides."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +12,7 @@ from pyinterp.results.summary import largest_first
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-9, 1.0, 1e12, 1e300])
-def test_equal_but_for_rounding_stays_in_order(scale: float):
+def test_equal_but_for_rounding_stays_in_order(scale):
     exact = np.array([2.0, 3.0, -1.0, np.nan, 2.0, 0.0, -1.0])
     for sign in (-1, 1):
         noise = 1 + sign * np.array([1, 0, 1, 0, -1, 0, -1]) * 4e-16
@@ -29,7 +27,7 @@ def test_what_differs_is_sorted_and_infinite_values_are_ends():
 
 
 @pytest.fixture(scope="module")
-def signed() -> dict[str, pi.EstimandResults]:
+def signed():
     """Differences and effects: the largest is negative, and so is the second largest."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(120, 4)), columns=["small", "up", "down", "most"])
@@ -43,9 +41,7 @@ def signed() -> dict[str, pi.EstimandResults]:
 
 
 @pytest.mark.parametrize("kind", ["difference", "effect"])
-def test_differences_and_effects_are_ordered_by_size(
-    kind: str, signed: dict[str, pi.EstimandResults]
-):
+def test_differences_and_effects_are_ordered_by_size(kind, signed):
     results = signed[kind]
     by_size = list(results.params.abs().sort_values(ascending=False).index)
     assert by_size != list(results.params.sort_values(ascending=False).index)

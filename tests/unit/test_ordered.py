@@ -1,7 +1,5 @@
 """Ordered classes: the ranked probability score, cumulative probabilities and expected scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,26 +20,26 @@ DATA["o"] = pd.cut(DATA.a + RNG.logistic(size=N), [-99, -0.7, 1.2, 99], labels=L
 CODES = DATA.o.cat.codes.to_numpy()
 
 
-def rps(P: np.ndarray, codes: np.ndarray = CODES) -> np.ndarray:
+def rps(P, codes=CODES):
     below = np.cumsum(P, axis=1)[:, :-1] - (codes[:, None] <= np.arange(P.shape[1] - 1))
     return np.square(below).mean(axis=1)
 
 
-def by_formula(distr: str = "logit"):
+def by_formula(distr="logit"):
     return OrderedModel.from_formula("o ~ a + b", DATA, distr=distr).fit(disp=0)
 
 
-def by_arrays(distr: str = "logit"):
+def by_arrays(distr="logit"):
     return OrderedModel(DATA.o, DATA[["a", "b"]], distr=distr).fit(disp=0)
 
 
 @pytest.mark.parametrize("distr", ["logit", "probit"])
 @pytest.mark.parametrize("model", [by_formula, by_arrays])
-def test_ordinal_models_equal_naive_loops(model, distr: str):
+def test_ordinal_models_equal_naive_loops(model, distr):
     results = model(distr)
     fitted = pi.FittedModel(results, DATA, "o")
 
-    def probabilities(rows: pd.DataFrame) -> np.ndarray:
+    def probabilities(rows):
         return np.asarray(results.predict(rows[["a", "b"]]))
 
     P = probabilities(DATA)
@@ -81,7 +79,7 @@ def test_effects_of_ordinal_models_take_the_delta_method(model):
     found = fitted.pd("a", grid=[0.0, 1.0], scale="score")
     params = np.asarray(results.params)
 
-    def score(values: np.ndarray) -> np.ndarray:
+    def score(values):
         P = [
             results.model.predict(values, exog=np.column_stack([np.full(N, x), DATA.b]))
             for x in (0.0, 1.0)

@@ -1,7 +1,5 @@
 """PD of all variables, of three at once, and notes where a grid leaves the data."""
 
-from __future__ import annotations
-
 import pickle
 from copy import deepcopy
 
@@ -18,7 +16,7 @@ from pyinterp.errors import OptionError
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(6)
     frame = pd.DataFrame(rng.uniform(size=(90, 2)), columns=["x", "z"])
     frame["g"] = rng.choice(["a", "b"], 90)
@@ -27,17 +25,17 @@ def data() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def model(data: pd.DataFrame):
+def model(data):
     return model_of("y ~ x * z * g", data, LinearRegression())
 
 
-def tiles_of(plot) -> pd.DataFrame:
+def tiles_of(plot):
     built = deepcopy(plot)
     built._build()
     return built.layers[0].data
 
 
-def text(results) -> str:
+def text(results):
     return " ".join(str(results.summary()).split())
 
 
@@ -79,7 +77,7 @@ def test_all_curves_share_their_vertical_scale(model, tmp_path):
     assert (tmp_path / "all.png").stat().st_size > 10_000
 
 
-def test_three_variables_are_a_surface_per_value(data: pd.DataFrame, model):
+def test_three_variables_are_a_surface_per_value(data, model):
     result = model.pd(["x", "z", "g"], points=3)
     (refit,) = model.analysis.refits
     layout = result.estimand.terms.layout
@@ -93,7 +91,7 @@ def test_three_variables_are_a_surface_per_value(data: pd.DataFrame, model):
     assert tiles["PANEL"].nunique() == 2
 
 
-def test_three_variables_and_classes(data: pd.DataFrame):
+def test_three_variables_and_classes(data):
     three = data.assign(k=pd.cut(data["y"], 3, labels=list("lmh")).astype(str)).drop(columns="y")
     result = model_of("k ~ x + z + g", three, RandomForestClassifier(5)).pd(
         ["x", "z", "g"], points=3
@@ -110,7 +108,7 @@ def test_three_variables_and_classes(data: pd.DataFrame):
         (["x", "z"], {"x": [0.0, 0.5], "z": [0, 0.5]}, "outside the convex hull of `x` and `z`"),
     ],
 )
-def test_a_grid_that_leaves_the_data_is_noted(model, features, grid, words: str):
+def test_a_grid_that_leaves_the_data_is_noted(model, features, grid, words):
     assert words in text(model.pd(features, grid=grid))
 
 

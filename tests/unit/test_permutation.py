@@ -1,7 +1,5 @@
 """Permutation importance: closed forms, the literal double loop, and Monte Carlo error."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +17,7 @@ from pyinterp.samplers import balanced_permutations, distinct
 EXACT = 1e-10  # the issue's bar for closed forms; measured differences are near 1e-14
 
 
-def linear_data(n: int = 60, seed: int = 1) -> tuple[pd.DataFrame, np.ndarray]:
+def linear_data(n=60, seed=1):
     rng = np.random.default_rng(seed)
     X = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
     X["b"] = X["b"].round(0)  # ties, so that distinct donors matter
@@ -42,7 +40,7 @@ def test_linear_model_has_the_closed_form_of_all_pairs():
     assert (found.mcse == 0).all()
 
 
-def literal(model, loss, X: pd.DataFrame, y: np.ndarray, names: list[str], predict):
+def literal(model, loss, X, y, names, predict):
     """D[i, k]: loss difference when row k donates `names` to row i; missing on the diagonal."""
     n = len(X)
     base = loss(y, predict(model, X))
@@ -93,7 +91,7 @@ def test_all_pairs_equal_the_double_loop_with_both_sides_contributions(case, mem
 
 
 @pytest.mark.parametrize(("n", "k"), [(7, 3), (7, 6), (30, 11), (2, 1)])
-def test_balanced_permutations(n: int, k: int):
+def test_balanced_permutations(n, k):
     donors = balanced_permutations(n, k, np.random.default_rng(5))
     assert donors.shape == (n, k)
     assert (donors != np.arange(n)[:, None]).all()
@@ -126,7 +124,7 @@ def test_contributions_of_some_permutations_are_those_of_the_pairs_met():
 
 
 @pytest.mark.parametrize(("permutations", "count"), [(5, 400), (36, 200)])
-def test_monte_carlo_error_is_the_spread_over_seeds(permutations: int, count: int):
+def test_monte_carlo_error_is_the_spread_over_seeds(permutations, count):
     """36 of 39 permutations: without the finite-population factor it would be 3.6 times that."""
     X, y = linear_data(40)
     model = LinearRegression().fit(X, y)
@@ -156,7 +154,7 @@ def test_balanced_permutations_beat_independent_ones_at_the_same_cost():
     assert np.mean(np.square(ours)) < np.mean(np.square(theirs))
 
 
-def test_batches_draw_permutations_of_features_with_many_values(monkeypatch: pytest.MonkeyPatch):
+def test_batches_draw_permutations_of_features_with_many_values(monkeypatch):
     X, y = linear_data(40)
     model = LinearRegression().fit(X, y)
     few = pi.FittedModel(model, X, y, seed=1, engine="batched")

@@ -1,7 +1,5 @@
 """What users keep is data: it survives pickle, cloudpickle and deepcopy, and shows the same."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 
@@ -59,16 +57,16 @@ PROCESSES = {
 }
 
 
-def squared(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+def squared(y, prediction):
     return (y - prediction) ** 2
 
 
-def halved(x: pd.Series) -> pd.Series:
+def halved(x):
     return x / 2
 
 
 @pytest.fixture(scope="module")
-def learner() -> pi.Learner:
+def learner():
     """A formula with functions, splines, categories and a function of ours."""
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
@@ -79,21 +77,19 @@ def learner() -> pi.Learner:
 
 
 @pytest.fixture(scope="module")
-def fitted(learner: pi.Learner) -> pi.LearnerResults:
+def fitted(learner):
     return learner.fit(pi.CrossValidation(3), seed=1)
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("asked", ASKED)
-def test_results(asked: str, way: str, fitted: pi.LearnerResults):
+def test_results(asked, way, fitted):
     results = ASKED[asked](fitted)
     assert str(WAYS[way](results).summary()) == str(results.summary())
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_learners_and_fitted_models_answer_as_before(
-    way: str, learner: pi.Learner, fitted: pi.LearnerResults
-):
+def test_learners_and_fitted_models_answer_as_before(way, learner, fitted):
     again = WAYS[way](fitted)
     assert str(again.pfi().summary()) == str(fitted.pfi().summary())
     assert str(again.pd("z", points=3).summary()) == str(fitted.pd("z", points=3).summary())
@@ -103,7 +99,7 @@ def test_learners_and_fitted_models_answer_as_before(
     assert str(WAYS[way](model).pfi().summary()) == str(model.pfi().summary())
 
 
-def test_models_that_exact_engines_have_read(learner: pi.Learner):
+def test_models_that_exact_engines_have_read(learner):
     data = learner.population.variables
     forest = RandomForestRegressor(5, random_state=0).fit(data[["x", "z"]], data["x"])
     model = pi.FittedModel(forest, data[["x", "z"]], data["x"])
@@ -115,13 +111,13 @@ def test_models_that_exact_engines_have_read(learner: pi.Learner):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", PLANS)
-def test_plans(name: str, way: str):
+def test_plans(name, way):
     assert repr(WAYS[way](PLANS[name])) == repr(PLANS[name])
 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", PROCESSES)
-def test_processes(name: str, way: str):
+def test_processes(name, way):
     process = PROCESSES[name]()
     pd.testing.assert_frame_equal(WAYS[way](process).draw(5, seed=1), process.draw(5, seed=1))
 
@@ -137,7 +133,7 @@ CLASSIFIERS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_classifiers_answer_as_before(name: str, way: str):
+def test_classifiers_answer_as_before(name, way):
     estimator, y = CLASSIFIERS[name]()
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"]).assign(y=rng.permutation(y))
@@ -154,11 +150,11 @@ def test_a_function_of_probabilities_answers_as_before():
     assert str(again.pfi().summary()) == str(model.pfi().summary())
 
 
-def expit(rows) -> np.ndarray:
+def expit(rows):
     return 1 / (1 + np.exp(-np.asarray(rows)[:, 0]))
 
 
-def test_asking_with_a_lambda_does_not_keep_results_from_being_pickled(fitted: pi.LearnerResults):
+def test_asking_with_a_lambda_does_not_keep_results_from_being_pickled(fitted):
     fitted.estimate(pi.mean_over_rows(lambda y, prediction: y - prediction, "bias"))
     again = WAYS["pickle"](fitted)
     assert str(again.pfi().summary()) == str(fitted.pfi().summary())

@@ -3,10 +3,7 @@
 Simulations have fixed seeds. Exact identities hold to 1e-10, or 1e-12 where no fit is in them.
 """
 
-from __future__ import annotations
-
 import re
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,7 +39,7 @@ ROWS = 600  # a finite law: so many rows, dealt to its cells
 class Law:
     """A random law of (x, z, y) with few values, and its rows."""
 
-    def __init__(self, seed: int, levels: int):
+    def __init__(self, seed, levels):
         rng = np.random.default_rng(seed)
         self.counts = 1 + rng.multinomial(ROWS, rng.dirichlet(np.ones(levels * 9)))
         self.counts = self.counts.reshape(levels, 3, 3)
@@ -55,14 +52,14 @@ class Law:
         """Return a value for every row of an array by cell."""
         return np.repeat(np.broadcast_to(cells, self.law.shape).ravel(), self.counts.ravel())
 
-    def means(self, P) -> tuple[Any, ...]:
+    def means(self, P):
         """Return P(x, z), P(z), E(y | x, z), E(y | z) and P(x | z)."""
         xz = P.sum(axis=2)
         z = xz.sum(axis=0)
         of_xz = P @ self.y / xz
         return xz, z, of_xz, (xz * of_xz).sum(axis=0) / z, xz / z
 
-    def residuals(self, f, *, category: bool = False) -> Residuals:
+    def residuals(self, f, *, category=False):
         """Return the residuals of all rows by the true means."""
         _, _, _, g, p = self.means(self.law)
         k = len(self.x)
@@ -86,7 +83,7 @@ class Law:
         v = x - self.rows(mean[None, :, None])[:, None]
         return Residuals(Feature("x", ("x",)), x=x, v=v, levels=x[:, :0], **parts)
 
-    def error(self, functional, contributions) -> float:
+    def error(self, functional, contributions):
         """Return the largest difference of derivatives along scores, and of their mean from 0."""
         away = contributions - contributions.mean()
         worst = 0.0
@@ -99,7 +96,7 @@ class Law:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_influence_functions_are_derivatives(seed: int):
+def test_influence_functions_are_derivatives(seed):
     law = Law(seed, levels=5)
     one = law.residuals(law.f)
 
@@ -134,7 +131,7 @@ def test_influence_functions_are_derivatives(seed: int):
 
 
 @pytest.mark.parametrize("k", [1, 2])
-def test_contrasts_are_weighted_by_overlap(k: int):
+def test_contrasts_are_weighted_by_overlap(k):
     law = Law(5, levels=3)
     # The true regression, which E(y | others) on rows of two levels needs.
     one = law.residuals(law.means(law.law)[2], category=True)
@@ -181,11 +178,11 @@ def test_a_level_without_effect_is_not_mixed_with_others():
 LM = LinearRegression()
 
 
-def crossed(formula: str, data, estimator=LM, **options):
+def crossed(formula, data, estimator=LM, **options):
     return fit_of(formula, data, estimator, options.pop("plan", pi.CrossValidation(5)), **options)
 
 
-def fit(n: int, seed: int, **options):
+def fit(n, seed, **options):
     rng = np.random.default_rng(seed)
     a, b, c = rng.normal(size=(3, n))
     x = 0.6 * a + rng.normal(size=n)
@@ -243,7 +240,7 @@ def test_rows_are_means_over_refits_that_have_not_seen_them():
     assert np.allclose(found.row_frame()["x"], expected.rows[:, 0], atol=1e-10)
 
 
-def test_half_sampling_takes_its_first_pairs() -> None:
+def test_half_sampling_takes_its_first_pairs():
     _, res = fit(200, 3, plan=pi.HalfSampling(2, pairs=6))
     found = res.population(["x", "c"])
     context = found.context
@@ -274,7 +271,7 @@ def test_half_sampling_takes_its_first_pairs() -> None:
         (PLAN, lambda res: res.pfi("x", cov_type="influence"), "pooled"),
     ],
 )
-def test_plans_that_leave_rows_out_and_other_variances_are_refused(plan, asked, said: str):
+def test_plans_that_leave_rows_out_and_other_variances_are_refused(plan, asked, said):
     with pytest.raises(InferenceError, match=said):
         asked(fit(100, 4, plan=plan)[1])
 
@@ -290,7 +287,7 @@ def test_plans_that_leave_rows_out_and_other_variances_are_refused(plan, asked, 
     ],
     ids=str,
 )
-def test_learners_that_aim_at_no_mean_are_refused(estimator, aim: str):
+def test_learners_that_aim_at_no_mean_are_refused(estimator, aim):
     data, _ = fit(100, 5)
     if is_classifier(estimator):
         data["y"] = data["y"] > 0
@@ -443,7 +440,7 @@ def test_a_shortcut_is_used_beyond_what_is_there():
     assert beyond > 5 * found.bse["null, beyond"] > 0
 
 
-def square(n: int, seed: int) -> pd.DataFrame:
+def square(n, seed):
     """A null that is the square of a strong feature, which is strong by its square."""
     rng = np.random.default_rng(seed)
     a, b, noise, error = rng.normal(size=(4, n))

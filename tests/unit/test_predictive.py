@@ -1,7 +1,5 @@
 """Predictions in one form, whatever the estimator."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -95,7 +93,7 @@ def test_a_function_predicts_means_or_probabilities():
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
-def test_predictions_of_the_wrong_form_are_a_clear_error(function, classes, message: str):
+def test_predictions_of_the_wrong_form_are_a_clear_error(function, classes, message):
     with pytest.raises(PredictionError, match=message):
         Predictor.of(function, classes)(X)
 
@@ -127,7 +125,7 @@ class NoParams:
         ),
     ],
 )
-def test_what_can_not_be_trained_is_no_estimator(estimator, error: type[Exception], message: str):
+def test_what_can_not_be_trained_is_no_estimator(estimator, error, message):
     with pytest.raises(error, match=message):
         check_estimator(estimator)
     with pytest.raises(error, match=message):
@@ -147,7 +145,7 @@ def test_what_can_not_be_trained_is_no_estimator(estimator, error: type[Exceptio
         ),
     ],
 )
-def test_what_does_not_predict_is_an_error(make, message: str):
+def test_what_does_not_predict_is_an_error(make, message):
     with pytest.raises(PredictionError, match=message):
         make()
 

@@ -1,7 +1,5 @@
 """P and both limits follow from the printed columns: the estimate, its standard error and t."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -33,7 +31,7 @@ LEVELS = (0.2, 0.05, 0.001)
 AGREE = 1e-6
 
 
-def random_table(seed: int) -> pi.EstimandResults:
+def random_table(seed):
     """Return importances of a random learner on random data, by a random plan and measure."""
     rng = np.random.default_rng(seed)
     n, p = int(rng.integers(60, 200)), int(rng.integers(2, 5))
@@ -59,7 +57,7 @@ def random_table(seed: int) -> pi.EstimandResults:
         pytest.param(range(1000, 1200), id="full", marks=pytest.mark.torture),
     ],
 )
-def test_rows_recompute_from_what_is_printed(tables: range):
+def test_rows_recompute_from_what_is_printed(tables):
     rows, harmful, without = 0, 0, 0
     for seed in tables:
         with warnings.catch_warnings():
@@ -90,7 +88,7 @@ def test_rows_recompute_from_what_is_printed(tables: range):
     assert without < rows / 5
 
 
-def learner_that_is_harmed(seed: int) -> pi.EstimandResults:
+def learner_that_is_harmed(seed):
     """Return the PFI of naive Bayes that counts one variable as five: about -.095 each.
 
     It is too sure of itself: with a copy permuted it is less so, and its log loss is smaller.
@@ -119,7 +117,7 @@ def test_harm_is_shown_as_well_as_help():
 
 
 @pytest.fixture(scope="module")
-def fitted() -> pi.LearnerResults:
+def fitted():
     rng = np.random.default_rng(4)
     data = pd.DataFrame(rng.normal(size=(120, 5)), columns=list("abcde"))
     data["y"] = data["a"] + 0.3 * data["b"] + rng.normal(size=120)
@@ -129,7 +127,7 @@ def fitted() -> pi.LearnerResults:
 
 @pytest.mark.parametrize("relation", ["difference", "ratio"])
 @pytest.mark.parametrize("side", ["two-sided", "greater", "less"])
-def test_tests_and_intervals_of_a_table_are_dual(fitted: pi.LearnerResults, side, relation):
+def test_tests_and_intervals_of_a_table_are_dual(fitted, side, relation):
     """At every level and null value, through what users call; the null value too."""
     pfi = fitted.pfi(alternative=side, relation=relation)
     rng = np.random.default_rng(6)
@@ -167,5 +165,5 @@ def test_the_error_of_the_printed_standard_error_is_that_between_seeds():
         assert (reported < errors / 2).all()
 
 
-def test_other_plans_do_not_know_that_error(fitted: pi.LearnerResults):
+def test_other_plans_do_not_know_that_error(fitted):
     assert fitted.pfi(cov_type="corrected").summary_frame()["std_error_mcse"].isna().all()

@@ -1,14 +1,11 @@
 """Progress: nothing where nobody looks, bars on terminals and in notebooks, lines in a log."""
 
-from __future__ import annotations
-
 import builtins
 import io
 import logging
 import sys
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression
 
@@ -18,12 +15,12 @@ from pyinterp.parallel import progress
 
 
 class Terminal(io.StringIO):
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
 @pytest.fixture
-def learner(data: pd.DataFrame) -> pi.Learner:
+def learner(data):
     return pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
 
 
@@ -43,11 +40,11 @@ def test_lines_of_a_log_say_what_is_left(monkeypatch, caplog):
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0, "0:00"), (59.6, "1:00"), (3599, "59:59"), (3723, "1:02:03")]
 )
-def test_times_are_read_as_on_a_clock(seconds: float, text: str):
+def test_times_are_read_as_on_a_clock(seconds, text):
     assert progress.clock(seconds) == text
 
 
-def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+def terminal_of(monkeypatch):
     """Return a terminal, on which the shortest work is shown."""
     terminal = Terminal()
     monkeypatch.delenv("TQDM_DISABLE", raising=False)
@@ -56,7 +53,7 @@ def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return terminal
 
 
-def test_a_log_belongs_to_the_call_that_asked_for_it(monkeypatch, learner: pi.Learner, caplog):
+def test_a_log_belongs_to_the_call_that_asked_for_it(monkeypatch, learner, caplog):
     """A clock of 2 seconds a look."""
     clock = iter(range(0, 7000, 2))
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
@@ -68,7 +65,7 @@ def test_a_log_belongs_to_the_call_that_asked_for_it(monkeypatch, learner: pi.Le
     assert text == ["Refits: 3 of 3 fits in 0:06", "PD: 3 of 3 fits in 0:06"]
 
 
-def test_short_work_writes_no_lines(monkeypatch, learner: pi.Learner, caplog):
+def test_short_work_writes_no_lines(monkeypatch, learner, caplog):
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: 0.0))
     with caplog.at_level(logging.INFO, "pyinterp"):
         learner.fit(pi.Bootstrap(3), seed=1, progress="log")
@@ -76,14 +73,14 @@ def test_short_work_writes_no_lines(monkeypatch, learner: pi.Learner, caplog):
 
 
 @pytest.mark.parametrize(("option", "seen"), [(True, True), (False, False)])
-def test_bars_on_a_terminal(monkeypatch, learner: pi.Learner, option: bool, seen: bool):
+def test_bars_on_a_terminal(monkeypatch, learner, option, seen):
     shown = terminal_of(monkeypatch)
     learner.fit(pi.Bootstrap(3), seed=1, progress=option)
     assert ("Refits: 100%" in shown.getvalue()) == seen
     assert ("3/3" in shown.getvalue()) == seen
 
 
-def test_work_of_two_seconds_is_shown(monkeypatch, learner: pi.Learner):
+def test_work_of_two_seconds_is_shown(monkeypatch, learner):
     assert progress.DELAY == 2.0
     shown = terminal_of(monkeypatch)
     monkeypatch.setattr(progress, "DELAY", 1e9)
@@ -91,7 +88,7 @@ def test_work_of_two_seconds_is_shown(monkeypatch, learner: pi.Learner):
     assert shown.getvalue() == ""
 
 
-def test_a_bar_belongs_to_the_call_that_asked_for_it(monkeypatch, learner: pi.Learner):
+def test_a_bar_belongs_to_the_call_that_asked_for_it(monkeypatch, learner):
     shown = terminal_of(monkeypatch)
     results = learner.fit(pi.Bootstrap(3), seed=1)
     after_fit = shown.getvalue()
@@ -128,7 +125,7 @@ def test_bars_close_whatever_ends_the_work(monkeypatch, error):
     bars = []
     kind = progress._bar()
 
-    class Bar(kind):  # type: ignore[misc, valid-type]
+    class Bar(kind):
         def __init__(self, **options):
             super().__init__(**options)
             bars.append(self)
@@ -141,7 +138,7 @@ def test_bars_close_whatever_ends_the_work(monkeypatch, error):
     assert shown.getvalue().endswith("\n")
 
 
-def test_no_bars_elsewhere(capsys, learner: pi.Learner):
+def test_no_bars_elsewhere(capsys, learner):
     learner.fit(pi.Bootstrap(3), seed=1, progress=True)
     assert capsys.readouterr().err == ""
 
@@ -157,7 +154,7 @@ def test_notebooks_show_bars_unless_the_environment_says_no(monkeypatch):
     assert progress._no_bars() is True
 
 
-def test_other_values_are_refused(learner: pi.Learner):
+def test_other_values_are_refused(learner):
     with pytest.raises(OptionError, match='`progress` must be True, False or "log", not 1'):
         learner.fit(pi.Bootstrap(3), seed=1, progress=1)
     with pytest.raises(OptionError, match="`progress` must be"):

@@ -1,9 +1,6 @@
 """Queries name the rows that pandas would, and never run code."""
 
-from __future__ import annotations
-
 from itertools import product
-from pathlib import Path
 
 import hypothesis.strategies as st
 import numpy as np
@@ -68,7 +65,7 @@ AS_IN_PANDAS = [
 
 
 @pytest.mark.parametrize("query", AS_IN_PANDAS)
-def test_queries_name_the_rows_of_pandas(query: str):
+def test_queries_name_the_rows_of_pandas(query):
     if query.startswith("`it's`") and pd.__version__ < "3":
         pytest.skip("pandas 2 can't read apostrophes in names")
     expected = DATA.eval(query.strip(), engine="python")
@@ -118,7 +115,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("query", WRONG)
-def test_other_queries_are_refused_with_the_reason(query: str):
+def test_other_queries_are_refused_with_the_reason(query):
     with pytest.raises(OptionError, match=r"`rows` must be a query of columns") as caught:
         evaluate(query, DATA, "rows")
     assert WRONG[query] in str(caught.value)
@@ -164,7 +161,7 @@ PLACES = [
 ]
 
 
-def test_hostile_queries_are_refused_and_write_nothing(tmp_path: Path):
+def test_hostile_queries_are_refused_and_write_nothing(tmp_path):
     queries = [place.format(harm) for place, harm in product(PLACES, HARM)]
     assert len(queries) > 200
     for query in queries:
@@ -176,7 +173,7 @@ def test_hostile_queries_are_refused_and_write_nothing(tmp_path: Path):
 
 
 @pytest.mark.parametrize("harm", HARM[:10])
-def test_hostile_rows_of_results_are_refused(harm: str, tmp_path: Path):
+def test_hostile_rows_of_results_are_refused(harm, tmp_path):
     model = pi.FittedModel(LinearRegression().fit(DATA[["x"]], DATA["y"]), DATA[["x"]], DATA["y"])
     with pytest.raises(OptionError, match="`rows` must be a query"):
         model.pfi(rows=f"(x > 0) & ({harm.replace('{file}', f'{tmp_path}/f')} != 1)")
@@ -192,7 +189,7 @@ WORDS = [
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=10))
-def test_words_at_random_give_values_or_the_sentence(words: list[str]):
+def test_words_at_random_give_values_or_the_sentence(words):
     try:
         found = evaluate("".join(words), DATA, "rows")
     except OptionError as error:

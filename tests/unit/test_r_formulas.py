@@ -1,7 +1,5 @@
 """A formula means what it means in R, or nothing: designs equal R's, and the rest is refused."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -83,18 +81,18 @@ OF_R = {
 }
 
 
-def learner(formula: str, data: pd.DataFrame = DATA, estimator=None) -> pi.Learner:
+def learner(formula, data=DATA, estimator=None):
     return pi.Learner.from_formula(formula, data, estimator or LinearRegression())
 
 
-def design_of(formula: str) -> np.ndarray:
+def design_of(formula):
     """With a column for the intercept, which statsmodels is given."""
     made = learner(formula, estimator=pi.statsmodels_learner(sm.OLS))
     return made.design.encode(made.population.variables)
 
 
 @pytest.mark.parametrize("formula", OF_R)
-def test_designs_are_those_of_r(formula: str):
+def test_designs_are_those_of_r(formula):
     design = design_of(formula.partition("|")[0])
     assert_allclose(np.sort(WEIGHTS @ design), OF_R[formula], rtol=DECIMALS)
 
@@ -115,7 +113,7 @@ RESPONSES = {
 
 
 @pytest.mark.parametrize("response", RESPONSES)
-def test_responses_are_those_of_r(response: str):
+def test_responses_are_those_of_r(response):
     found = learner(f"{response.partition('|')[0]} ~ z").population.y
     assert_allclose(found, RESPONSES[response], rtol=DECIMALS)
 
@@ -136,7 +134,7 @@ FITS = {
 
 
 @pytest.mark.parametrize("formula", FITS)
-def test_fits_are_those_of_r_where_its_columns_depend_on_each_other(formula: str):
+def test_fits_are_those_of_r_where_its_columns_depend_on_each_other(formula):
     rank, squares = FITS[formula]
     design = design_of(formula)
     fitted = design @ np.linalg.lstsq(design, DATA["y"])[0]
@@ -145,7 +143,7 @@ def test_fits_are_those_of_r_where_its_columns_depend_on_each_other(formula: str
 
 
 @pytest.mark.parametrize("formula", ["y ~ x:g + g:h", "y ~ 0 + x:g + g:h", "y ~ x:z:g + x:g:h"])
-def test_terms_that_r_codes_as_if_a_margin_were_there_are_refused(formula: str):
+def test_terms_that_r_codes_as_if_a_margin_were_there_are_refused(formula):
     """R leaves out columns of `g:h` because `x:g` has `g`: rank 6 in place of 8."""
     with pytest.raises(FormulaError, match=r"R would leave out .*; add the term `"):
         design_of(formula)
@@ -218,7 +216,7 @@ OWN = np.arange(12.0)  # the caller's: it does not move with the rows
 
 @pytest.mark.parametrize(("formula", "message"), REFUSED)
 @pytest.mark.parametrize("name", ["", "caller"])
-def test_what_r_reads_otherwise_is_refused(formula: str, message: str, name: str):
+def test_what_r_reads_otherwise_is_refused(formula, message, name):
     if name:  # variables of the caller do not make functions of R's known
         s = poly = offset = factor = 1.0  # noqa: F841 - looked up by the formula
     with pytest.raises(FormulaError, match=message) as caught:
@@ -226,7 +224,7 @@ def test_what_r_reads_otherwise_is_refused(formula: str, message: str, name: str
     assert_short(str(caught.value))
 
 
-def assert_short(message: str):
+def assert_short(message):
     """At most two sentences and 400 characters; code in quotes has no sentences."""
     bare = re.sub(r"`[^`]*`|'[^']*'|\"[^\"]*\"", "q", message)
     assert len(message) <= 400
@@ -234,7 +232,7 @@ def assert_short(message: str):
 
 
 def test_a_function_of_the_caller_may_have_the_name_of_one_of_r():
-    def offset(values: pd.Series) -> pd.Series:
+    def offset(values):
         return values + 1
 
     read = pi.Learner.from_formula("y ~ offset(x)", DATA, LinearRegression())
@@ -242,7 +240,7 @@ def test_a_function_of_the_caller_may_have_the_name_of_one_of_r():
 
 
 @pytest.mark.parametrize("names", [["x", "x.clip"], ["x", "x.T"], ["x.y"]])
-def test_a_column_with_a_dot_is_no_attribute_of_another(names: list[str]):
+def test_a_column_with_a_dot_is_no_attribute_of_another(names):
     """R reads `x.T` as the column of that name, Python as an attribute of `x`."""
     frame = DATA[["y"]].assign(**{name: DATA["z"] + i for i, name in enumerate(names)})
     for code in (names[-1], f"np.log({names[-1]})"):
@@ -253,7 +251,7 @@ def test_a_column_with_a_dot_is_no_attribute_of_another(names: list[str]):
 
 
 @pytest.mark.parametrize("formula", ["np.log(y) ~ y", "I(y - x) ~ x + y", "Q('y') ~ I(y**2)"])
-def test_a_response_does_not_predict_itself(formula: str):
+def test_a_response_does_not_predict_itself(formula):
     with pytest.raises(FormulaError, match="it would predict itself"):
         learner(formula)
     assert list(learner("I(y - x) ~ x").features) == ["x"]
@@ -265,7 +263,7 @@ def test_a_response_does_not_predict_itself(formula: str):
     ["I(a*b)", "I(a - b)", "I(a + b)", "I(-a)", "I(a**20)", "np.log(a)", "np.add(a, b)",
      "np.multiply(a, I(a*b))", "I((a > 1)*3 - (b > 1)*5)", "I((a > 1) + (b > 1))"],
 )  # fmt: skip
-def test_arithmetic_is_that_of_doubles_whatever_the_dtype(code: str, dtype: str):
+def test_arithmetic_is_that_of_doubles_whatever_the_dtype(code, dtype):
     """NumPy's whole numbers overflow in silence, and True + True is True."""
     values = {"a": [1, 100, 127, 3, 2, 90] * 2, "b": [120, 7, 1, 100, 1, 60] * 2}
     frame = pd.DataFrame(values, dtype=dtype).assign(w=np.arange(12.0) ** 2, y=range(12))

@@ -1,7 +1,5 @@
 """Ranks with their uncertainty: closed forms, symmetry, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,7 +25,7 @@ def test_two_terms_have_the_closed_form():
 
 
 @pytest.mark.parametrize("df", [5.0, np.inf])
-def test_a_third_term_far_away_changes_nothing(df: float):
+def test_a_third_term_far_away_changes_nothing(df):
     cov = np.array([[2.0, 0.5, 0], [0.5, 1.0, 0], [0, 0, 1e-8]])
     shares, exact = rank_probabilities(np.array([1.0, 0.3, -1e4]), cov, df, draws=DRAWS, seed=0)
     assert not exact
@@ -36,7 +34,7 @@ def test_a_third_term_far_away_changes_nothing(df: float):
 
 
 @pytest.mark.parametrize("cov", [np.eye(3), np.eye(3) + 2, np.zeros((3, 3))])
-def test_terms_that_are_alike_have_every_rank_alike(cov: np.ndarray):
+def test_terms_that_are_alike_have_every_rank_alike(cov):
     shares, _ = rank_probabilities(np.zeros(3), cov, 15, draws=DRAWS, seed=1)
     tolerance = ERROR if cov.any() else 0.15  # ties take turns by chunks of draws
     assert_allclose(shares, 1 / 3, atol=tolerance)

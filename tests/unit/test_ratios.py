@@ -1,16 +1,13 @@
 """Ratios of mean predictions: against closed forms, statsmodels and the delta method by hand."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -20,14 +17,14 @@ from pyinterp.errors import InferenceError, OptionError
 EXACT = 1e-10
 DOSES = ["never", "light", "heavy"]  # not in the order of the alphabet
 Ratio = Literal["ratio", "odds ratio"]
-G: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {  # and its derivative
+G = {  # and its derivative
     "ratio": (np.log, lambda p: 1 / p),
     "odds ratio": (lambda p: np.log(p / (1 - p)), lambda p: 1 / (p * (1 - p))),
 }
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(1)
     n = 300
     dose = pd.Categorical(rng.choice(DOSES, n), DOSES)
@@ -54,27 +51,23 @@ def data() -> pd.DataFrame:
         lambda fit: fit.ame("dose", relation="ratio"),
     ],
 )
-def test_rate_ratios_of_a_poisson_model_are_those_of_its_coefficients(
-    data: pd.DataFrame, ask: Callable[[pi.FittedModel], Any]
-) -> None:
+def test_rate_ratios_of_a_poisson_model_are_those_of_its_coefficients(data, ask):
     family = sm.families.Poisson()
     results = smf.glm("count ~ dose + age", data, family=family, exposure=data["time"]).fit()
     names = ["dose[T.light]", "dose[T.heavy]"]
     ratios = ask(pi.FittedModel(results, data, "count", exposure="time"))
-    np.testing.assert_allclose(np.log(ratios.effect), results.params[names], rtol=EXACT)
-    np.testing.assert_allclose(np.ravel(ratios.sd), results.bse[names], rtol=EXACT)
+    assert_allclose(np.log(ratios.effect), results.params[names], rtol=EXACT)
+    assert_allclose(np.ravel(ratios.sd), results.bse[names], rtol=EXACT)
     for alpha in (0.05, 0.2):
         limits = np.exp(results.conf_int(alpha).loc[names])
-        np.testing.assert_allclose(ratios.conf_int(alpha), limits, rtol=EXACT)
-    np.testing.assert_allclose(np.ravel(ratios.tvalue), results.tvalues[names], rtol=EXACT)
-    np.testing.assert_allclose(ratios.pvalue, results.pvalues[names], rtol=1e-8)
+        assert_allclose(ratios.conf_int(alpha), limits, rtol=EXACT)
+    assert_allclose(np.ravel(ratios.tvalue), results.tvalues[names], rtol=EXACT)
+    assert_allclose(ratios.pvalue, results.pvalues[names], rtol=1e-8)
     assert ratios.c_names == ["dose[light] / dose[never]", "dose[heavy] / dose[never]"]
 
 
 @pytest.mark.parametrize("relation", G)
-def test_ratios_of_a_logistic_model_are_the_delta_method_by_hand(
-    data: pd.DataFrame, relation: Ratio
-) -> None:
+def test_ratios_of_a_logistic_model_are_the_delta_method_by_hand(data, relation):
     logit = smf.logit("hit ~ dose + age", data).fit(disp=0)
     rows, p, slopes = logit.model.exog.copy(), [], []
     for dummies in ([0, 0], [1, 0], [0, 1]):
@@ -91,32 +84,32 @@ def test_ratios_of_a_logistic_model_are_the_delta_method_by_hand(
         model.pd("dose").differences(relation=relation),
         model.ame("dose", relation=relation),
     ):
-        np.testing.assert_allclose(np.log(ratios.effect), values[1:] - values[0], rtol=EXACT)
-        np.testing.assert_allclose(np.ravel(ratios.sd), errors, rtol=EXACT)
+        assert_allclose(np.log(ratios.effect), values[1:] - values[0], rtol=EXACT)
+        assert_allclose(np.ravel(ratios.sd), errors, rtol=EXACT)
         t = (values[1:] - values[0]) / errors
-        np.testing.assert_allclose(ratios.pvalue, 2 * stats.norm.sf(np.abs(t)), rtol=1e-8)
+        assert_allclose(ratios.pvalue, 2 * stats.norm.sf(np.abs(t)), rtol=1e-8)
 
 
-def test_odds_ratios_of_a_saturated_model_are_those_of_the_table(data: pd.DataFrame) -> None:
+def test_odds_ratios_of_a_saturated_model_are_those_of_the_table(data):
     table = pd.crosstab(data["dose"], data["hit"]).to_numpy()
     logit = smf.logit("hit ~ dose", data).fit(disp=0)
     ratios = pi.FittedModel(logit, data, "hit").ame("dose", relation="odds ratio")
     odds = table[:, 1] / table[:, 0]
-    np.testing.assert_allclose(ratios.effect, odds[1:] / odds[0], rtol=1e-9)
+    assert_allclose(ratios.effect, odds[1:] / odds[0], rtol=1e-9)
     woolf = np.sqrt((1 / table[1:]).sum(axis=1) + (1 / table[0]).sum())
-    np.testing.assert_allclose(np.ravel(ratios.sd), woolf, rtol=1e-9)
+    assert_allclose(np.ravel(ratios.sd), woolf, rtol=1e-9)
     text = ratios.summary().as_text()
     assert "marginal odds ratio" in text
     assert "s.e. of log" in text
     assert "Odds are of mean probabilities" in text
 
 
-def _learner(data: pd.DataFrame, **options: Any) -> pi.Learner:
+def _learner(data, **options):
     model = LogisticRegression(C=1e4)
     return pi.Learner.from_formula("hit ~ dose + age + sex", data, model, **options)
 
 
-PLANS: dict[str, Callable[[pd.DataFrame], Any]] = {
+PLANS = {
     "half-sampling": lambda d: _learner(d).fit(pi.HalfSampling(5), seed=1),
     "clusters": lambda d: _learner(d).fit(pi.HalfSampling(5, cluster="who"), seed=1),
     "weights": lambda d: _learner(d, weights="weight", weights_type="sampling").fit(seed=1),
@@ -127,14 +120,12 @@ PLANS: dict[str, Callable[[pd.DataFrame], Any]] = {
 
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("relation", G)
-def test_ratios_are_contrasts_of_g_of_the_mean_curve(
-    data: pd.DataFrame, plan: str, relation: Ratio
-) -> None:
+def test_ratios_are_contrasts_of_g_of_the_mean_curve(data, plan, relation):
     results = PLANS[plan](data)
     curve, by = results.pd("dose"), results.pd("dose", by="sex")
     g, derivative = G[relation]
 
-    def by_hand(of: Any, first: int, second: int) -> tuple[float, float]:
+    def by_hand(of, first, second):
         p, cov = of.params.to_numpy(), of.cov_params().to_numpy()
         cov = cov * np.outer(derivative(p), derivative(p))
         variance = cov[first, first] + cov[second, second] - 2 * cov[first, second]
@@ -150,36 +141,36 @@ def test_ratios_are_contrasts_of_g_of_the_mean_curve(
     }
     for (of, _), (ratios, pairs) in cases.items():
         expected = np.array([by_hand(of, *pair) for pair in pairs])
-        np.testing.assert_allclose(np.log(ratios.effect), expected[:, 0], rtol=1e-8)
-        np.testing.assert_allclose(np.ravel(ratios.sd), expected[:, 1], rtol=1e-8)
+        assert_allclose(np.log(ratios.effect), expected[:, 0], rtol=1e-8)
+        assert_allclose(np.ravel(ratios.sd), expected[:, 1], rtol=1e-8)
         half = stats.t.isf(0.025, of.df_resid) * expected[:, 1]
-        np.testing.assert_allclose(np.log(ratios.conf_int()[:, 0]), expected[:, 0] - half)
+        assert_allclose(np.log(ratios.conf_int()[:, 0]), expected[:, 0] - half)
     groups = cases[by, "groups"][0]
     assert "dose[heavy] | m / f" in str(groups.summary())
     assert np.isnan(groups.pvalue).all() == (plan == "one model")  # which is taken as it is
 
 
-def test_options_of_the_curve_hold_on_the_scale_of_the_logarithm(data: pd.DataFrame) -> None:
+def test_options_of_the_curve_hold_on_the_scale_of_the_logarithm(data):
     results = PLANS["half-sampling"](data)
     plain = results.pd("dose").differences(relation="ratio")
     holm = results.pd("dose", p_adjust="holm").differences(relation="ratio")
-    np.testing.assert_allclose(holm.pvalue.min(), 2 * plain.pvalue.min())
+    assert_allclose(holm.pvalue.min(), 2 * plain.pvalue.min())
     joint = results.pd("dose", simultaneous=True).differences(relation="ratio").conf_int()
     assert (np.diff(np.log(joint)) > np.diff(np.log(plain.conf_int()))).all()
     less = results.pd("dose", alternative="greater").differences(relation="ratio")
-    np.testing.assert_allclose(less.conf_int()[:, 0], plain.conf_int(0.1)[:, 0])
+    assert_allclose(less.conf_int()[:, 0], plain.conf_int(0.1)[:, 0])
     assert np.isinf(less.conf_int()[:, 1]).all()
     turned = results.pd("dose").differences("heavy", relation="ratio")
-    np.testing.assert_allclose(turned.effect[0], 1 / plain.effect[1])
+    assert_allclose(turned.effect[0], 1 / plain.effect[1])
     plain_difference = results.pd("dose").differences()
     tested = results.pd("dose").t_test(["dose[light] = dose[never]", "dose[heavy] = dose[never]"])
-    np.testing.assert_allclose(plain_difference.effect, tested.effect)
-    np.testing.assert_allclose(plain_difference.pvalue, tested.pvalue)
+    assert_allclose(plain_difference.effect, tested.effect)
+    assert_allclose(plain_difference.pvalue, tested.pvalue)
     joint_test = results.pd("dose").equality_test()  # of all levels
     assert joint_test.pvalue == results.pd("dose").wald_test(list(tested.c_names)).pvalue
 
 
-def test_several_classes_are_compared_within_each(data: pd.DataFrame) -> None:
+def test_several_classes_are_compared_within_each(data):
     kinds = data.assign(kind=np.digitize(data["age"] + data["hit"], [-0.3, 0.9]))
     learner = pi.Learner.from_formula("kind ~ dose + sex", kinds, LogisticRegression())
     curve = learner.fit_model().pd("dose")
@@ -187,21 +178,19 @@ def test_several_classes_are_compared_within_each(data: pd.DataFrame) -> None:
     assert ratios.c_names[2] == "1: dose[light] / 1: dose[never]"
     p = curve.params.to_numpy().reshape(3, 3)
     odds = p / (1 - p)
-    np.testing.assert_allclose(ratios.effect, (odds[:, 1:] / odds[:, :1]).ravel())
+    assert_allclose(ratios.effect, (odds[:, 1:] / odds[:, :1]).ravel())
 
 
-def _of_levels(p: tuple[float, float, float]) -> Callable[[pd.DataFrame], Any]:
+def _of_levels(p):
     values = dict(zip(DOSES, p, strict=True))
     return lambda X: X["dose"].map(values).astype(float) * (1 + 0.1 * (X["age"] > 0))
 
 
 @pytest.mark.parametrize("never", [0.0, 1.0])
-def test_an_estimate_of_0_or_1_has_no_ratio_and_a_note_says_so(
-    data: pd.DataFrame, never: float
-) -> None:
+def test_an_estimate_of_0_or_1_has_no_ratio_and_a_note_says_so(data, never):
     rows = data[["dose", "age"]]
 
-    def risk(X: pd.DataFrame) -> Any:
+    def risk(X):
         p = np.clip(_of_levels((never, 0.3, 0.6))(X), 0, 1)
         return np.where(X["dose"] == "light", p + 0.1 * (X["age"] > 1), p)
 
@@ -215,16 +204,14 @@ def test_an_estimate_of_0_or_1_has_no_ratio_and_a_note_says_so(
         assert np.isfinite(curve.differences("light", relation="ratio").effect).all()
 
 
-def test_a_ratio_that_does_not_vary_is_no_ratio_with_an_error_of_rounding(
-    data: pd.DataFrame,
-) -> None:
+def test_a_ratio_that_does_not_vary_is_no_ratio_with_an_error_of_rounding(data):
     model = pi.FittedModel(_of_levels((1.0, 2.0, 4.0)), data[["dose", "age"]], data["count"])
     assert model.pd("dose").differences().sd.min() > 0
     with pytest.raises(InferenceError, match="does not vary"):
         model.pd("dose").differences(relation="ratio")
 
 
-REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
+REFUSED = {
     "slopes": (lambda r: r.slopes("age").differences(relation="ratio"), "slope of PD of age"),
     "ALE": (lambda r: r.ale("dose").differences(relation="ratio"), "ALE of dose"),
     "median": (lambda r: r.pd("dose", average="median").differences(relation="ratio"), "median"),
@@ -244,13 +231,13 @@ REFUSED: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_has_no_ratio_is_refused_with_a_sentence(data: pd.DataFrame, case: str) -> None:
+def test_what_has_no_ratio_is_refused_with_a_sentence(data, case):
     ask, words = REFUSED[case]
     with pytest.raises(OptionError, match=words):
         ask(PLANS["one model"](data))
 
 
-def test_means_have_no_odds_and_differences_of_learners_have_no_ratio(data: pd.DataFrame) -> None:
+def test_means_have_no_odds_and_differences_of_learners_have_no_ratio(data):
     ols = pi.FittedModel(smf.ols("time ~ dose + age", data).fit(), data, "time")
     assert len(ols.ame("dose", relation="ratio").effect) == 2
     with pytest.raises(OptionError, match="mean probabilities"):
@@ -261,7 +248,7 @@ def test_means_have_no_odds_and_differences_of_learners_have_no_ratio(data: pd.D
         pi.compare(*curves).differences(relation="ratio")
 
 
-def test_saved_ratios_are_the_same(data: pd.DataFrame, tmp_path: Path) -> None:
+def test_saved_ratios_are_the_same(data, tmp_path):
     ratios = PLANS["half-sampling"](data).pd("dose").differences(relation="odds ratio")
     ratios.save(tmp_path / "ratios.pyinterp")
     loaded = pi.load(tmp_path / "ratios.pyinterp")
@@ -269,7 +256,7 @@ def test_saved_ratios_are_the_same(data: pd.DataFrame, tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(loaded.summary_frame(), ratios.summary_frame())
 
 
-def test_the_table_names_the_class_of_probabilities(data: pd.DataFrame) -> None:
+def test_the_table_names_the_class_of_probabilities(data):
     case = np.where(data["hit"] == 1, "case", "control")
     learner = pi.Learner.from_formula(
         "case ~ dose + age", data.assign(case=case), LogisticRegression()
@@ -278,14 +265,14 @@ def test_the_table_names_the_class_of_probabilities(data: pd.DataFrame) -> None:
     assert "PD of dose (probability, class control)." in str(ratio.summary())
 
 
-def test_a_ratio_without_a_category_is_told_what_to_write() -> None:
+def test_a_ratio_without_a_category_is_told_what_to_write():
     data = pd.DataFrame({"x": np.arange(60.0), "y": np.arange(60) % 2})
     learner = pi.Learner.from_formula("y ~ x", data.astype({"y": str}), LogisticRegression())
     with pytest.raises(OptionError, match="A ratio is of one category: name it"):
         learner.fit_model(seed=1).ame(relation="ratio")
 
 
-def test_a_name_of_a_group_is_a_group_though_a_level_has_it_too() -> None:
+def test_a_name_of_a_group_is_a_group_though_a_level_has_it_too():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"x": rng.normal(size=80), "g": np.resize(["f", "m"], 80)})
     data["sex"], data["y"] = np.repeat(["f", "m"], 40), data["x"] + rng.normal(size=80)

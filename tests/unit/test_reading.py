@@ -1,7 +1,5 @@
 """Reading the user's data: formulas and arrays lead to the same variables and response."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,11 +15,11 @@ from pyinterp.errors import DataError, FormulaError
 PLAN = pi.Bootstrap(3)
 
 
-def learner(formula: str, data, **options) -> pi.Learner:
+def learner(formula, data, **options):
     return pi.Learner.from_formula(formula, data, LinearRegression(), **options)
 
 
-def test_formula_frame_and_array_give_the_same_numbers(data: pd.DataFrame):
+def test_formula_frame_and_array_give_the_same_numbers(data):
     exog, endog = data[["x", "z"]], data["y"]
     models = [
         learner("y ~ x + z", data),
@@ -43,7 +41,7 @@ def test_formula_frame_and_array_give_the_same_numbers(data: pd.DataFrame):
         (pd.DataFrame({"a": range(6), 2: range(6)}), FrameDesign, ("a", "2")),
     ],
 )
-def test_arrays_stay_arrays_and_frames_stay_frames(exog, design: type, names: tuple[str, ...]):
+def test_arrays_stay_arrays_and_frames_stay_frames(exog, design, names):
     rows = read_rows(exog, np.arange(6))
     reader = ArrayReader(rows)
     source = reader.read(rows)
@@ -63,7 +61,7 @@ def test_arrays_stay_arrays_and_frames_stay_frames(exog, design: type, names: tu
         (pd.Categorical(list("ababab")), "y"),
     ],
 )
-def test_the_response_keeps_its_name(endog, name: str):
+def test_the_response_keeps_its_name(endog, name):
     rows = read_rows(np.ones((6, 1)), endog)
     source = ArrayReader(rows).read(rows)
     assert source.response is not None
@@ -83,7 +81,7 @@ def test_the_response_keeps_its_name(endog, name: str):
         (np.arange(6), pd.Series(list("ababab"), name="g"), "must hold numbers, but `g` has dtype"),
     ],
 )
-def test_arrays_that_do_not_fit_are_a_clear_error(endog, exog, message: str):
+def test_arrays_that_do_not_fit_are_a_clear_error(endog, exog, message):
     with pytest.raises(DataError, match=message):
         pi.Learner(endog, exog, LinearRegression())
 
@@ -98,7 +96,7 @@ def test_a_formula_needs_a_data_frame(given):
     "index",
     [np.arange(60)[::-1], ["same"] * 60, pd.date_range("2020", periods=60), np.arange(60) * 0.5],
 )
-def test_the_index_of_the_data_does_not_matter(data: pd.DataFrame, index):
+def test_the_index_of_the_data_does_not_matter(data, index):
     plan = pi.Bootstrap(3, strata="g")
     expected = learner("np.exp(y) ~ x + C(g)", data).fit(plan, seed=1).pfi()
     found = learner("np.exp(y) ~ x + C(g)", data.set_axis(index)).fit(plan, seed=1).pfi()
@@ -109,7 +107,7 @@ def test_the_index_of_the_data_does_not_matter(data: pd.DataFrame, index):
     assert arrays.population.variables.index.tolist() == list(range(60))
 
 
-def test_missing_rows_are_dropped_and_counted(data: pd.DataFrame):
+def test_missing_rows_are_dropped_and_counted(data):
     holes = data.copy()
     holes.loc[3, "x"] = np.nan
     holes.loc[[3, 7], "g"] = None
@@ -136,7 +134,7 @@ def test_a_transformed_response_without_a_value_is_an_error_not_a_missing_row():
     assert pi.Learner.from_formula("np.log(y) ~ x", data, LinearRegression()).dropped_rows == 10
 
 
-def test_fresh_data_must_have_the_formulas_variables(data: pd.DataFrame):
+def test_fresh_data_must_have_the_formulas_variables(data):
     model = learner("y ~ x + z", data)
     with pytest.raises(DataError, match="Variable `z` of the formula is not in the data"):
         model.fit(pi.FreshDraws(lambda _: data[["y", "x"]], 2), seed=1)
@@ -147,7 +145,7 @@ def test_fresh_data_must_have_the_formulas_variables(data: pd.DataFrame):
         arrays.fit(pi.FreshDraws(lambda _: data, 2), seed=1)
 
 
-def test_response_of_a_formula_is_found_by_its_quoted_name(data: pd.DataFrame):
+def test_response_of_a_formula_is_found_by_its_quoted_name(data):
     odd = data.rename(columns={"g": "wine grade"})
     model = pi.Learner.from_formula("Q('wine grade') ~ x + z", odd, LogisticRegression())
     assert model.endog_names == "wine grade"
@@ -155,6 +153,6 @@ def test_response_of_a_formula_is_found_by_its_quoted_name(data: pd.DataFrame):
     assert "wine grade" in str(results.summary())
 
 
-def test_the_frame_design_refuses_an_expression_of_one_variable(data: pd.DataFrame):
+def test_the_frame_design_refuses_an_expression_of_one_variable(data):
     with pytest.raises(FormulaError, match=r"`np.log\(z\)` is not a variable"):
         learner("y ~ np.log(z)", data, design="frame")

@@ -1,9 +1,5 @@
 """Refits: seeds, jobs, failures and progress."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,11 +26,11 @@ from pyinterp.errors import OptionError, RefitError, RefitWarning
 PLAN = pi.Bootstrap(4)
 
 
-def learner(data: pd.DataFrame, estimator, formula: str = "y ~ x + z") -> pi.Learner:
+def learner(data, estimator, formula="y ~ x + z"):
     return pi.Learner.from_formula(formula, data, estimator)
 
 
-def random_states(estimator) -> dict[str, Any]:
+def random_states(estimator):
     params = estimator.get_params(deep=True)
     return {k: v for k, v in params.items() if k.split("__")[-1] == "random_state"}
 
@@ -60,7 +56,7 @@ NESTED = [
 
 
 @pytest.mark.parametrize("estimator", NESTED, ids=lambda e: type(e).__name__)
-def test_every_random_state_inside_gets_its_own_seed_in_every_refit(data: pd.DataFrame, estimator):
+def test_every_random_state_inside_gets_its_own_seed_in_every_refit(data, estimator):
     before = random_states(estimator)
     assert before
     results = learner(data, estimator).fit(PLAN, seed=1)
@@ -75,18 +71,18 @@ def test_every_random_state_inside_gets_its_own_seed_in_every_refit(data: pd.Dat
     assert [random_states(r.predictor.estimator) for r in other.refits] != fitted
 
 
-def test_reseed_false_keeps_every_random_state(data: pd.DataFrame):
+def test_reseed_false_keeps_every_random_state(data):
     estimator = BaggingRegressor(DecisionTreeRegressor(random_state=5), 3, random_state=7)
     results = learner(data, estimator).fit(PLAN, seed=1, reseed=False)
     for refit in results.refits:
         assert random_states(refit.predictor.estimator) == random_states(estimator)
 
 
-def tables(data: pd.DataFrame, estimator, n_jobs: int | None, **options) -> list[str]:
+def tables(data, estimator, n_jobs, **options):
     return tables_of(learner(data, estimator).fit(PLAN, n_jobs=n_jobs, **options))
 
 
-def tables_of(results: pi.LearnerResults) -> list[str]:
+def tables_of(results):
     return [
         str(results.summary()),
         str(results.pfi(permutations=3).summary()),
@@ -97,7 +93,7 @@ def tables_of(results: pi.LearnerResults) -> list[str]:
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_results_do_not_depend_on_jobs_or_backend(data: pd.DataFrame, backend: str):
+def test_results_do_not_depend_on_jobs_or_backend(data, backend):
     forest = RandomForestRegressor(5)
     expected = tables(data, forest, None, seed=3)
     with parallel_config(backend=backend):
@@ -109,7 +105,7 @@ def test_results_do_not_depend_on_jobs_or_backend(data: pd.DataFrame, backend: s
 
 
 @pytest.mark.parametrize("estimator", [RandomForestClassifier(5), DecisionTreeClassifier()])
-def test_classifiers_come_back_from_worker_processes(data: pd.DataFrame, estimator):
+def test_classifiers_come_back_from_worker_processes(data, estimator):
     model = learner(data, estimator, "g ~ x + z")
     with parallel_config(backend="loky"):
         results = model.fit(PLAN, seed=3, n_jobs=2)
@@ -118,7 +114,7 @@ def test_classifiers_come_back_from_worker_processes(data: pd.DataFrame, estimat
     pd.testing.assert_frame_equal(found.summary_frame(), expected.summary_frame())
 
 
-def test_the_same_seed_gives_the_same_tables_and_another_seed_others(data: pd.DataFrame):
+def test_the_same_seed_gives_the_same_tables_and_another_seed_others(data):
     forest = RandomForestRegressor(5, random_state=0)
     assert tables(data, forest, None, seed=3) == tables(data, forest, None, seed=3)
     assert tables(data, forest, None, seed=3) != tables(data, forest, None, seed=4)
@@ -126,7 +122,7 @@ def test_the_same_seed_gives_the_same_tables_and_another_seed_others(data: pd.Da
     assert tables(data, forest, None, seed=np.random.default_rng(3)) == first
 
 
-def test_results_ignore_and_leave_the_global_random_state(data: pd.DataFrame):
+def test_results_ignore_and_leave_the_global_random_state(data):
     np.random.seed(1)  # noqa: NPY002 - the global state is what is tested
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     first = tables(data, RandomForestRegressor(5), None, seed=3)
@@ -135,7 +131,7 @@ def test_results_ignore_and_leave_the_global_random_state(data: pd.DataFrame):
     assert tables(data, RandomForestRegressor(5), None, seed=3) == first
 
 
-def test_a_drawn_seed_is_shown_and_repeats_the_results(data: pd.DataFrame):
+def test_a_drawn_seed_is_shown_and_repeats_the_results(data):
     drawn = learner(data, RandomForestRegressor(5)).fit(PLAN)
     assert str(drawn.seed) in str(drawn.summary())
     again = learner(data, RandomForestRegressor(5)).fit(PLAN, seed=drawn.seed)
@@ -145,29 +141,27 @@ def test_a_drawn_seed_is_shown_and_repeats_the_results(data: pd.DataFrame):
 class Fragile(RegressorMixin, BaseEstimator):
     """Refuses training rows that hold a given response value."""
 
-    def __init__(self, poison: float = np.nan):
+    def __init__(self, poison=np.nan):
         self.poison = poison
 
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Fragile:
+    def fit(self, X, y):
         if self.poison in y:
             raise RuntimeError("poison found")
         self.mean_ = float(np.mean(y))
         return self
 
-    def predict(self, X: np.ndarray) -> np.ndarray:
+    def predict(self, X):
         return np.full(len(X), self.mean_)
 
 
-def poisoned(data: pd.DataFrame, plan: pi.Bootstrap, seed: int) -> tuple[pi.Learner, list[bool]]:
+def poisoned(data, plan, seed):
     """Return a learner that fails where row 0 trains, and where that is."""
     clean = learner(data, Fragile()).fit(plan, seed=seed)
     return learner(data, Fragile(data.y[0])), [0 in r.train_rows for r in clean.refits]
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_a_failing_refit_is_an_error_that_names_refit_and_cause(
-    data: pd.DataFrame, n_jobs: int | None
-):
+def test_a_failing_refit_is_an_error_that_names_refit_and_cause(data, n_jobs):
     model, fails = poisoned(data, PLAN, 1)
     first = fails.index(True) + 1
     with pytest.raises(RefitError) as caught:
@@ -177,9 +171,7 @@ def test_a_failing_refit_is_an_error_that_names_refit_and_cause(
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_failing_refits_may_be_dropped_with_a_warning_and_a_count(
-    data: pd.DataFrame, n_jobs: int | None
-):
+def test_failing_refits_may_be_dropped_with_a_warning_and_a_count(data, n_jobs):
     plan = pi.Bootstrap(8)
     model, fails = poisoned(data, plan, 1)
     assert 2 <= 8 - sum(fails) < 8
@@ -193,14 +185,14 @@ def test_failing_refits_may_be_dropped_with_a_warning_and_a_count(
     assert results.loss().df_resid == len(kept) - 1
 
 
-def test_fewer_than_two_refits_left_is_an_error(data: pd.DataFrame):
+def test_fewer_than_two_refits_left_is_an_error(data):
     # Row 0 trains in two of three folds' refits.
     model = learner(data, Fragile(data.y[0]))
     with pytest.raises(RefitError, match=r"At least 2 refits must succeed, but 1 of 3 did\. Refit"):
         model.fit(pi.CrossValidation(3), seed=1, on_error="drop")
 
 
-def test_design_failures_may_be_dropped_too(data: pd.DataFrame):
+def test_design_failures_may_be_dropped_too(data):
     data = data.assign(g=["rare", *data.g[1:]])
     model = learner(data, LinearRegression(), "y ~ x + g")
     with pytest.warns(RefitWarning, match="1 of 3 refits failed.*lack: 'rare' of `g`"):
@@ -217,22 +209,18 @@ def test_design_failures_may_be_dropped_too(data: pd.DataFrame):
         ({"unseen_levels": "ignore"}, "`unseen_levels` must be one of"),
     ],
 )
-def test_options_are_checked(data: pd.DataFrame, option, message: str):
+def test_options_are_checked(data, option, message):
     with pytest.raises(OptionError, match=message):
         fit_of("y ~ x + z", data, LinearRegression(), PLAN, **option)
 
 
-def test_no_progress_bar_where_there_is_no_terminal(
-    data: pd.DataFrame, capfd: pytest.CaptureFixture[str]
-):
+def test_no_progress_bar_where_there_is_no_terminal(data, capfd):
     results = learner(data, LinearRegression()).fit(PLAN, seed=1, progress=True)
     results.pfi()
     assert capfd.readouterr() == ("", "")
 
 
-def test_progress_bars_appear_on_a_terminal(
-    data: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+def test_progress_bars_appear_on_a_terminal(data, monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     monkeypatch.setattr("pyinterp.parallel.progress.DELAY", 0.0)
     results = learner(data, LinearRegression()).fit(PLAN, seed=1, progress=False)
@@ -247,14 +235,14 @@ def test_progress_bars_appear_on_a_terminal(
         assert part in shown
 
 
-def test_a_fitted_estimator_is_not_changed(data: pd.DataFrame):
+def test_a_fitted_estimator_is_not_changed(data):
     tree = DecisionTreeRegressor(max_depth=1, random_state=0).fit(data[["x"]].to_numpy(), data["y"])
     before = tree.tree_.threshold.copy()
     learner(data, tree).fit(PLAN, seed=1)
     assert_array_equal(tree.tree_.threshold, before)
 
 
-def test_refits_train_on_the_rows_they_report(data: pd.DataFrame):
+def test_refits_train_on_the_rows_they_report(data):
     for refit in learner(data, LinearRegression()).fit(PLAN, seed=1).refits:
         train = data.iloc[refit.train_rows]
         expected = LinearRegression().fit(train[["x", "z"]].to_numpy(), train["y"])

@@ -1,9 +1,5 @@
 """An engine from outside the package: its numbers are naive loops', and a wrong one is refused."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,12 +28,12 @@ class LaplaceKernelRidge(pi.ExactWhatIf):
         laplace = isinstance(model, KernelRidge) and model.kernel == "laplacian"
         return model if laplace and kind == "mean" else None
 
-    def table(self, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
+    def table(self, rows, columns, values):
         kept = np.setdiff1d(np.arange(rows.shape[1]), columns)
         of_rows = self.kernel(rows[:, kept], kept)
         return (of_rows * self.model.dual_coef_) @ self.kernel(values, columns).T
 
-    def kernel(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def kernel(self, values, columns):
         trained = self.model.X_fit_[:, columns]
         return np.exp(-self.model.gamma * cdist(values, trained, "cityblock"))
 
@@ -51,20 +47,20 @@ class NaiveBayes(pi.ExactWhatIf):
     def read(model, kind):
         return model if isinstance(model, GaussianNB) and kind == "probability" else None
 
-    def table(self, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> np.ndarray:
+    def table(self, rows, columns, values):
         kept = np.setdiff1d(np.arange(rows.shape[1]), columns)
         joint = self.logs(rows[:, kept], kept)[:, None] + self.logs(values, columns)
         odds = np.exp(joint + np.log(self.model.class_prior_))
         return odds / odds.sum(axis=-1, keepdims=True)
 
-    def logs(self, values: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def logs(self, values, columns):
         mean, variance = self.model.theta_[:, columns], self.model.var_[:, columns]
         squares = (values[:, None] - mean) ** 2 / variance
         return -0.5 * (squares + np.log(variance)).sum(axis=-1)
 
 
 @pytest.fixture(autouse=True)
-def engines() -> Iterator[None]:
+def engines():
     """Both engines, which other tests do not have."""
     before = dict(ENGINES)
     pi.register_engine(LaplaceKernelRidge)
@@ -74,21 +70,21 @@ def engines() -> Iterator[None]:
     ENGINES.update(before)
 
 
-def make_data(n: int = N) -> tuple[pd.DataFrame, np.ndarray]:
+def make_data(n=N):
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.normal(size=(n, 3)), columns=NAMES)
     X["b"] = X["b"].round()
     return X, np.sin(X["a"]).to_numpy() + X["b"].to_numpy() * X["c"] + rng.normal(size=n) / 5
 
 
-def fitted(steps: bool = False, **options) -> pi.FittedModel:
+def fitted(steps=False, **options):
     X, y = make_data()
     ridge = KernelRidge(kernel="laplacian", gamma=0.4, alpha=0.3)
     model = make_pipeline(StandardScaler(), ridge) if steps else ridge
     return pi.FittedModel(model.fit(X, y), X, y, seed=1, **options)
 
 
-def copies(X: pd.DataFrame, row: int, names: list[str], values: pd.DataFrame) -> pd.DataFrame:
+def copies(X, row, names, values):
     """Return copies of a row, each with the values of one donor."""
     many = X.iloc[[row] * len(values)].reset_index(drop=True)
     many[names] = values[names].to_numpy()
@@ -97,7 +93,7 @@ def copies(X: pd.DataFrame, row: int, names: list[str], values: pd.DataFrame) ->
 
 @pytest.mark.parametrize("steps", [False, True])
 @pytest.mark.parametrize("names", [["a"], ["b"], ["c", "a"], NAMES])
-def test_predictions_are_naive_loops(names: list[str], steps: bool):
+def test_predictions_are_naive_loops(names, steps):
     model, (X, _) = fitted(steps), make_data()
     whatif = model.analysis.cases[0].whatif
     assert whatif.engine.name == "kernel ridge, exact"
@@ -149,7 +145,7 @@ class TestProof:
         class Wrong(LaplaceKernelRidge):
             pass
 
-        Wrong.table = table  # type: ignore[method-assign]
+        Wrong.table = table
         pi.register_engine(Wrong)
         engine = fitted().pfi().engine
         assert engine.name == "batched"
@@ -162,21 +158,21 @@ class TestProof:
         self.refused(lambda *given: LaplaceKernelRidge.table(*given)[..., None])
 
     @pytest.mark.parametrize("column", [0, 1, 2])
-    def test_a_column_that_is_not_replaced(self, column: int):
-        def table(self, rows, columns, values) -> np.ndarray:
+    def test_a_column_that_is_not_replaced(self, column):
+        def table(self, rows, columns, values):
             kept = columns != column
             return LaplaceKernelRidge.table(self, rows, columns[kept], values[:, kept])
 
         self.refused(table)
 
     def test_columns_that_are_replaced_one_at_a_time_only(self):
-        def table(self, rows, columns, values) -> np.ndarray:
+        def table(self, rows, columns, values):
             return LaplaceKernelRidge.table(self, rows, columns[:1], values[:, :1])
 
         self.refused(table)
 
     @pytest.mark.parametrize("method", ["read", "table"])
-    def test_an_engine_that_fails_leaves_the_model_to_batches(self, method: str):
+    def test_an_engine_that_fails_leaves_the_model_to_batches(self, method):
         def fail(*_):
             raise ZeroDivisionError("boo")
 
@@ -221,7 +217,7 @@ class TestRegistration:
             *((named(label), NAME) for label in ("auto", "trees", "batched", "", None)),
         ],
     )
-    def test_other_things(self, engine, said: str):
+    def test_other_things(self, engine, said):
         with pytest.raises(OptionError, match=said):
             pi.register_engine(engine)
 

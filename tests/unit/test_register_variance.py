@@ -1,9 +1,5 @@
 """A variance of a user's: naive loops give the same, and every option takes its name."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,10 +8,10 @@ from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
-from pyinterp.inference import COV_TYPES, Replicates, Variance, cov_types
+from pyinterp.inference import COV_TYPES, Variance, cov_types
 
 
-def spread(replicates: Replicates) -> Variance:
+def spread(replicates):
     """Return some covariance of the refits, which is no right one for folds."""
     values = replicates.per_refit
     m = len(values)
@@ -24,7 +20,7 @@ def spread(replicates: Replicates) -> Variance:
 
 
 @pytest.fixture(autouse=True)
-def registered() -> Iterator[None]:
+def registered():
     registry = COV_TYPES, cov_types._PLACES, cov_types._NEEDS_OF
     before = [dict(part) for part in registry]
     yield
@@ -34,7 +30,7 @@ def registered() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def folds() -> pi.LearnerResults:
+def folds():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["x", "z", "noise"])
     data["y"] = data["x"] + data["z"] / 2 + rng.normal(size=60)
@@ -42,7 +38,7 @@ def folds() -> pi.LearnerResults:
     return learner.fit(pi.CrossValidation(6), seed=1)
 
 
-def test_it_is_what_loops_over_the_refits_give(folds: pi.LearnerResults):
+def test_it_is_what_loops_over_the_refits_give(folds):
     assert pi.register_variance("spread", spread, needs="refits") is spread
     for results in (folds.pfi(cov_type="spread"), folds.pd("x", points=4, cov_type="spread")):
         values = results.refit_frame().to_numpy()
@@ -58,7 +54,7 @@ def test_it_is_what_loops_over_the_refits_give(folds: pi.LearnerResults):
         assert (high > results.params).all()
 
 
-def test_tables_comparisons_groups_and_hypotheses_take_it(folds: pi.LearnerResults):
+def test_tables_comparisons_groups_and_hypotheses_take_it(folds):
     pi.register_variance("spread", spread, label="spread, groups")
     pfi = folds.pfi(cov_type="spread")
     assert "Intervals of groups." in str(pfi.summary())
@@ -69,7 +65,7 @@ def test_tables_comparisons_groups_and_hypotheses_take_it(folds: pi.LearnerResul
     assert (folds.loss(by=half, cov_type="spread").bse > 0).all()
 
 
-def test_what_it_needs_is_asked_for(folds: pi.LearnerResults):
+def test_what_it_needs_is_asked_for(folds):
     for needs, remedy in (("pairs", r"pi\.HalfSampling"), ("model", r"pi\.FittedModel"),
                           ("bootstraps", r"pi\.NestedBootstrap")):  # fmt: skip
         pi.register_variance("mine", spread, needs=needs)
@@ -82,7 +78,7 @@ def test_coefficients_are_there_for_those_that_need_them():
     data = pd.DataFrame(rng.normal(size=(50, 2)), columns=["x", "y"])
     model = smf.ols("y ~ x", data).fit()
 
-    def doubled(replicates: Replicates) -> Variance:
+    def doubled(replicates):
         changes = replicates.coefficient_errors.changes
         return Variance(cov=4 * changes.T @ changes, df=replicates.coefficient_errors.df, note="")
 
@@ -96,7 +92,7 @@ def test_names_are_not_taken_twice_but_by_the_same_function():
     pi.register_variance("mine", spread)
     pi.register_variance("mine", spread, label="again")
 
-    def other(replicates: Replicates) -> Variance:
+    def other(replicates):
         return spread(replicates)
 
     for name in ("mine", "half-sample"):
@@ -104,14 +100,14 @@ def test_names_are_not_taken_twice_but_by_the_same_function():
             pi.register_variance(name, other)
 
 
-def test_bad_arguments_and_answers_are_refused(folds: pi.LearnerResults):
+def test_bad_arguments_and_answers_are_refused(folds):
     with pytest.raises(OptionError, match="`estimator` must be"):
-        pi.register_variance("mine", "spread")  # type: ignore[arg-type]
+        pi.register_variance("mine", "spread")
     with pytest.raises(OptionError, match='`needs` must be one of "", "refits"'):
         pi.register_variance("mine", spread, needs="refit")
     with pytest.raises(OptionError, match="`name`"):
-        pi.register_variance(3, spread)  # type: ignore[arg-type]
-    pi.register_variance("numbers", lambda replicates: replicates.per_refit)  # type: ignore
+        pi.register_variance(3, spread)
+    pi.register_variance("numbers", lambda replicates: replicates.per_refit)
     pi.register_variance("small", lambda _: Variance(cov=np.eye(1), df=3, note=""))
     for name in ("numbers", "small"):
         with pytest.raises(InferenceError, match=r"must return a .*Variance.* shape \(3, 3\)"):
@@ -121,7 +117,7 @@ def test_bad_arguments_and_answers_are_refused(folds: pi.LearnerResults):
 
 
 @pytest.mark.parametrize("name", ["auto", "none"])
-def test_names_that_say_nothing_are_refused(name: str):
+def test_names_that_say_nothing_are_refused(name):
     with pytest.raises(OptionError, match="must say which variance it is"):
         pi.register_variance(name, lambda replicates: replicates)
 
@@ -136,8 +132,8 @@ def test_names_that_say_nothing_are_refused(name: str):
         ([[1.0]], 3.0),
     ],
 )
-def test_what_is_no_variance_is_refused(cov, df: float):
-    def wrong(_: Replicates) -> Variance:
+def test_what_is_no_variance_is_refused(cov, df):
+    def wrong(_):
         return Variance(cov=cov, df=df, note="")
 
     pi.register_variance("wrong", wrong)

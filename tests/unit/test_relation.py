@@ -1,7 +1,5 @@
 """Differences and ratios: their null values, floors, units, and what is neither."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +12,7 @@ ASKED = {"pfi": {"loss": "absolute"}, "metric": {"metric": "rmse"}, "loco": {"lo
 
 
 @pytest.fixture(scope="module")
-def results() -> pi.LearnerResults:
+def results():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
     data["y"] = 2 * data["x"] + rng.normal(size=60)
@@ -22,13 +20,13 @@ def results() -> pi.LearnerResults:
     return learner.fit(pi.Subsampling(3), seed=1)
 
 
-def asked(results: pi.LearnerResults, name: str, relation) -> pi.EstimandResults:
+def asked(results, name, relation):
     ask = results.loco if name == "loco" else results.pfi
     return ask("x", relation=relation, **ASKED[name])
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_no_importance_is_0_or_1(results: pi.LearnerResults, name: str):
+def test_no_importance_is_0_or_1(results, name):
     difference, ratio = (asked(results, name, r) for r in ("difference", "ratio"))
     for one, no_effect, unit in ((difference, 0.0, "y"), (ratio, 1.0, "")):
         assert one.null == (None if name == "loco" else no_effect)
@@ -40,11 +38,11 @@ def test_no_importance_is_0_or_1(results: pi.LearnerResults, name: str):
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_what_is_neither_is_refused(results: pi.LearnerResults, name: str):
+def test_what_is_neither_is_refused(results, name):
     with pytest.raises(OptionError, match="`relation` must be one of"):
         asked(results, name, "rato")
 
 
-def test_metrics_have_10_permutations_by_default(results: pi.LearnerResults):
+def test_metrics_have_10_permutations_by_default(results):
     found = [results.pfi("x", metric="rmse", **o) for o in ({}, {"permutations": 10})]
     assert found[0].params["x"] == found[1].params["x"]

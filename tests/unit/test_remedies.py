@@ -1,10 +1,5 @@
 """Errors of other libraries come with what to do, and what they say works."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
@@ -36,7 +31,7 @@ def catboost(**options):
     return pytest.importorskip("catboost").CatBoostRegressor(**CAT, **options)
 
 
-def ask(make: Callable[[], Any], rows, missing="auto"):
+def ask(make, rows, missing="auto"):
     learner = pi.Learner(Y, rows, make(), missing=missing)
     return learner.fit(pi.Holdout(0.5), seed=1).pfi().params
 
@@ -89,7 +84,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_an_error_leads_to_what_works(name: str):
+def test_an_error_leads_to_what_works(name):
     fails, remedy, works = CASES[name]
     with pytest.raises(PyinterpError, match=remedy):
         fails()
@@ -109,7 +104,7 @@ RANKERS = {
 
 
 @pytest.mark.parametrize("package", RANKERS)
-def test_rankers_are_no_learners_but_fitted_models(package: str):
+def test_rankers_are_no_learners_but_fitted_models(package):
     name, options, groups = RANKERS[package]
     ranker = getattr(pytest.importorskip(package), name)(**options)
     grade = np.digitize(Y, [0.0, 1.0])
@@ -120,7 +115,7 @@ def test_rankers_are_no_learners_but_fitted_models(package: str):
 
 
 @pytest.mark.parametrize("package", ["sklearn", "catboost", "ngboost"])
-def test_unfitted_models_are_told_apart(package: str):
+def test_unfitted_models_are_told_apart(package):
     model = Ridge()
     if package == "catboost":
         model = catboost()

@@ -1,7 +1,5 @@
 """Estimates are sorted by what their refits are for, and added up row by row."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -16,16 +14,16 @@ from pyinterp.inference.tally import contributions
 from pyinterp.resampling import Group
 
 
-def one(value: float) -> Estimate:
+def one(value):
     return Estimate.of_rows(np.array([[value], [value]]))
 
 
-def found(value: float, group: Group | None) -> RefitEstimate:
+def found(value, group):
     at = int(value)
     return RefitEstimate(one(value), np.array([at, at + 1]), group, np.array([at, at]))
 
 
-def values(replicates: Replicates) -> list[float]:
+def values(replicates):
     return [float(value) for value in replicates.per_refit[:, 0]]
 
 
@@ -50,7 +48,7 @@ def test_pairs_do_not_estimate_beside_others():
     assert not alone.evaluations.has_own_refits
 
 
-def test_bootstrap_samples_are_numbered() -> None:
+def test_bootstrap_samples_are_numbered():
     refits = [found(v, Group("bootstrap", number)) for v, number in ((1, 4), (2, 4), (3, 7))]
     replicates = Replicates.of(refits, correction=0.5)
     assert_array_equal(replicates.evaluations.bootstraps, [4, 4, 7])
@@ -58,7 +56,7 @@ def test_bootstrap_samples_are_numbered() -> None:
 
 
 def test_differences_are_taken_part_by_part():
-    def made(shift: float) -> Replicates:
+    def made(shift):
         refits = [found(1, None), found(2, None)]
         refits += [found(v, Group("pair", 0)) for v in (3, 4)]
         moved = [each._replace(estimate=one(each.estimate.value[0] + shift)) for each in refits]
@@ -89,14 +87,14 @@ def test_effects_of_rows_are_means_over_the_times_that_they_evaluate():
         assert_allclose(replicates.row_means[:, 0], [4.0, 4.0, 0.5])
 
 
-def contributions_by_refit(refits: list[RefitEstimate], term: int) -> list[dict[int, float]]:
+def contributions_by_refit(refits, term):
     return [
         dict(zip(one.rows, contributions(one.estimate)[:, term], strict=True)) for one in refits
     ]
 
 
 @pytest.fixture
-def refits() -> list[RefitEstimate]:
+def refits():
     """Three refits that estimate and two pairs, of 12 rows and two terms that rows donate to."""
     rng = np.random.default_rng(0)
     groups = [None, None, None, *(Group("pair", k) for k in (0, 0, 1, 1))]
@@ -117,7 +115,7 @@ def refits() -> list[RefitEstimate]:
     return made
 
 
-def test_sums_are_those_of_a_loop_over_rows(refits: list[RefitEstimate]):
+def test_sums_are_those_of_a_loop_over_rows(refits):
     """The old way, row by row and refit by refit."""
     replicates = Replicates.of(refits, share=0.5)
     measured, first = replicates.tally, refits[3].estimate.value
@@ -134,7 +132,7 @@ def test_sums_are_those_of_a_loop_over_rows(refits: list[RefitEstimate]):
     assert all(not len(estimate.rows) for estimate in measured.single)
 
 
-def test_pairs_may_come_in_any_order(refits: list[RefitEstimate]):
+def test_pairs_may_come_in_any_order(refits):
     """The level of sums over halves is that of the pair which is whole first."""
     short = [*refits]
     for k in (3, 5):  # halves of 5 and 6 rows
@@ -146,8 +144,8 @@ def test_pairs_may_come_in_any_order(refits: list[RefitEstimate]):
         assert_allclose(found, usual, rtol=1e-10)
 
 
-def test_losses_below_may_be_of_one_term_or_of_all(refits: list[RefitEstimate]):
-    def with_below(k: int, below: np.ndarray) -> RefitEstimate:
+def test_losses_below_may_be_of_one_term_or_of_all(refits):
+    def with_below(k, below):
         return refits[k]._replace(estimate=replace(refits[k].estimate, below=below))
 
     plain = Replicates.of(refits[:3]).tally
@@ -170,14 +168,14 @@ def test_losses_below_may_be_of_one_term_or_of_all(refits: list[RefitEstimate]):
         assert_allclose(wide.tally.below[:, 1], expected[wide.evaluations.rows])
 
 
-def test_a_half_without_the_other_is_in_no_sum(refits: list[RefitEstimate]):
+def test_a_half_without_the_other_is_in_no_sum(refits):
     whole, lacking = Replicates.of(refits), Replicates.of(refits[:-1])
     only = Replicates.of(refits[:-2])
     assert_array_equal(lacking.tally.halves, only.tally.halves)
     assert not np.array_equal(whole.tally.halves, only.tally.halves)
 
 
-def test_a_part_is_folded_like_an_estimate(refits: list[RefitEstimate]):
+def test_a_part_is_folded_like_an_estimate(refits):
     """Components of a ratio may be added up first, and divided then: other numbers, from sums."""
     above = Replicates.of(refits[:3])
     weights = np.array([[1.0, 0.0]])

@@ -1,11 +1,8 @@
 """One page on an analysis: it stands alone, and its numbers are those of the tables."""
 
-from __future__ import annotations
-
 import base64
 import struct
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -24,18 +21,18 @@ VOID = {"meta", "img", "br", "hr", "link", "input"}
 class Reader(HTMLParser):
     """Reads a page: cells of tables, texts by tag, addresses; raises if tags do not match."""
 
-    def __init__(self, page: str):
+    def __init__(self, page):
         super().__init__()
-        self.open: list[str] = []
-        self.tables: list[list[list[str]]] = []
-        self.texts: list[tuple[str, str]] = []
-        self.addresses: list[str] = []
-        self.tags: set[str] = set()
+        self.open = []
+        self.tables = []
+        self.texts = []
+        self.addresses = []
+        self.tags = set()
         self.feed(page)
         self.close()
         assert self.open == []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]):
+    def handle_starttag(self, tag, attrs):
         self.tags.add(tag)
         self.addresses += [value or "" for name, value in attrs if name in ("src", "href")]
         if tag not in VOID:
@@ -47,51 +44,51 @@ class Reader(HTMLParser):
         elif tag in ("td", "th"):
             self.tables[-1][-1].append("")
 
-    def handle_endtag(self, tag: str):
+    def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
-    def handle_data(self, data: str):
+    def handle_data(self, data):
         if not self.open:
             return
         self.texts.append((self.open[-1], data.strip()))
         if self.open[-1] in ("td", "th"):
             self.tables[-1][-1][-1] += data.strip()
 
-    def text(self, tag: str) -> str:
+    def text(self, tag):
         return " ".join(text for one, text in self.texts if one == tag)
 
 
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=["x", "z", "w & <v>"])
     frame["y"] = frame["x"] * 2 + frame["z"] + rng.normal(size=80) / 2
     return frame
 
 
-def cells(table: list[list[str]], term: str) -> list[str]:
+def cells(table, term):
     (row,) = (row for row in table if row and row[0] == term)
     return row[1:]
 
 
-def as_shown(number: float, cell: str) -> str:
+def as_shown(number, cell):
     """Round a number to the digits of a cell."""
     text = f"{number:.{len(cell.partition('.')[2])}f}"
     return text.lstrip("-") if float(text) == 0 else text
 
 
 @pytest.fixture(scope="module")
-def results() -> pi.LearnerResults:
+def results():
     return fit_of("y ~ .", data(), LinearRegression(), pi.HalfSampling(3, pairs=6))
 
 
 @pytest.fixture(scope="module")
-def page(results: pi.LearnerResults, tmp_path_factory: pytest.TempPathFactory) -> Reader:
+def page(results, tmp_path_factory):
     path = tmp_path_factory.mktemp("pages") / "page.html"
     assert pi.report(results, path, top=2) == path
     return Reader(path.read_text(encoding="utf-8"))
 
 
-def test_it_needs_nothing_from_elsewhere(page: Reader):
+def test_it_needs_nothing_from_elsewhere(page):
     assert page.tags.isdisjoint({"script", "link", "iframe", "object"})
     assert page.addresses
     for address in page.addresses:
@@ -100,7 +97,7 @@ def test_it_needs_nothing_from_elsewhere(page: Reader):
         assert base64.b64decode(picture).startswith(b"\x89PNG")
 
 
-def test_pictures_are_as_high_as_their_texts_need(tmp_path: Path):
+def test_pictures_are_as_high_as_their_texts_need(tmp_path):
     frame = pd.DataFrame({"g": [f"Region {k:02d}" for k in range(28)] * 4})
     model = pi.FittedModel(
         lambda X: X["g"].str[-2:].astype(float).to_numpy(), frame, np.arange(112.0) % 5
@@ -112,7 +109,7 @@ def test_pictures_are_as_high_as_their_texts_need(tmp_path: Path):
     assert max(high / wide for wide, high in shapes) > 1  # a line per level
 
 
-def test_numbers_are_those_of_the_tables(results: pi.LearnerResults, page: Reader):
+def test_numbers_are_those_of_the_tables(results, page):
     for ask in (results.loss(), results.pfi(), results.pd("x"), results.pd("z")):
         frame = ask.summary_frame()
         (table,) = (t for t in page.tables if any(r and r[0] == str(frame.index[0]) for r in t))
@@ -123,13 +120,13 @@ def test_numbers_are_those_of_the_tables(results: pi.LearnerResults, page: Reade
             assert shown[:4] == [as_shown(n, c) for n, c in zip(exact, shown[:4], strict=True)]
 
 
-def test_curves_are_of_the_most_important_features(page: Reader):
+def test_curves_are_of_the_most_important_features(page):
     labels = [text for tag, text in page.texts if tag == "summary"]
     assert labels == ["Table of PD of x", "Table of PD of z"]
     assert "x:z" in [row[0] for table in page.tables for row in table if row]
 
 
-def test_methods_say_what_was_computed(page: Reader):
+def test_methods_say_what_was_computed(page):
     text = page.text("p")
     for part in (
         "The response y was analyzed in 80 observations.",
@@ -148,12 +145,12 @@ def test_methods_say_what_was_computed(page: Reader):
     assert "scikit-learn" in page.text("footer")
 
 
-def test_one_page_from_one_seed(results: pi.LearnerResults, tmp_path: Path):
+def test_one_page_from_one_seed(results, tmp_path):
     one, two = (pi.report(results, tmp_path / n, features="x") for n in ("a.html", "b.html"))
     assert one.read_bytes() == two.read_bytes()
 
 
-def test_a_model_without_response_has_importance_by_flatness(tmp_path: Path):
+def test_a_model_without_response_has_importance_by_flatness(tmp_path):
     frame = data()
     fit = KNeighborsRegressor().fit(frame[["x", "z"]], frame["y"])
     model = pi.FittedModel(fit, frame[["x", "z"]], seed=1)
@@ -166,7 +163,7 @@ def test_a_model_without_response_has_importance_by_flatness(tmp_path: Path):
     assert "A model was analyzed in 80 observations." in read.text("p")
 
 
-def test_classes_groups_and_titles_with_signs(tmp_path: Path):
+def test_classes_groups_and_titles_with_signs(tmp_path):
     frame = data()
     frame["c"] = pd.cut(frame.pop("y"), 3, labels=["low", "mid", "high"])
     res = fit_of(
@@ -184,9 +181,9 @@ def test_classes_groups_and_titles_with_signs(tmp_path: Path):
     assert "Nadeau" in read.text("li")
 
 
-def test_mistakes(results: pi.LearnerResults, tmp_path: Path):
+def test_mistakes(results, tmp_path):
     with pytest.raises(OptionError, match=r"of the results of `Learner\.fit`"):
-        pi.report(results.pfi(), tmp_path / "a.html")  # type: ignore[arg-type]
+        pi.report(results.pfi(), tmp_path / "a.html")
     with pytest.raises(OptionError, match=r"folder of .* must exist"):
         pi.report(results, tmp_path / "no" / "a.html")
     with pytest.raises(OptionError, match="top"):

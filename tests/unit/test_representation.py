@@ -1,7 +1,5 @@
 """Every public object shows itself in a line that can be read, evaluated where it is a call."""
 
-from __future__ import annotations
-
 import inspect
 from functools import cache, partial
 from importlib import import_module
@@ -31,7 +29,7 @@ NAMES = {
 }
 
 
-def constant(fitted, X) -> np.ndarray:
+def constant(fitted, X):
     return np.ones((len(X), 2))
 
 
@@ -40,7 +38,7 @@ def absolute(y, prediction):
 
 
 @cache
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
     return frame.assign(y=frame.a + rng.normal(size=60))
@@ -52,17 +50,17 @@ def fitted():
     return learner.fit(pi.HalfSampling(3, pairs=5), seed=1)
 
 
-def classifier() -> pi.FittedModel:
+def classifier():
     X, y = data()[["a", "b"]], data()["y"] > 0
     return pi.FittedModel(LogisticRegression().fit(X, y), X, y)
 
 
-def one_model() -> pi.FittedModel:
+def one_model():
     model = LinearRegression().fit(data()[["a", "b"]], data()["y"])
     return pi.FittedModel(model, data()[["a", "b"]], data()["y"])
 
 
-def learning_rows() -> samplers.LearningRows:
+def learning_rows():
     case = fitted().analysis.cases[0]
     return samplers.LearningRows(("a",), case._covariates)
 
@@ -143,7 +141,7 @@ OTHERS = {"Certificate", "Distribution", "Resampling", "Sampler", "Splitting"}
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_call_can_be_evaluated_and_leaves_defaults_out(name: str):
+def test_a_call_can_be_evaluated_and_leaves_defaults_out(name):
     value = CALLS[name]()
     text = repr(value)
     again = eval(text, {**NAMES, "Group": resampling.Group, "Truth": simulation.Truth})  # noqa: S307
@@ -153,7 +151,7 @@ def test_a_call_can_be_evaluated_and_leaves_defaults_out(name: str):
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_other_objects_say_what_they_are_in_a_line(name: str):
+def test_other_objects_say_what_they_are_in_a_line(name):
     text = repr(LINES[name]())
     assert " at 0x" not in text
     assert "\n" not in text
@@ -162,7 +160,7 @@ def test_other_objects_say_what_they_are_in_a_line(name: str):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_results_show_their_table(name: str):
+def test_results_show_their_table(name):
     text = repr(TABLES[name]())
     assert " at 0x" not in text
     assert "====" in text

@@ -1,9 +1,5 @@
 """Resampling plans: who trains, who evaluates, and the correction that follows."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
@@ -18,7 +14,7 @@ from sklearn.tree import DecisionTreeRegressor
 import pyinterp as pi
 from pyinterp.data.sample import Response, Sample
 from pyinterp.errors import DataError, OptionError, RefitError
-from pyinterp.resampling import Resampling, Units
+from pyinterp.resampling import Units
 
 # A share of n = 1000 distinct rows has a standard deviation below 0.01 per bootstrap draw
 # (sd of the number of distinct rows is about sqrt(n (e^-1 - 2 e^-2)) = 10); over 200 draws five
@@ -35,7 +31,7 @@ PLANS = [
 ]
 
 
-def sample_of(y, classes: tuple[Any, ...] | None = None) -> Sample:
+def sample_of(y, classes=None):
     n = len(y)
     return Sample(
         variables=pd.DataFrame({"x": np.arange(n, dtype=float)}),
@@ -45,16 +41,7 @@ def sample_of(y, classes: tuple[Any, ...] | None = None) -> Sample:
     )
 
 
-def parts_of(
-    plan: Resampling,
-    n: int,
-    *,
-    cluster=None,
-    strata=None,
-    seed: int = 0,
-    y=None,
-    classes: tuple[Any, ...] | None = None,
-) -> list[tuple[Sample, Sample]]:
+def parts_of(plan, n, *, cluster=None, strata=None, seed=0, y=None, classes=None):
     population = sample_of(np.arange(n) if y is None else y, classes)
     units = Units.make(n, cluster, strata)
     parts = plan.parts(population, units, np.random.default_rng(seed), lambda data: data)
@@ -68,7 +55,7 @@ def parts_of(
 
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(n=st.integers(20, 90), seed=st.integers(0, 2**16), which=st.integers(0, len(PLANS) - 1))
-def test_training_and_evaluation_rows_are_disjoint_and_complete(n: int, seed: int, which: int):
+def test_training_and_evaluation_rows_are_disjoint_and_complete(n, seed, which):
     plan = PLANS[which]
     parts = parts_of(plan, n, seed=seed)
     assert len(parts) == plan.number
@@ -87,7 +74,7 @@ def test_training_and_evaluation_rows_are_disjoint_and_complete(n: int, seed: in
         (pi.CrossValidation(7), 40, {34, 35}, {5, 6}),
     ],
 )
-def test_sizes(plan: Resampling, n: int, train: set[int], left: set[int]):
+def test_sizes(plan, n, train, left):
     for trained, evaluation in parts_of(plan, n):
         assert trained.nobs in train
         assert evaluation.nobs in left
@@ -124,9 +111,7 @@ def test_bootstrap_draws_every_row_equally_often():
         (pi.CrossValidation(4, repeats=2), 1 / 3, 1e-12),
     ],
 )
-def test_correction_is_the_ratio_of_distinct_rows(
-    plan: Resampling, expected: float, tolerance: float
-):
+def test_correction_is_the_ratio_of_distinct_rows(plan, expected, tolerance):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(1000, 1)), rng.normal(size=1000)
     results = pi.Learner(y, X, DummyRegressor()).fit(plan, seed=1)
@@ -149,7 +134,7 @@ def test_correction_counts_clusters_if_clusters_are_drawn():
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_strata_keep_their_shares(plan: Resampling):
+def test_strata_keep_their_shares(plan):
     strata = np.repeat([0, 1, 2], [60, 30, 10])
     order = np.random.default_rng(0).permutation(100)
     strata = strata[order]
@@ -171,7 +156,7 @@ def test_stratified_bootstrap_draws_as_many_as_the_stratum_has():
 
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("stratified", [False, True])
-def test_clusters_are_whole_in_or_out(plan: Resampling, stratified: bool):
+def test_clusters_are_whole_in_or_out(plan, stratified):
     rng = np.random.default_rng(3)
     cluster = rng.permutation(np.repeat(np.arange(24), rng.integers(1, 6, size=24)))
     strata = cluster % 2 if stratified else None
@@ -187,7 +172,7 @@ def test_clusters_are_whole_in_or_out(plan: Resampling, stratified: bool):
         assert set(left[left > 0]) <= set(size)
 
 
-def test_columns_name_strata_and_clusters(data: pd.DataFrame):
+def test_columns_name_strata_and_clusters(data):
     data = data.assign(subject=np.repeat(np.arange(20), 3), site=np.repeat(np.arange(4), 15))
     model = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
     named = model.fit(pi.Bootstrap(4, cluster="subject", strata="site"), seed=1)
@@ -197,7 +182,7 @@ def test_columns_name_strata_and_clusters(data: pd.DataFrame):
         assert not set(data.subject[a.train_rows]) & set(data.subject[a.evaluation.rows])
 
 
-def test_strata_and_clusters_follow_the_rows_that_are_kept(data: pd.DataFrame):
+def test_strata_and_clusters_follow_the_rows_that_are_kept(data):
     data = data.assign(subject=np.repeat([f"s{k}" for k in range(20)], 3))
     data.loc[::7, "x"] = np.nan
     results = fit_of(
@@ -212,7 +197,7 @@ def test_strata_and_clusters_follow_the_rows_that_are_kept(data: pd.DataFrame):
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_training_rows_hold_every_class(plan: Resampling):
+def test_training_rows_hold_every_class(plan):
     y = np.zeros(60)
     y[:2], y[2:5] = 1, 2
     for seed in range(15):
@@ -221,8 +206,8 @@ def test_training_rows_hold_every_class(plan: Resampling):
 
 
 @pytest.mark.parametrize("plan", PLANS)
-def test_splits_depend_on_the_seed_alone(data: pd.DataFrame, plan: Resampling):
-    def rows(formula: str, estimator, seed: int) -> list[list[int]]:
+def test_splits_depend_on_the_seed_alone(data, plan):
+    def rows(formula, estimator, seed):
         results = fit_of(formula, data, estimator, plan, seed=seed)
         return [[*r.train_rows, *r.evaluation.rows] for r in results.refits]
 
@@ -232,17 +217,17 @@ def test_splits_depend_on_the_seed_alone(data: pd.DataFrame, plan: Resampling):
     assert rows("y ~ x", LinearRegression(), 8) != first
 
 
-def draw(rng: np.random.Generator, n: int = 50) -> pd.DataFrame:
+def draw(rng, n=50):
     x, z = rng.normal(size=(2, n))
     return pd.DataFrame({"y": x + rng.normal(size=n), "x": x, "z": z})
 
 
-def fitted(plan) -> pi.LearnerResults:
+def fitted(plan):
     return fit_of("y ~ x", draw(np.random.default_rng(0)), LinearRegression(), plan)
 
 
 def test_fresh_draws_of_frames_and_of_arrays_agree():
-    def arrays(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def arrays(rng):
         data = draw(rng)
         return data["y"].to_numpy(), data[["x", "z"]].to_numpy()
 
@@ -260,7 +245,7 @@ def test_fresh_draws_of_frames_and_of_arrays_agree():
 def test_fresh_draws_share_no_rows_and_split_by_fraction():
     seen = []
 
-    def record(rng: np.random.Generator) -> pd.DataFrame:
+    def record(rng):
         seen.append(draw(rng))
         return seen[-1]
 
@@ -279,8 +264,8 @@ def test_fresh_draws_share_no_rows_and_split_by_fraction():
 
 
 def test_fresh_draws_keep_the_classes_of_the_learners_data():
-    def with_classes(labels: list[str]):
-        def draw_labels(rng: np.random.Generator) -> pd.DataFrame:
+    def with_classes(labels):
+        def draw_labels(rng):
             x = rng.normal(size=60)
             cut = pd.cut(x, [-9, -0.5, 0.5, 9], labels=["low", "mid", "high"])
             y = pd.Categorical(rng.permutation(np.resize(labels, 60)) if labels else cut)
@@ -288,7 +273,7 @@ def test_fresh_draws_keep_the_classes_of_the_learners_data():
 
         return draw_labels
 
-    def model(labels: list[str]) -> pi.Learner:
+    def model(labels):
         data = with_classes(labels)(np.random.default_rng(0))
         return pi.Learner.from_formula("y ~ x", data, LogisticRegression())
 
@@ -305,7 +290,7 @@ def test_fresh_draws_keep_the_classes_of_the_learners_data():
         model(["a", "b", "c"]).fit(pi.FreshDraws(with_classes(["a", "b"]), 2), seed=1)
 
 
-def test_fresh_draws_may_bring_levels_that_can_not_be_encoded(data: pd.DataFrame):
+def test_fresh_draws_may_bring_levels_that_can_not_be_encoded(data):
     model = pi.Learner.from_formula("y ~ x + g", data, LinearRegression())
     plan = pi.FreshDraws(lambda rng: data.assign(g=rng.permutation(list("abcd") * 15)), 2)
     with pytest.raises(RefitError, match=r"Refit 1 of 2 failed: DesignError: .*'d'"):
@@ -344,7 +329,7 @@ def test_fresh_draws_may_bring_levels_that_can_not_be_encoded(data: pd.DataFrame
         ),
     ],
 )
-def test_a_plan_that_makes_no_sense_is_a_clear_error(make, message: str):
+def test_a_plan_that_makes_no_sense_is_a_clear_error(make, message):
     with pytest.raises(OptionError, match=message):
         make()
     assert pi.Subsampling(np.int64(3), fraction=np.float32(0.5)).number == 3
@@ -391,6 +376,6 @@ RARE = {"y": np.eye(40)[0], "classes": ("a", "b")}
         ),
     ],
 )
-def test_rows_that_do_not_fit_the_plan_are_a_clear_error(make, message: str):
+def test_rows_that_do_not_fit_the_plan_are_a_clear_error(make, message):
     with pytest.raises(DataError, match=message):
         make()

@@ -1,13 +1,11 @@
 """Results, tables and comparisons: the statsmodels vocabulary, and what is printed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import SVR
@@ -15,14 +13,14 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError, OptionError
-from pyinterp.estimands.estimate import Estimate, ModelOnRows
+from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import RefitEstimate, Replicates, Variance
 from pyinterp.inference.digits import cell, number_format, row_formats
 from pyinterp.learner.models_here import ModelsHere
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.normal(size=(120, 4)), columns=["a", "b", "c", "noise"])
     frame["y"] = 2 * frame["a"] + frame["b"] + rng.normal(size=120)
@@ -31,44 +29,42 @@ def data() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def fitted(data: pd.DataFrame) -> pi.LearnerResults:
+def fitted(data):
     return pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(pi.Bootstrap(8), seed=1)
 
 
 @pytest.fixture(scope="module")
-def pfi(fitted: pi.LearnerResults) -> pi.EstimandResults:
+def pfi(fitted):
     return fitted.pfi()
 
 
-def test_estimates_are_means_over_refits_and_t_is_their_ratio(pfi: pi.EstimandResults) -> None:
+def test_estimates_are_means_over_refits_and_t_is_their_ratio(pfi):
     per_refit = pfi.refit_frame()
-    np.testing.assert_allclose(pfi.params, per_refit.mean())
+    assert_allclose(pfi.params, per_refit.mean())
     c = pfi.replicates.evaluations.correction
     shown = pfi.bse > 0
-    np.testing.assert_allclose(pfi.bse[shown], np.sqrt((1 / 8 + c) * per_refit.var())[shown])
-    np.testing.assert_allclose(pfi.tvalues[shown], (pfi.params / pfi.bse)[shown])
-    np.testing.assert_allclose(pfi.pvalues[shown], 2 * stats.t.sf(pfi.tvalues[shown].abs(), 7))
+    assert_allclose(pfi.bse[shown], np.sqrt((1 / 8 + c) * per_refit.var())[shown])
+    assert_allclose(pfi.tvalues[shown], (pfi.params / pfi.bse)[shown])
+    assert_allclose(pfi.pvalues[shown], 2 * stats.t.sf(pfi.tvalues[shown].abs(), 7))
     half = stats.t.isf(0.05, 7) * pfi.bse[shown]
-    np.testing.assert_allclose(pfi.conf_int(0.1)[0][shown], (pfi.params - half)[shown])
+    assert_allclose(pfi.conf_int(0.1)[0][shown], (pfi.params - half)[shown])
     assert pfi.df_resid == 7
     assert pfi.nobs == 120
     assert pfi.endog_names == "y"
     assert pfi.exog_names == ["a", "b", "c", "noise", "still"]
-    np.testing.assert_allclose(np.diag(pfi.cov_params())[:4], pfi.bse[:4] ** 2)
+    assert_allclose(np.diag(pfi.cov_params())[:4], pfi.bse[:4] ** 2)
 
 
-def test_correction_counts_distinct_rows(fitted: pi.LearnerResults) -> None:
+def test_correction_counts_distinct_rows(fitted):
     n1 = np.mean([len(np.unique(r.train_rows)) for r in fitted.refits])
     n2 = np.mean([r.evaluation.nobs for r in fitted.refits])
     assert fitted.pfi().replicates.evaluations.correction == pytest.approx(n2 / n1)
 
 
-def test_inference_options_belong_to_the_reader(
-    fitted: pi.LearnerResults, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_inference_options_belong_to_the_reader(fitted, monkeypatch):
     before, ratio = fitted.pfi(), fitted.pfi(relation="ratio")
 
-    def again(*_: object) -> None:
+    def again(*_):
         raise AssertionError("predicted again")
 
     monkeypatch.setattr(ModelsHere, "case", again)
@@ -80,12 +76,12 @@ def test_inference_options_belong_to_the_reader(
         fitted.pfi(permutations=3)
 
 
-def test_what_several_read_of_one_measurement_is_measured_once(data: pd.DataFrame) -> None:
+def test_what_several_read_of_one_measurement_is_measured_once(data):
     learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
     fit, asked, count = learner.fit(pi.Bootstrap(3), seed=1), [], 0
     measure = fit.pfi().estimand.measure
 
-    def counted(case: ModelOnRows) -> Any:
+    def counted(case):
         nonlocal count
         count += 1
         return measure(case)
@@ -99,7 +95,7 @@ def test_what_several_read_of_one_measurement_is_measured_once(data: pd.DataFram
         np.testing.assert_array_equal(found.effects, expected.effects)
 
 
-def test_reading_changes_nothing(pfi: pi.EstimandResults) -> None:
+def test_reading_changes_nothing(pfi):
     before = str(pfi.summary())
     pfi.conf_int(0.5)
     pfi.summary(0.2)
@@ -108,7 +104,7 @@ def test_reading_changes_nothing(pfi: pi.EstimandResults) -> None:
         pfi.alternative = "greater"
 
 
-def test_frames_have_brooms_columns(pfi: pi.EstimandResults, fitted: pi.LearnerResults) -> None:
+def test_frames_have_brooms_columns(pfi, fitted):
     columns = ["estimate", "std_error", "std_error_null", "statistic", "p_value", "conf_low",
                "conf_high", "mcse", "std_error_mcse"]  # fmt: skip
     assert list(pfi.summary_frame()) == columns
@@ -125,7 +121,7 @@ def test_frames_have_brooms_columns(pfi: pi.EstimandResults, fitted: pi.LearnerR
     assert glance["explained"][0] == pytest.approx(fitted.loss(relation="explained").params.iloc[0])
 
 
-def test_t_test_in_words_and_in_weights(pfi: pi.EstimandResults) -> None:
+def test_t_test_in_words_and_in_weights(pfi):
     test = pfi.t_test("a = b")
     difference = pfi.params["a"] - pfi.params["b"]
     paired = pfi.refit_frame().eval("a - b")
@@ -134,7 +130,7 @@ def test_t_test_in_words_and_in_weights(pfi: pi.EstimandResults) -> None:
     assert test.sd[0] == pytest.approx(se)
     assert float(test.pvalue) == pytest.approx(2 * stats.t.sf(abs(difference / se), 7))
     weights = np.array([[1.0, -1, 0, 0, 0]])
-    np.testing.assert_allclose(pfi.t_test(weights).tvalue, test.tvalue)
+    assert_allclose(pfi.t_test(weights).tvalue, test.tvalue)
     shifted = pfi.t_test("a - b = 1, c = 0")
     assert shifted.tvalue[0] == pytest.approx((difference - 1) / se)
     with pytest.raises(OptionError, match="Can't read the hypothesis"):
@@ -145,18 +141,18 @@ def test_t_test_in_words_and_in_weights(pfi: pi.EstimandResults) -> None:
         pfi.t_test("still = 0")
 
 
-def test_a_hypothesis_about_one_term_is_that_of_the_table(data: pd.DataFrame) -> None:
+def test_a_hypothesis_about_one_term_is_that_of_the_table(data):
     learner = pi.Learner.from_formula("y ~ a + b + c", data, LinearRegression())
     for plan in (pi.HalfSampling(), pi.NestedBootstrap(60, splits=2), pi.Bootstrap(8)):
         pfi = learner.fit(plan, seed=1).pfi()
         test = pfi.t_test("a = 0, 2*b = 0, -c = 0, a = b")
-        np.testing.assert_allclose(test.pvalue[:3], pfi.pvalues, rtol=1e-12)
-        np.testing.assert_allclose(test.tvalue[:3], pfi.tvalues * [1, 1, -1], rtol=1e-12)
+        assert_allclose(test.pvalue[:3], pfi.pvalues, rtol=1e-12)
+        assert_allclose(test.tvalue[:3], pfi.tvalues * [1, 1, -1], rtol=1e-12)
         for alpha in (0.05, 0.2):
             limits = pfi.conf_int(alpha).to_numpy().copy()
             limits[1] *= 2
             limits[2] = -limits[2, ::-1]
-            np.testing.assert_allclose(test.conf_int(alpha)[:3], limits, rtol=1e-12)
+            assert_allclose(test.conf_int(alpha)[:3], limits, rtol=1e-12)
         # A contrast is a t test, of importances by half-sampling with the error of its side.
         se = np.sqrt(np.array([1, -1]) @ pfi.cov_params().loc[["a", "b"], ["a", "b"]] @ [1, -1])
         assert test.sd[3] == pytest.approx(se, rel=1e-9)
@@ -175,7 +171,7 @@ def test_a_hypothesis_about_one_term_is_that_of_the_table(data: pd.DataFrame) ->
         ]  # fmt: skip
 
 
-def test_the_test_of_one_term_rejects_what_the_interval_excludes(data: pd.DataFrame) -> None:
+def test_the_test_of_one_term_rejects_what_the_interval_excludes(data):
     learner = pi.Learner.from_formula("y ~ a + b + c", data, LinearRegression())
     pfi = learner.fit(seed=1).pfi()
     low, high = pfi.conf_int().loc["a"]
@@ -184,7 +180,7 @@ def test_the_test_of_one_term_rejects_what_the_interval_excludes(data: pd.DataFr
         assert tuple(inside) == rejected
 
 
-def test_terms_without_an_estimate_do_not_hinder_the_others() -> None:
+def test_terms_without_an_estimate_do_not_hinder_the_others():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=["x", "z", "y"])
     frame["w"] = 2 * frame["z"]
@@ -198,13 +194,13 @@ def test_terms_without_an_estimate_do_not_hinder_the_others() -> None:
         found.t_test("x = w")
 
 
-def test_the_size_of_other_terms_does_not_matter(fitted: pi.LearnerResults) -> None:
+def test_the_size_of_other_terms_does_not_matter(fitted):
     curve = fitted.pd("a", grid=[0.0, 1e14])
     assert curve.bse.iloc[0] > 0
     assert curve.t_test([[1.0, 0.0]]).sd[0] == pytest.approx(curve.bse.iloc[0])
 
 
-def test_t_test_names_its_rows(fitted: pi.LearnerResults, pfi: pi.EstimandResults) -> None:
+def test_t_test_names_its_rows(fitted, pfi):
     assert "a = b" in str(pfi.t_test("a = b, c = 0").summary())
     surface = fitted.pd(("a", "b"), grid={"a": [0.0, 1.0], "b": [0.0, 1.0]})
     names = surface.exog_names
@@ -212,7 +208,7 @@ def test_t_test_names_its_rows(fitted: pi.LearnerResults, pfi: pi.EstimandResult
     str(pfi.t_test("a = b = 0").summary())
 
 
-def test_a_share_of_no_loss_is_missing_without_a_warning(data: pd.DataFrame) -> None:
+def test_a_share_of_no_loss_is_missing_without_a_warning(data):
     model = LinearRegression().fit(data[["a", "b"]], data["y"])
     found = pi.FittedModel(model, data[["a", "b"]], np.ones(120))
     assert np.isnan(found.loss(relation="explained").params.iloc[0])
@@ -221,15 +217,13 @@ def test_a_share_of_no_loss_is_missing_without_a_warning(data: pd.DataFrame) -> 
     assert "R²" not in text
 
 
-def test_clusters_are_called_clusters(data: pd.DataFrame) -> None:
+def test_clusters_are_called_clusters(data):
     learner = pi.Learner.from_formula("y ~ a", data, LinearRegression())
     found = learner.fit(pi.Bootstrap(4, cluster=np.repeat(np.arange(30), 4)), seed=1)
     assert "Train / evaluation clusters:" in str(found.summary())
 
 
-def test_coverage_is_quoted_only_for_what_was_studied(
-    fitted: pi.LearnerResults, data: pd.DataFrame
-) -> None:
+def test_coverage_is_quoted_only_for_what_was_studied(fitted, data):
     learner = pi.Learner.from_formula("y ~ a", data, LinearRegression())
     studied = learner.fit(pi.Bootstrap(15), seed=1)
     all_pairs, few = studied.pfi(), studied.pfi(permutations=5)
@@ -251,18 +245,18 @@ def test_coverage_is_quoted_only_for_what_was_studied(
         assert "covered" not in notes(other)
 
 
-def notes(results: pi.EstimandResults) -> str:
+def notes(results):
     return " ".join(results.summary().notes)
 
 
-def test_the_default_says_what_it_covers_in_full_notes(data: pd.DataFrame) -> None:
+def test_the_default_says_what_it_covers_in_full_notes(data):
     """Of other variances, which are known to cover less, short notes say so too."""
     fitted = pi.Learner.from_formula("y ~ a", data, LinearRegression()).fit(seed=1)
     assert "covered" not in notes(fitted.pfi())
     assert "nominal 95% intervals covered" in " ".join(fitted.pfi().summary(notes="full").notes)
 
 
-def test_a_constant_feature_has_importance_0_and_a_note(pfi: pi.EstimandResults) -> None:
+def test_a_constant_feature_has_importance_0_and_a_note(pfi):
     assert pfi.params["still"] == 0
     assert pfi.bse["still"] == 0
     assert np.isnan(pfi.pvalues["still"])
@@ -271,7 +265,7 @@ def test_a_constant_feature_has_importance_0_and_a_note(pfi: pi.EstimandResults)
     assert "No interval for still: never used by the learner in any refit" in text
 
 
-def test_an_unused_feature_has_no_interval(data: pd.DataFrame) -> None:
+def test_an_unused_feature_has_no_interval(data):
     stump = DecisionTreeRegressor(max_depth=1)
     found = pi.Learner.from_formula("y ~ a + noise", data, stump).fit(seed=1).pfi()
     assert found.params["noise"] == 0
@@ -279,7 +273,7 @@ def test_an_unused_feature_has_no_interval(data: pd.DataFrame) -> None:
     assert np.isfinite(found.conf_int().loc["a"]).all()
 
 
-def test_the_table_names_what_it_holds(pfi: pi.EstimandResults) -> None:
+def test_the_table_names_what_it_holds(pfi):
     text = str(pfi.summary(notes="full"))
     for word in (
         "Dep. variable:", "y", "LinearRegression", "PFI (squared error)", "120", "bootstrap",
@@ -298,31 +292,31 @@ def test_the_table_names_what_it_holds(pfi: pi.EstimandResults) -> None:
     assert len(widths) == 1
 
 
-def test_monte_carlo_error_is_shown_only_where_there_is_some(fitted: pi.LearnerResults) -> None:
+def test_monte_carlo_error_is_shown_only_where_there_is_some(fitted):
     some = fitted.pfi(permutations=3)
     largest = f"Monte Carlo standard error of the estimates: at most {some.mcse.max():.2g}"
     assert largest in " ".join(str(some.summary()).split())
     assert "Monte Carlo" not in str(fitted.pfi().summary())
     per_refit = some.replicates.tally.mc_variance
     assert per_refit.shape == (8, len(some.params))
-    np.testing.assert_allclose(some.mcse, np.sqrt(np.sum(per_refit, axis=0)) / 8)
+    assert_allclose(some.mcse, np.sqrt(np.sum(per_refit, axis=0)) / 8)
 
 
-def test_one_sided(fitted: pi.LearnerResults) -> None:
+def test_one_sided(fitted):
     greater = fitted.pfi(alternative="greater")
     assert (greater.conf_int()[1][:4] == np.inf).all()
     assert "P>t" in str(greater.summary())
     two = fitted.pfi()
     up = two.tvalues > 0
-    np.testing.assert_allclose(greater.pvalues[up], two.pvalues[up] / 2)
+    assert_allclose(greater.pvalues[up], two.pvalues[up] / 2)
 
 
-def test_no_test_is_printed_where_there_is_no_natural_null(fitted: pi.LearnerResults) -> None:
+def test_no_test_is_printed_where_there_is_no_natural_null(fitted):
     assert "P>|t|" not in str(fitted.pd("a").summary())
     assert "P>|t|" in str(fitted.pd("a", kind="c-ice").summary())
 
 
-def test_the_same_seed_given_or_drawn_gives_the_same_table(data: pd.DataFrame) -> None:
+def test_the_same_seed_given_or_drawn_gives_the_same_table(data):
     learner = pi.Learner.from_formula("y ~ .", data, DecisionTreeRegressor())
     first, second = (str(learner.fit(pi.Bootstrap(4), seed=9).summary()) for _ in range(2))
     assert first == second
@@ -331,7 +325,7 @@ def test_the_same_seed_given_or_drawn_gives_the_same_table(data: pd.DataFrame) -
     assert str(learner.fit(pi.Bootstrap(4), seed=drawn.seed).summary()) == str(drawn.summary())
 
 
-def test_holdout_is_the_level_of_one_model(data: pd.DataFrame) -> None:
+def test_holdout_is_the_level_of_one_model(data):
     held = pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(pi.Holdout(), seed=1)
     found = held.pfi()
     assert found.cov_type == "ustat"
@@ -341,9 +335,7 @@ def test_holdout_is_the_level_of_one_model(data: pd.DataFrame) -> None:
         held.pfi(cov_type="corrected")
 
 
-def test_r_squared_out_of_sample_is_relative_to_the_training_mean(
-    fitted: pi.LearnerResults,
-) -> None:
+def test_r_squared_out_of_sample_is_relative_to_the_training_mean(fitted):
     shares = []
     for refit in fitted.refits:
         error = refit.evaluation.y - refit.predictor(
@@ -356,7 +348,7 @@ def test_r_squared_out_of_sample_is_relative_to_the_training_mean(
     assert explained.params.index[0] == "R²"
 
 
-def test_rows_average_over_the_refits_that_evaluate_them(fitted: pi.LearnerResults) -> None:
+def test_rows_average_over_the_refits_that_evaluate_them(fitted):
     curves = fitted.pd("a", grid=[0.0]).row_frame()
     row = int(curves.index[5])
     predicted = []
@@ -368,9 +360,9 @@ def test_rows_average_over_the_refits_that_evaluate_them(fitted: pi.LearnerResul
     assert curves.loc[row, "a[0]"] == pytest.approx(np.mean(predicted))
 
 
-def test_predict_is_the_mean_over_refits(fitted: pi.LearnerResults, data: pd.DataFrame) -> None:
+def test_predict_is_the_mean_over_refits(fitted, data):
     by_hand = [r.predictor(r.design.encode(data)) for r in fitted.refits]
-    np.testing.assert_allclose(fitted.predict(data), np.mean(by_hand, axis=0))
+    assert_allclose(fitted.predict(data), np.mean(by_hand, axis=0))
     with pytest.raises(ValueError, match="must have the variable `b`"):
         fitted.predict(data[["a"]])
     labels = data.assign(y=np.where(data["y"] > 0, "up", "down"))
@@ -379,13 +371,13 @@ def test_predict_is_the_mean_over_refits(fitted: pi.LearnerResults, data: pd.Dat
 
 
 @pytest.fixture(scope="module")
-def tree(data: pd.DataFrame) -> pi.LearnerResults:
+def tree(data):
     learner = pi.Learner.from_formula("y ~ .", data, DecisionTreeRegressor())
     return learner.fit(pi.Bootstrap(8), seed=1)
 
 
 class TestCompare:
-    def test_the_default_is_half_sampling(self, data) -> None:
+    def test_the_default_is_half_sampling(self, data):
         fits = (
             pi.Learner.from_formula(f"y ~ {terms}", data, LinearRegression()).fit(seed=1)
             for terms in ("a + b", "a")
@@ -394,7 +386,7 @@ class TestCompare:
         assert (found.cov_type, found.df_resid) == ("half-sample", 15)
         assert "half-sampling, M df" in " ".join(pi.compare.__doc__.split())
 
-    def test_paired_corrected_t_test(self, fitted, tree) -> None:
+    def test_paired_corrected_t_test(self, fitted, tree):
         found = pi.compare(fitted, tree)
         delta = (fitted.loss().refit_frame() - tree.loss().refit_frame())["loss"]
         correction = fitted.loss().replicates.evaluations.correction
@@ -405,25 +397,25 @@ class TestCompare:
         assert found.params.index[0] == "LinearRegression - DecisionTreeRegressor"
         assert "paired by resample" in str(found.summary())
 
-    def test_a_learner_equals_itself(self, fitted) -> None:
+    def test_a_learner_equals_itself(self, fitted):
         found = pi.compare(fitted, fitted)
         assert found.params.iloc[0] == 0
         assert "the two agree exactly in every refit" in " ".join(str(found.summary()).split())
 
-    def test_estimands_are_compared_term_by_term(self, fitted, tree) -> None:
+    def test_estimands_are_compared_term_by_term(self, fitted, tree):
         found = pi.compare(fitted.pfi(), tree.pfi())
-        np.testing.assert_allclose(found.params, fitted.pfi().params - tree.pfi().params)
+        assert_allclose(found.params, fitted.pfi().params - tree.pfi().params)
         curves = pi.compare(fitted.pd("a"), tree.pd("a"))
         assert curves.estimand.terms.axes == ("value",)
         curves.plot().draw()
 
-    def test_several_others(self, fitted, tree) -> None:
+    def test_several_others(self, fitted, tree):
         found = pi.compare(fitted, tree, fitted, names=["lm", "tree", "again"])
         assert list(found.params.index) == ["lm - tree", "lm - again"]
         terms = pi.compare(fitted.pfi(), tree.pfi(), tree.pfi()).params
         assert len(terms) == 10
 
-    def test_other_losses_and_models(self, fitted, tree, data) -> None:
+    def test_other_losses_and_models(self, fitted, tree, data):
         assert "absolute error" in str(pi.compare(fitted, tree, loss="absolute").summary())
         one, two = (
             pi.FittedModel(m.fit(data[["a", "b"]], data["y"]), data[["a", "b"]], data["y"])
@@ -433,7 +425,7 @@ class TestCompare:
         assert found.cov_type == "rows"
         assert found.df_resid == 119
 
-    def test_options_are_checked(self, fitted, tree) -> None:
+    def test_options_are_checked(self, fitted, tree):
         with pytest.raises(
             TypeError,
             match=r"compare\(\) takes no keyword argument `cov_typ`; .*Did you mean `cov_type`",
@@ -448,13 +440,13 @@ class TestCompare:
         with pytest.raises(InferenceError, match="Only the same estimand"):
             pi.compare(*lambdas)
 
-    def test_monte_carlo_error_of_a_difference_is_missing_not_added(self, fitted) -> None:
+    def test_monte_carlo_error_of_a_difference_is_missing_not_added(self, fitted):
         some = fitted.pfi("a", permutations=3)
         found = pi.compare(some, some)
         assert found.params.iloc[0] == 0
         assert np.isnan(found.mcse.iloc[0])
 
-    def test_refuses_what_is_not_paired(self, fitted, tree, data) -> None:
+    def test_refuses_what_is_not_paired(self, fitted, tree, data):
         learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
         for other in (
             learner.fit(pi.Bootstrap(8), seed=2),
@@ -473,7 +465,7 @@ class TestCompare:
         with pytest.raises(OptionError, match="can be compared, not DataFrame"):
             pi.compare(fitted, data)
 
-    def test_columns_of_other_rows_say_so(self, fitted, data) -> None:
+    def test_columns_of_other_rows_say_so(self, fitted, data):
         short = pi.Learner.from_formula("y ~ .", data[:100], LinearRegression())
         fewer = short.fit(pi.Bootstrap(8), seed=1)
         note = "Columns rest on 120 and 100 observations: they differ by these too."
@@ -481,7 +473,7 @@ class TestCompare:
         assert note in " ".join(text.split())
         assert "rest on" not in str(pi.summary_col({"all": fitted.pfi(), "again": fitted.pfi()}))
 
-    def test_summary_col(self, fitted, tree) -> None:
+    def test_summary_col(self, fitted, tree):
         text = str(pi.summary_col([fitted.pfi(), tree.pfi("a")], stars=True))
         assert "LinearRegression" in text
         assert "DecisionTreeRegressor" in text
@@ -502,11 +494,11 @@ class TestCompare:
 @pytest.mark.parametrize(
     ("largest", "expected"), [(0.23512, "0.2351"), (3566.2, "3566"), (2.0e-12, "2.000e-12")]
 )
-def test_number_format_shows_four_digits(largest: float, expected: str) -> None:
+def test_number_format_shows_four_digits(largest, expected):
     assert number_format(np.array([0.0, largest])) % largest == expected
 
 
-def test_number_format_shows_two_digits_of_a_usual_error() -> None:
+def test_number_format_shows_two_digits_of_a_usual_error():
     fmt = number_format(np.array([2001.12]), np.array([0.0, 0.312, np.nan]))
     assert fmt % 0.312 == "0.31"
 
@@ -525,16 +517,14 @@ def test_number_format_shows_two_digits_of_a_usual_error() -> None:
         ([3566, np.nan, 0], [12, np.nan, 0], ["3566", "", "0"]),
     ],
 )
-def test_a_large_row_does_not_take_the_decimals_of_others(
-    values: list[float], errors: list[float] | None, expected: list[str]
-) -> None:
+def test_a_large_row_does_not_take_the_decimals_of_others(values, errors, expected):
     sizes = np.full(len(values), np.nan) if errors is None else np.array(errors, float)
     formats = row_formats(np.array(values, float), sizes)
     assert list(map(cell, values, formats)) == expected
 
 
 @pytest.mark.parametrize("one", [1.0, 1e-4])
-def test_tables_keep_the_digits_of_small_rows(one: float) -> None:
+def test_tables_keep_the_digits_of_small_rows(one):
     rng = np.random.default_rng(1)
     X = pd.DataFrame(rng.normal(size=(50, 3)), columns=["big", "one", "none"])
     y = 100 * X["big"] + one * X["one"]
@@ -549,7 +539,7 @@ def test_tables_keep_the_digits_of_small_rows(one: float) -> None:
 
 
 @pytest.mark.parametrize("size", [1.0, 1e6, 1e-6])
-def test_standard_errors_up_to_a_rounding_of_the_estimates_are_0(size: float) -> None:
+def test_standard_errors_up_to_a_rounding_of_the_estimates_are_0(size):
     """1e-12 of the largest estimate of a refit, in size; a little more is sampling error."""
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "y"])

@@ -1,7 +1,5 @@
 """Expected loss, and the share explained, against their definitions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +11,7 @@ from pyinterp.errors import LossError, OptionError
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(2)
     data = pd.DataFrame(rng.normal(size=(90, 2)), columns=["x", "z"])
     data["y"] = 3 + 2 * data["x"] + rng.normal(size=90)
@@ -22,12 +20,12 @@ def data() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def results(data: pd.DataFrame) -> pi.LearnerResults:
+def results(data):
     learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
     return learner.fit(pi.Subsampling(4), seed=1)
 
 
-def test_the_loss_is_a_mean_without_a_test(results, data: pd.DataFrame):
+def test_the_loss_is_a_mean_without_a_test(results, data):
     found = results.loss()
     expected = [
         np.mean((r.evaluation.y - r.predictor(r.design.encode(r.evaluation.variables))) ** 2)
@@ -54,7 +52,7 @@ def test_the_share_compares_with_the_mean_of_the_training_rows(results, data):
         n, step = len(y), 1e-6
         for i in range(n):
 
-            def share(h: float, i: int = i, own=own, constant=constant, n: int = n) -> float:
+            def share(h, i=i, own=own, constant=constant, n=n):
                 weights = 1 / n + h * (np.eye(n)[i] - 1 / n)
                 return 1 - (weights @ own) / (weights @ constant)
 
@@ -69,7 +67,7 @@ def test_without_training_rows_the_constant_is_of_the_evaluation_rows(data):
     assert fitted.loss(relation="explained").params["R²"] == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_constant_of_classes_is_their_shares(data: pd.DataFrame):
+def test_the_constant_of_classes_is_their_shares(data):
     model = LogisticRegression().fit(data[["x", "z"]], data["g"])
     found = pi.FittedModel(model, data[["x", "z"]], data["g"]).loss(relation="explained")
     shares = data["g"].value_counts(normalize=True)

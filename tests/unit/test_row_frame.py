@@ -1,7 +1,5 @@
 """Rows of results carry the data's index."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 
 import numpy as np
@@ -22,7 +20,7 @@ INDEXES = {
 }
 
 
-def rows(index) -> pd.DataFrame:
+def rows(index):
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(N, 2)), columns=["x", "z"], index=index)
     return frame.assign(y=frame["x"] * frame["z"] + rng.normal(size=N))
@@ -30,7 +28,7 @@ def rows(index) -> pd.DataFrame:
 
 @pytest.mark.parametrize("name", INDEXES)
 @pytest.mark.parametrize("gap", [False, True])
-def test_curves_of_a_model_are_joined_to_their_rows(name: str, gap: bool):
+def test_curves_of_a_model_are_joined_to_their_rows(name, gap):
     data = rows(INDEXES[name])
     if gap:
         data.iloc[[3, 7], 0] = np.nan
@@ -46,7 +44,7 @@ def test_curves_of_a_model_are_joined_to_their_rows(name: str, gap: bool):
 @pytest.mark.parametrize(
     "plan", [pi.CrossValidation(5), pi.Bootstrap(12), pi.HalfSampling(4, pairs=5)]
 )
-def test_rows_of_a_learner_are_joined_to_their_rows(name: str, plan):
+def test_rows_of_a_learner_are_joined_to_their_rows(name, plan):
     data = rows(INDEXES[name])
     plain = rows(None)
     by_label, by_place = (

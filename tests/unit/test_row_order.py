@@ -21,7 +21,7 @@ N = 150
 WORDS = "If rows are ordered in time"
 
 
-def series(rng: np.random.Generator) -> np.ndarray:
+def series(rng):
     """Return a series of first order with coefficient .8."""
     values = rng.normal(size=N)
     for t in range(1, N):
@@ -29,7 +29,7 @@ def series(rng: np.random.Generator) -> np.ndarray:
     return values
 
 
-def frame(seed: int, *, ordered: bool, classes: bool = False) -> pd.DataFrame:
+def frame(seed, *, ordered, classes=False):
     rng = np.random.default_rng(seed)
     data = pd.DataFrame({"x": series(rng), "z": series(rng)})
     data["y"] = data["x"] + series(rng)
@@ -38,7 +38,7 @@ def frame(seed: int, *, ordered: bool, classes: bool = False) -> pd.DataFrame:
     return data if ordered else data.sample(frac=1, random_state=seed)
 
 
-def notes(data: pd.DataFrame, plan=None, *, notes: str = "short", **options) -> str:
+def notes(data, plan=None, *, notes="short", **options):
     numeric = pd.api.types.is_numeric_dtype(data["y"])
     learner = LinearRegression() if numeric else LogisticRegression()
     plan = pi.Bootstrap(5) if plan is None else plan
@@ -48,7 +48,7 @@ def notes(data: pd.DataFrame, plan=None, *, notes: str = "short", **options) -> 
 
 @pytest.mark.parametrize("option", ["short", "full"])
 @pytest.mark.parametrize("classes", [False, True])
-def test_residuals_alike_in_row_order_have_a_footnote(option: str, classes: bool):
+def test_residuals_alike_in_row_order_have_a_footnote(option, classes):
     found = notes(frame(1, ordered=True, classes=classes), notes=option)
     assert "Residuals of rows next to each other are alike (autocorrelation 0." in found
     assert WORDS in found
@@ -58,12 +58,12 @@ def test_residuals_alike_in_row_order_have_a_footnote(option: str, classes: bool
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("classes", [False, True])
-def test_exchangeable_rows_have_none(seed: int, classes: bool):
+def test_exchangeable_rows_have_none(seed, classes):
     assert WORDS not in notes(frame(seed, ordered=False, classes=classes))
 
 
 @pytest.mark.parametrize("change", ["none", "missing", "subset", "index"])
-def test_the_autocorrelation_is_that_of_mean_residuals(change: str):
+def test_the_autocorrelation_is_that_of_mean_residuals(change):
     data, options = frame(1, ordered=True), {}
     if change == "missing":
         data.loc[data.index[::7], "x"] = np.nan
@@ -82,7 +82,7 @@ def test_the_autocorrelation_is_that_of_mean_residuals(change: str):
     assert f"(autocorrelation {expected:.2f})" in notes(data, **options)
 
 
-def flagged(rho: float, n: int, sets: int, seed: int) -> float:
+def flagged(rho, n, sets, seed):
     """Return the share of data sets whose rows look ordered, least squares and the default plan.
 
     Four features and the errors are stationary series of first order with coefficient `rho`.
@@ -107,7 +107,7 @@ def flagged(rho: float, n: int, sets: int, seed: int) -> float:
             refits.append(
                 SimpleNamespace(train_rows=train, evaluation=SimpleNamespace(rows=test, y=y[test]))
             )
-        note = row_order.order_note(population, refits, predictions)  # type: ignore[arg-type]
+        note = row_order.order_note(population, refits, predictions)
         found += bool(note)
     return found / sets
 
@@ -141,14 +141,14 @@ def test_one_model_has_none_unless_its_rows_are_held_out():
 
 
 @pytest.mark.parametrize("by", [{"by": "half"}, {"rows": "half == 0"}])
-def test_some_of_the_rows_have_the_footnote_of_all(by: dict[str, str]):
+def test_some_of_the_rows_have_the_footnote_of_all(by):
     data = frame(1, ordered=True).assign(half=np.arange(N) % 2)
     results = fit_of("y ~ x + z", data, LinearRegression(), pi.Bootstrap(5))
     assert results.pfi(**by).context.plan_note == results.pfi().context.plan_note != ""
 
 
 @pytest.mark.parametrize("classes", [False, True])
-def test_rows_sorted_by_the_response_have_none(classes: bool):
+def test_rows_sorted_by_the_response_have_none(classes):
     assert WORDS not in notes(frame(1, ordered=True, classes=classes).sort_values("y"))
 
 
@@ -162,11 +162,11 @@ class Counting(SVC):
 
     rows: ClassVar[list[int]] = []
 
-    def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
+    def predict_proba(self, X):
         self.rows.append(len(X))
         return np.column_stack([np.zeros(len(X)), np.ones(len(X))])
 
-    def predict(self, X: pd.DataFrame) -> np.ndarray:
+    def predict(self, X):
         self.rows.append(len(X))
         return super().predict(X)
 
@@ -180,7 +180,7 @@ class Counting(SVC):
         lambda results: results.loco("x"),
     ],
 )
-def test_the_footnote_costs_no_predictions(ask, monkeypatch: pytest.MonkeyPatch):
+def test_the_footnote_costs_no_predictions(ask, monkeypatch):
     learner = pi.Learner.from_formula("y ~ x + z", frame(1, ordered=True, classes=True), Counting())
     counts = []
     for note in (row_order.order_note, lambda *_: ""):

@@ -1,7 +1,5 @@
 """Rows of a table that are marked: few rows decide a term, or half refits do not use it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +19,7 @@ from pyinterp.inference.half_sample.constants import LARGEST_IDLE_SHARE, LARGEST
 from pyinterp.resampling import Group
 
 
-def model(errors: np.ndarray) -> pi.FittedModel:
+def model(errors):
     """A model of x that is right but for these errors."""
     x = np.random.default_rng(0).normal(size=len(errors))
     return pi.FittedModel(lambda rows: rows[:, 0], x[:, None], x + errors)
@@ -104,7 +102,7 @@ def test_the_limit_is_edgeworth_s():
 
 
 @pytest.mark.parametrize("unit", [1e-60, 1e-9, 1e9, 1e60])
-def test_it_does_not_depend_on_the_unit(unit: float):
+def test_it_does_not_depend_on_the_unit(unit):
     errors = np.random.default_rng(6).standard_t(4, size=80)
     x = np.random.default_rng(0).normal(size=80)
     scaled = pi.FittedModel(lambda rows: unit * rows[:, 0], x[:, None], unit * (x + errors)).loss()
@@ -112,10 +110,10 @@ def test_it_does_not_depend_on_the_unit(unit: float):
     assert_allclose(scaled.replicates.skewness, expected, rtol=1e-9)
 
 
-def of_halves(values: list[list[float]], estimate: list[float], **options) -> Replicates:
+def of_halves(values, estimate, **options):
     """Return replicates of two refits that agree, and of pairs with these values."""
 
-    def one(value) -> Estimate:
+    def one(value):
         found = np.array(value, dtype=float)
         zeros = np.zeros(len(found))
         return Estimate(value=found, rows=found[None], donors=None, mc_variance=zeros)

@@ -1,10 +1,7 @@
 """Names of modules, classes, functions and fields: nouns or verbs, no participle for a thing."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,7 +24,7 @@ REASONS = {
 }
 
 
-def participle(name: str) -> bool:
+def participle(name):
     """Whether the last word of a name is a participle, or its first "own", "given" or "known"."""
     words = [word.lower() for word in re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", name)]
     if not words or name in REASONS or words[0] in ("is", "has", "check", "need", "memorize"):
@@ -42,7 +39,7 @@ def participle(name: str) -> bool:
     )
 
 
-def names(tree: ast.Module) -> Iterator[str]:
+def names(tree):
     """Yield the names of a module's top level and of its classes' methods and fields."""
     for node in [tree, *(n for n in tree.body if isinstance(n, ast.ClassDef))]:
         for part in node.body:
@@ -82,14 +79,14 @@ FOLDERS = sorted(
 
 
 @pytest.mark.parametrize("init", FOLDERS, ids=lambda init: init.parent.name)
-def test_the_top_of_a_folder_names_every_module_in_it(init: Path):
+def test_the_top_of_a_folder_names_every_module_in_it(init):
     text = ast.get_docstring(ast.parse(init.read_text(encoding="utf-8"))) or ""
     modules = [path.stem for path in init.parent.glob("[!_]*.py")]
     folders = [path.parent.name for path in init.parent.glob("*/__init__.py")]
     assert [name for name in (*modules, *folders) if not re.search(rf"\b{name}\b", text)] == []
 
 
-def documented(docstring: str) -> list[str]:
+def documented(docstring):
     """Return the names under "Attributes" of a numpydoc docstring, and under "Parameters"."""
     result = []
     for section in ("Attributes", "Parameters"):

@@ -1,9 +1,5 @@
 """Reading columns: what becomes a number, a boolean or a level, and what is refused."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,18 +18,18 @@ LEVELS = ["a", "b"] * (N // 2)
 TRUTH = [True, False] * (N // 2)
 
 
-def column(values, dtype: str | None = None) -> pd.Series:
+def column(values, dtype=None):
     return pd.Series(values, dtype=dtype, name="v")
 
 
-def read(values: pd.Series) -> pd.Series:
+def read(values):
     return read_variables(values.to_frame())["v"]
 
 
 @pytest.mark.parametrize(
     "dtype", ["int64", "uint8", "float32", "float64", "Int64", "Float64", "object", "Sparse[float]"]
 )
-def test_numbers_are_read_as_numpy_numbers(dtype: str):
+def test_numbers_are_read_as_numpy_numbers(dtype):
     found = read(column(NUMBERS).astype(dtype))
     assert isinstance(found.dtype, np.dtype)
     assert found.dtype.kind in "iuf"
@@ -41,14 +37,14 @@ def test_numbers_are_read_as_numpy_numbers(dtype: str):
 
 
 @pytest.mark.parametrize("dtype", ["bool", "boolean", "object"])
-def test_booleans_are_read_as_booleans(dtype: str):
+def test_booleans_are_read_as_booleans(dtype):
     found = read(column(TRUTH).astype(dtype))
     assert found.dtype == bool
     assert_array_equal(found, TRUTH)
 
 
 @pytest.mark.parametrize("dtype", ["str", "string", "object", "category"])
-def test_strings_and_categories_are_read_as_such(dtype: str):
+def test_strings_and_categories_are_read_as_such(dtype):
     given = column(LEVELS).astype(dtype)
     assert read(given).dtype == ("str" if dtype == "string" else given.dtype.name)
     assert read(given).tolist() == LEVELS
@@ -73,7 +69,7 @@ def test_strings_and_categories_are_read_as_such(dtype: str):
         (LEVELS, "category"),
     ],
 )
-def test_a_missing_value_of_any_kind_is_found(values, dtype: str, missing):
+def test_a_missing_value_of_any_kind_is_found(values, dtype, missing):
     given = column(list(values)).astype("object")
     given.iloc[2] = missing
     read = read_variables(given.astype(dtype).to_frame())
@@ -96,7 +92,7 @@ def test_a_missing_value_of_any_kind_is_found(values, dtype: str, missing):
         ([-np.inf, *NUMBERS[1:]], r"be finite.*first in row 0"),
     ],
 )
-def test_a_column_of_another_kind_is_a_clear_error(values, message: str):
+def test_a_column_of_another_kind_is_a_clear_error(values, message):
     with pytest.raises(DataError, match=f"Column `v` must .*{message}"):
         read(column(values))
 
@@ -132,12 +128,12 @@ def test_a_frame_gets_string_names_and_a_range_index():
         (None, "not NoneType"),
     ],
 )
-def test_data_of_another_kind_is_a_clear_error(given, message: str):
+def test_data_of_another_kind_is_a_clear_error(given, message):
     with pytest.raises(DataError, match=message):
         as_frame(given)
 
 
-def response(values: pd.Series, *, classifier: bool, **options) -> tuple[np.ndarray, Response]:
+def response(values, *, classifier, **options):
     return read_response(values, "v", classifier=classifier, learner="Learner", **options)
 
 
@@ -154,9 +150,7 @@ def response(values: pd.Series, *, classifier: bool, **options) -> tuple[np.ndar
         (column(pd.Categorical(LEVELS, ["b", "a", "unused"])), ("b", "a")),
     ],
 )
-def test_classes_are_sorted_or_in_the_order_of_the_categories(
-    values: pd.Series, classes: tuple[Any, ...]
-):
+def test_classes_are_sorted_or_in_the_order_of_the_categories(values, classes):
     codes, about = response(values, classifier=True)
     assert about.classes == classes
     assert [type(c) for c in about.classes] == [type(c) for c in classes]
@@ -164,7 +158,7 @@ def test_classes_are_sorted_or_in_the_order_of_the_categories(
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float32", "Int64", "Float64", "object"])
-def test_a_numeric_response_is_read_as_float(dtype: str):
+def test_a_numeric_response_is_read_as_float(dtype):
     numbers, about = response(column(NUMBERS).astype(dtype), classifier=False)
     assert numbers.dtype == np.float64
     assert about.classes is None
@@ -185,7 +179,7 @@ REGRESSOR = "Learner is a regressor and needs a numeric response"
         ),
     ],
 )
-def test_a_response_that_does_not_suit_is_an_error(values, classifier: bool, message: str):
+def test_a_response_that_does_not_suit_is_an_error(values, classifier, message):
     with pytest.raises(DataError, match=message):
         response(column(values), classifier=classifier)
     # A fitted model may be evaluated on a constant response.
@@ -201,11 +195,11 @@ def test_responses_whose_fourth_powers_leave_the_numbers_are_refused():
 
 
 @pytest.mark.parametrize("unit", [1e-69, 1e69])
-def test_tests_do_not_depend_on_the_unit_of_the_response(unit: float):
+def test_tests_do_not_depend_on_the_unit_of_the_response(unit):
     data = pd.DataFrame(np.random.default_rng(2).normal(size=(60, 2)), columns=["x1", "x2"])
     data["y"] = data["x1"] + data["x2"] ** 2
 
-    def table(factor: float) -> pd.DataFrame:
+    def table(factor):
         frame = data.assign(y=factor * data["y"])
         learner = pi.Learner.from_formula("y ~ .", frame, LinearRegression())
         return learner.fit(pi.HalfSampling(3, pairs=6), seed=1).pfi().summary_frame()

@@ -1,7 +1,5 @@
 """Sizes that `sample_size` names have the width and the power that they are asked for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +18,7 @@ STUDY = Path(__file__).parents[2] / "studies" / "results" / "sample_size.csv"
 
 
 @pytest.fixture(scope="module")
-def res() -> pi.LearnerResults:
+def res():
     rng = np.random.default_rng(3)
     data = pd.DataFrame(rng.normal(size=(150, 4)), columns=list("abcd"))
     y = 0.7 * data["a"] + 0.4 * data["b"] + rng.normal(size=150)
@@ -36,7 +34,7 @@ def test_the_effect_in_errors_is_statsmodels_and_the_normal_one():
     assert noncentrality(stats.t.isf(1e-7, 2), 2, 1 - 1e-9) > 1e3
 
 
-def test_the_width_at_hand_needs_the_rows_at_hand(res: pi.LearnerResults):
+def test_the_width_at_hand_needs_the_rows_at_hand(res):
     curve = res.pd("a", grid=[0.0, 2.0])
     width = curve.conf_int().diff(axis=1)[1]
     at_hand = curve.sample_size(width=width.iloc[0])
@@ -50,7 +48,7 @@ def test_the_width_at_hand_needs_the_rows_at_hand(res: pi.LearnerResults):
     assert wider == np.ceil(150 * (stats.t.isf(0.005, 15) / stats.t.isf(0.025, 15)) ** 2)
 
 
-def test_a_difference_has_the_power_of_a_t_test(res: pi.LearnerResults):
+def test_a_difference_has_the_power_of_a_t_test(res):
     effects = res.ame()
     n = effects.sample_size(effect=0.2)["n"]
     errors = effects.bse * np.sqrt(150 / n)
@@ -59,7 +57,7 @@ def test_a_difference_has_the_power_of_a_t_test(res: pi.LearnerResults):
     assert (t.sf(q) + t.cdf(-q)).tolist() == pytest.approx([0.8] * 4, abs=0.01)
 
 
-def test_an_importance_has_the_power_and_the_width_of_its_interval(res: pi.LearnerResults):
+def test_an_importance_has_the_power_and_the_width_of_its_interval(res):
     pfi, effect, rng = res.pfi(["a", "b"]), 0.3, np.random.default_rng(5)
     a, q = effect_variance(pfi.params.to_numpy(), pfi.bse.to_numpy()), stats.t.isf(0.025, 15)
     n = pfi.sample_size(effect=effect)["n"].to_numpy()
@@ -77,7 +75,7 @@ def test_an_importance_has_the_power_and_the_width_of_its_interval(res: pi.Learn
     assert (high - low).tolist() == pytest.approx([0.25, 0.25], rel=0.02)
 
 
-def test_ratios_are_counted_from_one(res: pi.LearnerResults):
+def test_ratios_are_counted_from_one(res):
     n = res.pfi(["a"], relation="ratio").sample_size(effect=0.3)["n"]
     more = res.pfi(["a"], relation="ratio").sample_size(effect=0.15)["n"]
     assert 1.95 < (more / n).iloc[0] < 2.05
@@ -94,7 +92,7 @@ def test_importances_have_a_size_by_the_half_sample_variance_alone():
     assert (results.pd("a", points=3).sample_size(width=0.3)["n"] > 0).all()
 
 
-def test_several_tests_need_more_rows(res: pi.LearnerResults):
+def test_several_tests_need_more_rows(res):
     one = res.pfi().sample_size(effect=0.3, alpha=0.05 / 4)
     every = res.pfi(p_adjust="bonferroni").sample_size(effect=0.3)
     pd.testing.assert_frame_equal(one, every)
@@ -102,7 +100,7 @@ def test_several_tests_need_more_rows(res: pi.LearnerResults):
     assert (together > res.pfi().sample_size(effect=0.3)["n"])["a"]
 
 
-def test_what_is_no_more_than_noise_has_no_size(res: pi.LearnerResults):
+def test_what_is_no_more_than_noise_has_no_size(res):
     pfi = res.pfi()
     said = pfi.sample_size(effect=0.3)
     noise = pfi.tvalues < 1
@@ -127,15 +125,13 @@ def test_what_is_no_more_than_noise_has_no_size(res: pi.LearnerResults):
         ("pfi", {"effect": 1.0, "power": 0.05}, "`power` must be a number in"),
     ],
 )
-def test_refusals_say_what_to_give(
-    res: pi.LearnerResults, of: str, options: dict[str, float], words: str
-):
+def test_refusals_say_what_to_give(res, of, options, words):
     results = res.pfi() if of == "pfi" else res.pd("a", points=2)
     with pytest.raises(OptionError, match=words):
         results.sample_size(**options)
 
 
-def test_one_sided_results_have_no_size(res: pi.LearnerResults):
+def test_one_sided_results_have_no_size(res):
     with pytest.raises(InferenceError, match="one-sided"):
         res.ame(alternative="greater").sample_size(effect=1.0)
 

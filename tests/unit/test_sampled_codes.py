@@ -1,7 +1,5 @@
 """Numbers that a formula makes categories are levels for samplers and typical rows too."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +15,7 @@ X = pd.DataFrame({"g": g, "x": 3 * (g == 2) + rng.normal(size=N), "z": rng.norma
 DATA = X.assign(y=X["x"] + X["z"] + (g == 2) + rng.normal(size=N))
 
 
-def model(formula: str, data: pd.DataFrame = DATA) -> pi.FittedModel:
+def model(formula, data=DATA):
     return pi.Learner.from_formula(formula, data, LinearRegression()).fit_model(seed=1)
 
 

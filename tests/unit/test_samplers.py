@@ -1,7 +1,5 @@
 """Samplers: the laws that they learn, and what they can't draw."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,33 +12,19 @@ import pyinterp as pi
 from pyinterp import samplers
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
-from pyinterp.samplers import (
-    ConditionalDistribution,
-    Draws,
-    LearningRows,
-    Target,
-    choose_sampler,
-    learners,
-)
+from pyinterp.samplers import LearningRows, Target, choose_sampler, learners
 from pyinterp.samplers import sampler as sampler_module
 from pyinterp.samplers.encoding import encode
 from pyinterp.samplers.learners import PENALTIES, LinearThenTrees, LogisticThenTrees, regressions
 from pyinterp.samplers.sampler import Covariates
 
 
-def sample(frame: pd.DataFrame, clusters: np.ndarray | None = None) -> Sample:
+def sample(frame, clusters=None):
     rows = np.arange(len(frame))
     return Sample(variables=frame, y=None, response=None, rows=rows, clusters=clusters)
 
 
-def learned(
-    sampler: samplers.Sampler,
-    variables: list[str],
-    frame: pd.DataFrame,
-    *,
-    train: int = 0,
-    seed: int = 0,
-) -> ConditionalDistribution:
+def learned(sampler, variables, frame, *, train=0, seed=0):
     """Learn from the first `train` rows for the others; 0: cross-validate in all rows."""
     every = sample(frame)
     evaluation = every.take(np.arange(train, len(frame)))
@@ -49,7 +33,7 @@ def learned(
     return sampler.learn(LearningRows(tuple(variables), covariates, seed=seed))
 
 
-def gaussian(n: int, seed: int = 1) -> pd.DataFrame:
+def gaussian(n, seed=1):
     """x given z has mean z1 - z2/2 and variance 1/4."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, 2))
@@ -57,13 +41,11 @@ def gaussian(n: int, seed: int = 1) -> pd.DataFrame:
     return pd.DataFrame({"x": x, "z1": z[:, 0], "z2": z[:, 1]})
 
 
-def chosen(
-    sampler, frame: pd.DataFrame, *variables: str, discrete: bool = False
-) -> samplers.Sampler:
+def chosen(sampler, frame, *variables, discrete=False):
     return choose_sampler(sampler, Target(variables[0], variables, discrete), frame)
 
 
-def joined(draws: list[Draws], name: str) -> tuple[np.ndarray, np.ndarray]:
+def joined(draws, name):
     """Return rows and their values, one per draw."""
     rows = np.concatenate([np.repeat(d.rows, d.positions.shape[1]) for d in draws])
     values = np.concatenate([d.frame[name].to_numpy()[d.positions.ravel()] for d in draws])
@@ -159,7 +141,7 @@ class TestResidual:
         assert_array_equal(laws[0].squared_residuals, laws[1].squared_residuals)
 
 
-def treated(n: int, seed: int = 1) -> pd.DataFrame:
+def treated(n, seed=1):
     rng = np.random.default_rng(seed)
     z = rng.normal(size=n)
     level = (rng.random(n) < special.expit(z)).astype(int) + (rng.random(n) < 0.3)
@@ -237,7 +219,7 @@ class TestSubgroup:
         assert min(np.bincount(one.strata).min() for one in (law, whole)) >= 5
 
     @pytest.mark.parametrize(("least", "train"), [(2, 50), (10, 0)])
-    def test_least_number_of_rows_is_that_of_the_docs(self, least: int, train: int):
+    def test_least_number_of_rows_is_that_of_the_docs(self, least, train):
         law = learned(samplers.Subgroup(), ["x"], gaussian(train + least), train=train)
         assert np.bincount(law.strata).min() == 2
         with pytest.raises(OptionError, match="at least 2 of them per subgroup"):
@@ -255,12 +237,12 @@ class TestSubgroup:
         assert draws.frame["g"].dtype == data["g"].dtype
 
 
-def wide(n: int, seed: int = 3) -> pd.DataFrame:
+def wide(n, seed=3):
     rng = np.random.default_rng(seed)
     return pd.DataFrame(rng.normal(size=(n, 50)), columns=[f"w{k}" for k in range(50)])
 
 
-def knockoffs(data: pd.DataFrame, target: list[str], train: int = 0) -> np.ndarray:
+def knockoffs(data, target, train=0):
     """Two draws of every row after the first `train` (by default half) rows, which are learned."""
     law = learned(samplers.Knockoff(), target, data, train=train or len(data) // 2)
     return next(iter(law.some(2, np.random.default_rng(0)))).frame.to_numpy()
@@ -312,7 +294,7 @@ class TestKnockoff:
         assert_allclose(back, draws, rtol=1e-8, atol=1e-8 * 1000)
 
     @pytest.mark.parametrize("k", [0.0, 0.1, 1e9 + 0.1])
-    def test_a_constant_draws_itself_and_changes_no_other(self, k: float):
+    def test_a_constant_draws_itself_and_changes_no_other(self, k):
         data = gaussian(60)
         constant = data.assign(k=k)
         assert (knockoffs(constant, ["k"]) == k).all()
@@ -353,7 +335,7 @@ class TestKnockoff:
         chosen("knockoff", data, "z2")
 
     @pytest.mark.parametrize("n", [6, 10, 29, 31, 32, 40])
-    def test_few_rows_determine_nothing(self, n: int):
+    def test_few_rows_determine_nothing(self, n):
         for seed in range(20):
             data = wide(n, seed)[[f"w{k}" for k in range(30)]]
             chosen("knockoff", data, "w0")
@@ -467,7 +449,7 @@ def test_trees_learn_what_is_not_linear():
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n", [30, 60_000])
-def test_one_gram_matrix_gives_the_ridge_regressions_of_scikit_learn(n: int, weighted: bool):
+def test_one_gram_matrix_gives_the_ridge_regressions_of_scikit_learn(n, weighted):
     """Every column on all others: a near copy, a constant, small units and far away."""
     rng = np.random.default_rng(n)
     columns = rng.normal(size=(n, 6)) @ rng.normal(size=(6, 6)) * [1, 1e-3, 1, 1, 100, 1] + 5
@@ -504,7 +486,7 @@ class TestChoiceOfLearner:
     """Trees are trained where the linear model's errors, of all rows, are clearly larger."""
 
     @staticmethod
-    def fitted(curved: bool, **options: object) -> pi.LearnerResults:
+    def fitted(curved, **options):
         rng = np.random.default_rng(5)
         z = rng.normal(size=(240, 2))
         x = (z[:, 0] ** 2 if curved else z[:, 0]) + rng.normal(size=240) / 2

@@ -1,22 +1,19 @@
 """Random streams: one per purpose, refit and name, and none of them shared."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
 from pyinterp.random import Seeds
-from pyinterp.simulation.data_copy import DataCopy, copy_of
+from pyinterp.simulation.data_copy import copy_of
 
 
-def first(seeds: Seeds, *key) -> float:
+def first(seeds, *key):
     return float(seeds.stream(*key).random())
 
 
@@ -55,19 +52,17 @@ def test_anything_else_is_a_clear_error(seed):
 
 
 @pytest.mark.parametrize("response", ["y", "two"])
-def test_a_certificate_does_not_depend_on_last_bits(
-    data: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, response: str
-):
+def test_a_certificate_does_not_depend_on_last_bits(data, monkeypatch, response):
     """Another processor adds up in another order, and the same seed has the same data sets."""
     data = data.assign(two=np.where(data["y"] > data["y"].median(), "yes", "no"))
     estimator = LinearRegression() if response == "y" else LogisticRegression()
     learner = pi.Learner.from_formula(f"{response} ~ x + z", data, estimator)
     results = learner.fit(pi.Subsampling(5), seed=1)
 
-    def certify() -> pd.DataFrame:
+    def certify():
         return pi.certify(results, data_sets=3, truth_refits=10).frame
 
-    def moved(analysis) -> DataCopy:
+    def moved(analysis):
         copy, change = copy_of(analysis), 1 + 1e-14
         means = copy.means * change
         if response == "two":

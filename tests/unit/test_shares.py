@@ -1,7 +1,5 @@
 """Binomial models of statsmodels that were fitted to shares: their own `predict`, by trials."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,7 +23,7 @@ SHARE, TRIALS = DATA.share.to_numpy(), DATA.trials.to_numpy(dtype=float)
 X = DATA[["a", "b"]]
 
 
-def _formula(code: str):
+def _formula(code):
     return smf.glm(code, DATA, family=BINOMIAL).fit()
 
 
@@ -43,19 +41,19 @@ MODELS = {
 
 
 @pytest.fixture(params=list(MODELS))
-def glm(request: pytest.FixtureRequest):
+def glm(request):
     return MODELS[request.param]()
 
 
-def predict(glm, rows: pd.DataFrame) -> np.ndarray:
+def predict(glm, rows):
     return np.asarray(glm.predict(rows if hasattr(glm.model, "formula") else rows[["a", "b"]]))
 
 
-def rows_of(glm) -> pd.DataFrame:
+def rows_of(glm):
     return DATA if hasattr(glm.model, "formula") else X
 
 
-def deviance(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+def deviance(y, p):
     """Return minus twice the log likelihood of a trial, less that of the saturated model."""
     total = np.zeros(len(y))
     for i in range(len(y)):
@@ -64,7 +62,7 @@ def deviance(y: np.ndarray, p: np.ndarray) -> np.ndarray:
     return total
 
 
-def with_trials(glm) -> pi.FittedModel:
+def with_trials(glm):
     rows = rows_of(glm)
     return pi.FittedModel(glm, rows, SHARE, weights=TRIALS, weights_type="sampling")
 

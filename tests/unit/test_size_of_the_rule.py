@@ -1,7 +1,5 @@
 """The default inference stays as small as it was decided to be: constants, lines, names."""
 
-from __future__ import annotations
-
 import ast
 import io
 import tokenize
@@ -26,7 +24,7 @@ SKIPPED = (
 )
 
 
-def code_lines(text: str) -> int:
+def code_lines(text):
     """Count lines that are no docstring, no comment and not blank."""
     lines = {
         line
@@ -42,7 +40,7 @@ def code_lines(text: str) -> int:
     return len(lines)
 
 
-def constants(path: Path) -> list[str]:
+def constants(path):
     """List the names that a module gives to values."""
     return [
         target.id

@@ -1,7 +1,5 @@
 """Slopes and average marginal effects: statsmodels' numbers and closed forms."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np
@@ -20,7 +18,7 @@ MARGEFF = 1e-6  # central differences against statsmodels' derivatives
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(2)
     frame = pd.DataFrame({"x": rng.normal(size=200), "z": rng.uniform(size=200) * 50})
     frame["g"] = rng.choice(["lo", "hi", "mid"], 200)
@@ -30,14 +28,14 @@ def data() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("model", [sm.Logit, sm.Probit, sm.Poisson])
-def test_ame_is_statsmodels_get_margeff(data: pd.DataFrame, model):
+def test_ame_is_statsmodels_get_margeff(data, model):
     X = sm.add_constant(data[["x", "z"]])
     theirs = model(data["k"], X).fit(disp=0)
     ours = pi.FittedModel(theirs, X, data["k"]).ame(["x", "z"])
     assert_allclose(ours.params, theirs.get_margeff().margeff, rtol=MARGEFF)
 
 
-def test_of_a_linear_model_it_is_the_coefficient(data: pd.DataFrame):
+def test_of_a_linear_model_it_is_the_coefficient(data):
     fitted = model_of("y ~ x + z + g", data, pi.statsmodels_learner(sm.OLS))
     result = fitted.ame()
     theirs = sm.formula.ols("y ~ x + z + C(g, Treatment('hi'))", data).fit().params
@@ -47,7 +45,7 @@ def test_of_a_linear_model_it_is_the_coefficient(data: pd.DataFrame):
     assert_allclose(fitted.slopes("x", points=5).params, theirs["x"], rtol=MARGEFF)
 
 
-def test_slopes_are_those_of_the_rows_at_the_grid(data: pd.DataFrame):
+def test_slopes_are_those_of_the_rows_at_the_grid(data):
     fitted = model_of("y ~ x * z + g", data, LinearRegression())
     (refit,) = fitted.analysis.refits
     at = {
@@ -63,7 +61,7 @@ def test_slopes_are_those_of_the_rows_at_the_grid(data: pd.DataFrame):
     assert result.null is None
 
 
-def test_at_the_rows_own_values_the_slope_of_a_square_is_twice_the_mean(data: pd.DataFrame):
+def test_at_the_rows_own_values_the_slope_of_a_square_is_twice_the_mean(data):
     fitted = pi.FittedModel(lambda X: X["x"].to_numpy() ** 2, data[["x", "z"]])
     result = fitted.ame()
     assert result.params["x"] == pytest.approx(2 * data["x"].mean(), rel=MARGEFF)
@@ -72,7 +70,7 @@ def test_at_the_rows_own_values_the_slope_of_a_square_is_twice_the_mean(data: pd
     assert_allclose(fitted.slopes("x", grid=grid).params, 2 * grid, rtol=MARGEFF)
 
 
-def test_steps_are_refused_without_a_width(data: pd.DataFrame):
+def test_steps_are_refused_without_a_width(data):
     learner = pi.Learner.from_formula("y ~ x + z + g", data, RandomForestRegressor(10))
     results = learner.fit(pi.HalfSampling(2, pairs=5), seed=1)
     for method in (results.ame, lambda: results.slopes("z")):
@@ -85,7 +83,7 @@ def test_steps_are_refused_without_a_width(data: pd.DataFrame):
     pd.testing.assert_series_equal(copy.params, result.params)
 
 
-def test_classes_have_effects_that_add_up_to_0(data: pd.DataFrame):
+def test_classes_have_effects_that_add_up_to_0(data):
     three = data.assign(t=pd.cut(data["y"], 3, labels=list("abc")).astype(str)).drop(columns="y")
     result = model_of("t ~ x + z + g", three, LogisticRegression(max_iter=1000)).ame()
     assert len(result.params) == 12
@@ -104,19 +102,19 @@ def test_classes_have_effects_that_add_up_to_0(data: pd.DataFrame):
         (lambda f: f.ame("x", step=1e-300), "too small"),
     ],
 )
-def test_what_is_refused(data: pd.DataFrame, call, words: str):
+def test_what_is_refused(data, call, words):
     fitted = model_of("y ~ x * z + g", data, LinearRegression())
     with pytest.raises(OptionError, match=words):
         call(fitted)
 
 
-def test_a_constant_has_no_slope(data: pd.DataFrame):
+def test_a_constant_has_no_slope(data):
     fitted = pi.FittedModel(lambda X: X["x"].to_numpy(), data[["x"]].assign(one=1.0))
     with pytest.raises(OptionError, match="`one` is constant"):
         fitted.ame()
 
 
-def test_a_number_of_two_values_has_a_contrast(data: pd.DataFrame):
+def test_a_number_of_two_values_has_a_contrast(data):
     X = sm.add_constant(data[["x"]].assign(two=(data["z"] > 20).astype(float)))
     theirs = sm.Logit(data["k"], X).fit(disp=0)
     ours = pi.FittedModel(theirs, X, data["k"]).ame(["x", "two"])

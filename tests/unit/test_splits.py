@@ -1,7 +1,5 @@
 """Splits of the user's own: the same numbers as our plans, and every bad split is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,7 +18,7 @@ DATA["who"] = np.arange(N) // 4
 LEARNER = pi.Learner.from_formula("y ~ a + b", DATA, LinearRegression())
 
 
-def _pfi(resampling) -> pi.EstimandResults:
+def _pfi(resampling):
     return LEARNER.fit(resampling, seed=5).pfi()
 
 
@@ -49,7 +47,7 @@ SPLITTERS = {
 
 
 @pytest.mark.parametrize("name", SPLITTERS)
-def test_splitters_of_scikit_learn_repeat_with_the_seed(name: str):
+def test_splitters_of_scikit_learn_repeat_with_the_seed(name):
     first, again = _pfi(SPLITTERS[name]), _pfi(SPLITTERS[name])
     pd.testing.assert_series_equal(first.params, again.params)
     assert name in first.context.plan
@@ -92,7 +90,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_splits_are_refused_by_number(case: str):
+def test_bad_splits_are_refused_by_number(case):
     splits, words = BAD[case]
     with pytest.raises(OptionError, match=words):
         _pfi(splits)
@@ -119,7 +117,7 @@ def test_positions_need_all_rows():
 
 
 @pytest.mark.parametrize("stated", [None, 3, 5])
-def test_a_plan_of_the_user_states_how_many_splits_it_yields(stated: int | None):
+def test_a_plan_of_the_user_states_how_many_splits_it_yields(stated):
     class Blocks(Splitting):
         label = "blocks"
 

@@ -1,10 +1,7 @@
 """The interval and the test of what varies as a square: formulas, laws, coverage and size."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -22,7 +19,7 @@ ROUNDING = 1e-9  # a difference of two roots loses digits
 SIDES = ("two-sided", "greater", "less")
 
 
-def load_reference() -> ModuleType:
+def load_reference():
     path = Path(__file__).parents[1] / "reference" / "half_sample.py"
     spec = importlib.util.spec_from_file_location("half_sample", path)
     assert spec is not None
@@ -35,7 +32,7 @@ def load_reference() -> ModuleType:
 reference = load_reference()
 
 
-def variance_of(se: np.ndarray, at_zero: np.ndarray, df: int = 15, no_effect: float = 0.0):
+def variance_of(se, at_zero, df=15, no_effect=0.0):
     return SquareVariance(
         cov=np.diag(se**2),
         df=df,
@@ -47,22 +44,22 @@ def variance_of(se: np.ndarray, at_zero: np.ndarray, df: int = 15, no_effect: fl
     )
 
 
-def row(c: float, se: float, share: float, df: int = 15, no_effect: float = 0.0) -> SquareVariance:
+def row(c, se, share, df=15, no_effect=0.0):
     """Return the variance of one estimate; v0 is a share of its standard error."""
     return variance_of(np.array([se]), np.array([share * se]), df, no_effect)
 
 
-def interval(variance: SquareVariance, c: float, alpha: float, side) -> np.ndarray:
+def interval(variance, c, alpha, side):
     bse = np.sqrt(np.diag(variance.cov))
     return variance.interval(np.array([c]), bse, alpha, side)[0]
 
 
-def p_of(variance: SquareVariance, c: float, null: float, side="two-sided") -> float:
+def p_of(variance, c, null, side="two-sided"):
     bse = np.sqrt(np.diag(variance.cov))
     return float(variance.p_values(np.array([c]), bse, null, side)[0])
 
 
-def t_of(variance: SquareVariance, c: float, null: float = 0.0) -> float:
+def t_of(variance, c, null=0.0):
     bse = np.sqrt(np.diag(variance.cov))
     return float(variance.statistic(np.array([c]), bse, null)[0])
 
@@ -210,7 +207,7 @@ def test_nothing_jumps_at_an_estimate_of_0(se, share, alpha, c):
 
 
 @pytest.mark.parametrize("c", [-2.0, -0.1, 0.0, 0.4])
-def test_the_standard_error_at_0_is_at_most_that_at_the_estimate(c: float):
+def test_the_standard_error_at_0_is_at_most_that_at_the_estimate(c):
     larger, same = row(c, 1.0, 3.0), row(c, 1.0, 1.0)
     assert t_of(larger, c) == t_of(same, c)
     for alpha in (0.3, 0.01):
@@ -281,19 +278,19 @@ def test_several_terms_at_once_take_one_quantile_of_both_sides():
 DRAWS = 400_000
 
 
-def shares_of(hits: np.ndarray) -> tuple[float, float]:
+def shares_of(hits):
     """Return a share and four of its standard errors."""
     p = float(hits.mean())
     return p, 4 * np.sqrt(p * (1 - p) / len(hits))
 
 
-def square_draws(delta: float, seed: int) -> np.ndarray:
+def square_draws(delta, seed):
     """Draw c of one coefficient: c + a = a (Z + delta)², a = 1."""
     return (np.random.default_rng(seed).normal(size=DRAWS) + delta) ** 2 - 1
 
 
 @pytest.mark.parametrize(("alpha", "size"), [(0.10, 0.068), (0.05, 0.0503), (0.01, 0.0101)])
-def test_the_size_of_the_test_of_one_coefficient(alpha: float, size: float):
+def test_the_size_of_the_test_of_one_coefficient(alpha, size):
     """With variances known: V = 2 a² + 4 a c_+ of each draw, v0² = 2 a²; normal quantiles.
 
     The test is exact where |Z| > q needs sqrt(1 + c/a) = |Z| only; at 10% c > q v0 asks for more.
@@ -311,7 +308,7 @@ def test_the_size_of_the_test_of_one_coefficient(alpha: float, size: float):
 
 
 @pytest.mark.parametrize("delta", [0.5, 1.0, 2.0, 3.0, 4.0])
-def test_the_coverage_of_one_coefficient(delta: float):
+def test_the_coverage_of_one_coefficient(delta):
     """A law, with variances known: the effect interval misses if | |Z + delta| - delta | > q.
 
     .973 at delta = .5, .950 at 4. The plain interval adds less than .002 to that.
@@ -330,7 +327,7 @@ def test_the_coverage_of_one_coefficient(delta: float):
 
 
 @pytest.mark.parametrize(("alpha", "size"), [(0.10, 0.100), (0.05, 0.0503), (0.01, 0.0101)])
-def test_the_size_where_estimates_are_normal(alpha: float, size: float):
+def test_the_size_where_estimates_are_normal(alpha, size):
     """Normal estimates of a value of 0, of one standard error."""
     c = np.random.default_rng(3).normal(size=DRAWS)
     t = square.statistic(c, np.ones(DRAWS), np.ones(DRAWS), 0.0)

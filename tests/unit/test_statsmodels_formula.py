@@ -1,7 +1,5 @@
 """Formulas of fitted statsmodels results, read into the package's own design."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +14,6 @@ from pyinterp.data.formula import names_in
 from pyinterp.data.formula.coding import Coding
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.effects.slopes import average_marginal_effects, slopes
-from pyinterp.estimands.estimand import Estimand
 from pyinterp.learner.models_here import STEP, WEIGHTS
 from pyinterp.models.statsmodels import STATSMODELS
 from pyinterp.whatif import WhatIf
@@ -28,7 +25,7 @@ def squared(values):
     return values**2
 
 
-def rows_of(n: int = 150) -> pd.DataFrame:
+def rows_of(n=150):
     rng = np.random.default_rng(0)
     data = pd.DataFrame(
         {
@@ -61,7 +58,7 @@ NOT_READ = ("scale(x)", "I(x - np.mean(x))", "I(x / np.max(x))", "C(pd.qcut(x, 3
 
 
 @pytest.mark.parametrize("right", READ + NOT_READ)
-def test_predictions_are_those_of_the_results(right: str):
+def test_predictions_are_those_of_the_results(right):
     results = smf.ols(f"y ~ {right}", DATA).fit()
     variables = DATA[list(names_in(right, DATA))]
     read = STATSMODELS.read_formula(results, variables)
@@ -90,14 +87,14 @@ MODELS = {
 }
 
 
-def fit(name: str, right: str):
+def fit(name, right):
     model = MODELS[name](right)
     discrete = name in ("logit", "probit", "poisson", "negative binomial", "mnlogit")
     return model.fit(disp=0, maxiter=200) if discrete else model.fit()
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_effects_and_their_errors_are_those_of_the_results_as_a_function(name: str):
+def test_effects_and_their_errors_are_those_of_the_results_as_a_function(name):
     results = fit(name, "x * z + np.log(w)")
     endog = results.model.endog_names if name != "mnlogit" else "g"
     fitted = pi.FittedModel(results, DATA, endog)
@@ -111,7 +108,7 @@ def test_effects_and_their_errors_are_those_of_the_results_as_a_function(name: s
     params = np.asarray(results.params, dtype=float).ravel(order="F")
     shape, jacobian = np.shape(results.params), []
     exog = [
-        np.asarray(STATSMODELS.read_formula(results, variables)[0].encode(variables.assign(x=v)))  # type: ignore[index]
+        np.asarray(STATSMODELS.read_formula(results, variables)[0].encode(variables.assign(x=v)))
         for v in (2.0, 4.0)
     ]
     for j, step in enumerate(1e-5 * np.maximum(np.abs(params), 1)):
@@ -158,7 +155,7 @@ def test_rows_that_were_left_out_change_nothing():
     data.loc[[3, 40], "x"] = np.nan
     results = smf.ols("y ~ x + C(g)", data, subset=data["w"] > 1.1).fit()
     variables = DATA[["x", "g"]]
-    design, of_matrices = STATSMODELS.read_formula(results, variables)  # type: ignore[misc]  # it is read
+    design, of_matrices = STATSMODELS.read_formula(results, variables)  # it is read
     assert of_matrices.predict(design.encode(variables)) == pytest.approx(
         results.predict(variables).to_numpy()
     )
@@ -182,7 +179,7 @@ def test_results_without_their_data_are_asked_as_they_are():
     assert fitted.pd("g").params.to_numpy() == pytest.approx(means, rel=1e-10)
 
 
-def old_errors(model: pi.FittedModel, estimand: Estimand) -> np.ndarray:
+def old_errors(model, estimand):
     """Return standard errors by predicting copies of the rows anew for all moved coefficients."""
     models = model.analysis.models
     case, stated, predictor = models.case(0), models.coefficients, models.refits[0].predictor
@@ -216,7 +213,7 @@ RIGHT = {
 @pytest.mark.parametrize("name", ["logit", "probit", "poisson", "negative binomial", "mnlogit"])
 @pytest.mark.parametrize("right", RIGHT)
 @pytest.mark.filterwarnings("ignore")  # of steps that do not converge
-def test_errors_are_those_of_rows_encoded_anew(name: str, right: str):
+def test_errors_are_those_of_rows_encoded_anew(name, right):
     if name == "mnlogit" and "g" in right:
         right = right.replace("C(g, Treatment(6))", "z").replace("C(g)", "z")
     model = pi.FittedModel(fit(name, right), DATA)
@@ -224,12 +221,12 @@ def test_errors_are_those_of_rows_encoded_anew(name: str, right: str):
 
 
 @pytest.mark.parametrize("right", RIGHT)
-def test_errors_of_ols_are_those_of_rows_encoded_anew(right: str):
+def test_errors_of_ols_are_those_of_rows_encoded_anew(right):
     model = pi.FittedModel(fit("ols", right), DATA, memory_mb=0.02)  # some copies do not fit
     _check_errors(model, RIGHT[right])
 
 
-def _check_errors(model: pi.FittedModel, name: str):
+def _check_errors(model, name):
     analysis = model.analysis
     for ask in ASKED.values():
         estimand = ask(analysis.problem, name)
@@ -246,9 +243,7 @@ def _check_errors(model: pi.FittedModel, name: str):
 )
 @pytest.mark.parametrize("name", ["logit", "negative binomial"])
 @pytest.mark.filterwarnings("ignore")
-def test_rows_are_encoded_once_for_all_coefficients(
-    name: str, right: str, monkeypatch: pytest.MonkeyPatch
-):
+def test_rows_are_encoded_once_for_all_coefficients(name, right, monkeypatch):
     results, calls, build = fit(name, right), [0], Coding.build
 
     def counted(*args):
@@ -273,7 +268,7 @@ def test_what_is_made_once_is_of_the_same_objects_and_fits_in_memory():
     whatif = model.analysis.models.case(0).whatif
     of, made = np.arange(3), list[int]()
 
-    def make(size: int) -> np.ndarray:
+    def make(size):
         made.append(size)
         return np.zeros(size)
 

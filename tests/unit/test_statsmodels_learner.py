@@ -1,7 +1,5 @@
 """scikit-learn's own checks of estimators, on learners of statsmodels."""
 
-from __future__ import annotations
-
 import pytest
 import statsmodels.api as sm
 from sklearn.utils.estimator_checks import check_estimator
@@ -21,7 +19,7 @@ SKIPPED = {"check_array_api_input"}  # arrays of other libraries, which need SCI
 
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.filterwarnings("ignore")  # statsmodels warns of fits to noise and of separation
-def test_every_check_passes(name: str):
+def test_every_check_passes(name):
     results = check_estimator(LEARNERS[name], on_skip=None, on_fail=None)
     failures = {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}
     assert failures == {}

@@ -1,11 +1,6 @@
 """`summary_col` with results of statsmodels beside ours; frames of several results."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
-import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
@@ -19,19 +14,19 @@ FORMULA = "progression ~ bmi + bp + s5"
 
 
 @pytest.fixture(scope="module")
-def data() -> pd.DataFrame:
+def data():
     frame = pi.datasets.load_diabetes()
     return frame.assign(high=(frame["progression"] > 140).astype(int))
 
 
 @pytest.fixture(scope="module")
-def fitted(data: pd.DataFrame):
+def fitted(data):
     learner = pi.Learner.from_formula(FORMULA, data, LinearRegression())
     return learner.fit(pi.Subsampling(5), seed=1)
 
 
 @pytest.fixture(scope="module")
-def models(data: pd.DataFrame) -> dict[str, Any]:
+def models(data):
     X = sm.add_constant(data[["bmi", "bp"]])
     return {
         "OLS": smf.ols(FORMULA, data).fit(cov_type="HC3"),
@@ -41,13 +36,13 @@ def models(data: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def lines(table) -> dict[str, tuple[list[str], list[str]]]:
+def lines(table):
     """Return the cells of every term and of the line below it."""
     rows = [[str(cell.data).strip() for cell in row] for row in table.tables[0]][1:]
     return {rows[k][0]: (rows[k][1:], rows[k + 1][1:]) for k in range(0, len(rows), 2)}
 
 
-def test_a_mapping_names_the_columns(fitted, models: dict[str, Any]):
+def test_a_mapping_names_the_columns(fitted, models):
     named = pi.summary_col({"half": fitted.pfi(), "least squares": models["OLS"]})
     listed = pi.summary_col([fitted.pfi(), models["OLS"]], model_names=["half", "least squares"])
     assert str(named) == str(listed)
@@ -61,9 +56,7 @@ def test_a_mapping_names_the_columns(fitted, models: dict[str, Any]):
 
 @pytest.mark.parametrize("name", ["OLS", "GLM", "Logit", "arrays"])
 @pytest.mark.parametrize("stars", [False, True])
-def test_numbers_and_stars_are_those_of_statsmodels(
-    models: dict[str, Any], name: str, *, stars: bool
-):
+def test_numbers_and_stars_are_those_of_statsmodels(models, name, *, stars):
     model = models[name]
     names = model.model.data.param_names
     cells = lines(pi.summary_col(model, stars=stars))
@@ -80,7 +73,7 @@ def test_numbers_and_stars_are_those_of_statsmodels(
         assert cells[term] == ([f"{estimate:.4f}{marks}"], [f"({error:.4f})"])
 
 
-def test_terms_of_one_name_share_a_line_with_ours(fitted, models: dict[str, Any]):
+def test_terms_of_one_name_share_a_line_with_ours(fitted, models):
     ours = fitted.pfi()
     table = pi.summary_col([ours, models["OLS"]], float_format="%.2f")
     cells = lines(table)
@@ -94,7 +87,7 @@ def test_terms_of_one_name_share_a_line_with_ours(fitted, models: dict[str, Any]
     assert "Numbers of OLS are coefficients, those of the others the estimand" in text
 
 
-def test_exports_and_names_have_both(fitted, models: dict[str, Any]):
+def test_exports_and_names_have_both(fitted, models):
     table = pi.summary_col([fitted.pfi(), models["OLS"]], model_names=["forest", "lm"], stars=True)
     for text in (str(table), table.as_latex(), table.to("markdown"), table.as_csv()):
         assert "forest" in text
@@ -104,7 +97,7 @@ def test_exports_and_names_have_both(fitted, models: dict[str, Any]):
     assert "Numbers of" not in str(alone)
 
 
-def test_results_without_errors_and_of_several_equations_are_refused(data: pd.DataFrame):
+def test_results_without_errors_and_of_several_equations_are_refused(data):
     several = smf.mnlogit("pd.qcut(bmi, 3, labels=False) ~ bp", data).fit(disp=0)
     with pytest.raises(OptionError, match="one coefficient per term, but MNLogit has 2"):
         pi.summary_col(several)

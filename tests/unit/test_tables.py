@@ -1,17 +1,12 @@
 """Tables: titles, footnotes, digits, blocks, headers, and their exports."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,7 +30,7 @@ WIDEST = 104
 DEFAULT = LinearRegression()
 
 
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["x", "z_1", "g% & #"])
     frame["k"] = rng.choice(["a, b", "c|d"], 60)
@@ -43,33 +38,33 @@ def data() -> pd.DataFrame:
     return frame
 
 
-def fitted(estimator: Any = DEFAULT) -> pi.LearnerResults:
+def fitted(estimator=DEFAULT):
     learner = pi.Learner.from_formula("y ~ .", data(), estimator)
     return learner.fit(PLAN, seed=1, progress=False)
 
 
 @pytest.fixture(scope="module")
-def res() -> pi.LearnerResults:
+def res():
     return fitted(RandomForestRegressor(4, min_samples_leaf=3))
 
 
 @pytest.fixture(scope="module")
-def pfi(res: pi.LearnerResults) -> pi.EstimandResults:
+def pfi(res):
     return res.pfi()
 
 
-def flat(table: object) -> str:
+def flat(table):
     return " ".join(str(table).split())
 
 
-def test_a_title_replaces_the_usual_one(pfi: pi.EstimandResults) -> None:
+def test_a_title_replaces_the_usual_one(pfi):
     assert str(pfi.summary()).splitlines()[0].strip() == "Permutation feature importance, learner"
     assert str(pfi.summary(title="Wine")).splitlines()[0].strip() == "Wine"
     with pytest.raises(OptionError, match="title"):
-        pfi.summary(title=3)  # type: ignore[arg-type]
+        pfi.summary(title=3)
 
 
-def test_footnotes_are_short_full_or_none(pfi: pi.EstimandResults) -> None:
+def test_footnotes_are_short_full_or_none(pfi):
     short, full, none = (pfi.summary(notes=n) for n in ("short", "full", "none"))
     assert len(none.notes) == 0
     assert "[1]" not in str(none)
@@ -80,10 +75,10 @@ def test_footnotes_are_short_full_or_none(pfi: pi.EstimandResults) -> None:
     assert "P tests whether the truth is 0 for this learner, not whether" in flat(full)
     assert str(pfi) == str(short)
     with pytest.raises(OptionError, match="notes"):
-        pfi.summary(notes="long")  # type: ignore[arg-type]
+        pfi.summary(notes="long")
 
 
-QUESTIONS: dict[str, Callable[[pi.LearnerResults], Any]] = {
+QUESTIONS = {
     "pfi": lambda r: r.pfi(),
     "permutations": lambda r: r.pfi(permutations=10),
     "conditional": lambda r: r.pfi(["x", "z"], sampler="residual"),
@@ -114,7 +109,7 @@ QUESTIONS: dict[str, Callable[[pi.LearnerResults], Any]] = {
 
 
 @cache
-def plain_data() -> pd.DataFrame:
+def plain_data():
     """Data without rare levels and far rows, of which no table warns."""
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.uniform(-1, 1, size=(240, 2)), columns=["x", "z"])
@@ -124,13 +119,13 @@ def plain_data() -> pd.DataFrame:
 
 
 @cache
-def plain(estimator: str = "linear") -> pi.LearnerResults:
+def plain(estimator="linear"):
     chosen = {"linear": LinearRegression(), "ridge": Ridge(5.0)}[estimator]
     learner = pi.Learner.from_formula("y ~ x + z + k", plain_data(), chosen)
     return learner.fit(pi.HalfSampling(5, pairs=15), seed=1, progress=False)
 
 
-def other_learner() -> pi.LearnerResults:
+def other_learner():
     return plain("ridge")
 
 
@@ -139,7 +134,7 @@ OF_THIS_FIT = ("No interval for", "No simulations say", "Monte Carlo standard er
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_two_footnotes_of_two_lines_stand_under_a_table(name: str) -> None:
+def test_two_footnotes_of_two_lines_stand_under_a_table(name):
     table = QUESTIONS[name](plain()).summary()
     standing = [note for note in table.notes if not any(words in note for words in OF_THIS_FIT)]
     assert len(standing) <= 2, table.notes
@@ -152,7 +147,7 @@ def test_two_footnotes_of_two_lines_stand_under_a_table(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_columns_are_five_and_rules_are_as_wide_as_the_table(name: str) -> None:
+def test_columns_are_five_and_rules_are_as_wide_as_the_table(name):
     table = QUESTIONS[name](plain()).summary()
     lines = str(table).splitlines()
     rules = {len(line) for line in lines if line and set(line) <= {"=", "-"}}
@@ -175,7 +170,7 @@ def test_columns_are_five_and_rules_are_as_wide_as_the_table(name: str) -> None:
         )
 
 
-def test_p_follows_from_the_printed_t_and_df() -> None:
+def test_p_follows_from_the_printed_t_and_df():
     for results in (plain().pfi(), plain().ame(), plain().pfi(relation="ratio")):
         rows = list(csv.reader(io.StringIO(results.summary().as_csv())))
         (df,) = (float(row[1]) for row in rows if row[0] == "Df:")
@@ -189,12 +184,12 @@ def test_p_follows_from_the_printed_t_and_df() -> None:
 @pytest.mark.parametrize(
     ("p", "text"), [(0.0, "<0.001"), (0.00049, "<0.001"), (0.0005, "0.001"), (1.0, "1.000")]
 )
-def test_p_values_are_never_printed_as_0(p: float, text: str) -> None:
+def test_p_values_are_never_printed_as_0(p, text):
     assert p_text(p) == text
     assert p_text(float("nan")) == ""
 
 
-def test_p_values_below_the_last_digit_are_said_in_every_format(tmp_path: Path) -> None:
+def test_p_values_below_the_last_digit_are_said_in_every_format(tmp_path):
     pfi = plain().pfi()
     assert pfi.pvalues["x"] < 0.0005
     assert "<0.001" in str(pfi)
@@ -207,7 +202,7 @@ def test_p_values_below_the_last_digit_are_said_in_every_format(tmp_path: Path) 
     np.testing.assert_allclose(numbers, pfi.pvalues, rtol=1e-12)
 
 
-def test_blocks_show_every_measure_with_its_test() -> None:
+def test_blocks_show_every_measure_with_its_test():
     together = plain().importance()
     table = together.summary(sort=False)
     blocks = [_cells(block) for block in table.tables]
@@ -223,18 +218,18 @@ def test_blocks_show_every_measure_with_its_test() -> None:
     assert [_cells(block)[0][1] for block in single.tables] == ["CVIM", "R²_j"]
 
 
-def _cells(table: Any) -> list[list[str]]:
+def _cells(table):
     return [[str(cell.data).strip() for cell in row] for row in table]
 
 
-def test_measures_of_unlike_terms_show_each_their_terms() -> None:
+def test_measures_of_unlike_terms_show_each_their_terms():
     together = plain().importance(["pfi", "native"])
     pfi, native = (_cells(block) for block in together.summary().tables)
     assert {row[0] for row in pfi[1:]} == {"x", "z", "k"}
     assert {row[0] for row in native[1:]} == set(together["native"].params.index)
 
 
-def rare() -> pd.DataFrame:
+def rare():
     rng = np.random.default_rng(5)
     frame = pd.DataFrame({"x": rng.normal(size=150), "far": rng.normal(size=150)})
     frame["dummy"] = (np.arange(150) % 25 == 0).astype(float)
@@ -244,13 +239,13 @@ def rare() -> pd.DataFrame:
     return frame
 
 
-def test_rows_that_are_not_to_be_trusted_carry_the_number_of_their_footnote() -> None:
+def test_rows_that_are_not_to_be_trusted_carry_the_number_of_their_footnote():
     tree = DecisionTreeRegressor(max_depth=3, random_state=0)
     results = pi.Learner.from_formula("y ~ x + far + dummy", rare(), tree).fit(seed=1)
     pfi = results.pfi()
     shares, g = pfi.replicates.idle_share, pfi.replicates.skewness
     table = pfi.summary()
-    marked: dict[str, str] = {}
+    marked = {}
     for note in table.notes:
         number, _, text = note.partition(" ")
         if text.startswith("Share of refits on halves that never use"):
@@ -272,7 +267,7 @@ def test_rows_that_are_not_to_be_trusted_carry_the_number_of_their_footnote() ->
     assert any(re.fullmatch("dummy [⁰¹²³⁴⁵⁶⁷⁸⁹]", row[0]) for row in block)
 
 
-def test_harm_is_said_where_an_interval_is_below_0() -> None:
+def test_harm_is_said_where_an_interval_is_below_0():
     rng = np.random.default_rng(0)
     z = rng.normal(size=400)
     frame = pd.DataFrame(z[:, None] + 0.25 * rng.normal(size=(400, 5)), columns=list("abcde"))
@@ -283,13 +278,13 @@ def test_harm_is_said_where_an_interval_is_below_0() -> None:
     assert "Negative" not in flat(plain().pfi())
 
 
-def test_one_sided_p_values_of_squares_are_explained() -> None:
+def test_one_sided_p_values_of_squares_are_explained():
     text = flat(plain().pfi(alternative="greater"))
     assert "a square has no sign, so P is the two-sided P" in text
     assert "a square has no sign" not in flat(plain().ame(alternative="greater"))
 
 
-def test_adjustments_of_several_measures_are_within_each() -> None:
+def test_adjustments_of_several_measures_are_within_each():
     names, options = ["mvim", "loco"], {"p_adjust": "holm"}
     together = plain().importance(names, **options)
     for name in names:
@@ -300,7 +295,7 @@ def test_adjustments_of_several_measures_are_within_each() -> None:
     assert "over all 3 terms together" in flat(plain().mvim(**options))
 
 
-def long(p: int = 24) -> pi.EstimandResults:
+def long(p=24):
     rng = np.random.default_rng(2)
     frame = pd.DataFrame(rng.normal(size=(120, p)), columns=[f"x{j}" for j in range(p)])
     frame["y"] = 50 * frame["x0"] + rng.normal(size=120)
@@ -308,7 +303,7 @@ def long(p: int = 24) -> pi.EstimandResults:
     return learner.fit(pi.HalfSampling(3, pairs=6), seed=1, progress=False).pfi()
 
 
-def test_long_tables() -> None:
+def test_long_tables():
     pfi = long()
     table = pfi.summary()
     assert "Of 24 tests at 5% about 1 reject by chance" in flat(table)
@@ -324,12 +319,12 @@ def test_long_tables() -> None:
     assert len(_cells(groups.tables[0])) == 1 + 2
     for wrong in (0, 1.5, "2"):
         with pytest.raises(OptionError, match="top"):
-            pfi.summary(top=wrong)  # type: ignore[arg-type]
+            pfi.summary(top=wrong)
     with pytest.raises(OptionError, match="`top` is for tables of one value per feature"):
         plain().pd("x", points=3).summary(top=1)
 
 
-def test_headers_have_weights_clusters_and_offset() -> None:
+def test_headers_have_weights_clusters_and_offset():
     frame = plain_data().assign(w=np.linspace(1, 3, 240), c=np.arange(240) % 60)
     learner = pi.Learner.from_formula(
         "y ~ x + z", frame, LinearRegression(), weights="w", weights_type="sampling"
@@ -351,7 +346,7 @@ def test_headers_have_weights_clusters_and_offset() -> None:
         assert name not in str(plain().pfi())
 
 
-def test_what_is_not_drawn_has_no_seed() -> None:
+def test_what_is_not_drawn_has_no_seed():
     frame = plain_data()
     model = pi.FittedModel(
         LinearRegression().fit(frame[["x", "z"]], frame["y"]), frame[["x", "z"]], frame["y"]
@@ -364,7 +359,7 @@ def test_what_is_not_drawn_has_no_seed() -> None:
         assert "Date:" not in str(drawn)
 
 
-def test_values_of_the_header_begin_at_the_left() -> None:
+def test_values_of_the_header_begin_at_the_left():
     (line,) = (x for x in str(plain().pfi()).splitlines() if x.startswith("No. observations:"))
     assert re.match(r"No\. observations: +240 +Resampling: +half-sampling$", line)
     assert line.count("240 ") == 1
@@ -376,17 +371,17 @@ def test_values_of_the_header_begin_at_the_left() -> None:
 
 
 @pytest.mark.parametrize("decimals", [0, 2, 7])
-def test_decimals(pfi: pi.EstimandResults, decimals: int) -> None:
+def test_decimals(pfi, decimals):
     (line,) = (x for x in str(pfi.summary(decimals=decimals)).splitlines() if x.startswith("x "))
     assert line.split()[1] == f"{pfi.params['x']:.{decimals}f}"
     assert line.split()[2] == f"{pfi.bse['x']:.{decimals}f}"
     for wrong in (-1, 1.5, "2", 99):
         with pytest.raises(OptionError, match="decimals"):
-            pfi.summary(decimals=wrong)  # type: ignore[arg-type]
+            pfi.summary(decimals=wrong)
 
 
 @pytest.mark.parametrize("size", [1e-9, 1e-4, 1.0, 1e5, 1e12])
-def test_digits_follow_the_size_of_numbers(size: float) -> None:
+def test_digits_follow_the_size_of_numbers(size):
     frame = data()
     frame["y"] *= np.sqrt(size)
     learner = pi.Learner.from_formula("y ~ x + z_1", frame, LinearRegression())
@@ -399,7 +394,7 @@ def test_digits_follow_the_size_of_numbers(size: float) -> None:
         assert len(line) <= WIDEST
 
 
-def test_the_header_has_the_formula_and_settings_that_are_no_defaults() -> None:
+def test_the_header_has_the_formula_and_settings_that_are_no_defaults():
     estimators = {
         "Ridge(alpha=2.5)": Ridge(alpha=2.5),
         "LinearRegression": LinearRegression(n_jobs=1),
@@ -419,7 +414,7 @@ def test_the_header_has_the_formula_and_settings_that_are_no_defaults() -> None:
     assert "alpha=1.2345678901234" in header.replace("\n", "")
 
 
-def test_csv_is_quoted(pfi: pi.EstimandResults) -> None:
+def test_csv_is_quoted(pfi):
     rows = list(csv.reader(io.StringIO(pfi.summary().as_csv())))
     assert rows[0] == ["Permutation feature importance, learner"]
     (heading,) = (row for row in rows if "PFI" in row)
@@ -444,7 +439,7 @@ RUN = [
 
 
 @pytest.mark.parametrize("name", RUN)
-def test_csv_has_no_text_that_spreadsheets_run(name: str) -> None:
+def test_csv_has_no_text_that_spreadsheets_run(name):
     """Names of features, of the response and titles come from data, which strangers may make."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame({name: rng.normal(size=60), "x": rng.normal(size=60)})
@@ -465,7 +460,7 @@ def test_csv_has_no_text_that_spreadsheets_run(name: str) -> None:
     assert named >= 4
 
 
-def test_numbers_in_csv_are_numbers() -> None:
+def test_numbers_in_csv_are_numbers():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
     for scale in (1e-9, 1.0, 1e9):
@@ -477,7 +472,7 @@ def test_numbers_in_csv_are_numbers() -> None:
         assert not any(cell.startswith("'") for row in rows for cell in row)
 
 
-def test_markdown_has_one_row_per_term() -> None:
+def test_markdown_has_one_row_per_term():
     curve = fitted().pd("k")
     text = curve.to("markdown")
     rows = [line for line in text.splitlines() if line.startswith("| k")]
@@ -487,7 +482,7 @@ def test_markdown_has_one_row_per_term() -> None:
     assert "[1]" not in curve.to("markdown", notes="none").replace("\\", "").split("|")[-1]
 
 
-def test_latex(pfi: pi.EstimandResults) -> None:
+def test_latex(pfi):
     text = pfi.to("latex", caption="Importance", label="tab:pfi")
     for part in (r"\toprule", r"\bottomrule", r"\caption{Importance}", r"\label{tab:pfi}"):
         assert text.count(part) == 1
@@ -505,7 +500,7 @@ def test_latex(pfi: pi.EstimandResults) -> None:
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
-def test_latex_compiles(pfi: pi.EstimandResults, tmp_path: Path) -> None:
+def test_latex_compiles(pfi, tmp_path):
     head = r"\documentclass{article}\usepackage{booktabs,threeparttable}\begin{document}"
     (tmp_path / "t.tex").write_text(f"{head}\n{pfi.to('latex')}\n\\end{{document}}\n")
     subprocess.run(
@@ -517,7 +512,7 @@ def test_latex_compiles(pfi: pi.EstimandResults, tmp_path: Path) -> None:
     assert (tmp_path / "t.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_names_are_no_formulas_of_excel(tmp_path: Path) -> None:
+def test_names_are_no_formulas_of_excel(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"=cmd()": rng.normal(size=30), "b": rng.normal(size=30)})
     model = pi.FittedModel(lambda rows: rows["=cmd()"].to_numpy(), frame, frame["b"])
@@ -527,7 +522,7 @@ def test_names_are_no_formulas_of_excel(tmp_path: Path) -> None:
     assert [c.data_type for c in cells if str(c.value).startswith("=")] == ["s"]
 
 
-def test_excel_has_full_precision(pfi: pi.EstimandResults, tmp_path: Path) -> None:
+def test_excel_has_full_precision(pfi, tmp_path):
     path = tmp_path / "t.xlsx"
     pfi.to(path)
     sheets = pd.read_excel(path, sheet_name=None)
@@ -535,7 +530,7 @@ def test_excel_has_full_precision(pfi: pi.EstimandResults, tmp_path: Path) -> No
     np.testing.assert_allclose(sheets["estimates"]["estimate"], pfi.params, rtol=1e-14)
 
 
-def test_html_escapes_names(pfi: pi.EstimandResults) -> None:
+def test_html_escapes_names(pfi):
     html = pfi.summary().as_html()
     assert "g% &amp; #" in html
     assert "Formula:" in html
@@ -543,7 +538,7 @@ def test_html_escapes_names(pfi: pi.EstimandResults) -> None:
     assert "[1]" in pfi.summary().as_html(header=False)
 
 
-def test_a_missing_number_is_empty_and_no_seed_is_shown_for_what_has_none() -> None:
+def test_a_missing_number_is_empty_and_no_seed_is_shown_for_what_has_none():
     frame = data()[["x", "z_1", "y"]].assign(c=1.0)
     fit = LinearRegression().fit(frame[["x", "z_1", "c"]], frame["y"])
     table = str(pi.FittedModel(fit, frame[["x", "z_1", "c"]], frame["y"], seed=1).pfi().summary())
@@ -551,7 +546,7 @@ def test_a_missing_number_is_empty_and_no_seed_is_shown_for_what_has_none() -> N
     assert "inf" not in table.replace("inference", "")
 
 
-def test_files_have_the_text_of_their_format(pfi: pi.EstimandResults, tmp_path: Path) -> None:
+def test_files_have_the_text_of_their_format(pfi, tmp_path):
     for form, ending in FORMATS.items():
         path = tmp_path / f"table{ending}"
         assert pfi.to(path) == path
@@ -564,7 +559,7 @@ def test_files_have_the_text_of_their_format(pfi: pi.EstimandResults, tmp_path: 
         pfi.to("html", caption="Importance")
 
 
-def test_maketables_finds_what_it_names(res: pi.LearnerResults, pfi: pi.EstimandResults) -> None:
+def test_maketables_finds_what_it_names(res, pfi):
     """Its attributes, as its version 0.2.0 documents them."""
     table, frame = pfi.__maketables_coef_table__, pfi.summary_frame()
     assert table.index.name == "Coefficient"
@@ -584,7 +579,7 @@ def test_maketables_finds_what_it_names(res: pi.LearnerResults, pfi: pi.Estimand
     assert stat("r2") is None  # it would stand in one line with R² in sample
 
 
-def test_word_files_have_the_table_with_its_intervals_units_and_footnotes(tmp_path: Path) -> None:
+def test_word_files_have_the_table_with_its_intervals_units_and_footnotes(tmp_path):
     docx = pytest.importorskip("docx")
     results = plain().importance(["mvim", "loco"])
     results.to(tmp_path / "table.docx")
@@ -601,7 +596,7 @@ def test_word_files_have_the_table_with_its_intervals_units_and_footnotes(tmp_pa
     assert len(docx.Document(str(tmp_path / "table.docx")).paragraphs) == 1 + len(found)
 
 
-def test_word_files_need_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_word_files_need_a_package(tmp_path, monkeypatch):
     monkeypatch.setattr("pyinterp.results.table.find_spec", lambda _: None)
     with pytest.raises(ImportError, match=r'python-docx.*to\("table.html"\)'):
         plain().pfi().to(tmp_path / "table.docx")

@@ -1,7 +1,5 @@
 """Workers and the learners' own threads share the cores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,10 +17,10 @@ from pyinterp.models import threads
 class Recorder(RegressorMixin, BaseEstimator):
     """Predicts how many threads it was told to use, in training and when it predicts."""
 
-    def __init__(self, n_jobs: int | None = -1):
+    def __init__(self, n_jobs=-1):
         self.n_jobs = n_jobs
 
-    def fit(self, X, y) -> Recorder:
+    def fit(self, X, y):
         self.trained_with_ = self.n_jobs
         self.pools_ = max((pool["num_threads"] for pool in threadpool_info()), default=1)
         return self
@@ -33,16 +31,16 @@ class Recorder(RegressorMixin, BaseEstimator):
 
 
 @pytest.fixture(autouse=True)
-def _four_cores(monkeypatch: pytest.MonkeyPatch):
+def _four_cores(monkeypatch):
     monkeypatch.setattr(threads, "cpu_count", lambda: 4)
 
 
-def data() -> pd.DataFrame:
+def data():
     rng = np.random.default_rng(0)
     return pd.DataFrame(rng.normal(size=(40, 3)), columns=["y", "x", "z"])
 
 
-def fitted(recorder, n_jobs: int | None) -> tuple[pi.LearnerResults, list[Recorder]]:
+def fitted(recorder, n_jobs):
     learner = pi.Learner.from_formula("y ~ x + z", data(), recorder)
     with parallel_config(backend="threading"):  # the patched number of cores holds in threads
         results = learner.fit(pi.Bootstrap(3), seed=1, n_jobs=n_jobs)

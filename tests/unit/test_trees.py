@@ -1,15 +1,11 @@
 """The exact engine: equal to the model's own predictions for every family, row and donor."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -81,13 +77,13 @@ CLASSIFIERS = {
 
 
 @pytest.fixture(autouse=True, scope="module")
-def one_thread() -> Iterator[None]:
+def one_thread():
     """Histogram boosting of few rows is many times slower with threads that wait for a core."""
     with threadpool_limits(1):
         yield
 
 
-def make_data(seed: int = 0, n: int = 90) -> tuple[np.ndarray, np.ndarray]:
+def make_data(seed=0, n=90):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4))
     X[:, 1] = X[:, 1].round(1)  # ties, and thresholds between equal values
@@ -96,7 +92,7 @@ def make_data(seed: int = 0, n: int = 90) -> tuple[np.ndarray, np.ndarray]:
     return X, X[:, 0] * X[:, 1] + (X[:, 2] == 3) + rng.normal(size=n) / 10
 
 
-def is_walked(whatif, name: str) -> bool:
+def is_walked(whatif, name):
     """Whether rows with donors of their own are predicted without copies."""
     asked = Asked(whatif)
     donors = whatif.sample.variables[[name]][:15]
@@ -105,7 +101,7 @@ def is_walked(whatif, name: str) -> bool:
     return not asked.rows
 
 
-def check(model, X, y, tolerance: float = DOUBLE, categorical: str = ""):
+def check(model, X, y, tolerance=DOUBLE, categorical=""):
     whatif = whatif_of(pi.FittedModel(model, X, y))
     assert whatif.engine.name == "trees, exact"
     donors = whatif.sample.variables
@@ -121,18 +117,18 @@ def check(model, X, y, tolerance: float = DOUBLE, categorical: str = ""):
     compare(whatif, [donors.columns[1]], merged.frame, tolerance)
 
 
-def compare_each(whatif, names: Iterable[str] = ()):
+def compare_each(whatif, names=()):
     for name in names or whatif.sample.variables:
         compare(whatif, [name], whatif.sample.variables, DOUBLE)
 
 
-def same(model, X, y, loss: str = "squared") -> str:
+def same(model, X, y, loss="squared"):
     """The engine's name; its importances are those of all predicted pairs."""
     return same_importance(lambda engine: pi.FittedModel(model, X, y, engine=engine), loss)
 
 
 @pytest.mark.parametrize("name", REGRESSORS)
-def test_regression_equals_the_model(name: str):
+def test_regression_equals_the_model(name):
     X, y = make_data()
     y = np.exp(y / 3) if "poisson" in name else y
     check(REGRESSORS[name].fit(X, y), X, y, SINGLE if "xgb" in name else DOUBLE)
@@ -140,7 +136,7 @@ def test_regression_equals_the_model(name: str):
 
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("name", CLASSIFIERS)
-def test_classification_equals_the_model(name: str, classes: int):
+def test_classification_equals_the_model(name, classes):
     X, y = make_data()
     labels = np.digitize(y, [0.0, 0.7][: classes - 1])
     check(CLASSIFIERS[name].fit(X, labels), X, labels, SINGLE if "xgb" in name else DOUBLE)
@@ -153,7 +149,7 @@ def test_categories_of_histogram_boosting():
 
 
 @pytest.mark.parametrize("name", ["tree", "forest", "hist", "xgb", "lgb"])
-def test_missing_donors_and_rows_go_where_the_model_sends_them(name: str):
+def test_missing_donors_and_rows_go_where_the_model_sends_them(name):
     X, y = make_data()
     case = whatif_of(pi.FittedModel(clone(REGRESSORS[name]).fit(X, y), X, y))
     X[::6, 0] = np.nan
@@ -181,7 +177,7 @@ def test_one_node_trees_and_unused_features():
     decimals=st.integers(0, 2),
     trees=st.integers(1, 4),
 )
-def test_random_trees(seed: int, depth: int, decimals: int, trees: int):
+def test_random_trees(seed, depth, decimals, trees):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(40, 3)).round(decimals)
     y = rng.normal(size=40)
@@ -194,7 +190,7 @@ class TestDesigns:
         y=make_data()[1], g=lambda d: pd.Categorical.from_codes(d["k"].astype(int), list("uvwxy"))
     )
 
-    def whatif(self, formula: str, learner, **options):
+    def whatif(self, formula, learner, **options):
         data = self.data.assign(one="same")
         return whatif_of(
             pi.Learner.from_formula(formula, data, learner, **options).fit_model(seed=1)
@@ -219,9 +215,7 @@ class TestDesigns:
             ("y ~ a:b + b", False),
         ],
     )
-    def test_one_column_is_walked_for_rows_with_donors_of_their_own(
-        self, formula: str, walked: bool
-    ):
+    def test_one_column_is_walked_for_rows_with_donors_of_their_own(self, formula, walked):
         whatif = self.whatif(formula, RandomForestRegressor(8))
         compare(whatif, ["a"], whatif.sample.variables, DOUBLE)
         assert is_walked(whatif, "a") is walked
@@ -243,7 +237,7 @@ class TestDesigns:
             ([FunctionTransformer(lambda X: X[:, :1] * X[:, 1:])], {"x1": True}),
         ],
     )
-    def test_pipelines_are_asked_about_every_pair(self, steps, walked: dict[str, bool]):
+    def test_pipelines_are_asked_about_every_pair(self, steps, walked):
         X, y = self.data[["a", "b"]].to_numpy(), self.data["y"]
         model = make_pipeline(*steps, RandomForestRegressor(8, random_state=0)).fit(X, y)
         whatif = whatif_of(pi.FittedModel(model, X, y))
@@ -295,7 +289,7 @@ class TestDesigns:
 
 
 @pytest.mark.parametrize("loss", ["squared", "absolute"])
-def test_exact_pfi_and_its_variance_equal_those_of_all_predicted_pairs(loss: str):
+def test_exact_pfi_and_its_variance_equal_those_of_all_predicted_pairs(loss):
     X, y = make_data()
     assert same(RandomForestRegressor(20, random_state=0).fit(X, y), X, y, loss) == "trees, exact"
 
@@ -311,13 +305,13 @@ def test_the_order_of_questions_changes_nothing():
     assert_allclose(one, two, rtol=ROUNDING)
 
 
-def test_small_memory_gives_the_same(monkeypatch: pytest.MonkeyPatch):
+def test_small_memory_gives_the_same(monkeypatch):
 
     X, y = make_data(n=150)
     model = RandomForestRegressor(10, random_state=0).fit(X, y)
     groups = {"both": ["x1", "x2"]}
 
-    def asked() -> np.ndarray:
+    def asked():
         fitted = pi.FittedModel(model, X, y, groups=groups)
         return np.concatenate([fitted.pfi(loss=loss).params for loss in ("squared", "absolute")])
 
@@ -339,11 +333,11 @@ def test_a_variable_that_drives_no_column_changes_no_prediction():
     compare_each(whatif, ["x3"])
 
 
-def test_which_rows_go_left_is_asked_for_few_rows_at_a_time(monkeypatch: pytest.MonkeyPatch):
+def test_which_rows_go_left_is_asked_for_few_rows_at_a_time(monkeypatch):
 
     asked, answer = [], trees.TreesWhatIf._bits_of
 
-    def spy(engine: trees.TreesWhatIf, rows: np.ndarray) -> np.ndarray:
+    def spy(engine, rows):
         asked.append(len(rows))
         return answer(engine, rows)
 
@@ -359,14 +353,14 @@ def test_which_rows_go_left_is_asked_for_few_rows_at_a_time(monkeypatch: pytest.
     assert max(asked) <= 128
 
 
-def test_pairs_in_small_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch):
+def test_pairs_in_small_blocks_are_the_same(monkeypatch):
 
     X, y = make_data(n=150)
     rows, index = np.arange(150)[::-1], np.arange(150 * 7).reshape(150, 7)
     donors = pd.DataFrame({"x1": np.random.default_rng(0).normal(size=index.size)})
     donors.loc[: 7 * 40, "x1"] = np.repeat(X[::-1, 0], 7)[: 7 * 40 + 1]  # nothing changes at first
 
-    def asked() -> np.ndarray:
+    def asked():
         whatif = whatif_of(pi.FittedModel(model, X, y))
         assert is_walked(whatif, "x1")
         return whatif.of(["x1"]).pairs(rows, index, donors)
@@ -407,10 +401,10 @@ class AnotherTree:
     def __init__(self, tree):
         self.tree = tree
 
-    def __getattr__(self, name: str):
+    def __getattr__(self, name):
         return getattr(self.tree, name)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self):
         state = self.tree.__getstate__()
         old = state["nodes"]
         nodes = np.zeros(len(old), dtype=[*old.dtype.descr, ("is_categorical", "u1")])
@@ -449,9 +443,7 @@ def test_a_model_that_predicts_in_its_own_way_is_predicted_in_batches(model):
             pi.FittedModel(model, X, y, engine="trees").pfi()
 
 
-def test_a_model_that_the_trees_do_not_reproduce_is_predicted_in_batches(
-    monkeypatch: pytest.MonkeyPatch,
-):
+def test_a_model_that_the_trees_do_not_reproduce_is_predicted_in_batches(monkeypatch):
     X, y = make_data()
     model = RandomForestRegressor(5, random_state=0).fit(X, y)
     own = RandomForestRegressor.predict
@@ -573,7 +565,7 @@ class TestWhatTheRowsDoNotShow:
             (clone(REGRESSORS["lgb"]).set_params(zero_as_missing=True), 0.0),
         ],
     )
-    def test_what_a_library_takes_for_missing(self, model, missing: float):
+    def test_what_a_library_takes_for_missing(self, model, missing):
         X, y = make_data()
         X[:, 0] += 20
         trained = X.copy()
@@ -643,7 +635,7 @@ class TestWhatTheRowsDoNotShow:
             assert whatif.of(names).most_pairs(NAMED["squared"]) == most
 
 
-def test_any_number_of_threads_adds_up_the_same_bits(monkeypatch: pytest.MonkeyPatch):
+def test_any_number_of_threads_adds_up_the_same_bits(monkeypatch):
     rng = np.random.default_rng(0)
     exog = rng.normal(size=(2_500, 3))  # three slices of rows
     endog = exog[:, 0] + rng.normal(size=2_500)

@@ -1,7 +1,5 @@
 """Intervals of contrasts of importances, against the sums of Zou and Donner (2008) one by one."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
@@ -19,16 +17,14 @@ WEIGHTS = np.array(
 
 
 @pytest.fixture(scope="module")
-def fitted() -> pi.LearnerResults:
+def fitted():
     rng = np.random.default_rng(1)
     data = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
     data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=80)
     return fit_of("y ~ .", data, LinearRegression(), pi.HalfSampling(5, pairs=8))
 
 
-def naive(
-    pfi: pi.EstimandResults, weights: np.ndarray, low: np.ndarray, high: np.ndarray
-) -> tuple[float, float]:
+def naive(pfi, weights, low, high):
     cov, c = pfi.cov_params().to_numpy(), pfi.params.to_numpy()
     below = above = 0.0
     for i in range(len(c)):
@@ -47,7 +43,7 @@ def naive(
     return weights @ c - sides[0], weights @ c + sides[1]
 
 
-def test_limits_are_made_of_those_of_the_terms(fitted: pi.LearnerResults):
+def test_limits_are_made_of_those_of_the_terms(fitted):
     pfi = fitted.pfi()
     low, high = pfi.conf_int().to_numpy().T
     test = pfi.t_test(WEIGHTS)
@@ -61,9 +57,7 @@ def test_limits_are_made_of_those_of_the_terms(fitted: pi.LearnerResults):
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("alpha", [0.001, 0.05, 0.2, 0.45, 0.6, 0.9])
-def test_p_is_below_alpha_if_the_interval_excludes_the_value(
-    fitted: pi.LearnerResults, alternative, alpha: float
-):
+def test_p_is_below_alpha_if_the_interval_excludes_the_value(fitted, alternative, alpha):
     pfi = fitted.pfi(alternative=alternative)
     for weights in WEIGHTS:
         limits = pfi.t_test(weights[None]).conf_int(alpha)[0]
@@ -74,7 +68,7 @@ def test_p_is_below_alpha_if_the_interval_excludes_the_value(
                 assert (float(test.pvalue) < alpha) == outside
 
 
-def test_p_falls_with_the_distance(fitted: pi.LearnerResults):
+def test_p_falls_with_the_distance(fitted):
     pfi = fitted.pfi()
     center = float((WEIGHTS[:1] @ pfi.params.to_numpy())[0])
     values = [
@@ -85,7 +79,7 @@ def test_p_falls_with_the_distance(fitted: pi.LearnerResults):
     assert all(a >= b for a, b in pairwise(values))
 
 
-def test_the_table_says_so_and_others_are_t_tests(fitted: pi.LearnerResults):
+def test_the_table_says_so_and_others_are_t_tests(fitted):
     note = "the standard error on the side of the hypothesis"
     assert note in str(fitted.pfi().t_test("a = b").summary()).replace("\n", " ")
     curve = fitted.pd("a", grid=[-1.0, 1.0]).t_test("a[1] - a[-1]")

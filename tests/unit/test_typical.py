@@ -1,7 +1,5 @@
 """Typical rows: medians, whole where numbers are whole, and most frequent levels."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
@@ -19,7 +17,7 @@ from pyinterp.data.columns import typical_rows, typical_value
         ([True, True, False], True),
     ],
 )
-def test_a_value_is_the_median_or_the_most_frequent_level(values: list[object], value: object):
+def test_a_value_is_the_median_or_the_most_frequent_level(values, value):
     assert typical_value(pd.Series(values)) == value
 
 

@@ -1,9 +1,6 @@
 """Likelihood- and entropy-importance (Wood et al. 2024): closed forms, loops and propositions."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -44,16 +41,16 @@ LABELS = pd.Series(np.where(Y.median() < Y, "yes", "no"), name="y")
 THREE = pd.Series(np.array(["u", "v", "w"])[np.digitize(Y, np.quantile(Y, [0.3, 0.6]))], name="y")
 
 
-def gaussian_process() -> GaussianProcessRegressor:
+def gaussian_process():
     return GaussianProcessRegressor(RBF(1.0) + WhiteKernel(0.1), optimizer=None, normalize_y=True)
 
 
-def log_sds(model, rows: pd.DataFrame) -> np.ndarray:
+def log_sds(model, rows):
     """Logarithms of the standard deviations that a model predicts."""
     return np.log(np.asarray(model.predict(rows, return_std=True)[1]))
 
 
-def pairs_of(numbers, *features: str) -> np.ndarray:
+def pairs_of(numbers, *features):
     """Numbers of copies of row i with the features of row k, for all pairs: shape (n, n).
 
     ``numbers(copies, i)`` is given all copies, and the row that each is of.
@@ -65,7 +62,7 @@ def pairs_of(numbers, *features: str) -> np.ndarray:
     return np.asarray(numbers(copies, i)).reshape(N, N)
 
 
-def importance(pairs: np.ndarray) -> float:
+def importance(pairs):
     """Mean over pairs of different rows minus the mean over rows as they are."""
     off = pairs.sum() - np.trace(pairs)
     return float(off / (N * (N - 1)) - np.trace(pairs) / N)
@@ -74,7 +71,7 @@ def importance(pairs: np.ndarray) -> float:
 class TestClasses:
     @pytest.mark.parametrize("y", [LABELS, THREE], ids=["two", "three"])
     @pytest.mark.parametrize("relation", ["difference", "ratio"])
-    def test_likelihood_pfi_is_the_pfi_for_log_loss_exactly(self, y, relation: str):
+    def test_likelihood_pfi_is_the_pfi_for_log_loss_exactly(self, y, relation):
         fitted = pi.FittedModel(LogisticRegression().fit(X, y), X, y, seed=1)
         ours = fitted.likelihood_pfi(relation=relation)
         log = fitted.pfi(loss="log", relation=relation)
@@ -108,11 +105,11 @@ class TestClasses:
         model = LogisticRegression().fit(X, THREE)
         fitted = pi.FittedModel(model, X, THREE, seed=1)
 
-        def entropy(rows: pd.DataFrame, _: np.ndarray) -> np.ndarray:
+        def entropy(rows, _):
             p = model.predict_proba(rows)[:, 1]
             return stats.entropy(np.column_stack([p, 1 - p]), axis=1)
 
-        def minus_log(rows: pd.DataFrame, i: np.ndarray) -> np.ndarray:
+        def minus_log(rows, i):
             p = model.predict_proba(rows)[:, 1]
             return -np.log(np.where(THREE.to_numpy()[i] == "v", p, 1 - p))
 
@@ -145,7 +142,7 @@ class TestNormal:
     def test_likelihood_pfi_is_that_of_scipys_density(self):
         model = BayesianRidge().fit(X, Y)
 
-        def minus_log(rows: pd.DataFrame, i: np.ndarray) -> np.ndarray:
+        def minus_log(rows, i):
             mean, sd = map(np.asarray, model.predict(rows, return_std=True))
             return -stats.norm.logpdf(Y.to_numpy()[i], mean, sd)
 
@@ -157,7 +154,7 @@ class TestNormal:
 
     @pytest.mark.parametrize("of", ["entropy", "nll"])
     @pytest.mark.parametrize("kind", ["pd", "c-ice"])
-    def test_partial_dependence_is_that_of_copies(self, of: str, kind: str):
+    def test_partial_dependence_is_that_of_copies(self, of, kind):
         model = BayesianRidge().fit(X, Y)
         fitted = pi.FittedModel(model, X, Y)
         result = fitted.pd("a", of=of, grid=[-1.0, 0.5, 2.0], kind=kind)
@@ -196,11 +193,11 @@ class TestNormal:
 class TestPropositions:
     def test_a_feature_that_the_model_does_not_use_has_0_exactly(self):
         class First(RegressorMixin, BaseEstimator):
-            def fit(self, rows, y) -> First:
+            def fit(self, rows, y):
                 self.model_ = BayesianRidge().fit(rows[["a"]], y)
                 return self
 
-            def predict(self, rows, return_std: bool = False):
+            def predict(self, rows, return_std=False):
                 return self.model_.predict(rows[["a"]], return_std=return_std)
 
         fitted = pi.FittedModel(First().fit(X, Y), X, Y)
@@ -229,7 +226,7 @@ class TestPropositions:
         assert fitted.likelihood_pfi("a", sampler="residual").params.notna().all()
 
 
-def parameters_of(model, rows) -> tuple[Any, np.ndarray]:
+def parameters_of(model, rows):
     read = predictive(Predictor.of(model), rows[:1])
     return read.distribution, read(rows)
 
@@ -237,7 +234,7 @@ def parameters_of(model, rows) -> tuple[Any, np.ndarray]:
 class TestWhatLearnersState:
     @pytest.mark.parametrize("model", [BayesianRidge(), ARDRegression(), gaussian_process()])
     @pytest.mark.parametrize("piped", [False, True])
-    def test_standard_deviations_of_predict(self, model, piped: bool):
+    def test_standard_deviations_of_predict(self, model, piped):
         rows = X.to_numpy()
         fitted = make_pipeline(StandardScaler(), model) if piped else model
         fitted.fit(rows, Y)
@@ -303,7 +300,7 @@ class TestWhatLearnersState:
 
     def test_components_of_a_mixture(self):
         class Ensemble(LinearRegression):
-            def predict_components(self, rows) -> tuple[np.ndarray, np.ndarray]:
+            def predict_components(self, rows):
                 mean = self.predict(rows)
                 return np.column_stack([mean - 1, mean + 1]), np.ones((len(mean), 2))
 
@@ -355,7 +352,7 @@ class TestWhatLearnersState:
             (SGDClassifier(random_state=0), LABELS, "classes without probabilities"),
         ],
     )
-    def test_learners_without_a_distribution_are_refused(self, model, y, sentence: str):
+    def test_learners_without_a_distribution_are_refused(self, model, y, sentence):
         fitted = pi.FittedModel(model.fit(X, y), X, y)
         asks = [fitted.entropy_pfi, fitted.likelihood_pfi, lambda: fitted.pd("a", of="nll")]
         for ask in asks[: 1 if y is LABELS else 3]:
@@ -371,7 +368,7 @@ class TestWhatLearnersState:
             fitted.pd("a", of="entropy", scale=np.exp)
 
 
-def own_parameters(fitted, rows) -> np.ndarray:
+def own_parameters(fitted, rows):
     mean = fitted.predict(rows)
     return np.column_stack([mean, np.exp(np.asarray(rows)[:, 0] * np.asarray(rows)[:, 1])])
 

@@ -1,7 +1,5 @@
 """What predictive uncertainty must refuse, and what it must not say."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,13 +20,13 @@ ROWS = sm.add_constant(X.to_numpy())
 COUNTS = np.exp(Y / 3).round().to_numpy()
 
 
-def entropy_of(model, rows=X) -> pd.Series:
+def entropy_of(model, rows=X):
     return pi.FittedModel(model, rows, seed=1).entropy_pfi().params
 
 
 class TestNoise:
     @pytest.mark.parametrize("normalize_y", [False, True])
-    def test_the_noise_of_a_gaussian_process_may_be_its_alpha(self, normalize_y: bool):
+    def test_the_noise_of_a_gaussian_process_may_be_its_alpha(self, normalize_y):
         """A new response has noise, which `return_std` leaves out unless a kernel states it."""
         options = {"optimizer": None, "normalize_y": normalize_y}
         white = GaussianProcessRegressor(RBF(1.0) + WhiteKernel(0.25), **options).fit(X, Y)
@@ -50,7 +48,7 @@ class TestNoise:
 
 class TestWeights:
     @pytest.mark.parametrize("weights", [np.full(N, 4.0), np.linspace(1, 2, N)])
-    def test_variances_by_weights_are_refused(self, weights: np.ndarray):
+    def test_variances_by_weights_are_refused(self, weights):
         models = (
             sm.GLM(Y.to_numpy(), ROWS, var_weights=weights),
             sm.WLS(Y.to_numpy(), ROWS, weights=weights),
@@ -71,15 +69,15 @@ class TestWeights:
             entropy_of(model.fit(scale="X2"), ROWS)
 
 
-def constant_parameters(_, rows) -> np.ndarray:
+def constant_parameters(_, rows):
     return np.ones((len(rows), 2))
 
 
-def constant_mean(_, rows) -> np.ndarray:
+def constant_mean(_, rows):
     return np.ones((len(rows), 1))
 
 
-def constant_error(fitted, rows) -> np.ndarray:
+def constant_error(fitted, rows):
     return np.column_stack([fitted.predict(rows), np.full(len(rows), 0.5)])
 
 
@@ -96,7 +94,7 @@ class TestSupport:
         ],
         ids=lambda value: getattr(value, "name", value),
     )
-    def test_an_impossible_response_is_named(self, family, impossible: float):
+    def test_an_impossible_response_is_named(self, family, impossible):
         """Without warnings, and not as the likelihood of a density that goes on beyond its end."""
         parameters = constant_mean if isinstance(family, Poisson) else constant_parameters
         model = pi.Distributional(LinearRegression(), parameters, family).fit(X, Y)
@@ -119,7 +117,7 @@ class TestSupport:
 
 class TestForests:
     @pytest.mark.parametrize("offset", [0.0, 1e7])
-    def test_leaves_of_equal_responses_are_told_from_rounding(self, offset: float):
+    def test_leaves_of_equal_responses_are_told_from_rounding(self, offset):
         """Far from 0 the variance of a leaf is the difference of two large numbers."""
         y = np.where(Y > 0, 1.0, 0.0) + offset
         model = RandomForestRegressor(5, min_samples_leaf=6, random_state=0).fit(X, y)
@@ -142,11 +140,11 @@ class Components(LinearRegression):
 class Varying(LinearRegression):
     """A mixture of one part in some refits, and of two in others."""
 
-    def fit(self, rows, y) -> Varying:
+    def fit(self, rows, y):
         self.parts_ = 1 + int(np.asarray(y)[:20].sum() * 1000) % 2
         return super().fit(rows, y)
 
-    def predict_components(self, rows) -> tuple[np.ndarray, np.ndarray]:
+    def predict_components(self, rows):
         means = np.repeat(self.predict(rows)[:, None], self.parts_, axis=1)
         return means, np.ones_like(means)
 
@@ -187,7 +185,7 @@ class TestDistributional:
             model.fit(X, (Y > 0).astype(int))
 
     def test_parameters_are_checked_for_a_fitted_estimator_too(self):
-        model = pi.Distributional(LinearRegression().fit(X, Y), "constant")  # type: ignore[arg-type]  # wrong
+        model = pi.Distributional(LinearRegression().fit(X, Y), "constant")  # wrong
         with pytest.raises(PyinterpError, match="`parameters` must be"):
             entropy_of(model)
 
@@ -199,7 +197,7 @@ class TestDistributional:
         assert model.n_features_in_ == 3
 
 
-def bayesian(fitted, rows) -> np.ndarray:
+def bayesian(fitted, rows):
     return np.column_stack(fitted.predict(rows, return_std=True))
 
 
@@ -207,7 +205,7 @@ class TestClasses:
     def test_probabilities_may_be_off_by_rounding_in_single_precision(self):
         """What predictions may be, the entropy must take."""
 
-        def sure(rows) -> np.ndarray:
+        def sure(rows):
             return np.tile([1 + 1e-6, -1e-6], (len(rows), 1))
 
         fitted = pi.FittedModel(sure, X, classes=["no", "yes"])
@@ -222,7 +220,7 @@ class TestClasses:
 
 class TestDecisions:
     @pytest.mark.parametrize("classes", [False, True])
-    def test_equal_sureness_says_nothing_of_what_features_share(self, classes: bool):
+    def test_equal_sureness_says_nothing_of_what_features_share(self, classes):
         """`a` and `b` are correlated: entropy-PFI is 0 because the model is sure of all rows."""
         model = DecisionTreeClassifier(random_state=0).fit(X, LABELS)
         if not classes:

@@ -1,7 +1,5 @@
 """The corrections for few rows are exact where they can be."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -14,14 +12,14 @@ WEIGHTS = np.array([0.2, 1.0, 1.0, 3.0, 0.7, 2.5, 9.0])
 CLUSTERS = np.array([4, 4, 2, 2, 2, 9, 9])
 
 
-def variance(values: np.ndarray, weights: np.ndarray | None, clusters: np.ndarray | None) -> float:
+def variance(values, weights, clusters):
     part = RefitEstimate(
         Estimate.of_rows(values[:, None], weights), np.arange(7), None, clusters, weights
     )
     return float(rows(Replicates.of((part,), correction=0.0)).cov[0, 0])
 
 
-def mean_variance(weights: np.ndarray | None) -> float:
+def mean_variance(weights):
     """Return the expected variance of independent values of variance 1, without simulation.
 
     It is a quadratic form of the values, whose expectation is the sum of those of unit vectors.
@@ -30,13 +28,13 @@ def mean_variance(weights: np.ndarray | None) -> float:
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS, WEIGHTS**3])
-def test_the_variance_of_a_weighted_mean_is_unbiased(weights: np.ndarray | None):
+def test_the_variance_of_a_weighted_mean_is_unbiased(weights):
     shares = np.ones(7) / 7 if weights is None else weights / weights.sum()
     assert_allclose(mean_variance(weights), (shares**2).sum(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("clusters", [None, CLUSTERS])
-def test_weights_that_hardly_differ_are_none(clusters: np.ndarray | None):
+def test_weights_that_hardly_differ_are_none(clusters):
     values = np.sin(np.arange(7.0))
     nearly = 1 + 1e-9 * np.arange(7)
     one, other = (units_of(7, clusters, w) for w in (nearly, None))

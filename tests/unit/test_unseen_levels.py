@@ -1,7 +1,5 @@
 """Levels that evaluation rows of a refit have and its training rows lack: all named at once."""
 
-from __future__ import annotations
-
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
@@ -28,7 +26,7 @@ TRAINED = []  # numbers of rows that models were trained on
 class Counted(RegressorMixin, BaseEstimator):
     """A linear model that tells of its training."""
 
-    def fit(self, X, y) -> Counted:
+    def fit(self, X, y):
         TRAINED.append(len(y))
         self.model_ = LinearRegression().fit(X, y)
         return self
@@ -40,7 +38,7 @@ class Counted(RegressorMixin, BaseEstimator):
 class Dummies(Counted):
     """A model that encodes g itself, and refuses levels that it has not seen."""
 
-    def fit(self, X, y) -> Dummies:
+    def fit(self, X, y):
         self.levels_ = sorted(set(X["g"]))
         super().fit(self._encoded(X), y)
         return self
@@ -59,7 +57,7 @@ def none_trained():
     TRAINED.clear()
 
 
-def rare(dtype: str = "str") -> pd.DataFrame:
+def rare(dtype="str"):
     """Return data in which four rows have a level of their own: 0, 25 and 59 of g, 41 of h."""
     rng = np.random.default_rng(2)
     data = pd.DataFrame({"x": rng.normal(size=N), "g": ["u", "v"] * 30, "h": ["s", "t"] * 30})
@@ -79,13 +77,13 @@ ALL = (
 PLAN = KFold(3)  # without shuffling: rows 0-19, 20-39, 40-59
 
 
-def learner(estimator, data: pd.DataFrame, **options) -> pi.Learner:
+def learner(estimator, data, **options):
     return pi.Learner.from_formula("y ~ x + g + h", data, estimator, **options)
 
 
 @pytest.mark.parametrize("dtype", ["str", "category", "object"])
 @pytest.mark.parametrize("state", ["all", "refit"])
-def test_all_levels_of_a_formula_are_named_before_a_model_is_trained(dtype: str, state):
+def test_all_levels_of_a_formula_are_named_before_a_model_is_trained(dtype, state):
     model = learner(Counted(), rare(dtype), design_state=state)
     with pytest.raises(RefitError, match=ALL):
         model.fit(PLAN, seed=1)
@@ -121,9 +119,7 @@ ENCODERS = {
 @pytest.mark.parametrize("dtype", ["str", "category", "object"])
 @pytest.mark.parametrize("encoder", ENCODERS)
 @pytest.mark.parametrize("by", ["names", "selector"])
-def test_all_levels_of_an_encoder_are_named_before_a_model_is_trained(
-    dtype: str, encoder: str, by: str
-):
+def test_all_levels_of_an_encoder_are_named_before_a_model_is_trained(dtype, encoder, by):
     columns = ["g", "h"] if by == "names" else make_column_selector(dtype_exclude="number")
     encode = make_column_transformer((ENCODERS[encoder](), columns), remainder="passthrough")
     data = rare(dtype)
@@ -173,7 +169,7 @@ FINE = {
 
 @pytest.mark.filterwarnings("ignore:`TargetEncoder.shuffle:FutureWarning")
 @pytest.mark.parametrize("name", FINE)
-def test_learners_that_predict_unseen_levels_are_trained_as_ever(name: str):
+def test_learners_that_predict_unseen_levels_are_trained_as_ever(name):
     both = name in ("ignored", "target")
     encode = make_column_transformer(FINE[name], remainder="passthrough" if both else "drop")
     piped = make_pipeline(encode, Counted())

@@ -1,10 +1,5 @@
 """What users of scikit-learn bring: odd arrays, several outputs, models not fitted, splitters."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,10 +24,10 @@ class Tensor:
     def __init__(self, values):
         self.values = values
 
-    def __array__(self, dtype=None, copy: bool | None = None):
+    def __array__(self, dtype=None, copy=None):
         return np.asarray(self.values, dtype=dtype)
 
-    def __len__(self) -> int:
+    def __len__(self):
         return len(self.values)
 
 
@@ -88,6 +83,6 @@ BOTH = np.column_stack([CLASSES, CLASSES])
         ),
     ],
 )
-def test_messages_say_what_to_do(call: Callable[[], Any], said: str):
+def test_messages_say_what_to_do(call, said):
     with pytest.raises(PyinterpError, match=said):
         call()

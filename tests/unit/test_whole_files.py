@@ -1,16 +1,12 @@
 """A file that is written over an old one is the old or the new one, whole, whatever happens."""
 
-from __future__ import annotations
-
 import errno
 import os
 import socket
 import stat
 import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -30,7 +26,7 @@ FULL = OSError(errno.ENOSPC, "No space left on device")
 
 
 @pytest.fixture(scope="module")
-def fit() -> pi.LearnerResults:
+def fit():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "z"])
     data["y"] = data["x"] + rng.normal(size=40)
@@ -38,7 +34,7 @@ def fit() -> pi.LearnerResults:
     return learner.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False)
 
 
-WRITERS: dict[str, tuple[str, Callable[[Any, Path], Any]]] = {
+WRITERS = {
     "results": ("a.pyinterp", lambda fit, path: fit.pfi().save(path)),
     "refits": ("a.pyinterp", lambda fit, path: fit.save(path)),
     "tests": ("a.pyinterp", lambda fit, path: fit.pfi().t_test("x = z").save(path)),
@@ -48,11 +44,11 @@ WRITERS: dict[str, tuple[str, Callable[[Any, Path], Any]]] = {
 every_writer = pytest.mark.parametrize("name", WRITERS)
 
 
-def fail_at(turn: int, function: Callable[..., Any], error: BaseException) -> Callable[..., Any]:
+def fail_at(turn, function, error):
     """Return the function, whose call of that number does half of its work and raises."""
     left = [turn]
 
-    def failing(*arguments: Any, **options: Any) -> Any:
+    def failing(*arguments, **options):
         left[0] -= 1
         if left[0]:
             return function(*arguments, **options)
@@ -66,14 +62,7 @@ def fail_at(turn: int, function: Callable[..., Any], error: BaseException) -> Ca
 @every_writer
 @pytest.mark.parametrize("error", [FULL, KeyboardInterrupt()], ids=["full disk", "Ctrl-C"])
 @pytest.mark.parametrize("turn", [1, 3])
-def test_an_error_half_way_leaves_the_old_file(
-    name: str,
-    error: BaseException,
-    turn: int,
-    fit: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_error_half_way_leaves_the_old_file(name, error, turn, fit, tmp_path, monkeypatch):
     file, write = WRITERS[name]
     path = tmp_path / file
     path.write_bytes(OLD)
@@ -89,9 +78,7 @@ def test_an_error_half_way_leaves_the_old_file(
 
 
 @every_writer
-def test_what_can_not_be_flushed_or_moved_leaves_the_old_file(
-    name: str, fit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_can_not_be_flushed_or_moved_leaves_the_old_file(name, fit, tmp_path, monkeypatch):
     file, write = WRITERS[name]
     path = tmp_path / file
     path.write_bytes(OLD)
@@ -105,7 +92,7 @@ def test_what_can_not_be_flushed_or_moved_leaves_the_old_file(
 
 
 @every_writer
-def test_the_new_file_takes_the_place_of_the_old(name: str, fit: Any, tmp_path: Path) -> None:
+def test_the_new_file_takes_the_place_of_the_old(name, fit, tmp_path):
     file, write = WRITERS[name]
     path = tmp_path / file
     path.write_bytes(OLD)
@@ -114,9 +101,7 @@ def test_the_new_file_takes_the_place_of_the_old(name: str, fit: Any, tmp_path: 
     assert [each.name for each in tmp_path.iterdir()] == [file]
 
 
-def test_files_are_flushed_before_they_move(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_flushed_before_they_move(tmp_path, monkeypatch):
     acts = []
     fsync, replace = os.fsync, Path.replace
     monkeypatch.setattr(os, "fsync", lambda handle: (acts.append("flush"), fsync(handle)))
@@ -127,7 +112,7 @@ def test_files_are_flushed_before_they_move(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes and links of POSIX")
-def test_modes_and_links_stay(tmp_path: Path) -> None:
+def test_modes_and_links_stay(tmp_path):
     path, link = tmp_path / "a.txt", tmp_path / "link.txt"
     path.write_bytes(OLD)
     path.chmod(0o640)
@@ -139,7 +124,7 @@ def test_modes_and_links_stay(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_a_suffix_stays_and_long_names_fit(tmp_path: Path) -> None:
+def test_a_suffix_stays_and_long_names_fit(tmp_path):
     """Writers choose the format by the suffix; a name may have 255 bytes."""
     path = tmp_path / ("é" * 120 + ".xlsx")
     with whole_file(path) as temporary:
@@ -149,7 +134,7 @@ def test_a_suffix_stays_and_long_names_fit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [None, 3, b"x"])
-def test_other_paths_are_refused(path: Any) -> None:
+def test_other_paths_are_refused(path):
     with pytest.raises(OptionError, match="`path` must be a text"), whole_file(path):
         pass
 
@@ -160,16 +145,14 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, devices and m
 @posix
 @pytest.mark.parametrize("old", [None, 0o600, 0o640, 0o644, 0o666])
 @pytest.mark.parametrize("mask", [0o022, 0o027, 0o077])
-def test_only_the_owner_reads_temporary_files(
-    old: int | None, mask: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_owner_reads_temporary_files(old, mask, tmp_path, monkeypatch):
     path, seen = tmp_path / "a.txt", []
     if old is not None:
         path.write_bytes(OLD)
         path.chmod(old)
     chmod = Path.chmod
 
-    def watched(file: Path, mode: int) -> None:
+    def watched(file, mode):
         seen.append((stat.S_IMODE(file.stat().st_mode), file.stat().st_size))
         chmod(file, mode)
 
@@ -190,9 +173,7 @@ def test_only_the_owner_reads_temporary_files(
 
 @every_writer
 @pytest.mark.parametrize("letter", ["x", "é"])
-def test_every_writer_takes_the_longest_names(
-    name: str, letter: str, fit: Any, tmp_path: Path
-) -> None:
+def test_every_writer_takes_the_longest_names(name, letter, fit, tmp_path):
     file, write = WRITERS[name]
     suffix = Path(file).suffix
     path = tmp_path / (letter * ((255 - len(suffix)) // len(letter.encode())) + suffix)
@@ -201,7 +182,7 @@ def test_every_writer_takes_the_longest_names(
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
 
 
-def test_suffixes_may_be_long(tmp_path: Path) -> None:
+def test_suffixes_may_be_long(tmp_path):
     path = tmp_path / ("a." + "x" * 253)
     with whole_file(path) as temporary:
         assert len(temporary.name.encode()) < 80
@@ -224,7 +205,7 @@ no_name = pytest.mark.parametrize("kind", NO_NAMES)
 
 
 @pytest.fixture
-def odd_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def odd_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_bytes(OLD)
     (tmp_path / "circle.xlsx").symlink_to("circle.xlsx")
@@ -236,9 +217,7 @@ def odd_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @posix
 @no_name
 @every_writer
-def test_names_that_no_file_can_have_are_refused(
-    kind: str, name: str, fit: Any, odd_folder: Path
-) -> None:
+def test_names_that_no_file_can_have_are_refused(kind, name, fit, odd_folder):
     _, write = WRITERS[name]
     end = "" if NO_NAMES[kind].endswith(".xlsx") else ".xlsx"
     before = sorted(odd_folder.iterdir())
@@ -250,7 +229,7 @@ def test_names_that_no_file_can_have_are_refused(
 
 @posix
 @no_name
-def test_nor_are_they_read(kind: str, fit: Any, odd_folder: Path) -> None:
+def test_nor_are_they_read(kind, fit, odd_folder):
     odd = NO_NAMES[kind]
     for read in (pi.load, pi.join, StudyFile, Checkpoint.at):
         with pytest.raises(OptionError, match=r"`(path|checkpoint)` must be a path that"):
@@ -262,7 +241,7 @@ def test_nor_are_they_read(kind: str, fit: Any, odd_folder: Path) -> None:
 
 
 @posix
-def test_folders_pipes_and_devices_are_not_loaded(tmp_path: Path) -> None:
+def test_folders_pipes_and_devices_are_not_loaded(tmp_path):
     os.mkfifo(tmp_path / "pipe")  # nobody writes: to wait for it would not end
     for path in (tmp_path, tmp_path / "pipe", os.devnull, "/dev/zero"):
         with pytest.raises(FileError, match="it is a folder, a pipe or a device"):
@@ -270,7 +249,7 @@ def test_folders_pipes_and_devices_are_not_loaded(tmp_path: Path) -> None:
 
 
 @posix
-def test_only_files_are_written(tmp_path: Path, monkeypatch: Any) -> None:
+def test_only_files_are_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # names of sockets are short
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as listener:
@@ -284,7 +263,7 @@ def test_only_files_are_written(tmp_path: Path, monkeypatch: Any) -> None:
 
 
 @posix
-def test_what_one_may_not_write_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_one_may_not_write_is_refused(tmp_path, monkeypatch):
     """`os.access` says so; for the superuser, who may all, in its place a look at the mode."""
     if not os.geteuid():
         monkeypatch.setattr(os, "access", lambda p, _: bool(Path(p).stat().st_mode & 0o200))
@@ -300,7 +279,7 @@ def test_what_one_may_not_write_is_refused(tmp_path: Path, monkeypatch: pytest.M
     assert path.read_bytes() == OLD
 
 
-def test_links_to_nothing_yet_are_followed(tmp_path: Path) -> None:
+def test_links_to_nothing_yet_are_followed(tmp_path):
     (tmp_path / "link").symlink_to("new")
     with whole_file(tmp_path / "link") as temporary:
         temporary.write_bytes(b"new")

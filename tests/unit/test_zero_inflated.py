@@ -3,8 +3,6 @@
 Inflation variables: statsmodels issues 4757 and 4952.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -24,7 +22,7 @@ GRID = [0.0, 1.0]
 N = 120
 
 
-def _counts() -> pd.DataFrame:
+def _counts():
     rng = np.random.default_rng(3)
     data = pd.DataFrame({"x": rng.normal(size=N), "z": rng.normal(size=N)})
     data["e"] = rng.uniform(0.5, 2, N)
@@ -38,7 +36,7 @@ MATRIX = sm.add_constant(DATA[["x"]])
 INFLATION = sm.add_constant(DATA[["z"]])
 
 
-def fitted(kind, form: str, **options):
+def fitted(kind, form, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # some do not converge
         if form == "formula":
@@ -49,28 +47,28 @@ def fitted(kind, form: str, **options):
         return kind(DATA["c"], MATRIX, **options).fit(disp=0, maxiter=30)
 
 
-def inflated(kind: str, form: str, **options):
+def inflated(kind, form, **options):
     return fitted(getattr(count_model, f"ZeroInflated{kind}"), form, **options)
 
 
-def rows(form: str, data: pd.DataFrame):
+def rows(form, data):
     """Return evaluation rows as a model of this form takes them."""
     matrix = sm.add_constant(data[["x"]], has_constant="add")
     return {"formula": data, "frame": matrix, "array": matrix.to_numpy()}[form]
 
 
-def curve(results, form: str, data: pd.DataFrame, **beside) -> list[float]:
+def curve(results, form, data, **beside):
     """Return the mean prediction with x at the points of the grid."""
     return [float(np.mean(results.predict(rows(form, data.assign(x=x)), **beside))) for x in GRID]
 
 
-def pd_of(model: pi.FittedModel, form: str):
+def pd_of(model, form):
     return model.pd("x2" if form == "array" else "x", grid=GRID).params
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
-def test_variables_of_the_inflation_are_asked_for_by_name(kind: str, form: str):
+def test_variables_of_the_inflation_are_asked_for_by_name(kind, form):
     results = inflated(kind, form, exog_infl=INFLATION)
     with pytest.raises(OptionError, match=r"`exog_infl`.*`lambda Z: results.predict\("):
         pi.FittedModel(results, rows(form, DATA))
@@ -78,7 +76,7 @@ def test_variables_of_the_inflation_are_asked_for_by_name(kind: str, form: str):
     with pytest.raises(OptionError, match="exog_infl"):
         pi.FittedModel(ones, rows(form, DATA[:1]))
 
-    def predict(Z: pd.DataFrame):
+    def predict(Z):
         inflation = sm.add_constant(Z[["z"]], has_constant="add")
         return results.predict(rows(form, Z), exog_infl=np.asarray(inflation))
 
@@ -93,7 +91,7 @@ def test_variables_of_the_inflation_are_asked_for_by_name(kind: str, form: str):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("n", [1, 60, N])
-def test_a_constant_inflation_is_right(kind: str, form: str, n: int):
+def test_a_constant_inflation_is_right(kind, form, n):
     results, new = inflated(kind, form), DATA[:n]
     model = pi.FittedModel(results, rows(form, new))
     assert_allclose(pd_of(model, form), curve(results, form, new))
@@ -117,7 +115,7 @@ def test_standard_errors_are_those_of_the_delta_method():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("form", FORMS)
-def test_exposures_of_inflated_counts_are_those_of_the_rows(kind: str, form: str):
+def test_exposures_of_inflated_counts_are_those_of_the_rows(kind, form):
     results, new = inflated(kind, form, exposure=DATA["e"]), DATA[60:]
     with pytest.raises(OptionError, match="fitted with an exposure"):
         pi.FittedModel(results, rows(form, new))
@@ -131,7 +129,7 @@ def test_exposures_of_inflated_counts_are_those_of_the_rows(kind: str, form: str
 @pytest.mark.parametrize("kind", ["NegativeBinomialP", "GeneralizedPoisson"])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("n", [60, N])
-def test_no_exposure_of_training_rows_is_in_predictions(kind: str, form: str, n: int):
+def test_no_exposure_of_training_rows_is_in_predictions(kind, form, n):
     """By default these two add that of their training rows to whatever rows they predict."""
     results = fitted(getattr(discrete_model, kind), form, exposure=DATA["e"])
     new = DATA[::-1][:n]

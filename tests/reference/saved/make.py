@@ -3,12 +3,8 @@
 Run ``python tests/reference/saved/make.py`` with the version that writes the schema.
 """
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +16,7 @@ from pyinterp.storage.archive import SCHEMA
 
 HERE = Path(__file__).parent
 # Every estimand that a fit answers, once with its defaults or nearly.
-QUESTIONS: dict[str, Callable[[Any], Any]] = {
+QUESTIONS = {
     "loss": lambda r: r.loss(),
     "explained": lambda r: r.loss(relation="explained"),
     "metric": lambda r: r.metric("mae"),
@@ -62,7 +58,7 @@ QUESTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def learner() -> pi.Learner:
+def learner():
     """Return a learner of 40 rows that states a distribution."""
     rng = np.random.default_rng(1)
     rows = pd.DataFrame(rng.normal(size=(40, 2)).round(2), columns=["x", "z"])
@@ -71,12 +67,12 @@ def learner() -> pi.Learner:
     return pi.Learner.from_formula("y ~ x + z + g", rows, BayesianRidge())
 
 
-def frame_of(table: Any) -> Any:
+def frame_of(table):
     """Return the numbers of a table as JSON holds them."""
     return json.loads(table.tidy().to_json(double_precision=15))
 
 
-def main() -> None:
+def main():
     """Save a fit with everything measured, seed 1, some results of it, and their tables."""
     fit = learner().fit(pi.HalfSampling(2, pairs=5), seed=1, progress=False)
     tables = {name: ask(fit) for name, ask in QUESTIONS.items()}
