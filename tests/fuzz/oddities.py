@@ -719,8 +719,8 @@ KINDS = {
         ),
     ),
     "process": kind(
-        ("None", "'friedman1'", "pi.simulation.friedman1", "d", "res", "LR"),
-        ("wood", "pi.simulation.molnar_linear()"),
+        ("None", "'friedman1'", "pi.simulation.Process", "d", "res", "LR"),
+        ("wood",),
     ),
     "generator": kind(
         (
@@ -806,7 +806,7 @@ KINDS = {
     "page file": kind(("object()", "None", "'/no such/folder/a.html'"), ("new_file()",)),
     "processes": kind(
         ("process", "None", "[3]", "[process, process]", "['friedman1']", "d"),
-        ("(process,)", "[pi.simulation.molnar_linear()]", "[wood]"),
+        ("(process,)", "[wood]"),
     ),
     "learners": kind(
         (

@@ -26,7 +26,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp_papers.processes import friedman1
+from pyinterp_papers.processes import friedman1, wood_classification
 
 N = 40
 PLAN = pi.HalfSampling(2, pairs=5)
@@ -85,7 +85,7 @@ def _shared():
         "lin": LinearRegression().fit(x, y),
         "logit": LogisticRegression().fit(x, c),
         "process": friedman1(0),
-        "wood": pi.simulation.wood_classification(),
+        "wood": wood_classification(),
     }
 
 
