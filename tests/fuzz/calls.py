@@ -151,12 +151,11 @@ METHODS = {
 # They train the learner again; they need class probabilities or another distribution.
 TRAINING = {"loco", "population", "compare_targets"}
 DISTRIBUTIONAL = {"likelihood_pfi", "entropy_pfi", "uncertainty"}
-OF_A_FIT = "conf_int summary_frame tidy plot t_test wald_test"
 OF_ONE_MODEL = " ".join(m for m in METHODS if m not in DISTRIBUTIONAL | TRAINING)
 # What is asked, and of what: learners by several plans, fitted models, classifiers, tables.
 ASKED = {
-    "res": f"{OF_ONE_MODEL} {' '.join(sorted(TRAINING))} {OF_A_FIT}",
-    "fm": f"{OF_ONE_MODEL} {OF_A_FIT}",
+    "res": f"{OF_ONE_MODEL} {' '.join(sorted(TRAINING))}",
+    "fm": OF_ONE_MODEL,
     "clf": f"pd pfi loss firm h_statistic mvim vint {' '.join(sorted(DISTRIBUTIONAL))}",
     "three": "pd pfi loss",
     "boot": "pfi pd",
@@ -165,8 +164,8 @@ ASKED = {
     "tree": "pfi native_importance",
     "fclf": "pd pfi loss",
     "ftree": "pd h_statistic",
-    "pf": f"{OF_A_FIT} summary to_latex to_html to_markdown to_excel to_r f_test ranks sample_size "
-    "glance variance_parts cov_params row_frame refit_frame",
+    "pf": "conf_int summary_frame tidy plot t_test wald_test summary to to_r f_test ranks "
+    "sample_size glance variance_parts cov_params row_frame refit_frame",
     "pfg": "differences equality_test summary plot",
     "pf0": "conf_int summary t_test",
     "pdx": "conf_int plot summary_frame summary row_frame flat_test",
@@ -177,7 +176,7 @@ ASKED = {
 OF_TABLES = {
     **{test: {"hypotheses": "'x = z'"} for test in ("t_test", "wald_test", "f_test")},
     "sample_size": {"effect": "0.1"},
-    "to_excel": {"path": "new_file() + '.xlsx'"},
+    "to": {"target": "'latex'"},
 }
 OWN_ALPHA = {"alpha": "own alpha"}
 OWN = {
@@ -187,8 +186,7 @@ OWN = {
     "to_r": OWN_ALPHA,
     "vint": {"pairs": "sets"},
     "metric": {"metric": "metric asked"},
-    "to_latex": {"label": "latex label", "caption": "caption"},
-    "to_excel": {"path": "excel file"},
+    "to": {"target": "table file", "label": "latex label", "caption": "caption"},
     "differences": {"reference": "group"},
     "ranks": {"seed": "natural"},
 }
@@ -278,7 +276,6 @@ REFITS = {"refits": "3"}
 PLANS = {
     "Bootstrap": REFITS,
     "CrossValidation": {"folds": "3"},
-    "NestedCrossValidation": {"folds": "3", "repeats": "2"},
     "Holdout": {},
     "Subsampling": REFITS,
     "HalfSampling": {"refits": "2", "pairs": "5"},
@@ -384,7 +381,7 @@ OTHERS = [
         base={"leaf": "10"},
         then="fm.cvim('x', sampler={})",
     ),
-    Call(name="RGrid", callee="pi.RGrid", then="fm.pd('x', grid={})"),
+    Call(name="RGrid", callee="pi.r_style.RGrid", then="fm.pd('x', grid={})"),
     Call(name="ice.plot", callee="fm.pd('x', kind='ice', points=4).plot"),
 ]
 COARSE = {"grid_resolution": "3"}
@@ -413,16 +410,6 @@ def _r_style():
     ]
 
 
-MAKERS = {
-    "friedman1": {},
-    "khan_regression": {"scenario": "choice", "offset": "number"},
-    "mease_wyner_classification": {"features": "count"},
-    "molnar_nonlinear": {"version": "choice"},
-    "wood_classification": {"copied": "choice"},
-    "wood_regression": {},
-}
-OF_A_PROCESS = {"feature": "'x1'", "grid": "[0.0, 1.0]"}
-DRAWN = {"n": "50", "seed": "1"}
 DRAW = "process.draw(5, seed=1)"
 SIMULATED = {
     "process.draw": {"n": "5", "seed": "1"},
@@ -437,10 +424,6 @@ SIMULATED = {
 
 def _simulation():
     return [
-        *(
-            Call(name=maker, callee=f"pi.simulation.{maker}", own=own, then=f"{{}}.{DRAW[8:]}")
-            for maker, own in MAKERS.items()
-        ),
         Call(name="ideal", callee="pi.simulation.ideal"),
         *(
             Call(name=callee, callee=callee, base=base, own={"frame": "process frame"})
