@@ -21,7 +21,7 @@ import pyinterp.estimands
 from pyinterp.data.row_data import Rows
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Problem, check_weights
-from pyinterp.parameters import check_keywords, describe, names_of, whole_signature
+from pyinterp.parameters import GROUPS, check_keywords, describe, names_of, whole_signature
 from pyinterp.storage import text_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -65,6 +65,8 @@ class Method(NamedTuple):
         ``function(problem, ...)`` returns an estimand, or several.
     signature : Signature
         Of the function.
+    names : list of str
+        Of all options of the method, those of rows and inference too.
     reasons : mapping of str to str
         By option of inference that it does not take.
     importance : bool
@@ -73,6 +75,7 @@ class Method(NamedTuple):
 
     function: Callable[..., Any]
     signature: Signature
+    names: list[str]
     reasons: Mapping[str, str]
     importance: bool
 
@@ -87,7 +90,10 @@ def method(
 
     def register(function: F) -> F:
         function.__doc__ = describe(function.__doc__)
-        _METHODS[name] = Method(function, whole_signature(function), refused or {}, importance)
+        reasons, shown = refused or {}, whole_signature(function)
+        every = [*names_of(shown), "rows", "by", *GROUPS["inference"]]
+        names = [name for name in every if name not in reasons]
+        _METHODS[name] = Method(function, shown, names, reasons, importance)
         return function
 
     return register
@@ -185,12 +191,10 @@ def ask(name: str, *args: Any, rows: Rows = None, by: By = None, **options: Any)
             f"There is no estimand {quote(name)}; estimands are {list_of(methods(), most=40)}."
             + did_you_mean(name, methods())
         )
-    _, taken, reasons, _ = methods()[name]
-    besides = [] if by is None else ["by"]
-    names = [n for n in (*names_of(taken), "rows", "by") if n not in reasons]
-    check_keywords(name, [*options, *besides], names, reasons)
+    one = methods()[name]
+    check_keywords(name, options if by is None else {**options, "by": by}, one.names, one.reasons)
     try:
-        given = taken.bind(None, *args, **options).arguments
+        given = one.signature.bind(None, *args, **options).arguments
     except TypeError as error:
         raise TypeError(f"{name}(): {error}") from None
     return Question(name, dict(list(given.items())[1:]), rows, by)

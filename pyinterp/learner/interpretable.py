@@ -13,8 +13,8 @@ from pyinterp.data.row_data import Rows
 from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.positivity import samplers_of
 from pyinterp.estimands.questions import Method, ask, methods
-from pyinterp.learner.fitted_models import FittedModels, Inference, MethodOptions
-from pyinterp.parameters import check_keywords, names_of, takes, whole_signature
+from pyinterp.learner.fitted_models import FittedModels, MethodOptions
+from pyinterp.parameters import GROUPS, check_keywords, takes, whole_signature
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.table import Table
 from pyinterp.results.together import (
@@ -144,14 +144,13 @@ def _method(name: str, one: Method) -> Callable[..., Any]:
     shown = shown.replace(
         parameters=[first.replace(name="self", annotation=Parameter.empty), *others]
     )
-    names = names_of(shown)
 
     @wraps(one.function)
     def method(self: FittedModels, /, *args: Any, **options: Any) -> Any:
-        check_keywords(name, options, names, one.reasons)
-        inference = {n: options.pop(n) for n in Inference.__annotations__ if n in options}
-        (answer,) = self._answers([ask(name, *args, **options)], **inference)
-        return answer
+        inference = {n: options.pop(n) for n in GROUPS["inference"] if n in options}
+        check_keywords(name, inference, one.names, one.reasons)
+        question = ask(name, *args, **options)
+        return self._answers([question], **inference)[0]
 
     method.__name__, method.__qualname__ = name, f"{Interpretable.__name__}.{name}"
     method.__signature__ = shown  # type: ignore[attr-defined]  # what `help` shows

@@ -410,6 +410,8 @@ def _r_style():
     ]
 
 
+OF_A_PROCESS = {"feature": "'x1'", "grid": "[0.0, 1.0]"}
+DRAWN = {"n": "50", "seed": "1"}
 DRAW = "process.draw(5, seed=1)"
 SIMULATED = {
     "process.draw": {"n": "5", "seed": "1"},

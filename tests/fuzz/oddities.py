@@ -717,10 +717,7 @@ KINDS = {
             "process.draw(5, seed=1).assign(x1=np.nan)",
         ),
     ),
-    "process": kind(
-        ("None", "'friedman1'", "pi.simulation.Process", "d", "res", "LR"),
-        ("wood",),
-    ),
+    "process": kind(("None", "'friedman1'", "pi.simulation.Process", "d", "res", "LR"), ("wood",)),
     "generator": kind(
         (
             "d",

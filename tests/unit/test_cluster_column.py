@@ -42,8 +42,8 @@ def fit(formula, data, plan, **options):
 def test_a_dot_does_not_stand_for_clusters(visits, plan):
     by_dot = fit("y ~ . - w", visits, PLANS[plan])
     by_name = fit("y ~ x + z", visits, PLANS[plan])
-    assert list(by_dot.params.index) == ["x", "z"]
-    pd.testing.assert_frame_equal(by_dot.summary_frame(), by_name.summary_frame())
+    assert list(by_dot.pfi().params.index) == ["x", "z"]
+    pd.testing.assert_frame_equal(by_dot.pfi().summary_frame(), by_name.pfi().summary_frame())
     assert list(by_dot.pd(points=2)) == ["x", "z"]
     assert by_dot.model.exog_names == ["x", "z"]
     new = visits[["x", "z"]][:5]  # new rows need no clusters
@@ -54,12 +54,12 @@ def test_the_learner_is_the_same_for_another_plan(visits):
     learner = pi.Learner.from_formula("y ~ . - w", visits, LinearRegression())
     res = learner.fit(PLANS["bootstrap"], seed=1)
     assert list(learner.features) == ["id", "x", "z"]
-    assert list(learner.fit(pi.Bootstrap(3), seed=1).params.index) == ["id", "x", "z"]
+    assert list(learner.fit(pi.Bootstrap(3), seed=1).pfi().params.index) == ["id", "x", "z"]
     by_array = learner.fit(pi.Bootstrap(3, cluster=visits["id"]), seed=1)
-    assert list(by_array.params.index) == ["id", "x", "z"]  # an array names no column
+    assert list(by_array.pfi().params.index) == ["id", "x", "z"]  # an array names no column
     copy = pickle.loads(pickle.dumps(res))  # noqa: S301 - our own bytes
     assert list(copy.model.features) == ["x", "z"]
-    assert list(copy.model.fit(PLANS["bootstrap"], seed=1).params.index) == ["x", "z"]
+    assert list(copy.model.fit(PLANS["bootstrap"], seed=1).pfi().params.index) == ["x", "z"]
 
 
 @pytest.mark.parametrize("formula", ["y ~ . + C(id)", "y ~ x + id", "y ~ (x + id)^2", "y ~ .:id"])
@@ -68,7 +68,7 @@ def test_a_column_that_the_formula_names_stays(visits, formula):
         formula, visits, DecisionTreeRegressor(max_depth=2), unseen_levels="allow"
     )
     res = tree.fit(pi.Bootstrap(3, cluster="id"), seed=1)
-    assert "id" in res.params.index
+    assert "id" in res.pfi().params.index
     assert res.model is tree
 
 
@@ -76,7 +76,7 @@ def test_products_of_all_columns_have_none_of_clusters(visits):
     res = fit("y ~ .^2", visits, PLANS["bootstrap"], weights="w", weights_type="sampling")
     assert set(res.model.exog_names) == {"x", "z", "z:x"}
     named = fit("y ~ (x + z)^2", visits, PLANS["bootstrap"], weights="w", weights_type="sampling")
-    pd.testing.assert_series_equal(res.params, named.params)
+    pd.testing.assert_series_equal(res.pfi().params, named.pfi().params)
 
 
 @pytest.mark.parametrize("options", [{"design": "frame"}, {"subset": "x < 2"}])
@@ -85,7 +85,7 @@ def test_ways_of_reading(visits, options):
         fit(formula, visits, PLANS["bootstrap"], **options)
         for formula in ("y ~ .", "y ~ x + z + w")
     )
-    pd.testing.assert_series_equal(by_dot.params, by_name.params)
+    pd.testing.assert_series_equal(by_dot.pfi().params, by_name.pfi().params)
 
 
 def test_categories_and_missing_clusters(visits):
@@ -94,7 +94,7 @@ def test_categories_and_missing_clusters(visits):
     res = fit("y ~ .", data, PLANS["bootstrap"])
     assert res.nobs == 117
     pd.testing.assert_series_equal(
-        res.params, fit("y ~ x + z", data.dropna(), PLANS["bootstrap"]).params
+        res.pfi().params, fit("y ~ x + z", data.dropna(), PLANS["bootstrap"]).pfi().params
     )
     boosting = HistGradientBoostingRegressor(max_iter=2)
     keeps = pi.Learner.from_formula("y ~ .", data, boosting, design="frame")
@@ -106,19 +106,19 @@ def test_arrays(visits):
     X = visits[["id", "x", "z"]]
     learner = pi.Learner(visits["y"], X, LinearRegression())
     res = learner.fit(PLANS["bootstrap"], seed=1)
-    assert list(res.params.index) == ["x", "z"]
+    assert list(res.pfi().params.index) == ["x", "z"]
     named = pi.Learner(visits["y"], X[["x", "z"]], LinearRegression())
     plain = named.fit(pi.Bootstrap(3, cluster=visits["id"]), seed=1)
-    pd.testing.assert_series_equal(res.params, plain.params)
+    pd.testing.assert_series_equal(res.pfi().params, plain.pfi().params)
     fitted = LinearRegression().fit(X[["x", "z"]], visits["y"])
     model = pi.FittedModel(fitted, X, visits["y"], cluster="id")
-    assert list(model.params.index) == ["x", "z"]  # the same rule
+    assert list(model.pfi().params.index) == ["x", "z"]  # the same rule
 
 
 def test_strata_stay_features(visits):
     data = visits.assign(g=np.tile(["a", "b", "c"], 40)).drop(columns=["id", "w"])
     res = fit("y ~ .", data, pi.Bootstrap(3, strata="g"))
-    assert list(res.params.index) == ["x", "z", "g"]
+    assert list(res.pfi().params.index) == ["x", "z", "g"]
 
 
 def test_nothing_left(visits):

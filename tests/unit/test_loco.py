@@ -503,8 +503,7 @@ def test_columns_by_position_would_be_others(data, positions):
 def test_a_fitted_model_has_no_learner_to_train(data):
     model = LinearRegression().fit(data[["x", "z"]], data["y"])
     inside = learner(data, LinearRegression()).fit_model()
-    for fitted in (pi.FittedModel(model, data[["x", "z"]], data["y"]), inside,
-                   pi.FittedModel(model, data[["x", "z"]])):  # fmt: skip
+    for fitted in (pi.FittedModel(model, data[["x", "z"]], data["y"]), inside):
         with pytest.raises(OptionError, match=r"no learner to train; use the results of `pi\.Lea"):
             fitted.loco()
 
