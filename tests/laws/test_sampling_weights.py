@@ -185,7 +185,9 @@ OF_NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("metric", [*OF_CLASSES, *OF_NUMBERS], ids=str)
+@pytest.mark.parametrize(
+    "metric", [*OF_CLASSES, *OF_NUMBERS], ids=lambda metric: getattr(metric, "__name__", metric)
+)
 def test_weighted_metrics_are_scikit_learns_and_errors_those_of_derivatives(metric):
     classes, theirs = metric in OF_CLASSES, {**OF_CLASSES, **OF_NUMBERS}[metric]
     X, y, w = _data(classes)

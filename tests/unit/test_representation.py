@@ -101,6 +101,7 @@ LINES = {
     "Distributional": lambda: pi.Distributional(LinearRegression(), constant),
     "EarlyStopping": lambda: pi.EarlyStopping(LinearRegression()),
     "Estimand": lambda: fitted().pfi().estimand,
+    "Question": lambda: pi.ask("pd", "a", points=3),
     "Estimate": lambda: estimates_of(fitted(), fitted().pfi())[0],
     "Words": lambda: fitted().pfi().estimand.words,
     "Parameter": lambda: fitted().pfi().estimand.parameter,

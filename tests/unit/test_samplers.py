@@ -513,11 +513,7 @@ class TestChoiceOfLearner:
 
     def test_tables_do_not_depend_on_jobs_or_on_what_is_kept(self):
         tables = []
-        for options in (
-            {},
-            {"n_jobs": 2},
-            {"keep_models": False, "measure": pi.LearnerResults.cvim},
-        ):
+        for options in ({}, {"n_jobs": 2}, {"keep_models": False, "measure": "cvim"}):
             sampler_module._CHOICES.clear()
             tables.append(self.fitted(True, **options).cvim().params)
         for other in tables[1:]:

@@ -1,6 +1,7 @@
 """`summary_col` with results of statsmodels beside ours; frames of several results."""
 
 import numpy as np
+import pandas as pd  # noqa: F401 - of a formula
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
