@@ -143,18 +143,18 @@ def compare(
     RMissingError
         If R, rpy2 or a package of R is absent.
     """
+    check_choice("what", what, QUESTIONS)
+    _check_options(what, options)
     if not isinstance(results, Interpretable):
         raise OptionError(
             "`compare` needs the results of a learner's `fit`, or `pi.FittedModel(model, X, y)`; "
             f"got {results.__class__.__name__}."
         )
-    check_choice("what", what, QUESTIONS)
     if missing := count_missing(results.analysis.problem.population.variables.isna()):
         raise OptionError(
             "R's functions leave rows with missing values out, each in its own way, so that there "
             f'is nothing to compare (missing: {missing}); use `missing="drop"`.'
         )
-    _check_options(what, options)
     versions = {name: need(name, "`r_bridge.compare`") for name in QUESTIONS[what].packages}
     ours = one_function(results)
     question = Question(

@@ -287,7 +287,7 @@ for names in json.loads(os.environ["NAMES"]):
         assert list(found.columns) == list(map(text, expected.columns))
         for j, column in enumerate(expected.columns):
             if pd.api.types.is_numeric_dtype(expected[column]):
-                assert_allclose(found.iloc[:, j], expected[column], rtol=0, atol=1e-12)
+                np.testing.assert_allclose(found.iloc[:, j], expected[column], rtol=0, atol=1e-12)
             else:
                 assert list(found.iloc[:, j]) == list(map(text, expected[column]))
 fitted = pi.FittedModel(model, frame(names), values[:, 0])

@@ -83,10 +83,10 @@ refits = learner.fit(pi.Bootstrap(2), seed=1, progress=False)
 assert "mean of 2 refits" in str(check(r_bridge.compare(refits, "pdp", ["a"])))
 plane = r_bridge.partial(fitted, None, ["a", "b"], grid_resolution=3)
 ours = r_style.partial(fitted, ["a", "b"], grid_resolution=3)
-assert_allclose(plane["yhat"], ours["yhat"], rtol=0, atol=1e-10)
+np.testing.assert_allclose(plane["yhat"], ours["yhat"], rtol=0, atol=1e-10)
 given = r_bridge.partial(fitted, X[:7], "a", pred_grid={"a": [0.0, 1.0]})
 means = [forest.predict(X[:7].assign(a=v)).mean() for v in (0.0, 1.0)]
-assert_allclose(given["yhat"], means, rtol=0, atol=1e-10)
+np.testing.assert_allclose(given["yhat"], means, rtol=0, atol=1e-10)
 """,
     # FIRM, permutation with the permutations that R draws, and vint of an old vip.
     "importances": """
@@ -103,7 +103,7 @@ assert lacking.max_abs_diff < 1e-10
 lacking.frame.loc[0, "ours"] = 0.0
 assert lacking.max_abs_diff == np.inf
 raw = r_bridge.vi_permute(fitted, None, metric="rmse", nsim=2, seed=1)
-assert_allclose(raw.attrs["raw_scores"].mean(axis=1), raw["Importance"])
+np.testing.assert_allclose(raw.attrs["raw_scores"].mean(axis=1), raw["Importance"])
 spread = r_bridge.vi_firm(fitted, None, "a", var_continuous=r_bridge.RCode("stats::mad"))
 assert spread["Variable"].tolist() == ["a"]
 """,

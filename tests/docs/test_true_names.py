@@ -16,6 +16,8 @@ PAGES = [ROOT / page for page in ("CONTRIBUTING.md", "docs/architecture.md")]
 SETTINGS = [ROOT / name for name in ("Makefile", "pyproject.toml", "tests/conftest.py")]
 # Names of R, Python, statsmodels and others.
 OTHERS = {
+    "pyinterp_papers.networks",
+    "pyinterp_papers.processes",
     "bmi",
     "bmj",  # a name that an example misspells
     "progression",
