@@ -65,7 +65,7 @@ class Shifted(LinearRegression):
 
 
 class Clipped(RandomForestRegressor):
-    def _validate_X_predict(self, X: Any) -> Any:
+    def _validate_X_predict(self, X: Any) -> Any:  # noqa: N802 - scikit-learn's name
         return np.maximum(super()._validate_X_predict(X), 0)
 
 

@@ -19,7 +19,7 @@ def run(folder: Path) -> dict[str, dict[str, list[str]]]:
     path = os.pathsep.join(
         filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")])
     )
-    done = subprocess.run(
+    done = subprocess.run(  # noqa: S603
         command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": path}
     )
     return json.loads(done.stdout.splitlines()[-1])
