@@ -17,7 +17,7 @@ from pyinterp.data.design import Design
 from pyinterp.data.sample import Sample
 from pyinterp.errors import DesignError, OptionError, PredictionError, list_of, quote, short
 from pyinterp.models.final_step import FinalStep, final_step
-from pyinterp.models.libraries import LIBRARIES, package_of
+from pyinterp.models.overrides import overrides_prediction
 from pyinterp.models.prediction_checks import spread
 from pyinterp.models.predictor import Predictor, learner_name, most_probable
 from pyinterp.whatif.calibration import members
@@ -36,10 +36,6 @@ ENGINES: dict[str, type[ExactWhatIf]] = {
 }
 KINDS = {"trees": "a tree ensemble", "linear": "a linear model", "kernel": "a kernel machine"}
 
-# Packages whose models predict other rows by the same rule as the rows that are checked.
-PACKAGES = {library.package for library in LIBRARIES if library.regular} | {"pyinterp"}
-
-HARMLESS = {"fit", "get_params", "set_params", "_get_tags", "_more_tags", "_abc_impl"}
 SHUFFLED_ROWS = 256
 LEAST = 1e-300  # predictions that are all 0 have no spread
 
@@ -278,15 +274,9 @@ def _unused_levels(variables: pd.DataFrame) -> pd.DataFrame | None:
 
 
 def _predicts_in_its_own_way(last: FinalStep) -> bool:
-    """Whether a class outside the known libraries overrides more than training."""
+    """Whether a user's class has a part of the predictions of what an engine reads."""
     parts = [*last.wrappers, last.model]
     if isinstance(last.model, CalibratedClassifierCV):
         for member in members(last.model):
             parts += [*member.last.wrappers, member.last.model]
-    for part in parts:
-        for kind in type(part).__mro__:
-            if package_of(kind) in PACKAGES:
-                break
-            if any(not name.startswith("__") for name in vars(kind).keys() - HARMLESS):
-                return True
-    return False
+    return any(overrides_prediction(type(part)) for part in parts)
