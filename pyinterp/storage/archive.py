@@ -19,6 +19,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from pyinterp import __version__
 from pyinterp.errors import FileError, OptionError, quote, reason
@@ -202,17 +203,23 @@ class _Reader:
                 if kind.__name__ == parts and _takes(kind, state):
                     return kind(**state)
             raise FileError(f"this version knows no {quote(parts, 40)} of such parts")
-        return FORMS[tag].value(*map(self._value, parts))
+        value = FORMS[tag].value(*map(self._value, parts))
+        if isinstance(value, pd.RangeIndex):  # a few words stand for all its rows
+            self._take(8 * len(value))
+        return value
 
     def _array(self, name: str) -> Array:
         data = self._archive.read(name + SUFFIX)
         if hashlib.sha256(data).hexdigest() != self._manifest["arrays"][name]:
             raise FileError(f"its member {quote(name)} was changed")
         array: Array = np.load(io.BytesIO(data), allow_pickle=False)
-        self._left -= array.nbytes
+        self._take(array.nbytes)
+        return array
+
+    def _take(self, size: int) -> None:
+        self._left -= size
         if self._left < 0:
             raise FileError(f"it takes more than {MOST_BYTES} times its size")
-        return array
 
 
 def _takes(kind: type, state: Mapping[str, Any]) -> bool:
@@ -228,7 +235,8 @@ def records() -> list[type]:
     """Return the classes of this package of which files hold objects."""
     modules = [module for name, module in sys.modules.items() if name.startswith("pyinterp.")]
     every = [kind for module in modules for kind in vars(module).values()]
-    return [kind for kind in every if isinstance(kind, type) and _is_record(kind)]
+    kinds = [kind for kind in every if isinstance(kind, type) and _is_record(kind)]
+    return [*dict.fromkeys(kinds)]  # modules hand classes on
 
 
 def _is_record(kind: type) -> bool:
