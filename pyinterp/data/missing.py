@@ -83,7 +83,8 @@ class MissingValues:
             )
         kept = absent.drop(columns=[n for n in absent if not keeps or n in needs])
         needed = absent.drop(columns=kept.columns)
-        needed = needed.assign(**{str(part.name): part.isna() for part in others})
+        beside = [part.isna().set_axis(needed.index).rename(str(part.name)) for part in others]
+        needed = pd.concat([needed, *beside], axis=1)  # a variable may have the name of one
         out = needed.any(axis=1).to_numpy(bool)
         self._check(out, needed, why)
         empty = kept.columns[kept[~out].all()]

@@ -487,10 +487,6 @@ KINDS = {
         ("'no such'", "[1]", "d", "''", "['x', 'z']", "-np.ones(N)"),
         ("None", "np.ones(N)", "1 + np.arange(N) % 3", "np.zeros(N)", "np.full(N, np.nan)"),
     ),
-    "terms": kind(
-        ("'x'", "['no such']", "[99]", "d", "[1.5]", "[None]"),
-        ("None", "[0]", "[-1]", "[]", "np.array([0])", "(0,)"),
-    ),
     "contrasts": kind(
         ("[[1.0]]", "np.full((1, 3), np.nan)", "['a']", "np.zeros((1, 2, 3))"),
         ("None", "'x'", "np.eye(3)", "[1.0, -1.0, 0.0]", "np.eye(3)[:1].tolist()"),
@@ -500,7 +496,6 @@ KINDS = {
         ("'x = 0'", "'x = 0, z = 0'", "['x = 0', 'x = 0']", "np.eye(3)", "{'x': 0}"),
     ),
     "group": kind(("'no such'",), ("None", "'a'", "'b'")),
-    "draws": kind(("1", "0", "-1", "1.5", "'a'", "None"), ("100", "200")),
     "progress": kind(("'yes'", "1", "0", "None", "''"), ("True", "False", "'log'")),
     "splits": kind(
         ("'KFold'", "None", "KFold", "[([0], [0])]", "[([0, 1], [])]", "LR"),

@@ -9,6 +9,7 @@ from typing import Any
 
 from sklearn.metrics import get_scorer_names
 
+from pyinterp.checks import is_list
 from pyinterp.errors import OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Problem
 from pyinterp.estimands.importance.losses import Permutations
@@ -75,9 +76,9 @@ def importance(
     if measures is None:
         squared = choose(None, problem.predictor, problem.response) is LOSSES["squared"]
         measures = BY_SQUARES if squared else ("pfi", "conditional_pfi")
-    several = [measures] if isinstance(measures, str | Question) else list(measures)
-    if not several:
-        raise OptionError("`measures` must name at least one measure.")
+    several: list[Any] = list(measures) if is_list(measures) else [measures]
+    if not several or not all(isinstance(one, str | Question) for one in several):
+        raise OptionError(f"`measures` must name at least one measure, not {quote(measures)}.")
     check_sampler(sampler)
     check_names(sampler, problem.choose(features))
     if isinstance(sampler, Mapping):  # of `pfi` the others are marginal
