@@ -13,13 +13,13 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "pyinterp"
 # Tokens that are no docstring, comment or layout. A number here only falls: a change that raises
 # one lowers another, or says in its commit what it is for.
-TOKENS = {"pyinterp": 253_600, "pyinterp_papers": 19_400, "r_bridge": 21_600, "tests": 501_000}
+TOKENS = {"pyinterp": 253_700, "pyinterp_papers": 19_400, "r_bridge": 21_600, "tests": 501_000}
 CLASSES = 245  # of the package
 NAMES, PARAMETERS = 156, 696  # public functions and methods, and their parameters
 # The package's own functions that a later call runs, their files, and the deepest of them, with a
 # few more where other libraries are loaded. `load` is of a table.
 WAYS = {
-    "load": (28, 7, 13),
+    "load": (29, 7, 13),
     "pfi": (232, 47, 17),
     "fit": (101, 22, 9),
     "pd": (93, 22, 12),
