@@ -21,4 +21,4 @@ python="$place/venv/bin/python"
 "$python" -m pip install --no-compile -r "$place/lowest.txt" pytest pytest-timeout hypothesis
 "$python" -m pytest -q -p no:cacheprovider tests/docs/test_readme.py tests/contract/test_form_of_rows.py \
   tests/contract/test_plots.py tests/reference/test_saved_files.py \
-  tests/unit/test_{any_frame,codec,codes,fitted,formula,frames,import,linear,native,offset,results,sample,statsmodels_formula,trees}.py
+  tests/unit/test_{any_frame,archive,codes,fitted,formula,frames,import,linear,native,offset,results,sample,statsmodels_formula,trees}.py
