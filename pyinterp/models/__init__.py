@@ -26,6 +26,7 @@ Module                What is in it
 `statsmodels_learner` Models of statsmodels as learners
 `trees`, `links`      Trees of any ensemble as arrays, and maps from sums to predictions
 `objectives`          Objectives of boosters
+`overrides`           Whether a user's class predicts as the library's class that it extends
 `threads`             Jobs and the threads of learners share the cores
 `early_stopping`      Boosters that stop by rows that do not train them
 `sample_weight`       Sampling weights in the fit of learners

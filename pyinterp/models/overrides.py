@@ -26,16 +26,6 @@ def overrides_prediction(kind: type) -> bool:
     That is ``predict`` or one of its like, or what these read of the library's object, at any
     depth. Names alone count, which a class keeps when it travels to another process; a class that
     extends no library is left to the comparison of its predictions.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LinearRegression
-    >>> class Reported(LinearRegression):
-    ...     def report(self): return "by least squares"
-    >>> class Shifted(LinearRegression):
-    ...     def _decision_function(self, X): return super()._decision_function(X) + 1
-    >>> overrides_prediction(Reported), overrides_prediction(Shifted)
-    (False, True)
     """
     own: set[str] = set()
     for base in kind.__mro__:
