@@ -78,7 +78,10 @@ def importance(
         measures = BY_SQUARES if squared else ("pfi", "conditional_pfi")
     several: list[Any] = list(measures) if is_list(measures) else [measures]
     if not several or not all(isinstance(one, str | Question) for one in several):
-        raise OptionError(f"`measures` must name at least one measure, not {quote(measures)}.")
+        raise OptionError(
+            "`measures` must name at least one measure, by names or questions such as "
+            f'`["pfi", "cvim"]`, not {quote(measures)}.'
+        )
     check_sampler(sampler)
     check_names(sampler, problem.choose(features))
     if isinstance(sampler, Mapping):  # of `pfi` the others are marginal
