@@ -358,6 +358,6 @@ def test_a_variable_with_the_name_of_the_response_leaves_its_rows_out_too():
     X = pd.DataFrame(rng.normal(size=(30, 2)), columns=["y", "x"])
     response = X["y"].to_numpy() + rng.normal(size=30)
     model = HistGradientBoostingRegressor(max_iter=3).fit(X, response)
-    gaps = X.mask(X["y"] > 1)
+    gaps = X.assign(y=X["y"].mask(X["y"] > 1))
     fitted = pi.FittedModel(model, gaps, response, missing="drop")
     assert fitted.nobs == len(gaps.dropna()) < 30
