@@ -65,9 +65,9 @@ class ModelOnRows:
     serve: Callable[[WhatIf, Kind], WhatIf]
     without: Callable[[tuple[str, ...], Kind], FloatArray | None]
     level_codes: Callable[[], frozenset[str]] = frozenset
-    _by_kind: dict[Kind, WhatIf] = field(default_factory=dict)
+    _by_kind: dict[Kind, WhatIf] = field(default_factory=dict, init=False)
     _distributions: dict[tuple[Sampler, tuple[str, ...], bool], ConditionalDistribution] = field(
-        default_factory=dict
+        default_factory=dict, init=False
     )
 
     @property
@@ -97,9 +97,9 @@ class ModelOnRows:
         >>> case.on(case.sample)
         <ModelOnRows: 133 rows>
         """
-        kinds = {kind: whatif.on(sample) for kind, whatif in self._by_kind.items()}
-        whatif = self.whatif.on(sample)
-        return replace(self, whatif=whatif, _by_kind=kinds, _distributions={})
+        same = replace(self, whatif=self.whatif.on(sample))
+        same._by_kind.update({kind: each.on(sample) for kind, each in self._by_kind.items()})
+        return same
 
     @property
     def weights(self) -> FloatArray | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -19,7 +18,7 @@ from pyinterp.estimands.questions import By, Question
 from pyinterp.hints import Hints
 from pyinterp.inference import Alternative, CovType, check_inference, side_by_side, variance
 from pyinterp.learner.analysis import Analysis
-from pyinterp.learner.planning import Plan, choice_of, measure, plans_of, underlying
+from pyinterp.learner.planning import Plan, measured_plans, underlying
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parameters import takes
 from pyinterp.results.results import EstimandResults
@@ -103,10 +102,8 @@ class FittedModels(Hints):
         """
         check_inference(cov_type, alternative, p_adjust, simultaneous=simultaneous)
         check_jobs(None, progress)
-        choose = partial(choice_of, analysis=self.analysis, progress=progress)
-        every = [plans_of(question, self.analysis, choose) for question in questions]
-        measure([plan for plans in every for plan in plans.values()], progress)
         answers = []
+        every = measured_plans(questions, self.analysis, progress)
         for question, plans in zip(questions, every, strict=True):
             parts = {
                 name: _results(

@@ -110,9 +110,15 @@ def answers(case: ModelOnRows, asked: Sequence[Estimand]) -> list[Answer]:
         # Else they come with the numbers, or later, of all rows.
         if estimand.terms.names and estimand.pool is None:
             check_estimate(estimate, estimand, case.sample.nobs)
-        reports = estimand.basis == "model"
-        names = tuple(measured[key]) if reports else ()
-        found.append(Answer(estimate, _engine(case, estimand), names))
+        names: tuple[Any, ...] = ()
+        if estimand.basis == "model":
+            engine, names = Engine("the fitted model"), tuple(measured[key])
+        elif estimand.leave_out:
+            engine = Engine("refits without features")
+        else:
+            kind = estimand.kind if estimand.score is None else estimand.score.needs
+            engine = case.of_kind(kind or case.whatif.predictor.kind).engine
+        found.append(Answer(estimate, engine, names))
     return found
 
 
@@ -136,16 +142,6 @@ def add_up(
     ]
 
 
-def _engine(case: ModelOnRows, estimand: Estimand) -> Engine:
-    """Return the engine that computed the estimand, for headers."""
-    if estimand.leave_out:
-        return Engine("refits without features")
-    if estimand.basis == "model":
-        return Engine("the fitted model")
-    kind = estimand.kind if estimand.score is None else estimand.score.needs
-    return case.of_kind(kind or case.whatif.predictor.kind).engine
-
-
 def on_rows(case: ModelOnRows, rows: IntArray) -> ModelOnRows:
     """Return the case of the same model on some of its evaluation rows."""
 
@@ -156,14 +152,7 @@ def on_rows(case: ModelOnRows, rows: IntArray) -> ModelOnRows:
         predictions = case.without(variables, kind)
         return None if predictions is None else predictions[rows]
 
-    return replace(
-        case,
-        whatif=case.whatif.take(rows),
-        serve=serve,
-        without=without,
-        _by_kind={},
-        _distributions={},
-    )
+    return replace(case, whatif=case.whatif.take(rows), serve=serve, without=without)
 
 
 def part_of_case(case: ModelOnRows, refit: int, positions: Positions) -> ModelOnRows:

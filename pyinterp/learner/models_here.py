@@ -202,7 +202,7 @@ class ModelsHere:
 def _with_predictor(case: ModelOnRows, predictor: Predictor) -> ModelOnRows:
     """Return the case of a model with other coefficients, on the same rows."""
     whatif = with_coefficients(case.whatif, predictor)
-    return replace(case, whatif=whatif, serve=lambda *_: whatif, _by_kind={})
+    return replace(case, whatif=whatif, serve=lambda *_: whatif)
 
 
 def _serve(models: ref[ModelsHere], refit: Refit, whatif: WhatIf, kind: Kind) -> WhatIf:

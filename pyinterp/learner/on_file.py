@@ -202,7 +202,7 @@ def record_of(analysis: Analysis) -> Record:
         design=AbsentDesign(
             tuple(map(str, population.variables)), design.columns, design.discrete, design.singles
         ),
-        predictor=problem.predictor.by_name(),
+        predictor=problem.predictor.absent(),
         evaluations=analysis.evaluations,
         refits=tuple(
             RefitRecord(
@@ -219,7 +219,7 @@ def record_of(analysis: Analysis) -> Record:
             fit_facts=analysis.facts,
             share=_share(analysis),
             of_codes=problem.codes,
-            distributions=stated and stated.by_name(),
+            distributions=stated and stated.absent(),
         ),
     )
 
@@ -270,9 +270,7 @@ def _share(analysis: Analysis) -> float | None:
 
 def analysis_of(record: Record) -> Analysis:
     """Return the analysis of a record."""
-    population, predictor = record.population, record.predictor.absent()
-    stated = record.models.distributions
-    models = replace(record.models, distributions=stated and stated.absent())
+    population, predictor, models = record.population, record.predictor, record.models
     problem = Problem(
         population=population,
         features=record.features,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -32,6 +32,8 @@ class Plan(NamedTuple):
     context : Context
         The header.
     diagnostic : Plan or None
+    every : list of Estimand
+        All that is read for its table.
     """
 
     estimand: Estimand
@@ -40,17 +42,7 @@ class Plan(NamedTuple):
     parts: list[Analysis]
     context: Context
     diagnostic: Plan | None
-
-    @property
-    def every(self) -> list[Estimand]:
-        """All that is read for its table."""
-        estimand, correction = self.estimand, self.estimand.correction
-        beside = [] if correction is None else [underlying(estimand, correction)]
-        if not self.context.groups:
-            beside += self.analysis.scores(estimand)
-        if self.diagnostic is not None:
-            beside += self.diagnostic.every
-        return [estimand, *beside]
+    every: list[Estimand]
 
 
 def underlying(estimand: Estimand, correction: Correction) -> Estimand:
@@ -95,18 +87,15 @@ def plan_of(estimand: Estimand, analysis: Analysis, question: Question) -> Plan:
         ]
         terms = by_group(estimand, groups)
         context = replace(context, groups=groups.counts)
-    beside = estimand.diagnostic
-    diagnostic = None if beside is None else plan_of(beside, analysis, question)
-    return Plan(estimand, terms, some, parts, context, diagnostic)
-
-
-def plans_of(
-    question: Question, analysis: Analysis, choose: Callable[[Choice], Estimand]
-) -> dict[str, Plan]:
-    """Return the plans of all estimands of a question, by their names."""
-    made = question.of(analysis.problem).items()
-    estimands = {name: choose(one) if isinstance(one, Choice) else one for name, one in made}
-    return {name: plan_of(one, analysis, question) for name, one in estimands.items()}
+    every, diagnostic = [estimand], None
+    if estimand.correction is not None:
+        every.append(underlying(estimand, estimand.correction))
+    if by is None:
+        every += some.scores(estimand)
+    if estimand.diagnostic is not None:
+        diagnostic = plan_of(estimand.diagnostic, analysis, question)
+        every += diagnostic.every
+    return Plan(estimand, terms, some, parts, context, diagnostic, every)
 
 
 def every_plan(question: Question, analysis: Analysis) -> list[Plan]:
@@ -124,11 +113,22 @@ def choice_of(choice: Choice, analysis: Analysis, progress: ProgressOption) -> E
     return choice.choose(Replicates(evaluations=plan.analysis.evaluations, tally=tally))
 
 
-def measure(plans: Sequence[Plan], progress: ProgressOption) -> None:
-    """Measure all that is new of several plans in one pass over the models, for the same rows."""
+def measured_plans(
+    questions: Sequence[Question], analysis: Analysis, progress: ProgressOption
+) -> list[dict[str, Plan]]:
+    """Return the plans of the estimands of questions, by name, after all are measured.
+
+    What is new is measured in one pass over the models for the same rows.
+    """
+    plans: list[dict[str, Plan]] = []
     by_rows: dict[int, tuple[Analysis, list[Estimand]]] = {}
-    for plan in plans:
-        for part in plan.parts:
-            by_rows.setdefault(id(part), (part, []))[1].extend(plan.every)
+    for question in questions:
+        plans.append({})
+        for name, one in question.of(analysis.problem).items():
+            chosen = choice_of(one, analysis, progress) if isinstance(one, Choice) else one
+            plan = plans[-1][name] = plan_of(chosen, analysis, question)
+            for part in plan.parts:
+                by_rows.setdefault(id(part), (part, []))[1].extend(plan.every)
     for part, estimands in by_rows.values():
         part.measure(*estimands, progress=progress)
+    return plans

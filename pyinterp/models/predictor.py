@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Never, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -38,17 +38,6 @@ NO_MODELS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class AbsentModel:
-    """The name of a model that is not kept."""
-
-    learner_name: str
-
-    def predict(self, *_: Any, **__: Any) -> Never:
-        """Raise `FileError`."""
-        raise FileError(NO_MODELS)
-
-
 @dataclass(frozen=True)
 class Predictor:
     """A fitted estimator as a function of design rows: the only place where a model is asked.
@@ -56,7 +45,7 @@ class Predictor:
     Attributes
     ----------
     estimator : object
-        The fitted estimator.
+        The fitted estimator; its name, if it is not kept.
     kind : {"mean", "probability", "label", "distribution", "answers"}
         What is predicted. "label" is 1 for the class that ``predict`` says and 0 for the others:
         of a classifier without ``predict_proba``, or if labels are asked for. "distribution"
@@ -159,6 +148,8 @@ class Predictor:
     def __call__(self, matrix: Matrix) -> FloatArray:
         """Return predictions of shape (n,) for means, (n, `width`) otherwise."""
         who = learner_name(self.estimator)
+        if isinstance(self.estimator, str):
+            raise FileError(NO_MODELS)
         if self.kind == "answers":
             predicted = self._answers(matrix)
         elif self.kind == "label":
@@ -295,13 +286,7 @@ class Predictor:
         return k if self.distribution is None else len(self.distribution.parameters)
 
     def absent(self) -> Predictor:
-        """Return a predictor of the same kind and classes, whose model is not here."""
-        name = self.estimator if isinstance(self.estimator, str) else self.name
-        model = AbsentModel(learner_name=name)
-        return replace(self, estimator=model, _call=model.predict)
-
-    def by_name(self) -> Predictor:
-        """Return the predictor as files keep it: its estimator is a name."""
+        """Return a predictor of the same kind and classes, of whose model there is the name."""
         return replace(self, estimator=self.name, _call=AbsentFunction("predict"))
 
     @property
@@ -383,6 +368,8 @@ def is_classifier(estimator: Any) -> bool:
 
 def learner_name(estimator: Any) -> str:
     """Return the name to print for an estimator; pipelines and searches name their learner."""
+    if isinstance(estimator, str):  # of a model that is not kept
+        return estimator
     steps = getattr(estimator, "steps", None)
     if isinstance(steps, list) and steps:
         return f"Pipeline({learner_name(steps[-1][1])})"

@@ -39,7 +39,7 @@ DESIGN = {
 JUNK = [
     None, True, -1, 1e308, 2**70, "x", "a" * 10_000, [], {}, [[[[[]]]]], {"array": "../../x"},
     {"array": "results/replicates/tally/values"}, {"class": "os.system"}, {"class": ["Loss"]},
-    {"class": "AbsentModel", "learner_name": 3}, {"function": ["os.system"]}, {"float": "x"},
+    {"class": "Predictor", "estimator": 3}, {"function": ["os.system"]}, {"float": "x"},
     {"RangeIndex": [0, 10**6, 1, None]}, {"objects": [[10**6, 10**6], []]},
     {"column": ["object", {"array": "results/data/0/0"}]}, {"DataFrame": [[], [], 3]},
     {"column": ["datetime64[ns, ../../etc/passwd]", {"array": "results/data/0/0"}]},
