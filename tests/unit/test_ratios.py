@@ -1,7 +1,5 @@
 """Ratios of mean predictions: against closed forms, statsmodels and the delta method by hand."""
 
-from typing import Literal
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +14,6 @@ from pyinterp.errors import InferenceError, OptionError
 
 EXACT = 1e-10
 DOSES = ["never", "light", "heavy"]  # not in the order of the alphabet
-Ratio = Literal["ratio", "odds ratio"]
 G = {  # and its derivative
     "ratio": (np.log, lambda p: 1 / p),
     "odds ratio": (lambda p: np.log(p / (1 - p)), lambda p: 1 / (p * (1 - p))),
@@ -212,14 +209,9 @@ def test_a_ratio_that_does_not_vary_is_no_ratio_with_an_error_of_rounding(data):
 
 
 REFUSED = {
-    "slopes": (lambda r: r.slopes("age").differences(relation="ratio"), "slope of PD of age"),
     "ALE": (lambda r: r.ale("dose").differences(relation="ratio"), "ALE of dose"),
-    "median": (lambda r: r.pd("dose", average="median").differences(relation="ratio"), "median"),
     "logit": (lambda r: r.pd("dose", scale="logit").differences(relation="odds ratio"), "logit"),
-    "centered": (lambda r: r.pd("dose", kind="c-ice").differences(relation="ratio"), "centered PD"),
-    "importance": (lambda r: r.pfi(by="sex").differences(relation="odds ratio"), "PFI"),
     "AME of a number": (lambda r: r.ame("age", relation="ratio"), "`age` is a number.*grid="),
-    "AME": (lambda r: r.ame("dose").differences(relation="ratio"), "`relation` of AME"),
     "differences of AMEs": (lambda r: r.ame("dose").differences(), "have none"),
     "surface": (lambda r: r.pd(["dose", "sex"]).differences(relation="ratio"), "one curve"),
     "relation": (
@@ -246,23 +238,6 @@ def test_means_have_no_odds_and_differences_of_learners_have_no_ratio(data):
     curves = [fit(data).pd("dose"), fit(data).pd("dose")]
     with pytest.raises((OptionError, InferenceError)):
         pi.compare(*curves).differences(relation="ratio")
-
-
-def test_saved_ratios_are_the_same(data, tmp_path):
-    ratios = PLANS["half-sampling"](data).pd("dose").differences(relation="odds ratio")
-    ratios.save(tmp_path / "ratios.pyinterp")
-    loaded = pi.load(tmp_path / "ratios.pyinterp")
-    assert str(loaded.summary()) == str(ratios.summary())
-    pd.testing.assert_frame_equal(loaded.summary_frame(), ratios.summary_frame())
-
-
-def test_the_table_names_the_class_of_probabilities(data):
-    case = np.where(data["hit"] == 1, "case", "control")
-    learner = pi.Learner.from_formula(
-        "case ~ dose + age", data.assign(case=case), LogisticRegression()
-    )
-    ratio = learner.fit(pi.Subsampling(3), seed=1).ame("dose", relation="odds ratio")
-    assert "PD of dose (probability, class control)." in str(ratio.summary())
 
 
 def test_a_ratio_without_a_category_is_told_what_to_write():

@@ -55,7 +55,6 @@ def test_arrays_stay_arrays_and_frames_stay_frames(exog, design, names):
     [
         (pd.Series(range(6), name="strength"), "strength"),
         (pd.Series(range(6)), "y"),
-        (np.arange(6), "y"),
         (np.arange(6)[:, None], "y"),
         (pd.DataFrame({"strength": range(6)}), "strength"),
         (pd.Categorical(list("ababab")), "y"),
@@ -73,11 +72,8 @@ def test_the_response_keeps_its_name(endog, name):
     ("endog", "exog", "message"),
     [
         (np.arange(5), np.ones((6, 2)), r"one value per row of `exog`; it has shape \(5,\) for 6"),
-        (np.ones((6, 2)), np.ones((6, 2)), r"one column.*shape \(6, 2\)"),
         (pd.DataFrame(np.ones((6, 2))), np.ones((6, 2)), r"one column.*shape \(6, 2\)"),
-        (3.0, np.ones((6, 2)), r"one column.*shape \(\) for 6 rows"),
         (np.arange(6), "x", "`exog` must be a data frame .*or a numeric array, not str"),
-        (np.arange(6), np.full((6, 1), "a"), "`exog` must be a DataFrame or a numeric array"),
         (np.arange(6), pd.Series(list("ababab"), name="g"), "must hold numbers, but `g` has dtype"),
     ],
 )
@@ -86,7 +82,7 @@ def test_arrays_that_do_not_fit_are_a_clear_error(endog, exog, message):
         pi.Learner(endog, exog, LinearRegression())
 
 
-@pytest.mark.parametrize("given", [[1, 2], np.ones((5, 2)), None, pd.Series([1.0]), "y x"])
+@pytest.mark.parametrize("given", [np.ones((5, 2)), None])
 def test_a_formula_needs_a_data_frame(given):
     with pytest.raises(DataError, match=r"`data` must be a data frame, not .*; for arrays"):
         learner("y ~ x", given)

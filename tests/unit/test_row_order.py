@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -12,10 +11,9 @@ import pytest
 from fits import fit_of, words_of
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold, TimeSeriesSplit
-from sklearn.svm import SVC
 
 import pyinterp as pi
-from pyinterp.learner import analysis, row_order
+from pyinterp.learner import row_order
 
 N = 150
 WORDS = "If rows are ordered in time"
@@ -155,37 +153,3 @@ def test_rows_sorted_by_the_response_have_none(classes):
 def test_repeated_rows_are_not_alike_in_time():
     data = frame(1, ordered=False).assign(w=3)
     assert WORDS not in notes(data, weights="w", weights_type="frequency")
-
-
-class Counting(SVC):
-    """Counts rows that are predicted."""
-
-    rows: ClassVar[list[int]] = []
-
-    def predict_proba(self, X):
-        self.rows.append(len(X))
-        return np.column_stack([np.zeros(len(X)), np.ones(len(X))])
-
-    def predict(self, X):
-        self.rows.append(len(X))
-        return super().predict(X)
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda results: results.pd("x", grid=[0, 1]),
-        lambda results: results.pfi("x", loss="zero_one"),
-        lambda results: results.metric("accuracy"),
-        lambda results: results.loco("x"),
-    ],
-)
-def test_the_footnote_costs_no_predictions(ask, monkeypatch):
-    learner = pi.Learner.from_formula("y ~ x + z", frame(1, ordered=True, classes=True), Counting())
-    counts = []
-    for note in (row_order.order_note, lambda *_: ""):
-        monkeypatch.setattr(analysis, "order_note", note)
-        Counting.rows.clear()
-        ask(learner.fit(pi.Bootstrap(3), seed=1))
-        counts.append(sum(Counting.rows))
-    assert counts[0] == counts[1] > 0

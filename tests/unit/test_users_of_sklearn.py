@@ -72,7 +72,6 @@ BOTH = np.column_stack([CLASSES, CLASSES])
             r"pass `.toarray\(\)` of it",
         ),
         (lambda: learner(subset=NONE), "`subset` must keep some of the rows, but the mask keeps"),
-        (lambda: learner(subset="a > 99"), "but 'a > 99' keeps none"),
         (
             lambda: pi.FittedModel(LinearRegression().fit(X, Y), X, Y).pfi(rows=ONE),
             r"the subgroup \(by a mask\) has 1 row, of which refit 1 has 1\. Merge groups",

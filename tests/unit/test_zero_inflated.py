@@ -164,8 +164,3 @@ def test_what_else_a_model_needs_is_quoted_as_its_own_words():
     series = sm.tsa.SARIMAX(DATA["x"].to_numpy(), exog=DATA[["z"]].to_numpy()).fit(disp=0)
     with pytest.raises(PredictionError, match=r"SARIMAX can't .*Error: .*`lambda Z: results."):
         pi.FittedModel(series, DATA[["z"]].to_numpy()).pd("x1")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # groups without a choice are left out
-        pairs = sm.ConditionalLogit(DATA["c"] > 0, DATA[["x"]], groups=np.arange(N) // 4)
-    with pytest.raises(PredictionError, match=r"NotImplementedError; .*`lambda Z: results."):
-        pi.FittedModel(pairs.fit(disp=0), DATA[["x"]]).pd("x")
