@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from fits import model_of
+from fits import fit_of, model_of, words_of
 from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
@@ -106,13 +106,12 @@ def test_conditional_pd_says_that_it_depends_on_the_seed(normal):
         curves.append(model.pd("x1", sampler="residual", points=4))
     assert (curves[0].params != curves[1].params).all()
     assert (curves[0].mcse == 0).all()
-    assert "depends on the seed" in " ".join(str(curves[0].summary(notes="full")).split())
+    assert "depends on the seed" in words_of(curves[0], notes="full")
 
 
 def test_classes_refits_and_tables(normal):
     small = normal.head(120).assign(k=lambda d: pd.cut(d["y"], 3, labels=list("lmh")).astype(str))
-    learner = pi.Learner.from_formula("k ~ x + z + g", small, RandomForestClassifier(8))
-    results = learner.fit(pi.HalfSampling(2, pairs=5), seed=1)
+    results = fit_of("k ~ x + z + g", small, RandomForestClassifier(8), pi.HalfSampling(2, pairs=5))
     for result in (results.m_plot("x", points=4), results.pd("x", sampler="residual", points=4)):
         sums = result.params.to_numpy().reshape(3, 4).sum(axis=0)
         assert_allclose(sums, 1, atol=1e-9)

@@ -7,6 +7,7 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost
+from fits import fit_of, words_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.compose import TransformedTargetRegressor
@@ -84,7 +85,7 @@ def data():
 
 def _fit(data, learner=None, y="count", **options):
     learner = PoissonRegressor() if learner is None else learner
-    return pi.Learner.from_formula(f"{y} ~ x + b + g", data, learner, **options).fit(seed=1)
+    return fit_of(f"{y} ~ x + b + g", data, learner, **options)
 
 
 def _model(data, **options):
@@ -114,7 +115,7 @@ def test_intervals_of_positive_means_are_symmetric_on_the_logarithmic_scale(data
     half = quantile * curve.bse / curve.params
     limits = np.column_stack([curve.params * np.exp(-half), curve.params * np.exp(half)])
     assert_allclose(curve.conf_int(), limits, rtol=1e-10)
-    assert "symmetric on the log scale" in " ".join(curve.summary().as_text().split())
+    assert "symmetric on the log scale" in words_of(curve)
 
 
 def test_positive_predictions_are_no_statement(data):

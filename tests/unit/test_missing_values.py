@@ -104,23 +104,6 @@ def test_which_learners_take_missing_values(estimator, taken):
     assert takes_missing(estimator) is taken
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        FOREST,
-        HistGradientBoostingRegressor(max_iter=3),
-        xgboost.XGBRegressor(n_estimators=3, n_jobs=1),
-        lightgbm.LGBMRegressor(n_estimators=3, n_jobs=1, verbose=-1),
-        make_pipeline(KNNImputer(), LINE),
-        TransformedTargetRegressor(FOREST),
-    ],
-)
-def test_those_that_say_so_do(data, estimator):
-    whole = data.dropna(subset="y")
-    fitted = estimator.fit(whole[["x", "z"]], whole["y"])
-    assert np.isfinite(fitted.predict(whole[["x", "z"]])).all()
-
-
 def test_auto_keeps_or_drops_by_the_learner_and_counts(data):
     kept = learner(data, "y ~ x + z", FOREST)
     assert (kept.population.nobs, kept.dropped_rows) == (N - 1, 1)

@@ -220,9 +220,8 @@ def test_one_model_has_no_interval_and_says_why_refits_have_one(data):
 
 
 def test_what_a_model_does_not_have_is_refused(data):
-    boosted = pi.Learner.from_formula("y ~ x + z", data, HistGradientBoostingRegressor(max_iter=3))
     with pytest.raises(OptionError, match="reports no importance of its own"):
-        boosted.fit_model(seed=1).native_importance()
+        model_of("y ~ x + z", data, HistGradientBoostingRegressor(max_iter=3)).native_importance()
     line = model_of("y ~ x + z", data, LinearRegression())
     for kind, needed in {
         "stat": "a model with standard errors",

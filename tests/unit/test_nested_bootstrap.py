@@ -3,7 +3,7 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from fits import fit_of
+from fits import fit_of, words_of
 from hypothesis import given, settings
 from numpy.testing import assert_array_equal
 from sklearn.linear_model import LinearRegression
@@ -153,7 +153,7 @@ def test_a_table_says_how_rows_were_split(data):
         fit_of("y ~ x + z", data, LinearRegression(), pi.NestedBootstrap(4, 3, split_by=by))
         for by in ("row", "copy")
     )
-    table, other = (" ".join(str(r.pfi().summary()).split()) for r in (row, copy))
+    table, other = (words_of(r.pfi()) for r in (row, copy))
     assert "No. refits: 12 " in table
     assert "Loss, out of sample:" in table
     assert "nested bootstrap, 4 x 3, by copy" in other

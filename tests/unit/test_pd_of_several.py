@@ -6,9 +6,8 @@ from copy import deepcopy
 import numpy as np
 import pandas as pd
 import pytest
-from fits import model_of
+from fits import model_of, words_of
 from pandas.testing import assert_series_equal
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -33,10 +32,6 @@ def tiles_of(plot):
     built = deepcopy(plot)
     built._build()
     return built.layers[0].data
-
-
-def text(results):
-    return " ".join(str(results.summary()).split())
 
 
 def test_all_variables_have_their_curve(model):
@@ -80,14 +75,6 @@ def test_three_variables_are_a_surface_per_value(data, model):
     assert tiles["PANEL"].nunique() == 2
 
 
-def test_three_variables_and_classes(data):
-    three = data.assign(k=pd.cut(data["y"], 3, labels=list("lmh")).astype(str)).drop(columns="y")
-    result = model_of("k ~ x + z + g", three, RandomForestClassifier(5)).pd(
-        ["x", "z", "g"], points=3
-    )
-    assert tiles_of(result.plot())["PANEL"].nunique() == 6
-
-
 @pytest.mark.parametrize(
     ("features", "grid", "words"),
     [
@@ -98,13 +85,13 @@ def test_three_variables_and_classes(data):
     ],
 )
 def test_a_grid_that_leaves_the_data_is_noted(model, features, grid, words):
-    assert words in text(model.pd(features, grid=grid))
+    assert words in words_of(model.pd(features, grid=grid))
 
 
 def test_a_grid_within_the_data_is_not(model):
     inside = [model.pd("x"), model.pd("g"), model.pd(["x", "g"])]
     inside.append(model.pd(["x", "z"], grid={"x": [0.4, 0.6], "z": [0.4, 0.6]}))
-    assert not any("outside" in text(result) for result in inside)
+    assert not any("outside" in words_of(result) for result in inside)
 
 
 def test_what_is_refused(model):

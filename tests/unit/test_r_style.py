@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
+from fits import model_of
 from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -18,7 +19,7 @@ DATA = pd.DataFrame(RNG.normal(size=(N, 2)), columns=["a", "b"]).assign(
     f=pd.Categorical(RNG.choice(["u", "v"], size=N))
 )
 Y = DATA["a"] * 2 + DATA["b"] + (DATA["f"] == "v") + RNG.normal(size=N)
-FITTED = pi.Learner.from_formula("y ~ a * b + f", DATA.assign(y=Y), LinearRegression()).fit_model()
+FITTED = model_of("y ~ a * b + f", DATA.assign(y=Y), LinearRegression())
 X = DATA[["a", "b"]]
 LABELS = np.digitize(Y, [0, 1])
 
@@ -100,7 +101,7 @@ def test_factors_alone_have_a_range():
     """Strings are no factors in vip, and numbers that a formula makes categories are not either."""
     frame = DATA.assign(s=DATA["f"].astype(str), k=RNG.integers(0, 3, N), y=Y)
     formula = "y ~ a + s + f + C(k)"
-    model = pi.Learner.from_formula(formula, frame, LinearRegression()).fit_model()
+    model = model_of(formula, frame, LinearRegression())
     found = r_style.vi_firm(model).set_index("Variable")["Importance"]
     for name in ("s", "k"):
         curve = r_style.partial(model, name)["yhat"]

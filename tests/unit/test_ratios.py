@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from fits import fit_of, model_of
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -169,8 +170,7 @@ def test_options_of_the_curve_hold_on_the_scale_of_the_logarithm(data):
 
 def test_several_classes_are_compared_within_each(data):
     kinds = data.assign(kind=np.digitize(data["age"] + data["hit"], [-0.3, 0.9]))
-    learner = pi.Learner.from_formula("kind ~ dose + sex", kinds, LogisticRegression())
-    curve = learner.fit_model().pd("dose")
+    curve = model_of("kind ~ dose + sex", kinds, LogisticRegression()).pd("dose")
     ratios = curve.differences(relation="odds ratio")
     assert ratios.c_names[2] == "1: dose[light] / 1: dose[never]"
     p = curve.params.to_numpy().reshape(3, 3)
@@ -242,17 +242,17 @@ def test_means_have_no_odds_and_differences_of_learners_have_no_ratio(data):
 
 def test_a_ratio_without_a_category_is_told_what_to_write():
     data = pd.DataFrame({"x": np.arange(60.0), "y": np.arange(60) % 2})
-    learner = pi.Learner.from_formula("y ~ x", data.astype({"y": str}), LogisticRegression())
     with pytest.raises(OptionError, match="A ratio is of one category: name it"):
-        learner.fit_model(seed=1).ame(relation="ratio")
+        model_of("y ~ x", data.astype({"y": str}), LogisticRegression()).ame(relation="ratio")
 
 
 def test_a_name_of_a_group_is_a_group_though_a_level_has_it_too():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"x": rng.normal(size=80), "g": np.resize(["f", "m"], 80)})
     data["sex"], data["y"] = np.repeat(["f", "m"], 40), data["x"] + rng.normal(size=80)
-    learner = pi.Learner.from_formula("y ~ x + g + sex", data, LinearRegression())
-    curves = learner.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False).pd("g", by="sex")
+    curves = fit_of(
+        "y ~ x + g + sex", data, LinearRegression(), pi.HalfSampling(3, pairs=5), progress=False
+    ).pd("g", by="sex")
     named, default = curves.differences("f"), curves.differences()
     assert list(named.c_names) == list(default.c_names)
     assert "g[f] | m - f" in named.c_names

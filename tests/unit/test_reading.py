@@ -7,9 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
-from pyinterp.data.design import ArrayDesign, FrameDesign
-from pyinterp.data.readers import ArrayReader
-from pyinterp.data.row_data import read_rows
 from pyinterp.errors import DataError, FormulaError
 
 PLAN = pi.Bootstrap(3)
@@ -35,37 +32,18 @@ def test_formula_frame_and_array_give_the_same_numbers(data):
 
 
 @pytest.mark.parametrize(
-    ("exog", "design", "names"),
-    [
-        (np.ones((6, 2)), ArrayDesign, ("x1", "x2")),
-        (pd.DataFrame({"a": range(6), 2: range(6)}), FrameDesign, ("a", "2")),
-    ],
-)
-def test_arrays_stay_arrays_and_frames_stay_frames(exog, design, names):
-    rows = read_rows(exog, np.arange(6))
-    reader = ArrayReader(rows)
-    source = reader.read(rows)
-    made = reader.design(source.variables, intercept=False)
-    assert isinstance(made, design)
-    assert made.columns == names
-
-
-@pytest.mark.parametrize(
     ("endog", "name"),
     [
         (pd.Series(range(6), name="strength"), "strength"),
         (pd.Series(range(6)), "y"),
         (np.arange(6)[:, None], "y"),
         (pd.DataFrame({"strength": range(6)}), "strength"),
-        (pd.Categorical(list("ababab")), "y"),
     ],
 )
 def test_the_response_keeps_its_name(endog, name):
-    rows = read_rows(np.ones((6, 1)), endog)
-    source = ArrayReader(rows).read(rows)
-    assert source.response is not None
-    assert source.response.name == name
-    assert len(source.response) == 6
+    learner = pi.Learner(endog, np.arange(6.0)[:, None], LinearRegression())
+    assert learner.endog_names == name
+    assert learner.population.nobs == 6
 
 
 @pytest.mark.parametrize(

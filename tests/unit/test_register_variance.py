@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
+from fits import fit_of
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -34,8 +35,7 @@ def folds():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["x", "z", "noise"])
     data["y"] = data["x"] + data["z"] / 2 + rng.normal(size=60)
-    learner = pi.Learner.from_formula("y ~ x + z + noise", data, LinearRegression())
-    return learner.fit(pi.CrossValidation(6), seed=1)
+    return fit_of("y ~ x + z + noise", data, LinearRegression(), pi.CrossValidation(6))
 
 
 def test_it_is_what_loops_over_the_refits_give(folds):

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_refit import estimates_of
+from fits import fit_of
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold
@@ -43,8 +44,7 @@ def data():
 
 @cache
 def fitted():
-    learner = pi.Learner.from_formula("y ~ a + b", data(), LinearRegression())
-    return learner.fit(pi.HalfSampling(3, pairs=5), seed=1)
+    return fit_of("y ~ a + b", data(), LinearRegression(), pi.HalfSampling(3, pairs=5))
 
 
 def classifier():

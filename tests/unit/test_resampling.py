@@ -232,9 +232,8 @@ def test_fresh_draws_of_frames_and_of_arrays_agree():
         return data["y"].to_numpy(), data[["x", "z"]].to_numpy()
 
     first = draw(np.random.default_rng(0))
-    by_formula = pi.Learner.from_formula("y ~ x + z", first, LinearRegression())
     by_array = pi.Learner(first["y"], first[["x", "z"]].to_numpy(), LinearRegression())
-    a = by_formula.fit(pi.FreshDraws(draw, 5), seed=3)
+    a = fit_of("y ~ x + z", first, LinearRegression(), pi.FreshDraws(draw, 5), seed=3)
     b = by_array.fit(pi.FreshDraws(arrays, 5), seed=3)
     assert_allclose(a.pfi().refit_frame(), b.pfi().refit_frame(), rtol=1e-10)
     assert a.pfi().cov_type == "naive"
@@ -291,10 +290,9 @@ def test_fresh_draws_keep_the_classes_of_the_learners_data():
 
 
 def test_fresh_draws_may_bring_levels_that_can_not_be_encoded(data):
-    model = pi.Learner.from_formula("y ~ x + g", data, LinearRegression())
     plan = pi.FreshDraws(lambda rng: data.assign(g=rng.permutation(list("abcd") * 15)), 2)
     with pytest.raises(RefitError, match=r"Refit 1 of 2 failed: DesignError: .*'d'"):
-        model.fit(plan, seed=1)
+        fit_of("y ~ x + g", data, LinearRegression(), plan)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression
 
@@ -187,8 +188,11 @@ def test_tests_do_not_depend_on_the_unit_of_the_response(unit):
 
     def table(factor):
         frame = data.assign(y=factor * data["y"])
-        learner = pi.Learner.from_formula("y ~ .", frame, LinearRegression())
-        return learner.fit(pi.HalfSampling(3, pairs=6), seed=1).pfi().summary_frame()
+        return (
+            fit_of("y ~ .", frame, LinearRegression(), pi.HalfSampling(3, pairs=6))
+            .pfi()
+            .summary_frame()
+        )
 
     for column_name in ("statistic", "p_value"):
         assert_allclose(table(unit)[column_name], table(1.0)[column_name], rtol=1e-9)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import special
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
@@ -439,8 +440,14 @@ class TestChoiceOfLearner:
         x = (z[:, 0] ** 2 if curved else z[:, 0]) + rng.normal(size=240) / 2
         data = pd.DataFrame({"x": x, "z": z[:, 0], "w": z[:, 1], "y": x + rng.normal(size=240)})
         data["g"] = pd.Categorical(np.where(x + rng.normal(size=240) / 4 > 0.6, "a", "b"))
-        learner = pi.Learner.from_formula("y ~ x + z + w + g", data, LinearRegression())
-        return learner.fit(pi.Subsampling(4), seed=1, progress=False, **options)
+        return fit_of(
+            "y ~ x + z + w + g",
+            data,
+            LinearRegression(),
+            pi.Subsampling(4),
+            progress=False,
+            **options,
+        )
 
     def test_dependence_that_only_trees_find_is_found(self):
         straight, curved = (self.fitted(c).positivity("x").params["x"] for c in (False, True))

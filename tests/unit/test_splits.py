@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of, words_of
 from sklearn import model_selection as ms
 from sklearn.linear_model import LinearRegression
 
@@ -58,13 +59,12 @@ def test_stratified_folds_have_the_classes():
     from sklearn.linear_model import LogisticRegression
 
     data = DATA.assign(z=np.where(np.arange(N) % 5 == 0, "yes", "no"))
-    learner = pi.Learner.from_formula("z ~ a + b", data, LogisticRegression())
-    refits = learner.fit(ms.StratifiedKFold(4), seed=1).refits
+    refits = fit_of("z ~ a + b", data, LogisticRegression(), ms.StratifiedKFold(4)).refits
     assert [int(r.evaluation.y.sum()) for r in refits] == [2] * 4
 
 
 def test_ordered_splits_say_that_rows_are_not_exchangeable():
-    text = " ".join(str(_pfi(ms.TimeSeriesSplit(3)).summary()).split())
+    text = words_of(_pfi(ms.TimeSeriesSplit(3)))
     assert "rows after its training rows" in text
     assert "10 to 30 rows" in text
     assert "exchangeable" not in str(_pfi(ms.KFold(4)).summary())

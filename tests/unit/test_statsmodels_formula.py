@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from fits import model_of
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -127,7 +128,7 @@ def test_effects_and_their_errors_are_those_of_the_results_as_a_function(name):
 def test_one_ols_has_one_table_as_a_learner_and_as_a_fitted_model():
     formula = "y ~ x * C(g) + z"
     fitted = pi.FittedModel(smf.ols(formula, DATA).fit(), DATA, "y", seed=1)
-    learned = pi.Learner.from_formula(formula, DATA, LinearRegression()).fit_model(seed=1)
+    learned = model_of(formula, DATA, LinearRegression())
     for ask in (
         lambda model: model.firm(),
         lambda model: model.ame(),

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 from by_copies import Asked, compare, same_importance, whatif_of
+from fits import model_of
 from lightgbm import LGBMClassifier, LGBMRegressor
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -171,9 +172,7 @@ class TestDesigns:
 
     def whatif(self, formula, learner, **options):
         data = self.data.assign(one="same")
-        return whatif_of(
-            pi.Learner.from_formula(formula, data, learner, **options).fit_model(seed=1)
-        )
+        return whatif_of(model_of(formula, data, learner, **options))
 
     def test_a_variable_that_drives_several_columns(self):
         whatif = self.whatif("y ~ a + I(a**2) + np.sin(a) + b + C(k)", RandomForestRegressor(8))
@@ -223,15 +222,6 @@ class TestDesigns:
         assert (whatif.engine.name == "trees, exact") or not all(walked.values())
         compare_each(whatif, walked)
         assert {name: is_walked(whatif, name) for name in walked} == walked
-
-    def test_categories_are_predicted_in_batches(self):
-        options = {"min_child_samples": 5, "min_data_per_group": 1, "cat_smooth": 1}
-        learner = LGBMRegressor(n_estimators=8, verbose=-1, n_jobs=1, **options)
-        whatif = self.whatif("y ~ a + g", learner, design="frame")
-        assert is_walked(whatif, "a")
-        assert not is_walked(whatif, "g")
-        assert whatif.of(["a"]).most_draws == 1e8
-        assert whatif.of(["g"]).most_draws == PREDICTIONS
 
     @pytest.mark.parametrize(
         "learner",

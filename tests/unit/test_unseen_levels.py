@@ -174,15 +174,6 @@ def test_numbers_cost_no_trial(estimator):
     assert len(TRAINED) == 3
 
 
-def test_a_learner_that_fails_says_so_itself():
-    class Fails(Counted):
-        def fit(self, X, y):
-            raise ValueError("no such thing")
-
-    with pytest.raises(RefitError, match="Refit 1 of 3 failed: ValueError: no such thing"):
-        learner(Fails(), rare(), design="frame").fit(PLAN, seed=1)
-
-
 def test_a_missing_value_is_no_level():
     data = rare().assign(h="t")
     data["g"] = data["g"].where(data.index != 0, None).mask(data.index.isin([25, 59]), "u")

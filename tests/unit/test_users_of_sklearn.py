@@ -58,7 +58,6 @@ BOTH = np.column_stack([CLASSES, CLASSES])
             lambda: pi.FittedModel(LogisticRegression(), X, CLASSES),
             "LogisticRegression has none; fit it first",
         ),
-        (lambda: pi.FittedModel(LinearRegression(), X, Y).pfi(), "not fitted yet"),
         (
             lambda: pi.FittedModel(LinearRegression().fit(X, X), X).pd("x1"),
             r"a function of one output, such as `lambda X: model.predict\(X\)\[:, 0\]`",

@@ -12,6 +12,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -30,8 +31,9 @@ def fit():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "z"])
     data["y"] = data["x"] + rng.normal(size=40)
-    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
-    return learner.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False)
+    return fit_of(
+        "y ~ x + z", data, LinearRegression(), pi.HalfSampling(3, pairs=5), progress=False
+    )
 
 
 WRITERS = {

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from fits import model_of
 from numpy.testing import assert_allclose
 from statsmodels.discrete import count_model, discrete_model
 from statsmodels.gam.api import BSplines, GLMGam
@@ -141,7 +142,7 @@ def test_no_exposure_of_training_rows_is_in_predictions(kind, form, n):
 
 def test_a_learner_of_inflated_counts_takes_exposures():
     learner = pi.statsmodels_learner(count_model.ZeroInflatedPoisson, fit={"disp": 0})
-    fit = pi.Learner.from_formula("c ~ x", DATA, learner, exposure="e").fit_model()
+    fit = model_of("c ~ x", DATA, learner, exposure="e")
     results = inflated("Poisson", "frame", exposure=DATA["e"])
     right = curve(results, "frame", DATA, exposure=DATA["e"])
     assert_allclose(fit.pd("x", grid=GRID).params, right, rtol=1e-4)
