@@ -112,8 +112,6 @@ def test_fresh_data_must_have_the_formulas_variables(data):
     model = learner("y ~ x + z", data)
     with pytest.raises(DataError, match="Variable `z` of the formula is not in the data"):
         model.fit(pi.FreshDraws(lambda _: data[["y", "x"]], 2), seed=1)
-    with pytest.raises(DataError, match="`data` must be a data frame, not tuple"):
-        model.fit(pi.FreshDraws(lambda _: (data.y, data.x), 2), seed=1)
     arrays = pi.Learner(data.y, data[["x"]], LinearRegression())
     with pytest.raises(DataError, match=r"must be a pair \(endog, exog\) of arrays, not DataFrame"):
         arrays.fit(pi.FreshDraws(lambda _: data, 2), seed=1)

@@ -95,7 +95,6 @@ def test_a_column_of_another_kind_is_a_clear_error(values, message):
 def test_arrays_get_the_names_of_statsmodels():
     assert list(as_frame(np.ones((2, 3))).columns) == ["x1", "x2", "x3"]
     assert list(as_frame(np.ones(4)).columns) == ["x1"]
-    assert list(as_frame([[1, 2], [3, 4]]).columns) == ["x1", "x2"]
     assert list(as_frame(pd.Series([1.0, 2.0], name="a")).columns) == ["a"]
 
 

@@ -422,7 +422,7 @@ def test_one_gram_matrix_gives_the_ridge_regressions_of_scikit_learn(n, weighted
         assert coefficients[j, j] == 0
 
 
-def test_missing_values_are_means_for_the_linear_learner_only():
+def test_missing_values_are_means_for_the_linear_learner():
     data = gaussian(100)
     gap, mean = data.copy(), data.copy()
     gap.loc[99, "z1"], mean.loc[99, "z1"] = np.nan, data["z1"][:80].mean()

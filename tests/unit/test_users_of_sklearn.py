@@ -6,7 +6,6 @@ import pytest
 from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GroupKFold
 
 import pyinterp as pi
 from pyinterp.errors import PyinterpError
@@ -74,10 +73,6 @@ BOTH = np.column_stack([CLASSES, CLASSES])
         (
             lambda: pi.FittedModel(LinearRegression().fit(X, Y), X, Y).pfi(rows=ONE),
             r"the subgroup \(by a mask\) has 1 row, of which refit 1 has 1\. Merge groups",
-        ),
-        (
-            lambda: learner().fit(pi.Splits(GroupKFold(5))),
-            r"should not be None\. Its groups are `pi\.Splits\(splitter, cluster=\.\.\.\)`\.$",
         ),
     ],
 )
