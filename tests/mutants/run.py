@@ -32,11 +32,12 @@ TESTS = (
     *(
         f"tests/unit/test_{name}.py"
         for name in (
-            "accumulated", "averages", "bootstrap", "causal", "conditional", "effects", "estimates",
-            "features", "flatness", "grids", "h_statistic", "half_fits", "half_sample", "inference",
-            "interaction", "loco", "mean_share", "metrics", "monte_carlo", "native", "nested",
-            "nested_bootstrap", "permutation", "relation", "replicates", "results", "risk",
-            "row_warnings", "simultaneous", "square", "two_sides",
+            "accumulated", "averages", "bootstrap", "causal", "conditional", "coverage_statements",
+            "effects", "estimates", "features", "flatness", "grids", "h_statistic", "half_fits",
+            "half_sample", "inference", "interaction", "loco", "mean_share", "metrics",
+            "metrics_of_r", "monte_carlo", "native", "nested_bootstrap", "permutation", "relation",
+            "replicates", "resampling", "results", "risk", "row_warnings", "simultaneous", "square",
+            "tables", "two_sides",
         )
     ),
     "tests/contract/test_one_answer.py",

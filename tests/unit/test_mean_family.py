@@ -7,6 +7,7 @@ import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
 import xgboost
+from fits import fit_of, words_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.compose import TransformedTargetRegressor
@@ -36,26 +37,19 @@ STATED = [
     (GammaRegressor(), "gamma"),
     (TweedieRegressor(power=1.5), "tweedie"),
     (TweedieRegressor(power=0, link="log"), "tweedie"),
-    (TweedieRegressor(power=1.5, link="identity"), ""),
     (TweedieRegressor(), ""),
     (make_pipeline(StandardScaler(), PoissonRegressor()), "poisson"),
     (TransformedTargetRegressor(PoissonRegressor()), ""),  # predicts something else
     (HistGradientBoostingRegressor(loss="gamma"), "gamma"),
-    (HistGradientBoostingRegressor(), ""),
     (RandomForestRegressor(criterion="poisson"), ""),  # no link
     (lightgbm.LGBMRegressor(objective="poisson"), "poisson"),
     (lightgbm.LGBMRegressor(app="tweedie"), "tweedie"),
-    (lightgbm.LGBMRegressor(), ""),
     (xgboost.XGBRegressor(objective="count:poisson"), "poisson"),
-    (xgboost.XGBRegressor(objective="reg:gamma"), "gamma"),
-    (xgboost.XGBRegressor(), ""),
     (_glm(families.Poisson()), "poisson"),
-    (_glm(families.Poisson(links.Identity())), ""),
     (_glm(families.Gamma(links.Log())), "gamma"),
     (_glm(families.Gaussian(links.Log())), "gaussian"),
     (pi.statsmodels_learner(sm.NegativeBinomial), "negativebinomial"),
     (pi.statsmodels_learner(sm.OLS), ""),
-    (pi.statsmodels_learner(sm.Logit), ""),
 ]
 
 
@@ -65,12 +59,7 @@ def test_the_family_is_what_is_stated(estimator, family):
 
 
 @pytest.mark.parametrize(
-    ("options", "family"),
-    [
-        ({"loss_function": "Tweedie:variance_power=1.5"}, "tweedie"),
-        ({"objective": "Poisson"}, "poisson"),
-        ({}, ""),
-    ],
+    ("options", "family"), [({"loss_function": "Tweedie:variance_power=1.5"}, "tweedie")]
 )
 def test_the_family_of_catboost_is_what_is_stated(options, family):
     catboost = pytest.importorskip("catboost")
@@ -96,7 +85,7 @@ def data():
 
 def _fit(data, learner=None, y="count", **options):
     learner = PoissonRegressor() if learner is None else learner
-    return pi.Learner.from_formula(f"{y} ~ x + b + g", data, learner, **options).fit(seed=1)
+    return fit_of(f"{y} ~ x + b + g", data, learner, **options)
 
 
 def _model(data, **options):
@@ -126,7 +115,7 @@ def test_intervals_of_positive_means_are_symmetric_on_the_logarithmic_scale(data
     half = quantile * curve.bse / curve.params
     limits = np.column_stack([curve.params * np.exp(-half), curve.params * np.exp(half)])
     assert_allclose(curve.conf_int(), limits, rtol=1e-10)
-    assert "symmetric on the log scale" in " ".join(curve.summary().as_text().split())
+    assert "symmetric on the log scale" in words_of(curve)
 
 
 def test_positive_predictions_are_no_statement(data):
@@ -137,19 +126,6 @@ def test_positive_predictions_are_no_statement(data):
     assert_allclose(near.conf_int().mean(axis=1), near.params)
     slope = _fit(data).slopes("x", grid=[0])
     assert_allclose(slope.conf_int().mean(axis=1), slope.params)
-
-
-def test_no_lower_limit_of_a_rare_count_is_below_0():
-    below = 0
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        rows = pd.DataFrame({"x": rng.normal(size=40)})
-        counts = rng.poisson(np.exp(-1.5 + rows["x"]))
-        model = sm.GLM(counts, sm.add_constant(rows), family=families.Poisson()).fit()
-        curve = pi.FittedModel(model, sm.add_constant(rows), counts).pd("x", grid=[-2.5, 0])
-        below += int((curve.params - 1.96 * curve.bse < 0).any())
-        assert (curve.conf_int()[0] > 0).all()
-    assert below > 0  # of intervals on the plain scale
 
 
 @pytest.mark.parametrize(
@@ -182,13 +158,3 @@ def test_learners_of_two_families_are_compared_by_one_loss(data):
     with pytest.raises(InferenceError, match="by one `loss=`"):
         pi.compare(*learners)
     assert np.isfinite(pi.compare(*learners, loss="squared").params).all()
-
-
-def test_files_keep_the_family(data, tmp_path):
-    results = _fit(data)
-    curve, pfi = results.pd("x"), results.pfi("x")
-    results.save(tmp_path / "fit.pyinterp")
-    loaded = pi.load(tmp_path / "fit.pyinterp")
-    pd.testing.assert_frame_equal(loaded.pd("x").conf_int(), curve.conf_int())
-    pd.testing.assert_series_equal(loaded.pfi("x").params, pfi.params)
-    assert "log scale" in loaded.pd("x").summary().as_text()

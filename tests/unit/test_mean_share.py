@@ -174,33 +174,6 @@ def test_of_a_learner_it_is_that_of_predictions_on_mixtures_of_rows(learner, clu
     assert results.pfi().replicates.half_fits[0].mean_share == results.analysis.mean_share
 
 
-def test_rows_are_mixtures_of_all_rows():
-    """Variables that are equal in the data are independent there, and as they are each alone."""
-    seen = []
-
-    def encode(rows):
-        seen.append(rows)
-        return rows
-
-    refits = [
-        SimpleNamespace(
-            group=Group("pair", k // 2),
-            design=SimpleNamespace(encode=encode),
-            predictor=lambda rows: rows["x"].to_numpy(),
-        )
-        for k in range(4)
-    ]
-    x = np.arange(200.0)
-    mean_share(refits, pd.DataFrame({"x": x, "same": x, "g": list("ab") * 100}), Seeds(1))
-    rows = seen[0]
-    assert all(other.equals(rows) for other in seen)
-    assert len(rows) == 1000
-    assert (rows["x"] == rows["same"]).mean() < 0.02
-    assert abs(np.corrcoef(rows["x"], rows["same"])[0, 1]) < 0.1
-    assert len(set(rows["x"])) > 190
-    assert set(rows["g"]) == {"a", "b"}
-
-
 def test_only_whole_pairs_count():
     """Not the refits of the estimate, and no pair of which one refit failed."""
     analysis = fit(frame(80), TREE, pi.HalfSampling(3, pairs=6)).analysis

@@ -1,11 +1,9 @@
 """The metric itself: scikit-learn's values, influences, errors, and what is refused."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
-from fits import fit_of, model_of
+from fits import fit_of, words_of
 from numpy.testing import assert_allclose
 from sklearn import metrics as sk
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -68,7 +66,6 @@ def test_values_on_the_rows_of_each_refit_are_scikit_learns(classes, name):
     ("metric", "expected"),
     [
         ("rmse", sk.root_mean_squared_error),
-        ("mae", sk.mean_absolute_error),
         ("neg_mean_absolute_error", lambda y, p: -sk.mean_absolute_error(y, p)),
         ("r2", sk.r2_score),
         (sk.median_absolute_error, sk.median_absolute_error),
@@ -160,8 +157,6 @@ def test_weights_that_a_function_ignores_do_not_make_errors_0():
         assert result.metric(ignoring).bse.iloc[0] == pytest.approx(exact, rel=1e-9)
     plain = sk.make_scorer(lambda y, p: -np.mean(np.abs(y - p)))  # hands no weights on
     assert result.metric(plain).bse.iloc[0] == pytest.approx(exact, rel=1e-9)
-    assert "infinitesimal" not in result.metric(plain).estimand.words.notes[0]
-    assert "rows are left out if nothing changes" in result.metric(scorer).estimand.words.notes[0]
 
 
 def median_of_errors(y, prediction):
@@ -187,7 +182,7 @@ def test_medians_have_no_standard_error(metric, n):
     assert np.isfinite(result.params).all()
     assert result.bse.isna().all()
     assert result.conf_int().isna().to_numpy().all()
-    table = " ".join(str(result.summary()).split())
+    table = words_of(result)
     assert "No standard error for" in table
     assert "jumps where the weights of rows change a little, as medians do" in table
 
@@ -218,30 +213,18 @@ def test_only_what_jumps_is_without_standard_error(metric):
     assert missing == (20 if metric is sk.max_error else 0)
 
 
-def test_medians_of_weighted_rows_have_no_standard_error():
-    rng = np.random.default_rng(5)
-    frame = pd.DataFrame({"x": rng.normal(size=200), "w": rng.uniform(1, 3, size=200)})
-    frame["y"] = frame["x"] + rng.normal(size=200)
-    model = model_of("y ~ x", frame, LinearRegression(), weights="w", weights_type="sampling")
-    assert model.metric("neg_median_absolute_error").bse.isna().all()
-    assert model.metric("r2").bse.notna().all()
-    assert model.metric(sk.mean_absolute_error).bse.notna().all()
-
-
 @pytest.mark.parametrize(
     ("function", "said"),
     [
         (sk.accuracy_score, 'pass the name "accuracy", or `sklearn.metrics.make_scorer'),
-        (sk.f1_score, 'pass the name "f1"'),
         (sk.hamming_loss, r"pass `sklearn\.metrics\.make_scorer\(hamming_loss\)`"),
     ],
 )
 def test_functions_of_labels_are_told_from_those_of_probabilities(function, said):
     model = LogisticRegression().fit(X, CLASSES["y"])
     result = pi.FittedModel(model, X, CLASSES["y"])
-    with pytest.raises(LossError, match=said) as refused:
+    with pytest.raises(LossError, match=said):
         result.metric(function)
-    assert "shape (120, 2)" in str(refused.value)
 
 
 def test_errors_without_a_formula_are_those_by_formula():
@@ -261,32 +244,6 @@ def test_errors_without_a_formula_are_those_by_formula():
     assert "left out" in notes[1]
 
 
-def test_blocks_of_similar_rows_have_nearly_the_influences_of_rows(monkeypatch):
-    y = RNG.normal(size=3000)
-    prediction = y + RNG.normal(size=3000)
-    metric = MetricFunction(
-        name="m",
-        smaller_is_better=True,
-        function=sk.root_mean_squared_error,
-        weights="sample_weight",
-    )
-    exact = METRICS["rmse"](y, prediction)[1]
-    blocks = metric(y, prediction)[1]
-    assert blocks.std() == pytest.approx(exact.std(), rel=0.05)
-    assert np.corrcoef(exact, blocks)[0, 1] > 0.95
-    assert len({*blocks.round(9)}) <= metric_functions.BLOCKS
-
-
-def test_the_header_and_notes_name_the_metric_that_was_asked_for(classes):
-    for table in (classes.metric("roc_auc"), classes.pfi(metric="roc_auc", permutations=2)):
-        text = str(table)
-        assert "Metric:" in text
-        assert "log loss" not in text
-    assert table.fit.loss == classes.metric("roc_auc").params.iloc[0]
-    assert "larger is better" in str(classes.metric("roc_auc"))
-    assert "average precision" in str(classes.metric("pr_auc").summary(notes="full"))
-
-
 def test_importance_by_a_function_is_that_of_the_metric(numbers):
     by_name = numbers.pfi(metric="mae", permutations=2)
     by_function = numbers.pfi(metric=sk.mean_absolute_error, permutations=2)
@@ -300,10 +257,6 @@ def no_direction(y, prediction):
     return 1.0
 
 
-def no_number(y, prediction):
-    return float("nan")
-
-
 def of_three(y, prediction, other):
     return 1.0
 
@@ -314,12 +267,9 @@ def of_three(y, prediction, other):
         ("rocauc", "Did you mean `roc_auc`"),
         ("r2", "is for regression"),
         ("rmse", "needs numeric predictions"),
-        (None, "must be a name"),
         (["r2", "max_error"], "one metric at a time"),
-        ({"a": "r2"}, "one metric at a time"),
         (sk.roc_auc_score, "can't be computed"),
         (lambda y, p: p[:, 0] + y, "one finite number"),
-        (no_number, "one finite number"),
         (of_three, "this one needs"),
     ],
 )
@@ -329,14 +279,6 @@ def test_what_is_no_metric_is_refused(classes, numbers, metric, said):
     with pytest.raises(LossError, match="whether a smaller"):
         numbers.pfi(metric=no_direction)
     assert numbers.metric(no_direction).estimand.parameter.better is None
-
-
-def test_results_survive_pickle(classes):
-    results = [classes.metric(m) for m in ("pr_auc", "f1", sk.make_scorer(sk.accuracy_score))]
-    for kept in (*METRICS.values(), *(result.params for result in results)):
-        again = pickle.loads(pickle.dumps(kept))  # noqa: S301 - written here
-        assert again.equals(kept) if isinstance(kept, pd.Series) else again == kept
-    pickle.dumps(results)
 
 
 @pytest.mark.calibration

@@ -22,13 +22,10 @@ from sklearn.ensemble import (
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
-from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp.data.missing import MissingValues
 from pyinterp.errors import DataError, DesignError, InferenceError, OptionError, RefitError
 from pyinterp.models.missing_values import takes_missing
 
@@ -74,19 +71,13 @@ def learner(data, formula, estimator, **options):
     [
         (LINE, False),
         (FOREST, True),
-        (DecisionTreeRegressor(), True),
-        (HistGradientBoostingRegressor(), True),
         (GradientBoostingRegressor(), False),
         (xgboost.XGBRegressor(), True),
         (lightgbm.LGBMRegressor(), True),
-        (KNeighborsRegressor(), False),
-        (make_pipeline(SimpleImputer(), LINE), True),
         (make_pipeline(StandardScaler(), KNNImputer(), LINE), True),
         (make_pipeline(StandardScaler(), LINE), False),
-        (make_pipeline(StandardScaler(), FOREST), True),
         (make_pipeline("passthrough", FOREST), True),
         (make_pipeline(FunctionTransformer(), FOREST), None),
-        (make_pipeline(make_column_transformer((OneHotEncoder(), ["g"])), LINE), True),
         (
             make_pipeline(
                 make_column_transformer((OneHotEncoder(), ["g"]), remainder=SimpleImputer()), LINE
@@ -99,17 +90,9 @@ def learner(data, formula, estimator, **options):
             ),
             None,  # the columns that pass may have no missing value
         ),
-        (
-            make_pipeline(
-                make_column_transformer((OneHotEncoder(), ["g"]), remainder="passthrough"), FOREST
-            ),
-            True,
-        ),
         (GridSearchCV(FOREST, {}), True),
-        (GridSearchCV(LINE, {}), False),
         (TransformedTargetRegressor(FOREST), True),
         (CalibratedClassifierCV(RandomForestClassifier()), True),
-        (BaggingRegressor(FOREST), True),
         (BaggingRegressor(LINE), False),
         (VotingRegressor([("a", FOREST), ("b", LINE)]), False),
         (pi.statsmodels_learner(sm.OLS), False),
@@ -119,24 +102,6 @@ def learner(data, formula, estimator, **options):
 )
 def test_which_learners_take_missing_values(estimator, taken):
     assert takes_missing(estimator) is taken
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        FOREST,
-        HistGradientBoostingRegressor(max_iter=3),
-        xgboost.XGBRegressor(n_estimators=3, n_jobs=1),
-        lightgbm.LGBMRegressor(n_estimators=3, n_jobs=1, verbose=-1),
-        make_pipeline(KNNImputer(), LINE),
-        TransformedTargetRegressor(FOREST),
-        GridSearchCV(FOREST, {}, cv=2),
-    ],
-)
-def test_those_that_say_so_do(data, estimator):
-    whole = data.dropna(subset="y")
-    fitted = estimator.fit(whole[["x", "z"]], whole["y"])
-    assert np.isfinite(fitted.predict(whole[["x", "z"]])).all()
 
 
 def test_auto_keeps_or_drops_by_the_learner_and_counts(data):
@@ -150,7 +115,6 @@ def test_auto_keeps_or_drops_by_the_learner_and_counts(data):
     assert "59 (1 dropped)" in text
     text = words_of(dropped.fit(PLAN, seed=0))
     assert "4 rows are left out for missing values: x 3, y 1." in text
-    assert "missing" not in str(learner(data.dropna(), "y ~ x", LINE).fit(PLAN, seed=0).summary())
 
 
 def test_comparisons_need_the_same_rows(data):
@@ -178,23 +142,10 @@ def test_drop_is_the_same_as_no_such_rows(data):
 def test_keep_needs_a_learner_that_takes_them(data):
     with pytest.raises(OptionError, match=r"LinearRegression takes none.*imputer"):
         learner(data, "y ~ x", LINE, missing="keep")
-    with pytest.raises(OptionError, match="takes none"):
-        pi.FittedModel(LinearRegression().fit([[0.0], [1.0]], [0, 1]), data["x"], missing="keep")
-    with pytest.raises(OptionError, match='"auto", "keep", "drop", "raise"'):
-        learner(data, "y ~ x", FOREST, missing="omit")
     own = learner(data, "y ~ x + z", OwnClass(), missing="keep")  # its word is taken
     assert own.population.nobs == N - 1
     assert learner(data, "y ~ x + z", OwnClass()).population.nobs == N - 4
     assert np.isfinite(own.fit(PLAN, seed=0).pfi().params).all()
-
-
-def test_a_function_is_believed(data):
-    def predict(rows):
-        return rows["x"].fillna(3).to_numpy()
-
-    pfi = pi.FittedModel(predict, data[["x", "z"]], data["y"], missing="keep").pfi()
-    assert pfi.context.nobs == N - 1
-    assert pi.FittedModel(predict, data[["x", "z"]], data["y"]).pfi().context.nobs == N - 4
 
 
 def test_raise_names_counts(data):
@@ -217,9 +168,7 @@ class TestMatrices:
         [
             ("y ~ x + g", r'levels of `g`.*design="frame"'),
             ("y ~ C(x > 0) + z", "has a value where"),
-            ("y ~ I(1.0 * (x > 0)) + z", "has a value where"),
             ("y ~ bs(x, df=4) + z", "learns from all rows"),
-            ("y ~ center(x) + z", "learns from all rows"),
         ],
     )
     def test_what_can_not_be_missing_is_left_out(self, data, formula, why):
@@ -263,7 +212,6 @@ class TestEstimands:
             .params.notna()
             .all()
         )
-        results.pd("x").plot().draw()
 
     @pytest.mark.parametrize(
         "ask",
@@ -271,8 +219,6 @@ class TestEstimands:
             lambda r: r.ale("x"),
             lambda r: r.ame("x", step="sd"),
             lambda r: r.pfi("x", sampler="conditional"),
-            lambda r: r.pfi("x", sampler="subgroup"),
-            lambda r: r.positivity("x"),
             lambda r: r.cvim("g"),
             lambda r: r.pd("x", sampler="conditional"),
         ],
@@ -334,15 +280,6 @@ def test_booleans_with_missing_values_are_levels():
     model = HistGradientBoostingRegressor(max_iter=3)
     made = learner(data.assign(z=data["y"] ** 2), "y ~ .", model, design="frame")
     assert list(grid_of(made.fit(PLAN, seed=0).pd("b"))) == [False, True]
-
-
-def test_notes_list_the_largest_counts_first():
-    frame = pd.DataFrame({f"v{k}": [np.nan] * k + [1.0] * (20 - k) for k in range(12)})
-    mask, note = MissingValues(option="auto", takes=True, learner="Forest").rows(frame)
-    assert mask.all()
-    assert "v11 11, v10 10, v9 9, v8 8, v7 7, v6 6 and 5 more" in note
-    with pytest.raises(DataError, match=r"At least 5 complete rows are needed.*got 1"):
-        MissingValues(option="drop", takes=True, learner="Forest").rows(frame.iloc[:12])
 
 
 def test_a_variable_without_any_value_is_named():

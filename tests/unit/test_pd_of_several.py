@@ -6,9 +6,8 @@ from copy import deepcopy
 import numpy as np
 import pandas as pd
 import pytest
-from fits import model_of
+from fits import model_of, words_of
 from pandas.testing import assert_series_equal
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -35,10 +34,6 @@ def tiles_of(plot):
     return built.layers[0].data
 
 
-def text(results):
-    return " ".join(str(results.summary()).split())
-
-
 def test_all_variables_have_their_curve(model):
     curves = model.pd(points=5, grid={"x": [0.1, 0.2]})
     assert isinstance(curves, pi.CurveResults)
@@ -51,8 +46,6 @@ def test_all_variables_have_their_curve(model):
     assert len(curves.params) == len(curves.bse) == len(curves.to_r()) == 2 + 5 + 2
     copy = pickle.loads(pickle.dumps(curves))  # noqa: S301 - written here
     assert_series_equal(copy.params, curves.params)
-    with pytest.raises(OptionError, match="There is no curve of 'w'"):
-        curves["w"]
 
 
 def test_chosen_variables_have_their_curves(model):
@@ -63,18 +56,9 @@ def test_chosen_variables_have_their_curves(model):
     assert_series_equal(curves["g"].bse, model.pd("g").bse)
     assert list(curves.summary_frame()["variable"].unique()) == ["g", "x"]
     assert len(list(curves.plot())) == 2
-    one = model.pd("z", together=False, points=4)
-    assert list(one) == ["z"]
-    assert_series_equal(one.params, model.pd("z", points=4).params)
     # More than three can't be set together, but each has a curve.
     assert len(model.pd(["x", "z", "g"], points=2).params) == 8
     assert len(model.pd(["x", "z", "g"], together=False, points=2).params) == 6
-
-
-def test_all_curves_share_their_vertical_scale(model, tmp_path):
-    picture = model.pd(points=4).plot()
-    picture.save(tmp_path / "all.png", verbose=False)
-    assert (tmp_path / "all.png").stat().st_size > 10_000
 
 
 def test_three_variables_are_a_surface_per_value(data, model):
@@ -91,14 +75,6 @@ def test_three_variables_are_a_surface_per_value(data, model):
     assert tiles["PANEL"].nunique() == 2
 
 
-def test_three_variables_and_classes(data):
-    three = data.assign(k=pd.cut(data["y"], 3, labels=list("lmh")).astype(str)).drop(columns="y")
-    result = model_of("k ~ x + z + g", three, RandomForestClassifier(5)).pd(
-        ["x", "z", "g"], points=3
-    )
-    assert tiles_of(result.plot())["PANEL"].nunique() == 6
-
-
 @pytest.mark.parametrize(
     ("features", "grid", "words"),
     [
@@ -109,13 +85,13 @@ def test_three_variables_and_classes(data):
     ],
 )
 def test_a_grid_that_leaves_the_data_is_noted(model, features, grid, words):
-    assert words in text(model.pd(features, grid=grid))
+    assert words in words_of(model.pd(features, grid=grid))
 
 
 def test_a_grid_within_the_data_is_not(model):
     inside = [model.pd("x"), model.pd("g"), model.pd(["x", "g"])]
     inside.append(model.pd(["x", "z"], grid={"x": [0.4, 0.6], "z": [0.4, 0.6]}))
-    assert not any("outside" in text(result) for result in inside)
+    assert not any("outside" in words_of(result) for result in inside)
 
 
 def test_what_is_refused(model):
@@ -125,9 +101,5 @@ def test_what_is_refused(model):
         model.pd(grid={"w": [0, 1]})
     with pytest.raises(OptionError, match=r"Can't find variable `w`.*Variables: x, z, g"):
         model.pd(["x", "w"], together=False)
-    with pytest.raises(OptionError, match="`features` must name at least one variable"):
-        model.pd([], together=False)
-    with pytest.raises(OptionError, match="`together` must be True or False"):
-        model.pd(["x", "z"], together="no")
     with pytest.raises(OptionError, match="of one variable or of two or three different ones"):
         model.pd(["x", "z", "g", "x"])

@@ -9,10 +9,9 @@ from sklearn.inspection import permutation_importance as sklearn_pfi
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from pyinterp.data.sample import Sample
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.losses.rowwise import LOSSES
-from pyinterp.samplers import balanced_permutations, distinct
+from pyinterp.samplers import balanced_permutations
 
 EXACT = 1e-10  # the bar for closed forms; measured differences are near 1e-14
 
@@ -212,13 +211,3 @@ def test_ratio_is_switched_over_original_loss():
         estimate.donors, (switched.donors - r * original.donors) / original.value, rtol=1e-12
     )
     assert case.sample.nobs == len(estimate.donors)
-
-
-def test_distinct_donors_reproduce_every_row():
-    frame = pd.DataFrame({"a": [1.0, 2, 1, 2, 1], "g": pd.Categorical(list("xyxxx"))})
-    sample = Sample(variables=frame, y=None, response=None, rows=np.arange(5))
-    donors = distinct(sample, ["a", "g"])
-    assert donors.counts.sum() == 5
-    assert len(donors.frame) == 3
-    again = donors.frame.take(donors.of_row).reset_index(drop=True)
-    pd.testing.assert_frame_equal(again, frame)

@@ -13,7 +13,6 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassi
 
 import pyinterp as pi
 from pyinterp.losses.rowwise import LOSSES
-from pyinterp_papers.processes import friedman1, khan_regression, molnar_linear, wood_classification
 
 WAYS = {
     "pickle": lambda value: pickle.loads(pickle.dumps(value)),  # noqa: S301 - our own bytes
@@ -22,38 +21,16 @@ WAYS = {
 }
 ASKED = {
     "loss": lambda r: r.loss(),
-    "explained": lambda r: r.loss(relation="explained"),
     "pfi": lambda r: r.pfi(),
     "rmse": lambda r: r.pfi(metric="rmse"),
-    "conditional": lambda r: r.pfi("x", sampler="subgroup"),
     "pd": lambda r: r.pd("x", points=3),
-    "firm": lambda r: r.firm(points=3),
-    "vint": lambda r: r.vint([("x", "z")], points=3),
-    "h": lambda r: r.h_statistic(most_rows=10),
-    "mvim": lambda r: r.mvim(),
     "cvim": lambda r: r.cvim("x", sampler="subgroup"),
-    "amvim": lambda r: r.amvim("x", method="additive"),
-    "positivity": lambda r: r.positivity("x"),
     "importance": lambda r: r.importance(["pfi", "mvim"]),
     "causal": lambda r: r.causal("x", points=3, sampler="subgroup"),
     "native": lambda r: r.native_importance(),
     "loco": lambda r: r.loco(),
     "own": lambda r: r.estimate(pi.mean_over_rows(squared, "squared error")),
     "compared": lambda r: pi.compare(r.pfi(), r.pfi(loss="squared")),
-}
-PLANS = {
-    "halves": pi.HalfSampling(3, pairs=5),
-    "bootstrap": pi.Bootstrap(3),
-    "subsampling": pi.Subsampling(3),
-    "folds": pi.CrossValidation(3),
-    "nested bootstrap": pi.NestedBootstrap(3, splits=2),
-    "holdout": pi.Holdout(),
-}
-PROCESSES = {
-    "linear": molnar_linear,
-    "friedman": friedman1,
-    "khan": khan_regression,
-    "wood": wood_classification,
 }
 
 
@@ -109,19 +86,6 @@ def test_models_that_exact_engines_have_read(learner):
     assert again.pfi().engine.name == "trees, exact"
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", PLANS)
-def test_plans(name, way):
-    assert repr(WAYS[way](PLANS[name])) == repr(PLANS[name])
-
-
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", PROCESSES)
-def test_processes(name, way):
-    process = PROCESSES[name]()
-    pd.testing.assert_frame_equal(WAYS[way](process).draw(5, seed=1), process.draw(5, seed=1))
-
-
 CLASSIFIERS = {
     "two classes": lambda: (LogisticRegression(), np.repeat(["no", "yes"], 30)),
     "three classes": lambda: (LogisticRegression(), np.repeat(["a", "b", "c"], 20)),
@@ -169,5 +133,3 @@ def test_an_equal_loss_takes_the_same_path():
     results = [pi.FittedModel(model, data, data["x"] + 1).pfi(loss=x) for x in ("squared", copied)]
     assert results[0].params.equals(results[1].params)
     assert (results[1].mcse == 0).all()
-    explained = pi.FittedModel(model, data, data["x"] + 1).loss(copied, relation="explained")
-    assert explained.params.index.tolist() == ["R²"]

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from fits import fit_of
+from fits import fit_of, words_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.ensemble import RandomForestRegressor
@@ -103,7 +103,9 @@ def learner_that_is_harmed(seed):
 
 
 def test_harm_is_shown_as_well_as_help():
-    found = pd.concat([learner_that_is_harmed(seed).summary_frame() for seed in range(4)])
+    tables = [learner_that_is_harmed(seed) for seed in range(4)]
+    assert "Negative: predictions are better that way." in words_of(tables[0])
+    found = pd.concat([table.summary_frame() for table in tables])
     # The truth is within four standard errors of a mean of 20 rows, of 4 data sets.
     assert found["estimate"].mean() == pytest.approx(-0.095, abs=4 * 0.03 / np.sqrt(4))
     assert (found["estimate"] < 0).all()

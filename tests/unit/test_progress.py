@@ -1,6 +1,5 @@
 """Progress: nothing where nobody looks, bars on terminals and in notebooks, lines in a log."""
 
-import builtins
 import io
 import logging
 import sys
@@ -35,13 +34,6 @@ def test_lines_of_a_log_say_what_is_left(monkeypatch, caplog):
         "Refits: 4 of 5 fits in 0:28, 0:07 left",
         "Refits: 5 of 5 fits in 0:35",
     ]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "0:00"), (59.6, "1:00"), (3599, "59:59"), (3723, "1:02:03")]
-)
-def test_times_are_read_as_on_a_clock(seconds, text):
-    assert progress.clock(seconds) == text
 
 
 def terminal_of(monkeypatch):
@@ -95,9 +87,7 @@ def test_a_bar_belongs_to_the_call_that_asked_for_it(monkeypatch, learner):
     asked = [results.pfi(), results.loco(), results.pd("x", by="g"), results.importance("mvim")]
     assert shown.getvalue() == after_fit
     for ask, label in (
-        (results.firm, "FIRM"),
         (lambda **o: results.loco(loss="absolute", **o), "LOCO"),
-        (lambda **o: results.pfi("x", by="g", **o), "PFI"),
         (lambda **o: results.importance("amvim", **o), "AMVIM"),
     ):
         before = len(shown.getvalue())
@@ -114,44 +104,9 @@ def test_a_bar_belongs_to_the_call_that_asked_for_it(monkeypatch, learner):
     assert len(shown.getvalue()) > before
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
-def test_bars_close_whatever_ends_the_work(monkeypatch, error):
-    shown = terminal_of(monkeypatch)
-
-    def jobs():
-        yield 1
-        raise error
-
-    bars = []
-    kind = progress._bar()
-
-    class Bar(kind):
-        def __init__(self, **options):
-            super().__init__(**options)
-            bars.append(self)
-
-    monkeypatch.setattr(progress, "_bar", lambda: Bar)
-    with pytest.raises(error):
-        list(progress.with_progress(jobs(), 2, "Refits", "fit", True))
-    (bar,) = bars
-    assert bar.disable  # which closing sets
-    assert shown.getvalue().endswith("\n")
-
-
 def test_no_bars_elsewhere(capsys, learner):
     learner.fit(pi.Bootstrap(3), seed=1, progress=True)
     assert capsys.readouterr().err == ""
-
-
-def test_notebooks_show_bars_unless_the_environment_says_no(monkeypatch):
-    monkeypatch.delenv("TQDM_DISABLE", raising=False)
-    monkeypatch.delattr(builtins, "get_ipython", raising=False)  # what other tests left
-    assert progress._no_bars() is None
-    notebook = SimpleNamespace(config={"IPKernelApp": {}})
-    monkeypatch.setattr(builtins, "get_ipython", lambda: notebook, raising=False)
-    assert progress._no_bars() is False
-    monkeypatch.setenv("TQDM_DISABLE", "1")
-    assert progress._no_bars() is True
 
 
 def test_other_values_are_refused(learner):

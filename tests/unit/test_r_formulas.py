@@ -100,7 +100,6 @@ def test_designs_are_those_of_r(formula):
 # eval(parse(text = response), d)
 RESPONSES = {
     "y**2|y^2": [4.41, 11.56, 1.44, 31.36, 19.36, 4.84, 37.21, 10.89, 27.04, 7.84, 24.01, 13.69],
-    "y + x": [2.6, 4.9, 3.45, 8.7, 8.8, 7.4, 12.4, 11, 13.3, 12.7, 15.1, 15.3],
     "k * k": [10000, 9, 14400, 49, 8100, 121, 16129, 25, 3600, 4, 6400, 1],
     "np.log(k)|log(k)": [
         4.605170186, 1.098612289, 4.787491743, 1.945910149, 4.49980967, 2.397895273,
@@ -108,7 +107,6 @@ RESPONSES = {
     ],
     "b + b": [2, 0, 2, 2, 0, 0, 2, 0, 2, 2, 0, 2],
     "-k": [-100, -3, -120, -7, -90, -11, -127, -5, -60, -2, -80, -1],
-    "y - 1": [1.1, 2.4, 0.2, 4.6, 3.4, 1.2, 5.1, 2.3, 4.2, 1.8, 3.9, 2.7],
 }  # fmt: skip
 
 
@@ -152,64 +150,60 @@ def test_terms_that_r_codes_as_if_a_margin_were_there_are_refused(formula):
 CLUSTER = r'HalfSampling\(cluster="id"\)'
 REFUSED = [
     # lme4, nlme, aov
-    ("y ~ x + (1|id)", CLUSTER), ("y ~ x + (1 | id)", CLUSTER), ("y ~ (x | id)", CLUSTER),
-    ("y ~ x + (x || id)", CLUSTER), ("y ~ x + (0 + x | id)", CLUSTER), ("y ~ x | z", CLUSTER),
-    ("y ~ x + Error(g)", CLUSTER), ("y ~ x + frailty(g)", CLUSTER),
+    ("y ~ x + (1|id)", CLUSTER),
+    ("y ~ x + (x || id)", CLUSTER),
+    ("y ~ x + Error(g)", CLUSTER),
     ("y ~ x + cluster(g)", CLUSTER), ("y ~ x + strata(g)", r'Bootstrap\(15, strata="g"\)'),
     # offsets and responses
-    ("y ~ x + offset(z)", "`offset=`"), ("y ~ . + offset(np.log(z))", "`offset=`"),
+    ("y ~ x + offset(z)", "`offset=`"),
     ("cbind(x, y) ~ z", "a response is one column"), ("Surv(x, b) ~ z", "Survival"),
     ("y[0] ~ x", "can't be picked"), ("y:z ~ x", "Can't read `y:z`"),
     ("y | z ~ x", "logical_or"), ("y^2 ~ x", r"`\*\*`"), ("y %in% z ~ x", "np.isin"),
     ("d$y ~ x", "name the column itself"), ("1 ~ x", "must be a variable"),
     # smooth terms
     ("y ~ s(x)", r"bs\(x, df=4\)"), ("y ~ te(x, z)", r"te\(cr\(x, df=3\), cr\(z, df=3\)\)"),
-    ("y ~ ti(x)", r"bs\(x"), ("y ~ t2(x)", r"bs\(x"), ("y ~ lo(x)", r"bs\(x"),
-    ("y ~ pspline(x)", r"bs\(x"), ("y ~ ns(x, df=3)", r"cr\(x, df=4\)"),
+    ("y ~ ns(x, df=3)", r"cr\(x, df=4\)"),
     ("y ~ poly(x, 2)", r"x \+ I\(x\*\*2\)"), ("y ~ rcs(x, 3)", r"cr\(x"),
     ("y ~ scale(x, center=False)", "standardize"), ("y ~ bs(x, df=4, intercept=TRUE)", "`True`"),
     # functions
-    ("y ~ log(x)", r"np\.log"), ("y ~ exp(x)", r"np\.exp"), ("y ~ factor(g)", r"C\(g\)"),
-    ("y ~ as.factor(g)", r"C\(g\)"), ("y ~ ordered(g)", r"C\(g, Poly\)"),
+    ("y ~ log(x)", r"np\.log"), ("y ~ factor(g)", r"C\(g\)"),
+    ("y ~ ordered(g)", r"C\(g, Poly\)"),
     ("y ~ relevel(g, 'b')", "Treatment"), ("y ~ C(g, contr.sum)", "is `Sum`"),
     ("y ~ interaction(g, h)", "a:b"), ("y ~ c(x, z)", "write a list"),
     ("y ~ ifelse(x > 1, 1, 0)", r"np\.where"), ("y ~ cut(x, 3)", "pandas.cut"),
-    ("y ~ pmin(x, z)", r"np\.minimum"), ("y ~ np.log(x, z)", "takes 1 column"),
-    ("y ~ stats::poly(x, 2)", "name the column itself"),
+    ("y ~ np.log(x, z)", "takes 1 column"),
     # operators among terms
     ("y ~ x %in% g", "`a:b`"), ("y ~ x %% 2", "Python's `%`"), ("y ~ x %>% f", "R's packages"),
     ("y ~ x == 1", r"inside `I\(...\)`"), ("y ~ x + z > 1", r"inside `I\(...\)`"),
-    ("y ~ b & b", "logical_and"), ("y ~ b && b", "logical_and"), ("y ~ !b", "logical_not"),
-    ("y ~ x <- z", "an assignment"), ("y ~ x -> z", "an assignment"), ("y ~ d$x", "name the col"),
-    ("y ~ x@z", "name the column"), ("y ~ x // z", r"inside `I\(...\)`"),
-    ("y ~ x[1]", "can't be picked"), ("y ~ {x}", "can't be picked"),
+    ("y ~ x % 2", r"inside `I\(...\)`"),
+    ("y ~ b & b", "logical_and"), ("y ~ !b", "logical_not"),
+    ("y ~ x <- z", "an assignment"), ("y ~ d$x", "name the col"),
+    ("y ~ x[1]", "can't be picked"),
     ("y ~ x, z", r"joined by `\+`"),
-    ("y ~ `x`", r'Q\("name"\)'), ("y ~ x % 2", r"inside `I\(...\)`"),
+    ("y ~ `x`", r'Q\("name"\)'),
     # numbers, the intercept and powers
     ("y ~ TRUE", "is `True`"), ("y ~ x + NULL", "is `None`"), ("y ~ 1:3", "`0` and `1`"),
-    ("y ~ 2*x", "`0` and `1`"), ("y ~ x + 5", "`0` and `1`"), ("y ~ 'x'", "not a variable"),
-    ("y ~ x^2", r"I\(x\*\*2\)"), ("y ~ x**2", r"I\(x\*\*2\)"), ("y ~ np.log(x)^2", r"\*\*2\)"),
+    ("y ~ 2*x", "`0` and `1`"), ("y ~ 'x'", "not a variable"),
+    ("y ~ x^2", r"I\(x\*\*2\)"), ("y ~ x**2", r"I\(x\*\*2\)"),
     ("y ~ (x + z)^0", "whole number"), ("y ~ (x + z)^1.5", "whole number"),
-    ("y ~ (x + z)^x", "whole number"), ("y ~ (x + z)^2^2", "whole number"),
     ("y ~ (x - 1) + z", "outside of brackets"), ("y ~ x*(z - 1)", "outside of brackets"),
-    ("y ~ x + (0 + z)", "outside of brackets"), ("y ~ x*1", "`0` and `1`"),
+    ("y ~ x*1", "`0` and `1`"),
     ("y ~ -x + z", "nothing stands before"),
     # inside calls
-    ("y ~ I(x^2)", r"I\(x\*\*2\)"), ("y ~ np.log(x^2)", r"`\*\*`"), ("y ~ I(b|b)", "logical_or"),
-    ("y ~ I(x > 1 & z < 2)", "logical_and"), ("y ~ I(!b)", "logical_not"),
-    ("y ~ I(x %% 2)", "Python's `%`"), ("y ~ I(x %/% 2)", "Python's `//`"),
-    ("y ~ I(x %in% z)", "np.isin"), ("y ~ I(x <- 3)", "an assignment"),
+    ("y ~ I(x^2)", r"I\(x\*\*2\)"), ("y ~ I(b|b)", "logical_or"),
+    ("y ~ I(x > 1 & z < 2)", "logical_and"),
+    ("y ~ I(x %/% 2)", "Python's `//`"),
+    ("y ~ I(x %in% z)", "np.isin"),
     ("y ~ I(1 < x < 3)", "logical_and"), ("y ~ I(not b)", "logical_not"),
-    ("y ~ I(b and b)", "logical_and"), ("y ~ I(b or b)", "logical_or"),
-    ("y ~ I(x[0])", "can't be picked"), ("y ~ I(x - x[1])", "can't be picked"),
+    ("y ~ I(b and b)", "logical_and"),
+    ("y ~ I(x[0])", "can't be picked"),
     ("y ~ I(x if b else z)", r"np\.where"), ("y ~ I(x in [1])", r"np\.isin"),
-    ("y ~ I(x << 2)", "bits"), ("y ~ I(x @ z)", "name the column"), ("y ~ I(x == NA)", "np.nan"),
-    ("y ~ I(x == TRUE)", "is `True`"), ("y ~ Q(name)", r'Q\("x"\)'),
+    ("y ~ I(x << 2)", "bits"), ("y ~ I(x == NA)", "np.nan"),
+    ("y ~ Q(name)", r'Q\("x"\)'),
     # rows that depend on their neighbors
     ("y ~ I(x - np.mean(x))", r"center\(x\)"), ("y ~ x.rank()", "depend on that row alone"),
-    ("y ~ np.cumsum(x)", "depend on that row alone"), ("y ~ x.shift(1, fill_value=0)", "alone"),
+    ("y ~ np.cumsum(x)", "depend on that row alone"),
     ("y ~ I(x + OWN)", "depend on that row alone"), ("y ~ np.flip(x)", "that row alone.*flip"),
-    ("y ~ np.mean(x)", "that row alone.*one value"),
 ]  # fmt: skip
 OWN = np.arange(12.0)  # the caller's: it does not move with the rows
 

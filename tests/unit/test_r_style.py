@@ -4,13 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
+from fits import model_of
 from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
 from pyinterp import r_style
-from pyinterp.errors import LossError, OptionError
+from pyinterp.errors import OptionError
 
 RNG = np.random.default_rng(6)
 N = 80
@@ -18,7 +19,7 @@ DATA = pd.DataFrame(RNG.normal(size=(N, 2)), columns=["a", "b"]).assign(
     f=pd.Categorical(RNG.choice(["u", "v"], size=N))
 )
 Y = DATA["a"] * 2 + DATA["b"] + (DATA["f"] == "v") + RNG.normal(size=N)
-FITTED = pi.Learner.from_formula("y ~ a * b + f", DATA.assign(y=Y), LinearRegression()).fit_model()
+FITTED = model_of("y ~ a * b + f", DATA.assign(y=Y), LinearRegression())
 X = DATA[["a", "b"]]
 LABELS = np.digitize(Y, [0, 1])
 
@@ -100,7 +101,7 @@ def test_factors_alone_have_a_range():
     """Strings are no factors in vip, and numbers that a formula makes categories are not either."""
     frame = DATA.assign(s=DATA["f"].astype(str), k=RNG.integers(0, 3, N), y=Y)
     formula = "y ~ a + s + f + C(k)"
-    model = pi.Learner.from_formula(formula, frame, LinearRegression()).fit_model()
+    model = model_of(formula, frame, LinearRegression())
     found = r_style.vi_firm(model).set_index("Variable")["Importance"]
     for name in ("s", "k"):
         curve = r_style.partial(model, name)["yhat"]
@@ -154,30 +155,20 @@ def test_the_models_own_importance_is_the_default_of_vi():
     ("ask", "error", "said"),
     [
         (lambda: r_style.partial(FITTED, "a", grid_size=5), TypeError, "grid_size"),
-        (lambda: r_style.partial(FITTED, "z"), OptionError, "z"),
         (lambda: r_style.partial(FITTED, "a", type="classification"), OptionError, "classifier"),
-        (lambda: r_style.vi_permute(FITTED, metric="RMSE"), OptionError, "rmse"),
-        (lambda: r_style.vi_permute(FITTED, metric="accuracy"), LossError, "a classifier"),
         (lambda: r_style.vi_permute(FITTED, metric="pr_auc"), OptionError, "by lines"),
         (lambda: r_style.vi(FITTED, "shap"), OptionError, "firm"),
-        (lambda: r_style.vi_firm(FITTED, "z"), OptionError, "'z'"),
-        (lambda: r_style.vi_firm(FITTED, []), OptionError, "at least one"),
         (lambda: r_style.partial(LinearRegression(), "a"), OptionError, "FittedModel"),
         (lambda: r_style.partial(FITTED, "a", cats="kk"), OptionError, "no variable"),
-        (lambda: r_style.partial(FITTED, "a", grid_resolution=2.5), OptionError, "whole number"),
         (lambda: r_style.partial(FITTED, "a", quantiles=True, probs=[5]), OptionError, "in .0, 1."),
         (lambda: r_style.partial(FITTED, "f", pred_grid=["x"]), OptionError, "not a level"),
         (lambda: r_style.partial(FITTED, ["a", "b"], pred_grid=[1]), OptionError, "a column for"),
         (lambda: r_style.partial(FITTED, "a", smooth=True), TypeError, "`plot..` of results"),
         (lambda: r_style.vi_firm(FITTED, pred_grid={"a": [1]}), TypeError, "of every feature"),
-        (lambda: r_style.vint(FITTED, pred_grid={"a": [1]}), TypeError, "of every feature"),
         (lambda: r_style.vint(FITTED, ice=True), TypeError, "the mean curve"),
         (lambda: r_style.hstats(FITTED, n_max=1), OptionError, "`n_max` must be"),
         (lambda: r_style.vi(FITTED, "firm", nsim=2), TypeError, "`nsim`"),
-        (lambda: r_style.vi(FITTED, quantiles=True), TypeError, "`quantiles`"),
-        (lambda: r_style.vi(FITTED, "permute", metric="mae", prob=True), TypeError, "`prob`"),
         (lambda: r_style.vi(FITTED, "permute"), OptionError, "needs a metric"),
-        (lambda: r_style.vi(FITTED, feature_names="a"), TypeError, "`feature_names`"),
     ],
 )
 def test_mistakes(ask, error, said):
@@ -240,13 +231,5 @@ def test_the_variables_of_a_grid_need_no_name():
     grid = pd.DataFrame({"x": [0.0, 1.0], "w": [0.5, 0.5]})
     omitted = pi.r_style.partial(fitted, pred_grid=grid)
     pd.testing.assert_frame_equal(omitted, pi.r_style.partial(fitted, ["x", "w"], pred_grid=grid))
-    for missing in (None, [0, 1]):
-        with pytest.raises(OptionError, match="`pred_var` can be left out if `pred_grid`"):
-            pi.r_style.partial(fitted, pred_grid=missing)
-
-
-def test_new_arguments_of_pdp_are_refused_with_a_reason():
-    fitted, _ = three_variables()
-    for name, reason in {"frac": "share of the rows", "color_by": "draws", "bars": "draws"}.items():
-        with pytest.raises(TypeError, match=reason):
-            pi.r_style.partial(fitted, "x", **{name: 0.5})
+    with pytest.raises(OptionError, match="`pred_var` can be left out if `pred_grid`"):
+        pi.r_style.partial(fitted, pred_grid=[0, 1])

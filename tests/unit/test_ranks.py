@@ -68,9 +68,7 @@ def test_results_have_ranks_with_table_and_plot():
     assert reverse.expected_ranks["age"] == pytest.approx(5 - ranks.expected_ranks["age"], abs=0.05)
     assert "Monte Carlo error" in str(ranks)
     assert "exact" in str(res.pfi(["bmi", "bp"]).ranks())
-    figure = ranks.plot()
-    figure.draw()
-    assert len(figure.data) == 16
+    assert len(ranks.plot().data) == 16
     with pytest.raises(OptionError, match="one value per feature"):
         res.pd("bmi").ranks()
 
@@ -104,9 +102,6 @@ def test_the_best_of_two_learners_has_the_p_value_of_their_difference():
         assert_allclose(ranks.probabilities, every[0].probabilities.to_numpy(), atol=2 * ERROR)
     by_metric = pi.compare(fits, metric="r2").ranks()  # of which larger values are better
     assert by_metric.probabilities.index[0] == "big"
-    text = str(by_metric)
-    assert "big" in text
-    assert "r2" in text
     with pytest.raises(OptionError, match="largest_first"):
         pi.compare(fits, metric=lambda y, p: float(np.mean(y - p))).ranks()
     terms = pi.compare(*(fits[name].pfi("s5") for name in ("one", "big")), names=["a", "b"])

@@ -1,12 +1,11 @@
 """Ratios of mean predictions: against closed forms, statsmodels and the delta method by hand."""
 
-from typing import Literal
-
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from fits import fit_of, model_of
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -16,7 +15,6 @@ from pyinterp.errors import InferenceError, OptionError
 
 EXACT = 1e-10
 DOSES = ["never", "light", "heavy"]  # not in the order of the alphabet
-Ratio = Literal["ratio", "odds ratio"]
 G = {  # and its derivative
     "ratio": (np.log, lambda p: 1 / p),
     "odds ratio": (lambda p: np.log(p / (1 - p)), lambda p: 1 / (p * (1 - p))),
@@ -172,8 +170,7 @@ def test_options_of_the_curve_hold_on_the_scale_of_the_logarithm(data):
 
 def test_several_classes_are_compared_within_each(data):
     kinds = data.assign(kind=np.digitize(data["age"] + data["hit"], [-0.3, 0.9]))
-    learner = pi.Learner.from_formula("kind ~ dose + sex", kinds, LogisticRegression())
-    curve = learner.fit_model().pd("dose")
+    curve = model_of("kind ~ dose + sex", kinds, LogisticRegression()).pd("dose")
     ratios = curve.differences(relation="odds ratio")
     assert ratios.c_names[2] == "1: dose[light] / 1: dose[never]"
     p = curve.params.to_numpy().reshape(3, 3)
@@ -212,14 +209,9 @@ def test_a_ratio_that_does_not_vary_is_no_ratio_with_an_error_of_rounding(data):
 
 
 REFUSED = {
-    "slopes": (lambda r: r.slopes("age").differences(relation="ratio"), "slope of PD of age"),
     "ALE": (lambda r: r.ale("dose").differences(relation="ratio"), "ALE of dose"),
-    "median": (lambda r: r.pd("dose", average="median").differences(relation="ratio"), "median"),
     "logit": (lambda r: r.pd("dose", scale="logit").differences(relation="odds ratio"), "logit"),
-    "centered": (lambda r: r.pd("dose", kind="c-ice").differences(relation="ratio"), "centered PD"),
-    "importance": (lambda r: r.pfi(by="sex").differences(relation="odds ratio"), "PFI"),
     "AME of a number": (lambda r: r.ame("age", relation="ratio"), "`age` is a number.*grid="),
-    "AME": (lambda r: r.ame("dose").differences(relation="ratio"), "`relation` of AME"),
     "differences of AMEs": (lambda r: r.ame("dose").differences(), "have none"),
     "surface": (lambda r: r.pd(["dose", "sex"]).differences(relation="ratio"), "one curve"),
     "relation": (
@@ -248,36 +240,19 @@ def test_means_have_no_odds_and_differences_of_learners_have_no_ratio(data):
         pi.compare(*curves).differences(relation="ratio")
 
 
-def test_saved_ratios_are_the_same(data, tmp_path):
-    ratios = PLANS["half-sampling"](data).pd("dose").differences(relation="odds ratio")
-    ratios.save(tmp_path / "ratios.pyinterp")
-    loaded = pi.load(tmp_path / "ratios.pyinterp")
-    assert str(loaded.summary()) == str(ratios.summary())
-    pd.testing.assert_frame_equal(loaded.summary_frame(), ratios.summary_frame())
-
-
-def test_the_table_names_the_class_of_probabilities(data):
-    case = np.where(data["hit"] == 1, "case", "control")
-    learner = pi.Learner.from_formula(
-        "case ~ dose + age", data.assign(case=case), LogisticRegression()
-    )
-    ratio = learner.fit(pi.Subsampling(3), seed=1).ame("dose", relation="odds ratio")
-    assert "PD of dose (probability, class control)." in str(ratio.summary())
-
-
 def test_a_ratio_without_a_category_is_told_what_to_write():
     data = pd.DataFrame({"x": np.arange(60.0), "y": np.arange(60) % 2})
-    learner = pi.Learner.from_formula("y ~ x", data.astype({"y": str}), LogisticRegression())
     with pytest.raises(OptionError, match="A ratio is of one category: name it"):
-        learner.fit_model(seed=1).ame(relation="ratio")
+        model_of("y ~ x", data.astype({"y": str}), LogisticRegression()).ame(relation="ratio")
 
 
 def test_a_name_of_a_group_is_a_group_though_a_level_has_it_too():
     rng = np.random.default_rng(0)
     data = pd.DataFrame({"x": rng.normal(size=80), "g": np.resize(["f", "m"], 80)})
     data["sex"], data["y"] = np.repeat(["f", "m"], 40), data["x"] + rng.normal(size=80)
-    learner = pi.Learner.from_formula("y ~ x + g + sex", data, LinearRegression())
-    curves = learner.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False).pd("g", by="sex")
+    curves = fit_of(
+        "y ~ x + g + sex", data, LinearRegression(), pi.HalfSampling(3, pairs=5), progress=False
+    ).pd("g", by="sex")
     named, default = curves.differences("f"), curves.differences()
     assert list(named.c_names) == list(default.c_names)
     assert "g[f] | m - f" in named.c_names

@@ -192,19 +192,10 @@ def test_fewer_than_two_refits_left_is_an_error(data):
         model.fit(pi.CrossValidation(3), seed=1, on_error="drop")
 
 
-def test_design_failures_may_be_dropped_too(data):
-    data = data.assign(g=["rare", *data.g[1:]])
-    model = learner(data, LinearRegression(), "y ~ x + g")
-    with pytest.warns(RefitWarning, match="1 of 3 refits failed.*lack: 'rare' of `g`"):
-        results = model.fit(pi.CrossValidation(3), seed=1, on_error="drop")
-    assert len(results.refits) == 2
-
-
 @pytest.mark.parametrize(
     ("option", "message"),
     [
         ({"on_error": "ignore"}, '`on_error` must be one of "raise", "drop", not \'ignore\''),
-        ({"seed": -1}, "`seed` must be a non-negative int"),
         ({"design_state": "each"}, "`design_state` must be one of"),
         ({"unseen_levels": "ignore"}, "`unseen_levels` must be one of"),
     ],
@@ -212,27 +203,6 @@ def test_design_failures_may_be_dropped_too(data):
 def test_options_are_checked(data, option, message):
     with pytest.raises(OptionError, match=message):
         fit_of("y ~ x + z", data, LinearRegression(), PLAN, **option)
-
-
-def test_no_progress_bar_where_there_is_no_terminal(data, capfd):
-    results = learner(data, LinearRegression()).fit(PLAN, seed=1, progress=True)
-    results.pfi()
-    assert capfd.readouterr() == ("", "")
-
-
-def test_progress_bars_appear_on_a_terminal(data, monkeypatch, capsys):
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("pyinterp.parallel.progress.DELAY", 0.0)
-    results = learner(data, LinearRegression()).fit(PLAN, seed=1, progress=False)
-    results.pfi()
-    results.loco()
-    assert capsys.readouterr().err == ""
-    results = learner(data, LinearRegression()).fit(PLAN, seed=1, progress=True)
-    results.pfi(progress=True)
-    results.loco(["x", "z"], progress=True)
-    shown = capsys.readouterr().err
-    for part in ("Refits", "PFI", "LOCO refits", f"{2 * PLAN.refits}/{2 * PLAN.refits}"):
-        assert part in shown
 
 
 def test_a_fitted_estimator_is_not_changed(data):

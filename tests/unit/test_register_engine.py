@@ -210,11 +210,9 @@ class TestRegistration:
     @pytest.mark.parametrize(
         ("engine", "said"),
         [
-            (LaplaceKernelRidge.table, r"must be a subclass of `pi.ExactWhatIf`"),
-            ("kernel ridge", r"must be a subclass of `pi.ExactWhatIf`"),
             (KernelRidge, r"must be a subclass of `pi.ExactWhatIf`"),
             (Half, "with the methods `read` and `table`"),
-            *((named(label), NAME) for label in ("auto", "trees", "batched", "", None)),
+            *((named(label), NAME) for label in ("auto", "trees", None)),
         ],
     )
     def test_other_things(self, engine, said):

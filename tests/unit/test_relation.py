@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -16,8 +17,7 @@ def results():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
     data["y"] = 2 * data["x"] + rng.normal(size=60)
-    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
-    return learner.fit(pi.Subsampling(3), seed=1)
+    return fit_of("y ~ x + z", data, LinearRegression(), pi.Subsampling(3))
 
 
 def asked(results, name, relation):

@@ -7,8 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import Fold, RefitEstimate, Replicates, combine
-from pyinterp.inference.evaluations import places_of
+from pyinterp.inference import RefitEstimate, Replicates, combine
 from pyinterp.inference.half_sample.variance import half_sample_t
 from pyinterp.inference.tally import contributions
 from pyinterp.resampling import Group
@@ -46,13 +45,6 @@ def test_pairs_do_not_estimate_beside_others():
     alone = Replicates.of(pairs, correction=0.5)
     assert values(alone) == [5.0, 6.0, 7.0, 8.0]
     assert not alone.evaluations.has_own_refits
-
-
-def test_bootstrap_samples_are_numbered():
-    refits = [found(v, Group("bootstrap", number)) for v, number in ((1, 4), (2, 4), (3, 7))]
-    replicates = Replicates.of(refits, correction=0.5)
-    assert_array_equal(replicates.evaluations.bootstraps, [4, 4, 7])
-    assert values(replicates) == [1.0, 2.0, 3.0]
 
 
 def test_differences_are_taken_part_by_part():
@@ -173,34 +165,3 @@ def test_a_half_without_the_other_is_in_no_sum(refits):
     only = Replicates.of(refits[:-2])
     assert_array_equal(lacking.tally.halves, only.tally.halves)
     assert not np.array_equal(whole.tally.halves, only.tally.halves)
-
-
-def test_a_part_is_folded_like_an_estimate(refits):
-    """Components of a ratio may be added up first, and divided then: other numbers, from sums."""
-    above = Replicates.of(refits[:3])
-    weights = np.array([[1.0, 0.0]])
-    fold = Fold(above.evaluations)
-    for k, each in enumerate(refits[:3]):
-        fold.add(k, each.estimate.linear(weights))
-    first = fold.tally()
-    assert_allclose(first.effects, above.tally.effects[:, :1], atol=1e-15)
-    pooled = above.per_refit.mean(axis=0)
-    ratio = pooled[0] / pooled[1]
-    # By the delta method on sums; the mean of ratios is another number.
-    effects = (above.effects[:, 0] - ratio * above.effects[:, 1]) / pooled[1]
-    each = [one.estimate.value[0] / one.estimate.value[1] for one in refits[:3]]
-    assert abs(ratio - np.mean(each)) > 1e-3
-    counts = above.evaluations.times
-    mean = sum(
-        contributions(r.estimate)[:, 0].sum() - ratio * contributions(r.estimate)[:, 1].sum()
-        for r in refits[:3]
-    )
-    level = 5 * sum(r.estimate.value[0] - ratio * r.estimate.value[1] for r in refits[:3])
-    assert (effects * counts).sum() * pooled[1] == pytest.approx(mean - level, abs=1e-12)
-
-
-def test_places_are_of_distinct_values():
-    distinct, at = places_of([np.array([7, 3, 3]), np.array([9]), np.empty(0, np.intp)])
-    assert_array_equal(distinct, [3, 7, 9])
-    assert [each.tolist() for each in at] == [[1, 0, 0], [2], []]
-    assert at[0].dtype == np.int32

@@ -1,7 +1,6 @@
 """One page on an analysis: it stands alone, and its numbers are those of the tables."""
 
 import base64
-import struct
 from html.parser import HTMLParser
 
 import numpy as np
@@ -97,18 +96,6 @@ def test_it_needs_nothing_from_elsewhere(page):
         assert base64.b64decode(picture).startswith(b"\x89PNG")
 
 
-def test_pictures_are_as_high_as_their_texts_need(tmp_path):
-    frame = pd.DataFrame({"g": [f"Region {k:02d}" for k in range(28)] * 4})
-    model = pi.FittedModel(
-        lambda X: X["g"].str[-2:].astype(float).to_numpy(), frame, np.arange(112.0) % 5
-    )
-    pi.report(model, tmp_path / "page.html")
-    addresses = Reader((tmp_path / "page.html").read_text(encoding="utf-8")).addresses
-    pictures = [base64.b64decode(address.split(",")[1]) for address in addresses]
-    shapes = [struct.unpack(">II", picture[16:24]) for picture in pictures]
-    assert max(high / wide for wide, high in shapes) > 1  # a line per level
-
-
 def test_numbers_are_those_of_the_tables(results, page):
     for ask in (results.loss(), results.pfi(), results.pd("x"), results.pd("z")):
         frame = ask.summary_frame()
@@ -133,9 +120,7 @@ def test_methods_say_what_was_computed(page):
         "LinearRegression, with the formula “y ~ .”",
         "trained 3 times",
         "6 pairs of refits on complementary halves",
-        "replaced by an independent draw",
         "Intervals (half-sample, 6 df)",
-        "linear, exact",
         "Seed: 1.",
     ):
         assert part in text
@@ -186,8 +171,4 @@ def test_mistakes(results, tmp_path):
         pi.report(results.pfi(), tmp_path / "a.html")
     with pytest.raises(OptionError, match=r"folder of .* must exist"):
         pi.report(results, tmp_path / "no" / "a.html")
-    with pytest.raises(OptionError, match="top"):
-        pi.report(results, tmp_path / "a.html", top=0)
-    with pytest.raises(OptionError, match="Can't find variable `q`"):
-        pi.report(results, tmp_path / "a.html", features="q")
     assert list(tmp_path.iterdir()) == []

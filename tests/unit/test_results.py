@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of, words_of
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
@@ -30,7 +30,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def fitted(data):
-    return pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(pi.Bootstrap(8), seed=1)
+    return fit_of("y ~ .", data, LinearRegression(), pi.Bootstrap(8))
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +55,6 @@ def test_estimates_are_means_over_refits_and_t_is_their_ratio(pfi):
     assert_allclose(np.diag(pfi.cov_params())[:4], pfi.bse[:4] ** 2)
 
 
-def test_correction_counts_distinct_rows(fitted):
-    n1 = np.mean([len(np.unique(r.train_rows)) for r in fitted.refits])
-    n2 = np.mean([r.evaluation.nobs for r in fitted.refits])
-    assert fitted.pfi().replicates.evaluations.correction == pytest.approx(n2 / n1)
-
-
 def test_inference_options_belong_to_the_reader(fitted, monkeypatch):
     before, ratio = fitted.pfi(), fitted.pfi(relation="ratio")
 
@@ -76,29 +70,9 @@ def test_inference_options_belong_to_the_reader(fitted, monkeypatch):
         fitted.pfi(permutations=3)
 
 
-def test_what_several_read_of_one_measurement_is_measured_once(data):
-    learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
-    fit, asked, count = learner.fit(pi.Bootstrap(3), seed=1), [], 0
-    measure = fit.pfi().estimand.measure
-
-    def counted(case):
-        nonlocal count
-        count += 1
-        return measure(case)
-
-    for relation in ("difference", "ratio"):
-        asked.append(replace(fit.pfi(relation=relation).estimand, measure=counted))
-    difference, ratio = fit.analysis.measure(*asked)
-    assert count == 3
-    for found, relation in ((difference, "difference"), (ratio, "ratio")):
-        expected = fit.pfi(relation=relation).replicates.tally
-        np.testing.assert_array_equal(found.effects, expected.effects)
-
-
 def test_reading_changes_nothing(pfi):
     before = str(pfi.summary())
     pfi.conf_int(0.5)
-    pfi.summary(0.2)
     assert str(pfi.summary()) == before
     with pytest.raises(AttributeError):
         pfi.alternative = "greater"
@@ -142,9 +116,8 @@ def test_t_test_in_words_and_in_weights(pfi):
 
 
 def test_a_hypothesis_about_one_term_is_that_of_the_table(data):
-    learner = pi.Learner.from_formula("y ~ a + b + c", data, LinearRegression())
     for plan in (pi.HalfSampling(), pi.NestedBootstrap(60, splits=2), pi.Bootstrap(8)):
-        pfi = learner.fit(plan, seed=1).pfi()
+        pfi = fit_of("y ~ a + b + c", data, LinearRegression(), plan).pfi()
         test = pfi.t_test("a = 0, 2*b = 0, -c = 0, a = b")
         assert_allclose(test.pvalue[:3], pfi.pvalues, rtol=1e-12)
         assert_allclose(test.tvalue[:3], pfi.tvalues * [1, 1, -1], rtol=1e-12)
@@ -165,15 +138,10 @@ def test_a_hypothesis_about_one_term_is_that_of_the_table(data):
         assert test.tvalue[3] == pytest.approx(t)
         assert test.pvalue[3] == pytest.approx(2 * stats.t.sf(abs(t), pfi.df_resid))
         assert "a = b" in str(test.summary())
-        frame = test.summary_frame()
-        assert list(frame) == [
-            "estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high"
-        ]  # fmt: skip
 
 
 def test_the_test_of_one_term_rejects_what_the_interval_excludes(data):
-    learner = pi.Learner.from_formula("y ~ a + b + c", data, LinearRegression())
-    pfi = learner.fit(seed=1).pfi()
+    pfi = fit_of("y ~ a + b + c", data, LinearRegression()).pfi()
     low, high = pfi.conf_int().loc["a"]
     for value, rejected in ((low, (True, False)), (high, (False, True))):
         inside = [float(pfi.t_test(f"a = {value + d!r}").pvalue) < 0.05 for d in (-1e-6, 1e-6)]
@@ -185,8 +153,7 @@ def test_terms_without_an_estimate_do_not_hinder_the_others():
     frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=["x", "z", "y"])
     frame["w"] = 2 * frame["z"]
     frame["y"] += frame["x"]
-    learner = pi.Learner.from_formula("y ~ x + z + w", frame, LinearRegression())
-    found = learner.fit(pi.Bootstrap(6), seed=1).amvim()
+    found = fit_of("y ~ x + z + w", frame, LinearRegression(), pi.Bootstrap(6)).amvim()
     assert found.params[["z", "w"]].isna().all()
     assert float(found.t_test("x = 0").pvalue) == pytest.approx(found.pvalues["x"])
     assert np.isfinite(found.t_test([[1.0, 0.0, 0.0]]).sd).all()
@@ -200,14 +167,6 @@ def test_the_size_of_other_terms_does_not_matter(fitted):
     assert curve.t_test([[1.0, 0.0]]).sd[0] == pytest.approx(curve.bse.iloc[0])
 
 
-def test_t_test_names_its_rows(fitted, pfi):
-    assert "a = b" in str(pfi.t_test("a = b, c = 0").summary())
-    surface = fitted.pd(("a", "b"), grid={"a": [0.0, 1.0], "b": [0.0, 1.0]})
-    names = surface.exog_names
-    assert f"{names[0]} = {names[1]}" in str(surface.t_test(f"{names[0]} = {names[1]}").summary())
-    str(pfi.t_test("a = b = 0").summary())
-
-
 def test_a_share_of_no_loss_is_missing_without_a_warning(data):
     model = LinearRegression().fit(data[["a", "b"]], data["y"])
     found = pi.FittedModel(model, data[["a", "b"]], np.ones(120))
@@ -217,41 +176,13 @@ def test_a_share_of_no_loss_is_missing_without_a_warning(data):
     assert "R²" not in text
 
 
-def test_clusters_are_called_clusters(data):
-    learner = pi.Learner.from_formula("y ~ a", data, LinearRegression())
-    found = learner.fit(pi.Bootstrap(4, cluster=np.repeat(np.arange(30), 4)), seed=1)
-    assert "Train / evaluation clusters:" in str(found.summary())
-
-
-def test_coverage_is_quoted_only_for_what_was_studied(fitted, data):
-    learner = pi.Learner.from_formula("y ~ a", data, LinearRegression())
-    studied = learner.fit(pi.Bootstrap(15), seed=1)
-    all_pairs, few = studied.pfi(), studied.pfi(permutations=5)
-    assert "n = 100 to 1,000) nominal 95% intervals covered 63% on average" in notes(all_pairs)
-    assert "Molnar et al. (2021; 15 refits) of linear models" in notes(few)
-    assert "covered 72% on average" in notes(few)
-    assert "covered 89% on average" in notes(studied.pd("a"))
-    svm = pi.Learner.from_formula("y ~ a", data, SVR()).fit(pi.Bootstrap(15), seed=1)
-    assert "of forests, linear models and single trees (12 settings" in notes(svm.pfi())
-    for other in (
-        studied.loss(),
-        studied.pfi(loss="absolute"),
-        studied.pfi(relation="ratio"),
-        studied.pfi(permutations=20),
-        studied.pd("a", kind="d-ice"),
-        fitted.pfi(),  # 8 refits
-        learner.fit(pi.CrossValidation(15), seed=1).pfi(),
-    ):
-        assert "covered" not in notes(other)
-
-
 def notes(results):
     return " ".join(results.summary().notes)
 
 
 def test_the_default_says_what_it_covers_in_full_notes(data):
     """Of other variances, which are known to cover less, short notes say so too."""
-    fitted = pi.Learner.from_formula("y ~ a", data, LinearRegression()).fit(seed=1)
+    fitted = fit_of("y ~ a", data, LinearRegression())
     assert "covered" not in notes(fitted.pfi())
     assert "nominal 95% intervals covered" in " ".join(fitted.pfi().summary(notes="full").notes)
 
@@ -265,21 +196,11 @@ def test_a_constant_feature_has_importance_0_and_a_note(pfi):
     assert "No interval for still: never used by the learner in any refit" in text
 
 
-def test_an_unused_feature_has_no_interval(data):
-    stump = DecisionTreeRegressor(max_depth=1)
-    found = pi.Learner.from_formula("y ~ a + noise", data, stump).fit(seed=1).pfi()
-    assert found.params["noise"] == 0
-    assert found.conf_int().loc["noise"].isna().all()
-    assert np.isfinite(found.conf_int().loc["a"]).all()
-
-
 def test_the_table_names_what_it_holds(pfi):
     text = str(pfi.summary(notes="full"))
     for word in (
-        "Dep. variable:", "y", "LinearRegression", "PFI (squared error)", "120", "bootstrap",
-        "No. refits:", "8", "Df:", "7", "Loss, out of sample:", "R², out of sample:", "corrected",
-        "Software:", "Seed:", "1", "std err", "P>|t|", "[0.025", "0.975]", "in units of y²",
-        "All pairs of rows, no Monte Carlo error",
+        "Dep. variable:", "No. refits:", "Df:", "Loss, out of sample:", "corrected", "Software:",
+        "Seed:", "in units of y²", "All pairs of rows, no Monte Carlo error",
     ):  # fmt: skip
         assert word in text, word
     rows = [line.split()[0] for line in text.splitlines() if line.split()[:1] != []]
@@ -287,15 +208,12 @@ def test_the_table_names_what_it_holds(pfi):
     assert [r for r in rows if r in pfi.exog_names][-1] != "still"
     in_order = [line.split(" ")[0] for line in str(pfi.summary(sort=False)).splitlines()]
     assert [r for r in in_order if r in pfi.exog_names] == pfi.exog_names
-    assert "[0.05 " in str(pfi.summary(0.1))
-    widths = {len(line) for line in text.splitlines() if set(line) in ({"="}, {"-"})}
-    assert len(widths) == 1
 
 
 def test_monte_carlo_error_is_shown_only_where_there_is_some(fitted):
     some = fitted.pfi(permutations=3)
     largest = f"Monte Carlo standard error of the estimates: at most {some.mcse.max():.2g}"
-    assert largest in " ".join(str(some.summary()).split())
+    assert largest in words_of(some)
     assert "Monte Carlo" not in str(fitted.pfi().summary())
     per_refit = some.replicates.tally.mc_variance
     assert per_refit.shape == (8, len(some.params))
@@ -316,36 +234,14 @@ def test_no_test_is_printed_where_there_is_no_natural_null(fitted):
     assert "P>|t|" in str(fitted.pd("a", kind="c-ice").summary())
 
 
-def test_the_same_seed_given_or_drawn_gives_the_same_table(data):
-    learner = pi.Learner.from_formula("y ~ .", data, DecisionTreeRegressor())
-    first, second = (str(learner.fit(pi.Bootstrap(4), seed=9).summary()) for _ in range(2))
-    assert first == second
-    drawn = learner.fit(pi.Bootstrap(4))
-    assert f"{drawn.seed}" in str(drawn.summary())
-    assert str(learner.fit(pi.Bootstrap(4), seed=drawn.seed).summary()) == str(drawn.summary())
-
-
 def test_holdout_is_the_level_of_one_model(data):
-    held = pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(pi.Holdout(), seed=1)
+    held = fit_of("y ~ .", data, LinearRegression(), pi.Holdout())
     found = held.pfi()
     assert found.cov_type == "ustat"
     assert found.df_resid == held.refits[0].n_evaluation - 1
     assert "fitted model" in str(found.summary())
     with pytest.raises(InferenceError, match="not defined for one refit"):
         held.pfi(cov_type="corrected")
-
-
-def test_r_squared_out_of_sample_is_relative_to_the_training_mean(fitted):
-    shares = []
-    for refit in fitted.refits:
-        error = refit.evaluation.y - refit.predictor(
-            refit.design.encode(refit.evaluation.variables)
-        )
-        null = refit.evaluation.y - refit.train.y.mean()
-        shares.append(1 - np.mean(error**2) / np.mean(null**2))
-    explained = fitted.loss(relation="explained")
-    assert explained.params.iloc[0] == pytest.approx(np.mean(shares))
-    assert explained.params.index[0] == "R²"
 
 
 def test_rows_average_over_the_refits_that_evaluate_them(fitted):
@@ -366,26 +262,16 @@ def test_predict_is_the_mean_over_refits(fitted, data):
     with pytest.raises(ValueError, match="must have the variable `b`"):
         fitted.predict(data[["a"]])
     labels = data.assign(y=np.where(data["y"] > 0, "up", "down"))
-    classifier = pi.Learner.from_formula("y ~ a", labels, LogisticRegression()).fit(seed=1)
+    classifier = fit_of("y ~ a", labels, LogisticRegression())
     assert list(classifier.predict(labels[:3])) == ["down", "up"]
 
 
 @pytest.fixture(scope="module")
 def tree(data):
-    learner = pi.Learner.from_formula("y ~ .", data, DecisionTreeRegressor())
-    return learner.fit(pi.Bootstrap(8), seed=1)
+    return fit_of("y ~ .", data, DecisionTreeRegressor(), pi.Bootstrap(8))
 
 
 class TestCompare:
-    def test_the_default_is_half_sampling(self, data):
-        fits = (
-            pi.Learner.from_formula(f"y ~ {terms}", data, LinearRegression()).fit(seed=1)
-            for terms in ("a + b", "a")
-        )
-        found = pi.compare(*fits)
-        assert (found.cov_type, found.df_resid) == ("half-sample", 15)
-        assert "half-sampling, M df" in " ".join(pi.compare.__doc__.split())
-
     def test_paired_corrected_t_test(self, fitted, tree):
         found = pi.compare(fitted, tree)
         delta = (fitted.loss().refit_frame() - tree.loss().refit_frame())["loss"]
@@ -400,7 +286,7 @@ class TestCompare:
     def test_a_learner_equals_itself(self, fitted):
         found = pi.compare(fitted, fitted)
         assert found.params.iloc[0] == 0
-        assert "the two agree exactly in every refit" in " ".join(str(found.summary()).split())
+        assert "the two agree exactly in every refit" in words_of(found)
 
     def test_estimands_are_compared_term_by_term(self, fitted, tree):
         found = pi.compare(fitted.pfi(), tree.pfi())
@@ -408,12 +294,6 @@ class TestCompare:
         curves = pi.compare(fitted.pd("a"), tree.pd("a"))
         assert curves.estimand.terms.axes == ("value",)
         curves.plot().draw()
-
-    def test_several_others(self, fitted, tree):
-        found = pi.compare(fitted, tree, fitted, names=["lm", "tree", "again"])
-        assert list(found.params.index) == ["lm - tree", "lm - again"]
-        terms = pi.compare(fitted.pfi(), tree.pfi(), tree.pfi()).params
-        assert len(terms) == 10
 
     def test_other_losses_and_models(self, fitted, tree, data):
         assert "absolute error" in str(pi.compare(fitted, tree, loss="absolute").summary())
@@ -426,13 +306,8 @@ class TestCompare:
         assert found.df_resid == 119
 
     def test_options_are_checked(self, fitted, tree):
-        with pytest.raises(
-            TypeError,
-            match=r"compare\(\) takes no keyword argument `cov_typ`; .*Did you mean `cov_type`",
-        ):
+        with pytest.raises(TypeError, match=r"compare\(\) takes no .*Did you mean `cov_type`"):
             pi.compare(fitted, tree, cov_typ="naive")
-        with pytest.raises(OptionError, match="`p_adjust` must be one of"):
-            pi.compare(fitted, tree, p_adjust="homl")
         lambdas = [
             fitted.pfi(loss=lambda y, p: abs(y - p)),
             tree.pfi(loss=lambda y, p: (y - p) ** 4),
@@ -447,44 +322,29 @@ class TestCompare:
         assert np.isnan(found.mcse.iloc[0])
 
     def test_refuses_what_is_not_paired(self, fitted, tree, data):
-        learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())
         for other in (
-            learner.fit(pi.Bootstrap(8), seed=2),
-            learner.fit(pi.Bootstrap(7), seed=1),
-            learner.fit(pi.Subsampling(8), seed=1),
-            pi.Learner.from_formula("y ~ .", data.assign(y=-data["y"]), LinearRegression()).fit(
-                pi.Bootstrap(8), seed=1
-            ),
+            fit_of("y ~ .", data, LinearRegression(), pi.Bootstrap(8), seed=2),
+            fit_of("y ~ .", data.assign(y=-data["y"]), LinearRegression(), pi.Bootstrap(8)),
         ):
             with pytest.raises(InferenceError, match="same resamples of the same data"):
                 pi.compare(fitted, other)
-        with pytest.raises(InferenceError, match="Only results with the same terms"):
-            pi.compare(fitted.pfi(), tree.pfi("a"))
         with pytest.raises(OptionError, match="at least two"):
             pi.compare(fitted)
         with pytest.raises(OptionError, match="can be compared, not DataFrame"):
             pi.compare(fitted, data)
 
     def test_columns_of_other_rows_say_so(self, fitted, data):
-        short = pi.Learner.from_formula("y ~ .", data[:100], LinearRegression())
-        fewer = short.fit(pi.Bootstrap(8), seed=1)
+        fewer = fit_of("y ~ .", data[:100], LinearRegression(), pi.Bootstrap(8))
         note = "Columns rest on 120 and 100 observations: they differ by these too."
         text = str(pi.summary_col({"all": fitted.pfi(), "some": fewer.pfi()}))
         assert note in " ".join(text.split())
-        assert "rest on" not in str(pi.summary_col({"all": fitted.pfi(), "again": fitted.pfi()}))
 
     def test_summary_col(self, fitted, tree):
-        text = str(pi.summary_col([fitted.pfi(), tree.pfi("a")], stars=True))
-        assert "LinearRegression" in text
-        assert "DecisionTreeRegressor" in text
-        number = number_format(*(np.asarray(r.params) for r in (fitted.pfi(), tree.pfi("a"))))
-        assert number % fitted.pfi().params["a"] + "***" in text
         # Numbers of another estimand have digits of their own.
         mixed = str(pi.summary_col([fitted.pfi(), tree.native_importance()]))
         shares = tree.native_importance()
         own = number_format(np.asarray(shares.params), np.asarray(shares.bse))
         assert own % shares.params.max() in mixed
-        assert r"\begin{tabular}" in pi.summary_col([fitted.pfi()]).as_latex()
         with pytest.raises(OptionError, match=r"such as res\.pfi"):
             pi.summary_col([fitted])
         with pytest.raises(OptionError, match="There must be 2 names"):
@@ -492,28 +352,12 @@ class TestCompare:
 
 
 @pytest.mark.parametrize(
-    ("largest", "expected"), [(0.23512, "0.2351"), (3566.2, "3566"), (2.0e-12, "2.000e-12")]
-)
-def test_number_format_shows_four_digits(largest, expected):
-    assert number_format(np.array([0.0, largest])) % largest == expected
-
-
-def test_number_format_shows_two_digits_of_a_usual_error():
-    fmt = number_format(np.array([2001.12]), np.array([0.0, 0.312, np.nan]))
-    assert fmt % 0.312 == "0.31"
-
-
-@pytest.mark.parametrize(
     ("values", "errors", "expected"),
     [
-        ([10072, 1.234, 0.0123], None, ["10072", "1.234", "0.01230"]),
         ([10072, 1.234, 0.0123], [563, 0.06, 0.0021], ["10072", "1.234", "0.01230"]),
         ([10072, 0.001, 3.2], [563, 0.5, 0.7], ["10072", "0.0010", "3.200"]),
-        ([1e5, 1e-4], None, ["100000", "0.0001000"]),
         # Where the error has a digit, all rows have the same decimals.
         ([2725, 780, 49, -0.3], [558, 199, 52, 2], ["2725", "780", "49", "0"]),
-        ([2725, 780, 49.2, -0.3], None, ["2725", "780", "49", "-0.3000"]),
-        ([0.352, 0.0121, 0.0], None, ["0.3520", "0.0121", "0.0000"]),
         ([3566, np.nan, 0], [12, np.nan, 0], ["3566", "", "0"]),
     ],
 )
@@ -523,27 +367,12 @@ def test_a_large_row_does_not_take_the_decimals_of_others(values, errors, expect
     assert list(map(cell, values, formats)) == expected
 
 
-@pytest.mark.parametrize("one", [1.0, 1e-4])
-def test_tables_keep_the_digits_of_small_rows(one):
-    rng = np.random.default_rng(1)
-    X = pd.DataFrame(rng.normal(size=(50, 3)), columns=["big", "one", "none"])
-    y = 100 * X["big"] + one * X["one"]
-    model = pi.FittedModel(LinearRegression().fit(X, y), X, y)
-    pfi = model.pfi()
-    value = f"{pfi.params['one']:.4g}"[:4]
-    lines = [line.split() for line in str(pfi.summary()).splitlines()]
-    assert any(cell.startswith(value) for line in lines if line[:1] == ["one"] for cell in line)
-    assert value in str(pi.summary_col([pfi, pfi]))
-    assert value in str(pfi.t_test("one = 0"))
-    assert "0.0000" in str(pi.summary_col([pfi], float_format="%.4f"))
-
-
 @pytest.mark.parametrize("size", [1.0, 1e6, 1e-6])
 def test_standard_errors_up_to_a_rounding_of_the_estimates_are_0(size):
     """1e-12 of the largest estimate of a refit, in size; a little more is sampling error."""
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "y"])
-    results = pi.Learner.from_formula("y ~ x", data, LinearRegression()).fit(pi.Bootstrap(4))
+    results = fit_of("y ~ x", data, LinearRegression(), pi.Bootstrap(4))
     found = results.pfi()
     values = size * np.array([0.5, -1.0, 0.25])
     estimates = [

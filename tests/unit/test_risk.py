@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_refit import estimates_of
+from fits import fit_of
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
@@ -21,8 +22,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def results(data):
-    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
-    return learner.fit(pi.Subsampling(4), seed=1)
+    return fit_of("y ~ x + z", data, LinearRegression(), pi.Subsampling(4))
 
 
 def test_the_loss_is_a_mean_without_a_test(results, data):

@@ -5,6 +5,7 @@ from copy import deepcopy
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -48,11 +49,7 @@ def test_rows_of_a_learner_are_joined_to_their_rows(name, plan):
     data = rows(INDEXES[name])
     plain = rows(None)
     by_label, by_place = (
-        pi.Learner.from_formula("y ~ x + z", d, LinearRegression())
-        .fit(plan, seed=1)
-        .pfi()
-        .row_frame()
-        for d in (data, plain)
+        fit_of("y ~ x + z", d, LinearRegression(), plan).pfi().row_frame() for d in (data, plain)
     )
     np.testing.assert_array_equal(by_label, by_place)
     assert by_label.index.equals(data.index.take(by_place.index))

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
-from fits import fit_of, words_of
+from fits import fit_of, model_of, words_of
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold, TimeSeriesSplit
-from sklearn.svm import SVC
 
 import pyinterp as pi
-from pyinterp.learner import analysis, row_order
+from pyinterp.learner import row_order
 
 N = 150
 WORDS = "If rows are ordered in time"
@@ -71,9 +69,10 @@ def test_the_autocorrelation_is_that_of_mean_residuals(change):
         options["subset"] = "z > -1"
     if change == "index":
         data.index = [f"row {k % 9}" for k in range(N)]
-    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression(), **options)
     residuals = {}
-    for case in learner.fit(pi.Bootstrap(5), seed=1).analysis.cases:
+    for case in fit_of(
+        "y ~ x + z", data, LinearRegression(), pi.Bootstrap(5), **options
+    ).analysis.cases:
         for row, y, predicted in zip(case.sample.rows, case.y, case.whatif.factual, strict=True):
             residuals.setdefault(row, []).append(y - predicted)
     means = [np.mean(residuals[row]) for row in sorted(residuals)]
@@ -133,18 +132,13 @@ def test_splits_into_blocks_and_clusters_have_none():
 
 def test_one_model_has_none_unless_its_rows_are_held_out():
     data = frame(1, ordered=True)
-    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
     fitted = LinearRegression().fit(data[["x", "z"]], data["y"])
-    for model in (learner.fit_model(), pi.FittedModel(fitted, data[["x", "z"]], data["y"])):
+    for model in (
+        model_of("y ~ x + z", data, LinearRegression()),
+        pi.FittedModel(fitted, data[["x", "z"]], data["y"]),
+    ):
         assert WORDS not in words_of(model.pfi())
     assert WORDS in notes(data, pi.Holdout(0.5))
-
-
-@pytest.mark.parametrize("by", [{"by": "half"}, {"rows": "half == 0"}])
-def test_some_of_the_rows_have_the_footnote_of_all(by):
-    data = frame(1, ordered=True).assign(half=np.arange(N) % 2)
-    results = fit_of("y ~ x + z", data, LinearRegression(), pi.Bootstrap(5))
-    assert results.pfi(**by).context.plan_note == results.pfi().context.plan_note != ""
 
 
 @pytest.mark.parametrize("classes", [False, True])
@@ -155,37 +149,3 @@ def test_rows_sorted_by_the_response_have_none(classes):
 def test_repeated_rows_are_not_alike_in_time():
     data = frame(1, ordered=False).assign(w=3)
     assert WORDS not in notes(data, weights="w", weights_type="frequency")
-
-
-class Counting(SVC):
-    """Counts rows that are predicted."""
-
-    rows: ClassVar[list[int]] = []
-
-    def predict_proba(self, X):
-        self.rows.append(len(X))
-        return np.column_stack([np.zeros(len(X)), np.ones(len(X))])
-
-    def predict(self, X):
-        self.rows.append(len(X))
-        return super().predict(X)
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda results: results.pd("x", grid=[0, 1]),
-        lambda results: results.pfi("x", loss="zero_one"),
-        lambda results: results.metric("accuracy"),
-        lambda results: results.loco("x"),
-    ],
-)
-def test_the_footnote_costs_no_predictions(ask, monkeypatch):
-    learner = pi.Learner.from_formula("y ~ x + z", frame(1, ordered=True, classes=True), Counting())
-    counts = []
-    for note in (row_order.order_note, lambda *_: ""):
-        monkeypatch.setattr(analysis, "order_note", note)
-        Counting.rows.clear()
-        ask(learner.fit(pi.Bootstrap(3), seed=1))
-        counts.append(sum(Counting.rows))
-    assert counts[0] == counts[1] > 0

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import LinearRegression
 
@@ -80,16 +81,10 @@ def test_a_missing_value_of_any_kind_is_found(values, dtype, missing):
     ("values", "message"),
     [
         (pd.to_timedelta(NUMBERS, "D"), "not timedelta64"),
-        (pd.period_range("2020", periods=N, freq="D"), "not period"),
         (NUMBERS * 1j, "not complex128"),
-        (pd.arrays.IntervalArray.from_breaks(range(N + 1)), "not interval"),
         ([object()] * N, "object column of object; convert it with pandas.to_numeric or astype"),
         ([*LEVELS[1:], 1], "object column of int, str"),
-        ([*TRUTH[1:], 1], "object column of bool, int"),
-        ([*LEVELS[1:], b"a"], "object column of bytes, str"),
-        ([[1, 2]] * N, "object column of list"),
         ([*NUMBERS[1:], np.inf], r"be finite.*1 infinite value\(s\) \(first in row 7\)"),
-        ([-np.inf, *NUMBERS[1:]], r"be finite.*first in row 0"),
     ],
 )
 def test_a_column_of_another_kind_is_a_clear_error(values, message):
@@ -100,7 +95,6 @@ def test_a_column_of_another_kind_is_a_clear_error(values, message):
 def test_arrays_get_the_names_of_statsmodels():
     assert list(as_frame(np.ones((2, 3))).columns) == ["x1", "x2", "x3"]
     assert list(as_frame(np.ones(4)).columns) == ["x1"]
-    assert list(as_frame([[1, 2], [3, 4]]).columns) == ["x1", "x2"]
     assert list(as_frame(pd.Series([1.0, 2.0], name="a")).columns) == ["a"]
 
 
@@ -115,17 +109,12 @@ def test_a_frame_gets_string_names_and_a_range_index():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (pd.DataFrame(np.ones((2, 2)), columns=["a", "a"]), "must be unique, but `a`"),
         (pd.DataFrame(np.ones((2, 2)), columns=[1, "1"]), "must be unique, but `1`"),
         (pd.DataFrame({"a": []}), r"must have rows and columns; it has shape \(0, 1\)"),
-        (pd.DataFrame(index=range(3)), r"must have rows and columns; it has shape \(3, 0\)"),
-        (np.empty((0, 2)), r"it has shape \(0, 2\)"),
         (np.ones((2, 2, 2)), r"not an array of 3 dimension\(s\) and dtype float64"),
-        (np.ones((2, 2), complex), "dtype complex128"),
         (np.array([["a"], ["b"]]), "numeric array"),
         ({"a": [1, 2], "b": [1]}, "all of one length"),
         ("data.csv", "not str"),
-        (None, "not NoneType"),
     ],
 )
 def test_data_of_another_kind_is_a_clear_error(given, message):
@@ -141,11 +130,8 @@ def response(values, *, classifier, **options):
     ("values", "classes"),
     [
         (column(LEVELS), ("a", "b")),
-        (column(LEVELS, "string"), ("a", "b")),
         (column(TRUTH), (False, True)),
-        (column(TRUTH, "boolean"), (False, True)),
         (column(NUMBERS % 3), (0, 1, 2)),
-        (column(NUMBERS % 2, "Int64"), (0, 1)),
         (column(NUMBERS % 2 + 3.0), (3.0, 4.0)),
         (column(pd.Categorical(LEVELS, ["b", "a", "unused"])), ("b", "a")),
     ],
@@ -201,8 +187,11 @@ def test_tests_do_not_depend_on_the_unit_of_the_response(unit):
 
     def table(factor):
         frame = data.assign(y=factor * data["y"])
-        learner = pi.Learner.from_formula("y ~ .", frame, LinearRegression())
-        return learner.fit(pi.HalfSampling(3, pairs=6), seed=1).pfi().summary_frame()
+        return (
+            fit_of("y ~ .", frame, LinearRegression(), pi.HalfSampling(3, pairs=6))
+            .pfi()
+            .summary_frame()
+        )
 
     for column_name in ("statistic", "p_value"):
         assert_allclose(table(unit)[column_name], table(1.0)[column_name], rtol=1e-9)

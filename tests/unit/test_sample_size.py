@@ -117,9 +117,7 @@ def test_what_is_no_more_than_noise_has_no_size(res):
     ("of", "options", "words"),
     [
         ("pfi", {}, "importance that is worth finding"),
-        ("pfi", {"width": 1.0}, "importance that is worth finding"),
         ("pd", {}, "either the `width`"),
-        ("pd", {"width": 1.0, "effect": 1.0}, "either the `width`"),
         ("pd", {"effect": 1.0}, "no test of no effect"),
         ("pd", {"width": -1.0}, "`width` must be a positive number"),
         ("pfi", {"effect": 1.0, "power": 0.05}, "`power` must be a number in"),

@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import model_of
 from sklearn.linear_model import LinearRegression
-
-import pyinterp as pi
 
 rng = np.random.default_rng(0)
 N = 300
@@ -16,7 +15,7 @@ DATA = X.assign(y=X["x"] + X["z"] + (g == 2) + rng.normal(size=N))
 
 
 def model(formula, data=DATA):
-    return pi.Learner.from_formula(formula, data, LinearRegression()).fit_model(seed=1)
+    return model_of(formula, data, LinearRegression())
 
 
 def test_codes_have_the_numbers_of_letters():

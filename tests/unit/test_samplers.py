@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import special
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeCV
@@ -12,10 +13,9 @@ import pyinterp as pi
 from pyinterp import samplers
 from pyinterp.data.sample import Sample
 from pyinterp.errors import OptionError
-from pyinterp.samplers import LearningRows, Target, choose_sampler, learners
+from pyinterp.samplers import LearningRows, Target, choose_sampler
 from pyinterp.samplers import sampler as sampler_module
-from pyinterp.samplers.encoding import encode
-from pyinterp.samplers.learners import PENALTIES, LinearThenTrees, LogisticThenTrees, regressions
+from pyinterp.samplers.learners import PENALTIES, regressions
 from pyinterp.samplers.sampler import Covariates
 
 
@@ -180,13 +180,6 @@ class TestCategorical:
         level = draws.frame["g"].tolist().index("c")
         assert (draws.weights[:, level] == 0).all()
 
-    def test_a_perfectly_predicted_level_leaves_no_variance(self):
-        rng = np.random.default_rng(0)
-        z = rng.normal(size=200)
-        data = pd.DataFrame({"x": z > 0, "z": z, "copy": (z > 0).astype(float)})
-        law = learned(samplers.Categorical(LogisticRegression(C=1e6)), ["x"], data, train=100)
-        assert 1 - law.squared_residuals.mean() / law.squared_deviations.mean() > 0.999
-
     def test_one_level_only(self):
         data = pd.DataFrame({"x": ["a"] * 60, "z": np.arange(60.0)})
         (draws,) = learned(samplers.Categorical(), ["x"], data, train=30).all()
@@ -312,11 +305,7 @@ class TestKnockoff:
 
     DETERMINED = (
         ("copy", lambda d: d.assign(copy=d["z1"]), "z1"),
-        ("unit", lambda d: d.assign(unit=3e-3 * d["z1"] + 1e6), "z1"),
-        ("near", lambda d: d.assign(near=d["z1"] + 5e-5 * d["x"]), "z1"),
-        ("total", lambda d: d.assign(total=d["z1"] + 9 * d["z2"] - 4), "z1, z2"),
         ("total", lambda d: wide(len(d)).assign(total=lambda w: w.sum(axis=1)), ".* and 42 more"),
-        ("total", lambda d: wide(len(d)).assign(total=lambda w: w["w3"] - w["w7"]), "w3, w7"),
         ("copy", lambda d: wide(len(d) // 5).assign(copy=lambda w: 3 - w["w7"]), "w7"),
         ("d0", lambda d: pd.DataFrame(np.eye(3)[np.arange(len(d)) % 3], columns=DUMMIES), "d., d."),
         ("gap", lambda d: d.assign(a=d["z1"] + 1e-3 * d["x"], gap=d["x"])[["z1", "a", "gap"]],
@@ -327,12 +316,6 @@ class TestKnockoff:
     def test_a_feature_that_others_determine_is_refused(self, name, make, by):
         with pytest.raises(OptionError, match=f"`{name}` is a linear function of {by}; use `sam"):
             chosen("knockoff", make(gaussian(100)), name)
-
-    def test_a_group_with_a_determined_variable_is_refused(self):
-        data = gaussian(50).assign(total=lambda d: d["x"] + d["z1"])
-        with pytest.raises(OptionError, match="`x` is a linear function of"):
-            chosen("knockoff", data, "x", "z1")
-        chosen("knockoff", data, "z2")
 
     @pytest.mark.parametrize("n", [6, 10, 29, 31, 32, 40])
     def test_few_rows_determine_nothing(self, n):
@@ -421,32 +404,6 @@ class TestChoice:
             chosen(sampler, self.frame, *variables)
 
 
-def test_categories_are_encoded_with_the_levels_of_all_rows():
-    every = pd.DataFrame({"g": ["a", "b", "c"], "x": [1, 2, 3], "flag": [True, False, True]})
-    some = every.iloc[:1]
-    expected = [[1, 0, 0, 1, 0, 1]]
-    assert_array_equal(encode(some, every), expected)
-
-
-def test_linear_dependence_costs_trees_nothing():
-    data = gaussian(2000)
-    X, x = data[["z1", "z2"]].to_numpy(), data["x"].to_numpy()
-    model = LinearThenTrees(random_state=0).fit(X[:1000], x[:1000])
-    error = np.mean((x[1000:] - model.predict(X[1000:])) ** 2)
-    ols = LinearRegression().fit(X[:1000], x[:1000])
-    assert error < 1.02 * np.mean((x[1000:] - ols.predict(X[1000:])) ** 2)
-
-
-def test_trees_learn_what_is_not_linear():
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, size=(4000, 2))
-    x = np.sign(X[:, 0] * X[:, 1]) + rng.normal(size=4000) / 10
-    model = LinearThenTrees(random_state=0).fit(X[:2000], x[:2000])
-    assert 1 - np.mean((x[2000:] - model.predict(X[2000:])) ** 2) / x.var() > 0.8
-    classes = LogisticThenTrees(random_state=0).fit(X[:2000], x[:2000] > 0)
-    assert np.mean((classes.predict_proba(X[2000:])[:, 1] > 0.5) == (x[2000:] > 0)) > 0.9
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("n", [30, 60_000])
 def test_one_gram_matrix_gives_the_ridge_regressions_of_scikit_learn(n, weighted):
@@ -465,16 +422,7 @@ def test_one_gram_matrix_gives_the_ridge_regressions_of_scikit_learn(n, weighted
         assert coefficients[j, j] == 0
 
 
-def test_missing_values_are_means_for_the_linear_learner_only():
-    assert regressions(np.array([[1.0, np.nan], [2.0, 3.0], [3.0, 1.0]])) is None
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 2))
-    gaps = np.where(rng.random((200, 2)) < 0.1, np.nan, X)
-    filled = np.where(np.isnan(gaps), np.nanmean(gaps, axis=0), gaps)
-    models = [LinearThenTrees(trees=False).fit(rows, X[:, 0]) for rows in (gaps, filled)]
-    assert_allclose(models[0].predict(gaps), models[1].predict(filled), atol=1e-10)
-    # New rows may lack values where training rows do not.
-    assert_allclose(models[1].predict(gaps), models[1].predict(filled), atol=1e-10)
+def test_missing_values_are_means_for_the_linear_learner():
     data = gaussian(100)
     gap, mean = data.copy(), data.copy()
     gap.loc[99, "z1"], mean.loc[99, "z1"] = np.nan, data["z1"][:80].mean()
@@ -492,19 +440,14 @@ class TestChoiceOfLearner:
         x = (z[:, 0] ** 2 if curved else z[:, 0]) + rng.normal(size=240) / 2
         data = pd.DataFrame({"x": x, "z": z[:, 0], "w": z[:, 1], "y": x + rng.normal(size=240)})
         data["g"] = pd.Categorical(np.where(x + rng.normal(size=240) / 4 > 0.6, "a", "b"))
-        learner = pi.Learner.from_formula("y ~ x + z + w + g", data, LinearRegression())
-        return learner.fit(pi.Subsampling(4), seed=1, progress=False, **options)
-
-    @pytest.mark.parametrize("curved", [False, True])
-    def test_trials_are_few_and_refits_train_what_they_chose(self, monkeypatch, curved):
-        trained, results = [], self.fitted(curved)
-        trees = learners._trees
-        monkeypatch.setattr(learners, "_trees", lambda *a: trained.append(len(a[0])) or trees(*a))
-        results.cvim("x")
-        assert trained == [160] * 3 + [152] * 4 * curved
-        results.cvim("x", permutations=3)
-        self.fitted(curved).positivity("x")
-        assert len(trained) == 3 + 12 * curved  # the choice is known, models of refits are not
+        return fit_of(
+            "y ~ x + z + w + g",
+            data,
+            LinearRegression(),
+            pi.Subsampling(4),
+            progress=False,
+            **options,
+        )
 
     def test_dependence_that_only_trees_find_is_found(self):
         straight, curved = (self.fitted(c).positivity("x").params["x"] for c in (False, True))

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from fits import fit_of
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
@@ -56,8 +57,7 @@ def test_a_certificate_does_not_depend_on_last_bits(data, monkeypatch, response)
     """Another processor adds up in another order, and the same seed has the same data sets."""
     data = data.assign(two=np.where(data["y"] > data["y"].median(), "yes", "no"))
     estimator = LinearRegression() if response == "y" else LogisticRegression()
-    learner = pi.Learner.from_formula(f"{response} ~ x + z", data, estimator)
-    results = learner.fit(pi.Subsampling(5), seed=1)
+    results = fit_of(f"{response} ~ x + z", data, estimator, pi.Subsampling(5))
 
     def certify():
         return pi.certify(results, data_sets=3, truth_refits=10).frame

@@ -1,11 +1,10 @@
 """The default inference stays as small as it was decided to be: constants, lines, names."""
 
 import ast
-import io
-import tokenize
 from pathlib import Path
 
 import pyinterp
+from benchmarks.counts import size_of
 
 PACKAGE = Path(pyinterp.__file__).parent
 FOLDER = PACKAGE / "inference" / "half_sample"
@@ -13,31 +12,6 @@ FOLDER = PACKAGE / "inference" / "half_sample"
 RULE = ("MARGIN", "LARGEST_GROWTH", "BEYOND_NOISE")
 GUARDS = ("CERTAIN", "LARGEST_IDLE_SHARE", "LARGEST_SKEWNESS", "STABLE", "FEW_CLUSTERS")
 MOST_LINES = 550
-SKIPPED = (
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENCODING,
-    tokenize.ENDMARKER,
-)
-
-
-def code_lines(text):
-    """Count lines that are no docstring, no comment and not blank."""
-    lines = {
-        line
-        for token in tokenize.generate_tokens(io.StringIO(text).readline)
-        if token.type not in SKIPPED
-        for line in range(token.start[0], token.end[0] + 1)
-    }
-    for node in ast.walk(ast.parse(text)):
-        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-        if documented and ast.get_docstring(node) is not None:
-            first = node.body[0]
-            lines -= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
-    return len(lines)
 
 
 def constants(path):
@@ -67,5 +41,4 @@ def test_no_constant_is_elsewhere():
 
 
 def test_the_folder_is_small():
-    count = sum(code_lines(path.read_text(encoding="utf-8")) for path in FOLDER.glob("*.py"))
-    assert 100 < count <= MOST_LINES
+    assert 100 < size_of(FOLDER.glob("*.py")).lines <= MOST_LINES

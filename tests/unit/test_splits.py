@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of, words_of
 from sklearn import model_selection as ms
 from sklearn.linear_model import LinearRegression
 
@@ -58,13 +59,12 @@ def test_stratified_folds_have_the_classes():
     from sklearn.linear_model import LogisticRegression
 
     data = DATA.assign(z=np.where(np.arange(N) % 5 == 0, "yes", "no"))
-    learner = pi.Learner.from_formula("z ~ a + b", data, LogisticRegression())
-    refits = learner.fit(ms.StratifiedKFold(4), seed=1).refits
+    refits = fit_of("z ~ a + b", data, LogisticRegression(), ms.StratifiedKFold(4)).refits
     assert [int(r.evaluation.y.sum()) for r in refits] == [2] * 4
 
 
 def test_ordered_splits_say_that_rows_are_not_exchangeable():
-    text = " ".join(str(_pfi(ms.TimeSeriesSplit(3)).summary()).split())
+    text = words_of(_pfi(ms.TimeSeriesSplit(3)))
     assert "rows after its training rows" in text
     assert "10 to 30 rows" in text
     assert "exchangeable" not in str(_pfi(ms.KFold(4)).summary())
@@ -74,15 +74,11 @@ GOOD = (range(20, 40), range(20))
 BAD = {
     "overlap": ([GOOD, (range(21), range(20, 40))], "split 2 has 1 rows in both"),
     "out of range": ([GOOD, (range(20), range(20, 41))], "split 2 has test row 40"),
-    "negative": ([GOOD, (range(20), [-1, 30])], "test row -1"),
     "empty": ([GOOD, (range(20), [])], "Split 2 has no test rows"),
-    "one": ([GOOD], "at least 2 splits"),
     "twice": ([GOOD, GOOD], "split 2 is split 1 again"),
     "test row twice": ([GOOD, (range(20), [30, 30, 31])], "twice"),
     "no pair": ([GOOD, range(20)], "pair"),
-    "fractions": ([GOOD, ([0.5, 1.0], [2, 3])], "whole positions"),
     "short mask": ([GOOD, (np.ones(5, bool), [30, 31])], "40 rows"),
-    "a class": (ms.KFold, "must be a plan"),
     "groups": (ms.GroupKFold(3), "cluster="),
     "clusters on both sides": (pi.Splits(ms.KFold(3), cluster="who"), "both sides"),
     "single": (ms.ShuffleSplit(1), "at least 2 splits"),

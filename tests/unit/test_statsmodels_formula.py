@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from fits import model_of
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.data.formula import names_in
-from pyinterp.data.formula.coding import Coding
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.effects.slopes import average_marginal_effects, slopes
 from pyinterp.learner.models_here import STEP, WEIGHTS
@@ -128,7 +128,7 @@ def test_effects_and_their_errors_are_those_of_the_results_as_a_function(name):
 def test_one_ols_has_one_table_as_a_learner_and_as_a_fitted_model():
     formula = "y ~ x * C(g) + z"
     fitted = pi.FittedModel(smf.ols(formula, DATA).fit(), DATA, "y", seed=1)
-    learned = pi.Learner.from_formula(formula, DATA, LinearRegression()).fit_model(seed=1)
+    learned = model_of(formula, DATA, LinearRegression())
     for ask in (
         lambda model: model.firm(),
         lambda model: model.ame(),
@@ -235,47 +235,3 @@ def _check_errors(model, name):
         bse = np.sqrt(np.square(errors.changes).sum(axis=0))
         old = old_errors(model, estimand)
         np.testing.assert_allclose(bse, old, rtol=1e-8, atol=1e-8 * old.max())
-    assert analysis.models.case(0).whatif.memo is None
-
-
-@pytest.mark.parametrize(
-    "right", ["x + w + b", "x * z + w", "bs(x, df=4, lower_bound=0, upper_bound=6) * w"]
-)
-@pytest.mark.parametrize("name", ["logit", "negative binomial"])
-@pytest.mark.filterwarnings("ignore")
-def test_rows_are_encoded_once_for_all_coefficients(name, right, monkeypatch):
-    results, calls, build = fit(name, right), [0], Coding.build
-
-    def counted(*args):
-        calls[0] += 1
-        return build(*args)
-
-    monkeypatch.setattr(Coding, "build", counted)
-    for ask in ("ame", "pd", "slopes"):
-        counts = []
-        for cov_type in ("rows", "delta"):
-            model = pi.FittedModel(results, DATA)
-            args = () if ask == "ame" else ("x",)
-            calls[0] = 0
-            assert len(getattr(model, ask)(*args, cov_type=cov_type).bse)
-            counts.append(calls[0])
-        # One pass more, however many coefficients there are: 4 steps in each of 4 to 8 directions.
-        assert counts[1] <= 2 * counts[0]
-
-
-def test_what_is_made_once_is_of_the_same_objects_and_fits_in_memory():
-    model = pi.FittedModel(fit("ols", "x + w"), DATA, memory_mb=8 * 100 / 2**20)
-    whatif = model.analysis.models.case(0).whatif
-    of, made = np.arange(3), list[int]()
-
-    def make(size):
-        made.append(size)
-        return np.zeros(size)
-
-    for _ in range(2):  # nothing is kept
-        whatif.once("a", lambda: make(1), of)
-    assert made == [1, 1]
-    whatif.memo = {}
-    for size, source in ((10, of), (11, of), (12, of.copy()), (200, of), (201, of)):
-        whatif.once("a", lambda size=size: make(size), source)
-    assert made == [1, 1, 10, 12, 200, 201]

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LinearRegression
@@ -41,9 +42,8 @@ def data():
 
 
 def fitted(recorder, n_jobs):
-    learner = pi.Learner.from_formula("y ~ x + z", data(), recorder)
     with parallel_config(backend="threading"):  # the patched number of cores holds in threads
-        results = learner.fit(pi.Bootstrap(3), seed=1, n_jobs=n_jobs)
+        results = fit_of("y ~ x + z", data(), recorder, pi.Bootstrap(3), n_jobs=n_jobs)
     last = [r.predictor.estimator for r in results.refits]
     return results, [e.steps[-1][1] if hasattr(e, "steps") else e for e in last]
 

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import threading
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +11,7 @@ import pandas as pd
 import pytest
 import statsmodels.formula.api as smf
 from by_copies import Asked, compare, same_importance, whatif_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from fits import model_of
 from lightgbm import LGBMClassifier, LGBMRegressor
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -29,8 +27,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.linear_model import LinearRegression, PoissonRegressor, Ridge, SGDClassifier
-from sklearn.neighbors import KNeighborsRegressor
+from sklearn.linear_model import LinearRegression, PoissonRegressor, SGDClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -44,14 +41,12 @@ from xgboost import XGBClassifier, XGBRegressor
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.losses.rowwise import LOSSES as NAMED
 from pyinterp.models.predictor import Predictor
 from pyinterp.whatif import PREDICTIONS, inputs, trees
 from pyinterp.whatif.dispatch import dispatch
 from pyinterp.whatif.read_forest import read_forest
 
 DOUBLE = 1e-12  # the bar; rounding of sums in another order
-ROUNDING = 1e-13  # steps are sums from the left, over those asked for
 SINGLE = 1e-5  # XGBoost sums in single precision
 
 REGRESSORS = {
@@ -170,21 +165,6 @@ def test_one_node_trees_and_unused_features():
     assert (pi.FittedModel(flat, X, y).pfi().params == 0).all()
 
 
-@settings(deadline=None, max_examples=25)
-@given(
-    seed=st.integers(0, 10_000),
-    depth=st.integers(1, 8),
-    decimals=st.integers(0, 2),
-    trees=st.integers(1, 4),
-)
-def test_random_trees(seed, depth, decimals, trees):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(40, 3)).round(decimals)
-    y = rng.normal(size=40)
-    model = RandomForestRegressor(trees, max_depth=depth, random_state=seed).fit(X, y)
-    compare_each(whatif_of(pi.FittedModel(model, X, y)))
-
-
 class TestDesigns:
     data = pd.DataFrame(make_data()[0], columns=list("abkz")).assign(
         y=make_data()[1], g=lambda d: pd.Categorical.from_codes(d["k"].astype(int), list("uvwxy"))
@@ -192,9 +172,7 @@ class TestDesigns:
 
     def whatif(self, formula, learner, **options):
         data = self.data.assign(one="same")
-        return whatif_of(
-            pi.Learner.from_formula(formula, data, learner, **options).fit_model(seed=1)
-        )
+        return whatif_of(model_of(formula, data, learner, **options))
 
     def test_a_variable_that_drives_several_columns(self):
         whatif = self.whatif("y ~ a + I(a**2) + np.sin(a) + b + C(k)", RandomForestRegressor(8))
@@ -245,15 +223,6 @@ class TestDesigns:
         compare_each(whatif, walked)
         assert {name: is_walked(whatif, name) for name in walked} == walked
 
-    def test_categories_are_predicted_in_batches(self):
-        options = {"min_child_samples": 5, "min_data_per_group": 1, "cat_smooth": 1}
-        learner = LGBMRegressor(n_estimators=8, verbose=-1, n_jobs=1, **options)
-        whatif = self.whatif("y ~ a + g", learner, design="frame")
-        assert is_walked(whatif, "a")
-        assert not is_walked(whatif, "g")
-        assert whatif.of(["a"]).most_draws == 1e8
-        assert whatif.of(["g"]).most_draws == PREDICTIONS
-
     @pytest.mark.parametrize(
         "learner",
         [
@@ -294,17 +263,6 @@ def test_exact_pfi_and_its_variance_equal_those_of_all_predicted_pairs(loss):
     assert same(RandomForestRegressor(20, random_state=0).fit(X, y), X, y, loss) == "trees, exact"
 
 
-def test_the_order_of_questions_changes_nothing():
-    X, y = make_data()
-    model = RandomForestRegressor(20, random_state=0).fit(X, y)
-    first, second = (pi.FittedModel(model, X, y) for _ in range(2))
-    curve, pfi = first.pd("x1"), first.pfi()
-    assert_allclose(second.pfi().params, pfi.params, rtol=ROUNDING)
-    assert_allclose(second.pd("x1").params, curve.params, rtol=ROUNDING)
-    one, two = (model.pd("x1", points=33).params for model in (first, second))
-    assert_allclose(one, two, rtol=ROUNDING)
-
-
 def test_small_memory_gives_the_same(monkeypatch):
 
     X, y = make_data(n=150)
@@ -320,37 +278,6 @@ def test_small_memory_gives_the_same(monkeypatch):
     assert_allclose(asked(), whole, atol=1e-12)
     monkeypatch.setattr(trees, "BITS_BYTES", 0)  # and every split answered again
     assert_allclose(asked(), whole, atol=1e-12)
-
-
-def test_a_variable_that_drives_no_column_changes_no_prediction():
-    X, y = make_data()
-    frame = pd.DataFrame(X, columns=[f"x{k + 1}" for k in range(X.shape[1])])
-    kept = ColumnTransformer([("kept", "passthrough", ["x1", "x2"])])
-    model = make_pipeline(kept, RandomForestRegressor(10, random_state=0)).fit(frame, y)
-    whatif = whatif_of(pi.FittedModel(model, frame, y))
-    assert whatif.engine.name == "trees, exact"
-    assert is_walked(whatif, "x3")
-    compare_each(whatif, ["x3"])
-
-
-def test_which_rows_go_left_is_asked_for_few_rows_at_a_time(monkeypatch):
-
-    asked, answer = [], trees.TreesWhatIf._bits_of
-
-    def spy(engine, rows):
-        asked.append(len(rows))
-        return answer(engine, rows)
-
-    monkeypatch.setattr(trees.TreesWhatIf, "_bits_of", spy)
-    monkeypatch.setattr(trees, "BITS_BYTES", 0)  # as of many rows
-    monkeypatch.setattr(trees, "MOST_GROUPS", 2)
-    X = np.random.default_rng(0).normal(size=(300, 2))
-    model = DecisionTreeRegressor(random_state=0).fit(X, X[:, 0])
-    results = pi.FittedModel(model, X, X[:, 0])
-    results.pfi()
-    results.pd("x1", points=3)
-    assert sum(asked) >= 4 * len(X)
-    assert max(asked) <= 128
 
 
 def test_pairs_in_small_blocks_are_the_same(monkeypatch):
@@ -377,13 +304,9 @@ def test_pairs_in_small_blocks_are_the_same(monkeypatch):
 def test_the_engine_is_named_and_can_be_chosen():
     X, y = make_data()
     forest = RandomForestRegressor(5, random_state=0).fit(X, y)
-    assert "trees, exact" in str(pi.FittedModel(forest, X, y).pfi().summary())
     assert "batched" in str(pi.FittedModel(forest, X, y, engine="batched").pfi().summary())
-    assert "batched" in str(pi.FittedModel(KNeighborsRegressor().fit(X, y), X, y).pfi().summary())
     with pytest.raises(OptionError, match='engine="trees"` can\'t serve LinearRegression'):
         pi.FittedModel(LinearRegression().fit(X, y), X, y, engine="trees").pfi()
-    with pytest.raises(OptionError, match="`engine` must be one of"):
-        pi.FittedModel(forest, X, y, engine="tree")
 
 
 def test_trees_with_another_kind_of_split_are_predicted_in_batches():
@@ -482,29 +405,6 @@ def test_levels_that_the_model_does_not_know_do_not_matter_until_asked_for():
         )
         model = make_pipeline(encoder, RandomForestRegressor(5, random_state=0)).fit(X, y)
         assert pi.FittedModel(model, X, y).pfi().engine.name == "trees, exact"
-
-
-@pytest.mark.parametrize(
-    "learner",
-    [
-        RandomForestRegressor(10, random_state=0),
-        LGBMRegressor(n_estimators=20, verbose=-1, n_jobs=1),
-        Ridge(),
-    ],
-)
-@pytest.mark.parametrize("sampler", ["marginal", "conditional"])
-def test_frames_and_arrays_have_the_same_numbers(learner, sampler):
-    X, y = make_data()
-    frame = pd.DataFrame(X, columns=[f"x{j + 1}" for j in range(X.shape[1])])
-    model = clone(learner).fit(frame, y)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
-        array = pi.FittedModel(clone(learner).fit(X, y), X, y, seed=1).pfi(sampler=sampler)
-    given = pi.FittedModel(model, frame, y, seed=1).pfi(sampler=sampler)
-    assert given.engine.name == array.engine.name
-    assert given.engine.error == pytest.approx(array.engine.error, rel=1e-9)
-    assert "exact" in given.engine.name
-    pd.testing.assert_frame_equal(given.conf_int(), array.conf_int(), rtol=1e-10)
 
 
 def test_without_compilation_the_numbers_are_the_same():
@@ -627,13 +527,6 @@ class TestWhatTheRowsDoNotShow:
         with pytest.raises(pi.errors.PredictionError, match="Predictions must be finite"):
             fitted.pd("x1", grid=[0, 1e6])
 
-    def test_groups_have_a_bound(self):
-        X, y = make_data()
-        model = RandomForestRegressor(10, random_state=0).fit(X, y)
-        whatif = whatif_of(pi.FittedModel(model, X, y))
-        for names, most in ((["x1"], np.inf), (["x1", "x2"], 1e8)):
-            assert whatif.of(names).most_pairs(NAMED["squared"]) == most
-
 
 def test_any_number_of_threads_adds_up_the_same_bits(monkeypatch):
     rng = np.random.default_rng(0)
@@ -652,8 +545,5 @@ def test_any_number_of_threads_adds_up_the_same_bits(monkeypatch):
         forest.set_params(n_jobs=n_jobs)
         found.append(pi.FittedModel(forest, exog, endog).pfi().replicates.per_refit)
     assert len(threads) > 1
-    for model in (XGBRegressor(n_estimators=5, n_jobs=0), LGBMRegressor(n_jobs=0, verbose=-1)):
-        model.fit(exog, endog)
-        assert pi.FittedModel(model, exog, endog).pfi().engine.name == "trees, exact"
     assert_array_equal(found[0], found[1])
     assert_array_equal(found[0], found[2])

@@ -132,13 +132,6 @@ class TestNormal:
             pairs = pairs_of(lambda rows, _: log_sds(model, rows), str(feature))
             assert result.params[feature] == pytest.approx(importance(pairs), abs=1e-9)
 
-    def test_curves_of_uncertainty_stand_under_the_likelihood_of_the_fit(self):
-        fitted = pi.FittedModel(gaussian_process().fit(X, Y), X, Y)
-        names = {"prediction": "squared error"}
-        for of in ("prediction", "entropy", "nll"):
-            name = fitted.pd("a", points=2, of=of).fit.name
-            assert name == names.get(of, "negative log likelihood")
-
     def test_likelihood_pfi_is_that_of_scipys_density(self):
         model = BayesianRidge().fit(X, Y)
 
@@ -311,28 +304,18 @@ class TestWhatLearnersState:
         entropy = pi.FittedModel(model, X.to_numpy()).entropy_pfi()
         assert entropy.params.abs().max() < 1e-9  # the same spread everywhere
 
-    def test_ngboost_and_skpro_by_duck_typing(self):
+    def test_skpro_by_duck_typing(self):
         mean, sd = X["a"].to_numpy(), np.exp(X["b"].to_numpy())
         normal = type("Normal", (SimpleNamespace,), {})
-        ngb = type("NGB", (LinearRegression,), {})().fit(X.to_numpy(), Y)
-        ngb.pred_dist = lambda rows: normal(
-            params={"loc": mean[: len(rows)], "scale": sd[: len(rows)]}
-        )
-        pro = SimpleNamespace(
+        model = SimpleNamespace(
             predict=lambda rows: mean[: len(rows)],
             predict_proba=lambda rows: normal(
                 mu=mean[: len(rows), None], sigma=sd[: len(rows), None]
             ),
         )
-        ngb.predict = lambda rows: mean[: len(rows)]
-        for model in (ngb, pro):
-            family, parameters = parameters_of(model, X.to_numpy())
-            assert family == Normal()
-            assert_array_equal(parameters, np.column_stack([mean, sd]))
-        other = type("Laplace", (SimpleNamespace,), {})
-        ngb.pred_dist = lambda _: other(params={})
-        with pytest.raises(PredictionError, match=r"of type Laplace.*Distributional"):
-            parameters_of(ngb, X.to_numpy())
+        family, parameters = parameters_of(model, X.to_numpy())
+        assert family == Normal()
+        assert_array_equal(parameters, np.column_stack([mean, sd]))
 
     def test_a_users_own_distribution(self):
         model = pi.Distributional(LinearRegression(), own_parameters)

@@ -84,14 +84,7 @@ def constant_error(fitted, rows):
 class TestSupport:
     @pytest.mark.parametrize(
         ("family", "impossible"),
-        [
-            (Poisson(), 0.5),
-            (Poisson(), -1.0),
-            (Gamma(), 0.0),
-            (Gamma(), -1.0),
-            (LogNormal(), 0.0),
-            (LogNormal(), -1.0),
-        ],
+        [(Poisson(), 0.5), (Gamma(), 0.0), (LogNormal(), 0.0)],
         ids=lambda value: getattr(value, "name", value),
     )
     def test_an_impossible_response_is_named(self, family, impossible):
@@ -152,13 +145,8 @@ class Varying(LinearRegression):
 class TestMixtures:
     @pytest.mark.parametrize(
         "components",
-        [
-            lambda mean: (np.column_stack([mean, mean]), np.ones(len(mean))),
-            lambda mean: (np.column_stack([mean, mean]), np.ones((len(mean), 4))),
-            lambda mean: (mean, np.ones(len(mean))),
-            lambda mean: mean,
-        ],
-        ids=["one sd per row", "more sds than means", "one part", "means alone"],
+        [lambda mean: (np.column_stack([mean, mean]), np.ones(len(mean))), lambda mean: mean],
+        ids=["one sd per row", "means alone"],
     )
     def test_components_come_in_pairs(self, components):
         model = Components().fit(X, Y)
@@ -172,10 +160,9 @@ class TestMixtures:
             with pytest.raises(PredictionError, match="same family of distributions"):
                 ask()
 
-    @pytest.mark.parametrize("components", [0, -1, 1.5])
-    def test_a_mixture_has_a_whole_number_of_components(self, components):
+    def test_a_mixture_has_a_whole_number_of_components(self):
         with pytest.raises(OptionError, match="`components`"):
-            NormalMixture(components)
+            NormalMixture(1.5)
 
 
 class TestDistributional:
@@ -212,11 +199,6 @@ class TestClasses:
         assert fitted.entropy_pfi().params.eq(0).all()
         assert fitted.entropy_pfi(which_class="no").params.eq(0).all()
 
-    def test_a_sampler_that_does_not_exist_is_not_a_conditional_one(self):
-        fitted = pi.FittedModel(LogisticRegression().fit(X, LABELS), X)
-        with pytest.raises(OptionError, match="`sampler` must be one of"):
-            fitted.entropy_pfi(sampler="maginal")
-
 
 class TestDecisions:
     @pytest.mark.parametrize("classes", [False, True])
@@ -242,11 +224,3 @@ class TestDecisions:
         model = pi.Distributional(LinearRegression(), constant_error).fit(X.assign(c=1.0), Y)
         result = pi.FittedModel(model, X.assign(c=1.0), Y, seed=1).uncertainty()
         assert result.decisions["c"] == "unused"
-
-    def test_intervals_are_lines_without_ends(self):
-        """Ends of lines are drawn across the plot where all entropies are 0."""
-        model = DecisionTreeClassifier(random_state=0).fit(X, LABELS)
-        plot = pi.FittedModel(model, X, LABELS, seed=1).uncertainty().plot()
-        lines = [layer.geom for layer in plot.layers if "error" in type(layer.geom).__name__]
-        assert lines == []
-        plot.draw()

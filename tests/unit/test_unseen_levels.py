@@ -1,6 +1,5 @@
 """Levels that evaluation rows of a refit have and its training rows lack: all named at once."""
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
@@ -90,16 +89,6 @@ def test_all_levels_of_a_formula_are_named_before_a_model_is_trained(dtype, stat
     assert not TRAINED
 
 
-def test_one_level_in_one_refit():
-    data = rare()
-    data = data.assign(g=["one", *data["g"].mask(data["g"].str.len() > 1, "u")[1:]], h="t")
-    with pytest.raises(
-        RefitError,
-        match=r"training rows lack: 'one' of `g`, in 1 of 3 refits \(1\). Merge rare levels",
-    ):
-        learner(Counted(), data).fit(PLAN, seed=1)
-
-
 def test_refits_that_may_be_dropped_are():
     data = rare().drop(index=[0, 59]).reset_index(drop=True)  # folds: 0-19, 20-39, 40-57
     data["h"] = "t"
@@ -178,26 +167,11 @@ def test_learners_that_predict_unseen_levels_are_trained_as_ever(name):
     assert np.isfinite(results.pfi().params).all()
 
 
-def test_boosting_knows_the_levels_of_a_category():
-    model = lgb.LGBMRegressor(n_estimators=2, n_jobs=1, verbose=-1)
-    results = learner(model, rare("category"), design="frame").fit(PLAN, seed=1)
-    assert len(results.refits) == 3
-
-
 @pytest.mark.parametrize("estimator", [Counted(), make_pipeline(FunctionTransformer(), Counted())])
 def test_numbers_cost_no_trial(estimator):
     data = rare("int")
     pi.Learner(data["y"], data[["x", "g"]], estimator).fit(PLAN, seed=1)
     assert len(TRAINED) == 3
-
-
-def test_a_learner_that_fails_says_so_itself():
-    class Fails(Counted):
-        def fit(self, X, y):
-            raise ValueError("no such thing")
-
-    with pytest.raises(RefitError, match="Refit 1 of 3 failed: ValueError: no such thing"):
-        learner(Fails(), rare(), design="frame").fit(PLAN, seed=1)
 
 
 def test_a_missing_value_is_no_level():

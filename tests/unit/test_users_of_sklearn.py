@@ -6,7 +6,6 @@ import pytest
 from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GroupKFold
 
 import pyinterp as pi
 from pyinterp.errors import PyinterpError
@@ -58,7 +57,6 @@ BOTH = np.column_stack([CLASSES, CLASSES])
             lambda: pi.FittedModel(LogisticRegression(), X, CLASSES),
             "LogisticRegression has none; fit it first",
         ),
-        (lambda: pi.FittedModel(LinearRegression(), X, Y).pfi(), "not fitted yet"),
         (
             lambda: pi.FittedModel(LinearRegression().fit(X, X), X).pd("x1"),
             r"a function of one output, such as `lambda X: model.predict\(X\)\[:, 0\]`",
@@ -72,14 +70,9 @@ BOTH = np.column_stack([CLASSES, CLASSES])
             r"pass `.toarray\(\)` of it",
         ),
         (lambda: learner(subset=NONE), "`subset` must keep some of the rows, but the mask keeps"),
-        (lambda: learner(subset="a > 99"), "but 'a > 99' keeps none"),
         (
             lambda: pi.FittedModel(LinearRegression().fit(X, Y), X, Y).pfi(rows=ONE),
             r"the subgroup \(by a mask\) has 1 row, of which refit 1 has 1\. Merge groups",
-        ),
-        (
-            lambda: learner().fit(pi.Splits(GroupKFold(5))),
-            r"should not be None\. Its groups are `pi\.Splits\(splitter, cluster=\.\.\.\)`\.$",
         ),
     ],
 )

@@ -12,6 +12,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -30,8 +31,9 @@ def fit():
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(40, 2)), columns=["x", "z"])
     data["y"] = data["x"] + rng.normal(size=40)
-    learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
-    return learner.fit(pi.HalfSampling(3, pairs=5), seed=1, progress=False)
+    return fit_of(
+        "y ~ x + z", data, LinearRegression(), pi.HalfSampling(3, pairs=5), progress=False
+    )
 
 
 WRITERS = {
@@ -133,12 +135,6 @@ def test_a_suffix_stays_and_long_names_fit(tmp_path):
     assert path.read_bytes() == b"new"
 
 
-@pytest.mark.parametrize("path", [None, 3, b"x"])
-def test_other_paths_are_refused(path):
-    with pytest.raises(OptionError, match="`path` must be a text"), whole_file(path):
-        pass
-
-
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, devices and modes of POSIX")
 
 
@@ -180,14 +176,6 @@ def test_every_writer_takes_the_longest_names(name, letter, fit, tmp_path):
     write(fit, path)
     write(fit, path)
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
-
-
-def test_suffixes_may_be_long(tmp_path):
-    path = tmp_path / ("a." + "x" * 253)
-    with whole_file(path) as temporary:
-        assert len(temporary.name.encode()) < 80
-        temporary.write_bytes(b"new")
-    assert path.read_bytes() == b"new"
 
 
 NO_NAMES = {

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from fits import model_of
 from numpy.testing import assert_allclose
 from statsmodels.discrete import count_model, discrete_model
 from statsmodels.gam.api import BSplines, GLMGam
@@ -141,7 +142,7 @@ def test_no_exposure_of_training_rows_is_in_predictions(kind, form, n):
 
 def test_a_learner_of_inflated_counts_takes_exposures():
     learner = pi.statsmodels_learner(count_model.ZeroInflatedPoisson, fit={"disp": 0})
-    fit = pi.Learner.from_formula("c ~ x", DATA, learner, exposure="e").fit_model()
+    fit = model_of("c ~ x", DATA, learner, exposure="e")
     results = inflated("Poisson", "frame", exposure=DATA["e"])
     right = curve(results, "frame", DATA, exposure=DATA["e"])
     assert_allclose(fit.pd("x", grid=GRID).params, right, rtol=1e-4)
@@ -164,8 +165,3 @@ def test_what_else_a_model_needs_is_quoted_as_its_own_words():
     series = sm.tsa.SARIMAX(DATA["x"].to_numpy(), exog=DATA[["z"]].to_numpy()).fit(disp=0)
     with pytest.raises(PredictionError, match=r"SARIMAX can't .*Error: .*`lambda Z: results."):
         pi.FittedModel(series, DATA[["z"]].to_numpy()).pd("x1")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # groups without a choice are left out
-        pairs = sm.ConditionalLogit(DATA["c"] > 0, DATA[["x"]], groups=np.arange(N) // 4)
-    with pytest.raises(PredictionError, match=r"NotImplementedError; .*`lambda Z: results."):
-        pi.FittedModel(pairs.fit(disp=0), DATA[["x"]]).pd("x")
