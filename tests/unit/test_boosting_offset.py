@@ -102,18 +102,6 @@ def test_no_number_depends_on_the_unit_of_the_exposure(make, objective, trees):
 
 
 @of_library
-@pytest.mark.parametrize("objective", ["poisson", "binary"])
-def test_few_trees_balance_totals(make, objective):
-    data = data_of(objective)
-    model = started(make(objective, learning_rate=0.05), data)
-    predicted = predictions(model, rows_of(data))
-    if objective == "binary":
-        predicted = predicted[:, 1]
-    assert predicted.sum() == pytest.approx(data["y"].sum(), rel=0.01)
-    assert model.total_ == 1.0
-
-
-@of_library
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_start_has_a_closed_form(make, weighted):
     weights = np.random.default_rng(3).uniform(0.5, 2, N) if weighted else None

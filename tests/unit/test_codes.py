@@ -204,17 +204,6 @@ def test_declared_facts_decide_where_predictions_do_not():
     assert pi.FittedModel(by_position.fit(array, Y), array, Y).analysis.problem.codes == {"x1"}
 
 
-def test_a_probe_asks_few_rows():
-    asked = []
-
-    def model(Z):
-        asked.append(len(Z))
-        return Z["g"] + Z["x"]
-
-    codes_of(Predictor.of(model), FrameDesign(["g", "x"]), X)
-    assert sum(asked) <= (2 * len(VALUES) + 3) * 50
-
-
 @pytest.mark.parametrize("name", ["one-hot, ignore", "histogram boosting", "xgboost"])
 def test_learners_files_and_dropped_models_agree(name, tmp_path):
     learner = pi.Learner.from_formula("y ~ g + x", X.assign(y=Y), CODES[name](), design="frame")
@@ -236,11 +225,6 @@ def test_learners_files_and_dropped_models_agree(name, tmp_path):
         for one, two in zip(before, ask(other), strict=True):
             assert str(one.summary()) == str(two.summary())
     assert before[0].params.index.tolist() == ["g[2 - 1]", "g[3 - 1]", "g[7 - 1]"]
-
-
-def test_codes_are_drawn_by_level():
-    fitted = pi.FittedModel(beside(OneHotEncoder(), last=Ridge()).fit(X, Y), X, Y, seed=1)
-    assert "levels drawn by their" in str(fitted.cvim("g").summary(notes="full"))
 
 
 def test_an_error_of_the_model_is_quoted_with_its_own_reason():

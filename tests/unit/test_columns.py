@@ -8,7 +8,7 @@ import statsmodels.api as sm
 import statsmodels.formula.api as smf
 from lightgbm import LGBMRegressor
 from numpy.testing import assert_allclose
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 from sklearn.ensemble import HistGradientBoostingRegressor, IsolationForest, RandomForestRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -204,10 +204,6 @@ def test_arrays_as_long_as_the_data_are_refused_whatever_their_name():
             pi.Learner(Y, FRAME, estimator)
 
 
-def test_an_option_with_one_value_is_passed_on():
-    assert pi.statsmodels_learner(sm.GLS, sigma=2.0).options == {"sigma": 2.0}
-
-
 @pytest.mark.parametrize("name", ["offset", "exposure"])
 @pytest.mark.parametrize("model", ["formula", "arrays", "discrete"])
 def test_models_with_an_offset_are_refused(name, model):
@@ -310,22 +306,6 @@ def test_what_is_no_classifier_or_regressor_is_refused(estimator):
         pi.FittedModel(estimator.fit(FRAME), FRAME, Y)
 
 
-def test_labels_that_are_no_classes_are_refused():
-    class Codes(ClassifierMixin, BaseEstimator):
-        def fit(self, X, y):
-            self.classes_ = np.unique(y)
-            return self
-
-        def predict(self, X):
-            return (np.asarray(X)[:, 0] > 0).astype(int)
-
-    labels = np.where(Y > 0, "yes", "no")
-    with pytest.raises(
-        PredictionError, match="must predict its classes, no, yes, but it predicted"
-    ):
-        pi.FittedModel(Codes().fit(FRAME, labels), FRAME, labels).pfi()
-
-
 @pytest.mark.parametrize("offset", [0.0, 1e4, 1e7, 1e8])
 @pytest.mark.parametrize(
     "learner",
@@ -360,13 +340,6 @@ def test_losses_come_from_one_source_whatever_the_offset(learner, offset):
     glance = result.glance()
     assert glance["engine"].item() == result.engine.name
     assert glance["engine_error"].item() == result.engine.error
-
-
-def test_an_engine_that_is_off_by_much_of_the_spread_is_not_used():
-    y = Y + 1e6
-    result = pi.FittedModel(XGBRegressor(n_estimators=10).fit(FRAME, y), FRAME, y).pfi()
-    assert result.engine.name == "batched"
-    assert "does not reproduce" in result.engine.reason
 
 
 def test_predictions_that_single_precision_makes_constant_are_not_read_exactly():

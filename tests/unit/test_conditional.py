@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from by_refit import estimates_of
 from numpy.testing import assert_allclose
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -92,56 +91,6 @@ def test_gaussian_features_and_a_linear_model_have_closed_forms():
         assert_mean([ask(res).params for res in fits], expected, name)
 
 
-def test_independent_features_have_equal_mvim_and_cvim():
-    """Mean difference over 30 data sets, to 3.5 standard errors."""
-    apart = []
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        data = pd.DataFrame(rng.normal(size=(1000, 3)), columns=["x1", "x2", "x3"])
-        data["y"] = data.to_numpy() @ BETA + rng.normal(size=1000)
-        res = fit_of(data, plan=pi.Holdout(0.5), seed=seed)
-        apart.append(res.cvim(sampler=LINEAR).params - res.mvim().params)
-    assert_mean(apart, 2 * BETA**2 * 3 / 500)  # residuals vary more than the features
-
-
-class TwoLevels(RegressorMixin, BaseEstimator):
-    """E(y | x, z), known: the effect of x is 1 + z."""
-
-    def fit(self, X, y):
-        self.coef = 1
-        return self
-
-    def predict(self, X):
-        x, z = np.asarray(X, dtype=float).T
-        return x * (1 + z)
-
-
-def test_a_binary_treatment_has_theorem_3():
-    """CVIM = 2 E[V(X | Z) CATE^2(Z)], with the true f and the true probabilities.
-
-    Theorem 4, without its factor 2, is the same at K = 2.
-    """
-
-    class Known(LogisticRegression):
-        def predict_proba(self, X):
-            p = 1 / (1 + np.exp(-X[:, 0]))
-            return np.column_stack([1 - p, p])
-
-    rng = np.random.default_rng(0)
-    n = 20_000
-    z = rng.normal(size=n)
-    p = 1 / (1 + np.exp(-z))
-    x = (rng.random(n) < p).astype(int)
-    data = pd.DataFrame({"x": x, "z": z, "y": x * (1 + z) + rng.normal(size=n)})
-    res = fit_of(data, TwoLevels(), plan=pi.Holdout(0.5))
-    found = res.cvim("x", sampler=samplers.Categorical(Known()))
-    rows = z[res.refits[0].evaluation.rows]
-    share = p[res.refits[0].evaluation.rows]
-    expected = np.mean(2 * share * (1 - share) * (1 + rows) ** 2)
-    assert abs(found.params["x"] - expected) < 4 * found.bse["x"]
-    assert found.bse["x"] < 0.05
-
-
 def test_three_levels_have_theorem_4_without_its_factor():
     rng = np.random.default_rng(1)
     n = 20_000
@@ -172,15 +121,6 @@ def test_contributions_average_to_the_estimate_and_donors_to_zero(results):
             assert_allclose(estimate.rows.mean(axis=0), estimate.value, atol=1e-12)
             if estimate.donors is not None:
                 assert_allclose(estimate.donors.mean(axis=0), 0, atol=1e-12)
-
-
-def test_draws_of_some_residuals_have_a_monte_carlo_error(results):
-    exact = results.pfi("x1", sampler=LINEAR)
-    some = [results.pfi("x1", sampler=LINEAR, permutations=k) for k in (5, 30)]
-    assert exact.mcse["x1"] == 0
-    for found in some:
-        assert abs(found.params["x1"] - exact.params["x1"]) < 4 * found.mcse["x1"]
-    assert some[1].mcse["x1"] < some[0].mcse["x1"]
 
 
 def test_contributions_to_amvim_are_numerical_derivatives(results):
@@ -317,11 +257,6 @@ class TestPositivity:
         assert copied.cvim().params["x"] < 0.05
         assert found.plot() is not None
 
-    def test_simultaneous_intervals_leave_missing_terms_out(self, copied):
-        limits = copied.amvim(simultaneous=True).conf_int()
-        assert limits.loc["x"].isna().all()
-        assert limits.loc["z"].notna().all()
-
     def test_a_binary_feature_that_others_determine(self, copied):
         assert copied.positivity("flag").params["flag"] > 0.9
         assert copied.cvim("flag").params["flag"] == pytest.approx(0, abs=0.05)
@@ -405,11 +340,6 @@ class Unhashable(samplers.Residual):
 def test_what_is_refused(results, ask, error, words):
     with pytest.raises(error, match=words):
         ask(results)
-
-
-def test_classes_have_a_conditional_pfi():
-    res = fit_of(CLASSES, LogisticRegression())
-    assert (res.pfi(sampler="conditional").params > -0.1).all()
 
 
 class TestOptions:

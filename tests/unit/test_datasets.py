@@ -343,14 +343,6 @@ class TestOpenml:
         assert type(error).__name__ in str(caught.value)
         assert "set PYINTERP_DATA to a folder that holds concrete.csv" in str(caught.value)
 
-    def test_a_bug_is_not_a_failed_download(self, monkeypatch):
-        def fetch():
-            """Take no arguments, so that the call is a TypeError."""
-
-        monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
-        with pytest.raises(TypeError):
-            datasets.load_concrete()
-
 
 class TestText:
     def test_reading_keeps_none_and_na_and_rounds_correctly(self):
@@ -397,15 +389,3 @@ class TestLoad:
     def test_wrong_words(self, load, wrong, words):
         with pytest.raises(OptionError, match=words):
             load(wrong)
-
-
-class TestImport:
-    def test_every_public_name_is_a_loader(self):
-        assert len(datasets.__all__) == 8
-        for name in datasets.__all__:
-            assert getattr(datasets, name).__name__ == name
-            assert name in dir(datasets)
-
-    def test_unknown_name(self):
-        with pytest.raises(AttributeError, match="no attribute 'load_iris'"):
-            _ = datasets.load_iris

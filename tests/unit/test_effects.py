@@ -5,12 +5,9 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
-from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import partial_dependence
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
@@ -57,18 +54,6 @@ def test_forest_equals_scikit_learn(data, forest, fitted, feature):
     assert_allclose(result.row_frame(), theirs["individual"][0], atol=EXACT)
 
 
-@pytest.mark.parametrize("feature", ["a", "g"])
-def test_pipeline_with_one_hot_encoding_equals_scikit_learn(data, feature):
-    encode = ColumnTransformer([("g", OneHotEncoder(), ["g"])], remainder="passthrough")
-    learner = make_pipeline(encode, RandomForestRegressor(10, random_state=1))
-    learned = pi.Learner.from_formula("y ~ .", data, learner, design="frame").fit_model(seed=1)
-    model = learned.analysis.refits[0].predictor.estimator
-    result = learned.pd(feature)
-    grid = result.estimand.terms.layout["value"].to_numpy()
-    theirs = sklearn_pd(model, data[["a", "b", "g"]], [feature], {feature: grid})
-    assert_allclose(result.params, theirs["average"][0], atol=EXACT)
-
-
 @pytest.mark.parametrize("classes", [2, 3])
 def test_classifier_equals_scikit_learn(data, classes):
     X = data[["a", "b"]]
@@ -81,12 +66,6 @@ def test_classifier_equals_scikit_learn(data, classes):
     if classes == 3:
         assert result.estimand.terms.layout["class"].unique().tolist() == ["u", "v", "w"]
         assert result.params.index[0].startswith("u: a[")
-
-
-def test_the_sentence_counts_the_variables_that_are_set(fitted):
-    one, two = (fitted.pd(f, points=2).estimand.words.meaning for f in ("a", ["a", "b"]))
-    assert "when the variable is set to the value shown" in one
-    assert "when the variables are set to the values shown" in two
 
 
 def test_two_variables_equal_scikit_learn(data, forest, fitted):

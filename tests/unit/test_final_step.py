@@ -125,16 +125,6 @@ def test_models_are_read_inside_searches_and_pipelines(name):
     assert_equal(exact.pd("a", points=5), slow.pd("a", points=5), engine)
 
 
-def test_refits_of_a_search_are_read():
-    data = X.assign(y=NUMBER)
-    learner = pi.Learner.from_formula("y ~ a + b + k", data, GridSearchCV(FOREST, DEPTHS, cv=2))
-    exact, slow = (
-        learner.fit(pi.Bootstrap(3), seed=1, engine=e).pfi(permutations="all")
-        for e in ("auto", "batched")
-    )
-    assert_equal(exact, slow, "trees")
-
-
 def logs(regressor):
     return TransformedTargetRegressor(regressor, func=np.log1p, inverse_func=np.expm1)
 

@@ -63,23 +63,6 @@ def test_dot_leaves_out_what_the_response_uses():
 
 
 @pytest.mark.parametrize(
-    ("code", "names"),
-    [
-        ("x:z", ("x", "z")),
-        ("bs(x, df=4)", ("x",)),
-        ("np.add(z, x)", ("x", "z")),
-        ("Q('g') + x", ("x", "g")),
-        ("x.clip(0)", ("x",)),
-        ("I(x**2)", ("x",)),
-        ("np.log(2.0)", ()),
-        ("C(g)", ("g",)),  # the function C, not the column
-    ],
-)
-def test_names_in_finds_variables_in_the_order_of_the_data(code, names):
-    assert names_in(code, [*COLUMNS, "C"]) == names
-
-
-@pytest.mark.parametrize(
     "name", ["odd name", "a.b", "class", "1x", "it's", 'say "hi"', "Intercept"]
 )
 def test_quoted_names_are_read_back(name):
@@ -87,12 +70,6 @@ def test_quoted_names_are_read_back(name):
     ((factor,),) = parse(f"x ~ {column_code(name)}", ["x", name])[1].products
     assert factor.column == name
     assert names_in(f"{column_code(name)}:x", ["x", name]) == ("x", name)
-
-
-def test_plain_names_need_no_quotes():
-    assert column_code("x1") == "x1"
-    assert parse("x1 ~ z", ["x1", "z"])[0].column == "x1"
-    assert parse("np.log(x1) ~ z", ["x1", "z"])[0].column is None
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
-from pyinterp.data.frames import as_column, as_frame, fill_masks, one_column
+from pyinterp.data.frames import as_column, as_frame, one_column
 from pyinterp.errors import DataError, PyinterpError
 
 N = 40
@@ -67,14 +67,6 @@ def test_masked_values_of_a_fitted_models_rows_are_missing():
     found = pi.FittedModel(model, masked(X), Y).pfi().params
     expected = pi.FittedModel(model, X[~GONE], Y[~GONE]).pfi().params
     assert_allclose(found, expected)
-
-
-@pytest.mark.parametrize("dtype", ["int8", "int64", "uint16", "float32", "bool", "U3", "object"])
-def test_masks_of_any_dtype_are_missing(dtype):
-    values = np.array(["1", "2", "3"]).astype("int8").astype(dtype)
-    found = pd.Series(fill_masks(np.ma.MaskedArray(values, mask=[False, True, False])))
-    assert found.isna().tolist() == [False, True, False]
-    assert fill_masks(np.ma.MaskedArray(values)).dtype == values.dtype
 
 
 @pytest.mark.parametrize("what", ["cluster", "strata"])
@@ -250,16 +242,6 @@ def test_arrow_columns_give_what_numpy_gives(kind, holes):
     if text:
         labels = frame.assign(w=arrow(values, kind))
         importances(pi.Learner.from_formula("x ~ x2", labels, LINEAR), pi.Bootstrap(3, strata="w"))
-
-
-@pytest.mark.parametrize("dtype", ["string[pyarrow]", "category"])
-def test_strings_that_arrow_stores_are_levels(dtype):
-    pytest.importorskip("pyarrow")
-    frame = pd.DataFrame({"x": Y, "w": pd.Series(list("ab") * 20, dtype="string[pyarrow]")})
-    frame["w"] = frame["w"].astype(dtype)
-    learner = pi.Learner.from_formula("x ~ w", frame, LINEAR)
-    assert learner.exog_names == ["w[T.b]"]
-    assert pi.Learner.from_formula("w ~ x", frame, LogisticRegression()).features
 
 
 @pytest.mark.parametrize(

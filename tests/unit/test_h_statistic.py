@@ -208,31 +208,6 @@ def test_some_rows_stand_for_all(normal):
     np.testing.assert_array_equal(again.params, some.params)
 
 
-@pytest.mark.parametrize(
-    ("estimator", "engine"),
-    [
-        (RandomForestRegressor(5, random_state=1), "auto"),
-        (LinearRegression(), "auto"),
-        (LinearRegression(), "batched"),
-    ],
-)
-def test_what_if_predictions_of_some_rows(normal, estimator, engine):
-    fitted = estimator.fit(normal, normal["a"] * normal["b"])
-    (case,) = pi.FittedModel(fitted, normal, engine=engine).analysis.cases
-    rows, donors = np.array([3, 5, 20]), normal[["a"]][:4]
-    part = case.whatif.take(rows)
-    assert part.engine.name == case.whatif.engine.name
-    assert_allclose(part.factual, case.whatif.factual[rows], rtol=EXACT)
-
-    def crossed(whatif):
-        table = np.empty((whatif.sample.nobs, 4))
-        for block in whatif.of(["a"]).cross(donors):
-            table[block.rows] = block.predictions
-        return table
-
-    assert_allclose(crossed(part), crossed(case.whatif)[rows], rtol=EXACT)
-
-
 def test_predictions_that_are_not_kept_are_made_again(normal, monkeypatch):
     import pyinterp.estimands.interaction.h_statistic as module
 
@@ -270,24 +245,6 @@ def test_classes_and_scales(normal, classes):
     if classes == 2:
         logit = additive.h_statistic(order="total", scale="logit").params
         assert_allclose(logit, 0, atol=EXACT)
-
-
-def test_readings_share_a_measurement(normal):
-    asked = []
-
-    def f(rows):
-        asked.append(len(rows))
-        return product(rows)
-
-    squares, roots = (pi.FittedModel(f, normal).h_statistic(squared=s) for s in (True, False))
-    assert_allclose(roots.params**2, squares.params, rtol=EXACT)
-    assert (roots.estimand.words.label, squares.estimand.words.label) == ("H", "H²")
-    counts = []
-    for estimands in ([squares.estimand], [squares.estimand, roots.estimand]):
-        model, before = pi.FittedModel(f, normal), len(asked)
-        model.analysis.measure(*estimands)  # in one pass
-        counts.append(len(asked) - before)
-    assert counts[0] == counts[1]
 
 
 def test_there_is_no_test_of_0(data):

@@ -109,24 +109,6 @@ def test_f_its_degrees_of_freedom_and_p_belong_together(frame, plan):
         assert str(test).startswith(f"F test: F(2, {test.df_denom:g}) = ")
 
 
-def test_joint_tests_of_single_importances_of_a_null_are_their_own():
-    rng = np.random.default_rng(18)
-    data = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
-    data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=80)
-    fitted = pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(
-        pi.HalfSampling(5, pairs=8), seed=1, progress=False
-    )
-    pfi = fitted.pfi()
-    for term in "abcd":
-        one = pfi.wald_test(f"{term} = 0")
-        assert one.pvalue == pytest.approx(pfi.pvalues[term], rel=1e-9)
-        assert one.fvalue == pytest.approx(pfi.tvalues[term] ** 2, rel=1e-12)
-    for pair in (["b", "c"], ["c", "d"], ["b", "d"]):
-        joint = pfi.wald_test(", ".join(f"{term} = 0" for term in pair)).pvalue
-        assert joint == pytest.approx(min(1, 2 * pfi.pvalues[pair].min()), rel=1e-12)
-    assert pfi.wald_test("a = 0, b = 0, a - b = 0").df_num == 2  # no contradiction
-
-
 def test_joint_tests_of_contrasts_do_not_depend_on_how_they_are_written(fitted):
     pfi = fitted.pfi()
     first, *others = (
