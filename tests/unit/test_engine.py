@@ -71,13 +71,6 @@ def batches_of(engine):
     return asked
 
 
-def test_a_row_is_predicted_once_with_a_donor_that_it_meets_often(data):
-    engine = whatif(data, "linear")
-    asked = batches_of(engine)
-    engine.of(["x"]).pairs(np.arange(10), np.zeros((10, 5), np.intp), data[["x"]].iloc[:3])
-    assert asked == [10]
-
-
 @pytest.mark.parametrize("memory_mb", BUDGETS[:-1])
 @pytest.mark.parametrize("case", CASES)
 def test_the_memory_budget_does_not_change_predictions(data, case, memory_mb):

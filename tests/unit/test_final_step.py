@@ -29,7 +29,7 @@ from sklearn.svm import LinearSVC
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.models.final_step import final_step, innermost
+from pyinterp.models.final_step import final_step
 
 IMPORTANCES = 1e-10  # the same sums in another order
 
@@ -161,31 +161,6 @@ def test_wrappers_that_change_predictions_are_predicted_in_batches(name):
     for engine in ("trees", "linear"):
         with pytest.raises(OptionError, match=f'`engine="{engine}"` can\'t serve'):
             pi.FittedModel(estimator, X, y, engine=engine).pfi()
-
-
-class TestFinalStep:
-    def test_a_model_that_stands_alone(self):
-        last = final_step(FOREST)
-        assert (last.model, last.before, last.wrappers) == (FOREST, None, ())
-
-    def test_steps_are_taken_one_after_the_other(self):
-        whole = READ["pipeline of a search of a pipeline"][0].fit(X, NUMBER)
-        search = whole[-1]
-        last = final_step(whole)
-        assert last.wrappers == (whole, search, search.best_estimator_)
-        assert last.model is search.best_estimator_[-1]
-        assert last.before is not None
-        inputs = search.best_estimator_[:-1].transform(whole[:-1].transform(X))
-        assert_array_equal(last.before(X), inputs)
-        assert_array_equal(last.model.predict(last.before(X)), whole.predict(X))
-
-    def test_a_search_that_was_not_refitted_is_its_own_last_step(self):
-        search = GridSearchCV(FOREST, DEPTHS, cv=2, refit=False).fit(X, NUMBER)
-        assert final_step(search).model is search
-
-    @pytest.mark.parametrize("estimator", [SCALED, logs(SCALED), grid(logs(SCALED))])
-    def test_estimators_tell_what_they_want_before_they_are_fitted(self, estimator):
-        assert innermost(estimator) is SCALED[-1]
 
 
 class TestNativeImportance:

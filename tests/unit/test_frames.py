@@ -1,6 +1,5 @@
 """Frames and arrays in one form: masks, foreign dtypes and what is no table at all."""
 
-import re
 import warnings
 
 import numpy as np
@@ -11,7 +10,7 @@ from scipy import sparse
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
-from pyinterp.data.frames import as_column, as_frame, one_column
+from pyinterp.data.frames import as_column, as_frame
 from pyinterp.errors import DataError, PyinterpError
 
 N = 40
@@ -261,51 +260,6 @@ def test_dates_and_complex_numbers_are_refused(values, formula):
         DataError, match=r"Column `w` must hold numbers|`w` holds dates|needs a numeric response"
     ):
         pi.Learner.from_formula(formula, frame, LINEAR)
-
-
-def test_one_column_keeps_what_a_list_holds():
-    """NumPy would make strings of numbers that stand beside strings."""
-    assert one_column([1, "a"]).tolist() == [1, "a"]  # a Series
-    with pytest.raises(DataError, match="object column of int, str"):
-        pi.Learner([1, "a"] * 20, X, LINEAR)
-
-
-LONG = "n" * 5000
-WIDE = pd.DataFrame(RNG.normal(size=(N, 400)), columns=[f"{i}" + "w" * 300 for i in range(400)])
-
-
-BROAD = WIDE.assign(y=Y)
-
-
-@pytest.mark.parametrize(
-    ("formula", "data", "options"),
-    [
-        (LONG, WIDE, {}),
-        (f"{LONG} ~ x", WIDE, {}),
-        (f"y ~ {LONG}", BROAD, {}),
-        (f"y ~ Q('{LONG}')", BROAD, {}),
-        (f"y ~ f({LONG})", BROAD, {}),
-        (f"y ~ x + ({LONG} | x)", BROAD.assign(x=Y), {}),
-        (f"y ~ {LONG}", pd.DataFrame({LONG: ["a"] * 39 + [1], "y": Y}), {}),
-        (f"y ~ {LONG}", pd.DataFrame({LONG: [f"id{i}" for i in range(N)], "y": Y}), {}),
-        (f"y ~ np.log({LONG})", pd.DataFrame({LONG: -np.ones(N), "y": Y}), {}),
-        (f"{LONG} ~ x", pd.DataFrame({LONG: np.ones(N), "x": Y}), {}),
-        (f"{LONG} ~ x", pd.DataFrame({LONG: ["q" * 900] * N, "x": Y}), {}),
-        ("y ~ .", BROAD.mask(BROAD < 9), {"missing": "raise"}),
-        ("y ~ .", BROAD, {"groups": {"a": [LONG]}}),
-        ("y ~ .", BROAD, {"groups": {LONG: 3}}),
-        (None, (Y, pd.concat([WIDE, WIDE], axis=1)), {}),
-        (None, (WIDE, X), {}),
-    ],
-)
-def test_messages_are_short_whatever_the_names(formula, data, options):
-    make = pi.Learner if formula is None else pi.Learner.from_formula
-    data = data if formula is None else (formula, data)
-    with pytest.raises(PyinterpError) as caught:
-        make(*data, LINEAR, **options)
-    bare = re.sub(r"`[^`]*`|'[^']*'|\"[^\"]*\"", "q", str(caught.value))
-    assert len(str(caught.value)) <= 400
-    assert len(re.findall(r"[.?!](?:\s|$)", bare)) <= 2, str(caught.value)
 
 
 def test_an_identifier_is_called_one():

@@ -11,7 +11,6 @@ from statsmodels.stats.multitest import multipletests
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import COV_TYPES, RefitEstimate, Replicates, Variance, variance
-from pyinterp.inference.cov_types import default
 from pyinterp.inference.intervals import adjust
 from pyinterp.inference.simultaneous import LargestT, tail_probability
 
@@ -83,12 +82,6 @@ def test_clusters_of_one_row_change_nothing_and_copies_of_a_row_do_not_add_infor
         variance(copied, "ustat").cov, variance(model_evidence(donors=False), "ustat").cov
     )
     assert variance(copied, "ustat").df == 11
-
-
-def test_defaults():
-    assert default(learner_evidence()) == "corrected"
-    assert default(learner_evidence(correction=0.0)) == "naive"
-    assert default(model_evidence()) == "ustat"
 
 
 def test_a_variance_that_does_not_apply_says_why():

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from fits import model_of, words_of
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -149,16 +149,6 @@ def test_classes_and_engines():
     assert_allclose(found.bse, batched.vint(points=4).bse, rtol=1e-9)
     only = exact.vint(points=4, which_class="w")
     assert only.params["a:b"] == pytest.approx(found.params["w: a:b"], rel=EXACT)
-
-
-def test_scaling_the_prediction_scales_vint():
-    rng = np.random.default_rng(4)
-    X = pd.DataFrame(rng.normal(size=(50, 3)), columns=["a", "b", "c"])
-    forest = RandomForestRegressor(10, random_state=1).fit(X, X["a"] * X["b"] + X["c"])
-    once = pi.FittedModel(forest.predict, X).vint(points=4)
-    thrice = pi.FittedModel(lambda rows: 5 - 3 * forest.predict(rows), X).vint(points=4)
-    assert_allclose(thrice.params, 3 * once.params, rtol=1e-9)
-    assert_allclose(thrice.bse, 3 * once.bse, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
