@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_refit import estimates_of, failing
+from fits import fit_of, words_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -37,14 +38,12 @@ def data():
 
 @pytest.fixture(scope="module")
 def fitted(data):
-    learner = pi.Learner.from_formula("y ~ x + z + noise + still", data, LinearRegression())
-    return learner.fit(pi.NestedBootstrap(B, K), seed=1)
+    return fit_of("y ~ x + z + noise + still", data, LinearRegression(), pi.NestedBootstrap(B, K))
 
 
 @pytest.fixture(scope="module")
 def other(data):
-    smaller = pi.Learner.from_formula("y ~ x", data, LinearRegression())
-    return smaller.fit(pi.NestedBootstrap(B, K), seed=1)
+    return fit_of("y ~ x", data, LinearRegression(), pi.NestedBootstrap(B, K))
 
 
 def means_of(results, fitted):
@@ -129,8 +128,9 @@ class TestAgainstLoops:
                 assert_allclose(found.conf_int(alpha)[column], expected, rtol=1e-9)
 
     def test_clusters_are_what_accelerates(self, data):
-        learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
-        fitted = learner.fit(pi.NestedBootstrap(20, 3, cluster="id"), seed=1)
+        fitted = fit_of(
+            "y ~ x + z", data, LinearRegression(), pi.NestedBootstrap(20, 3, cluster="id")
+        )
         pfi = fitted.pfi(cov_type="bootstrap-bca")
         expected = acceleration_of(pfi, fitted, unit=data["id"].to_numpy())
         assert_allclose(pfi.variance.acceleration, expected, rtol=EXACT)
@@ -347,8 +347,7 @@ def test_a_term_whose_means_agree_has_no_interval(fitted, cov_type):
 
 def test_a_term_that_is_mostly_0_keeps_0_in_its_interval(data):
     # A stump uses `z` in few bootstrap samples: nearly all means are exactly 0.
-    stump = pi.Learner.from_formula("y ~ x + z", data, DecisionTreeRegressor(max_depth=1))
-    fitted = stump.fit(pi.NestedBootstrap(B, K), seed=1)
+    fitted = fit_of("y ~ x + z", data, DecisionTreeRegressor(max_depth=1), pi.NestedBootstrap(B, K))
     pfi = fitted.pfi("z")
     assert pfi.bse["z"] > 0
     assert (means_of(pfi, fitted) == 0).mean() > 0.9
@@ -359,7 +358,7 @@ def test_a_term_that_is_mostly_0_keeps_0_in_its_interval(data):
 
 class TestTables:
     def test_a_table_says_what_its_intervals_are(self, fitted):
-        text = " ".join(str(fitted.pfi().summary(notes="full")).split())
+        text = words_of(fitted.pfi(), notes="full")
         for words in (
             "Cov. type: bootstrap",
             "percentiles of 60 bootstrap means",
@@ -368,7 +367,7 @@ class TestTables:
         ):
             assert words in text
         assert "P>|t|" not in text
-        bca = " ".join(str(fitted.pfi(cov_type="bootstrap-bca").summary(notes="full")).split())
+        bca = words_of(fitted.pfi(cov_type="bootstrap-bca"), notes="full")
         for words in (
             "Cov. type: bootstrap, BCa",
             "Intervals (BCa from 60 bootstrap means",
@@ -377,8 +376,7 @@ class TestTables:
             assert words in bca
 
     def test_plots_leave_out_what_has_no_limits(self, data):
-        learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
-        results = learner.fit(pi.NestedBootstrap(9, 2), seed=1)
+        results = fit_of("y ~ x + z", data, LinearRegression(), pi.NestedBootstrap(9, 2))
         for found in (results.pfi(), results.pd("x", points=4)):
             assert np.isinf(found.conf_int().to_numpy()).all()
             assert len(found.plot().draw().axes) == 1

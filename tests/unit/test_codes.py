@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from fits import words_of
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.ensemble import (
@@ -107,7 +108,7 @@ def test_what_the_learner_takes_as_levels_has_contrasts(name):
     assert grid.tidy()["value"].tolist() == VALUES
     assert firm.params["g"] == pytest.approx(np.ptp(means) / 4, abs=SINGLE)
     for results in (effects, grid, firm, fitted.ale("g"), fitted.m_plot("g")):
-        text = " ".join(str(results.summary()).split())
+        text = words_of(results)
         assert "g is a code: the learner treats its 4 values as levels." in text
     with pytest.raises(OptionError, match="`g` is a category"):
         fitted.slopes("g")

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_refit import estimates_of
+from fits import words_of
 from numpy.testing import assert_allclose
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -249,7 +250,7 @@ class TestPositivity:
         assert np.isnan(found.bse["x"])
         assert np.isfinite(found.params["z"])
         assert not np.isinf(found.summary_frame().select_dtypes("number")).any().any()
-        text = " ".join(str(found.summary()).split())
+        text = words_of(found)
         assert (
             "No estimate for x, copy: R²_j is 0.999 or more, or not defined, in some refit" in text
         )
@@ -311,15 +312,8 @@ class Unhashable(samplers.Residual):
             "takes no `permutations` and no `sampler`",
         ),
         (lambda res: res.cvim(sampler=samplers.Residual), OptionError, "must be a name, a sampler"),
-        (lambda res: res.cvim(sampler=3), OptionError, "must be a name, a sampler such as"),
         (
             lambda _: samplers.Residual(LogisticRegression()),
-            OptionError,
-            "needs a scikit-learn regressor",
-        ),
-        (lambda _: samplers.Residual("ridge"), OptionError, "needs a scikit-learn regressor"),
-        (
-            lambda _: samplers.Residual(LinearRegression),
             OptionError,
             "needs a scikit-learn regressor",
         ),
@@ -423,11 +417,11 @@ class TestOptions:
     def test_groups(self, results):
         res = fit_of(gaussian(150), groups={"both": ["x1", "x2"]})
         assert np.isfinite(res.cvim().params["both"])
-        assert "a group can't enter linearly" in " ".join(str(res.amvim().summary()).split())
+        assert "a group can't enter linearly" in words_of(res.amvim())
         found = res.amvim(method="additive")
         assert np.isnan(found.params["both"])
         assert np.isfinite(found.params["x3"])
-        assert "the effect of a group is not accumulated" in " ".join(str(found).split())
+        assert "the effect of a group is not accumulated" in words_of(found)
 
     def test_laws_are_learned_once(self, results):
         class Counting(LinearRegression):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 import os
-from dataclasses import dataclass, field
 from functools import partial
 from http.client import IncompleteRead
 from pathlib import Path
@@ -26,21 +25,10 @@ SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 CANDIDATES = [Path(p) for p in (os.environ.get(VARIABLE), SHARED) if p]
 
 
-@dataclass(frozen=True, kw_only=True)
-class DataSet:
-    """An entry of ``tables.toml``: no entry has other fields."""
-
-    name: str
-    sha256: str
-    openml_id: int = 0
-    openml_sha256: str = ""
-    columns: list[str] = field(default_factory=list)
-    openml_names: dict[str, str] = field(default_factory=dict)
-    decimals: dict[str, int] = field(default_factory=dict)
-    levels: dict[str, str] = field(default_factory=dict)
-
-
-DATA_SETS = {name: DataSet(name=name, **entries) for name, entries in TABLES.items()}
+DEFAULTS = {"openml_id": 0, "openml_sha256": "", "openml_names": {}}
+DATA_SETS = {
+    name: SimpleNamespace(**DEFAULTS | entries, name=name) for name, entries in TABLES.items()
+}
 AMES, CONCRETE, PIMA = (DATA_SETS[name] for name in ("ames", "concrete", "pima_diabetes"))
 PINNED = [spec for spec in DATA_SETS.values() if spec.openml_id]
 

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from fits import words_of
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression
 
@@ -308,7 +309,7 @@ def test_clusters_are_those_of_the_model(data):
     ame = pi.FittedModel(results, data, "y", cluster=who).ame("a")
     assert_allclose(ame.bse.iloc[0], results.bse["a"], rtol=1e-8)
     assert "delta (cluster)" in str(ame.summary())
-    assert "clusters count only if the model was fitted so" in " ".join(str(ame.summary()).split())
+    assert "clusters count only if the model was fitted so" in words_of(ame)
 
 
 def test_the_likelihood_of_responses_is_no_effect(data, logit):

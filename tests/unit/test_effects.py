@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -191,8 +192,7 @@ def test_the_exemplar_of_whole_numbers_is_whole_and_levels_keep_their_type():
 
 
 def test_grid_is_fixed_from_all_rows(data):
-    learner = pi.Learner.from_formula("y ~ a + b", data, LinearRegression())
-    result = learner.fit(pi.Bootstrap(3), seed=1).pd("a", points=5)
+    result = fit_of("y ~ a + b", data, LinearRegression(), pi.Bootstrap(3)).pd("a", points=5)
     grid = result.estimand.terms.layout["value"]
     assert_allclose(grid, np.quantile(data["a"], np.linspace(0, 1, 5)))
 

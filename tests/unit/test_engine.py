@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
@@ -24,8 +25,7 @@ CASES = {
 
 def whatif(data, case, memory_mb=256.0):
     formula, estimator, design = CASES[case]
-    learner = pi.Learner.from_formula(formula, data, estimator, design=design)
-    refit = learner.fit(pi.Holdout(0.6), seed=1).refits[0]
+    refit = fit_of(formula, data, estimator, pi.Holdout(0.6), design=design).refits[0]
     return WhatIf(refit.predictor, refit.design, refit.evaluation, memory_mb=memory_mb)
 
 
@@ -115,7 +115,6 @@ def test_the_budget_must_be_positive(data, memory_mb):
 def test_features_that_must_be_copied_have_the_bound_of_copies(estimator):
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(1200, 4)), columns=["y", "a", "b", "c"])
-    learner = pi.Learner.from_formula("y ~ a*b + c", data, estimator)
-    mcse = learner.fit(pi.Holdout(0.5), seed=1).pfi().mcse
+    mcse = fit_of("y ~ a*b + c", data, estimator, pi.Holdout(0.5)).pfi().mcse
     assert mcse["a"] > 0
     assert mcse["c"] == 0

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from fits import fit_of, model_of, words_of
 from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
@@ -31,7 +32,7 @@ def scores(name):
 
 def words(results):
     """Return a table's text without line breaks."""
-    return " ".join(str(results.summary(notes="full")).split())
+    return words_of(results, notes="full")
 
 
 def assert_equal(found, expected, tolerance=VIP):
@@ -41,7 +42,7 @@ def assert_equal(found, expected, tolerance=VIP):
 @pytest.fixture(scope="module")
 def lm_friedman():
     friedman = pd.read_csv(DATA / "inputs/friedman1.csv")
-    return pi.Learner.from_formula(LM_FRIEDMAN, friedman, LinearRegression()).fit_model()
+    return model_of(LM_FRIEDMAN, friedman, LinearRegression())
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +75,7 @@ def test_firm_on_a_grid_of_quantiles_for_every_variable(lm_friedman):
 
 
 def test_categories_take_the_range_and_numbers_the_sd_as_in_vip(mixed):
-    lm = pi.Learner.from_formula(LM_MIXED, mixed, LinearRegression()).fit_model()
+    lm = model_of(LM_MIXED, mixed, LinearRegression())
     expected = scores("firm_lmm").drop("z4")  # R truncates the grid of integers
     found = lm.firm(**R_GRID)
     assert_equal(found.params, expected)
@@ -84,7 +85,7 @@ def test_categories_take_the_range_and_numbers_the_sd_as_in_vip(mixed):
     glm = pi.statsmodels_learner(
         sm.GLM, family=sm.families.Binomial(), fit={"tol": 1e-14, "maxiter": 100}
     )
-    fitted = pi.Learner.from_formula(GLM_MIXED, mixed, glm).fit_model()
+    fitted = model_of(GLM_MIXED, mixed, glm)
     assert_equal(fitted.firm(**R_GRID).params, scores("firm_glm_prob").drop("z4"))
 
 
@@ -206,8 +207,8 @@ def test_booleans_and_whole_numbers_are_numbers_unless_the_formula_says_otherwis
     rng = np.random.default_rng(9)
     data = pd.DataFrame({"flag": rng.random(60) > 0.5, "year": rng.integers(2000, 2004, 60)})
     data["y"] = data["flag"] + data["year"] * 1.0 + rng.normal(size=60)
-    plain = pi.Learner.from_formula("y ~ flag + year", data, LinearRegression()).fit_model()
-    coded = pi.Learner.from_formula("y ~ flag + C(year)", data, LinearRegression()).fit_model()
+    plain = model_of("y ~ flag + year", data, LinearRegression())
+    coded = model_of("y ~ flag + C(year)", data, LinearRegression())
     curve = plain.pd("flag").params
     assert plain.firm().params["flag"] == pytest.approx(curve.std(ddof=1), rel=EXACT)
     levels = coded.pd("year").params
@@ -229,16 +230,14 @@ def test_booleans_and_whole_numbers_are_numbers_unless_the_formula_says_otherwis
 def test_bad_options_are_refused(data, arguments, options, error, words):
     """Variables of groups are taken one by one."""
     groups = {"both": ["x", "z"]}
-    learner = pi.Learner.from_formula("y ~ x + z + g", data, LinearRegression(), groups=groups)
-    model = learner.fit_model()
+    model = model_of("y ~ x + z + g", data, LinearRegression(), groups=groups)
     with pytest.raises(error, match=words):
         model.firm(*arguments, **options)
     assert model.firm().exog_names == ["x", "z", "g"]
 
 
 def test_the_correction_subtracts_the_variance_of_the_centered_curve(data):
-    learner = pi.Learner.from_formula("y ~ x + z + g", data, LinearRegression())
-    res = learner.fit(pi.HalfSampling(5, pairs=5), seed=1)
+    res = fit_of("y ~ x + z + g", data, LinearRegression(), pi.HalfSampling(5, pairs=5))
     for cov_type in ("half-sample", "corrected"):
         found = res.firm(points=6, cov_type=cov_type)
         curve = res.pd("x", points=6, cov_type=cov_type)

@@ -76,22 +76,14 @@ def test_quoted_names_are_read_back(name):
     ("formula", "message"),
     [
         ("y ~ xx", r"Can't find variable `xx`.*variables are y, x, z, g\. Did you mean `x`\?"),
-        ("y ~ np.log(zz)", r"Can't find variable `zz`.*Did you mean `z`\?"),
         ("yy ~ x", r"Can't find variable `yy`.*Did you mean `y`\?"),
-        ("np.log(yy) ~ x", r"Can't find variable `yy`"),
         ('y ~ Q("gg")', r"Can't find variable `gg`.*Did you mean `g`\?"),
         ("y ~ x + scalar", r"Can't find variable `scalar`"),
         ("y ~ log(x)", r"Can't find `log` of `log\(x\)`.*Did you mean `np\.log`\?"),
-        ("y ~ spline(x)", r"Can't find `spline`"),
-        ("y ~ nq.log(x)", r"Can't find `nq`"),
         ("y ~ I(x^2)", r"the power is Python's `\*\*`, as in `I\(x\*\*2\)`"),
         ("y ~ x +", r"Can't read `x \+` as formula code"),
         ("y ~ (x", r"Can't read `\(x`.*brackets or quotes do not match"),
-        ("y ~ x)", r"Can't read `x\)`"),
-        ("y ~ Q('x", r"Can't read"),
         ("y x", r'has the form "response ~ terms"; got \'y x\'.*"y ~ \."'),
-        ("y ~", r'has the form "response ~ terms"'),
-        ("~ x", r'has the form "response ~ terms"'),
         ("y ~ x ~ z", r'has the form "response ~ terms"'),
     ],
 )
@@ -107,14 +99,11 @@ ODD = [*COLUMNS, "odd name", "a.b", "class", "0"]
     ("formula", "message"),
     [
         (None, r"must be a string such as \"y ~ x\", not"),
-        (["y ~ x"], r"must be a string such as \"y ~ x\", not"),
         ("y ~ odd name", r"Can't find variable `odd`.*Write `odd name` as Q\('odd name'\)"),
         ("y ~ `odd name`", r"a column whose name is not a Python name is written `Q\(\"name\"\)`"),
         ("y ~ x + class", r"Write the column `class` as Q\('class'\)"),
         ("y ~ a.b", r"`a\.b` is a column; write it as Q\('a\.b'\)"),
         ("odd name ~ x", r"`odd name` is not a Python name; write it as Q\('odd name'\)"),
-        ("class ~ x", r"`class` is not a Python name; write it as Q\('class'\)"),
-        ("0 ~ x", r"`0` is not a Python name; write it as Q\('0'\)"),
     ],
 )
 def test_unquoted_odd_names_are_told_how_to_be_quoted(formula, message):
@@ -128,8 +117,6 @@ def test_unquoted_odd_names_are_told_how_to_be_quoted(formula, message):
         ("C", "y ~ C(g)"),
         ("I", "y ~ I(x**2)"),
         ("np", "y ~ np.log(z)"),
-        ("np", "np.log(y) ~ z"),
-        ("bs", "y ~ bs(x, df=4)"),
         ("Q", 'y ~ np.log(Q("odd name"))'),
     ],
 )
@@ -223,11 +210,8 @@ def test_a_categorical_response_becomes_classes(data, response, classes):
     ("formula", "message"),
     [
         ("y ~ 1", "at least one variable on its right side"),
-        ("y ~ x - x", "at least one variable on its right side"),
-        ("y ~ np.random.normal(size=60)", "at least one variable on its right side"),
         ("y ~ x + y", "`y` can't be on the right side too"),
         ("y, z ~ x", r"must be one column.*shape \(2, 60\)"),
-        ("np.mean(y) ~ x", r"must be one column"),
         ("y.nonsense() ~ x", "Can't evaluate the response `y.nonsense\\(\\)`"),
         ("y ~ x + 5", "`5` is not a variable"),
         ("y ~ z.nonsense()", "Can't build the terms"),

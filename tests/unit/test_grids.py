@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import model_of
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -66,10 +67,7 @@ def test_logicals_are_numbers_between_0_and_1():
 
 
 def test_formulas_do_not_hide_unused_levels():
-    learner = pi.Learner.from_formula(
-        "y ~ x + f + C(k)", DATA.assign(y=DATA["x"]), LinearRegression()
-    )
-    fitted = learner.fit_model()
+    fitted = model_of("y ~ x + f + C(k)", DATA.assign(y=DATA["x"]), LinearRegression())
     assert fitted.pd("f", grid="r").summary_frame()["value"].tolist() == ["b", "a", "never"]
     assert len(fitted.pd("k", grid="r").params) == DATA["k"].nunique()
 

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of, model_of
 from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -45,7 +46,7 @@ def test_h_equals_hstats(name):
     friedman = pd.read_csv(DATA / "inputs/friedman1.csv")
     rows = friedman[:200]
     if name == "lmf":
-        fitted = pi.Learner.from_formula(LM_FRIEDMAN, friedman, LinearRegression()).fit_model()
+        fitted = model_of(LM_FRIEDMAN, friedman, LinearRegression())
         predictor = fitted.analysis.problem.predictor
         design = fitted.analysis.refits[0].design
         model = pi.FittedModel(lambda X: predictor(design.encode(X)), rows.drop(columns="y"))
@@ -248,8 +249,7 @@ def test_classes_and_scales(normal, classes):
 
 
 def test_there_is_no_test_of_0(data):
-    learner = pi.Learner.from_formula("y ~ x*z", data, LinearRegression())
-    found = learner.fit(pi.HalfSampling(5, pairs=5), seed=1).h_statistic()
+    found = fit_of("y ~ x*z", data, LinearRegression(), pi.HalfSampling(5, pairs=5)).h_statistic()
     assert found.pvalues.isna().all()
     assert "No test of 0" in full(found)
     # In short notes too: the interval of noise does not hold 0.

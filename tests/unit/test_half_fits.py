@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of, words_of
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -23,11 +24,7 @@ def frame(n, p=3, seed=0):
 
 
 def fit(data, learner, plan=None, formula="y ~ ."):
-    return pi.Learner.from_formula(formula, data, learner).fit(plan, seed=1)
-
-
-def words(results):
-    return " ".join(str(results.summary()).split())
+    return fit_of(formula, data, learner, plan)
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +138,7 @@ def test_no_interval_where_halves_find_nothing(cliff):
         assert answer.pvalues.isna().all()
         assert answer.conf_int().isna().to_numpy().all()
         assert answer.variance.reason.startswith("trained on half the rows the learner finds")
-        assert answer.variance.reason in words(answer)
+        assert answer.variance.reason in words_of(answer)
         assert not answer.variance.warning
         assert not answer.variance.note
 
@@ -163,7 +160,7 @@ def test_comparisons_and_subgroups_know_it_too(cliff):
     other = fit(frame(75), LinearRegression())
     for pair in ((cliff, other), (other, cliff)):
         assert pi.compare(*pair).bse.isna().all()
-    assert "trained on half the rows" in words(pi.compare(other, cliff))
+    assert "trained on half the rows" in words_of(pi.compare(other, cliff))
     assert cliff.pfi(rows="x2 > -5").bse.isna().all()
 
 
@@ -191,7 +188,7 @@ def test_features_near_half_the_rows_are_warned_of():
     results = fit(frame(60, p=30), LinearRegression())
     for answer in (results.pfi(["x0"]), results.pd("x0", points=3)):
         assert "as they do where features are nearly as many as rows" in answer.variance.warning
-        assert answer.variance.warning in words(answer)
+        assert answer.variance.warning in words_of(answer)
         assert (answer.bse > 0).all()
 
 
@@ -214,7 +211,7 @@ def test_comparisons_do_not_depend_on_the_order(ask):
     one, other = pi.compare(*results), pi.compare(*reversed(results))
     assert_allclose(one.bse, other.bse, rtol=1e-9)
     for compared in (one, other):
-        assert "predictions vary" in words(compared)
+        assert "predictions vary" in words_of(compared)
 
 
 @pytest.mark.parametrize(("number", "warned"), [(49, True), (50, False)])

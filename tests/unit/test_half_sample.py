@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_refit import failing, pairs_of, refits_of, separate_of
+from fits import words_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from sklearn.ensemble import RandomForestRegressor
@@ -331,7 +332,7 @@ class TestPlan:
         expected = [reference.variances(A, s, s / 6, 1.0, fit.mean_share) for (A, *_), s in parts]
         assert_allclose(pfi.bse**2, [V for V, _ in expected], rtol=1e-9)
         assert "6 pairs" in str(pfi.summary())
-        assert "trained on half the" in " ".join(str(pfi.summary()).split())
+        assert "trained on half the" in words_of(pfi)
 
     def test_a_pair_of_which_one_refit_failed_is_left_out(self):
         with pytest.warns(pi.errors.RefitWarning, match="1 of 16 refits failed"):
@@ -393,7 +394,7 @@ class TestPlan:
         pfi = fit_of(learner=OnlyFirst()).pfi()
         assert pfi.params["z"] == pfi.bse["z"] == 0
         assert pfi.conf_int().loc["z"].isna().all()
-        assert "never used by the learner in any refit" in " ".join(str(pfi.summary()).split())
+        assert "never used by the learner in any refit" in words_of(pfi)
 
     @pytest.mark.parametrize("relation", ["difference", "ratio"])
     def test_the_parts_of_a_table_are_those_of_the_reference(self, relation):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from fits import model_of
+from fits import fit_of, model_of
 from pandas.testing import assert_frame_equal, assert_series_equal
 from sklearn.linear_model import BayesianRidge, LogisticRegression
 from sklearn.svm import LinearSVC
@@ -84,7 +84,7 @@ def test_options_go_where_they_are_taken(fitted):
 def test_what_a_measure_has_no_value_for_is_empty(data):
     levels = data.assign(g=np.where(data["s5"] > 4.6, "high", "low")).drop(columns="s5")
     ols = pi.statsmodels_learner(sm.OLS)
-    res = pi.Learner.from_formula("progression ~ .", levels, ols).fit(pi.Subsampling(3), seed=1)
+    res = fit_of("progression ~ .", levels, ols, pi.Subsampling(3))
     together = res.importance(["pfi", "native", "mvim"])
     columns = [name for name in res.native_importance().params.index if name not in ("bmi", "bp")]
     assert list(together.terms) == ["bmi", "bp", "g", *columns]

@@ -10,7 +10,7 @@ import statsmodels.api as sm
 import statsmodels.formula
 import statsmodels.formula.api as smf
 from by_copies import LOSSES, Asked, compare, in_order, same_importance, whatif_of
-from fits import model_of
+from fits import model_of, words_of
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
@@ -525,7 +525,7 @@ class TestChoice:
         with pytest.raises(OptionError, match=words):
             pi.FittedModel(model, X, y, engine="linear").pfi()
         if model.__class__ is SGDClassifier:
-            text = " ".join(str(pi.FittedModel(model, X, y).pfi().summary(notes="full")).split())
+            text = words_of(pi.FittedModel(model, X, y).pfi(), notes="full")
             assert f"Engine: batched ({why})." in text
 
     def test_sparse_coefficients_are_predicted_in_batches(self):
