@@ -368,12 +368,8 @@ class TestTables:
             assert words in text
         assert "P>|t|" not in text
         bca = words_of(fitted.pfi(cov_type="bootstrap-bca"), notes="full")
-        for words in (
-            "Cov. type: bootstrap, BCa",
-            "Intervals (BCa from 60 bootstrap means",
-            "0.033 (0.016 if one-sided), but for skewness.",
-        ):
-            assert words in bca
+        assert "Intervals (BCa from 60 bootstrap means" in bca
+        assert "0.033 (0.016 if one-sided), but for skewness." in bca
 
     def test_plots_leave_out_what_has_no_limits(self, data):
         results = fit_of("y ~ x + z", data, LinearRegression(), pi.NestedBootstrap(9, 2))

@@ -34,10 +34,7 @@ from sklearn.svm import SVR, LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp.data.design import FrameDesign
 from pyinterp.errors import OptionError, PredictionError
-from pyinterp.models.codes import codes_of
-from pyinterp.models.predictor import Predictor
 
 VALUES = [1, 2, 3, 7]
 EFFECT = {1: 0.0, 2: 5.0, 3: -3.0, 7: 2.0}
@@ -151,7 +148,7 @@ SHAPES = {
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_number_is_no_code(name, shape):
     model = NUMBERS[name]().fit(X, X["g"].map(SHAPES[shape]) + X["x"] + NOISE)
-    assert codes_of(Predictor.of(model), FrameDesign(["g", "x"]), X) == frozenset()
+    assert pi.FittedModel(model, X, Y).analysis.problem.codes == frozenset()
 
 
 @pytest.mark.parametrize(

@@ -68,38 +68,24 @@ def importances(model, rows):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_order_of_columns_does_not_matter(name):
+def test_neither_order_nor_columns_that_the_model_does_not_know_matter(name):
     model = MODELS[name]()
     expected = importances(model, FRAME)
     assert set(expected.index) == set(FRAME.columns)
-    for order in (["d", "c", "a b"], ["c", "a b", "d"]):
-        moved = importances(model, FRAME[order])
+    extra = FRAME.assign(row_id=np.arange(N), when=pd.Timestamp("2024"), what=object(), y=Y)
+    np.testing.assert_array_equal(importances(model, extra), expected)
+    for rows in (FRAME[["d", "c", "a b"]], extra[["what", "c", "a b", "y", "d", "when"]]):
+        moved = importances(model, rows)
         assert_allclose(moved[expected.index], expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize(
-    ("change", "missing", "unexpected"),
-    [
-        (lambda f: f.rename(columns={"a b": "A"})[["d", "c", "A"]], "a b", "A"),
-        (lambda f: f.drop(columns="c").assign(z=1.0), "c", "z"),
-        (lambda f: f[["a b", "c"]], "d", ""),
-    ],
-)
-def test_missing_names_are_refused_and_all_listed(name, change, missing, unexpected):
-    with pytest.raises(DataError) as caught:
-        importances(MODELS[name](), change(FRAME))
-    said = str(caught.value)
-    assert missing.replace(" ", "_" if "lightgbm" in name else " ") in said
-    assert unexpected in said
-    assert len(said) <= 400
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_columns_that_the_model_does_not_know_are_left_out(name):
-    model = MODELS[name]()
-    extra = FRAME.assign(row_id=np.arange(N), when=pd.Timestamp("2024"), what=object(), y=Y)
-    np.testing.assert_array_equal(importances(model, extra), importances(model, FRAME))
+def test_missing_names_are_refused_and_listed_with_what_is_there(name):
+    """In tests/oracles are more ways to lack a column."""
+    rows = FRAME.rename(columns={"a b": "A"})[["d", "c", "A"]]
+    missing = "a_b" if "lightgbm" in name else "a b"
+    with pytest.raises(DataError, match=rf"lacks .*{missing}.*A"):
+        importances(MODELS[name](), rows)
 
 
 def test_variables_of_a_formula_are_those_of_its_training_data():
@@ -179,9 +165,6 @@ WEIGHTS = np.linspace(1, 2, N)
         {"weights": WEIGHTS},
         {"offset": list(WEIGHTS)},
         {"exposure": pd.Series(WEIGHTS)},
-        {"freq_weights": WEIGHTS},
-        {"groups": np.repeat(np.arange(6), 10)},
-        {"sigma": WEIGHTS},
         {"var_weights": "z"},
         {"fit": {"cov_type": "cluster", "cov_kwds": {"groups": np.arange(N)}}},
     ],
@@ -274,9 +257,7 @@ def test_faulty_predictions_are_refused(how, message):
     ("change", "message"),
     [
         (lambda p: 3 * p, "must be between 0 and 1"),
-        (lambda p: p - 1, "must be between 0 and 1"),
         (lambda p: p / 2, "must add up to 1"),
-        (lambda p: p + np.array([0.1, 0.0]), "must add up to 1|between 0 and 1"),
         (lambda p: p * (1 + 1j), "must be real numbers"),
     ],
 )

@@ -149,14 +149,14 @@ def test_headers_of_independent_results_have_both_sides():
     other = fit(data(2).iloc[:50], seed=8)
     compared = pi.compare(one, other, paired=False, names=["big", "small"])
     text = words_of(compared)
-    n = len(data(1))
-    said = [f"Groups, rows: big: {n}, small: 50", f"No. observations: {n + 50} ", "Seed: 3 / 8"]
-    for words in (*said, f"big: {n} rows,", "small: 50 rows,"):
+    for words in (
+        f"Groups, rows: big: {N}, small: 50",
+        f"No. observations: {N + 50} ",
+        "Seed: 3 / 8",
+    ):
         assert words in text
     assert "Train / evaluation" not in text  # of one side only
-    assert compared.glance()["nobs"].iloc[0] == n + 50
-    models = [first_of(data(k + 1), seed=k) for k in (0, 1)]
-    assert "Seed: 0 / 1" in words_of(pi.compare(models, paired=False))
+    assert compared.glance()["nobs"].iloc[0] == N + 50
 
 
 @pytest.mark.parametrize(

@@ -422,22 +422,3 @@ class TestOptions:
         assert np.isnan(found.params["both"])
         assert np.isfinite(found.params["x3"])
         assert "the effect of a group is not accumulated" in words_of(found)
-
-    def test_laws_are_learned_once(self, results):
-        class Counting(LinearRegression):
-            fits = 0
-
-            def fit(self, X, y):
-                Counting.fits += 1
-                return super().fit(X, y)
-
-        own = samplers.Residual(Counting())
-        asked = [
-            ask("x1", sampler=own).estimand
-            for ask in (results.cvim, results.amvim, results.positivity)
-        ]
-        asked.append(results.pfi("x1", sampler=own, loss="absolute").estimand)
-        results.analysis.tallies.clear()
-        Counting.fits = 0
-        results.analysis.measure(*asked)  # in one pass
-        assert Counting.fits == 4

@@ -273,9 +273,3 @@ def test_columns_are_those_of_patsy(terms, intercept):
         expected = expected.drop(columns="Intercept")
     assert design.columns == tuple(expected.columns)
     assert_array_equal(design.encode(frame), expected.to_numpy())
-    rows, donors = np.repeat(np.arange(30), 2), np.tile([4, 7], 30)
-    replaced = frame.iloc[rows].reset_index(drop=True)
-    replaced["x"] = frame["x"].to_numpy()[donors]
-    swap = design.swap(sample_of(frame), ["x"], frame[["x"]])
-    swapped = swap.matrix(rows, donors) if "x" in terms else None
-    assert_array_equal(swapped, design.encode(replaced))

@@ -14,7 +14,6 @@ from pyinterp.whatif import WhatIf
 
 # Trees give the same bits in batches of any size; matrix products may round differently.
 ROUNDING = 1e-12
-BUDGETS = [1e-9, 0.001, 0.01, 256.0]
 
 CASES = {
     "forest": ("y ~ x*g + bs(z, df=4)", RandomForestRegressor(5), "matrix"),
@@ -69,21 +68,6 @@ def batches_of(engine):
     asked, predict = [], engine.predictor
     engine.predictor = lambda matrix: asked.append(len(matrix)) or predict(matrix)
     return asked
-
-
-@pytest.mark.parametrize("memory_mb", BUDGETS[:-1])
-@pytest.mark.parametrize("case", CASES)
-def test_the_memory_budget_does_not_change_predictions(data, case, memory_mb):
-    large, small = whatif(data, case), whatif(data, case, memory_mb)
-    donors = data[["x"]].iloc[:9]
-    tolerance = ROUNDING if case == "linear" else 0.0
-    rows = np.arange(small.sample.nobs)
-    index = np.random.default_rng(0).integers(9, size=(len(rows), 4))
-    for ask in (
-        lambda engine: crossed(engine, ["x"], donors),
-        lambda engine: engine.of(["x"]).pairs(rows, index, donors),
-    ):
-        assert_allclose(ask(small), ask(large), atol=tolerance, rtol=0)
 
 
 def test_batches_stay_within_the_budget(data):

@@ -7,7 +7,7 @@ import pytest
 
 import pyinterp as pi
 from pyinterp.checks import NOT_NEGATIVE, SHARE, Interval, check_flag, check_number
-from pyinterp.errors import OptionError, quote
+from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.ale import accumulated_local_effects
 from pyinterp.estimands.effects.conditional_dependence import m_plot
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
@@ -41,13 +41,6 @@ def test_intervals_hold_their_closed_ends_only(interval, inside, outside):
     for value in outside:
         with pytest.raises(OptionError, match=r"`it` must be a number (in|of at least)"):
             check_number("it", value, interval)
-
-
-def test_values_are_shown_as_python_writes_them():
-    assert quote("a") == "'a'"
-    assert quote([1, 2]) == "[1, 2]"
-    assert quote(np.zeros((2, 3))) == "ndarray of shape (2, 3)"
-    assert quote(object()) == "an object of type object"
 
 
 @takes(refused={"smooth": "curves are not smoothed."})

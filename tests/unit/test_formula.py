@@ -14,8 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp.data.formula import names_in, parse
-from pyinterp.data.formula.tokens import column_code
+from pyinterp.data.formula import parse
 from pyinterp.errors import FormulaError
 
 COLUMNS = ["y", "x", "z", "g"]
@@ -60,16 +59,6 @@ def test_dot_leaves_out_what_the_response_uses():
     found = parse("y + x ~ .", COLUMNS)[1].products
     assert [[f.column for f in product] for product in found] == [["z"], ["g"]]
     assert parse("C(g) ~ .", COLUMNS)[0].code == "C(g)"
-
-
-@pytest.mark.parametrize(
-    "name", ["odd name", "a.b", "class", "1x", "it's", 'say "hi"', "Intercept"]
-)
-def test_quoted_names_are_read_back(name):
-    assert column_code(name) == f"Q({name!r})"
-    ((factor,),) = parse(f"x ~ {column_code(name)}", ["x", name])[1].products
-    assert factor.column == name
-    assert names_in(f"{column_code(name)}:x", ["x", name]) == ("x", name)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +118,8 @@ def test_a_column_that_hides_a_function_is_an_error(column, formula):
 
 
 @pytest.mark.parametrize(
-    "column", ["C", "Q", "I", "np", "bs", "Intercept", "class", "odd name", ""]
+    "column",
+    ["C", "Q", "np", "Intercept", "class", "odd name", "a.b", "1x", "it's", 'say "hi"', ""],
 )
 def test_dot_takes_columns_of_any_name(data, column):
     renamed = data.rename(columns={"z": column})
@@ -150,12 +140,6 @@ def test_a_column_called_intercept_is_not_the_column_of_ones(data, formula):
     assert with_ones.exog_names[0] == "Intercept"
     ones = with_ones.design.encode(with_ones.population.variables)[:, 0]
     assert_array_equal(ones, 1.0)
-
-
-def test_integer_column_names_are_read_as_strings(data):
-    model = learner("Q('0') ~ .", data.set_axis(range(4), axis=1))
-    assert list(model.features) == ["1", "2", "3"]
-    assert model.endog_names == "0"
 
 
 def test_names_of_the_caller_work_inside_calls_only(data):

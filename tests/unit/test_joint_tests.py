@@ -92,19 +92,14 @@ def test_single_importances_have_a_bonferroni_test(fitted, options):
         joint.pvalue = 0.0
 
 
-@pytest.mark.parametrize("plan", [pi.HalfSampling(5, pairs=15)])
-def test_f_its_degrees_of_freedom_and_p_belong_together(frame, plan):
-    fitted = fit_of("y ~ a + b + c", frame, LinearRegression(), plan)
+def test_f_its_degrees_of_freedom_and_p_belong_together(fitted):
     for test in (
         fitted.pfi().wald_test(["a = b", "b = c"]),
         fitted.ame().f_test(["a = 0", "b = 0"]),
         fitted.pd("a", grid=[0.0, 1.0]).wald_test("a[0] = 0, a[1] = 1"),
     ):
         assert test.method == "F"
-        if np.isinf(test.df_denom):
-            expected = stats.chi2.sf(test.fvalue * test.df_num, test.df_num)
-        else:
-            expected = stats.f.sf(test.fvalue, test.df_num, test.df_denom)
+        expected = stats.f.sf(test.fvalue, test.df_num, test.df_denom)
         assert test.pvalue == pytest.approx(expected, rel=1e-12)
         assert str(test).startswith(f"F test: F(2, {test.df_denom:g}) = ")
 

@@ -2,7 +2,6 @@
 
 import copy
 import warnings
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -189,23 +188,6 @@ class TestNodes:
         at_nodes, expected = model.sums(rows, ONE, nodes), model.sums(rows, ONE, values)
         bound = 1e-12 * expected.std()
         assert_allclose(at_nodes @ weights.T, expected, rtol=0, atol=bound)
-
-    def test_a_polynomial_has_one_more_than_its_degree(self):
-        values = make_data()[0][["a"]].to_numpy()
-        nodes, _ = self.model("SVR, polynomial").nodes(ONE, values) or ((), ())
-        assert len(nodes) == 4
-
-    @pytest.mark.parametrize(
-        "change", [lambda v: np.r_[v, [[100.0]]], lambda v: v[:9], lambda v: np.unique(v.round())]
-    )
-    def test_none_for_outlying_few_and_far_donors_and_several_columns(self, change):
-        X, model = make_data()[0], self.model()
-        values = X[["a"]].to_numpy()
-        assert model.nodes(ONE, values) is not None
-        assert model.nodes(ONE, change(values).reshape(-1, 1)) is None
-        far = replace(model, support=model.support + 1e6)
-        assert far.nodes(ONE, values + 1e6) is None
-        assert model.nodes(np.array([0, 1]), X[["a", "b"]].to_numpy()) is None
 
     def test_blocks_of_donors(self, monkeypatch):
         model, rows = self.model("process, sums"), make_data()[0].to_numpy()
