@@ -188,21 +188,13 @@ def test_arrays_as_long_as_the_data_are_refused_whatever_their_name():
             pi.Learner(Y, FRAME, estimator)
 
 
-@pytest.mark.parametrize("name", ["offset", "exposure"])
-@pytest.mark.parametrize("model", ["formula", "arrays", "discrete"])
-def test_models_with_an_offset_are_refused(name, model):
-    """Whether they keep their data or not."""
+def test_a_model_with_an_exposure_is_refused_without_its_data_too():
+    """Others, with theirs, are in tests/oracles."""
     counts, exog = np.arange(N) % 4, sm.add_constant(FRAME[["c"]])
-    family, options = sm.families.Poisson(), {name: WEIGHTS}
-    results = {
-        "formula": lambda: smf.glm("n ~ c", FRAME.assign(n=counts), family=family, **options).fit(),
-        "arrays": lambda: sm.GLM(counts, exog, family=family, **options).fit(),
-        "discrete": lambda: sm.Poisson(counts, exog, **options).fit(disp=0),
-    }[model]()
-    for _ in range(2):
-        with pytest.raises(OptionError, match=f"fitted with an {name}"):
-            pi.FittedModel(results, FRAME if model == "formula" else exog, counts)
-        results.remove_data()
+    results = sm.Poisson(counts, exog, exposure=WEIGHTS).fit(disp=0)
+    results.remove_data()
+    with pytest.raises(OptionError, match="fitted with an exposure"):
+        pi.FittedModel(results, exog, counts)
 
 
 class Faulty(BaseEstimator):

@@ -356,23 +356,6 @@ class TestOptions:
         assert res.cvim().params["x2"] > 0
         assert res.amvim(method="additive").params["x2"] > 0
 
-    def test_few_whole_numbers_may_be_codes(self):
-        """As a pipeline that encodes them sees them; R²_j of a learner's number is the number's."""
-        rng = np.random.default_rng(0)
-        k = rng.integers(5, size=400)
-        data = pd.DataFrame({"k": k, "z": rng.normal(size=400) + k / 2})
-        data["y"] = np.array([0.0, 3.0, -1.0, 2.0, 5.0])[k] + data["z"] + rng.normal(size=400)
-        letters = data.assign(k=pd.Series(k).map(dict(enumerate("abcde"))))
-        piped = fit_of(data, encoded("k"), "y ~ k + z", design="frame")
-        coded = fit_of(data, formula="y ~ C(k) + z").cvim("k").params["k"]
-        assert piped.cvim("k").params["k"] == pytest.approx(coded, rel=1e-6)
-        levels, of_letters, share = (
-            fit.positivity("k").params["k"] for fit in (piped, fit_of(letters), fit_of(data))
-        )
-        assert levels == pytest.approx(of_letters, rel=1e-6)
-        slopes = LinearRegression().fit(data[["z"]], data["k"])
-        assert share == pytest.approx(slopes.score(data[["z"]], data["k"]), abs=0.1)
-
     def test_levels_that_the_learner_was_not_made_with(self):
         def draw(rng, levels="abcd"):
             g = rng.choice(list(levels), size=200)

@@ -238,15 +238,6 @@ def test_rows_outside_the_training_rows_knots_are_an_error_that_names_the_refit(
         fit_of(data, "y ~ bs(x, df=4)", design_state="refit")
 
 
-@pytest.mark.parametrize("dtype", ["str", "category", "object"])
-@pytest.mark.parametrize("state", ["all", "refit"])
-def test_a_level_of_evaluation_rows_only_is_an_error_that_names_it(data, dtype, state):
-    data = data.assign(g=["rare", *data.g[1:]]).astype({"g": dtype})
-    message = r"training rows lack: 'rare' of `g`, in 1 of 3 refits \(\d\). Merge rare levels"
-    with pytest.raises(RefitError, match=message):
-        fit_of(data, "y ~ x + g", design_state=state)
-
-
 def test_an_unseen_level_may_be_taken_for_the_reference_level(data):
     data = data.assign(g=["rare", *data.g[1:]])
     tree = DecisionTreeRegressor(max_depth=3, random_state=0)
