@@ -97,22 +97,6 @@ def test_slope_of_a_linear_model_is_its_coefficient(data, line):
     assert slope.conf_int().isna().all(axis=None)
 
 
-def test_logit_of_two_and_of_more_classes(data):
-    X = data[["a", "b"]]
-    for cuts in ([0.5], [0.5, 1.5]):
-        labels = np.array(list("uvw"))[np.digitize(data["y"], cuts)]
-        model = RandomForestClassifier(50, min_samples_leaf=10, random_state=1).fit(X, labels)
-        result = pi.FittedModel(model, X, labels).pd("a", grid=[0.3], scale="logit")
-        p = model.predict_proba(X.assign(a=0.3))
-        logs = np.log(np.maximum(p, np.finfo(float).eps))
-        by_hand = (
-            [np.mean(logs[:, 1] - logs[:, 0])]
-            if len(cuts) == 1
-            else (logs - logs.mean(axis=1, keepdims=True)).mean(axis=0)
-        )
-        assert_allclose(result.params, by_hand, atol=1e-12)
-
-
 def test_the_centered_logit_of_two_classes_is_half_the_logit(data):
     X, labels = data[["a", "b"]], np.where(data["y"] > 0.5, "u", "v")
     model = pi.FittedModel(LogisticRegression().fit(X, labels), X, labels)

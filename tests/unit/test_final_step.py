@@ -13,19 +13,12 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - allows the next import
 from sklearn.feature_selection import RFE
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge
-from sklearn.model_selection import (
-    GridSearchCV,
-    HalvingGridSearchCV,
-    RandomizedSearchCV,
-    TunedThresholdClassifierCV,
-)
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.svm import LinearSVC
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
@@ -54,7 +47,6 @@ def grid(estimator, **values):
 READ = {
     "grid search of a forest": (GridSearchCV(FOREST, DEPTHS, cv=2), NUMBER, "trees"),
     "random search": (RandomizedSearchCV(FOREST, DEPTHS, n_iter=2, cv=2), NUMBER, "trees"),
-    "halving search": (HalvingGridSearchCV(FOREST, DEPTHS, cv=2), NUMBER, "trees"),
     "search of classifiers": (GridSearchCV(CLASSES, DEPTHS, cv=2), TWO, "trees"),
     "search of boosting": (
         grid(LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1), min_child_samples=[5, 9]),
@@ -85,8 +77,6 @@ READ = {
         NUMBER,
         "linear",
     ),
-    "search of links": (grid(PoissonRegressor(), alpha=[0.1, 1.0]), COUNT, "linear"),
-    "search of labels": (grid(LinearSVC(random_state=0), C=[0.1, 1.0]), TWO, "linear"),
     "search of statsmodels": (
         grid(pi.statsmodels_learner(sm.GLM, family=sm.families.Poisson()), fit_options=[None]),
         COUNT,
@@ -139,8 +129,6 @@ class Positive(Pipeline):  # scikit-learn is untyped
 
 REFUSED = {
     "transformed response": (logs(Ridge()), COUNT),
-    "transformed response of a forest": (logs(FOREST), COUNT),
-    "transformed response after steps": (make_pipeline(StandardScaler(), logs(Ridge())), COUNT),
     "search of a transformed response": (grid(logs(FOREST), regressor__max_depth=[2]), COUNT),
     "transformed response of a search": (logs(GridSearchCV(FOREST, DEPTHS, cv=2)), COUNT),
     "tuned threshold": (TunedThresholdClassifierCV(LogisticRegression(), cv=2), TWO),

@@ -41,7 +41,7 @@ def test_firm_of_a_linear_model_is_its_coefficient_times_the_sd_of_the_grid(pair
 
 
 def test_greenwells_section_4():
-    """Its two features of Friedman's function: PD and FIRM by its own formulas (with erratum 3)."""
+    """Two features of Friedman's function: FIRM by its own formulas."""
     process = friedman1()
     # The rows stand for the law of x2: a grid of midpoints instead of a sample.
     even = pd.DataFrame(dict.fromkeys(process.features, 0.5), index=range(2000))
@@ -55,13 +55,6 @@ def test_greenwells_section_4():
     curve = 10 * (1 - np.cos(np.pi * x1)) / (np.pi * x1)
     found = model.firm("x1", grid=x1)
     assert found.params["x1"] == pytest.approx(curve.std(ddof=1), abs=1e-5)  # midpoint rule
-    a, b = 0.3, 0.7
-    pd14 = model.pd(["x1", "x4"], grid={"x1": [a], "x4": [b]})
-    fixed = 20 * (0.3 - 0.5) ** 2 + 5 * 0.7
-    # Erratum 3, E 20 (X3 - 0.5)^2 + 5 X5 = 5/3 + 5/2 put back for the fixed values here.
-    printed = (5 * np.pi * a * (12 * b + 5) - 60 * np.cos(np.pi * a) + 60) / (6 * np.pi * a)
-    assert pd14.params.iloc[0] - fixed + 5 / 3 + 5 / 2 == pytest.approx(printed, abs=1e-5)
-    assert printed == pytest.approx(15.540, abs=5e-4)
 
 
 @pytest.mark.parametrize("options", [{}, {"spread": "mad"}, {"spread": "iqr"}, {"ice": True}])
