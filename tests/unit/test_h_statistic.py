@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from derivatives import derivatives
 from fits import fit_of
 from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -114,15 +115,14 @@ def test_contributions_by_perturbing_the_weights_of_rows(order, squared):
     features = {"overall": "a", "importance": "a", "pairwise": [("a", "b")]}.get(order)
     found = pi.FittedModel(f, X).h_statistic(features, order=order, squared=squared)
     (estimate,) = found.replicates.estimates
-    step, one = 1e-5, np.ones(12)
+    one = np.ones(12)
 
     def value(w):
         return weighted(f, X, w, order) ** (1 if squared else 0.5)
 
     assert estimate.value[0] == pytest.approx(value(one), rel=1e-9)
-    derivatives = [(value(one + step * e) - value(one - step * e)) / (2 * step) for e in np.eye(12)]
     both = estimate.rows + estimate.donors - estimate.value
-    assert_allclose(both[:, 0] / 12, derivatives, atol=1e-8)
+    assert_allclose(both[:, 0] / 12, derivatives(value, one, step=1e-5), atol=1e-8)
     assert estimate.rows.mean() == pytest.approx(estimate.value[0])
     assert estimate.donors.mean() == pytest.approx(0, abs=EXACT)
 

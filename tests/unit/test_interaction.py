@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from derivatives import derivatives
 from fits import model_of, words_of
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import RandomForestClassifier
@@ -79,16 +80,9 @@ def test_gradient_by_finite_differences_and_cells_missing_or_repeated():
     rng = np.random.default_rng(1)
     layout = pd.DataFrame({"value": [1, 2, 3] * 4, "value2": np.repeat(list("abcd"), 3)})
     for cells in (layout, layout.drop(index=[0, 7]), pd.concat([layout, layout[2:5]])):
-        values, step = rng.normal(size=len(cells)), 1e-6
+        values = rng.normal(size=len(cells))
         _, gradient = surface_interaction(values, cells)
-        numeric = [
-            (
-                surface_interaction(values + step * e, cells)[0]
-                - surface_interaction(values - step * e, cells)[0]
-            )
-            / (2 * step)
-            for e in np.eye(len(cells))
-        ]
+        numeric = derivatives(lambda v, cells=cells: surface_interaction(v, cells)[0], values)
         assert_allclose(gradient, numeric, atol=1e-8)
 
 
@@ -100,14 +94,12 @@ def test_contributions_by_perturbing_the_weights_of_rows():
     surface = model.pd(["a", "b"], points=4)
     curves, layout = surface.row_frame().to_numpy(), surface.estimand.terms.layout
     (estimate,) = found.replicates.estimates
-    step, one = 1e-6, np.ones(25)
 
     def value(weights):
         return surface_interaction(weights @ curves / weights.sum(), layout)[0]
 
-    derivatives = [(value(one + step * e) - value(one - step * e)) / 2 / step for e in np.eye(25)]
     deviations = (estimate.rows - estimate.value)[:, 0] / 25
-    assert_allclose(deviations, derivatives, atol=1e-8)
+    assert_allclose(deviations, derivatives(value, np.ones(25)), atol=1e-8)
 
 
 def test_classes_and_engines():
