@@ -165,6 +165,24 @@ def test_weights_and_offsets_go_with_their_rows(data):
         assert_allclose(start, start[0])
 
 
+@pytest.mark.parametrize(
+    "booster",
+    [
+        lgb.LGBMRegressor(objective="poisson", **LIGHT),
+        xgb.XGBRegressor(objective="count:poisson", **EXTREME),
+    ],
+    ids=["lightgbm", "xgboost"],
+)
+def test_the_unit_of_exposure_changes_nothing(booster, data):
+    tables = []
+    for unit in (1.0, 365.0):
+        learner = pi.Learner.from_formula(
+            "count ~ a + b", data, pi.EarlyStopping(booster), exposure=data["e"] * unit
+        )
+        tables.append(learner.fit(pi.Subsampling(3), seed=1, progress=False).pfi().params)
+    assert_allclose(tables[0], tables[1], rtol=1e-3)
+
+
 def test_a_fitted_one_is_explained(data):
     X = data[["a", "b", "c"]]
     model = pi.EarlyStopping(lgb.LGBMClassifier(**LIGHT), random_state=1).fit(X, data["high"])
