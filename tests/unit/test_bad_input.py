@@ -249,10 +249,14 @@ def test_one_refit_has_no_standard_error_of_the_learner(data):
 
 
 def test_a_pipeline_that_meets_an_unseen_level_says_so(data):
+    rare = data.assign(g=["rare", *data.g[1:]])
     encode = make_column_transformer((OneHotEncoder(), ["g"]), remainder="passthrough")
-    results = fitted(data, estimator=make_pipeline(encode, LINEAR), design="frame")
+    pipeline, plan = make_pipeline(encode, LINEAR), pi.CrossValidation(3)
+    with pytest.raises(RefitError, match="training rows lack: 'rare' of `g`"):
+        fitted(rare, estimator=pipeline, plan=plan, design="frame")
+    results = fitted(data, estimator=pipeline, plan=plan, design="frame")
     with pytest.raises(PredictionError, match=r"can't predict .* rows: ValueError: .*'rare'"):
-        results.predict(data.assign(g="rare"))
+        results.predict(rare)
 
 
 @pytest.mark.parametrize("design", ["matrix", "frame"])
