@@ -28,6 +28,7 @@ from pyinterp.errors import (
     OptionError,
     PredictionError,
     PyinterpError,
+    RefitError,
 )
 
 PLAN = pi.Bootstrap(3)
