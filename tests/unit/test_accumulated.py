@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -24,8 +25,7 @@ def made(n):
 def results():
     """12 evaluation rows in 20 intervals: some are empty, and some have several rows."""
     formula = "y ~ np.sin(2 * x) + x * z + C(g) * z + still"
-    learner = pi.Learner.from_formula(formula, made(60), LinearRegression())
-    return learner.fit(pi.Holdout(0.2), seed=1)
+    return fit_of(formula, made(60), LinearRegression(), pi.Holdout(0.2))
 
 
 def predicted(results, **values):

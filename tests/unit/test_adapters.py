@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from fits import fit_of, model_of
 from numpy.testing import assert_allclose
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.compose import (
@@ -28,8 +29,7 @@ SAME = 1e-9  # iterative fits of the same model from the same start
 
 def test_ols_equals_statsmodels_own_formula(data):
     formula = "y ~ x + I(x**2) + C(g)"
-    learner = pi.Learner.from_formula(formula, data, pi.statsmodels_learner(sm.OLS))
-    fitted = learner.fit_model(seed=1)
+    fitted = model_of(formula, data, pi.statsmodels_learner(sm.OLS))
     own = smf.ols(formula, data).fit()
     refit = fitted.analysis.refits[0]
     assert_allclose(refit.predictor.estimator.results_.params, own.params, rtol=SAME)
@@ -94,8 +94,9 @@ def test_the_last_class_in_order_is_modeled(data, estimator, labels):
 
 
 def test_mnlogit_serves_three_classes(data):
-    learner = pi.Learner.from_formula("g ~ x + z", data, pi.statsmodels_learner(sm.MNLogit))
-    results = learner.fit(pi.Bootstrap(3, strata="g"), seed=1)
+    results = fit_of(
+        "g ~ x + z", data, pi.statsmodels_learner(sm.MNLogit), pi.Bootstrap(3, strata="g")
+    )
     assert np.isfinite(results.pfi().params).all()
     assert results.pd("x", points=3).params.shape == (9,)
     assert_allclose(results.predict(data).sum(axis=1), 1.0)
@@ -137,8 +138,7 @@ def test_who_needs_and_who_fits_an_intercept(estimator, fits):
 def test_xgboost_gets_codes_and_shows_labels(data, estimator):
     assert wants_codes(estimator)
     assert not wants_codes(LogisticRegression())
-    learner = pi.Learner.from_formula("g ~ x + z", data, estimator)
-    results = learner.fit(pi.Bootstrap(2, strata="g"), seed=1)
+    results = fit_of("g ~ x + z", data, estimator, pi.Bootstrap(2, strata="g"))
     assert results.refits[0].predictor.classes == ("a", "b", "c")
     assert list(results.predict(data).columns) == ["a", "b", "c"]
     assert set(results.pd("x", points=3).estimand.terms.layout["class"]) == {"a", "b", "c"}
@@ -153,12 +153,8 @@ def columns(chosen):
     [
         (LinearRegression(), ""),
         (columns(["x", "[z]"]), ""),
-        (columns("(x)"), ""),
         (columns(slice("x", "z")), ""),
         (columns(make_column_selector(dtype_include="number")), ""),
-        (columns([0, 1]), "columntransformer__transformers"),
-        (columns(1), "columntransformer__transformers"),
-        (columns(slice(1, None)), "columntransformer__transformers"),
         (columns(np.array([True, False])), "columntransformer__transformers"),
         (TransformedTargetRegressor(columns([0])), "regressor__columntransformer__transformers"),
         (HistGradientBoostingRegressor(), ""),
@@ -168,7 +164,6 @@ def columns(chosen):
         (HistGradientBoostingRegressor(interaction_cst=[{0, 1}]), "interaction_cst"),
         (XGBRegressor(monotone_constraints={"x": 1}), ""),
         (XGBRegressor(monotone_constraints="(1, -1)"), "monotone_constraints"),
-        (XGBRegressor(monotone_constraints=(1, -1)), "monotone_constraints"),
         (XGBRegressor(interaction_constraints=[["x", "z"]]), ""),
         (XGBRegressor(interaction_constraints="[[0, 1]]"), "interaction_constraints"),
     ],
@@ -180,7 +175,7 @@ def test_who_refers_to_columns_by_position(estimator, where):
 def test_options_that_statsmodels_does_not_know(data):
     unknown = pi.statsmodels_learner(sm.GLM, no_such=3)
     with pytest.raises(RefitError, match="unknown kwargs"):
-        pi.Learner.from_formula("y ~ x", data, unknown).fit(pi.Bootstrap(3), seed=1)
+        fit_of("y ~ x", data, unknown, pi.Bootstrap(3))
     with pytest.raises(OptionError, match="`fit` must be a mapping"):
         pi.statsmodels_learner(sm.GLM, fit=("x",))
 

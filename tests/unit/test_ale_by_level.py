@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import model_of
 from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression
@@ -62,7 +63,7 @@ def loops(predict, data):
 def test_it_is_what_loops_compute(names):
     data = sample()
     forest = RandomForestRegressor(5, min_samples_leaf=5, random_state=1)
-    fitted = pi.Learner.from_formula("y ~ x + g + h", data, forest).fit_model()
+    fitted = model_of("y ~ x + g + h", data, forest)
     result = fitted.ale(names, grid={"x": EDGES, "g": LEVELS})
     (refit,) = fitted.analysis.refits
     expected = loops(lambda rows: refit.predictor(refit.design.encode(rows[["x", "g", "h"]])), data)
@@ -78,7 +79,7 @@ def test_it_is_what_loops_compute(names):
 
 
 def test_an_additive_model_has_none():
-    fitted = pi.Learner.from_formula("y ~ x + g", sample(), LinearRegression()).fit_model()
+    fitted = model_of("y ~ x + g", sample(), LinearRegression())
     assert_allclose(fitted.ale(["x", "g"]).params, 0, atol=EXACT)
 
 
@@ -87,7 +88,7 @@ def test_a_slope_of_one_level_has_its_closed_form():
     x = np.tile(np.arange(6.0), 8)
     g = np.repeat(list("aaabbbbc"), 6)
     data = pd.DataFrame({"x": x, "g": g, "y": x * (g == "b")})
-    fitted = pi.Learner.from_formula("y ~ x * g", data, LinearRegression()).fit_model()
+    fitted = model_of("y ~ x * g", data, LinearRegression())
     result = fitted.ale(["x", "g"], points=20)
     layout = result.estimand.terms.layout
     middle = np.average(np.arange(5) + 0.5, weights=np.bincount(interval_of(x, np.arange(6.0))))
@@ -138,6 +139,6 @@ def test_learners_groups_and_levels_that_are_missing():
 
 
 def test_two_categories_are_refused():
-    fitted = pi.Learner.from_formula("y ~ x + g + h", sample(), LinearRegression()).fit_model()
+    fitted = model_of("y ~ x + g + h", sample(), LinearRegression())
     with pytest.raises(OptionError, match="`g` and `h` are categories"):
         fitted.ale(["g", "h"])

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from fits import model_of, words_of
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.compose import make_column_transformer
@@ -173,15 +174,18 @@ def test_rows_of_weight_0_are_dropped():
             one, two = getattr(model, question)(), getattr(small, question)()
             assert_allclose(one.params, two.params, rtol=1e-10)
             assert_allclose(one.bse, two.bse, rtol=1e-10)
-    results = pi.Learner.from_formula("y ~ x + k", DATA, LinearRegression(), **options)
     rows = sm.add_constant(DATA[["x", "k"]].to_numpy(dtype=float))
     wls = sm.WLS(DATA.y, rows, weights=DATA.w).fit()
-    assert_allclose(results.fit_model().ame().params, wls.params[1:], rtol=1e-9)
+    assert_allclose(
+        model_of("y ~ x + k", DATA, LinearRegression(), **options).ame().params,
+        wls.params[1:],
+        rtol=1e-9,
+    )
     fitted = pi.FittedModel(
         LinearRegression().fit(DATA[["x"]], DATA.y), DATA, "y", weights="w", weights_type="sampling"
     )
     assert fitted.analysis.context.nobs == len(kept)
-    assert f"{N - len(kept)} of weight 0 left out" in " ".join(str(fitted.loss().summary()).split())
+    assert f"{N - len(kept)} of weight 0 left out" in words_of(fitted.loss())
     with pytest.raises(DataError, match="All weights are 0"):
         pi.Learner(
             DATA.y, DATA[["x"]], LinearRegression(), weights=np.zeros(N), weights_type="sampling"
@@ -212,10 +216,9 @@ def test_objects_are_handed_over_as_they_are(kind, missing):
     assert_allclose(fitted.loss().params, expected, rtol=1e-12)
     assert (model.predict(X) < 1e5).all()
     assert fitted.pfi().params["k"] < 1e5
-    learner = pi.Learner.from_formula(
+    assert model_of(
         "y ~ k + x", X.assign(y=DATA.y), Texts(), design="frame", missing="keep"
-    )
-    assert learner.fit_model().pfi().params["k"] == pytest.approx(fitted.pfi().params["k"])
+    ).pfi().params["k"] == pytest.approx(fitted.pfi().params["k"])
 
 
 class Nulls(RegressorMixin, BaseEstimator):

@@ -169,9 +169,7 @@ def column(n):
         of(st.floats(width=32)).map(partial(np.array, dtype="float32")),
         of(st.booleans()).map(partial(np.array, dtype=bool)),
         of(small).map(partial(pd.array, dtype="Int64")),
-        of(small).map(
-            partial(pd.array, dtype="UInt8") if False else partial(pd.array, dtype="Int8")
-        ),
+        of(small).map(partial(pd.array, dtype="Int8")),
         of(st.one_of(st.none(), numbers)).map(partial(pd.array, dtype="Float64")),
         of(st.one_of(st.none(), st.booleans())).map(partial(pd.array, dtype="boolean")),
         of(words).map(partial(pd.array, dtype="string")),

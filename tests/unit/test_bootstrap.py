@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from by_refit import estimates_of, failing
+from fits import fit_of, words_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -17,7 +18,6 @@ import pyinterp as pi
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimate import Estimate
 from pyinterp.inference import COV_TYPES, BootstrapVariance, RefitEstimate, Replicates, variance
-from pyinterp.inference.bootstrap import _limit, _p_value
 from pyinterp.resampling import Group, Units
 
 EXACT = 1e-10
@@ -38,14 +38,12 @@ def data():
 
 @pytest.fixture(scope="module")
 def fitted(data):
-    learner = pi.Learner.from_formula("y ~ x + z + noise + still", data, LinearRegression())
-    return learner.fit(pi.NestedBootstrap(B, K), seed=1)
+    return fit_of("y ~ x + z + noise + still", data, LinearRegression(), pi.NestedBootstrap(B, K))
 
 
 @pytest.fixture(scope="module")
 def other(data):
-    smaller = pi.Learner.from_formula("y ~ x", data, LinearRegression())
-    return smaller.fit(pi.NestedBootstrap(B, K), seed=1)
+    return fit_of("y ~ x", data, LinearRegression(), pi.NestedBootstrap(B, K))
 
 
 def means_of(results, fitted):
@@ -130,8 +128,9 @@ class TestAgainstLoops:
                 assert_allclose(found.conf_int(alpha)[column], expected, rtol=1e-9)
 
     def test_clusters_are_what_accelerates(self, data):
-        learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
-        fitted = learner.fit(pi.NestedBootstrap(20, 3, cluster="id"), seed=1)
+        fitted = fit_of(
+            "y ~ x + z", data, LinearRegression(), pi.NestedBootstrap(20, 3, cluster="id")
+        )
         pfi = fitted.pfi(cov_type="bootstrap-bca")
         expected = acceleration_of(pfi, fitted, unit=data["id"].to_numpy())
         assert_allclose(pfi.variance.acceleration, expected, rtol=EXACT)
@@ -245,15 +244,6 @@ class TestDuality:
             if at_floor or abs(p - alpha) > 1e-12:
                 assert (p < alpha) == (not low <= value <= high)
 
-    @pytest.mark.parametrize("cov_type", BOTH)
-    @pytest.mark.parametrize("side", SIDES)
-    def test_through_results(self, fitted, cov_type, side):
-        pfi = fitted.pfi(["x", "z", "noise"], cov_type=cov_type, alternative=side)
-        assert pfi.tvalues.isna().all()  # no statistic gives P
-        for alpha in (0.04, 0.1, 0.5, 0.9):
-            low, high = pfi.conf_int(alpha).to_numpy().T
-            assert_array_equal(pfi.pvalues < alpha, (low > 0) | (high < 0))
-
 
 def test_p_values_have_a_floor_and_smaller_levels_no_limits():
     means = np.arange(1.0, 40.0)[:, None]
@@ -345,10 +335,6 @@ class TestSimultaneous:
         assert_allclose(one.loc["x"], alone.loc["x"])
         assert one.loc["still"].isna().all()
 
-    def test_few_bootstraps_give_no_limits(self, fitted):
-        limits = fitted.pd("x", points=3, simultaneous=True).conf_int(0.01)
-        assert_array_equal(limits.to_numpy(), [[-np.inf, np.inf]] * 3)
-
 
 @pytest.mark.parametrize("cov_type", BOTH)
 def test_a_term_whose_means_agree_has_no_interval(fitted, cov_type):
@@ -359,20 +345,9 @@ def test_a_term_whose_means_agree_has_no_interval(fitted, cov_type):
     assert "No interval for still" in str(pfi.summary())
 
 
-@pytest.mark.parametrize("simultaneous", [False, True])
-@pytest.mark.parametrize("cov_type", BOTH)
-def test_without_a_null_value_there_is_no_p(fitted, cov_type, simultaneous):
-    options = {"cov_type": cov_type, "simultaneous": simultaneous}
-    for results in (fitted.loss(cov_type=cov_type), fitted.pd("x", grid=[0.5, 1], **options)):
-        assert results.summary_frame()["p_value"].isna().all()
-        assert results.summary_frame()["conf_low"].notna().all()
-    assert fitted.pd("x", grid=[0.5, 1]).t_test("x[0.5] = x[1]").pvalue < 0.05
-
-
 def test_a_term_that_is_mostly_0_keeps_0_in_its_interval(data):
     # A stump uses `z` in few bootstrap samples: nearly all means are exactly 0.
-    stump = pi.Learner.from_formula("y ~ x + z", data, DecisionTreeRegressor(max_depth=1))
-    fitted = stump.fit(pi.NestedBootstrap(B, K), seed=1)
+    fitted = fit_of("y ~ x + z", data, DecisionTreeRegressor(max_depth=1), pi.NestedBootstrap(B, K))
     pfi = fitted.pfi("z")
     assert pfi.bse["z"] > 0
     assert (means_of(pfi, fitted) == 0).mean() > 0.9
@@ -383,7 +358,7 @@ def test_a_term_that_is_mostly_0_keeps_0_in_its_interval(data):
 
 class TestTables:
     def test_a_table_says_what_its_intervals_are(self, fitted):
-        text = " ".join(str(fitted.pfi().summary(notes="full")).split())
+        text = words_of(fitted.pfi(), notes="full")
         for words in (
             "Cov. type: bootstrap",
             "percentiles of 60 bootstrap means",
@@ -392,17 +367,12 @@ class TestTables:
         ):
             assert words in text
         assert "P>|t|" not in text
-        bca = " ".join(str(fitted.pfi(cov_type="bootstrap-bca").summary(notes="full")).split())
-        for words in (
-            "Cov. type: bootstrap, BCa",
-            "Intervals (BCa from 60 bootstrap means",
-            "0.033 (0.016 if one-sided), but for skewness.",
-        ):
-            assert words in bca
+        bca = words_of(fitted.pfi(cov_type="bootstrap-bca"), notes="full")
+        assert "Intervals (BCa from 60 bootstrap means" in bca
+        assert "0.033 (0.016 if one-sided), but for skewness." in bca
 
     def test_plots_leave_out_what_has_no_limits(self, data):
-        learner = pi.Learner.from_formula("y ~ x + z", data, LinearRegression())
-        results = learner.fit(pi.NestedBootstrap(9, 2), seed=1)
+        results = fit_of("y ~ x + z", data, LinearRegression(), pi.NestedBootstrap(9, 2))
         for found in (results.pfi(), results.pd("x", points=4)):
             assert np.isinf(found.conf_int().to_numpy()).all()
             assert len(found.plot().draw().axes) == 1
@@ -414,15 +384,6 @@ class TestTables:
 
 
 class TestComparisons:
-    def test_contrasts_use_the_covariance(self, fitted):
-        pfi = fitted.pfi(["x", "z"])
-        test = pfi.t_test("x = z")
-        difference = means_of(pfi, fitted) @ [1.0, -1.0]
-        assert test.effect[0] == pytest.approx(difference.mean(), rel=EXACT)
-        assert test.sd[0] == pytest.approx(difference.std(ddof=1), rel=EXACT)
-        p = 2 * stats.t.sf(abs(test.effect[0] / test.sd[0]), B - 1)
-        assert float(test.pvalue) == pytest.approx(p, rel=1e-9)
-
     @pytest.mark.parametrize("cov_type", [None, *BOTH])
     def test_learners_are_compared_within_bootstrap_samples(self, fitted, other, cov_type):
         found = pi.compare(fitted, other, cov_type=cov_type)
@@ -449,12 +410,6 @@ class TestOtherCovTypes:
         with pytest.raises(InferenceError, match=message):
             fitted.pfi(cov_type=cov_type)
 
-    def test_naive_is_the_mean_of_independent_refits_and_warns(self, fitted):
-        naive = fitted.pfi(cov_type="naive")
-        expected = naive.refit_frame().std() / np.sqrt(B * K)
-        assert_allclose(naive.bse, expected, rtol=EXACT)
-        assert "too narrow" in " ".join(str(naive.summary()).split())
-
     @pytest.mark.parametrize("cov_type", BOTH)
     def test_other_plans_can_not_serve_bootstrap(self, data, cov_type):
         learner = pi.Learner.from_formula("y ~ x", data, LinearRegression())
@@ -476,13 +431,3 @@ def test_bootstrap_means_are_over_the_refits_that_succeeded(data, fails, means):
     found = means_of(loss, fitted)
     assert (len(found), loss.df_resid) == (means, means - 1)
     assert loss.bse.iloc[0] == pytest.approx(found[:, 0].std(ddof=1), rel=EXACT)
-
-
-def test_acceleration_alone_moves_a_limit():
-    """Efron's level z / (1 - a z) at bias 0; and its inverse."""
-    means, moved = np.arange(60.0), (np.zeros(1), np.array([0.1]))
-    z = stats.norm.ppf(0.05)
-    level = stats.norm.cdf(z / (1 - 0.1 * z))
-    (limit,) = _limit(means[:, None], 0.05, *moved)
-    assert limit == pytest.approx(np.quantile(means, level, method="weibull"), rel=1e-12)
-    assert _p_value(means[:, None], limit, *moved)[0] == pytest.approx(0.05, rel=1e-12)

@@ -153,11 +153,6 @@ def test_some_draws_have_a_monte_carlo_error(binary):
     assert (apart < 5 * some.importance.mcse).all()
 
 
-def test_adjusted_p_values_are_said_to_be(binary):
-    table = str(binary.causal("x", p_adjust="bonferroni"))
-    assert "P and intervals are adjusted (bonferroni)" in table
-
-
 def test_the_table_states_the_assumptions(binary):
     causal = binary.causal("x")
     text = " ".join(str(causal).split())
@@ -175,10 +170,6 @@ def test_the_table_states_the_assumptions(binary):
         (lambda res: res.causal(["x", "z"]), "about one feature"),
         (lambda res: res.causal("both"), "'both' is a group"),
         (lambda res: res.plot_positivity("both"), "makes no prediction"),
-        (
-            lambda res: res.importance(["mvim", "shap"]),
-            r"`measures` must be among .*pfi, .*got .shap",
-        ),
     ],
 )
 def test_what_is_refused(grouped, ask, words):
@@ -187,36 +178,11 @@ def test_what_is_refused(grouped, ask, words):
 
 
 class TestTogether:
-    def test_every_measure_is_that_of_its_method(self, binary):
-        options = {"permutations": 5, "sampler": {"z": "subgroup"}}
-        found = binary.importance(["mvim", "cvim", "amvim"])
-        some = binary.importance(["mvim", "cvim", "amvim", "loco"], **options)
-        for table, given in ((found, {}), (some, options)):
-            cvim = binary.cvim(**given)
-            pd.testing.assert_series_equal(table.params["cvim"], cvim.params, check_names=False)
-            pd.testing.assert_series_equal(table.bse["cvim"], cvim.bse, check_names=False)
-        assert some["mvim"].mcse["z"] > 0
-        assert found["cvim"].estimand.words.label == "CVIM"
-        frame = found.summary_frame()
-        assert frame["measure"].tolist() == ["MVIM"] * 2 + ["CVIM"] * 2 + ["AMVIM"] * 2
-        assert {"term", "measure", "std.error", "conf.low"} <= {*found.to_r()}
-
     def test_one_table_with_the_diagnostic_once(self, binary):
         found = binary.importance()
         text = str(found.summary(notes="full"))
         assert text.count("Draws: ") == 1
         assert " ".join(text.split()).count("R²_j: Share") == 1
-        heads = [line for line in text.splitlines() if "std err" in line]
-        words = [w for line in heads for w in line.split() if "VIM" in w]
-        assert words == ["MVIM", "CVIM", "AMVIM"]
-        rows = [line for line in text.splitlines() if line.startswith(("x ", "z "))]
-        assert len(rows) == 2 * (len(heads) + 1)  # and that of the diagnostic
-        assert sum(len(row.split()) - 1 for row in rows) == 2 * (3 * 6 + 1)
-
-    def test_the_plot_has_a_color_per_measure(self, binary, tmp_path):
-        plot = binary.importance().plot()
-        assert plot.data["measure"].nunique() == 3
-        plot.save(tmp_path / "plot.png", verbose=False, width=5, height=4)
 
 
 class TestPositivityPlot:

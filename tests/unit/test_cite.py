@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from sklearn.linear_model import BayesianRidge, LinearRegression
 
 import pyinterp as pi
@@ -22,8 +23,7 @@ def res():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
     frame["y"] = frame["x"] * (1 + frame["z"]) + rng.normal(size=60)
-    learner = pi.Learner.from_formula("y ~ x * z", frame, BayesianRidge())
-    return learner.fit(pi.HalfSampling(2, pairs=5), seed=1, progress=False)
+    return fit_of("y ~ x * z", frame, BayesianRidge(), pi.HalfSampling(2, pairs=5))
 
 
 def keys(*results):

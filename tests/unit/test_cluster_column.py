@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold
@@ -34,8 +35,7 @@ def visits():
 
 
 def fit(formula, data, plan, **options):
-    learner = pi.Learner.from_formula(formula, data, LinearRegression(), **options)
-    return learner.fit(plan, seed=1, progress=False)
+    return fit_of(formula, data, LinearRegression(), plan, **options)
 
 
 @pytest.mark.parametrize("plan", PLANS)

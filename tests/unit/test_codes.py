@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from fits import words_of
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.ensemble import (
@@ -33,10 +34,7 @@ from sklearn.svm import SVR, LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp.data.design import FrameDesign
 from pyinterp.errors import OptionError, PredictionError
-from pyinterp.models.codes import codes_of
-from pyinterp.models.predictor import Predictor
 
 VALUES = [1, 2, 3, 7]
 EFFECT = {1: 0.0, 2: 5.0, 3: -3.0, 7: 2.0}
@@ -107,7 +105,7 @@ def test_what_the_learner_takes_as_levels_has_contrasts(name):
     assert grid.tidy()["value"].tolist() == VALUES
     assert firm.params["g"] == pytest.approx(np.ptp(means) / 4, abs=SINGLE)
     for results in (effects, grid, firm, fitted.ale("g"), fitted.m_plot("g")):
-        text = " ".join(str(results.summary()).split())
+        text = words_of(results)
         assert "g is a code: the learner treats its 4 values as levels." in text
     with pytest.raises(OptionError, match="`g` is a category"):
         fitted.slopes("g")
@@ -150,7 +148,7 @@ SHAPES = {
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_number_is_no_code(name, shape):
     model = NUMBERS[name]().fit(X, X["g"].map(SHAPES[shape]) + X["x"] + NOISE)
-    assert codes_of(Predictor.of(model), FrameDesign(["g", "x"]), X) == frozenset()
+    assert pi.FittedModel(model, X, Y).analysis.problem.codes == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -204,17 +202,6 @@ def test_declared_facts_decide_where_predictions_do_not():
     assert pi.FittedModel(by_position.fit(array, Y), array, Y).analysis.problem.codes == {"x1"}
 
 
-def test_a_probe_asks_few_rows():
-    asked = []
-
-    def model(Z):
-        asked.append(len(Z))
-        return Z["g"] + Z["x"]
-
-    codes_of(Predictor.of(model), FrameDesign(["g", "x"]), X)
-    assert sum(asked) <= (2 * len(VALUES) + 3) * 50
-
-
 @pytest.mark.parametrize("name", ["one-hot, ignore", "histogram boosting", "xgboost"])
 def test_learners_files_and_dropped_models_agree(name, tmp_path):
     learner = pi.Learner.from_formula("y ~ g + x", X.assign(y=Y), CODES[name](), design="frame")
@@ -236,11 +223,6 @@ def test_learners_files_and_dropped_models_agree(name, tmp_path):
         for one, two in zip(before, ask(other), strict=True):
             assert str(one.summary()) == str(two.summary())
     assert before[0].params.index.tolist() == ["g[2 - 1]", "g[3 - 1]", "g[7 - 1]"]
-
-
-def test_codes_are_drawn_by_level():
-    fitted = pi.FittedModel(beside(OneHotEncoder(), last=Ridge()).fit(X, Y), X, Y, seed=1)
-    assert "levels drawn by their" in str(fitted.cvim("g").summary(notes="full"))
 
 
 def test_an_error_of_the_model_is_quoted_with_its_own_reason():

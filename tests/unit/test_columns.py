@@ -6,9 +6,10 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from fits import words_of
 from lightgbm import LGBMRegressor
 from numpy.testing import assert_allclose
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 from sklearn.ensemble import HistGradientBoostingRegressor, IsolationForest, RandomForestRegressor
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -67,38 +68,24 @@ def importances(model, rows):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_order_of_columns_does_not_matter(name):
+def test_neither_order_nor_columns_that_the_model_does_not_know_matter(name):
     model = MODELS[name]()
     expected = importances(model, FRAME)
     assert set(expected.index) == set(FRAME.columns)
-    for order in (["d", "c", "a b"], ["c", "a b", "d"]):
-        moved = importances(model, FRAME[order])
+    extra = FRAME.assign(row_id=np.arange(N), when=pd.Timestamp("2024"), what=object(), y=Y)
+    np.testing.assert_array_equal(importances(model, extra), expected)
+    for rows in (FRAME[["d", "c", "a b"]], extra[["what", "c", "a b", "y", "d", "when"]]):
+        moved = importances(model, rows)
         assert_allclose(moved[expected.index], expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize(
-    ("change", "missing", "unexpected"),
-    [
-        (lambda f: f.rename(columns={"a b": "A"})[["d", "c", "A"]], "a b", "A"),
-        (lambda f: f.drop(columns="c").assign(z=1.0), "c", "z"),
-        (lambda f: f[["a b", "c"]], "d", ""),
-    ],
-)
-def test_missing_names_are_refused_and_all_listed(name, change, missing, unexpected):
-    with pytest.raises(DataError) as caught:
-        importances(MODELS[name](), change(FRAME))
-    said = str(caught.value)
-    assert missing.replace(" ", "_" if "lightgbm" in name else " ") in said
-    assert unexpected in said
-    assert len(said) <= 400
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_columns_that_the_model_does_not_know_are_left_out(name):
-    model = MODELS[name]()
-    extra = FRAME.assign(row_id=np.arange(N), when=pd.Timestamp("2024"), what=object(), y=Y)
-    np.testing.assert_array_equal(importances(model, extra), importances(model, FRAME))
+def test_missing_names_are_refused_and_listed_with_what_is_there(name):
+    """In tests/oracles are more ways to lack a column."""
+    rows = FRAME.rename(columns={"a b": "A"})[["d", "c", "A"]]
+    missing = "a_b" if "lightgbm" in name else "a b"
+    with pytest.raises(DataError, match=rf"lacks .*{missing}.*A"):
+        importances(MODELS[name](), rows)
 
 
 def test_variables_of_a_formula_are_those_of_its_training_data():
@@ -148,7 +135,7 @@ def test_models_that_know_no_names_take_columns_as_they_come(model):
             named = pi.FittedModel(model(), FRAME, Y)
         assert caught[0].filename == __file__
         by_name = named.pfi(permutations="all").params
-        assert "were matched by position" in " ".join(str(named.pfi().summary()).split())
+        assert "were matched by position" in words_of(named.pfi())
     assert_allclose(by_name.to_numpy(), by_place.to_numpy())
     assert list(by_name.index) == list(FRAME.columns)
 
@@ -165,7 +152,7 @@ def test_one_row_is_enough_for_an_effect():
     assert_allclose(np.diff(effect.params), [-1.0], atol=0.1)
     assert effect.bse.isna().all()
     assert effect.conf_int().isna().all(axis=None)
-    text = " ".join(str(effect.summary()).split())
+    text = words_of(effect)
     assert "No standard errors and intervals: they need at least 2 rows; there is 1." in text
 
 
@@ -178,9 +165,6 @@ WEIGHTS = np.linspace(1, 2, N)
         {"weights": WEIGHTS},
         {"offset": list(WEIGHTS)},
         {"exposure": pd.Series(WEIGHTS)},
-        {"freq_weights": WEIGHTS},
-        {"groups": np.repeat(np.arange(6), 10)},
-        {"sigma": WEIGHTS},
         {"var_weights": "z"},
         {"fit": {"cov_type": "cluster", "cov_kwds": {"groups": np.arange(N)}}},
     ],
@@ -204,25 +188,13 @@ def test_arrays_as_long_as_the_data_are_refused_whatever_their_name():
             pi.Learner(Y, FRAME, estimator)
 
 
-def test_an_option_with_one_value_is_passed_on():
-    assert pi.statsmodels_learner(sm.GLS, sigma=2.0).options == {"sigma": 2.0}
-
-
-@pytest.mark.parametrize("name", ["offset", "exposure"])
-@pytest.mark.parametrize("model", ["formula", "arrays", "discrete"])
-def test_models_with_an_offset_are_refused(name, model):
-    """Whether they keep their data or not."""
+def test_a_model_with_an_exposure_is_refused_without_its_data_too():
+    """Others, with theirs, are in tests/oracles."""
     counts, exog = np.arange(N) % 4, sm.add_constant(FRAME[["c"]])
-    family, options = sm.families.Poisson(), {name: WEIGHTS}
-    results = {
-        "formula": lambda: smf.glm("n ~ c", FRAME.assign(n=counts), family=family, **options).fit(),
-        "arrays": lambda: sm.GLM(counts, exog, family=family, **options).fit(),
-        "discrete": lambda: sm.Poisson(counts, exog, **options).fit(disp=0),
-    }[model]()
-    for _ in range(2):
-        with pytest.raises(OptionError, match=f"fitted with an {name}"):
-            pi.FittedModel(results, FRAME if model == "formula" else exog, counts)
-        results.remove_data()
+    results = sm.Poisson(counts, exog, exposure=WEIGHTS).fit(disp=0)
+    results.remove_data()
+    with pytest.raises(OptionError, match="fitted with an exposure"):
+        pi.FittedModel(results, exog, counts)
 
 
 class Faulty(BaseEstimator):
@@ -277,9 +249,7 @@ def test_faulty_predictions_are_refused(how, message):
     ("change", "message"),
     [
         (lambda p: 3 * p, "must be between 0 and 1"),
-        (lambda p: p - 1, "must be between 0 and 1"),
         (lambda p: p / 2, "must add up to 1"),
-        (lambda p: p + np.array([0.1, 0.0]), "must add up to 1|between 0 and 1"),
         (lambda p: p * (1 + 1j), "must be real numbers"),
     ],
 )
@@ -308,22 +278,6 @@ def test_what_is_no_classifier_or_regressor_is_refused(estimator):
         pi.Learner(Y, FRAME, estimator)
     with pytest.raises(PredictionError, match=message):
         pi.FittedModel(estimator.fit(FRAME), FRAME, Y)
-
-
-def test_labels_that_are_no_classes_are_refused():
-    class Codes(ClassifierMixin, BaseEstimator):
-        def fit(self, X, y):
-            self.classes_ = np.unique(y)
-            return self
-
-        def predict(self, X):
-            return (np.asarray(X)[:, 0] > 0).astype(int)
-
-    labels = np.where(Y > 0, "yes", "no")
-    with pytest.raises(
-        PredictionError, match="must predict its classes, no, yes, but it predicted"
-    ):
-        pi.FittedModel(Codes().fit(FRAME, labels), FRAME, labels).pfi()
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e4, 1e7, 1e8])
@@ -360,13 +314,6 @@ def test_losses_come_from_one_source_whatever_the_offset(learner, offset):
     glance = result.glance()
     assert glance["engine"].item() == result.engine.name
     assert glance["engine_error"].item() == result.engine.error
-
-
-def test_an_engine_that_is_off_by_much_of_the_spread_is_not_used():
-    y = Y + 1e6
-    result = pi.FittedModel(XGBRegressor(n_estimators=10).fit(FRAME, y), FRAME, y).pfi()
-    assert result.engine.name == "batched"
-    assert "does not reproduce" in result.engine.reason
 
 
 def test_predictions_that_single_precision_makes_constant_are_not_read_exactly():

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
+from fits import words_of
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression
 
@@ -226,18 +227,14 @@ def test_a_model_that_predicts_by_others_has_no_delta_method(data):
 
 
 def test_coefficients_of_glum_move_with_the_intercept(data):
-    from pyinterp.models.coefficients import coefficients_of
-
     cov = np.diag([0.5, 0.04, 0.09])
     model = LinearRegression().fit(data[["a", "b"]], data["y"])
     model.covariance_matrix = lambda: cov  # glum's name for it
-    found = coefficients_of(model)
-    assert found is not None
-    np.testing.assert_array_equal(found.values, [model.intercept_, *model.coef_])
     ame = pi.FittedModel(model, data[["a", "b"]], data["y"]).ame()
     assert_allclose(ame.bse, [0.2, 0.3], rtol=1e-8)
     model.covariance_matrix = SimpleNamespace()  # not stored
-    assert coefficients_of(model) is None
+    rows_alone = pi.FittedModel(model, data[["a", "b"]], data["y"]).ame()
+    assert rows_alone.cov_type == "rows"
 
 
 def test_results_and_their_predictions_stay_as_they_are(data, logit):
@@ -308,7 +305,7 @@ def test_clusters_are_those_of_the_model(data):
     ame = pi.FittedModel(results, data, "y", cluster=who).ame("a")
     assert_allclose(ame.bse.iloc[0], results.bse["a"], rtol=1e-8)
     assert "delta (cluster)" in str(ame.summary())
-    assert "clusters count only if the model was fitted so" in " ".join(str(ame.summary()).split())
+    assert "clusters count only if the model was fitted so" in words_of(ame)
 
 
 def test_the_likelihood_of_responses_is_no_effect(data, logit):

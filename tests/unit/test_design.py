@@ -130,18 +130,6 @@ def test_driven_columns_are_those_that_can_change(terms, frame, seed):
         assert set(changed) <= set(design.driven([name]))
 
 
-def test_driven_names_the_columns_of_every_term_that_uses_the_variable():
-    design = formula_design("x + I(x**2) + x:z + C(g) + z", SMALL)
-    named = {n: [design.columns[i] for i in design.driven([n])] for n in design.variables}
-    assert named == {
-        "x": ["x", "I(x ** 2)", "x:z"],
-        "z": ["x:z", "z"],
-        "g": ["C(g)[T.b]", "C(g)[T.c]"],
-    }
-    both = [design.columns[i] for i in design.driven(["g", "z"])]
-    assert both == ["C(g)[T.b]", "C(g)[T.c]", "x:z", "z"]
-
-
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(frame=frames(), data=st.data())
 def test_without_is_the_design_of_the_other_terms(frame, data):
@@ -169,36 +157,6 @@ def test_without_is_the_design_of_the_other_terms(frame, data):
         assert sorted(positions) == sorted(expected.driven([name]))
 
 
-@pytest.mark.parametrize(
-    ("terms", "names", "left"),
-    [
-        ("x + I(x**2) + x:z + C(g) + z", ["x"], "C(g) + z"),
-        ("x + I(x**2) + x:z + C(g) + z", ["g", "z"], "x + I(x**2)"),
-        ("standardize(z)*g + x", ["x"], "standardize(z)*g"),
-        ("bs(z, df=4) + np.abs(x):g", ["g"], "bs(z, df=4)"),
-        # Dropping columns would leave no constant, and z no slope at the first level of h.
-        ("0 + g + h", ["g"], "0 + h"),
-        ("z:g + z:h + x", ["g"], "z:h + x"),
-        ("Q('x') + z", ["x"], "z"),
-    ],
-)
-def test_a_formula_without_a_variable_is_that_without_its_terms(terms, names, left):
-    rng = np.random.default_rng(1)
-    frame = pd.DataFrame(rng.normal(size=(24, 2)), columns=["x", "z"]).assign(
-        g=np.tile(["a", "b", "c"], 8), h=np.tile(["u", "v"], 12)
-    )
-    for intercept in (True, False):
-        whole = formula_design(terms, frame, intercept=intercept)
-        expected = formula_design(left, frame, intercept=intercept)
-        found = whole.without(names)
-        assert found is not None
-        assert set(found.columns) == set(expected.columns)
-        order = [found.columns.index(c) for c in expected.columns]
-        rows = frame.iloc[::3]  # encoded with the state of all rows
-        assert_array_equal(found.encode(rows)[:, order], expected.encode(rows))
-        assert found.variables == expected.variables
-
-
 def test_without_all_variables_nothing_is_left_but_an_intercept():
     for terms, gone, intercept in (
         ("x + g", ["x", "g"], False),
@@ -222,28 +180,6 @@ def test_a_factor_with_one_level_has_no_columns():
     assert design.columns == ("x",)
     assert len(design.driven(["g"])) == 0
     assert_swap_re_encodes(design, frame, ["g"], 0)
-
-
-def test_swap_leaves_its_inputs_alone():
-    frame = SMALL.copy()
-    before = frame.copy()
-    rows, donors = np.arange(9), np.arange(9)[::-1].copy()
-    for design in (formula_design("x*z + g", frame), FrameDesign(["x", "g"])):
-        swap = design.swap(sample_of(frame), ["x"], frame)
-        first, second = values_of(swap.matrix(rows, donors)), values_of(swap.matrix(rows, donors))
-        assert_array_equal(first, second)
-        pd.testing.assert_frame_equal(frame, before)
-
-
-def test_categories_are_the_levels_of_factors():
-    frame = pd.DataFrame({"g": list("aabbcc"), "b": [True, False] * 3, "x": np.arange(6.0)})
-    found = formula_design("C(g):x + b", frame).categories(frame)
-    assert {name: tuple(c.categories) for name, c in found.items()} == {
-        "C(g)": ("a", "b", "c"),
-        "b": (False, True),
-    }
-    assert_array_equal(found["C(g)"].codes, [0, 0, 1, 1, 2, 2])
-    assert FrameDesign(["g"]).categories(frame) == {}
 
 
 def test_rows_that_cannot_be_encoded_are_a_clear_error():
@@ -302,15 +238,6 @@ def test_rows_outside_the_training_rows_knots_are_an_error_that_names_the_refit(
         fit_of(data, "y ~ bs(x, df=4)", design_state="refit")
 
 
-@pytest.mark.parametrize("dtype", ["str", "category", "object"])
-@pytest.mark.parametrize("state", ["all", "refit"])
-def test_a_level_of_evaluation_rows_only_is_an_error_that_names_it(data, dtype, state):
-    data = data.assign(g=["rare", *data.g[1:]]).astype({"g": dtype})
-    message = r"training rows lack: 'rare' of `g`, in 1 of 3 refits \(\d\). Merge rare levels"
-    with pytest.raises(RefitError, match=message):
-        fit_of(data, "y ~ x + g", design_state=state)
-
-
 def test_an_unseen_level_may_be_taken_for_the_reference_level(data):
     data = data.assign(g=["rare", *data.g[1:]])
     tree = DecisionTreeRegressor(max_depth=3, random_state=0)
@@ -337,9 +264,3 @@ def test_columns_are_those_of_patsy(terms, intercept):
         expected = expected.drop(columns="Intercept")
     assert design.columns == tuple(expected.columns)
     assert_array_equal(design.encode(frame), expected.to_numpy())
-    rows, donors = np.repeat(np.arange(30), 2), np.tile([4, 7], 30)
-    replaced = frame.iloc[rows].reset_index(drop=True)
-    replaced["x"] = frame["x"].to_numpy()[donors]
-    swap = design.swap(sample_of(frame), ["x"], frame[["x"]])
-    swapped = swap.matrix(rows, donors) if "x" in terms else None
-    assert_array_equal(swapped, design.encode(replaced))

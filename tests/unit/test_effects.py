@@ -3,14 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from numpy.testing import assert_allclose
 from scipy import stats
-from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import partial_dependence
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
@@ -57,18 +55,6 @@ def test_forest_equals_scikit_learn(data, forest, fitted, feature):
     assert_allclose(result.row_frame(), theirs["individual"][0], atol=EXACT)
 
 
-@pytest.mark.parametrize("feature", ["a", "g"])
-def test_pipeline_with_one_hot_encoding_equals_scikit_learn(data, feature):
-    encode = ColumnTransformer([("g", OneHotEncoder(), ["g"])], remainder="passthrough")
-    learner = make_pipeline(encode, RandomForestRegressor(10, random_state=1))
-    learned = pi.Learner.from_formula("y ~ .", data, learner, design="frame").fit_model(seed=1)
-    model = learned.analysis.refits[0].predictor.estimator
-    result = learned.pd(feature)
-    grid = result.estimand.terms.layout["value"].to_numpy()
-    theirs = sklearn_pd(model, data[["a", "b", "g"]], [feature], {feature: grid})
-    assert_allclose(result.params, theirs["average"][0], atol=EXACT)
-
-
 @pytest.mark.parametrize("classes", [2, 3])
 def test_classifier_equals_scikit_learn(data, classes):
     X = data[["a", "b"]]
@@ -81,12 +67,6 @@ def test_classifier_equals_scikit_learn(data, classes):
     if classes == 3:
         assert result.estimand.terms.layout["class"].unique().tolist() == ["u", "v", "w"]
         assert result.params.index[0].startswith("u: a[")
-
-
-def test_the_sentence_counts_the_variables_that_are_set(fitted):
-    one, two = (fitted.pd(f, points=2).estimand.words.meaning for f in ("a", ["a", "b"]))
-    assert "when the variable is set to the value shown" in one
-    assert "when the variables are set to the values shown" in two
 
 
 def test_two_variables_equal_scikit_learn(data, forest, fitted):
@@ -115,22 +95,6 @@ def test_slope_of_a_linear_model_is_its_coefficient(data, line):
     assert_allclose(slope.params, line.coef_[1], atol=1e-12)
     assert slope.bse.eq(0).all()  # every row has the same slope: no interval
     assert slope.conf_int().isna().all(axis=None)
-
-
-def test_logit_of_two_and_of_more_classes(data):
-    X = data[["a", "b"]]
-    for cuts in ([0.5], [0.5, 1.5]):
-        labels = np.array(list("uvw"))[np.digitize(data["y"], cuts)]
-        model = RandomForestClassifier(50, min_samples_leaf=10, random_state=1).fit(X, labels)
-        result = pi.FittedModel(model, X, labels).pd("a", grid=[0.3], scale="logit")
-        p = model.predict_proba(X.assign(a=0.3))
-        logs = np.log(np.maximum(p, np.finfo(float).eps))
-        by_hand = (
-            [np.mean(logs[:, 1] - logs[:, 0])]
-            if len(cuts) == 1
-            else (logs - logs.mean(axis=1, keepdims=True)).mean(axis=0)
-        )
-        assert_allclose(result.params, by_hand, atol=1e-12)
 
 
 def test_the_centered_logit_of_two_classes_is_half_the_logit(data):
@@ -212,8 +176,7 @@ def test_the_exemplar_of_whole_numbers_is_whole_and_levels_keep_their_type():
 
 
 def test_grid_is_fixed_from_all_rows(data):
-    learner = pi.Learner.from_formula("y ~ a + b", data, LinearRegression())
-    result = learner.fit(pi.Bootstrap(3), seed=1).pd("a", points=5)
+    result = fit_of("y ~ a + b", data, LinearRegression(), pi.Bootstrap(3)).pd("a", points=5)
     grid = result.estimand.terms.layout["value"]
     assert_allclose(grid, np.quantile(data["a"], np.linspace(0, 1, 5)))
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression
@@ -13,7 +14,6 @@ from pyinterp.whatif import WhatIf
 
 # Trees give the same bits in batches of any size; matrix products may round differently.
 ROUNDING = 1e-12
-BUDGETS = [1e-9, 0.001, 0.01, 256.0]
 
 CASES = {
     "forest": ("y ~ x*g + bs(z, df=4)", RandomForestRegressor(5), "matrix"),
@@ -24,8 +24,7 @@ CASES = {
 
 def whatif(data, case, memory_mb=256.0):
     formula, estimator, design = CASES[case]
-    learner = pi.Learner.from_formula(formula, data, estimator, design=design)
-    refit = learner.fit(pi.Holdout(0.6), seed=1).refits[0]
+    refit = fit_of(formula, data, estimator, pi.Holdout(0.6), design=design).refits[0]
     return WhatIf(refit.predictor, refit.design, refit.evaluation, memory_mb=memory_mb)
 
 
@@ -71,28 +70,6 @@ def batches_of(engine):
     return asked
 
 
-def test_a_row_is_predicted_once_with_a_donor_that_it_meets_often(data):
-    engine = whatif(data, "linear")
-    asked = batches_of(engine)
-    engine.of(["x"]).pairs(np.arange(10), np.zeros((10, 5), np.intp), data[["x"]].iloc[:3])
-    assert asked == [10]
-
-
-@pytest.mark.parametrize("memory_mb", BUDGETS[:-1])
-@pytest.mark.parametrize("case", CASES)
-def test_the_memory_budget_does_not_change_predictions(data, case, memory_mb):
-    large, small = whatif(data, case), whatif(data, case, memory_mb)
-    donors = data[["x"]].iloc[:9]
-    tolerance = ROUNDING if case == "linear" else 0.0
-    rows = np.arange(small.sample.nobs)
-    index = np.random.default_rng(0).integers(9, size=(len(rows), 4))
-    for ask in (
-        lambda engine: crossed(engine, ["x"], donors),
-        lambda engine: engine.of(["x"]).pairs(rows, index, donors),
-    ):
-        assert_allclose(ask(small), ask(large), atol=tolerance, rtol=0)
-
-
 def test_batches_stay_within_the_budget(data):
     engine = whatif(data, "linear", 0.01)
     asked = batches_of(engine)
@@ -122,7 +99,6 @@ def test_the_budget_must_be_positive(data, memory_mb):
 def test_features_that_must_be_copied_have_the_bound_of_copies(estimator):
     rng = np.random.default_rng(0)
     data = pd.DataFrame(rng.normal(size=(1200, 4)), columns=["y", "a", "b", "c"])
-    learner = pi.Learner.from_formula("y ~ a*b + c", data, estimator)
-    mcse = learner.fit(pi.Holdout(0.5), seed=1).pfi().mcse
+    mcse = fit_of("y ~ a*b + c", data, estimator, pi.Holdout(0.5)).pfi().mcse
     assert mcse["a"] > 0
     assert mcse["c"] == 0

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import pyinterp as pi
@@ -62,9 +63,8 @@ def test_several_terms_have_tests_a_table_a_plot_and_hypotheses(learner):
 
 def test_classes_are_codes_and_probabilities(data):
     two = data.assign(y=np.where(data["x"] + data["z"] > 2, "yes", "no"))
-    learner = pi.Learner.from_formula("y ~ x", two, LogisticRegression())
     calibration = pi.mean_over_rows(lambda y, p: p[:, 1] - y, "calibration", null=0.0)
-    fitted = learner.fit(pi.CrossValidation(5), seed=1)
+    fitted = fit_of("y ~ x", two, LogisticRegression(), pi.CrossValidation(5))
     assert abs(fitted.estimate(calibration).params.iloc[0]) < 0.1
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from fits import words_of
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -56,7 +57,7 @@ def test_degrees_of_freedom_are_half_the_clusters(sizes, df, worth):
     for results in (fit.pfi(), fit.loss(), fit.pd("x", points=2)):
         assert results.df_resid == df
         assert f"There are {len(sizes)} clusters{worth}. With 12 to 30" in results.variance.warning
-        assert results.variance.warning in " ".join(str(results.summary()).split())
+        assert results.variance.warning in words_of(results)
 
 
 def test_the_group_of_the_fewest_clusters_has_the_degrees_of_freedom():

@@ -13,23 +13,16 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - allows the next import
 from sklearn.feature_selection import RFE
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge
-from sklearn.model_selection import (
-    GridSearchCV,
-    HalvingGridSearchCV,
-    RandomizedSearchCV,
-    TunedThresholdClassifierCV,
-)
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
-from sklearn.svm import LinearSVC
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
-from pyinterp.models.final_step import final_step, innermost
+from pyinterp.models.final_step import final_step
 
 IMPORTANCES = 1e-10  # the same sums in another order
 
@@ -54,7 +47,6 @@ def grid(estimator, **values):
 READ = {
     "grid search of a forest": (GridSearchCV(FOREST, DEPTHS, cv=2), NUMBER, "trees"),
     "random search": (RandomizedSearchCV(FOREST, DEPTHS, n_iter=2, cv=2), NUMBER, "trees"),
-    "halving search": (HalvingGridSearchCV(FOREST, DEPTHS, cv=2), NUMBER, "trees"),
     "search of classifiers": (GridSearchCV(CLASSES, DEPTHS, cv=2), TWO, "trees"),
     "search of boosting": (
         grid(LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1), min_child_samples=[5, 9]),
@@ -85,8 +77,6 @@ READ = {
         NUMBER,
         "linear",
     ),
-    "search of links": (grid(PoissonRegressor(), alpha=[0.1, 1.0]), COUNT, "linear"),
-    "search of labels": (grid(LinearSVC(random_state=0), C=[0.1, 1.0]), TWO, "linear"),
     "search of statsmodels": (
         grid(pi.statsmodels_learner(sm.GLM, family=sm.families.Poisson()), fit_options=[None]),
         COUNT,
@@ -125,16 +115,6 @@ def test_models_are_read_inside_searches_and_pipelines(name):
     assert_equal(exact.pd("a", points=5), slow.pd("a", points=5), engine)
 
 
-def test_refits_of_a_search_are_read():
-    data = X.assign(y=NUMBER)
-    learner = pi.Learner.from_formula("y ~ a + b + k", data, GridSearchCV(FOREST, DEPTHS, cv=2))
-    exact, slow = (
-        learner.fit(pi.Bootstrap(3), seed=1, engine=e).pfi(permutations="all")
-        for e in ("auto", "batched")
-    )
-    assert_equal(exact, slow, "trees")
-
-
 def logs(regressor):
     return TransformedTargetRegressor(regressor, func=np.log1p, inverse_func=np.expm1)
 
@@ -149,8 +129,6 @@ class Positive(Pipeline):  # scikit-learn is untyped
 
 REFUSED = {
     "transformed response": (logs(Ridge()), COUNT),
-    "transformed response of a forest": (logs(FOREST), COUNT),
-    "transformed response after steps": (make_pipeline(StandardScaler(), logs(Ridge())), COUNT),
     "search of a transformed response": (grid(logs(FOREST), regressor__max_depth=[2]), COUNT),
     "transformed response of a search": (logs(GridSearchCV(FOREST, DEPTHS, cv=2)), COUNT),
     "tuned threshold": (TunedThresholdClassifierCV(LogisticRegression(), cv=2), TWO),
@@ -171,31 +149,6 @@ def test_wrappers_that_change_predictions_are_predicted_in_batches(name):
     for engine in ("trees", "linear"):
         with pytest.raises(OptionError, match=f'`engine="{engine}"` can\'t serve'):
             pi.FittedModel(estimator, X, y, engine=engine).pfi()
-
-
-class TestFinalStep:
-    def test_a_model_that_stands_alone(self):
-        last = final_step(FOREST)
-        assert (last.model, last.before, last.wrappers) == (FOREST, None, ())
-
-    def test_steps_are_taken_one_after_the_other(self):
-        whole = READ["pipeline of a search of a pipeline"][0].fit(X, NUMBER)
-        search = whole[-1]
-        last = final_step(whole)
-        assert last.wrappers == (whole, search, search.best_estimator_)
-        assert last.model is search.best_estimator_[-1]
-        assert last.before is not None
-        inputs = search.best_estimator_[:-1].transform(whole[:-1].transform(X))
-        assert_array_equal(last.before(X), inputs)
-        assert_array_equal(last.model.predict(last.before(X)), whole.predict(X))
-
-    def test_a_search_that_was_not_refitted_is_its_own_last_step(self):
-        search = GridSearchCV(FOREST, DEPTHS, cv=2, refit=False).fit(X, NUMBER)
-        assert final_step(search).model is search
-
-    @pytest.mark.parametrize("estimator", [SCALED, logs(SCALED), grid(logs(SCALED))])
-    def test_estimators_tell_what_they_want_before_they_are_fitted(self, estimator):
-        assert innermost(estimator) is SCALED[-1]
 
 
 class TestNativeImportance:

@@ -5,10 +5,7 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 import statsmodels.formula.api as smf
-from sklearn.compose import make_column_transformer
-from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
 from pyinterp.errors import DataError, OptionError, PredictionError
@@ -71,20 +68,6 @@ def test_a_transformed_response_is_not_scored_on_the_wrong_scale(data):
     assert model.loss(relation="explained").params.iloc[0] == pytest.approx(fitted.rsquared)
 
 
-def test_whole_numbers_keep_to_observed_values_on_a_quantile_grid():
-    rng = np.random.default_rng(5)
-    frame = pd.DataFrame({"site": rng.choice(np.arange(1, 80, 2), 200), "x": rng.normal(size=200)})
-    y = frame["site"] % 3 + frame["x"]
-    pipeline = make_pipeline(
-        make_column_transformer((OneHotEncoder(), ["site"]), remainder="passthrough"), Ridge()
-    ).fit(frame, y)
-    grid = pi.FittedModel(pipeline, frame, y).pd("site").estimand.terms.layout["value"]
-    assert set(grid) <= set(frame["site"])
-    assert {grid.min(), grid.max()} == {frame["site"].min(), frame["site"].max()}
-    by_formula = smf.ols("y ~ x + C(site)", frame.assign(y=y)).fit()
-    assert len(pi.FittedModel(by_formula, frame, y).pd("site").params) > 10
-
-
 def test_repeated_rows_of_a_cluster_do_not_narrow_the_interval(data):
     model = LinearRegression().fit(data[["x", "z"]], data["y"])
     once = pi.FittedModel(model, data[["x", "z"]], data["y"])
@@ -118,13 +101,6 @@ def scaled(data, scale):
 def test_predictions_whose_squares_overflow_are_refused(data, scale, text):
     with pytest.raises(PredictionError, match=text):
         scaled(data, scale).pfi()
-
-
-def test_a_learner_that_does_not_converge_has_a_table_of_usual_width(data):
-    pfi = scaled(data, 1e30).pfi()
-    assert "R², evaluation rows:" in str(pfi.summary())
-    for table in (pfi.summary(), pi.summary_col([pfi])):
-        assert max(map(len, str(table).splitlines())) < 120
 
 
 def test_survival_is_led_to_its_page():

@@ -14,8 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp.data.formula import names_in, parse
-from pyinterp.data.formula.tokens import column_code
+from pyinterp.data.formula import parse
 from pyinterp.errors import FormulaError
 
 COLUMNS = ["y", "x", "z", "g"]
@@ -63,58 +62,17 @@ def test_dot_leaves_out_what_the_response_uses():
 
 
 @pytest.mark.parametrize(
-    ("code", "names"),
-    [
-        ("x:z", ("x", "z")),
-        ("bs(x, df=4)", ("x",)),
-        ("np.add(z, x)", ("x", "z")),
-        ("Q('g') + x", ("x", "g")),
-        ("x.clip(0)", ("x",)),
-        ("I(x**2)", ("x",)),
-        ("np.log(2.0)", ()),
-        ("C(g)", ("g",)),  # the function C, not the column
-    ],
-)
-def test_names_in_finds_variables_in_the_order_of_the_data(code, names):
-    assert names_in(code, [*COLUMNS, "C"]) == names
-
-
-@pytest.mark.parametrize(
-    "name", ["odd name", "a.b", "class", "1x", "it's", 'say "hi"', "Intercept"]
-)
-def test_quoted_names_are_read_back(name):
-    assert column_code(name) == f"Q({name!r})"
-    ((factor,),) = parse(f"x ~ {column_code(name)}", ["x", name])[1].products
-    assert factor.column == name
-    assert names_in(f"{column_code(name)}:x", ["x", name]) == ("x", name)
-
-
-def test_plain_names_need_no_quotes():
-    assert column_code("x1") == "x1"
-    assert parse("x1 ~ z", ["x1", "z"])[0].column == "x1"
-    assert parse("np.log(x1) ~ z", ["x1", "z"])[0].column is None
-
-
-@pytest.mark.parametrize(
     ("formula", "message"),
     [
         ("y ~ xx", r"Can't find variable `xx`.*variables are y, x, z, g\. Did you mean `x`\?"),
-        ("y ~ np.log(zz)", r"Can't find variable `zz`.*Did you mean `z`\?"),
         ("yy ~ x", r"Can't find variable `yy`.*Did you mean `y`\?"),
-        ("np.log(yy) ~ x", r"Can't find variable `yy`"),
         ('y ~ Q("gg")', r"Can't find variable `gg`.*Did you mean `g`\?"),
         ("y ~ x + scalar", r"Can't find variable `scalar`"),
         ("y ~ log(x)", r"Can't find `log` of `log\(x\)`.*Did you mean `np\.log`\?"),
-        ("y ~ spline(x)", r"Can't find `spline`"),
-        ("y ~ nq.log(x)", r"Can't find `nq`"),
         ("y ~ I(x^2)", r"the power is Python's `\*\*`, as in `I\(x\*\*2\)`"),
         ("y ~ x +", r"Can't read `x \+` as formula code"),
         ("y ~ (x", r"Can't read `\(x`.*brackets or quotes do not match"),
-        ("y ~ x)", r"Can't read `x\)`"),
-        ("y ~ Q('x", r"Can't read"),
         ("y x", r'has the form "response ~ terms"; got \'y x\'.*"y ~ \."'),
-        ("y ~", r'has the form "response ~ terms"'),
-        ("~ x", r'has the form "response ~ terms"'),
         ("y ~ x ~ z", r'has the form "response ~ terms"'),
     ],
 )
@@ -130,14 +88,11 @@ ODD = [*COLUMNS, "odd name", "a.b", "class", "0"]
     ("formula", "message"),
     [
         (None, r"must be a string such as \"y ~ x\", not"),
-        (["y ~ x"], r"must be a string such as \"y ~ x\", not"),
         ("y ~ odd name", r"Can't find variable `odd`.*Write `odd name` as Q\('odd name'\)"),
         ("y ~ `odd name`", r"a column whose name is not a Python name is written `Q\(\"name\"\)`"),
         ("y ~ x + class", r"Write the column `class` as Q\('class'\)"),
         ("y ~ a.b", r"`a\.b` is a column; write it as Q\('a\.b'\)"),
         ("odd name ~ x", r"`odd name` is not a Python name; write it as Q\('odd name'\)"),
-        ("class ~ x", r"`class` is not a Python name; write it as Q\('class'\)"),
-        ("0 ~ x", r"`0` is not a Python name; write it as Q\('0'\)"),
     ],
 )
 def test_unquoted_odd_names_are_told_how_to_be_quoted(formula, message):
@@ -151,8 +106,6 @@ def test_unquoted_odd_names_are_told_how_to_be_quoted(formula, message):
         ("C", "y ~ C(g)"),
         ("I", "y ~ I(x**2)"),
         ("np", "y ~ np.log(z)"),
-        ("np", "np.log(y) ~ z"),
-        ("bs", "y ~ bs(x, df=4)"),
         ("Q", 'y ~ np.log(Q("odd name"))'),
     ],
 )
@@ -165,7 +118,8 @@ def test_a_column_that_hides_a_function_is_an_error(column, formula):
 
 
 @pytest.mark.parametrize(
-    "column", ["C", "Q", "I", "np", "bs", "Intercept", "class", "odd name", ""]
+    "column",
+    ["C", "Q", "np", "Intercept", "class", "odd name", "a.b", "1x", "it's", 'say "hi"', ""],
 )
 def test_dot_takes_columns_of_any_name(data, column):
     renamed = data.rename(columns={"z": column})
@@ -186,12 +140,6 @@ def test_a_column_called_intercept_is_not_the_column_of_ones(data, formula):
     assert with_ones.exog_names[0] == "Intercept"
     ones = with_ones.design.encode(with_ones.population.variables)[:, 0]
     assert_array_equal(ones, 1.0)
-
-
-def test_integer_column_names_are_read_as_strings(data):
-    model = learner("Q('0') ~ .", data.set_axis(range(4), axis=1))
-    assert list(model.features) == ["1", "2", "3"]
-    assert model.endog_names == "0"
 
 
 def test_names_of_the_caller_work_inside_calls_only(data):
@@ -246,11 +194,8 @@ def test_a_categorical_response_becomes_classes(data, response, classes):
     ("formula", "message"),
     [
         ("y ~ 1", "at least one variable on its right side"),
-        ("y ~ x - x", "at least one variable on its right side"),
-        ("y ~ np.random.normal(size=60)", "at least one variable on its right side"),
         ("y ~ x + y", "`y` can't be on the right side too"),
         ("y, z ~ x", r"must be one column.*shape \(2, 60\)"),
-        ("np.mean(y) ~ x", r"must be one column"),
         ("y.nonsense() ~ x", "Can't evaluate the response `y.nonsense\\(\\)`"),
         ("y ~ x + 5", "`5` is not a variable"),
         ("y ~ z.nonsense()", "Can't build the terms"),

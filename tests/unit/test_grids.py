@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import model_of
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
@@ -46,13 +47,6 @@ class TestOfOneVariable:
         assert grid_values(self.x, [3, 1, 1]) == (1.0, 3.0)
 
 
-def test_the_default_is_equally_spaced_over_the_range():
-    values = grid_values(DATA["x"], "r")
-    np.testing.assert_allclose(values, np.linspace(DATA["x"].min(), DATA["x"].max(), 51))
-    assert len(grid_values(DATA["x"].iloc[:30], "r")) == 30
-    assert len(RGrid(grid_resolution=7).values(DATA["x"])) == 7
-
-
 def test_levels_keep_their_order_and_unused_ones():
     assert grid_values(DATA["f"], "r") == ("b", "a", "never")
     assert grid_values(DATA["s"], "r") == ("u", "v")
@@ -66,18 +60,9 @@ def test_logicals_are_numbers_between_0_and_1():
 
 
 def test_formulas_do_not_hide_unused_levels():
-    learner = pi.Learner.from_formula(
-        "y ~ x + f + C(k)", DATA.assign(y=DATA["x"]), LinearRegression()
-    )
-    fitted = learner.fit_model()
+    fitted = model_of("y ~ x + f + C(k)", DATA.assign(y=DATA["x"]), LinearRegression())
     assert fitted.pd("f", grid="r").summary_frame()["value"].tolist() == ["b", "a", "never"]
     assert len(fitted.pd("k", grid="r").params) == DATA["k"].nunique()
-
-
-def test_whole_numbers_are_truncated():
-    uneven = pd.Series([1, 2, 10], name="k")
-    assert RGrid().values(uneven) == (1.0, 5.0, 10.0)
-    assert RGrid(check_class=False).values(uneven) == (1.0, 5.5, 10.0)
 
 
 @pytest.mark.parametrize("n", [5, 8, 9, 20, 80])
@@ -99,12 +84,6 @@ def test_equal_quantiles_are_all_kept_and_named_apart():
     assert len(found.params) == 9
     assert found.params.index.is_unique
     assert list(found.params.index[:2]) == ["k[0]", "k[0] (2)"]
-
-
-def test_points_in_the_convex_hull():
-    data = pd.DataFrame({"x": [0.0, 0.0, 1.0, 0.2], "z": [0.0, 1.0, 0.0, 0.2]})
-    inside = points_of(data, ("x", "z"), RGrid(grid_resolution=3, chull=True)).cells
-    assert set(inside) == {(0, 0), (0.5, 0), (1, 0), (0, 0.5), (0.5, 0.5), (0, 1)}
 
 
 def test_points_of_a_frame_are_ordered_by_column():

@@ -1,31 +1,24 @@
-"""H statistics: numbers of R's hstats, closed forms, laws, and both roles of a row."""
+"""H statistics: closed forms, laws, and both roles of a row.
+
+Numbers of R's hstats are in tests/reference.
+"""
 
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
+from derivatives import derivatives
+from fits import fit_of
 from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
-from test_interaction import DATA, LM_FRIEDMAN, network
 
 import pyinterp as pi
 from pyinterp.errors import OptionError
 
-HSTATS = 1e-10  # the issue's bar
 EXACT = 1e-12
-# The statistic of hstats, and the options that give it.
-STATISTICS = {
-    "h2": {"order": "total"},
-    "h2_overall": {"order": "overall"},
-    "h2_overall_raw": {"order": "overall", "normalize": False, "squared": False},
-    "h2_pairwise": {"order": "pairwise"},
-    "h2_pairwise_raw": {"order": "pairwise", "normalize": False, "squared": False},
-    "h2_threeway": {"order": "three-way", "features": ["x1", "x2", "x4", "x5", "x6"]},
-    "pd_importance": {"order": "importance"},
-}
 
 
 ORDERS = ["overall", "pairwise", "three-way", "total", "importance"]
@@ -38,24 +31,6 @@ def product(rows):
 @pytest.fixture(scope="module")
 def normal():
     return pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=["a", "b", "c"])
-
-
-@pytest.mark.parametrize("name", ["nnet", "lmf"])
-def test_h_equals_hstats(name):
-    friedman = pd.read_csv(DATA / "inputs/friedman1.csv")
-    rows = friedman[:200]
-    if name == "lmf":
-        fitted = pi.Learner.from_formula(LM_FRIEDMAN, friedman, LinearRegression()).fit_model()
-        predictor = fitted.analysis.problem.predictor
-        design = fitted.analysis.refits[0].design
-        model = pi.FittedModel(lambda X: predictor(design.encode(X)), rows.drop(columns="y"))
-    else:
-        model = pi.FittedModel(network, rows.drop(columns="y"))
-    every = pd.read_csv(DATA / f"hstats/{name}.csv")
-    for statistic, table in every.groupby("statistic"):
-        found = model.h_statistic(**STATISTICS[statistic]).params
-        terms = table["term"].fillna("total")
-        assert_allclose(found[terms], table["value"], rtol=0, atol=HSTATS)
 
 
 def test_a_product_of_centered_variables_is_all_interaction(normal):
@@ -103,20 +78,6 @@ def test_0_over_0_is_0_and_eps_is_a_floor_of_numerators(normal):
     assert weak.h_statistic(order="total", eps=1e-10).params["total"] == 0  # as hstats has it
 
 
-@pytest.mark.parametrize("scale", [-5, 1e-6, 1e6])
-def test_affine_maps_of_the_prediction_change_nothing(normal, scale):
-    forest = RandomForestRegressor(10, random_state=1).fit(normal, normal["a"] * normal["b"])
-    once = pi.FittedModel(forest.predict, normal)
-    mapped = pi.FittedModel(lambda rows: scale * (2 + forest.predict(rows)), normal)
-    for order in ORDERS:
-        one, other = once.h_statistic(order=order), mapped.h_statistic(order=order)
-        assert_allclose(other.params, one.params, rtol=1e-8)
-        assert_allclose(other.bse, one.bse, rtol=1e-8)
-        raw = {"order": order, "normalize": False, "squared": False}
-        expected = abs(scale) * once.h_statistic(**raw).params
-        assert_allclose(mapped.h_statistic(**raw).params, expected, rtol=1e-8)
-
-
 def weighted(f, X, w, order):
     """A statistic of a, b, c with weights of rows, by brute force from its definition."""
     w, n = w / w.sum(), len(X)
@@ -154,15 +115,14 @@ def test_contributions_by_perturbing_the_weights_of_rows(order, squared):
     features = {"overall": "a", "importance": "a", "pairwise": [("a", "b")]}.get(order)
     found = pi.FittedModel(f, X).h_statistic(features, order=order, squared=squared)
     (estimate,) = found.replicates.estimates
-    step, one = 1e-5, np.ones(12)
+    one = np.ones(12)
 
     def value(w):
         return weighted(f, X, w, order) ** (1 if squared else 0.5)
 
     assert estimate.value[0] == pytest.approx(value(one), rel=1e-9)
-    derivatives = [(value(one + step * e) - value(one - step * e)) / (2 * step) for e in np.eye(12)]
     both = estimate.rows + estimate.donors - estimate.value
-    assert_allclose(both[:, 0] / 12, derivatives, atol=1e-8)
+    assert_allclose(both[:, 0] / 12, derivatives(value, one, step=1e-5), atol=1e-8)
     assert estimate.rows.mean() == pytest.approx(estimate.value[0])
     assert estimate.donors.mean() == pytest.approx(0, abs=EXACT)
 
@@ -208,31 +168,6 @@ def test_some_rows_stand_for_all(normal):
     np.testing.assert_array_equal(again.params, some.params)
 
 
-@pytest.mark.parametrize(
-    ("estimator", "engine"),
-    [
-        (RandomForestRegressor(5, random_state=1), "auto"),
-        (LinearRegression(), "auto"),
-        (LinearRegression(), "batched"),
-    ],
-)
-def test_what_if_predictions_of_some_rows(normal, estimator, engine):
-    fitted = estimator.fit(normal, normal["a"] * normal["b"])
-    (case,) = pi.FittedModel(fitted, normal, engine=engine).analysis.cases
-    rows, donors = np.array([3, 5, 20]), normal[["a"]][:4]
-    part = case.whatif.take(rows)
-    assert part.engine.name == case.whatif.engine.name
-    assert_allclose(part.factual, case.whatif.factual[rows], rtol=EXACT)
-
-    def crossed(whatif):
-        table = np.empty((whatif.sample.nobs, 4))
-        for block in whatif.of(["a"]).cross(donors):
-            table[block.rows] = block.predictions
-        return table
-
-    assert_allclose(crossed(part), crossed(case.whatif)[rows], rtol=EXACT)
-
-
 def test_predictions_that_are_not_kept_are_made_again(normal, monkeypatch):
     import pyinterp.estimands.interaction.h_statistic as module
 
@@ -272,27 +207,8 @@ def test_classes_and_scales(normal, classes):
         assert_allclose(logit, 0, atol=EXACT)
 
 
-def test_readings_share_a_measurement(normal):
-    asked = []
-
-    def f(rows):
-        asked.append(len(rows))
-        return product(rows)
-
-    squares, roots = (pi.FittedModel(f, normal).h_statistic(squared=s) for s in (True, False))
-    assert_allclose(roots.params**2, squares.params, rtol=EXACT)
-    assert (roots.estimand.words.label, squares.estimand.words.label) == ("H", "H²")
-    counts = []
-    for estimands in ([squares.estimand], [squares.estimand, roots.estimand]):
-        model, before = pi.FittedModel(f, normal), len(asked)
-        model.analysis.measure(*estimands)  # in one pass
-        counts.append(len(asked) - before)
-    assert counts[0] == counts[1]
-
-
 def test_there_is_no_test_of_0(data):
-    learner = pi.Learner.from_formula("y ~ x*z", data, LinearRegression())
-    found = learner.fit(pi.HalfSampling(5, pairs=5), seed=1).h_statistic()
+    found = fit_of("y ~ x*z", data, LinearRegression(), pi.HalfSampling(5, pairs=5)).h_statistic()
     assert found.pvalues.isna().all()
     assert "No test of 0" in full(found)
     # In short notes too: the interval of noise does not hold 0.

@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of, words_of
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.ensemble import HistGradientBoostingRegressor
-from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
+from sklearn.linear_model import Lasso, LinearRegression, Ridge
 from sklearn.tree import DecisionTreeRegressor
 from test_square import reference
 
@@ -23,11 +24,7 @@ def frame(n, p=3, seed=0):
 
 
 def fit(data, learner, plan=None, formula="y ~ ."):
-    return pi.Learner.from_formula(formula, data, learner).fit(plan, seed=1)
-
-
-def words(results):
-    return " ".join(str(results.summary()).split())
+    return fit_of(formula, data, learner, plan)
 
 
 @pytest.fixture(scope="module")
@@ -80,21 +77,6 @@ def test_growth_is_that_of_the_reference(signal, half, noise, other):
     expected = reference.growth(fits.estimating[:, 0], fits.halves[:, 0])
     assert fits.growth == pytest.approx(expected, rel=1e-9)
     assert 1.0 <= fits.growth <= 1.5
-
-
-@pytest.mark.parametrize(
-    ("signal", "half", "noise", "growth"),
-    [
-        (1.2, 1.0, 0.19, 1.2),  # beyond one standard error of the difference
-        (1.2, 1.0, 0.21, 1.0),
-        (2.0, 1.0, 0.1, 1.5),  # the largest
-        (0.5, -0.1, 0.1, 1.5),  # halves find nothing
-        (-0.1, -0.5, 0.1, 1.0),  # neither does
-        (1.0, 1.2, 0.01, 1.0),
-    ],
-)
-def test_growth_by_hand(signal, half, noise, growth):
-    assert fits_of(signal, half, noise).growth == pytest.approx(growth, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +138,7 @@ def test_no_interval_where_halves_find_nothing(cliff):
         assert answer.pvalues.isna().all()
         assert answer.conf_int().isna().to_numpy().all()
         assert answer.variance.reason.startswith("trained on half the rows the learner finds")
-        assert answer.variance.reason in words(answer)
+        assert answer.variance.reason in words_of(answer)
         assert not answer.variance.warning
         assert not answer.variance.note
 
@@ -178,7 +160,7 @@ def test_comparisons_and_subgroups_know_it_too(cliff):
     other = fit(frame(75), LinearRegression())
     for pair in ((cliff, other), (other, cliff)):
         assert pi.compare(*pair).bse.isna().all()
-    assert "trained on half the rows" in words(pi.compare(other, cliff))
+    assert "trained on half the rows" in words_of(pi.compare(other, cliff))
     assert cliff.pfi(rows="x2 > -5").bse.isna().all()
 
 
@@ -206,17 +188,8 @@ def test_features_near_half_the_rows_are_warned_of():
     results = fit(frame(60, p=30), LinearRegression())
     for answer in (results.pfi(["x0"]), results.pd("x0", points=3)):
         assert "as they do where features are nearly as many as rows" in answer.variance.warning
-        assert answer.variance.warning in words(answer)
+        assert answer.variance.warning in words_of(answer)
         assert (answer.bse > 0).all()
-
-
-def test_of_classes():
-    data = frame(80)
-    data["y"] = np.where(data["y"] > 0, "yes", "no")
-    results = fit(data, LogisticRegression(), pi.HalfSampling(3, pairs=5))
-    fits = results.analysis.facts.half_fits
-    assert (fits.estimating[:, 0] > 0).all()
-    assert not fits.reason
 
 
 def test_a_constant_prediction_has_no_signal_and_no_warning():
@@ -238,7 +211,7 @@ def test_comparisons_do_not_depend_on_the_order(ask):
     one, other = pi.compare(*results), pi.compare(*reversed(results))
     assert_allclose(one.bse, other.bse, rtol=1e-9)
     for compared in (one, other):
-        assert "predictions vary" in words(compared)
+        assert "predictions vary" in words_of(compared)
 
 
 @pytest.mark.parametrize(("number", "warned"), [(49, True), (50, False)])

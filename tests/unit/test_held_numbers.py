@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from fits import words_of
 from numpy.testing import assert_allclose, assert_array_equal
 
 import pyinterp as pi
@@ -83,4 +84,4 @@ def test_a_table_says_what_xgboost_takes_for_an_offset():
     model = xgboost.XGBRegressor(objective="count:poisson", n_estimators=5)
     model.fit(rows[["a"]], counts, base_margin=np.log(years))
     fitted = pi.FittedModel(model, rows, counts, exposure="years")
-    assert "trained with `base_margin`" in " ".join(str(fitted.loss()).split())
+    assert "trained with `base_margin`" in words_of(fitted.loss())

@@ -52,11 +52,6 @@ def test_the_other_pyinterp_beside_this_one_is_named(tmp_path):
     assert said.startswith("UserWarning: PyPI's `pyinterp`, for geospatial interpolation, is ins")
 
 
-def test_errors_come_without_third_party_modules():
-    code = LOADED.replace("import pyinterp\n", "import pyinterp, pyinterp.errors\n", 1)
-    assert output_of(code) == "pyinterp"
-
-
 def test_linear_models_need_no_numba():
     assert output_of(LINEAR) == "False"
 

@@ -10,19 +10,9 @@ from statsmodels.stats.multitest import multipletests
 
 from pyinterp.errors import InferenceError, OptionError
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import (
-    COV_TYPES,
-    RefitEstimate,
-    Replicates,
-    TermInference,
-    Variance,
-    simultaneous,
-    variance,
-)
-from pyinterp.inference.cov_types import default
+from pyinterp.inference import COV_TYPES, RefitEstimate, Replicates, Variance, variance
 from pyinterp.inference.intervals import adjust
 from pyinterp.inference.simultaneous import LargestT, tail_probability
-from pyinterp.resampling import Group
 
 
 def student(df):
@@ -92,12 +82,6 @@ def test_clusters_of_one_row_change_nothing_and_copies_of_a_row_do_not_add_infor
         variance(copied, "ustat").cov, variance(model_evidence(donors=False), "ustat").cov
     )
     assert variance(copied, "ustat").df == 11
-
-
-def test_defaults():
-    assert default(learner_evidence()) == "corrected"
-    assert default(learner_evidence(correction=0.0)) == "naive"
-    assert default(model_evidence()) == "ustat"
 
 
 def test_a_variance_that_does_not_apply_says_why():
@@ -171,25 +155,6 @@ def test_adjustment_is_statsmodels_and_leaves_missing_p_values_out(method, p):
         adjust(raw, "homl", 3)
 
 
-@pytest.mark.parametrize("q", [1, 2])
-@pytest.mark.parametrize("cov_type", ["corrected", "naive", "bootstrap"])
-def test_variances_themselves_refuse_what_is_no_level_or_side(cov_type, q):
-    refits = learner_refits(q=q)
-    if cov_type == "bootstrap":
-        refits = [one._replace(group=Group("bootstrap", k)) for k, one in enumerate(refits)]
-    replicates = Replicates.of(refits, correction=0.58)
-    found = COV_TYPES[cov_type](replicates)
-    estimate, bse = replicates.per_refit.mean(axis=0), np.sqrt(np.diag(found.cov))
-    for ask in (found.interval, found.joint_interval):
-        for alpha in (0, 0.0, 1, 1.0, 5, -0.1, True, "0.05", None):
-            with pytest.raises(OptionError, match=r"`alpha` must be a number in \(0, 1\), not"):
-                ask(estimate, bse, alpha, "two-sided")
-    with pytest.raises(OptionError, match="`alternative` must be one of"):
-        found.interval(estimate, bse, 0.05, "lower")
-    with pytest.raises(OptionError, match="`alternative` must be one of"):
-        found.p_values(estimate, bse, 0.0, "lower")
-
-
 def test_sidak_takes_p_values_of_1():
     """1 - (1 - p)^q, of 1 too, without a warning."""
     p = np.array([1.0, 0.0, 0.02, np.nan])
@@ -211,30 +176,3 @@ def test_the_largest_of_three_t_is_above_any_number_with_the_probability_of_the_
     )
     found = tail_probability(LargestT.of(cov, df, "greater"), q)
     assert found == pytest.approx(1 - law.cdf(below), abs=2e-3)
-
-
-def test_another_hypothesis_leaves_the_first_as_it_was():
-    first = TermInference(
-        estimate=np.array([1.0, 2.0]),
-        bse=np.ones(2),
-        null=np.zeros(2),
-        variance=Variance(cov=np.eye(2), df=9.0, cov_type="corrected", label="", note=""),
-    )
-    other = first.about(1, 5.0, "less")
-    assert_array_equal(first.null, [0.0, 0.0])
-    assert_array_equal(other.null, [0.0, 5.0])
-    assert (first.alternative, other.alternative) == ("two-sided", "less")
-
-
-def test_what_is_asked_again_is_not_computed_again(monkeypatch):
-    """Tables, frames and hypotheses about single terms ask for the same numbers many times."""
-    computed = []
-    outside = simultaneous._outside
-    monkeypatch.setattr(
-        simultaneous, "_outside", lambda q, *rest: (computed.append(q), outside(q, *rest))[1]
-    )
-    largest = LargestT.of(np.diag([1.0, 2.5, 7.0]), 11.5, "two-sided")
-    first = largest.level(0.05)
-    count = len(computed)
-    assert LargestT.of(np.diag([1.0, 2.5, 7.0]), 11.5, "two-sided").level(0.05) == first
-    assert len(computed) == count > 0

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of, words_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -151,11 +152,11 @@ def test_no_interval_of_an_estimand_leaves_its_range(rare, learner, plan):
 def test_loss_of_numbers_is_on_the_log_scale_and_says_so():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=60), "y": rng.standard_t(3, size=60)})
-    results = pi.Learner.from_formula("y ~ x", frame, LinearRegression()).fit(seed=1)
+    results = fit_of("y ~ x", frame, LinearRegression())
     loss = results.loss()
     half = stats.t.isf(0.025, 15) * loss.bse / loss.params
     assert_allclose(loss.conf_int()[1], loss.params * np.exp(half))
-    assert "symmetric on the log scale" in " ".join(str(loss.summary(notes="full")).split())
+    assert "symmetric on the log scale" in words_of(loss, notes="full")
 
 
 def sums(y, prediction):

@@ -5,6 +5,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pandas as pd
 import pytest
+from fits import fit_of, model_of
 from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
@@ -24,12 +25,12 @@ def frame():
 
 @pytest.fixture(scope="module")
 def fitted(frame):
-    return pi.Learner.from_formula("y ~ a + b + c", frame, LinearRegression()).fit(seed=1)
+    return fit_of("y ~ a + b + c", frame, LinearRegression())
 
 
 @pytest.fixture(scope="module")
 def model(frame):
-    return pi.Learner.from_formula("y ~ a + b + c", frame, LinearRegression()).fit_model()
+    return model_of("y ~ a + b + c", frame, LinearRegression())
 
 
 def test_of_one_model_it_is_hotelling_s_one_sample_test(model):
@@ -91,40 +92,16 @@ def test_single_importances_have_a_bonferroni_test(fitted, options):
         joint.pvalue = 0.0
 
 
-@pytest.mark.parametrize("plan", [pi.HalfSampling(5, pairs=15)])
-def test_f_its_degrees_of_freedom_and_p_belong_together(frame, plan):
-    learner = pi.Learner.from_formula("y ~ a + b + c", frame, LinearRegression())
-    fitted = learner.fit(plan, seed=1, progress=False)
+def test_f_its_degrees_of_freedom_and_p_belong_together(fitted):
     for test in (
         fitted.pfi().wald_test(["a = b", "b = c"]),
         fitted.ame().f_test(["a = 0", "b = 0"]),
         fitted.pd("a", grid=[0.0, 1.0]).wald_test("a[0] = 0, a[1] = 1"),
     ):
         assert test.method == "F"
-        if np.isinf(test.df_denom):
-            expected = stats.chi2.sf(test.fvalue * test.df_num, test.df_num)
-        else:
-            expected = stats.f.sf(test.fvalue, test.df_num, test.df_denom)
+        expected = stats.f.sf(test.fvalue, test.df_num, test.df_denom)
         assert test.pvalue == pytest.approx(expected, rel=1e-12)
         assert str(test).startswith(f"F test: F(2, {test.df_denom:g}) = ")
-
-
-def test_joint_tests_of_single_importances_of_a_null_are_their_own():
-    rng = np.random.default_rng(18)
-    data = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
-    data["y"] = data["a"] + data["b"] / 2 + rng.normal(size=80)
-    fitted = pi.Learner.from_formula("y ~ .", data, LinearRegression()).fit(
-        pi.HalfSampling(5, pairs=8), seed=1, progress=False
-    )
-    pfi = fitted.pfi()
-    for term in "abcd":
-        one = pfi.wald_test(f"{term} = 0")
-        assert one.pvalue == pytest.approx(pfi.pvalues[term], rel=1e-9)
-        assert one.fvalue == pytest.approx(pfi.tvalues[term] ** 2, rel=1e-12)
-    for pair in (["b", "c"], ["c", "d"], ["b", "d"]):
-        joint = pfi.wald_test(", ".join(f"{term} = 0" for term in pair)).pvalue
-        assert joint == pytest.approx(min(1, 2 * pfi.pvalues[pair].min()), rel=1e-12)
-    assert pfi.wald_test("a = 0, b = 0, a - b = 0").df_num == 2  # no contradiction
 
 
 def test_joint_tests_of_contrasts_do_not_depend_on_how_they_are_written(fitted):
@@ -143,9 +120,7 @@ def test_curves_on_another_scale_are_tested_by_f():
     rng = np.random.default_rng(4)
     data = pd.DataFrame(rng.normal(size=(120, 2)), columns=list("ab"))
     data["y"] = np.where(data["a"] + rng.normal(size=120) > 0, "yes", "no")
-    fitted = pi.Learner.from_formula("y ~ .", data, LogisticRegression()).fit(
-        pi.HalfSampling(5, pairs=8), seed=1, progress=False
-    )
+    fitted = fit_of("y ~ .", data, LogisticRegression(), pi.HalfSampling(5, pairs=8))
     curve = fitted.pd("a", grid=[-1.0, 0.0, 1.0])
     test = curve.wald_test([f"{term} = 0.5" for term in curve.params.index[:2]])
     expected = stats.f.sf(test.fvalue, test.df_num, test.df_denom)
@@ -175,8 +150,9 @@ def test_hypotheses_that_follow_from_others_do_not_count(fitted):
 
 
 def test_no_more_hypotheses_than_degrees_of_freedom(frame):
-    learner = pi.Learner.from_formula("y ~ a + b + c", frame, DecisionTreeRegressor(max_depth=4))
-    curve = learner.fit(pi.HalfSampling(5, pairs=5), seed=1).pd("a", points=9)
+    curve = fit_of(
+        "y ~ a + b + c", frame, DecisionTreeRegressor(max_depth=4), pi.HalfSampling(5, pairs=5)
+    ).pd("a", points=9)
     with pytest.raises(InferenceError, match=r"At most 5 hypotheses .* got 9"):
         curve.wald_test(np.eye(len(curve.params)))
     assert 0 <= curve.flat_test().pvalue <= 1
@@ -203,8 +179,9 @@ def test_flat_curves(fitted):
 
 
 def test_it_is_flat_where_the_band_of_the_centered_curve_has_0(frame):
-    learner = pi.Learner.from_formula("y ~ a + b + c", frame, DecisionTreeRegressor(max_depth=3))
-    curve = learner.fit(seed=1).pd("b", grid=[-1.0, 0.0, 1.0])
+    curve = fit_of("y ~ a + b + c", frame, DecisionTreeRegressor(max_depth=3)).pd(
+        "b", grid=[-1.0, 0.0, 1.0]
+    )
     center = np.eye(3) - 1 / 3
     band = fitted_band(curve, center)
     for level in (0.3, 0.1, 0.01):

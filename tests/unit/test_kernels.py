@@ -2,7 +2,6 @@
 
 import copy
 import warnings
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,7 +9,6 @@ import pandas as pd
 import pytest
 from by_copies import LOSSES, compare, same_importance, whatif_of
 from numpy.testing import assert_allclose
-from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
@@ -19,13 +17,11 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 import pyinterp as pi
-from pyinterp.losses.rowwise import LOSSES as NAMED
 from pyinterp.whatif import kernels as engine
-from pyinterp.whatif.kernels import KernelWhatIf, read_kernel
-from pyinterp.whatif.walks.coupling import couple
+from pyinterp.whatif.kernels import read_kernel
 
 BAR = 1e-9  # of the spread of predictions, or of the loss without a feature
 NAMES = list("abcde")
@@ -131,32 +127,11 @@ def test_every_kernel_equals_the_model(name):
             same(model, X, y, loss, groups=groups)
 
 
-@pytest.mark.parametrize("name", ["SVR", "process, sums", "SVC, probabilities, 3"])
-def test_effects_equal_those_of_predicted_copies(name):
-    model, X, y = fit(name)
-    exact, slow = (pi.FittedModel(model, X, y, engine=e) for e in ("auto", "batched"))
-    for kind in ("pd", "ice", "c-ice"):
-        one, other = (f.pd(["a", "c"], points=7, kind=kind) for f in (exact, slow))
-        assert one.engine.name == "kernel, exact"
-        assert_allclose(one.params, other.params, rtol=0, atol=1e-11)
-        assert_allclose(one.bse, other.bse, rtol=0, atol=1e-11)
-
-
 def test_probabilities_of_pairs_are_never_0():
     model, X, y = fit("SVC, probabilities, 3")
     sure = copy.deepcopy(model)
     sure._probA = 1e3 * sure._probA
     compare_each(whatif_of(pi.FittedModel(sure, X, y)))
-
-
-def test_sizes_of_terms_are_those_before_anything_cancels():
-    model, X, _ = fit("SVR, polynomial")
-    found, rows = read_kernel(model, "mean"), X.to_numpy()
-    assert found is not None
-    inner = 0.3 * np.abs(rows) @ np.abs(model.support_vectors_).T + 1
-    expected = inner**3 @ np.abs(model.dual_coef_[0]) + np.abs(model.intercept_)
-    size = found.sums(rows, engine.NO_COLUMNS, engine.NO_VALUES, np.abs)[:, 0, 0]
-    assert_allclose(size, expected, rtol=1e-12)
 
 
 def encoded(last):
@@ -214,43 +189,6 @@ class TestNodes:
         bound = 1e-12 * expected.std()
         assert_allclose(at_nodes @ weights.T, expected, rtol=0, atol=bound)
 
-    def test_a_polynomial_has_one_more_than_its_degree(self):
-        values = make_data()[0][["a"]].to_numpy()
-        nodes, _ = self.model("SVR, polynomial").nodes(ONE, values) or ((), ())
-        assert len(nodes) == 4
-
-    @pytest.mark.parametrize(
-        "change", [lambda v: np.r_[v, [[100.0]]], lambda v: v[:9], lambda v: np.unique(v.round())]
-    )
-    def test_none_for_outlying_few_and_far_donors_and_several_columns(self, change):
-        X, model = make_data()[0], self.model()
-        values = X[["a"]].to_numpy()
-        assert model.nodes(ONE, values) is not None
-        assert model.nodes(ONE, change(values).reshape(-1, 1)) is None
-        far = replace(model, support=model.support + 1e6)
-        assert far.nodes(ONE, values + 1e6) is None
-        assert model.nodes(np.array([0, 1]), X[["a", "b"]].to_numpy()) is None
-
-    def test_none_where_values_at_donors_do_not_prove_them(self, monkeypatch):
-        # A factor that jumps at a donor is no polynomial there.
-        values, before = make_data()[0][["a"]].to_numpy(), engine.cdist
-
-        def bump(x, s, metric):
-            square = before(x, s, metric)
-            square[7] += 1e-9 * (len(x) == len(values))
-            return square
-
-        monkeypatch.setattr(engine, "cdist", bump)
-        assert self.model().nodes(ONE, values) is None
-
-    def test_sums_of_losses_need_no_table(self, monkeypatch):
-        model, X, y = fit("SVR")
-        monkeypatch.setattr(KernelWhatIf, "blocks", None)
-        whatif = whatif_of(pi.FittedModel(model, X, y))
-        whatif.of(["a"]).summed_losses(y, NAMED["squared"])
-        with pytest.raises(TypeError):
-            whatif.of(["a"]).summed_losses(y, NAMED["absolute"])
-
     def test_blocks_of_donors(self, monkeypatch):
         model, rows = self.model("process, sums"), make_data()[0].to_numpy()
         columns = np.array([0, 4])
@@ -258,15 +196,6 @@ class TestNodes:
         monkeypatch.setattr(engine, "MOST_TABLE_ROWS", 9)
         parts = model.sums(rows, columns, rows[:, columns])
         assert_allclose(parts, whole, rtol=0, atol=1e-13)
-
-    def test_pairs_that_are_worth_an_exact_mean(self, monkeypatch):
-        model, X, y = fit("SVR")
-        whatif = whatif_of(pi.FittedModel(model, X, y))
-        monkeypatch.setattr(engine, "PRODUCTS", 100.0 * len(whatif.model.support))
-        feature = {name: whatif.of([name]).most_pairs for name in "ac"}
-        assert feature["a"](NAMED["squared"]) == np.inf
-        assert feature["a"](NAMED["absolute"]) == engine.PAIRS
-        assert feature["c"](NAMED["squared"]) == 100
 
 
 class TestFarFrom0:
@@ -310,7 +239,6 @@ class TestFarFrom0:
         assert "rounding of its terms" in found.reason
 
 
-RESPONSE = make_data(90, seed=1)[1]
 SIGMOID = {"kernel": "sigmoid", "gamma": 0.01}
 
 
@@ -318,50 +246,19 @@ SIGMOID = {"kernel": "sigmoid", "gamma": 0.01}
     ("model", "response"),
     [
         (process(kernels.Matern(), alpha=0.1), "number"),
-        (process(kernels.ExpSineSquared(), alpha=99), "number"),
         (process(kernels.RationalQuadratic() + RBF, alpha=0.1), "number"),
-        (process(RBF**2, alpha=0.1), "number"),
         (process(WHITE * RBF, alpha=0.1), "number"),
-        (SVR(**SIGMOID), "number"),
         (NuSVC(nu=0.1, **SIGMOID), "three"),
         (SVR(kernel=rbf_kernel), "number"),
         (SVR(epsilon=99.0), "number"),
         (KernelRidge(kernel="laplacian"), "number"),
-        (KernelRidge(kernel="poly", degree=1.5, coef0=99), "number"),
-        (KernelRidge(kernel=np.dot), "number"),
         (SVC(break_ties=True), "three"),
-        (OneClassSVM(), "number"),
         (CalibratedClassifierCV(SVC(), cv=2), "two"),
         (CalibratedClassifierCV(SVC(), cv=2, ensemble=False), "three"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_other_kernels_are_not_read(model, response):
-    X = make_data(90, seed=1)[0].to_numpy()
-    model.fit(X, RESPONSE[response])
-    calibrated = isinstance(model, CalibratedClassifierCV)
-    kind = "probability" if calibrated else "label" if response == "three" else "mean"
-    assert read_kernel(model, kind) is None
-
-
-def test_other_forms_are_not_read():
-
-    X, y = make_data(90, seed=1)[0].to_numpy(), RESPONSE["number"]
-    both = np.column_stack([y, y])
-    assert read_kernel(SVR(), "mean") is None
-    assert read_kernel(SVR().fit(csr_matrix(X), y), "mean") is None
-    assert read_kernel(KernelRidge(kernel="rbf").fit(X, both), "mean") is None
-    assert read_kernel(process(RBF + WHITE).fit(X, both), "mean") is None
-    assert read_kernel(SVR(kernel="precomputed").fit(X @ X.T, y), "mean") is None
-
-
-def test_compiled_coupling_equals_python():
-    rng = np.random.default_rng(0)
-    for classes in (2, 3, 5):
-        pairs = rng.uniform(1e-7, 1 - 1e-7, (50, classes * (classes - 1) // 2))
-        pairs[:4] = np.array([1e-7, 1 - 1e-7, 0.5, 0.3])[:, None]
-        compiled, python = np.empty((50, classes)), np.empty((50, classes))
-        couple(pairs, compiled)
-        couple._loop(pairs, python)
-        assert_allclose(compiled, python, rtol=0, atol=1e-14)
-        assert_allclose(compiled.sum(axis=1), 1, rtol=0, atol=1e-14)
+def test_other_kernels_are_predicted_in_batches(model, response):
+    X, y = make_data(90, seed=1)
+    fitted = pi.FittedModel(model.fit(X, y[response]), X, y[response])
+    assert whatif_of(fitted).engine.name == "batched"

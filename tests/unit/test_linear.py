@@ -10,7 +10,7 @@ import statsmodels.api as sm
 import statsmodels.formula
 import statsmodels.formula.api as smf
 from by_copies import LOSSES, Asked, compare, in_order, same_importance, whatif_of
-from fits import model_of
+from fits import model_of, words_of
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
@@ -39,7 +39,7 @@ from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 import pyinterp as pi
 from pyinterp.errors import OptionError
 from pyinterp.losses.rowwise import LOSSES as NAMED
-from pyinterp.whatif.linear import PAIRS, read_linear
+from pyinterp.whatif.linear import read_linear
 from pyinterp.whatif.whatif import FeatureWhatIf
 
 PREDICTIONS = 1e-12  # the bar, relative to the largest prediction: sums in another order
@@ -161,27 +161,6 @@ def test_every_family_is_read_and_equals_the_model(name):
     compare(whatif, ["x1"], pd.DataFrame({"x1": [1.5, -9.0, 0.5, 9.0, 0.5]}), PREDICTIONS)
 
 
-def test_effects_equal_those_of_predicted_copies():
-    for name in ("LinearRegression", "PoissonRegressor", "LogisticRegression, 3", "Probit"):
-        model, rows, y = fit(name)
-        exact, slow = (pi.FittedModel(model, rows, y, engine=e) for e in ("linear", "batched"))
-        for variable in ("x1", "x3"):
-            one, other = exact.pd(variable), slow.pd(variable)
-            assert_allclose(one.params, other.params, rtol=0, atol=1e-12)
-            assert_allclose(one.bse, other.bse, rtol=0, atol=1e-12)
-
-
-def test_some_permutations_are_those_of_the_batched_engine():
-    model, rows, y = fit("GLM gamma")
-    exact, slow = (
-        pi.FittedModel(model, rows, y, engine=e, seed=1).pfi(permutations=5)
-        for e in ("linear", "batched")
-    )
-    assert (exact.mcse[:3] > 0).all()
-    assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
-    assert_allclose(exact.mcse, slow.mcse, rtol=0, atol=IMPORTANCES)
-
-
 @pytest.mark.parametrize("name", ["LinearRegression", "LogisticRegression, 3", "GLM gamma"])
 def test_small_memory_gives_the_same(name):
     model, rows, y = fit(name)
@@ -222,24 +201,6 @@ class TestSquaredLoss:
             expected = increase.sum() / (n * (n - 1)), np.std(h, ddof=1) / np.sqrt(n)
             found = result.params.iloc[j], result.bse.iloc[j]
             assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
-
-    def test_both_sides_of_the_sums_are_those_over_all_pairs(self):
-        model, rows, y = fit("Ridge")
-        values, counts = np.array([2.0, -1.0, 0.5]), np.array([N - 5, 3, 2])  # out of order
-        whatif = whatif_of(pi.FittedModel(model, rows, y, engine="linear"))
-        first = np.array([0])
-        found = whatif.summed_losses(y, NAMED["squared"], first, values[:, None], counts)
-        copies = [np.column_stack([np.full(N, value), rows[:, 1:]]) for value in values]
-        losses = np.column_stack([(y - model.predict(copy)) ** 2 for copy in copies])
-        assert_allclose(found[0], losses @ counts, rtol=IMPORTANCES)
-        assert_allclose(found[1], losses.sum(axis=0), rtol=IMPORTANCES)
-
-    def test_least_squares_on_its_own_rows_gives_twice_the_explained_variance(self):
-        # PFI = 2 b^2 s^2 + 2 b cov(x, residual), and residuals are uncorrelated with x.
-        model, rows, y = fit("LinearRegression")
-        found = pi.FittedModel(model, rows, y, engine="linear").pfi().params
-        expected = 2 * model.coef_**2 * rows.var(axis=0, ddof=1)
-        assert_allclose(found, expected, rtol=0, atol=IMPORTANCES)
 
     def test_a_large_mean_of_a_feature_costs_no_digits(self):
         y = Y["number"]
@@ -342,16 +303,6 @@ class TestFormulas:
             assert sum(asked.rows) == (0 if variable == "k" else N)
             assert whatif.of([variable]).most_draws == (1e8 if variable == "k" else 250_000)
 
-    def test_refits_equal_those_of_the_batched_engine(self):
-        learner = pi.Learner.from_formula("number ~ a*b + C(k) + s", DATA, LinearRegression())
-        exact, slow = (
-            learner.fit(pi.Bootstrap(4), seed=1, engine=e).pfi(permutations="all")
-            for e in ("auto", "batched")
-        )
-        assert exact.engine.name == "linear, exact"
-        assert_allclose(exact.params, slow.params, rtol=0, atol=IMPORTANCES)
-        assert_allclose(exact.bse, slow.bse, rtol=0, atol=IMPORTANCES)
-
 
 @pytest.fixture
 def formulaics(monkeypatch):
@@ -396,31 +347,6 @@ class TestFormulaic:
             assert_allclose(curve.params, means, rtol=1e-12)
         else:
             equal_model(results, data, "number")
-
-    @pytest.mark.usefixtures("formulaics")
-    def test_only_variables_that_terms_mix_are_copied(self):
-        results = smf.ols(FORMULAICS["interactions"], DATA).fit()
-        whatif = whatif_of(pi.FittedModel(results, DATA, "number"))
-        for variable in whatif.sample.variables:
-            bound = whatif.of([variable]).most_pairs(NAMED["squared"])
-            assert np.isfinite(bound) == (variable in "abs")
-
-
-@pytest.mark.parametrize(
-    ("model", "squared"),
-    [
-        (LinearRegression(), np.inf),
-        (pi.statsmodels_learner(sm.GLM, family=GAUSSIAN), np.inf),
-        (PoissonRegressor(), PAIRS),
-    ],
-)
-def test_losses_by_pieces_of_the_identity_link_need_no_predictions(model, squared):
-    whatif = whatif_of(pi.FittedModel(model.fit(X, Y["count"]), X, Y["count"]))
-    assert whatif.engine.name == "linear, exact"
-    asked = whatif.of([whatif.sample.variables.columns[0]])
-    assert asked.most_pairs(NAMED["squared"]) == squared
-    assert asked.most_pairs(NAMED["absolute"]) == squared
-    assert asked.most_pairs(pi.Loss("other", lambda y, f: abs(y - f))) == PAIRS
 
 
 @pytest.mark.parametrize("name", ["absolute", "huber"])
@@ -550,12 +476,6 @@ class TestModelsThatAreNotLinear:
             rows[0, 1:] = large
             assert "batched" in whatif_of(pi.FittedModel(model, rows, Y["two"])).engine.name
 
-    def test_large_terms_do_not_overflow(self):
-        rows, count = np.full((N, 2), 1e9), Y["count"]
-        model = PoissonRegressor().fit(X[:, :2], count)
-        model.coef_, model.intercept_ = np.array([1.0, -1.0]), 100.0
-        assert "batched" in whatif_of(pi.FittedModel(model, rows, count)).engine.name
-
     @pytest.mark.parametrize(("by", "wrong"), [(0, 1e-8), (1e1, 1e-8), (1e3, 1e-8)])
     @pytest.mark.parametrize("name", ["Ridge", "PoissonRegressor", *CLASSIFIERS[:2]])
     def test_a_difference_beyond_rounding_is_seen(self, name, by, wrong, monkeypatch):
@@ -589,22 +509,8 @@ class TestModelsThatAreNotLinear:
             rows = X[model.predict(X) == k]
             equal_model(model, rows, np.full(len(rows), k), engine="")
 
-    @pytest.mark.parametrize("offset", [{"offset": X[:, 0] / 9}, {"exposure": np.exp(X[:, 0] / 9)}])
-    @pytest.mark.parametrize("model", [sm.GLM, sm.Poisson])
-    def test_models_with_offset_or_exposure_are_refused(self, model, offset):
-        # statsmodels predicts given rows without the offset of the fit: far from its own fit.
-        options = {"family": POISSON} if model is sm.GLM else {}
-        results = model(Y["count"], X, **options, **offset).fit()
-        assert np.abs(results.predict() - results.predict(X)).max() > 0.01
-        with pytest.raises(OptionError, match=f"with an {next(iter(offset))}, which its `predict`"):
-            pi.FittedModel(results, X, Y["count"])
-
 
 class TestChoice:
-    def test_the_linear_engine_can_be_asked_for(self):
-        found = pi.FittedModel(*fit("LinearRegression"), engine="linear").pfi()
-        assert "linear, exact" in str(found.summary())
-
     @pytest.mark.parametrize(
         ("model", "response", "why"),
         [
@@ -619,7 +525,7 @@ class TestChoice:
         with pytest.raises(OptionError, match=words):
             pi.FittedModel(model, X, y, engine="linear").pfi()
         if model.__class__ is SGDClassifier:
-            text = " ".join(str(pi.FittedModel(model, X, y).pfi().summary(notes="full")).split())
+            text = words_of(pi.FittedModel(model, X, y).pfi(), notes="full")
             assert f"Engine: batched ({why})." in text
 
     def test_sparse_coefficients_are_predicted_in_batches(self):

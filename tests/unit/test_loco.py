@@ -1,6 +1,5 @@
 """LOCO: loops by hand, comparisons of learners, exact expectations, and what can't be left out."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -22,11 +21,9 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
-from test_square import reference
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError, LossError, OptionError, RefitError
@@ -151,14 +148,6 @@ def test_seeds_of_the_estimator_are_kept_if_refits_kept_them(data):
     assert_allclose(whole.loco("x").params, pi.compare(rest, whole).params, rtol=0, atol=EXACT)
     again = learner(data, forest, "y ~ x + z").fit(PLAN, seed=3, reseed=False)
     assert whole.loco("x").params["x"] == again.loco("x").params["x"]
-
-
-def test_arrays(data):
-    X = data[["x", "z"]].to_numpy()
-    res = pi.Learner(data["y"], X, LinearRegression()).fit(PLAN, seed=1)
-    rest = pi.Learner(data["y"], X[:, [1]], LinearRegression()).fit(PLAN, seed=1)
-    expected = rest.loss().params.iloc[0] - res.loss().params.iloc[0]
-    assert res.loco("x1").params["x1"] == pytest.approx(expected, abs=EXACT)
 
 
 LEARNERS = [LogisticRegression(), RandomForestClassifier(4)]
@@ -297,9 +286,6 @@ def test_the_table_says_what_it_holds(data):
     res = learner(data, LinearRegression()).fit(seed=1)
     text = words_of(res.loco(), notes="full")
     for part in (
-        "Leave-one-covariate-out importance, learner",
-        "LOCO (squared error)",
-        "Engine: refits without features",
         "Increase in expected squared error, in units of y², when the learner is trained on the "
         "same rows without the feature.",
         "Under squared loss CVIM estimates twice LOCO's target.",
@@ -309,17 +295,6 @@ def test_the_table_says_what_it_holds(data):
     ratio = words_of(res.loco(relation="ratio"), notes="full")
     assert "Factor by which expected squared error grows when the learner is trained" in ratio
     assert "CVIM" not in ratio
-
-
-def test_half_sample_intervals_are_those_of_squares(data):
-    found = fit_of(FORMULA, data, LinearRegression(), PLAN).loco()
-    taken = found.variance_parts()
-    for name, row in taken.iterrows():
-        V, V0 = reference.variances(*row[["A", "S", "s2_m", "g", "r"]])
-        low, high = reference.limits(row["estimate"], V, np.sqrt(V0), row["M"], 0.05)
-        assert_allclose(found.conf_int().loc[name], [low, high], rtol=1e-7)
-    tests = found.t_test([f"{x} = {low!r}" for x, low in found.conf_int()[0].items()])
-    assert_allclose(tests.pvalue, 0.05, rtol=1e-6)
 
 
 def test_halves_see_three_times_the_standard_error_of_noise():
@@ -343,28 +318,6 @@ def test_halves_see_three_times_the_standard_error_of_noise():
     for found, law in ((res.loco("z"), b**2 - 3 * e**2), (res.pfi("z"), 2 * (b**2 - e**2))):
         means = found.replicates.of_pairs[..., 0].mean(axis=1)
         assert_allclose(means, law, atol=0.1 * np.std(law))
-
-
-def test_halves_differ_as_data_sets_do():
-    """V(e²) = V(b²), of the test before: 2,000 data sets of 200 rows, 15 pairs each.
-
-    The root of 9 V(e²) / V(b²) is 3 up to a term of the order of 1/n, .06 here. Its standard error
-    is .13: a variance of 2,000 chi-squares of 1 df has one of 8.4%.
-    """
-    rng, squares, within = np.random.default_rng(13), [], []
-    for _ in range(2000):
-        X = np.column_stack([np.ones(200), rng.normal(size=(200, 2))])
-        y = X[:, 1] + rng.normal(size=200)
-        G, v, e = X.T @ X, X.T @ y, []
-        for _ in range(15):
-            half = rng.permutation(200)[:100]
-            H, w = X[half].T @ X[half], X[half].T @ y[half]
-            one, two = np.linalg.solve(np.array([H, G - H]), np.array([w, v - w])[..., None])
-            e.append((one - two)[2, 0] / 2)
-        squares.append(np.linalg.solve(G, v)[2] ** 2)
-        within.append(np.var(np.square(e), ddof=1))
-    ratio = np.sqrt(9 * np.mean(within) / np.var(squares, ddof=1))
-    assert ratio == pytest.approx(3.06, abs=0.39)
 
 
 def test_one_model_of_a_holdout_has_the_interval_of_a_mean(data):
@@ -415,50 +368,25 @@ def test_the_learner_is_that_of_the_fit_whatever_becomes_of_the_estimator(data):
     assert_series_equal(res.loco().params, expected)
 
 
-class Process(RegressorMixin, BaseEstimator):
-    """Predicts the number of the process that trained it."""
-
-    def fit(self, X, y):
-        self.process_ = os.getpid()
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), float(self.process_))
-
-
-@pytest.mark.parametrize(("backend", "here"), [("threading", True), ("loky", False)])
-def test_training_takes_the_users_backend_which_changes_nothing(data, backend, here):
+def test_a_feature_is_the_same_whatever_else_is_asked_for_and_in_any_number_of_jobs(data):
     forest = learner(data, RandomForestRegressor(3), "y ~ x + z + g")
-    expected = forest.fit(PLAN, seed=3).loco().summary_frame()
-    with parallel_config(backend=backend):
-        found = forest.fit(PLAN, seed=3, n_jobs=2).loco().summary_frame()
-        numbers = learner(data, Process(), "y ~ x + z").fit(PLAN, seed=1, n_jobs=2)
-        numbers.loco()
-    assert_frame_equal(found, expected)
-    where = {float(p["mean"][0]) for p in numbers.analysis.models.leave_out._predictions.values()}
-    assert (where == {os.getpid()}) == here
-
-
-def test_a_feature_is_the_same_whatever_else_is_asked_for(data):
-    forest = learner(data, RandomForestRegressor(3), "y ~ x + z + g")
-    among, alone = forest.fit(PLAN, seed=3).loco(), forest.fit(PLAN, seed=3).loco("z")
+    among, alone = forest.fit(PLAN, seed=3).loco(), forest.fit(PLAN, seed=3, n_jobs=2).loco("z")
     assert_frame_equal(alone.summary_frame(), among.summary_frame().loc[["z"]])
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_a_learner_that_needs_more_columns_says_so(data, n_jobs):
+def test_a_learner_that_needs_more_columns_says_so(data):
     message = (
         r"LOCO trains the learner without `g`, but refit 1 then failed: RuntimeError: too few "
         r"columns\. Remedy: choose settings that allow fewer columns, or leave `g` out of "
         r"`features`\."
     )
     with parallel_config(backend="threading"):
-        res = fit_of("y ~ x + z + g", data, Counting(least=3), PLAN, n_jobs=n_jobs)
+        res = fit_of("y ~ x + z + g", data, Counting(least=3), PLAN, n_jobs=2)
         with pytest.raises(RefitError, match=message) as caught:
             res.loco("g")
         assert isinstance(caught.value.__cause__, RuntimeError)
         assert np.isfinite(res.loco(["x", "z"]).params).all()
-        invalid = fit_of("y ~ x + z", data, Counting(invalid=1), PLAN, n_jobs=n_jobs)
+        invalid = fit_of("y ~ x + z", data, Counting(invalid=1), PLAN, n_jobs=2)
         with pytest.raises(RefitError, match=r"refit 1 then failed: .*Predictions must be finite"):
             invalid.loco()
 
@@ -474,16 +402,6 @@ def test_a_pipeline_that_names_the_feature_is_trained_without_it(data, kind):
     difference = less.loss().params.iloc[0] - res.loss().params.iloc[0]
     assert res.loco().params["g"] == pytest.approx(difference, rel=1e-9)
     assert list(encode.transformers[0][2]) == ["g"]
-
-
-def test_a_long_error_of_a_search_is_one_line_with_its_reason(data):
-    every = [("g", OneHotEncoder(), ["g"]), ("z", "passthrough", ["z"])]
-    pipeline = make_pipeline(make_column_transformer((OneHotEncoder(), ["g"])), LinearRegression())
-    search = GridSearchCV(pipeline, {"columntransformer__transformers": [every]}, cv=2)
-    res = learner(data, search, "y ~ x + z + g", design="frame").fit(pi.Bootstrap(2), seed=1)
-    with pytest.raises(RefitError, match=r"fits failed\. ValueError: Some column names") as caught:
-        res.loco("g")
-    assert len(str(caught.value)) <= 400
 
 
 @pytest.mark.parametrize("positions", [[0], slice(0, 1)])

@@ -172,8 +172,6 @@ def test_a_loss_of_ones_own_may_have_a_constant(data):
     ("function", "message"),
     [
         (metrics.mean_squared_error, r"must return one value per prediction, shape .*shape \(\)"),
-        (lambda _, p: p[:1], "must return one value per prediction"),
-        (lambda y, p: (y - p) * np.nan, "must be finite"),
         (lambda _, p: np.where(p > -99, np.inf, 0.0), "must be finite"),
         (lambda y, p: y @ p.T @ p, "must work elementwise over broadcast arrays"),
         (lambda y: y, "must work elementwise.*TypeError"),
@@ -209,15 +207,10 @@ UNSURE = "needs class probabilities, but LinearSVC has no `predict_p"
             LossError,
             'needs a classifier, but LinearRegression is a regressor; use "squared"',
         ),
-        (regression, "brier", LossError, "needs a classifier"),
-        (regression, "zero_one", LossError, "needs a classifier"),
         (regression, "poisson", LossError, "`poisson` needs a response >= 0"),
-        *(
-            (classification, name, LossError, NUMERIC)
-            for name in ("squared", "absolute", "huber", "poisson", "gamma")
-        ),
+        (classification, "squared", LossError, NUMERIC),
         (classification, picks_by_row, LossError, "`picks_by_row` must"),
-        *((of_labels, name, LossError, UNSURE) for name in ("log", "brier")),
+        (of_labels, "brier", LossError, UNSURE),
     ],
 )
 def test_a_loss_that_a_learner_can_not_serve(data, make, loss, error, message):
