@@ -53,7 +53,7 @@ LIGHTGBM = Library(
     threads=-1,
     missing="tags",
     offset=lambda model: (
-        Offset("init_score", linear="raw_score") if getattr(model, "n_classes_", 2) <= 2 else None
+        None if hasattr(model, "predict_proba") else Offset("init_score", linear="raw_score")
     ),
     mean_family=log_family,
     default_name="Column_{}",

@@ -26,14 +26,7 @@ from pyinterp.models.copies import fresh
 from pyinterp.models.final_step import final_step, innermost
 from pyinterp.models.libraries import library_of
 from pyinterp.models.library import Offset
-from pyinterp.models.objectives import (
-    CANONICAL,
-    OBJECTIVES,
-    links_of,
-    loss_rows,
-    objective_of,
-    start_of,
-)
+from pyinterp.models.objectives import CANONICAL, OBJECTIVES, links_of, objective_of, start_of
 from pyinterp.models.predictor import is_classifier, learner_name
 from pyinterp.models.sample_weight import weight_option
 
@@ -125,9 +118,8 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         rows, offset = _apart(X)
         given = _offset_of(model)
         if given.linear:
-            if is_classifier(model) and len(np.unique(y)) > 2:
-                raise OptionError(_refusal(model))
-            response, weights = loss_rows(model, y, options.get("sample_weight", 1.0))
+            response = np.asarray(y, dtype=np.float64)
+            weights = options.get("sample_weight", np.ones(len(response)))
             self.base_ = start_of(model, response, offset, weights)
             if given.base:  # `predict` adds it, so that it is to be 0
                 model.set_params(**{given.base: float(links_of(model)[1](0.0))})
@@ -164,15 +156,10 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             return np.exp(offset) / unit * np.asarray(predict(rows)).reshape(-1)
         if not given.linear or (self.fitted and given.base):
             return predict(rows, **{given.keyword: offset}, **given.beside)
-        mean = self._mean(X)
-        if not hasattr(model, "classes_"):
-            return mean
-        if method == "predict_proba":
-            return np.column_stack([1 - mean, mean])
-        return model.classes_[(mean > 0.5).astype(np.intp)]
+        return self._mean(X)
 
     def _mean(self, X: Matrix) -> FloatArray:
-        """Return the mean, or the second class's probability, that a booster predicts.
+        """Return the mean that a booster predicts.
 
         The offset is added here: LightGBM leaves it out, and XGBoost has single precision.
         """
@@ -207,10 +194,9 @@ def _offset_of(estimator: Any) -> Offset:
 def _refusal(estimator: Any) -> str:
     return (
         f"{learner_name(estimator)} takes no offset; those that do are statsmodels_learner of GLM, "
-        "Logit, Poisson or NegativeBinomial, R's glm, gam, bam and lm, XGBoost and LightGBM, "
-        "with at most two classes. "
-        "Other regressors that take `sample_weight` take an `exposure`, but CatBoost, which starts "
-        "at a rate of 1 in any unit."
+        "Logit, Poisson or NegativeBinomial, R's glm, gam, bam and lm, and regressors of XGBoost "
+        "and LightGBM. Other regressors that take `sample_weight` take an `exposure`, but "
+        "CatBoost, which starts at a rate of 1 in any unit."
     )
 
 

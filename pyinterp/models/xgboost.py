@@ -98,9 +98,9 @@ XGBOOST = Library(
     wants_codes=True,
     missing="tags",
     offset=lambda model: (
-        Offset("base_margin", linear="output_margin", base="base_score")
-        if getattr(model, "n_classes_", 2) <= 2
-        else None
+        None
+        if hasattr(model, "predict_proba")
+        else Offset("base_margin", linear="output_margin", base="base_score")
     ),
     mean_family=log_family,
     categories=_categories,
