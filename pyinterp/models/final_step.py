@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,19 +13,30 @@ from pyinterp.models.library import Booster
 
 
 @dataclass(frozen=True)
-class EarlierSteps:
-    """The fitted steps before a model, as a function from design rows to the model's inputs.
+class FinalStep:
+    """The model that predicts in the end, and what it is given.
 
     Attributes
     ----------
+    model : object
+        A fitted model. What changes its predictions, such as a calibration or the inverse of a
+        transformed response, is a part of it.
+    wrappers : tuple
+        What it is in, from the outermost to the innermost; empty if it stands alone.
     pipelines : tuple of Pipeline
-        One after the other, without their models.
+        The fitted steps before it, without it, one pipeline after the other.
     """
 
+    model: Any
+    wrappers: tuple[Any, ...]
     pipelines: tuple[Any, ...]
 
-    def __call__(self, matrix: Matrix) -> Any:
-        """Return the model's inputs of some rows."""
+    @property
+    def before(self) -> Callable[[Matrix], Any] | None:
+        """From design rows to the model's inputs; None if these are the same."""
+        return self._transform if self.pipelines else None
+
+    def _transform(self, matrix: Matrix) -> Any:
         inputs: Any = matrix
         for pipeline in self.pipelines:
             inputs = pipeline.transform(inputs)
@@ -39,26 +50,6 @@ class EarlierSteps:
         return names
 
 
-@dataclass(frozen=True)
-class FinalStep:
-    """The model that predicts in the end, and what it is given.
-
-    Attributes
-    ----------
-    model : object
-        A fitted model. What changes its predictions, such as a calibration or the inverse of a
-        transformed response, is a part of it.
-    before : EarlierSteps or None
-        From design rows to its inputs; None if these are the same.
-    wrappers : tuple
-        What it is in, from the outermost to the innermost; empty if it stands alone.
-    """
-
-    model: Any
-    before: EarlierSteps | None
-    wrappers: tuple[Any, ...]
-
-
 def final_step(fitted: Any) -> FinalStep:
     """Return the last model of fitted pipelines, of searches by their best, and of frozen models.
 
@@ -70,8 +61,7 @@ def final_step(fitted: Any) -> FinalStep:
         wrappers.append(model)
         model, earlier = inside
         pipelines.extend(earlier)
-    before = EarlierSteps(tuple(pipelines)) if pipelines else None
-    return FinalStep(model, before, tuple(wrappers))
+    return FinalStep(model, tuple(wrappers), tuple(pipelines))
 
 
 def innermost(estimator: Any) -> Any:

@@ -57,9 +57,9 @@ def _whole(estimator: Any, *, brief: bool = False) -> str:
     inside = learner_in(estimator)
     if brief and inside is not None:
         return f"{name}({_whole(inside, brief=True)})"
-    changed = _changed_params(estimator).items()
-    settings = [f"{key}={_value(value)}" for key, value in changed if key not in LEFT_OUT]
-    return f"{name}({', '.join(settings)})" if settings else name
+    changed = _changed_params(estimator)
+    settings = ", ".join(f"{k}={_value(changed[k])}" for k in changed if k not in LEFT_OUT)
+    return f"{name}({settings})" if settings else name
 
 
 def choices(fitted: Sequence[Any]) -> str:

@@ -410,5 +410,5 @@ def _lost_workers(
 
 def estimating(refits: Sequence[Refit]) -> tuple[Refit, ...]:
     """Return the refits whose mean is the estimate."""
-    separate = [r for r in refits if r.group is None or r.group.estimates]
-    return tuple(separate or refits)
+    separate = tuple(filter(lambda r: r.group is None or r.group.kind != "pair", refits))
+    return separate or tuple(refits)
