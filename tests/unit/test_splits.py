@@ -77,7 +77,6 @@ BAD = {
     "negative": ([GOOD, (range(20), [-1, 30])], "test row -1"),
     "empty": ([GOOD, (range(20), [])], "Split 2 has no test rows"),
     "one": ([GOOD], "at least 2 splits"),
-    "twice": ([GOOD, GOOD], "split 2 is split 1 again"),
     "test row twice": ([GOOD, (range(20), [30, 30, 31])], "twice"),
     "no pair": ([GOOD, range(20)], "pair"),
     "fractions": ([GOOD, ([0.5, 1.0], [2, 3])], "whole positions"),

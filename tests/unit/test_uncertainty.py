@@ -311,24 +311,17 @@ class TestWhatLearnersState:
         entropy = pi.FittedModel(model, X.to_numpy()).entropy_pfi()
         assert entropy.params.abs().max() < 1e-9  # the same spread everywhere
 
-    def test_ngboost_and_skpro_by_duck_typing(self):
+    def test_ngboost_by_duck_typing(self):
         mean, sd = X["a"].to_numpy(), np.exp(X["b"].to_numpy())
         normal = type("Normal", (SimpleNamespace,), {})
         ngb = type("NGB", (LinearRegression,), {})().fit(X.to_numpy(), Y)
         ngb.pred_dist = lambda rows: normal(
             params={"loc": mean[: len(rows)], "scale": sd[: len(rows)]}
         )
-        pro = SimpleNamespace(
-            predict=lambda rows: mean[: len(rows)],
-            predict_proba=lambda rows: normal(
-                mu=mean[: len(rows), None], sigma=sd[: len(rows), None]
-            ),
-        )
         ngb.predict = lambda rows: mean[: len(rows)]
-        for model in (ngb, pro):
-            family, parameters = parameters_of(model, X.to_numpy())
-            assert family == Normal()
-            assert_array_equal(parameters, np.column_stack([mean, sd]))
+        family, parameters = parameters_of(ngb, X.to_numpy())
+        assert family == Normal()
+        assert_array_equal(parameters, np.column_stack([mean, sd]))
         other = type("Laplace", (SimpleNamespace,), {})
         ngb.pred_dist = lambda _: other(params={})
         with pytest.raises(PredictionError, match=r"of type Laplace.*Distributional"):
