@@ -10,7 +10,6 @@ from functools import cached_property, partial
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
-import pandas as pd
 from joblib import effective_n_jobs
 
 from pyinterp._typing import IntArray, Matrix
@@ -37,7 +36,7 @@ from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.representation import about
 from pyinterp.resampling.checkpoint import Checkpoint, Shard, digest_of
-from pyinterp.resampling.levels import Levels, Unseen, in_words, levels_for, unread, unseen_among
+from pyinterp.resampling.levels import Unseen, in_words, unseen_among
 from pyinterp.resampling.resampling import Group, Part, Resampling, Units, some_rows
 
 T = TypeVar("T")
@@ -162,8 +161,8 @@ def refit(
         done = checkpoint.refits(numbered)
     folder = f"{len(done)} of {len(numbered)} refits" if done else ""
     if work.unseen and options.on_error == "raise":
-        raise RefitError(in_words(work.unseen, plan, design))
-    todo = [k for k in numbered if k not in done]
+        raise RefitError(in_words(work.unseen, plan))
+    todo = sorted(numbered.keys() - done.keys())
     failures: list[tuple[str, Exception]] = []
     with (
         _lost_workers(done, len(numbered), checkpoint),
@@ -219,52 +218,20 @@ class _Work:
     _designs: dict[int, Design] = field(default_factory=dict)
 
     @cached_property
-    def _levels_of_all(self) -> Levels | None:
-        """Levels of the data at hand, coded once; those of fresh draws are in every part."""
-        if not self.plan.shares_data:
-            return None
-        if isinstance(self.design, FormulaDesign):
-            return self.design.categories(self.population.variables)
-        return levels_for(self.estimator, self.population.variables)
-
-    def _levels(self, sample: Sample) -> Levels:
-        if self._levels_of_all is None:
-            return self.design.categories(sample.variables)
-        where = np.searchsorted(self.population.rows, sample.rows)
-        return {name: factor.take(where) for name, factor in self._levels_of_all.items()}
-
-    @cached_property
     def unseen(self) -> Unseen:
-        """Levels of evaluation rows that a part's training rows lack, and that can't be read.
-
-        Designs of formulas can read none. Of other encoders a trial tells.
-        """
-        if self.options.unseen_levels == "allow" or self._levels_of_all == {}:
+        """Levels of evaluation rows that a part's training rows lack."""
+        if self.options.unseen_levels == "allow":
             return []
+        population = self.population if self.plan.shares_data else None
         try:
-            unseen = unseen_among(self.parts, self._levels)
+            return unseen_among(self.parts, self.design, population)
         except DesignError:  # fresh rows have a level that no row at hand has: their refit says so
             return []
-        own = isinstance(self.design, FormulaDesign)
-        return unseen if own else unread(unseen, self.parts, self._reader)
-
-    def _reader(self, k: int) -> Callable[[pd.DataFrame], Any]:
-        """Return what the steps before a pipeline's model, or else models, make of rows."""
-        train: Any = self.parts[k].train
-        matrix = self.design.rows_of(train)
-        rng = self.seeds.stream("refits", k, "trial")
-        if len(getattr(self.estimator, "steps", ())) < 2:
-            ask: Any = fit_one(self.estimator, matrix, train, rng)
-        else:
-            steps = fresh(self.estimator)[:-1]
-            reseed(steps, rng)
-            ask = steps.fit(matrix, train.response.labels(train.y)).transform
-        return lambda rows: ask(self.design.encode(rows))
 
     def design_of(self, k: int) -> Design:
         """Return the design of a part; raise if it has evaluation rows that can't be read."""
         if self.unseen and (unseen := [one for one in self.unseen if one[0] == k]):
-            raise DesignError(in_words(unseen, self.plan, self.design))
+            raise DesignError(in_words(unseen, self.plan))
         if not isinstance(self.design, FormulaDesign):
             return self.design
         if k not in self._designs:

@@ -5,11 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.compose import (
-    TransformedTargetRegressor,
-    make_column_selector,
-    make_column_transformer,
-)
+from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import KFold
@@ -17,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, TargetEncoder
 
 import pyinterp as pi
-from pyinterp.errors import RefitError, RefitWarning
+from pyinterp.errors import PredictionError, RefitError, RefitWarning
 
 N = 60
 TRAINED = []  # numbers of rows that models were trained on
@@ -35,23 +31,6 @@ class Counted(RegressorMixin, BaseEstimator):
         return self.model_.predict(X)
 
 
-class Dummies(Counted):
-    """A model that encodes g itself, and refuses levels that it has not seen."""
-
-    def fit(self, X, y):
-        self.levels_ = sorted(set(X["g"]))
-        super().fit(self._encoded(X), y)
-        return self
-
-    def predict(self, X):
-        return super().predict(self._encoded(X))
-
-    def _encoded(self, X):
-        if not set(X["g"]) <= set(self.levels_):
-            raise KeyError("a new level")
-        return np.column_stack([X["x"], *(X["g"] == level for level in self.levels_)])
-
-
 @pytest.fixture(autouse=True)
 def none_trained():
     TRAINED.clear()
@@ -64,9 +43,6 @@ def rare(dtype="str"):
     data.loc[[0, 25, 59], "g"] = ["first", "middle", "last"]
     data.loc[41, "h"] = "other"
     data["y"] = data["x"] + (data["g"] == "v") + rng.normal(size=N)
-    if dtype == "int":
-        codes = {level: k for k, level in enumerate(["u", "v", "first", "middle", "last"])}
-        return data.assign(g=data["g"].map(codes), h=(data["h"] == "t") * 1)
     return data.astype({"g": dtype, "h": dtype})
 
 
@@ -109,50 +85,12 @@ def test_refits_that_may_be_dropped_are():
     assert len(results.refits) == len(TRAINED) == 2
 
 
-ENCODERS = {
-    "one-hot": OneHotEncoder,
-    "ordinal": OrdinalEncoder,
-    "two steps": lambda: make_pipeline(FunctionTransformer(), OneHotEncoder()),
-}
-
-
-@pytest.mark.parametrize("dtype", ["str", "category", "object"])
-@pytest.mark.parametrize("encoder", ENCODERS)
-@pytest.mark.parametrize("by", ["names", "selector"])
-def test_all_levels_of_an_encoder_are_named_before_a_model_is_trained(dtype, encoder, by):
-    columns = ["g", "h"] if by == "names" else make_column_selector(dtype_exclude="number")
-    encode = make_column_transformer((ENCODERS[encoder](), columns), remainder="passthrough")
-    data = rare(dtype)
-    models = [
-        learner(make_pipeline(encode, Counted()), data, design="frame"),
-        pi.Learner(data["y"], data[["x", "g", "h"]], make_pipeline(encode, Counted())),
-    ]
-    for model in models:
-        with pytest.raises(RefitError, match=f"{ALL}.*ignore"):
-            model.fit(PLAN, seed=1)
-    assert not TRAINED
-
-
-def test_codes_that_an_encoder_reads_are_levels_too():
-    data = rare("int")
-    encode = make_column_transformer((OneHotEncoder(), ["g", "h"]), remainder="passthrough")
-    with pytest.raises(RefitError, match=r"lack: 2, 3, 4 of `g`, in 3 of 3 refits"):
-        pi.Learner(data["y"], data[["x", "g", "h"]], make_pipeline(encode, Counted())).fit(PLAN)
-    by_position = make_column_transformer((OneHotEncoder(), [1]), remainder="passthrough")
-    X = data[["x", "g"]].to_numpy()
-    with pytest.raises(RefitError, match=r"lack: 2.0, 3.0, 4.0 of `x2`, in 3"):
-        pi.Learner(data["y"], X, make_pipeline(by_position, Counted())).fit(PLAN)
-    assert not TRAINED
-
-
-def test_levels_that_a_learner_encodes_itself_are_named_by_one_trial():
-    wrapped = TransformedTargetRegressor(Dummies(), check_inverse=False)
-    for estimator in (Dummies(), wrapped):
-        TRAINED.clear()
-        data = rare().assign(h="t")
-        with pytest.raises(RefitError, match="lack: 'first', 'middle', 'last' of `g`, in"):
-            learner(estimator, data, design="frame").fit(PLAN, seed=1)
-        assert len(TRAINED) == 1
+@pytest.mark.parametrize("encoder", [OneHotEncoder, OrdinalEncoder])
+def test_an_encoder_that_refuses_levels_says_what_to_do(encoder):
+    encode = make_column_transformer((encoder(), ["g", "h"]), remainder="passthrough")
+    results = learner(make_pipeline(encode, Counted()), rare(), design="frame").fit(PLAN, seed=1)
+    with pytest.raises(PredictionError, match=r"unknown categories .*; merge rare levels, or let"):
+        results.pfi()
 
 
 LUMP = FunctionTransformer(lambda g: g.where(g.isin(["u", "v"]), "rest"))
@@ -182,22 +120,6 @@ def test_boosting_knows_the_levels_of_a_category():
     model = lgb.LGBMRegressor(n_estimators=2, n_jobs=1, verbose=-1)
     results = learner(model, rare("category"), design="frame").fit(PLAN, seed=1)
     assert len(results.refits) == 3
-
-
-@pytest.mark.parametrize("estimator", [Counted(), make_pipeline(FunctionTransformer(), Counted())])
-def test_numbers_cost_no_trial(estimator):
-    data = rare("int")
-    pi.Learner(data["y"], data[["x", "g"]], estimator).fit(PLAN, seed=1)
-    assert len(TRAINED) == 3
-
-
-def test_a_learner_that_fails_says_so_itself():
-    class Fails(Counted):
-        def fit(self, X, y):
-            raise ValueError("no such thing")
-
-    with pytest.raises(RefitError, match="Refit 1 of 3 failed: ValueError: no such thing"):
-        learner(Fails(), rare(), design="frame").fit(PLAN, seed=1)
 
 
 def test_a_missing_value_is_no_level():
