@@ -55,13 +55,24 @@ def final_step(fitted: Any) -> FinalStep:
 
     These predict what the model inside predicts of its inputs. So does no other wrapper.
     """
-    model, wrappers = fitted, []
+    model: Any = fitted
+    wrappers: list[Any] = []
     pipelines: list[Any] = []
-    while (inside := _inside(model)) is not None:
+    while True:
+        steps = getattr(model, "steps", None)
+        best = getattr(model, "best_estimator_", None)
+        if isinstance(model, FrozenEstimator):  # first: it shows the attributes of what is inside
+            inside = model.estimator
+        elif best is not None:
+            inside = best
+        elif isinstance(steps, list) and steps:
+            inside = steps[-1][1]
+            if len(steps) > 1:
+                pipelines.append(model[:-1])
+        else:
+            return FinalStep(model, tuple(wrappers), tuple(pipelines))
         wrappers.append(model)
-        model, earlier = inside
-        pipelines.extend(earlier)
-    return FinalStep(model, tuple(wrappers), tuple(pipelines))
+        model = inside
 
 
 def innermost(estimator: Any) -> Any:
@@ -90,19 +101,6 @@ def entrance(fitted: Any) -> Any:
     elif calibrated := getattr(fitted, "calibrated_classifiers_", None):
         inside = calibrated[0].estimator
     return fitted if inside is None else entrance(inside)
-
-
-def _inside(fitted: Any) -> tuple[Any, Sequence[Any]] | None:
-    """Return the model in a wrapper that predicts as it does, and the pipelines before it."""
-    if isinstance(fitted, FrozenEstimator):  # first: it shows the attributes of what is inside
-        return fitted.estimator, ()
-    best = getattr(fitted, "best_estimator_", None)
-    if best is not None:
-        return best, ()
-    steps = getattr(fitted, "steps", None)
-    if not isinstance(steps, list) or not steps:
-        return None
-    return steps[-1][1], [fitted[:-1]] if len(steps) > 1 else ()
 
 
 def _names_out(pipeline: Any, names: list[str]) -> list[str]:

@@ -86,8 +86,16 @@ def _check_mean(predictor: Predictor, read: Predictor, family: Distribution, row
 def _statement(model: Any, row: Any) -> Statement | None:
     """Return the distribution that a model states, by the first convention that it follows."""
     _refuse_quantiles(model)
-    conventions = (_of_parameters, _of_components, _of_library, _of_ngboost, _of_standard_deviation)
-    return next(filter(None, (convention(model, row) for convention in conventions)), None)
+    family = getattr(model, "predictive_distribution", None)
+    if isinstance(family, Distribution):  # of `pi.Distributional`, and of any that states one
+        return family, model.predict_parameters
+    results = getattr(model, "results_", model)
+    return (
+        _of_components(model, row)
+        or library_of(results).distribution(results)
+        or _of_ngboost(model, row)
+        or _of_standard_deviation(model)
+    )
 
 
 def _refuse_quantiles(model: Any) -> None:
@@ -99,12 +107,6 @@ def _refuse_quantiles(model: Any) -> None:
             f"{name} predicts a quantile, and one quantile is no distribution: neither its density "
             f"nor its entropy is known; {WHAT_TO_USE}."
         )
-
-
-def _of_parameters(model: Any, _: Any) -> Statement | None:
-    """Read `pi.Distributional`, and any estimator that states a family and its parameters."""
-    family = getattr(model, "predictive_distribution", None)
-    return (family, model.predict_parameters) if isinstance(family, Distribution) else None
 
 
 def _of_components(model: Any, row: Any) -> Statement | None:
@@ -126,13 +128,7 @@ def _components(model: Any, inputs: Any) -> FloatArray:
     return np.concatenate([np.asarray(part) for part in components], axis=1)
 
 
-def _of_library(model: Any, _: Any) -> Statement | None:
-    """Read what the library of a model says."""
-    model = getattr(model, "results_", model)
-    return library_of(model).distribution(model)
-
-
-def _of_standard_deviation(model: Any, _: Any) -> Statement | None:
+def _of_standard_deviation(model: Any) -> Statement | None:
     """Read what ``predict(X, return_std=True)`` returns as Normal."""
     try:
         states = "return_std" in signature(model.predict).parameters

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -29,6 +30,7 @@ FACTS, CALL, SEED = "facts.json", "call.pickle", "seed.json"
 PATIENCE = 60.0  # seconds that shards wait for each other, as they begin
 DIGEST = 32  # bytes before a pickle
 DIGITS = 6  # of a refit's number
+PLACE = re.compile(r" at 0x[0-9a-f]+")  # of an object in memory
 # What facts that must be equal are called, the most telling first. The others are for messages.
 NAMES = {
     "learner": "learner",
@@ -98,8 +100,9 @@ class Checkpoint:
                 _write(file, json.dumps(drawn).encode())
             return int(json.loads(file.read_bytes()))
 
-    def begin(self, facts: Mapping[str, Any], call: object) -> None:
+    def begin(self, facts: Mapping[str, str], call: object) -> None:
         """Write what the refits are of; raise `OptionError` if the folder has refits of others."""
+        facts = {name: PLACE.sub("", text) for name, text in facts.items()}
         with self.lock("begin", wait=PATIENCE):
             before = self.facts
             for name, what in NAMES.items():
@@ -114,7 +117,7 @@ class Checkpoint:
             if not before or _content(self.folder / CALL) is None:
                 _write(self.folder / CALL, _pickle_of(call, "the learner"))
             if not before:
-                _write(self.folder / FACTS, json.dumps(dict(facts), indent=1).encode())
+                _write(self.folder / FACTS, json.dumps(facts, indent=1).encode())
 
     @contextmanager
     def lock(self, name: str, *, wait: float = 0.0, shared: bool = False) -> Iterator[None]:
