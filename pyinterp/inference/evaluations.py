@@ -100,13 +100,15 @@ class Evaluations:
     def estimating(self) -> tuple[int, ...]:
         """The refits whose mean is reported: all, if there are only pairs."""
         every = enumerate(self.groups)
-        return tuple(k for k, g in every if g is None or g.estimates) or tuple(range(len(self.at)))
+        return tuple(k for k, g in every if g is None or g.kind != "pair") or tuple(
+            range(len(self.at))
+        )
 
     @cached_property
     def has_own_refits(self) -> bool:
         """Whether others than the pairs' refits estimate."""
         first = self.groups[self.estimating[0]]
-        return first is None or first.estimates
+        return first is None or first.kind != "pair"
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:

@@ -63,7 +63,8 @@ def _facts_of(fitted: Any, design: Design, rows: pd.DataFrame) -> set[str]:
     encoded = (
         set() if last.before is None else _inputs_of_encoders(entrance(fitted), len(design.columns))
     )
-    categories, found = _categories_of_trees(last.model), set[str]()
+    model = last.model.booster if isinstance(last.model, Booster) else last.model
+    categories, found = set(library_of(model).categories(model)), set[str]()
     for name in map(str, rows) if encoded or categories else ():
         driven = set(design.driven([name]).tolist())
         inputs = driven
@@ -85,12 +86,6 @@ def _inputs_of_encoders(first: Any, number: int) -> set[int]:
         if any(isinstance(part, ENCODERS) for _, part in getattr(step, "steps", [("", step)])):
             found.update(first._transformer_to_input_indices.get(name, ()))
     return found
-
-
-def _categories_of_trees(model: Any) -> set[int]:
-    """Return the positions of inputs that a model of trees takes as categories."""
-    inside = model.booster if isinstance(model, Booster) else model
-    return set(library_of(inside).categories(inside))
 
 
 def _tells_no_values_apart(

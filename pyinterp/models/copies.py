@@ -32,9 +32,9 @@ def fresh(estimator: Any) -> Any:
         }
         copied = deepcopy(estimator, likes)
     for model in _parts(copied):
-        seeds = {name: x for name, x in library_of(model).defaults.items() if name in SEEDS}
-        if seeds and model.get_params().keys().isdisjoint(SEEDS) and not model.is_fitted():
-            model.set_params(**seeds)
+        defaults = library_of(model).defaults
+        if defaults and model.get_params().keys().isdisjoint(SEEDS) and not model.is_fitted():
+            model.set_params(random_seed=defaults["random_seed"])
     return copied
 
 
@@ -49,12 +49,11 @@ def reseed(model: Any, rng: np.random.Generator, *, keep_set: bool = False) -> N
     keep_set : bool
         Change only seeds that are None.
     """
-    params = model.get_params(deep=True)
-    names = [name for name in sorted(params) if name.split("__")[-1] in SEEDS]
-    seeds = rng.integers(LARGEST_SEED, size=len(names)).tolist()
-    for name, seed in zip(names, seeds, strict=True):
-        if params[name] is None or not keep_set:
-            model.set_params(**{name: seed})
+    for name, former in sorted(model.get_params(deep=True).items()):
+        if name.split("__")[-1] in SEEDS:
+            seed = int(rng.integers(LARGEST_SEED))
+            if former is None or not keep_set:
+                model.set_params(**{name: seed})
 
 
 def seed_networks(model: Any, rng: np.random.Generator | None) -> Any:
@@ -70,8 +69,6 @@ def seed_networks(model: Any, rng: np.random.Generator | None) -> Any:
 
 
 def _parts(estimator: Any) -> list[Any]:
-    """Return an estimator and its parameters, but no classes."""
-    parts = [estimator]
-    if hasattr(estimator, "get_params"):
-        parts += estimator.get_params(deep=True).values()
-    return [part for part in parts if not isinstance(part, type)]
+    """Return an estimator and its parameters."""
+    inside = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    return [estimator, *inside.values()]

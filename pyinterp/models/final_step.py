@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,19 +13,30 @@ from pyinterp.models.library import Booster
 
 
 @dataclass(frozen=True)
-class EarlierSteps:
-    """The fitted steps before a model, as a function from design rows to the model's inputs.
+class FinalStep:
+    """The model that predicts in the end, and what it is given.
 
     Attributes
     ----------
+    model : object
+        A fitted model. What changes its predictions, such as a calibration or the inverse of a
+        transformed response, is a part of it.
+    wrappers : tuple
+        What it is in, from the outermost to the innermost; empty if it stands alone.
     pipelines : tuple of Pipeline
-        One after the other, without their models.
+        The fitted steps before it, without it, one pipeline after the other.
     """
 
+    model: Any
+    wrappers: tuple[Any, ...]
     pipelines: tuple[Any, ...]
 
-    def __call__(self, matrix: Matrix) -> Any:
-        """Return the model's inputs of some rows."""
+    @property
+    def before(self) -> Callable[[Matrix], Any] | None:
+        """From design rows to the model's inputs; None if these are the same."""
+        return self._transform if self.pipelines else None
+
+    def _transform(self, matrix: Matrix) -> Any:
         inputs: Any = matrix
         for pipeline in self.pipelines:
             inputs = pipeline.transform(inputs)
@@ -39,39 +50,29 @@ class EarlierSteps:
         return names
 
 
-@dataclass(frozen=True)
-class FinalStep:
-    """The model that predicts in the end, and what it is given.
-
-    Attributes
-    ----------
-    model : object
-        A fitted model. What changes its predictions, such as a calibration or the inverse of a
-        transformed response, is a part of it.
-    before : EarlierSteps or None
-        From design rows to its inputs; None if these are the same.
-    wrappers : tuple
-        What it is in, from the outermost to the innermost; empty if it stands alone.
-    """
-
-    model: Any
-    before: EarlierSteps | None
-    wrappers: tuple[Any, ...]
-
-
 def final_step(fitted: Any) -> FinalStep:
     """Return the last model of fitted pipelines, of searches by their best, and of frozen models.
 
     These predict what the model inside predicts of its inputs. So does no other wrapper.
     """
-    model, wrappers = fitted, []
+    model: Any = fitted
+    wrappers: list[Any] = []
     pipelines: list[Any] = []
-    while (inside := _inside(model)) is not None:
+    while True:
+        steps = getattr(model, "steps", None)
+        best = getattr(model, "best_estimator_", None)
+        if isinstance(model, FrozenEstimator):  # first: it shows the attributes of what is inside
+            inside = model.estimator
+        elif best is not None:
+            inside = best
+        elif isinstance(steps, list) and steps:
+            inside = steps[-1][1]
+            if len(steps) > 1:
+                pipelines.append(model[:-1])
+        else:
+            return FinalStep(model, tuple(wrappers), tuple(pipelines))
         wrappers.append(model)
-        model, earlier = inside
-        pipelines.extend(earlier)
-    before = EarlierSteps(tuple(pipelines)) if pipelines else None
-    return FinalStep(model, before, tuple(wrappers))
+        model = inside
 
 
 def innermost(estimator: Any) -> Any:
@@ -100,19 +101,6 @@ def entrance(fitted: Any) -> Any:
     elif calibrated := getattr(fitted, "calibrated_classifiers_", None):
         inside = calibrated[0].estimator
     return fitted if inside is None else entrance(inside)
-
-
-def _inside(fitted: Any) -> tuple[Any, Sequence[Any]] | None:
-    """Return the model in a wrapper that predicts as it does, and the pipelines before it."""
-    if isinstance(fitted, FrozenEstimator):  # first: it shows the attributes of what is inside
-        return fitted.estimator, ()
-    best = getattr(fitted, "best_estimator_", None)
-    if best is not None:
-        return best, ()
-    steps = getattr(fitted, "steps", None)
-    if not isinstance(steps, list) or not steps:
-        return None
-    return steps[-1][1], [fitted[:-1]] if len(steps) > 1 else ()
 
 
 def _names_out(pipeline: Any, names: list[str]) -> list[str]:

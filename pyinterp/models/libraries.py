@@ -18,6 +18,7 @@ from pyinterp.models.xgboost import XGBOOST
 
 LIBRARIES = (STATSMODELS, SCIKIT_LEARN, XGBOOST, LIGHTGBM, CATBOOST, GLUM, SKORCH)
 OTHER = Library(package="", regular=False)
+BY_PACKAGE = {library.package: library for library in LIBRARIES}
 # Modules whose classes everybody's estimators inherit.
 BASES = ("sklearn.base", "sklearn.utils.")
 
@@ -31,17 +32,12 @@ def library_of(model: Any) -> Library:
     for library in LIBRARIES:
         if library.recognizes is not None and library.recognizes(model):
             return library
-    by_package = {one.package: one for one in LIBRARIES if is_class or one.recognizes is None}
     for kind in (model if is_class else type(model)).__mro__:
-        library = by_package.get(package_of(kind), OTHER)
-        if library is not OTHER and not kind.__module__.startswith(BASES):
+        library = BY_PACKAGE.get(kind.__module__.partition(".")[0], OTHER)
+        known = library is not OTHER and (is_class or library.recognizes is None)
+        if known and not kind.__module__.startswith(BASES):
             return library
     return OTHER
-
-
-def package_of(kind: type) -> str:
-    """Return the package of a class."""
-    return kind.__module__.partition(".")[0]
 
 
 def as_function(fitted: Any) -> Any:

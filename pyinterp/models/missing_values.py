@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 from sklearn.utils import get_tags
 
-from pyinterp.models.libraries import LIBRARIES, library_of, package_of
+from pyinterp.models.libraries import LIBRARIES, library_of
 
 # What a step makes of missing values: an error, values, missing values, or some of these by
 # column; "" if it does not say.
@@ -77,4 +77,4 @@ def _of_tags(step: Any) -> Fate:
         return ""
     if get_tags(step).input_tags.allow_nan:
         return "fills" if name in FILLING else "passes"
-    return "refuses" if package_of(type(step)) in PACKAGES else ""
+    return "refuses" if type(step).__module__.partition(".")[0] in PACKAGES else ""

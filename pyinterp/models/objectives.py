@@ -6,35 +6,33 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from scipy import optimize, special
-from sklearn.utils.class_weight import compute_sample_weight
+from scipy import optimize
 
 from pyinterp._typing import FloatArray
 from pyinterp.errors import DataError
 
 # Objectives as they are spelled, without what stands before a colon.
-LOG_LINKS, LOGITS = ("poisson", "gamma", "tweedie"), ("binary", "logistic")
+LOG_LINKS = ("poisson", "gamma", "tweedie")
 L2 = ("regression", "regression_l2", "l2", "mse", "rmse", "l2_root", "mean_squared_error",
       "root_mean_squared_error", "squarederror", "linear")  # fmt: skip
 OTHERS = ("regression_l1", "l1", "mae", "mean_absolute_error", "mape", "huber", "fair", "quantile",
           "mean_absolute_percentage_error", "absoluteerror", "quantileerror",
           "pseudohubererror")  # fmt: skip
-OBJECTIVES = (*LOG_LINKS, *LOGITS, *L2, *OTHERS)
+OBJECTIVES = (*LOG_LINKS, *L2, *OTHERS)
 # With canonical links scores are sums of response - prediction, so fits balance totals.
-CANONICAL = ("poisson", *LOGITS, *L2)
+CANONICAL = ("poisson", *L2)
 # Parameters that name the objective: LightGBM takes the others for `objective`, if it has them.
 NAMES = ("loss", "objective_type", "app", "application", "objective", "loss_function")
-CLASS_BALANCE = ("is_unbalance", "unbalance", "unbalanced_sets")
 
 
 def objective_of(model: Any) -> str:
     """Return the objective of a booster."""
-    parameters = model.get_params()
-    given = [parameters[name] for name in NAMES if parameters.get(name) is not None]
-    default = "binary" if hasattr(model, "predict_proba") else "l2"
-    parts = str(given[0] if given else default).lower().split(":")
-    name = next((part for part in parts if part in LOG_LINKS), parts[-1])
+    parameters, given = model.get_params(), "l2"
+    for alias in reversed(NAMES):
+        if parameters.get(alias) is not None:
+            given = parameters[alias]
+    parts = str(given).lower().split(":")
+    name = parts[0] if parts[0] in LOG_LINKS else parts[-1]
     return f"{name} with reg_sqrt" if parameters.get("reg_sqrt") else name
 
 
@@ -46,22 +44,7 @@ def log_family(model: Any) -> str:
 
 def links_of(model: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
     """Return the link and the inverse link of a booster."""
-    objective, sigmoid = objective_of(model), float(model.get_params().get("sigmoid", 1.0))
-    if objective in LOGITS:
-        return lambda y: special.logit(y) / sigmoid, lambda linear: special.expit(sigmoid * linear)
-    return (np.log, np.exp) if objective in LOG_LINKS else (np.positive, np.positive)
-
-
-def loss_rows(model: Any, y: npt.ArrayLike, weights: Any) -> tuple[FloatArray, FloatArray]:
-    """Return responses as a booster learns them, and the weights of their losses, classes' too."""
-    parameters = model.get_params()
-    numbers = np.unique(y, return_inverse=True)[1] if hasattr(model, "predict_proba") else y
-    values = np.asarray(numbers, dtype=np.float64)
-    if objective_of(model) in LOGITS:
-        equal = any(str(parameters.get(name)).lower() in ("true", "+") for name in CLASS_BALANCE)
-        by_class = {False: 1.0, True: float(parameters.get("scale_pos_weight") or 1)}
-        weights = weights * compute_sample_weight("balanced" if equal else by_class, values > 0)
-    return values, weights * compute_sample_weight(parameters.get("class_weight"), y)
+    return (np.log, np.exp) if log_family(model) else (np.positive, np.positive)
 
 
 def start_of(model: Any, y: FloatArray, offset: FloatArray, weights: FloatArray) -> float:

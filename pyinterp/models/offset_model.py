@@ -23,18 +23,10 @@ from sklearn.utils.metaestimators import available_if
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.errors import OptionError, quote
 from pyinterp.models.copies import fresh
-from pyinterp.models.early_stopping import booster_of
 from pyinterp.models.final_step import final_step, innermost
 from pyinterp.models.libraries import library_of
 from pyinterp.models.library import Offset
-from pyinterp.models.objectives import (
-    CANONICAL,
-    OBJECTIVES,
-    links_of,
-    loss_rows,
-    objective_of,
-    start_of,
-)
+from pyinterp.models.objectives import CANONICAL, OBJECTIVES, links_of, objective_of, start_of
 from pyinterp.models.predictor import is_classifier, learner_name
 from pyinterp.models.sample_weight import weight_option
 
@@ -46,14 +38,14 @@ RATES = Offset("rates")
 
 def check_takes_offset(estimator: Any, *, exposure: bool, trained: bool = False) -> None:
     """Raise `OptionError` unless an estimator, or a trained model, takes offsets or exposures."""
-    offset, booster = _offset_of(estimator), booster_of(estimator)
-    rates = library_of(innermost(estimator)).rates
+    offset, rates = _offset_of(estimator), library_of(innermost(estimator)).rates
     if offset is RATES and not (exposure and (rates == "all" or trained)):
         raise OptionError(_refusal(estimator))
-    if offset.linear and not (trained and offset.base) and objective_of(booster) not in OBJECTIVES:
+    objective = objective_of(estimator) if offset.linear else ""
+    if objective and not (trained and offset.base) and objective not in OBJECTIVES:
         raise OptionError(
             f"With an offset the objective of {learner_name(estimator)} must be one of "
-            f"{', '.join(OBJECTIVES)}, not {quote(objective_of(booster))}."
+            f"{', '.join(OBJECTIVES)}, not {quote(objective)}."
         )
     if exposure and offset is not RATES and not mean_family(estimator):
         raise OptionError(
@@ -126,16 +118,14 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         rows, offset = _apart(X)
         given = _offset_of(model)
         if given.linear:
-            if is_classifier(model) and len(np.unique(y)) > 2:
-                raise OptionError(_refusal(model))
-            booster = booster_of(model)
-            response, weights = loss_rows(booster, y, options.get("sample_weight", 1.0))
-            self.base_ = start_of(booster, response, offset, weights)
+            response = np.asarray(y, dtype=np.float64)
+            weights = options.get("sample_weight", np.ones(len(response)))
+            self.base_ = start_of(model, response, offset, weights)
             if given.base:  # `predict` adds it, so that it is to be 0
-                booster.set_params(**{given.base: float(links_of(booster)[1](0.0))})
+                model.set_params(**{given.base: float(links_of(model)[1](0.0))})
             model.fit(rows, y, **{given.keyword: offset + self.base_}, **options)
             sums = weights @ np.column_stack([self._mean(X), response, np.abs(response)])
-            far = objective_of(booster) in CANONICAL and abs(sums[0] - sums[1]) > FAR * sums[2]
+            far = objective_of(model) in CANONICAL and abs(sums[0] - sums[1]) > FAR * sums[2]
             self.total_ = float(sums[0] / sums[1]) if far and sums[1] else 1.0
         elif given is RATES:
             weight = str(weight_option(model))
@@ -166,24 +156,17 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
             return np.exp(offset) / unit * np.asarray(predict(rows)).reshape(-1)
         if not given.linear or (self.fitted and given.base):
             return predict(rows, **{given.keyword: offset}, **given.beside)
-        mean = self._mean(X)
-        if not hasattr(model, "classes_"):
-            return mean
-        if method == "predict_proba":
-            return np.column_stack([1 - mean, mean])
-        return model.classes_[(mean > 0.5).astype(np.intp)]
+        return self._mean(X)
 
     def _mean(self, X: Matrix) -> FloatArray:
-        """Return the mean, or the second class's probability, that a booster predicts.
+        """Return the mean that a booster predicts.
 
         The offset is added here: LightGBM leaves it out, and XGBoost has single precision.
         """
         model, (rows, offset) = self.inside, _apart(X)
         linear = model.predict(rows, **{_offset_of(model).linear: True})
         start = 0.0 if self.fitted else self.base_
-        return np.asarray(
-            links_of(booster_of(model))[1](np.asarray(linear, np.float64) + offset + start)
-        )
+        return np.asarray(links_of(model)[1](np.asarray(linear, np.float64) + offset + start))
 
     def __sklearn_tags__(self) -> Tags:
         if hasattr(self.estimator, "__sklearn_tags__"):
@@ -196,25 +179,24 @@ def _offset_of(estimator: Any) -> Offset:
 
     `RATES` for regressors that take weights. Others raise `OptionError`.
     """
-    model = booster_of(estimator)
-    library = library_of(model)
-    offset = Offset("offset") if getattr(model, "takes_offset", False) else library.offset(model)
+    library = library_of(estimator)
+    takes = getattr(estimator, "takes_offset", False)
+    offset = Offset("offset") if takes else library.offset(estimator)
     if offset is not None:
         return offset
-    predicts = callable(getattr(model, "predict", None)) and not is_classifier(model)
-    trained = not hasattr(model, "fit") or weight_option(model) is not None
+    predicts = callable(getattr(estimator, "predict", None)) and not is_classifier(estimator)
+    trained = not hasattr(estimator, "fit") or weight_option(estimator) is not None
     if not library.rates or not predicts or not trained:
-        raise OptionError(_refusal(model))
+        raise OptionError(_refusal(estimator))
     return RATES
 
 
 def _refusal(estimator: Any) -> str:
     return (
         f"{learner_name(estimator)} takes no offset; those that do are statsmodels_learner of GLM, "
-        "Logit, Poisson or NegativeBinomial, R's glm, gam, bam and lm, XGBoost and LightGBM, "
-        "with at most two classes. "
-        "Other regressors that take `sample_weight` take an `exposure`, but CatBoost, which starts "
-        "at a rate of 1 in any unit."
+        "Logit, Poisson or NegativeBinomial, R's glm, gam, bam and lm, and regressors of XGBoost "
+        "and LightGBM. Other regressors that take `sample_weight` take an `exposure`, but "
+        "CatBoost, which starts at a rate of 1 in any unit."
     )
 
 
@@ -224,7 +206,7 @@ def mean_family(given: Any) -> str:
     Its means are positive. "poisson" and "gamma" have a deviance by that name.
     """
     inside = given.estimator if isinstance(given, OffsetModel) else given
-    model = booster_of(final_step(inside).model)
+    model = final_step(inside).model
     return library_of(model).mean_family(model).lower()
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import signature
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from pyinterp.models.scikit_learn import with_sd
 
 WHAT_TO_USE = (
     "use a learner that states one: a regressor with `predict(X, return_std=True)`, such as "
-    "BayesianRidge; OLS or GLM of statsmodels; a random forest with `min_samples_leaf=5`; NGBoost "
-    "or skpro; one with `predict_components(X)`; or `pi.Distributional(estimator, ...)`"
+    "BayesianRidge; OLS or GLM of statsmodels; a random forest with `min_samples_leaf=5`; NGBoost; "
+    "one with `predict_components(X)`; or `pi.Distributional(estimator, ...)`"
 )
 # Single precision, in which some libraries predict.
 SAME = 1e-5
@@ -86,14 +86,16 @@ def _check_mean(predictor: Predictor, read: Predictor, family: Distribution, row
 def _statement(model: Any, row: Any) -> Statement | None:
     """Return the distribution that a model states, by the first convention that it follows."""
     _refuse_quantiles(model)
-    conventions = (
-        _of_parameters,
-        _of_components,
-        _of_library,
-        _of_families,
-        _of_standard_deviation,
+    family = getattr(model, "predictive_distribution", None)
+    if isinstance(family, Distribution):  # of `pi.Distributional`, and of any that states one
+        return family, model.predict_parameters
+    results = getattr(model, "results_", model)
+    return (
+        _of_components(model, row)
+        or library_of(results).distribution(results)
+        or _of_ngboost(model, row)
+        or _of_standard_deviation(model)
     )
-    return next(filter(None, (convention(model, row) for convention in conventions)), None)
 
 
 def _refuse_quantiles(model: Any) -> None:
@@ -105,12 +107,6 @@ def _refuse_quantiles(model: Any) -> None:
             f"{name} predicts a quantile, and one quantile is no distribution: neither its density "
             f"nor its entropy is known; {WHAT_TO_USE}."
         )
-
-
-def _of_parameters(model: Any, _: Any) -> Statement | None:
-    """Read `pi.Distributional`, and any estimator that states a family and its parameters."""
-    family = getattr(model, "predictive_distribution", None)
-    return (family, model.predict_parameters) if isinstance(family, Distribution) else None
 
 
 def _of_components(model: Any, row: Any) -> Statement | None:
@@ -132,13 +128,7 @@ def _components(model: Any, inputs: Any) -> FloatArray:
     return np.concatenate([np.asarray(part) for part in components], axis=1)
 
 
-def _of_library(model: Any, _: Any) -> Statement | None:
-    """Read what the library of a model says."""
-    model = getattr(model, "results_", model)
-    return library_of(model).distribution(model)
-
-
-def _of_standard_deviation(model: Any, _: Any) -> Statement | None:
+def _of_standard_deviation(model: Any) -> Statement | None:
     """Read what ``predict(X, return_std=True)`` returns as Normal."""
     try:
         states = "return_std" in signature(model.predict).parameters
@@ -147,49 +137,35 @@ def _of_standard_deviation(model: Any, _: Any) -> Statement | None:
     return (Normal(), partial(with_sd, model)) if states else None
 
 
-# From the name of a parameter in another library to its values.
-Get: TypeAlias = Callable[[str], Any]
-# By method and name of the class that it returns: our family, and its parameters from theirs.
-FAMILIES: dict[str, dict[str, tuple[Distribution, Callable[[Get], tuple[Any, ...]]]]] = {
-    "pred_dist": {  # of NGBoost
-        "Normal": (Normal(), lambda get: (get("loc"), get("scale"))),
-        "LogNormal": (LogNormal(), lambda get: (np.log(get("scale")), get("s"))),
-        "Poisson": (Poisson(), lambda get: (get("mu"),)),
-        "Gamma": (Gamma(), lambda get: (get("alpha"), 1 / get("beta"))),
-    },
-    "predict_proba": {  # of regressors of skpro
-        "Normal": (Normal(), lambda get: (get("mu"), get("sigma"))),
-        "LogNormal": (LogNormal(), lambda get: (get("mu"), get("sigma"))),
-        "Poisson": (Poisson(), lambda get: (get("mu"),)),
-    },
+# By the name of NGBoost's distribution: our family, and its parameters from theirs.
+FAMILIES: dict[str, tuple[Distribution, Callable[[Mapping[str, Any]], tuple[Any, ...]]]] = {
+    "Normal": (Normal(), lambda of: (of["loc"], of["scale"])),
+    "LogNormal": (LogNormal(), lambda of: (np.log(of["scale"]), of["s"])),
+    "Poisson": (Poisson(), lambda of: (of["mu"],)),
+    "Gamma": (Gamma(), lambda of: (of["alpha"], 1 / of["beta"])),
 }
 
 
-def _of_families(model: Any, row: Any) -> Statement | None:
-    """Read the distribution that ``pred_dist(X)`` or ``predict_proba(X)`` returns."""
-    method = next((name for name in FAMILIES if callable(getattr(model, name, None))), None)
-    if method is None:
+def _of_ngboost(model: Any, row: Any) -> Statement | None:
+    """Read the distribution that ``pred_dist(X)`` returns; of survival it is a subclass."""
+    if not callable(getattr(model, "pred_dist", None)):
         return None
     try:
-        kinds = [kind.__name__ for kind in type(getattr(model, method)(row)).__mro__]
+        kinds = [kind.__name__ for kind in type(model.pred_dist(row)).__mro__]
     except Exception as error:
         raise PredictionError(
-            f"{learner_name(model)} has `{method}`, but it can't predict a distribution: "
+            f"{learner_name(model)} has `pred_dist`, but it can't predict a distribution: "
             f"{reason(error)}"
         ) from error
-    families = FAMILIES[method]
-    bases = kinds if method == "pred_dist" else kinds[:1]  # NGBoost's of survival: a subclass
-    name = next((kind for kind in bases if kind in families), None)
+    name = next((kind for kind in kinds if kind in FAMILIES), None)
     if name is None:
         raise PredictionError(
             f"{learner_name(model)} predicts a distribution of type {kinds[0]}; those that can be "
-            f"read are {', '.join(families)}. For others use `pi.Distributional(estimator, ...)`."
+            f"read are {', '.join(FAMILIES)}. For others use `pi.Distributional(estimator, ...)`."
         )
-    return families[name][0], partial(_parameters, model, method, name)
+    return FAMILIES[name][0], partial(_parameters, model, name)
 
 
-def _parameters(model: Any, method: str, name: str, inputs: Any) -> FloatArray:
-    stated = getattr(model, method)(inputs)
-    get = stated.params.__getitem__ if method == "pred_dist" else partial(getattr, stated)
-    parameters = FAMILIES[method][name][1](get)
+def _parameters(model: Any, name: str, inputs: Any) -> FloatArray:
+    parameters = FAMILIES[name][1](model.pred_dist(inputs).params)
     return np.column_stack([np.broadcast_to(np.ravel(p), len(inputs)) for p in parameters])

@@ -336,15 +336,14 @@ def check_estimator(estimator: Any) -> None:
             f"no `fit`; use {library.estimator}Regressor or {library.estimator}Classifier, or "
             "explain this fit by `pi.FittedModel(booster, X, y)`."
         )
+    # Unfitted, some wrappers do not show how they will predict: their learners' classes do.
     kind = type(innermost(estimator))
     for method in ("fit", "predict", "get_params", "set_params"):
-        # Unfitted, some wrappers do not show how they will predict: their learners' classes do.
-        owners = (estimator,) if "params" in method else (estimator, kind)
-        if not any(callable(getattr(owner, method, None)) for owner in owners):
-            hint = " Inherit from sklearn.base.BaseEstimator." if "params" in method else ""
+        inside = None if "params" in method else getattr(kind, method, None)
+        if not callable(getattr(estimator, method, inside)):
             raise PredictionError(
-                f"An estimator must have a `{method}` method; {learner_name(estimator)} has none."
-                + hint
+                f"An estimator must have a `{method}` method; {learner_name(estimator)} has none. "
+                "Inherit from sklearn.base.BaseEstimator."
             )
     check_kind(estimator)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -41,35 +41,26 @@ def check_row_options(
     columns : bool
         Whether a text is the name of a column.
     """
-    for name, value in _all(options):
-        column = columns and PER_ROW.fullmatch(name) and isinstance(value, str)
-        if column or is_per_row(name, value, lengths):
-            raise OptionError(
-                f"`{name}` of {who} has one value per row, which would not follow the rows into "
-                "resamples: refits would pair it with others. Leave it out, or take it from "
-                "columns of `X` in an estimator of your own; a Learner takes `weights`, `offset` "
-                "and `exposure`, which follow the rows, but no groups of rows."
-            )
-
-
-def is_per_row(name: str, value: Any, lengths: Collection[int] = ()) -> bool:
-    """Whether an option has one value per row, by its name or by its length."""
-    if name == "cv":  # splits that are given, and folds, are positions of rows
-        plan = value is None or isinstance(value, int) or hasattr(value, "split")
-        return not plan or isinstance(value, PredefinedSplit)
-    array = isinstance(value, np.ndarray | pd.Series | pd.DataFrame | pd.Index)
-    if PER_ROW.fullmatch(name) and (array or isinstance(value, list | tuple)):
-        return np.size(value) > 1
-    return array and any(size in lengths for size in np.shape(value))
-
-
-def _all(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield options by their last name, of mappings inside too."""
     for name, value in options.items():
         last = str(name).split("__")[-1]
         if OTHERS.fullmatch(last):
             continue
         if isinstance(value, Mapping):
-            yield from _all(value)
-        else:
-            yield last, value
+            check_row_options(value, who, lengths, columns=columns)
+            continue
+        array = isinstance(value, np.ndarray | pd.Series | pd.DataFrame | pd.Index)
+        per_row = array and not set(np.shape(value)).isdisjoint(lengths)
+        if last == "cv":  # splits that are given, and folds, are positions of rows
+            plan = value is None or isinstance(value, int) or hasattr(value, "split")
+            per_row = not plan or isinstance(value, PredefinedSplit)
+        elif PER_ROW.fullmatch(last) and (array or isinstance(value, list | tuple)):
+            per_row = np.size(value) > 1
+        elif PER_ROW.fullmatch(last) and isinstance(value, str):
+            per_row = columns
+        if per_row:
+            raise OptionError(
+                f"`{last}` of {who} has one value per row, which would not follow the rows into "
+                "resamples: refits would pair it with others. Leave it out, or take it from "
+                "columns of `X` in an estimator of your own; a Learner takes `weights`, `offset` "
+                "and `exposure`, which follow the rows, but no groups of rows."
+            )

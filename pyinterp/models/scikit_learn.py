@@ -53,7 +53,7 @@ VARIANCE = 1e4 * float(np.finfo(np.float64).eps)
 def _mean_family(model: Any) -> str:
     stem = type(model).__name__.removesuffix("Regressor").lower()
     if stem not in LOG_LINKS:
-        return log_family(model)
+        return log_family(model) if hasattr(model, "loss") else ""
     link, power = getattr(model, "link", "auto"), getattr(model, "power", 1)
     return stem if link == "log" or (link == "auto" and power > 0) else ""
 
@@ -252,6 +252,9 @@ SCIKIT_LEARN = Library(
         "Cannot clone object": (
             "scikit-learn copies no estimator that changes its parameters: pass lists among them "
             "as tuples, such as `cat_features=('g',)`."
+        ),
+        "Found unknown categories": (
+            'merge rare levels, or let the encoder say `handle_unknown="ignore"`.'
         ),
         "only supported for dataframes": 'a formula passes them with `design="frame"`.',
         "two dimensions for multi-output": (

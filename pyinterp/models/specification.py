@@ -26,6 +26,13 @@ LONGEST = 100  # characters of a learner with its settings
 LONGEST_VALUE, MOST_CHOICES = 30, 4
 # The seed of the analysis replaces seeds of learners; the others change no prediction.
 LEFT_OUT = {"random_state", "random_seed", "seed", "n_jobs", "verbose", "verbosity", "thread_count"}
+# In the text of settings, what changes no prediction.
+NO_PREDICTION = re.compile(r"\w*(n_jobs|verbose|verbosity|thread_count)\W+[\w.]+,?")
+
+
+def settings_of(estimator: Any) -> str:
+    """Return the class of a learner and all settings inside it, but what changes no prediction."""
+    return NO_PREDICTION.sub("", f"{type(estimator).__name__}({estimator.get_params(deep=True)})")
 
 
 def specification(estimator: Any) -> str:
@@ -50,9 +57,9 @@ def _whole(estimator: Any, *, brief: bool = False) -> str:
     inside = learner_in(estimator)
     if brief and inside is not None:
         return f"{name}({_whole(inside, brief=True)})"
-    changed = _changed_params(estimator).items()
-    settings = [f"{key}={_value(value)}" for key, value in changed if key not in LEFT_OUT]
-    return f"{name}({', '.join(settings)})" if settings else name
+    changed = _changed_params(estimator)
+    settings = ", ".join(f"{k}={_value(changed[k])}" for k in changed if k not in LEFT_OUT)
+    return f"{name}({settings})" if settings else name
 
 
 def choices(fitted: Sequence[Any]) -> str:

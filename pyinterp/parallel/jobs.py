@@ -85,7 +85,14 @@ def outcomes(
             with closing(with_progress(results, total, label, unit, progress)) as counted:
                 yield counted
     finally:
-        call.end(results)
+        # Stop the jobs, and wait a while for the ones under way.
+        call.has_ended = True
+        if results is not None:
+            with suppress(EndOfCall):
+                results.throw(EndOfCall)  # joblib cancels, as for any error; `close` would warn
+        until = time.monotonic() + PATIENCE
+        while call in _jobs.copy().values() and time.monotonic() < until:
+            time.sleep(TICK)
 
 
 def go_on() -> None:
@@ -108,14 +115,14 @@ class _Call:
         self._inside = {} if config is None else {"backend": "threading", "n_jobs": 1}
         self._caller = threading.get_ident()
         self._outer = _jobs.get(self._caller)
-        self._ended = False
+        self.has_ended = False
 
     def __reduce__(self) -> tuple[type[_Call], tuple[dict[str, Any]]]:
         return _Call, (self._config,)
 
     @property
     def is_over(self) -> bool:
-        return self._ended or (self._outer is not None and self._outer.is_over)
+        return self.has_ended or (self._outer is not None and self._outer.is_over)
 
     def do(self, job: Callable[[], T]) -> T:
         """Do a job."""
@@ -129,16 +136,6 @@ class _Call:
                 return job()
             finally:
                 del _jobs[thread]
-
-    def end(self, results: Generator[Any, None, None] | None) -> None:
-        """Stop the jobs, and wait a while for the ones under way."""
-        self._ended = True
-        if results is not None:
-            with suppress(EndOfCall):
-                results.throw(EndOfCall)  # joblib cancels, as for any error; `close` would warn
-        until = time.monotonic() + PATIENCE
-        while self in _jobs.copy().values() and time.monotonic() < until:
-            time.sleep(TICK)
 
 
 # The calls that other threads than the callers' do jobs for, by thread.

@@ -81,9 +81,7 @@ class FreshDraws(Resampling):
             sample = replace(sample, rows=np.arange(count, count + sample.nobs), index=None)
             count += sample.nobs
             rows, first = np.arange(sample.nobs), round(self.fraction * sample.nobs)
-            part = part_of(sample, rows[:first], rows[first:], of_row=rows, label=self.label)
-            _check_classes(part.train, k)
-            yield part
+            yield part_of(sample, rows[:first], rows[first:], of_row=rows, label=self.label)
 
 
 def _with_classes_of(population: Sample, fresh: Sample, k: int) -> Sample:
@@ -100,13 +98,3 @@ def _with_classes_of(population: Sample, fresh: Sample, k: int) -> Sample:
             )
     positions = np.array([place[label] for label in theirs.classes or ()], dtype=np.float64)
     return replace(fresh, y=positions[fresh.y.astype(np.intp)], response=ours)
-
-
-def _check_classes(train: Sample, k: int) -> None:
-    classes = None if train.response is None else train.response.classes
-    for position, label in enumerate(classes or ()):
-        if train.y is not None and position not in train.y:
-            raise DataError(
-                f"Every refit's training rows must hold every class, but fresh draw {k} has no "
-                f"training row of class {quote(label)}; draw more rows."
-            )

@@ -118,7 +118,11 @@ class LeaveOut:
             for job, outcome in fits:
                 refit, feature, variables, _ = jobs[job]
                 if isinstance(outcome, Exception):
-                    raise RefitError(_failure(label, feature, refit, outcome)) from outcome
+                    raise RefitError(
+                        f"{label} trains the learner without `{feature}`, but refit {refit.number} "
+                        f"then failed: {reason(outcome).rstrip('.')}. Remedy: choose settings that "
+                        f"allow fewer columns, or leave `{feature}` out of `features`."
+                    ) from outcome
                 if self.checkpoint is not None:
                     self.checkpoint.keep_left_out(refit.number, variables, outcome)
                 self._predictions[refit.number, variables] = outcome
@@ -165,11 +169,3 @@ def _predict(fit: Callable[[], Predictor], evaluation: Matrix, workers: int) -> 
     predictor = fit()
     with shared_cores([predictor.estimator], workers):
         return predictor.by_kind(evaluation)
-
-
-def _failure(label: str, feature: str, refit: Refit, error: Exception) -> str:
-    return (
-        f"{label} trains the learner without `{feature}`, but refit {refit.number} then failed: "
-        f"{reason(error).rstrip('.')}. Remedy: choose settings that "
-        f"allow fewer columns, or leave `{feature}` out of `features`."
-    )

@@ -45,11 +45,6 @@ class Group(NamedTuple):
     kind: Literal["pair", "bootstrap"]
     number: int
 
-    @property
-    def estimates(self) -> bool:
-        """Whether the refit counts for the estimate."""
-        return self.kind != "pair"
-
 
 class Part(NamedTuple):
     """One refit's rows, with the numbers of distinct rows or clusters of the plan.
@@ -179,9 +174,12 @@ class Resampling(ABC):
     @property
     def study_name(self) -> str:
         """Name under which published simulations studied this plan; empty if they did not."""
-        own = {**vars(self), "cluster": None}.items() if self.study and self.strata is None else ()
-        plain = own and all(value == getattr(type(self), name, None) for name, value in own)
-        return self.study + " of clusters" * (self.cluster is not None) if plain else ""
+        if not self.study or self.strata is not None:
+            return ""
+        own = {**vars(self), "cluster": None}
+        if own != {name: getattr(type(self), name, None) for name in own}:
+            return ""
+        return self.study + " of clusters" * (self.cluster is not None)
 
     def on(self, population: Sample, units: Units, rng: np.random.Generator) -> Resampling:
         """Return the plan for these rows; another one only if it depends on them.
@@ -316,11 +314,12 @@ class Splitting(Resampling):
         every = 0 if classes is None else len(np.unique(classes))
         for _ in range(REDRAWS):
             splits = draw()
-            whole = all(len(split.train) and len(split.evaluation) for split in splits)
-            if whole and all(
-                classes is None or len(np.unique(classes[units.rows(split.train)])) == every
-                for split in splits
-            ):
+            whole, trained = True, []
+            for train, evaluation, _ in splits:
+                whole = whole and len(train) > 0 and len(evaluation) > 0
+                if classes is not None and whole:
+                    trained.append(len(np.unique(classes[units.rows(train)])))
+            if whole and set(trained) <= {every}:
                 return splits
         draws = f"{REDRAWS} draws of {self.label}"
         if not whole:

@@ -28,7 +28,6 @@ from pyinterp.errors import (
     OptionError,
     PredictionError,
     PyinterpError,
-    RefitError,
 )
 
 PLAN = pi.Bootstrap(3)
@@ -253,8 +252,8 @@ def test_a_pipeline_that_meets_an_unseen_level_says_so(data):
     rare = data.assign(g=["rare", *data.g[1:]])
     encode = make_column_transformer((OneHotEncoder(), ["g"]), remainder="passthrough")
     pipeline, plan = make_pipeline(encode, LINEAR), pi.CrossValidation(3)
-    with pytest.raises(RefitError, match="training rows lack: 'rare' of `g`"):
-        fitted(rare, estimator=pipeline, plan=plan, design="frame")
+    with pytest.raises(PredictionError, match=r"unknown categories .*'rare'.*; merge rare levels"):
+        fitted(rare, estimator=pipeline, plan=plan, design="frame").pfi()
     results = fitted(data, estimator=pipeline, plan=plan, design="frame")
     with pytest.raises(PredictionError, match=r"can't predict .* rows: ValueError: .*'rare'"):
         results.predict(rare)

@@ -7,7 +7,6 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 import xgboost as xgb
 from fits import words_of
 from numpy.testing import assert_allclose, assert_array_equal
@@ -22,7 +21,7 @@ from pyinterp.models.offset_model import OffsetModel
 
 FOLDS = KFold(2)
 N = 300
-OBJECTIVES = ["poisson", "gamma", "tweedie", "binary"]
+OBJECTIVES = ["poisson", "gamma", "tweedie"]
 
 
 def data_of(objective, unit=1.0):
@@ -34,7 +33,6 @@ def data_of(objective, unit=1.0):
         "poisson": rng.poisson(mean).astype(float),
         "gamma": mean * rng.gamma(2, 0.5, N),
         "tweedie": [rng.gamma(2, 1, k).sum() for k in rng.poisson(2 * mean)],
-        "binary": (rng.uniform(size=N) < mean / (1 + mean)).astype(int),
         "regression": 3 + mean + rng.normal(size=N),
     }[objective]
     data["e"] = years * unit
@@ -43,15 +41,11 @@ def data_of(objective, unit=1.0):
 
 def lightgbm(objective, **options):
     options = {"n_jobs": 1, "verbose": -1, "num_leaves": 8, "n_estimators": 5, **options}
-    if objective == "binary":
-        return lgb.LGBMClassifier(**options)
     return lgb.LGBMRegressor(objective=objective, **options)
 
 
 def xgboost(objective, **options):
     options = {"n_jobs": 1, "max_depth": 3, "n_estimators": 5, **options}
-    if objective == "binary":
-        return xgb.XGBClassifier(**options)
     names = {"poisson": "count:poisson", "regression": "reg:squarederror"}
     return xgb.XGBRegressor(objective=names.get(objective, f"reg:{objective}"), **options)
 
@@ -70,15 +64,9 @@ def rows_of(data):
     return data[["x", "z"]].assign(offset=np.log(data["e"]))
 
 
-def predictions(model, *arguments, **options):
-    """What is predicted of numbers, and probabilities of classes."""
-    return getattr(model, "predict_proba", model.predict)(*arguments, **options)
-
-
-def started(estimator, data, weights=None, labels=None):
+def started(estimator, data, weights=None):
     options = {} if weights is None else {"sample_weight": weights}
-    y = data["y"] if labels is None else labels
-    return OffsetModel(estimator, "log(e)").fit(rows_of(data), y.to_numpy(), **options)
+    return OffsetModel(estimator, "log(e)").fit(rows_of(data), data["y"].to_numpy(), **options)
 
 
 @of_library
@@ -86,17 +74,15 @@ def started(estimator, data, weights=None, labels=None):
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_no_number_depends_on_the_unit_of_the_exposure(make, objective, trees):
     found = []
-    loss = {"gamma": "gamma", "binary": "log"}.get(objective, "poisson")
+    loss = "gamma" if objective == "gamma" else "poisson"
     for unit in (1.0, 365.0, 1e-3):
         model = make(objective, n_estimators=trees, learning_rate=0.05)
-        learner = learner_of(data_of(objective, unit), model, log=objective != "binary")
+        learner = learner_of(data_of(objective, unit), model)
         res = learner.fit(FOLDS, seed=1, progress=False)
         numbers = [res.pd("x", grid=[-1.0, 1.0]), res.pfi(loss=loss, permutations=2)]
         numbers.append(res.loss(loss=loss, relation="explained"))
         values = [each.params.to_numpy() for each in numbers]
-        if objective != "binary":
-            rate = res.pd("x", grid=[-1.0, 1.0], scale="rate")
-            values.append(rate.params.to_numpy() * unit)
+        values.append(res.pd("x", grid=[-1.0, 1.0], scale="rate").params.to_numpy() * unit)
         found.append(np.concatenate(values))
     assert_allclose(found[1], found[0], rtol=1e-8)
     assert_allclose(found[2], found[0], rtol=1e-8)
@@ -117,48 +103,6 @@ def test_the_start_has_a_closed_form(make, weighted):
     assert start == pytest.approx(np.average(data["y"] - np.log(data["e"]), weights=w), abs=1e-12)
 
 
-def intercept(data, weights, scale=1.0):
-    """Return the intercept of a logistic regression with nothing but the offset."""
-    model = sm.GLM(
-        data["y"],
-        np.ones(N),
-        family=sm.families.Binomial(),
-        offset=scale * np.log(data["e"]),
-        freq_weights=weights,
-    )
-    return float(model.fit(tol=1e-14).params.iloc[0]) / scale
-
-
-RATIO = 4.0
-CLASS_WEIGHTS = {
-    "none": (1.0, {}),
-    "scale_pos_weight": (RATIO, {"scale_pos_weight": RATIO}),
-    "class_weight": (RATIO, {"class_weight": {"no": 1, "yes": RATIO}}),
-    "is_unbalance": ("balanced", {"is_unbalance": True}),
-    "unbalance": ("balanced", {"unbalance": "true"}),
-    "balanced": ("balanced", {"class_weight": "balanced"}),
-    "sigmoid": (1.0, {"sigmoid": 2.0}),
-}
-
-
-@pytest.mark.parametrize("case", CLASS_WEIGHTS)
-@of_library
-def test_the_start_of_a_logit_is_an_intercept(make, case):
-    positive, options = CLASS_WEIGHTS[case]
-    if make is xgboost and set(options) - {"scale_pos_weight"}:
-        pytest.skip("an option of LightGBM")
-    data = data_of("binary")
-    if positive == "balanced":
-        positive = (data["y"] == 0).sum() / data["y"].sum()
-    row_weights = np.random.default_rng(4).uniform(0.5, 2, N)
-    weights = row_weights * np.where(data["y"] == 1, positive, 1.0)
-    labels = data["y"] if make is xgboost else data["y"].map({0: "no", 1: "yes"})
-    model = started(make("binary", **options), data, row_weights, labels)
-    expected = intercept(data, weights, options.get("sigmoid", 1.0))
-    assert model.base_ == pytest.approx(expected, abs=1e-8)
-    assert model.total_ == 1.0  # totals as the weights have them
-
-
 @of_library
 @pytest.mark.parametrize("objective", [*OBJECTIVES, "regression"])
 def test_an_offset_of_0_changes_nothing(make, objective):
@@ -169,9 +113,7 @@ def test_an_offset_of_0_changes_nothing(make, objective):
     plain = make(objective, **mean).fit(variables, data["y"])
     with_offset = started(make(objective), data.assign(e=1.0))
     rows = variables.assign(offset=0.0)
-    expected = predictions(plain, variables)
-    assert_allclose(predictions(with_offset, rows), expected, rtol=2e-6)
-    assert_array_equal(with_offset.predict(rows) > 0.5, np.asarray(plain.predict(variables)) > 0.5)
+    assert_allclose(with_offset.predict(rows), plain.predict(variables), rtol=2e-6)
 
 
 @pytest.mark.parametrize("value", [False, "false", np.False_])
@@ -184,18 +126,15 @@ def test_lightgbm_starts_at_0_where_the_user_says_so(value):
     assert_array_equal(model.predict(rows), np.exp(raw + rows.offset))
 
 
-@pytest.mark.parametrize(
-    ("objective", "link"),
-    [("poisson", np.log), ("binary", lambda p: np.log(p / (1 - p))), ("regression", np.positive)],
-)
+@pytest.mark.parametrize(("objective", "link"), [("poisson", np.log), ("regression", np.positive)])
 def test_xgboost_starts_at_the_base_score_of_the_user(objective, link):
     data = data_of(objective)
     model = started(xgboost(objective, base_score=0.3), data)
     assert model.base_ == pytest.approx(link(0.3), rel=1e-12)
     at, rows = np.log(data["e"]) + link(0.3), data[["x", "z"]]
     by_hand = xgboost(objective).fit(rows, data["y"], base_margin=at)
-    expected = predictions(by_hand, rows, base_margin=at)
-    assert_allclose(predictions(model, rows_of(data)), expected, rtol=1e-5)
+    expected = by_hand.predict(rows, base_margin=at)
+    assert_allclose(model.predict(rows_of(data)), expected, rtol=1e-5)
 
 
 # XGBoost 3.4 warns of both.
@@ -264,13 +203,12 @@ def gradients(y, predicted):
         lgb.LGBMRegressor(objective="regression", reg_sqrt=True),
         xgb.XGBRegressor(objective=gradients),
         xgb.XGBRegressor(objective="rank:pairwise"),
-        xgb.XGBClassifier(objective="binary:logitraw"),
-        xgb.XGBClassifier(objective="binary:hinge"),
+        xgb.XGBRegressor(objective="binary:logistic"),
     ],
 )
 def test_objectives_without_a_known_link_are_refused(estimator):
     with pytest.raises(OptionError, match=r"the objective of .* must be one of poisson"):
-        learner_of(data_of("binary"), estimator, log=False)
+        learner_of(data_of("poisson"), estimator, log=False)
 
 
 def test_a_trained_model_of_any_objective_is_read_as_it_was():
@@ -286,19 +224,19 @@ def test_a_trained_model_of_any_objective_is_read_as_it_was():
 
 
 @of_library
-def test_more_than_two_classes_are_refused(make):
-    data = data_of("binary")
-    data["y"] = np.arange(N) % 3
-    with pytest.raises(OptionError, match="at most two classes"):
-        learner_of(data, make("binary"), log=False).fit_model()
+def test_classes_are_refused(make):
+    data = data_of("poisson")
+    data["y"] = np.arange(N) % 2
+    kind = lgb.LGBMClassifier if make is lightgbm else xgb.XGBClassifier
+    with pytest.raises(OptionError, match=r"takes no offset; those that do are .* regressors of"):
+        learner_of(data, kind(), log=False)
 
 
 @of_library
-@pytest.mark.parametrize("objective", ["poisson", "binary"])
-def test_training_rows_without_events_are_an_error_that_says_so(make, objective):
-    data = data_of(objective)
+def test_training_rows_without_events_are_an_error_that_says_so(make):
+    data = data_of("poisson")
     data["y"] = np.where(np.arange(N) < N // 2, 0, data["y"])
-    learner = learner_of(data, make(objective), log=objective == "poisson")
+    learner = learner_of(data, make("poisson"))
     splits = [(np.arange(N // 2), np.arange(N // 2, N)), (np.arange(N // 2, N), np.arange(N // 2))]
     with pytest.raises(RefitError, match=r"Refit 1 of 2 failed.*can't start at a mean of 0"):
         learner.fit(splits, seed=1, progress=False)

