@@ -44,13 +44,14 @@ from pyinterp.models.offset_model import OffsetModel, check_takes_offset, mean_f
 from pyinterp.models.predictor import check_estimator, is_classifier, learner_name
 from pyinterp.models.row_options import check_row_options
 from pyinterp.models.sample_weight import check_takes_weights
-from pyinterp.models.specification import family_of, settings_of, specification
+from pyinterp.models.specification import family_of, specification
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.parameters import takes
 from pyinterp.random import Seeds
 from pyinterp.resampling import FreshDraws, HalfSampling, Resampling, Splits, Units, plan_of
-from pyinterp.resampling.checkpoint import Checkpoint, Shard, digest_of
+from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.leave_out import LeaveOut
+from pyinterp.resampling.proof import digest_of
 from pyinterp.resampling.refits import (
     DesignState,
     OnError,
@@ -361,9 +362,8 @@ class Learner(Hints):
             at level INFO. It is for this call: estimands have a `progress` of theirs.
         checkpoint : path, optional
             A folder that keeps every refit when it is done. After a kill, Ctrl-C or a loss of power
-            the same call goes on there, with the same numbers. Give another folder after an edit of
-            the learner's own code: the folder knows its class and settings alone. It holds models
-            as pickles: open no folder of strangers.
+            the same call goes on there, with the same numbers: one refit is made again, and must
+            predict the same. It holds models as pickles: open no folder of strangers.
         shard : pair of int, optional
             ``(3, 10)`` trains the third of ten parts of the refits, into `checkpoint`; ten
             processes do one part each. `join` makes the results of all of them.
@@ -541,14 +541,13 @@ class Learner(Hints):
         """Return what is the same in all calls that go on in a checkpoint."""
         names = ("reseed", "design_state", "unseen_levels", "max_evaluation_rows")
         chosen = {name: getattr(options, name) for name in names}
-        chosen |= {"keep_models": call["keep_models"], "measure": call["measure"]}
+        chosen["keep_models"] = call["keep_models"]
         return {
             "data": digest_of([population]),
             "formula": "".join(str(self._reader.formula).split()),
             "plan": repr(plan),
             "seed": str(call["seed"]),
             "refits": str(plan.number),
-            "learner": settings_of(self.estimator),
             "options": ", ".join(f"{name}={value!r}" for name, value in chosen.items()),
         }
 

@@ -26,7 +26,7 @@ from pyinterp.learner.planning import every_plan
 from pyinterp.models.predictor import NO_MODELS, Predictor
 from pyinterp.models.threads import shared_cores
 from pyinterp.parallel.progress import ProgressOption
-from pyinterp.resampling.refits import Outcome, Refit
+from pyinterp.resampling.refits import Refit, Remains
 from pyinterp.storage import NAMELESS
 
 
@@ -190,7 +190,7 @@ def drop_model(
     questions: Sequence[Question],
     pools: Callable[[Refit], bool],
     workers: int,
-) -> Outcome:
+) -> Remains:
     """Return what stays of a refit that is asked questions, without its model.
 
     Parameters
@@ -229,7 +229,7 @@ def drop_model(
             codes=problem.codes,
         )
         analysis.subsets.clear()  # they refer to it: models then go now, not at a collection
-    return predictor.absent(), record
+    return Remains(predictor.absent(), record)
 
 
 def stated_by(problem: Problem) -> Predictor | None:

@@ -26,13 +26,6 @@ LONGEST = 100  # characters of a learner with its settings
 LONGEST_VALUE, MOST_CHOICES = 30, 4
 # The seed of the analysis replaces seeds of learners; the others change no prediction.
 LEFT_OUT = {"random_state", "random_seed", "seed", "n_jobs", "verbose", "verbosity", "thread_count"}
-# In the text of settings, what changes no prediction.
-NO_PREDICTION = re.compile(r"\w*(n_jobs|verbose|verbosity|thread_count)\W+[\w.]+,?")
-
-
-def settings_of(estimator: Any) -> str:
-    """Return the class of a learner and all settings inside it, but what changes no prediction."""
-    return NO_PREDICTION.sub("", f"{type(estimator).__name__}({estimator.get_params(deep=True)})")
 
 
 def specification(estimator: Any) -> str:

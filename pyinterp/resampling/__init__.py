@@ -14,6 +14,7 @@ Module              Content
 `refits`            Training by a plan
 `levels`            Levels of evaluation rows that training rows lack
 `checkpoint`        A folder of finished refits, with which a call goes on
+`proof`             One kept refit is made again, and must predict the same
 `leave_out`         Training again without some variables
 ==================  ======================================================================
 

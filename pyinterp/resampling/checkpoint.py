@@ -10,7 +10,7 @@ import os
 import pickle
 import re
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -18,10 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import cloudpickle
-import numpy as np
-import pandas as pd
 
-from pyinterp.data.sample import Sample
 from pyinterp.errors import FileError, OptionError, list_of, quote, reason
 from pyinterp.storage.files import place_of, whole_file
 
@@ -33,7 +30,6 @@ DIGITS = 6  # of a refit's number
 PLACE = re.compile(r" at 0x[0-9a-f]+")  # of an object in memory
 # What facts that must be equal are called, the most telling first. The others are for messages.
 NAMES = {
-    "learner": "learner",
     "formula": "formula",
     "plan": "plan",
     "refits": "number of refits",
@@ -42,8 +38,7 @@ NAMES = {
     "data": "data",
     "rows": "rows that train or evaluate",
 }
-# Those that are too long to be shown.
-LONG = ("learner", "data", "rows")
+DIGESTS = ("data", "rows")
 
 
 @dataclass(frozen=True)
@@ -110,7 +105,7 @@ class Checkpoint:
                     shown = f": {before.get(name)} there, {facts[name]} here"
                     raise OptionError(
                         f"{str(self.folder)!r} keeps refits of another call, which differs in its "
-                        f"{what}{'' if name in LONG else shown}. Repeat the call as it was, or "
+                        f"{what}{'' if name in DIGESTS else shown}. Repeat the call as it was, or "
                         "give another folder."
                     )
             # Facts come last: with them the folder has begun.
@@ -173,13 +168,28 @@ class Checkpoint:
             )
 
     def refits(self, numbers: Collection[int]) -> dict[int, Any]:
-        """Return what is kept of these refits."""
+        """Return the predictors that are kept of these refits."""
         kept = {number: _of_pickle(self._refit(number)) for number in numbers}
-        return {number: outcome for number, outcome in kept.items() if outcome is not None}
+        return {number: predictor for number, predictor in kept.items() if predictor is not None}
 
-    def keep_refit(self, number: int, outcome: object) -> None:
-        """Keep a refit's predictor, and what was measured of it."""
-        _write(self._refit(number), _pickle_of(outcome, "a fitted one"))
+    def numbers(self, total: int) -> Iterator[int]:
+        """Yield the numbers of refits whose files are whole."""
+        return (k for k in range(1, total + 1) if _content(self._refit(k)) is not None)
+
+    def keep_refit(self, number: int, predictor: object) -> None:
+        """Keep a refit's predictor."""
+        _write(self._refit(number), _pickle_of(predictor, "a fitted one"))
+
+    def keep_first(self, number: int, predictor: T) -> T:
+        """Return the predictor that another process kept of a refit, or keep this one."""
+        file = self._refit(number)
+        if _content(file) is None:  # many shards need not wait for each other's loading
+            with self.lock("first", wait=PATIENCE):
+                if _content(file) is None:
+                    self.keep_refit(number, predictor)
+                    return predictor
+        kept: T = _of_pickle(file)
+        return kept
 
     def keep_failure(self, number: int, text: str) -> None:
         """Keep why a refit failed, which need not stop those who join shards."""
@@ -242,25 +252,6 @@ class Shard:
             )
         numbers = range(self.number, len(parts) + 1, self.count)
         return {number: parts[number - 1] for number in numbers}
-
-
-def digest_of(samples: Iterable[Sample], *, positions: bool = False) -> str:
-    """Return a digest of rows: of their values, or of their `positions` in the data alone.
-
-    Names of rows and the order of columns do not count.
-    """
-    digest = sha256()
-    for sample in samples:
-        digest.update(f"{sample.nobs} {sample.response}".encode())
-        digest.update(sample.rows.astype(np.int64).tobytes())
-        if positions:
-            continue
-        for part in (sample.y, sample.clusters, sample.weights):
-            digest.update(b"-" if part is None else part.tobytes())
-        for name in sorted(sample.variables, key=str):
-            values = pd.util.hash_pandas_object(sample.variables[name], index=False)
-            digest.update(f"{name} ".encode() + values.to_numpy().tobytes())
-    return digest.hexdigest()
 
 
 def _pickle_of(value: object, what: str) -> bytes:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Literal, TypeAlias, TypeVar
+from itertools import chain
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -35,13 +36,12 @@ from pyinterp.parallel import EndOfCall, outcomes
 from pyinterp.parallel.progress import ProgressOption
 from pyinterp.random import Seeds
 from pyinterp.representation import about
-from pyinterp.resampling.checkpoint import Checkpoint, Shard, digest_of
+from pyinterp.resampling.checkpoint import Checkpoint, Shard
 from pyinterp.resampling.levels import Unseen, in_words, unseen_among
+from pyinterp.resampling.proof import Answers, digest_of, prove
 from pyinterp.resampling.resampling import Group, Part, Resampling, Units, some_rows
 
 T = TypeVar("T")
-# A predictor, without its model if this was dropped, and what was measured of it then.
-Outcome: TypeAlias = tuple[Predictor, Any]
 OnError: TypeAlias = Literal["raise", "drop"]
 DesignState: TypeAlias = Literal["all", "refit"]
 UnseenLevels: TypeAlias = Literal["raise", "allow"]
@@ -94,6 +94,21 @@ class Refit:
         return about(self, f"number {self.number}", f"{self.n_train} train", evaluate)
 
 
+class Remains(NamedTuple):
+    """What stays of a refit whose model is dropped.
+
+    Attributes
+    ----------
+    predictor : Predictor
+        Without the model.
+    record : object
+        What was measured; its `arrays` prove that it was measured by the same learner.
+    """
+
+    predictor: Predictor
+    record: Any
+
+
 @dataclass(frozen=True, kw_only=True)
 class RefitOptions:
     """Options of the refits; see `Learner.fit`."""
@@ -128,14 +143,15 @@ def refit(
     options: RefitOptions,
     checkpoint: Checkpoint | None = None,
     shard: Shard | None = None,
-    finish: Callable[[Refit], Outcome] | None = None,
+    finish: Callable[[Refit], Remains] | None = None,
     begin: Callable[[], tuple[Mapping[str, str], object]] = lambda: ({}, None),
 ) -> tuple[tuple[Refit, ...], str]:
     """Train `estimator` on every part of the plan; in words what a checkpoint had.
 
     Refits whose training fails are dropped if ``options.on_error`` is "drop". Those that the
-    checkpoint keeps are not trained again. It begins with facts and a call, which ``begin()``
-    returns. Of a shard, only its refits are trained, and returned.
+    checkpoint keeps are not trained again, but for one, which must predict the same. It begins
+    with facts and a call, which ``begin()`` returns. Of a shard, only its refits are trained, and
+    returned.
     ``finish(refit)`` returns what stays of a refit, in the job that trains it.
 
     Raises
@@ -153,27 +169,26 @@ def refit(
     every = dict(enumerate(parts, 1))
     numbered = every if shard is None else shard.choose(parts)
     work = _Work(estimator, design, population, every, plan, seeds, options, finish)
-    done: dict[int, Outcome] = {}
+    done: dict[int, Predictor | Remains] = {}
     if checkpoint is not None:
         samples = (sample for part in parts for sample in part[:2])
+        rows = digest_of(samples, positions=plan.shares_data)
         facts, call = begin()
-        checkpoint.begin({**facts, "rows": digest_of(samples, positions=plan.shares_data)}, call)
+        checkpoint.begin({**facts, "rows": rows}, call)
         done = checkpoint.refits(numbered)
-    folder = f"{len(done)} of {len(numbered)} refits" if done else ""
     if work.unseen and options.on_error == "raise":
         raise RefitError(in_words(work.unseen, plan))
-    todo = sorted(numbered.keys() - done.keys())
+    folder = ""
+    if checkpoint is not None and (done or shard is not None):
+        with _lost_workers(done, len(numbered), checkpoint):
+            proven = work.prove(checkpoint)
+        folder = f"{len(done)} of {len(numbered)} refits, {'' if proven else 'not '}proven"
+        done |= checkpoint.refits(numbered.keys() - done.keys())  # maybe the first
+    todo = [k for k in numbered if k not in done]
     failures: list[tuple[str, Exception]] = []
     with (
         _lost_workers(done, len(numbered), checkpoint),
-        outcomes(
-            work.jobs(todo),
-            len(todo),
-            n_jobs=options.n_jobs,
-            label="Refits",
-            progress=options.progress,
-            ordered=checkpoint is None,
-        ) as fits,
+        work.outcomes(todo, ordered=checkpoint is None) as fits,
     ):
         for k, outcome in fits:
             if not isinstance(outcome, Exception):
@@ -181,20 +196,16 @@ def refit(
                     checkpoint.keep_refit(k, outcome)
                 done[k] = outcome
                 continue
-            ours = isinstance(outcome, PyinterpError)
-            why = f"{type(outcome).__name__}: {outcome}" if ours else explanation(outcome)
-            failures.append((f"Refit {k} of {len(parts)} failed: {why}", outcome))
+            failures.append((_failure_in_words(k, len(parts), outcome), outcome))
             if options.on_error == "raise":
                 raise RefitError(failures[0][0]) from outcome
             if checkpoint is not None:
                 checkpoint.keep_failure(k, failures[-1][0])
-    refits = []
-    for k in sorted(done):
-        predictor, record = done[k]
-        coding = work.design_of(k)
-        refits.append(
-            Refit(number=k, predictor=predictor, record=record, design=coding, **every[k]._asdict())
-        )
+    refits = [
+        Refit(number=k, **_parts_of(done[k]), design=work.design_of(k), **part._asdict())
+        for k, part in numbered.items()
+        if k in done
+    ]
     if failures and (shard is None or not refits):
         lacking = "" if shard is not None else plan.lacking([r.group for r in refits])
         if not refits and not lacking:
@@ -214,7 +225,7 @@ class _Work:
     plan: Resampling
     seeds: Seeds
     options: RefitOptions
-    finish: Callable[[Refit], Outcome] | None
+    finish: Callable[[Refit], Remains] | None
     _designs: dict[int, Design] = field(default_factory=dict)
 
     @cached_property
@@ -243,10 +254,65 @@ class _Work:
             self._designs[k] = design
         return self._designs[k]
 
-    def jobs(
+    def prove(self, checkpoint: Checkpoint) -> bool:
+        """Make the first refit that is kept again, and return whether it proves that all are ours.
+
+        Shards that find none begin with the first: one keeps it, the others compare theirs.
+        """
+        for k in chain(checkpoint.numbers(len(self.parts)), self.parts):
+            again = self._train(k)
+            if isinstance(again, Exception):
+                if self.options.on_error == "raise":
+                    raise RefitError(_failure_in_words(k, len(self.parts), again)) from again
+                kept = checkpoint.refits([k]).get(k)
+            else:
+                kept = checkpoint.keep_first(k, again)
+            if kept is again:
+                return False
+            answers = {} if kept is None else self._answers(k, kept)
+            if answers:  # one that did not fail, and now may
+                make = partial(self._answers, k)
+                return prove(k, answers, self._answers(k, again), make, checkpoint)
+        return False
+
+    def _train(self, k: int) -> Predictor | Remains | Exception:
+        """Train one part as it is trained among others."""
+        with self.outcomes([k], ordered=True) as fits:
+            ((_, outcome),) = fits
+            return outcome
+
+    def _answers(self, k: int, outcome: Predictor | Remains | Exception | None = None) -> Answers:
+        """Return what a refit predicts of its evaluation rows, or what was measured of it.
+
+        Of a failure nothing. Without an outcome the part is trained.
+        """
+        outcome = self._train(k) if outcome is None else outcome
+        if isinstance(outcome, Exception):
+            return {}
+        if isinstance(outcome, Remains):
+            return dict(outcome.record.arrays)
+        rows = self.parts[k].evaluation
+        matrix = self.design_of(k).rows_of(rows)
+        with shared_cores([outcome.estimator], effective_n_jobs(self.options.n_jobs)):
+            _, answers = outcome_of(k, outcome.by_kind, matrix)
+        return {} if isinstance(answers, Exception) else answers
+
+    def outcomes(
+        self, numbers: Collection[int], *, ordered: bool
+    ) -> AbstractContextManager[Iterable[tuple[int, Predictor | Remains | Exception]]]:
+        """Train under the joblib backend that is set; yields numbered outcomes."""
+        return outcomes(
+            self._jobs(numbers),
+            len(numbers),
+            n_jobs=self.options.n_jobs,
+            label="Refits",
+            progress=self.options.progress,
+            ordered=ordered,
+        )
+
+    def _jobs(
         self, numbers: Iterable[int]
-    ) -> Iterator[Callable[[], tuple[int, Outcome | Exception]]]:
-        """Yield jobs that train parts; each returns its number with the outcome."""
+    ) -> Iterator[Callable[[], tuple[int, Predictor | Remains | Exception]]]:
         workers = effective_n_jobs(self.options.n_jobs)
         for k in numbers:
             train = self.parts[k].train
@@ -254,14 +320,26 @@ class _Work:
                 design = self.design_of(k)
                 matrix = design.rows_of(train)
             except PyinterpError as error:  # such as levels or values that were never seen
-                yield partial(_outcome, k, error)
+                yield partial(outcome_of, k, _failure, error)
                 continue
             rng = self.seeds.stream("refits", k) if self.options.reseed else None
-            fit = partial(fit_one, self.estimator, matrix, train, rng, workers=workers)
-            finish = None
-            if self.finish is not None:
-                finish = partial(_finish, self.finish, k, design, self.parts[k])
-            yield partial(_outcome, k, fit, finish)
+            fit = partial(fit_one, workers=workers)
+            job = partial(outcome_of, k, fit, self.estimator, matrix, train, rng)
+            if self.finish is None:
+                yield job
+            else:
+                yield partial(_finish, self.finish, design, self.parts[k], job)
+
+
+def _parts_of(outcome: Predictor | Remains) -> dict[str, Any]:
+    """Return the predictor of a refit, and what was measured of one that was dropped."""
+    return outcome._asdict() if isinstance(outcome, Remains) else {"predictor": outcome}
+
+
+def _failure_in_words(k: int, total: int, error: Exception) -> str:
+    ours = isinstance(error, PyinterpError)
+    why = f"{type(error).__name__}: {error}" if ours else explanation(error)
+    return f"Refit {k} of {total} failed: {why}"
 
 
 def _report(failures: Sequence[tuple[str, Exception]], total: int, lacking: str) -> None:
@@ -333,26 +411,22 @@ def outcome_of(k: int, function: Callable[..., T], *arguments: Any) -> tuple[int
         return k, error
 
 
-def _outcome(
-    k: int,
-    fit: Callable[[], Predictor] | Exception,
-    finish: Callable[[Predictor], Outcome] | None = None,
-) -> tuple[int, Outcome | Exception]:
-    """Return a refit's number with its outcome; errors of what follows the training are none."""
-    if isinstance(fit, Exception):
-        return k, fit
-    try:
-        predictor = fit()
-    except Exception as error:  # noqa: BLE001 - any failure of a learner is reported by its caller
-        return k, error
-    return k, (predictor, None) if finish is None else finish(predictor)
-
-
 def _finish(
-    finish: Callable[[Refit], Outcome], k: int, design: Design, part: Part, predictor: Predictor
-) -> Outcome:
-    """Return what stays of a refit."""
-    return finish(Refit(number=k, predictor=predictor, design=design, **part._asdict()))
+    finish: Callable[[Refit], Remains],
+    design: Design,
+    part: Part,
+    job: Callable[[], tuple[int, Predictor | Exception]],
+) -> tuple[int, Remains | Exception]:
+    """Return the outcome of a training, or what follows it; errors of that are no outcome."""
+    k, outcome = job()
+    if isinstance(outcome, Exception):
+        return k, outcome
+    return k, finish(Refit(number=k, predictor=outcome, design=design, **part._asdict()))
+
+
+def _failure(error: Exception) -> Exception:
+    """Return the outcome of a refit whose rows can't be encoded."""
+    return error
 
 
 @contextmanager

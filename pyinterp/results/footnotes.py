@@ -25,6 +25,10 @@ NO_MEAN = {
 NO_VALUE = "not defined in some refit"
 NO_SIMULATION = "No simulations say how often such intervals cover."
 WORSE = "below 0: one constant predicts better. The table describes a learner that found nothing."
+UNPROVEN = (
+    "Nothing could be proven of the refits from a folder: trained again on the same rows, the "
+    "learner predicts otherwise each time, or fails. They may be of another learner."
+)
 MANY_TESTS = 20
 
 # Level at which a value differs from the null value.
@@ -97,6 +101,7 @@ def notes_of(
     full, alone = option == "full", len(several) == 1
     context, fit = several[0].context, several[0].fit
     worse = f"{fit.share_name} {WORSE}" if fit and fit.explained_share < 0 else ""
+    unproven = UNPROVEN if "not proven" in context.folder else ""
     notes = [
         *_in_words(before, full),
         *_with_labels(headings, [list(_about(r, alpha, alone=alone)) for r in several], full),
@@ -104,7 +109,7 @@ def notes_of(
         *_with_labels(headings, [list(_tests(r, alpha, alone=alone)) for r in several], full),
         *_of_rows(several, headings),
         *_with_labels(headings, [list(_limits(r, alpha)) for r in several], full),
-        *map(Footnote, filter(None, (worse, context.plan_note, context.missing_note))),
+        *map(Footnote, filter(None, (worse, unproven, context.plan_note, context.missing_note))),
     ]
     for diagnostic in dict.fromkeys(each for r in several for each in r.diagnostics):
         notes += map(Footnote, diagnostic.estimand.words.on(diagnostic.warning_column))

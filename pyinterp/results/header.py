@@ -108,7 +108,8 @@ class Context:
     subgroup : str
         Number and name of the rows that evaluate, if they are a subgroup; empty if they are all.
     folder : str
-        How many refits a folder had from an earlier call; empty if none.
+        How many refits a folder had from an earlier call, and whether one that was made again
+        proved them; empty if none.
     plan_note : str
         Footnote on the plan; empty if there is none.
     versions : tuple of (str, str)

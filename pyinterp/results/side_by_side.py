@@ -13,7 +13,7 @@ from statsmodels.base.wrapper import ResultsWrapper
 from pyinterp.checks import check_flag, is_list
 from pyinterp.errors import OptionError, list_of, quote
 from pyinterp.inference.digits import number_format, row_formats
-from pyinterp.results.footnotes import WORSE
+from pyinterp.results.footnotes import UNPROVEN, WORSE
 from pyinterp.results.results import EstimandResults
 from pyinterp.results.summary import TableOptions
 from pyinterp.results.table import Table
@@ -138,6 +138,8 @@ def summary_col(
         notes.append(
             f"Columns rest on {' and '.join(rows)} observations: they differ by these too."
         )
+    if any("not proven" in c.facts.get("From a folder", "") for c in columns):
+        notes.append(UNPROVEN)
     shares = [c.facts.get("R² or D²", "") for c in columns]
     if negative := [n for n, share in zip(names, shares, strict=True) if share.startswith("-")]:
         notes.append(f"{list_of(negative)}: R² or D² {WORSE}")

@@ -134,17 +134,18 @@ class Story:
             kept_states = {states[name] for name in kept if name in states}
             made = [state for columns, state in fits if columns == 2]
             assert len(set(made)) == len(made)
-            assert not kept_states & set(made)
+            proofs = kept_states & set(made)
+            assert proofs <= {made[0]} if made else not proofs
         # The last life made what was missing, and no more.
         made = [columns for columns, _ in self.fits[-1]]
         before = sum(name.startswith("refits/") for name in self.before[-1])
-        assert made.count(2) == REFITS - before
+        assert made.count(2) == REFITS - before + (before > 0)
         assert len(set(self.files) - set(states)) == LOCO_REFITS
         again = fitted(self.folder, 1, self.folder / "kept")
         for one, other in zip(answers(again), plain, strict=True):
             pd.testing.assert_frame_equal(one.tidy(), other.tidy(), check_exact=True)
             assert plain_table(one) == plain_table(other)
-        assert len((self.folder / "fits").read_text().splitlines()) == sum(map(len, self.fits))
+        assert len((self.folder / "fits").read_text().splitlines()) == sum(map(len, self.fits)) + 1
 
 
 def plain_table(results):
@@ -155,7 +156,7 @@ def plain_table(results):
 
 def state_of(file):
     """Return the seed of a refit that is kept."""
-    return int(pickle.loads(file.read_bytes()[32:])[0].estimator.random_state)  # noqa: S301 - ours
+    return int(pickle.loads(file.read_bytes()[32:]).estimator.random_state)  # noqa: S301 - ours
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,90 @@
+"""Proof that kept refits are of this call: one is made again, and must predict the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from pyinterp._typing import FloatArray
+from pyinterp.data.sample import Sample
+from pyinterp.errors import OptionError
+from pyinterp.resampling.checkpoint import Checkpoint
+
+Answers: TypeAlias = Mapping[Any, FloatArray]  # of a refit, by name
+SAME = 1e-9  # of the standard deviation: threads add up in another order
+ROUNDING = 1e-4  # of the largest number, at least: predictions may be equal but for rounding
+
+
+def digest_of(samples: Iterable[Sample], *, positions: bool = False) -> str:
+    """Return a digest of rows: of their values, or of their `positions` in the data alone.
+
+    Names of rows and the order of columns do not count.
+    """
+    digest = sha256()
+    for sample in samples:
+        digest.update(f"{sample.nobs} {sample.response}".encode())
+        digest.update(sample.rows.astype(np.int64).tobytes())
+        if positions:
+            continue
+        for part in (sample.y, sample.clusters, sample.weights):
+            digest.update(b"-" if part is None else part.tobytes())
+        for name in sorted(sample.variables, key=str):
+            values = pd.util.hash_pandas_object(sample.variables[name], index=False)
+            digest.update(f"{name} ".encode() + values.to_numpy().tobytes())
+    return digest.hexdigest()
+
+
+def prove(
+    number: int, kept: Answers, again: Answers, make: Callable[[], Answers], checkpoint: Checkpoint
+) -> bool:
+    """Return whether a refit that was made again answers as the one that is kept.
+
+    False if nothing can be proven, because the learner never repeats what it does.
+
+    Parameters
+    ----------
+    number : int
+        Of the refit.
+    kept, again : mapping of str to ndarray
+        What the two answer.
+    make : callable
+        Makes the refit once more, and returns what it answers.
+    checkpoint : Checkpoint
+
+    Raises
+    ------
+    OptionError
+        If it is of another learner.
+    """
+    again = again or make()  # a failure may be by chance
+    apart = _distance(again, kept)
+    if apart <= SAME:
+        return True
+    if _distance(make(), make()) > SAME:
+        return False
+    far = f"by {apart:.2g} standard deviations" if apart < np.inf else "other names or shapes"
+    raise OptionError(
+        f"{str(checkpoint.folder)!r} keeps refits of another learner: refit {number}, made again, "
+        f"answers otherwise ({far}). A setting, its code, a file that it reads, a version, the "
+        "processor, or what `measure` asks is another. Give another folder."
+    )
+
+
+def _distance(some: Answers, others: Answers) -> float:
+    """Return the largest difference in standard deviations, infinite of other names or shapes."""
+    if some.keys() != others.keys():
+        return np.inf
+    return max((_apart(some[name], others[name]) for name in some), default=0.0)
+
+
+def _apart(one: FloatArray, other: FloatArray) -> float:
+    lacking = np.isnan(other)
+    if one.shape != other.shape or not np.array_equal(np.isnan(one), lacking):
+        return np.inf
+    one, other = one[~lacking], other[~lacking]
+    scale = max(other.std(), ROUNDING * np.abs(other).max()) if len(other) else 0.0
+    return float(np.abs(one - other).max(initial=0.0) / (scale or 1.0))

@@ -1,0 +1,407 @@
+"""One kept refit is made again: edits that move it are refused, others go on, chance is named."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pyinterp as pi
+from pyinterp.errors import OptionError, RefitError, RefitWarning
+from pyinterp.resampling import refits as module_of_refits
+
+PLAN = pi.Subsampling(6)
+LOST = 3  # refits that a kill took
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["y", "x", "z"])
+    return frame.assign(y=frame["y"] + frame["x"])
+
+
+def kill(folder):
+    """Remove the last refits, as a kill does that comes before them."""
+    files = sorted((folder / "refits").glob("*.pickle"))
+    for file in files[len(files) - LOST :]:
+        file.unlink()
+
+
+# Scripts that users edit and run again in the same folder.
+HEAD = """
+import enum, os, pathlib, random
+import numpy as np, pandas as pd, pyinterp as pi
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+rng = np.random.default_rng(0)
+data = pd.DataFrame(rng.normal(size=(60, 3)), columns=["y", "x", "z"])
+data["y"] += data.x
+F, LOSS = "y ~ x + z", "squared"
+"""
+TAIL = """
+learner = pi.Learner.from_formula(F, data, EST)
+res = learner.fit(PLAN, seed=1, checkpoint=FOLDER, progress=False)
+OUT = res.pfi(loss=LOSS)
+"""
+OWN = """
+class Own(RegressorMixin, BaseEstimator):
+    {}
+    def fit(self, X, y): self.m_ = LinearRegression().fit(X, y * {}); return self
+    def predict(self, X): return self.m_.predict(X)
+EST = Own()
+"""
+MADE = "\nEST = make_pipeline(FunctionTransformer(g), LinearRegression())\n"
+POWER = "\ndef g(X): return abs(X) ** {}" + MADE
+BEND = "\ndef g(X): return abs(X) + float({}) * X**2" + MADE
+HELPED = "import helpers\ndef g(X): return helpers.f(X)" + MADE
+RUN = """
+N = {}
+class Runs(RegressorMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.m_ = LinearRegression().fit(X, y * (N if len(y) > 10 else 1)); return self
+    def predict(self, X): return self.m_.predict(X)
+EST = Runs()
+"""
+EDITS = {
+    "class attribute": tuple(OWN.format(f"POWER = {k}", "self.POWER") for k in (1, 3)),
+    "enum": tuple(f"class C(enum.Enum): p = {k}" + POWER.format("C.p.value") for k in (1, 2)),
+    "a constant for many rows": (RUN.format(1), RUN.format(2)),
+    "helpers edited on disk": (HELPED, HELPED),
+    "formula with helpers": ("import helpers\nF, EST = 'y ~ helpers.f(x) + z', Ridge()",) * 2,
+    "environment variable": (BEND.format("os.environ['BEND']"),) * 2,
+    "setting": ("EST = Ridge(1)", "EST = Ridge(5)"),
+    "another learner": ("EST = Ridge(1)", "EST = LinearRegression()"),
+}  # fmt: skip
+# The losses are no part of refits: measured anew, they are right.
+COST = "def loss(y, p): return cost(y - p)\nEST, LOSS = LinearRegression(), pi.Loss('mine', loss)"
+MEASURED = {
+    "loss with a helper": tuple(f"def cost(e): return abs(e) ** {k}\n" + COST for k in (1, 2)),
+    "loss of a module": ("import helpers\ndef cost(e): return abs(helpers.f(e))\n" + COST,) * 2,
+}
+OLD, NEW = "def f(x): return x\n", "def f(x): return abs(x) ** 1.5\n"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """A function that runs a script, with `helpers.py` beside it, in a folder or in none."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def script(code, helper, folder):
+        sys.modules.pop("helpers", None)
+        file = tmp_path / "helpers.py"
+        file.write_text(helper)
+        monkeypatch.setenv("BEND", str(len(helper)))
+        (tmp_path / "script.py").write_text(HEAD + code + TAIL)
+        names = {"FOLDER": folder, "HELPERS": str(file), "PLAN": PLAN}
+        return runpy.run_path(str(tmp_path / "script.py"), names, "__main__")["OUT"]
+
+    yield script
+    sys.modules.pop("helpers", None)
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_edits_that_change_refits_are_refused(edit, run, tmp_path):
+    before, after = EDITS[edit]
+    folder = tmp_path / "kept"
+    one = run(before, OLD, folder)
+    kill(folder)
+    other = run(after, NEW, None)
+    assert not np.allclose(one.params, other.params, rtol=1e-10, atol=0)  # or nothing is tested
+    with pytest.raises(OptionError, match=r"keeps refits of another learner: refit 1, made again"):
+        run(after, NEW, folder)
+    again = run(before, OLD, folder)  # nothing was spoiled
+    pd.testing.assert_frame_equal(again.tidy(), one.tidy(), check_exact=True)
+
+
+@pytest.mark.parametrize("edit", MEASURED)
+def test_edits_of_losses_are_measured_anew(edit, run, tmp_path):
+    before, after = MEASURED[edit]
+    run(before, OLD, tmp_path / "kept")
+    kill(tmp_path / "kept")
+    there, alone = run(after, NEW, tmp_path / "kept"), run(after, NEW, None)
+    pd.testing.assert_frame_equal(there.tidy(), alone.tidy(), check_exact=True)
+
+
+def made(data, estimator, formula="y ~ x + z"):
+    return pi.Learner.from_formula(formula, data, estimator)
+
+
+HARMLESS = {
+    "n_jobs": (
+        lambda d: made(d, LinearRegression()), lambda d: made(d, LinearRegression(n_jobs=2))
+    ),
+    "verbose": (
+        lambda d: made(d, make_pipeline(StandardScaler(), Ridge())),
+        lambda d: made(d, make_pipeline(StandardScaler(), Ridge(), verbose=True)),
+    ),
+    "rows' names": (
+        lambda d: made(d, Ridge()), lambda d: made(d.set_index(pd.Index(range(100, 160))), Ridge())
+    ),
+    "order of columns": (lambda d: made(d, Ridge()), lambda d: made(d[["z", "y", "x"]], Ridge())),
+    "an integer": (lambda d: made(d, Ridge(1)), lambda d: made(d, Ridge(1.0))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("edit", HARMLESS)
+def test_harmless_edits_go_on(edit, data, tmp_path, capsys):
+    before, after = HARMLESS[edit]
+    before(data).fit(PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    kill(tmp_path)
+    there = after(data).fit(PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    alone = after(data).fit(PLAN, seed=1, progress=False)
+    pd.testing.assert_frame_equal(there.pfi().tidy(), alone.pfi().tidy(), check_exact=True)
+    assert there.analysis.context.folder == "3 of 6 refits, proven"
+
+
+def test_a_function_that_moved_goes_on(run, tmp_path):
+    code = "g = lambda X: abs(X)" + MADE
+    run(code, OLD, tmp_path / "kept")
+    kill(tmp_path / "kept")
+    there = run("# moved\n\n\n" + code, OLD, tmp_path / "kept")
+    pd.testing.assert_frame_equal(there.tidy(), run(code, OLD, None).tidy(), check_exact=True)
+
+
+def refusal(fit):
+    with pytest.raises(OptionError, match="keeps refits of another learner") as error:
+        fit()
+    assert len(str(error.value)) <= 500
+    return str(error.value)
+
+
+class Scaled(Ridge):
+    FACTOR = 1.0
+
+    def fit(self, X, y):
+        return super().fit(X, y * self.FACTOR)
+
+
+def test_another_learner_is_refused_and_rounding_is_not(data, tmp_path, monkeypatch):
+    fit = partial(made(data, Scaled()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit()
+    monkeypatch.setattr(Scaled, "FACTOR", 1 + 1e-6)
+    text = refusal(fit)
+    assert " standard deviations). A setting, its code, a file that it reads, a version" in text
+    monkeypatch.setattr(Scaled, "FACTOR", 1 + 1e-13)  # as threads that add in another order
+    assert fit().analysis.context.folder == "6 of 6 refits, proven"
+
+
+class Noisy(LinearRegression):
+    """Learns from responses with noise of its own, which no seed repeats."""
+
+    fits = 0
+
+    def fit(self, X, y):
+        type(self).fits += 1
+        return super().fit(X, y + np.random.default_rng().normal(size=len(y)))
+
+
+def test_a_learner_that_never_repeats_has_a_footnote(data, tmp_path, monkeypatch):
+    monkeypatch.setattr(Noisy, "fits", 0)
+    fit = partial(made(data, Noisy()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    new = str(fit().pfi().summary())
+    assert "folder" not in new
+    kill(tmp_path)
+    monkeypatch.setattr(Noisy, "fits", 0)
+    results = fit()
+    assert Noisy.fits == 3 + LOST
+    again = results.pfi()
+    tables = [again.summary(), results.pd("x").summary(), results.importance(["pfi", "loco"])]
+    tables += [pi.compare([again, made(data, Ridge()).fit(PLAN, seed=1).pfi()], names=["a", "b"])]
+    columns = " ".join(str(pi.summary_col([again, results.pd("x")])).split())
+    assert "From a folder 3 of 6 refits, not proven" in columns
+    assert "Nothing could be proven of the refits from a folder" in columns
+    again.save(tmp_path / "pfi.pyinterp")
+    tables.append(pi.load(tmp_path / "pfi.pyinterp").summary())
+    for table in tables:
+        text = " ".join(str(table if "summary" not in dir(table) else table.summary()).split())
+        assert "From a folder: 3 of 6 refits, not proven" in text
+        assert "Nothing could be proven of the refits from a folder: trained again on the" in text
+
+
+def test_tables_of_a_proven_fit_say_so_without_a_footnote(data, tmp_path):
+    fit = partial(made(data, Ridge()).fit, pi.HalfSampling(3, pairs=5), seed=1, progress=False)
+    assert fit(checkpoint=tmp_path).analysis.context.folder == ""
+    kill(tmp_path)
+    table = str(fit(checkpoint=tmp_path).pfi().summary())
+    assert "From a folder:" in table
+    assert "10 of 13 refits, proven" in table
+    assert "could be proven" not in table
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_proof_is_one_refit(n_jobs, data, tmp_path, monkeypatch):
+    """It is trained as the others are, and three times if it is refused or never repeats."""
+    trained = []
+    jobs = module_of_refits._Work._jobs
+
+    def counted(self, numbers):
+        trained.extend(numbers)
+        return jobs(self, numbers)
+
+    monkeypatch.setattr(module_of_refits._Work, "_jobs", counted)
+    fit = partial(made(data, Ridge()).fit, PLAN, seed=1, progress=False, n_jobs=n_jobs)
+    fit(checkpoint=tmp_path)
+    assert trained == [1, 2, 3, 4, 5, 6]
+    trained.clear()
+    fit(checkpoint=tmp_path)
+    assert trained == [1]
+    trained.clear()
+    (tmp_path / "refits" / "000001.pickle").unlink()
+    fit(checkpoint=tmp_path)
+    assert trained == [2, 1]
+    trained.clear()
+    for number in (2, 1):
+        fit(checkpoint=tmp_path / "shards", shard=(number, 2))
+    pi.join(tmp_path / "shards", progress=False)
+    assert trained == [1, 2, 4, 6, 1, 3, 5, 1]
+
+
+def test_shards_of_two_learners_are_refused(data, tmp_path):
+    fit = partial(pi.Learner.fit, resampling=PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit(made(data, Ridge(1)), shard=(2, 3))
+    refusal(partial(fit, made(data, Ridge(2)), shard=(3, 3)))
+    names = sorted(file.name for file in (tmp_path / "refits").glob("*.pickle"))
+    assert names == ["000001.pickle", "000002.pickle", "000005.pickle"]
+
+
+def test_join_proves_a_whole_folder(data, tmp_path, monkeypatch):
+    fit = partial(made(data, Scaled()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    for number in (1, 2):
+        fit(shard=(number, 2))
+    assert pi.join(tmp_path, progress=False).analysis.context.folder == "6 of 6 refits, proven"
+    monkeypatch.setattr(Scaled, "FACTOR", 2.0)
+    refusal(partial(pi.join, tmp_path, progress=False))
+
+
+class Labels(ClassifierMixin, BaseEstimator):
+    """States the same probabilities, but labels by a threshold of its own."""
+
+    AT = 0.5
+
+    def fit(self, X, y):
+        self.model_ = LogisticRegression().fit(X, y)
+        self.classes_, self.at_ = self.model_.classes_, self.AT
+        return self
+
+    def predict_proba(self, X):
+        return self.model_.predict_proba(X)
+
+    def predict(self, X):
+        return self.classes_[(self.predict_proba(X)[:, 1] > self.at_).astype(int)]
+
+
+def test_labels_are_compared_too(data, tmp_path, monkeypatch):
+    classes = data.assign(y=np.where(data["y"] > 0, "high", "low"))
+    fit = partial(made(classes, Labels()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit()
+    assert fit().analysis.context.folder == "6 of 6 refits, proven"
+    monkeypatch.setattr(Labels, "AT", 0.7)
+    refusal(fit)
+
+
+def test_dropped_models_are_proven_by_what_was_measured(data, tmp_path, monkeypatch):
+    options = {"resampling": PLAN, "seed": 1, "progress": False}
+    options |= {"checkpoint": tmp_path, "keep_models": False}
+    scale = [1.0]
+    mine = pi.Loss("mine", lambda y, p: scale[0] * abs(y - p))
+    fit = partial(made(data, Scaled()).fit, measure=pi.ask("pfi", loss=mine), **options)
+    fit()
+    kill(tmp_path)
+    there, alone = fit(), made(data, Scaled()).fit(PLAN, seed=1)
+    assert there.analysis.context.folder == "3 of 6 refits, proven"
+    pd.testing.assert_frame_equal(
+        there.pfi(loss=mine).tidy(), alone.pfi(loss=mine).tidy(), check_exact=True
+    )
+    with monkeypatch.context() as changed:
+        changed.setattr(Scaled, "FACTOR", 2.0)
+        refusal(fit)
+    # Predictions are the same, numbers are not.
+    scale[0] = 2.0
+    refusal(fit)
+    text = refusal(partial(fit, measure=pi.ask("pfi", "x", loss=mine)))
+    assert "other names or shapes" in text
+
+
+class Moody(Ridge):
+    """Fails in fits that are chosen."""
+
+    fails: Any = staticmethod(lambda _: False)
+
+    def fit(self, X, y):
+        if self.fails(y):
+            raise ArithmeticError("no luck")
+        return super().fit(X, y)
+
+
+def test_a_kept_refit_that_fails_now(data, tmp_path, monkeypatch):
+    fit = partial(made(data, Moody()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit()
+    calls = iter(range(100))
+    monkeypatch.setattr(Moody, "fails", staticmethod(lambda _: next(calls) < 1))
+    with pytest.raises(RefitError, match=r"Refit 1 of 6 failed: .*no luck"):
+        fit()
+    calls = iter(range(100))
+    assert fit(on_error="drop").analysis.context.folder == "6 of 6 refits, proven"  # once more
+    monkeypatch.setattr(Moody, "fails", staticmethod(lambda _: True))
+    refusal(partial(fit, on_error="drop"))
+    calls = iter(range(100))
+    monkeypatch.setattr(Moody, "fails", staticmethod(lambda _: next(calls) < 1))
+    with pytest.warns(RefitWarning, match="1 of 6 refits failed"):  # what is new may fail still
+        made(data, Moody()).fit(PLAN, seed=1, on_error="drop", progress=False)
+
+
+class Constant(RegressorMixin, BaseEstimator):
+    """Predicts a mean whose last bit changes with every fit, as sums of threads may."""
+
+    fits = 0
+
+    def fit(self, X, y):
+        type(self).fits += 1
+        self.mean_ = 1e6 * (1 + type(self).fits * 2e-16) + y.mean()
+        return self
+
+    def predict(self, X):
+        return self.mean_ + 1e-10 * np.arange(len(X))
+
+
+def test_rounding_of_equal_predictions_is_no_difference(data, tmp_path):
+    fit = partial(made(data, Constant()).fit, PLAN, seed=1, checkpoint=tmp_path, progress=False)
+    fit()
+    assert fit().analysis.context.folder == "6 of 6 refits, proven"
+
+
+class FailsOnce(LinearRegression):
+    """Fails where a folder is told to, and predicts otherwise then."""
+
+    edited = False
+
+    def fit(self, X, y, sample_weight=None):
+        if type(self).edited and X[0, 0] > 0:
+            raise ValueError("an edit")
+        return super().fit(X, 3 * y if type(self).edited else y, sample_weight)
+
+
+def test_a_kept_refit_that_fails_now_is_of_another_learner(data, tmp_path, monkeypatch):
+    learner = pi.Learner.from_formula("y ~ x + z", data, FailsOnce())
+    options = {
+        "seed": 1, "progress": False, "on_error": "drop", "checkpoint": tmp_path / "folder"
+    }  # fmt: skip
+    learner.fit(PLAN, **options)
+    kill(tmp_path / "folder")
+    monkeypatch.setattr(FailsOnce, "edited", True)
+    for _ in range(2):
+        with pytest.raises(OptionError, match="keeps refits of another learner"):
+            learner.fit(PLAN, **options)
