@@ -23,6 +23,7 @@ from pyinterp.learner.learner import join as join
 from pyinterp.losses.metrics import Metric as Metric
 from pyinterp.losses.rowwise import Loss as Loss
 from pyinterp.models.distributional import Distributional as Distributional
+from pyinterp.models.early_stopping import EarlyStopping as EarlyStopping
 from pyinterp.models.statsmodels_learner import statsmodels_learner as statsmodels_learner
 from pyinterp.report_page import cite as cite
 from pyinterp.report_page import report as report

@@ -28,6 +28,7 @@ Module                What is in it
 `objectives`          Objectives of boosters
 `overrides`           Whether a user's class predicts as the library's class that it extends
 `threads`             Jobs and the threads of learners share the cores
+`early_stopping`      Boosters that stop by rows that do not train them
 `sample_weight`       Sampling weights in the fit of learners
 `missing_values`      Which learners take missing values
 `offset_model`        Models that are given the last column of their rows as offset

@@ -54,6 +54,10 @@ def _check(model: Any) -> None:
             )
 
 
+def _stops(_: Any, rounds: int) -> Mapping[str, Any]:
+    return {"early_stopping_rounds": rounds, "verbose": False}
+
+
 def _trees(model: Any) -> Ensemble | None:
     """Return the trees of a fitted model; None if not symmetric, huge, or not of numbers alone."""
     try:
@@ -127,6 +131,8 @@ CATBOOST = Library(
     check=_check,
     rates="trained",  # in training it starts at a rate of 1 in any unit
     mean_family=log_family,
+    validation={},
+    stops=_stops,
     names=lambda model: getattr(model, "feature_names_", None),
     default_name="{}",
     categories=lambda model: getattr(model, "get_cat_feature_indices", list)(),

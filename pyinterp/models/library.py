@@ -25,8 +25,8 @@ RANKING = (
     "`pi.FittedModel`."
 )
 STOPPING = (
-    "a learner has no rows to stop by: leave early stopping out of its parameters, and tune the "
-    "number of rounds."
+    "a learner has no rows to stop by: leave early stopping out of its parameters, and pass it as "
+    "`pi.EarlyStopping(estimator)`, which takes some of the training rows."
 )
 
 
@@ -170,6 +170,10 @@ class Library:
         Which regressors without an offset may be taken to predict rates.
     mean_family : callable
         The family of a model that states a logarithmic link; "" of others.
+    validation : mapping of str to str or None
+        What `fit` calls values of validation rows; None if its estimators don't stop by them.
+    stops : callable
+        ``stops(model, rounds)`` returns the options of `fit` by which a model stops.
     names : callable
         Names of columns of a fitted model that has no `feature_names_in_`.
     default_name : str
@@ -217,6 +221,8 @@ class Library:
     offset: Callable[[Any], Offset | None] = _nothing
     rates: Literal["all", "trained", ""] = "all"
     mean_family: Callable[[Any], str] = lambda model: str(getattr(model, "mean_family", ""))
+    validation: Mapping[str, str] | None = None
+    stops: Callable[[Any, int], Mapping[str, Any]] = lambda _, __: {}
     names: Callable[[Any], list[str] | None] = _nothing
     default_name: str = ""
     spelling: Callable[[str], str] = str

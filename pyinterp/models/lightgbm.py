@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from pyinterp.models.library import RANKING, STOPPING, Booster, Library, Offset
 from pyinterp.models.objectives import log_family
 from pyinterp.models.trees import Ensemble, of_treelite
+
+
+def _stops(_: Any, rounds: int) -> Mapping[str, Any]:
+    from lightgbm import early_stopping  # noqa: PLC0415 - an extra
+
+    return {"callbacks": [early_stopping(rounds, verbose=False)]}
 
 
 def _categories(model: Any) -> set[int]:
@@ -56,6 +63,8 @@ LIGHTGBM = Library(
         None if hasattr(model, "predict_proba") else Offset("init_score", linear="raw_score")
     ),
     mean_family=log_family,
+    validation={"sample_weight": "eval_sample_weight", "init_score": "eval_init_score"},
+    stops=_stops,
     default_name="Column_{}",
     spelling=lambda name: name.replace(" ", "_"),
     categories=_categories,

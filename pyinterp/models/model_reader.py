@@ -6,6 +6,7 @@ where it knows none.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -21,6 +22,9 @@ from pyinterp.errors import DataError, NamesWarning, level_of_caller, list_of
 from pyinterp.models.final_step import entrance
 from pyinterp.models.libraries import library_of
 from pyinterp.models.predictor import learner_name
+
+# Names that libraries, or people, give to columns of arrays: 0, x1, f2, Column_3.
+NAME_WITH_NUMBER = re.compile(r"[A-Za-z]*_?(\d{1,6})")
 
 
 class ModelReader:
@@ -73,7 +77,8 @@ class ModelReader:
         Raises
         ------
         DataError
-            If a name is missing or ambiguous, or the number of columns differs.
+            If a name is missing or ambiguous, the number of columns differs, or they are seen to be
+            in another order than in training.
 
         Warns
         -----
@@ -97,6 +102,7 @@ class ModelReader:
         if names is not None and named:
             return _rename(fitted, names, every, who), True
         columns = [column for column in every if column not in others]
+        _check_numbers(columns, data, who)
         expected = None if names is None else len(names)
         if names is None and self._library.results:
             expected = self._library.number(fitted)
@@ -171,6 +177,21 @@ def training_names(fitted: Any) -> list[str] | None:
     columns = [str(name) for name in names]
     numbered = [library.default_name.format(j) for j in range(len(columns))]
     return None if columns == numbered else columns
+
+
+def _check_numbers(columns: Sequence[str], data: RowData, who: str) -> None:
+    """Raise if columns are numbered, but out of order: the model has no names to match them."""
+    numbers = [
+        int(name[1]) for name in map(NAME_WITH_NUMBER.fullmatch, columns) if name is not None
+    ]
+    if not data.is_frame or len(numbers) < len(columns) or len(numbers) < 2:
+        return
+    start = min(numbers)
+    if numbers != sorted(numbers) and sorted(numbers) == list(range(start, start + len(numbers))):
+        raise DataError(
+            f"Columns of `X` have the numbers {list_of(numbers)}, but {who} knows no names to "
+            "match them by; put them in the order of its training data, and name them."
+        )
 
 
 def _select(names: Sequence[str], columns: Sequence[str], who: str) -> list[str]:

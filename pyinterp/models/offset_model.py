@@ -23,6 +23,7 @@ from sklearn.utils.metaestimators import available_if
 from pyinterp._typing import FloatArray, Matrix
 from pyinterp.errors import OptionError, quote
 from pyinterp.models.copies import fresh
+from pyinterp.models.early_stopping import booster_of
 from pyinterp.models.final_step import final_step, innermost
 from pyinterp.models.libraries import library_of
 from pyinterp.models.library import Offset
@@ -38,14 +39,14 @@ RATES = Offset("rates")
 
 def check_takes_offset(estimator: Any, *, exposure: bool, trained: bool = False) -> None:
     """Raise `OptionError` unless an estimator, or a trained model, takes offsets or exposures."""
-    offset, rates = _offset_of(estimator), library_of(innermost(estimator)).rates
+    offset, booster = _offset_of(estimator), booster_of(estimator)
+    rates = library_of(innermost(estimator)).rates
     if offset is RATES and not (exposure and (rates == "all" or trained)):
         raise OptionError(_refusal(estimator))
-    objective = objective_of(estimator) if offset.linear else ""
-    if objective and not (trained and offset.base) and objective not in OBJECTIVES:
+    if offset.linear and not (trained and offset.base) and objective_of(booster) not in OBJECTIVES:
         raise OptionError(
             f"With an offset the objective of {learner_name(estimator)} must be one of "
-            f"{', '.join(OBJECTIVES)}, not {quote(objective)}."
+            f"{', '.join(OBJECTIVES)}, not {quote(objective_of(booster))}."
         )
     if exposure and offset is not RATES and not mean_family(estimator):
         raise OptionError(
@@ -118,14 +119,15 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         rows, offset = _apart(X)
         given = _offset_of(model)
         if given.linear:
+            booster = booster_of(model)
             response = np.asarray(y, dtype=np.float64)
             weights = options.get("sample_weight", np.ones(len(response)))
-            self.base_ = start_of(model, response, offset, weights)
+            self.base_ = start_of(booster, response, offset, weights)
             if given.base:  # `predict` adds it, so that it is to be 0
-                model.set_params(**{given.base: float(links_of(model)[1](0.0))})
+                booster.set_params(**{given.base: float(links_of(booster)[1](0.0))})
             model.fit(rows, y, **{given.keyword: offset + self.base_}, **options)
             sums = weights @ np.column_stack([self._mean(X), response, np.abs(response)])
-            far = objective_of(model) in CANONICAL and abs(sums[0] - sums[1]) > FAR * sums[2]
+            far = objective_of(booster) in CANONICAL and abs(sums[0] - sums[1]) > FAR * sums[2]
             self.total_ = float(sums[0] / sums[1]) if far and sums[1] else 1.0
         elif given is RATES:
             weight = str(weight_option(model))
@@ -166,7 +168,9 @@ class OffsetModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyp
         model, (rows, offset) = self.inside, _apart(X)
         linear = model.predict(rows, **{_offset_of(model).linear: True})
         start = 0.0 if self.fitted else self.base_
-        return np.asarray(links_of(model)[1](np.asarray(linear, np.float64) + offset + start))
+        return np.asarray(
+            links_of(booster_of(model))[1](np.asarray(linear, np.float64) + offset + start)
+        )
 
     def __sklearn_tags__(self) -> Tags:
         if hasattr(self.estimator, "__sklearn_tags__"):
@@ -179,15 +183,15 @@ def _offset_of(estimator: Any) -> Offset:
 
     `RATES` for regressors that take weights. Others raise `OptionError`.
     """
-    library = library_of(estimator)
-    takes = getattr(estimator, "takes_offset", False)
-    offset = Offset("offset") if takes else library.offset(estimator)
+    model = booster_of(estimator)
+    library = library_of(model)
+    offset = Offset("offset") if getattr(model, "takes_offset", False) else library.offset(model)
     if offset is not None:
         return offset
-    predicts = callable(getattr(estimator, "predict", None)) and not is_classifier(estimator)
-    trained = not hasattr(estimator, "fit") or weight_option(estimator) is not None
+    predicts = callable(getattr(model, "predict", None)) and not is_classifier(model)
+    trained = not hasattr(model, "fit") or weight_option(model) is not None
     if not library.rates or not predicts or not trained:
-        raise OptionError(_refusal(estimator))
+        raise OptionError(_refusal(model))
     return RATES
 
 
@@ -206,7 +210,7 @@ def mean_family(given: Any) -> str:
     Its means are positive. "poisson" and "gamma" have a deviance by that name.
     """
     inside = given.estimator if isinstance(given, OffsetModel) else given
-    model = final_step(inside).model
+    model = booster_of(final_step(inside).model)
     return library_of(model).mean_family(model).lower()
 
 

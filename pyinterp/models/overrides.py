@@ -2,38 +2,62 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
+from functools import lru_cache
+from types import CodeType
+from typing import Any
 
 from pyinterp.models.libraries import LIBRARIES
 
 # Packages whose models predict other rows by the same rule as the rows that are checked.
 PACKAGES = {library.package for library in LIBRARIES if library.regular} | {"pyinterp"}
-# What a prediction begins with, in classes that extend no library's.
-PREDICTING = {"predict", "predict_proba", "decision_function", "transform"}
-PREDICTING |= {"__getattribute__", "__getattr__"}
-# What a class may have of its own without that its predictions change; scikit-learn adds some.
-HARMLESS = re.compile(
-    r"__(?!getattr).*|_abc_.*|_sklearn_.*|_parameter_constraints|set_.*|get_params|(partial_)?fit|"
-    "score|learner_name"
-)
+# What a prediction begins with, and what any of its steps may go through.
+PREDICTING = ("predict", "predict_proba", "decision_function", "transform")
+ANY_ATTRIBUTE = {"__getattribute__", "__getattr__"}
+# What they may name without that it changes them.
+SETTINGS = {"fit", "partial_fit", "get_params", "set_params"}
+# Where descriptors keep the functions that they call.
+INSIDE = ("fget", "fn", "func", "__func__", "__wrapped__")
 
 
 def overrides_prediction(kind: type) -> bool:
-    """Whether a class has, before the first class of a library, what may be a part of predictions.
+    """Whether a class has, before the first class of a library, a part of a prediction.
 
-    That is an attribute that the library's class has too, or one of fitted models, ``coef_`` say.
-    Names alone count, which a class keeps when it travels to another process; a class that extends
-    no library is left to the comparison of its predictions.
+    That is ``predict`` or one of its like, or what these read of the library's object, at any
+    depth. Names alone count, which a class keeps when it travels to another process; a class that
+    extends no library is left to the comparison of its predictions.
     """
-    own = set[str]()
+    own: set[str] = set()
     for base in kind.__mro__:
         if base.__module__.partition(".")[0] in PACKAGES:
-            break
+            return not own.isdisjoint(_names_of_predictions(base))
         if base is not object:
             own |= vars(base).keys()
-    else:
-        return not own.isdisjoint(PREDICTING)
-    for name in own:
-        if not HARMLESS.fullmatch(name) and (hasattr(base, name) or name.endswith("_")):
-            return True
-    return False
+    return not own.isdisjoint((*PREDICTING, *ANY_ATTRIBUTE))
+
+
+@lru_cache(maxsize=256)
+def _names_of_predictions(kind: type) -> frozenset[str]:
+    """Return the names that the predictions of a library's class may read of its object."""
+    names, left = set(ANY_ATTRIBUTE), [*PREDICTING]
+    while left:
+        name = left.pop()
+        if name in names or name in SETTINGS or name.startswith("__"):
+            continue
+        names.add(name)
+        for base in kind.__mro__:
+            left += _names_read(vars(base).get(name))
+    return frozenset(names)
+
+
+def _names_read(value: Any) -> Iterator[str]:
+    """Yield the names in the code of a function, or of what a descriptor calls."""
+    code = getattr(value, "__code__", value)
+    if isinstance(code, CodeType):
+        yield from code.co_names
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                yield from _names_read(constant)
+    for inside in INSIDE:
+        if (function := getattr(value, inside, None)) is not None and function is not value:
+            yield from _names_read(function)

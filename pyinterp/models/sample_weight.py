@@ -22,25 +22,29 @@ HANDS_ON = re.compile(
 )
 
 
-def weight_option(estimator: Any) -> str | None:
+def weight_option(estimator: Any, name: str = WEIGHT) -> str | None:
     """Return the keyword of ``fit`` that hands weights to an estimator; None if there is none.
+
+    Or other values of rows by `name`.
 
     With metadata routing on, what is inside others must request them. Otherwise pipelines hand them
     to their last step, and searches to the estimator that they search.
     """
     if type(estimator).__name__ == "OffsetModel":
-        return weight_option(estimator.estimator)
+        return weight_option(estimator.estimator, name)
     if get_config()["enable_metadata_routing"]:
-        return WEIGHT if _is_requested(estimator) else None
+        return name if _is_requested(estimator, name) else None
     steps = getattr(estimator, "steps", None)
     if isinstance(steps, list) and steps:
         step, last = steps[-1]
-        inside = weight_option(last)
+        inside = weight_option(last, name)
         return None if inside is None else f"{step}__{inside}"
+    if name != WEIGHT and hasattr(estimator, "cv"):  # it takes groups for itself
+        return None
     if HANDS_ON.fullmatch(type(estimator).__name__):
         learner = getattr(estimator, "estimator", None) or getattr(estimator, "regressor", None)
-        return WEIGHT if learner is None else weight_option(learner)
-    return WEIGHT if _all_take(estimator) else None
+        return name if learner is None else weight_option(learner, name)
+    return name if _all_take(estimator, name) else None
 
 
 def check_takes_weights(estimator: Any) -> None:
@@ -62,19 +66,19 @@ def _wraps(estimator: Any) -> bool:
     return innermost(estimator) is not estimator or hasattr(estimator, "estimators")
 
 
-def _is_requested(estimator: Any) -> bool:
-    """Whether weights reach what learns in an estimator, by the requests of its parts."""
+def _is_requested(estimator: Any, name: str) -> bool:
+    """Whether values of rows reach what learns in an estimator, by the requests of its parts."""
     try:
         routing = get_routing_for_object(estimator)
     except NotImplementedError:  # a wrapper of scikit-learn that can't route
         return False
     if _wraps(estimator) and isinstance(routing, MetadataRouter):
-        return WEIGHT in routing.consumes("fit", [WEIGHT])
-    return bool(has_fit_parameter(estimator, WEIGHT))
+        return name in routing.consumes("fit", [name])
+    return bool(has_fit_parameter(estimator, name))
 
 
-def _all_take(estimator: Any) -> bool:
-    """Whether an estimator takes weights, and so does all that learns in it."""
+def _all_take(estimator: Any, name: str) -> bool:
+    """Whether an estimator takes values of rows, and so does all that learns in it."""
     parts = getattr(estimator, "estimators", None)  # of stacks and votes: (name, estimator)
     if isinstance(parts, list) and parts:
         final = getattr(estimator, "final_estimator", None)
@@ -82,5 +86,5 @@ def _all_take(estimator: Any) -> bool:
     elif isinstance(estimator, CalibratedClassifierCV):  # it warns, and calibrates by weights alone
         learners = [estimator.estimator]
     else:
-        return bool(has_fit_parameter(estimator, WEIGHT))
-    return all(part is None or weight_option(part) == WEIGHT for part in learners)
+        return bool(has_fit_parameter(estimator, name))
+    return all(part is None or weight_option(part, name) == name for part in learners)

@@ -15,6 +15,11 @@ from pyinterp.models.trees import Ensemble, Levels, of_treelite
 NO_CATEGORIES: Mapping[str, list[Any]] = {"enc": [], "feature_segments": [], "sorted_idx": []}
 
 
+def _stops(model: Any, rounds: int) -> Mapping[str, Any]:
+    model.set_params(early_stopping_rounds=rounds)
+    return {"verbose": False}
+
+
 def _categories(model: Any) -> set[int]:
     booster = model.get_booster() if hasattr(model, "get_booster") else model
     return {j for j, kind in enumerate(booster.feature_types or ()) if kind == "c"}
@@ -103,6 +108,8 @@ XGBOOST = Library(
         else Offset("base_margin", linear="output_margin", base="base_score")
     ),
     mean_family=log_family,
+    validation={"sample_weight": "sample_weight_eval_set", "base_margin": "base_margin_eval_set"},
+    stops=_stops,
     categories=_categories,
     native=_native,
     estimator="XGB",

@@ -30,7 +30,7 @@ from pyinterp.models.adapters import wants_codes, wants_frames
 from pyinterp.models.copies import fresh, reseed, seed_networks
 from pyinterp.models.predictor import Predictor, learner_name
 from pyinterp.models.remedies import explanation
-from pyinterp.models.sample_weight import weight_option
+from pyinterp.models.sample_weight import WEIGHT, weight_option
 from pyinterp.models.threads import shared_cores
 from pyinterp.parallel import EndOfCall, outcomes
 from pyinterp.parallel.progress import ProgressOption
@@ -351,6 +351,21 @@ def _report(failures: Sequence[tuple[str, Exception]], total: int, lacking: str)
     warnings.warn(text, RefitWarning, stacklevel=level_of_caller())
 
 
+def _by_row(model: Any, train: Sample) -> dict[str, Any]:
+    """Return what `fit` is given by row: sampling weights, and groups if it takes some.
+
+    A group is a cluster, or repeats of a row.
+    """
+    groups = train.rows if train.clusters is None else train.clusters
+    several = len(np.unique(groups)) < len(groups)
+    options: dict[str, Any] = {}
+    for name, values in ((WEIGHT, train.weights), ("groups", groups if several else None)):
+        option = None if values is None else weight_option(model, name)
+        if option is not None:
+            options[option] = values
+    return options
+
+
 def fit_one(
     estimator: Any,
     matrix: Matrix,
@@ -362,8 +377,8 @@ def fit_one(
 ) -> Predictor:
     """Train a copy of `estimator` on the design `matrix` of rows and their responses.
 
-    Their sampling weights are given to it. As one of several `workers` it uses its share of the
-    cores.
+    Their sampling weights are given to it, and their clusters if its `fit` takes `groups`. As one
+    of several `workers` it uses its share of the cores.
     Every seed inside the estimator is drawn from `rng`; with `keep_set` only those that are None.
     Without `rng` all stay as they are.
     """
@@ -373,14 +388,13 @@ def fit_one(
     model = fresh(estimator)
     if rng is not None:
         reseed(model, rng, keep_set=keep_set)
-    option = None if train.weights is None else weight_option(model)
-    weights = {} if option is None else {option: train.weights}
+    by_row = _by_row(model, train)
     coded = response.classes is not None and wants_codes(model)
     with shared_cores([model], workers), seed_networks(model, rng):
         if wants_frames(model):
-            model.fit(matrix, response.column(y), **weights)
+            model.fit(matrix, response.column(y), **by_row)
         else:
-            model.fit(matrix, y.astype(np.intp) if coded else response.labels(y), **weights)
+            model.fit(matrix, y.astype(np.intp) if coded else response.labels(y), **by_row)
     predictor = Predictor.of(model, response.classes, coded=coded)
     return replace(predictor, ordinal=response.ordinal, total=getattr(model, "total_", 1.0))
 

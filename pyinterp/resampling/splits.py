@@ -109,8 +109,16 @@ class Splits(Resampling):
                 f"There must be at least 2 splits, but {quote(self.splits)} gives {len(splits)}; "
                 "for one use `pi.Holdout`."
             )
+        seen: dict[tuple[bytes, bytes], int] = {}
         for k, split in enumerate(splits, 1):
             _check(split, k, population.nobs, units)
+            key = np.sort(split.train).tobytes(), np.sort(split.evaluation).tobytes()
+            if key in seen:
+                raise OptionError(
+                    f"Splits must differ, but split {k} is split {seen[key]} again, which would "
+                    "count the same refit twice."
+                )
+            seen[key] = k
         new = replace(self)
         object.__setattr__(new, "_splits", tuple(splits))
         object.__setattr__(new, "note", _note(splits))
@@ -202,7 +210,10 @@ def _read(pair: Any, k: int, nobs: int) -> Split:
 
 
 def _positions(rows: Any, k: int, side: str, nobs: int) -> IntArray:
-    array = np.asarray(rows)
+    try:
+        array = np.asarray(rows)
+    except ValueError:
+        array = np.empty((0, 0))
     if array.ndim == 1 and array.dtype == bool:
         if len(array) != nobs:
             raise OptionError(

@@ -60,7 +60,7 @@ OTHERS = {
     "sklearn", "strata", "te", "vfold_cv", "vi_model",
 }  # fmt: skip
 OTHER_CALLS = {
-    'res.pfi().to("pfi.docx")',
+    'pi.EarlyStopping(LGBMRegressor())', 'res.pfi().to("pfi.docx")',
     'res.pfi().summary(top=3).to("top.docx")',
     'fit(cov_type="HC3")', "glance(lm)", "predict(X, return_std=True)",
     'predict(type = "response")', "fit(..., store_covariance_matrix=True)",

@@ -14,7 +14,7 @@ LEAST, LEAST_WRONG = 5000, 1500
 # own: files, papers, engines, variances, and what authors of estimands write.
 NOT_CALLED = {
     "Question", "ask",  # what `answer` and `measure` take: methods are asked
-    "CausalResults", "CurveResults", "Distributional", "Estimand", "Estimate",
+    "CausalResults", "CurveResults", "Distributional", "EarlyStopping", "Estimand", "Estimate",
     "EstimandResults", "ExactWhatIf", "ImportanceResults", "LearnerResults", "Metric", "Parameter",
     "Terms", "UncertaintyResults", "Words", "datasets", "distributions", "estimators", "join",
     "load", "r_style", "register_engine", "register_variance", "replicate", "samplers",

@@ -68,8 +68,11 @@ def test_other_models_are_predicted_in_batches(options):
     assert pi.FittedModel(model, X, y).pfi("a").engine.name == "batched"
 
 
-def test_refits():
+def test_refits_and_early_stopping():
     X, y = draw()
-    learner = pi.Learner(y, X, catboost.CatBoostRegressor(**FEW))
-    res = learner.fit(pi.Subsampling(2), seed=1, progress=False)
-    assert res.pfi().engine.name == "trees, exact"
+    for estimator in (
+        catboost.CatBoostRegressor(**FEW),
+        pi.EarlyStopping(catboost.CatBoostRegressor(**FEW)),
+    ):
+        res = pi.Learner(y, X, estimator).fit(pi.Subsampling(2), seed=1, progress=False)
+        assert res.pfi().engine.name == "trees, exact"

@@ -342,6 +342,28 @@ def test_random_predictions_are_seen_whatever_the_offset(offset):
             pi.FittedModel(model, FRAME, Y + offset).pfi()
 
 
+@pytest.mark.parametrize("frame", [True, False])
+def test_another_order_of_rounding_in_a_batch_is_no_randomness(frame):
+    """As of some BLAS: terms of size 1e6 that cancel, in an order by the size of the batch."""
+    rng = np.random.default_rng(0)
+    matrix = (1e6 + rng.normal(size=(40, 3))).astype(np.float32)
+    orders = {40: (0, 1, 2), 20: (2, 1, 0)}
+
+    def predict(rows):
+        terms = np.asarray(rows) * np.float32([1, -1.3, 0.3])
+        order = orders.get(len(rows), (1, 0, 2))
+        return (terms[:, order[0]] + terms[:, order[1]]) + terms[:, order[2]]
+
+    X = pd.DataFrame(matrix, columns=list("abc")) if frame else matrix
+    some = X[::2]
+    assert np.abs(predict(some) - predict(X)[::2]).max() > 0.01
+    y = predict(X)
+    assert np.isfinite(pi.FittedModel(predict, X, y).loss().params).all()
+
+    with pytest.raises(PredictionError, match="same prediction each time"):
+        pi.FittedModel(lambda rows: predict(rows) + len(rows), X, y).loss()
+
+
 @pytest.mark.parametrize("n", [20, 60])
 @pytest.mark.parametrize("code", ["I(d - np.mean(d))", "I(d / np.std(d))"])
 def test_a_formula_that_depends_on_the_other_rows_is_refused(n, code):
@@ -366,6 +388,14 @@ def test_names_are_known_after_data_are_removed():
     results.remove_data()
     moved = importances(results, FRAME[["d", "c", "a b"]])
     assert_allclose(moved[expected.index], expected)
+
+
+@pytest.mark.parametrize("stem", [None, "x", "f", "Column_"])
+def test_numbers_out_of_order_are_refused(stem):
+    names = [2, 1, 0] if stem is None else [f"{stem}{k}" for k in (2, 1, 0)]
+    model = LinearRegression().fit(FRAME.to_numpy(), Y)
+    with pytest.raises(DataError, match="knows no names to match them by"):
+        importances(model, FRAME.set_axis(names, axis=1))
 
 
 @pytest.mark.filterwarnings("ignore:Using dict data structures:DeprecationWarning")

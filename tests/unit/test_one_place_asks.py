@@ -22,6 +22,7 @@ CALLERS = {
     "models/statsmodels_learner.py": "results of statsmodels, for the learner that they are made",
     "models/distributional.py": "the estimator inside, for the one that states its distribution",
     "models/scikit_learn.py": "a process, for its predictive distribution",
+    "models/early_stopping.py": "the booster inside, as scikit-learn's wrappers do",
     "models/offset_model.py": "the estimator inside, for the one with an offset",
     "models/statsmodels.py": "results, for distributions, and to see that a design is right",
     "models/xgboost.py": "a native booster, for the function that it is made",

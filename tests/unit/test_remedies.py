@@ -54,7 +54,7 @@ CASES = {
         lambda: ask(
             lambda: xgb.XGBRegressor(n_estimators=2, n_jobs=1, early_stopping_rounds=1), NUMBERS
         ),
-        "leave early stopping out",
+        "`pi.EarlyStopping",
         lambda: ask(lambda: xgb.XGBRegressor(n_estimators=2, n_jobs=1), NUMBERS),
     ),
     "scikit-learn, names of columns": (

@@ -81,6 +81,7 @@ CALLS = {
 LINES = {
     "FreshDraws": lambda: pi.FreshDraws(lambda _: data()),
     "Distributional": lambda: pi.Distributional(LinearRegression(), constant),
+    "EarlyStopping": lambda: pi.EarlyStopping(LinearRegression()),
     "Estimand": lambda: fitted().pfi().estimand,
     "Question": lambda: pi.ask("pd", "a", points=3),
     "Estimate": lambda: estimates_of(fitted(), fitted().pfi())[0],
