@@ -13,7 +13,6 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.models.links import Link
 from pyinterp.models.trees import Levels, TreeNodes
-from pyinterp.whatif.inputs import Before
 from pyinterp.whatif.walks.bits import LEAF, Splits, Trees, preorder
 
 LEAST = 1e-280  # so that no unit is too small for a double
@@ -28,8 +27,6 @@ class Forest:
     Attributes
     ----------
     trees : Trees
-    before : callable or None
-        What the model itself makes of rows before trees compare them.
     base, scale, link, single, single_sums, missing, levels, categories
         As `Ensemble` has them.
     """
@@ -42,7 +39,6 @@ class Forest:
     single_sums: bool = False
     missing: float = np.nan
     levels: Levels = ()
-    before: Before | None = None
     categories: Mapping[int, FloatArray] = field(default_factory=dict)
 
     def cast(self, inputs: FloatArray, columns: npt.NDArray[np.intp]) -> FloatArray:
@@ -201,25 +197,22 @@ class Nodes:
         )
 
 
-def joint_forest(forests: Sequence[Forest], starts: Sequence[int], link: Link) -> Forest:
+def joint_forest(forests: Sequence[Forest], link: Link) -> Forest:
     """Return one forest with the outputs of several, one after the other.
 
     Parameters
     ----------
     forests : sequence of Forest
         They compare inputs, scale sums and have outputs alike.
-    starts : sequence of int
-        The first column of each.
     link : callable
         From the sums of all.
     """
-    nodes, categories = Nodes(), {}
-    base = np.stack([forest.base for forest in forests])
-    for f, (forest, start) in enumerate(zip(forests, starts, strict=True)):
+    nodes, base = Nodes(), np.stack([forest.base for forest in forests])
+    for f, forest in enumerate(forests):
         trees, leaves = forest.trees, np.zeros((len(forest.trees.leaves), *base.shape))
         leaves[:, f] = trees.leaves * trees.unit
         nodes.add_in_preorder(
-            np.where(trees.column == LEAF, LEAF, trees.column + start),
+            trees.column,
             trees.threshold,
             trees.missing_left,
             trees.category,
@@ -228,7 +221,4 @@ def joint_forest(forests: Sequence[Forest], starts: Sequence[int], link: Link) -
             trees.roots,
             leaves.reshape(len(leaves), base.size),
         )
-        categories.update({start + c: numbers for c, numbers in forest.categories.items()})
-    return replace(
-        forests[0], trees=nodes.trees(), base=base.ravel(), link=link, categories=categories
-    )
+    return replace(forests[0], trees=nodes.trees(), base=base.ravel(), link=link)

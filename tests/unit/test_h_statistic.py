@@ -226,8 +226,8 @@ def test_what_if_predictions_of_some_rows(normal, estimator, engine):
 
     def crossed(whatif):
         table = np.empty((whatif.sample.nobs, 4))
-        for block in whatif.of(["a"]).cross(donors):
-            table[block.rows] = block.predictions
+        for rows, predictions in whatif.of(["a"]).cross(donors):
+            table[rows] = predictions
         return table
 
     assert_allclose(crossed(part), crossed(case.whatif)[rows], rtol=EXACT)

@@ -1,7 +1,5 @@
 """The kernel engine: equal to the model's own predictions for every kernel, row and donor."""
 
-import copy
-import warnings
 from dataclasses import replace
 from functools import cache
 
@@ -12,20 +10,18 @@ from by_copies import LOSSES, compare, same_importance, whatif_of
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from sklearn.svm import SVC, SVR, NuSVR, OneClassSVM
 
 import pyinterp as pi
 from pyinterp.losses.rowwise import LOSSES as NAMED
 from pyinterp.whatif import kernels as engine
 from pyinterp.whatif.kernels import KernelWhatIf, read_kernel
-from pyinterp.whatif.walks.coupling import couple
 
 BAR = 1e-9  # of the spread of predictions, or of the loss without a feature
 NAMES = list("abcde")
@@ -39,12 +35,7 @@ def make_data(n=70, seed=0):
     X["c"], X["d"] = rng.integers(3, size=n), 2.0
     y = X.a * X.b + np.sin(2 * X.e) + X.c / 2 + rng.normal(size=n) / 3
     number = y.to_numpy()
-    return X, {
-        "number": number,
-        "two": (number > 0.5).astype(int),
-        "three": np.digitize(number, [0, 1]),
-        "four": np.digitize(number, [-0.3, 0.5, 1.2]),
-    }
+    return X, {"number": number, "three": np.digitize(number, [0, 1])}
 
 
 def process(kernel, **options):
@@ -68,22 +59,6 @@ MODELS = {
     "process, products": (process(RBF * DOT * kernels.RBF(3.0) * 0.7 + WHITE), "number"),
     "process, lengths": (process(kernels.RBF([1.0, 2, 3, 1, 0.5]) + WHITE), "number"),
     "process, noise times": (process(RBF * 2.0 + WHITE * RBF, alpha=0.1), "number"),
-    "SVC, 2": (SVC(), "two"),
-    "SVC, 3": (SVC(kernel="poly"), "three"),
-    "SVC, linear, 3": (SVC(kernel="linear"), "three"),
-    "NuSVC, 4": (NuSVC(nu=0.2), "four"),
-    "SVC, probabilities, 2": (SVC(probability=True, random_state=0), "two"),
-    "SVC, probabilities, 3": (SVC(probability=True, random_state=0), "three"),
-    "NuSVC, probabilities, 4": (NuSVC(nu=0.2, probability=True, random_state=0), "four"),
-    "calibrated": (CalibratedClassifierCV(SVC(), ensemble=False), "two"),
-    "calibrated after scaling": (
-        CalibratedClassifierCV(make_pipeline(StandardScaler(), NuSVC(nu=0.3)), ensemble=False),
-        "two",
-    ),
-    "calibrated, isotonic": (
-        CalibratedClassifierCV(SVC(), method="isotonic", ensemble=False),
-        "two",
-    ),
 }
 
 
@@ -97,8 +72,7 @@ def fit(name):
 
 def fit_to(name, X, y):
     model, response = MODELS[name]
-    with warnings.catch_warnings(category=FutureWarning, action="ignore"):  # of `probability`
-        return clone(model).fit(X, y[response])
+    return clone(model).fit(X, y[response])
 
 
 def compare_own(whatif, names, donors):
@@ -131,7 +105,7 @@ def test_every_kernel_equals_the_model(name):
             same(model, X, y, loss, groups=groups)
 
 
-@pytest.mark.parametrize("name", ["SVR", "process, sums", "SVC, probabilities, 3"])
+@pytest.mark.parametrize("name", ["SVR", "process, sums"])
 def test_effects_equal_those_of_predicted_copies(name):
     model, X, y = fit(name)
     exact, slow = (pi.FittedModel(model, X, y, engine=e) for e in ("auto", "batched"))
@@ -142,20 +116,13 @@ def test_effects_equal_those_of_predicted_copies(name):
         assert_allclose(one.bse, other.bse, rtol=0, atol=1e-11)
 
 
-def test_probabilities_of_pairs_are_never_0():
-    model, X, y = fit("SVC, probabilities, 3")
-    sure = copy.deepcopy(model)
-    sure._probA = 1e3 * sure._probA
-    compare_each(whatif_of(pi.FittedModel(sure, X, y)))
-
-
 def test_sizes_of_terms_are_those_before_anything_cancels():
     model, X, _ = fit("SVR, polynomial")
     found, rows = read_kernel(model, "mean"), X.to_numpy()
     assert found is not None
     inner = 0.3 * np.abs(rows) @ np.abs(model.support_vectors_).T + 1
     expected = inner**3 @ np.abs(model.dual_coef_[0]) + np.abs(model.intercept_)
-    size = found.sums(rows, engine.NO_COLUMNS, engine.NO_VALUES, np.abs)[:, 0, 0]
+    size = found.sums(rows, engine.NO_COLUMNS, engine.NO_VALUES, np.abs)[:, 0]
     assert_allclose(size, expected, rtol=1e-12)
 
 
@@ -164,7 +131,7 @@ def encoded(last):
     return make_pipeline(ColumnTransformer(steps), last)
 
 
-@pytest.mark.parametrize("name", ["SVR", "KernelRidge", "process, white", "SVC, 3"])
+@pytest.mark.parametrize("name", ["SVR", "KernelRidge", "process, white"])
 @pytest.mark.parametrize("steps", [lambda m: make_pipeline(StandardScaler(), m), encoded])
 def test_behind_earlier_steps(steps, name):
     model, response = MODELS[name]
@@ -323,25 +290,20 @@ SIGMOID = {"kernel": "sigmoid", "gamma": 0.01}
         (process(RBF**2, alpha=0.1), "number"),
         (process(WHITE * RBF, alpha=0.1), "number"),
         (SVR(**SIGMOID), "number"),
-        (NuSVC(nu=0.1, **SIGMOID), "three"),
         (SVR(kernel=rbf_kernel), "number"),
         (SVR(epsilon=99.0), "number"),
         (KernelRidge(kernel="laplacian"), "number"),
         (KernelRidge(kernel="poly", degree=1.5, coef0=99), "number"),
         (KernelRidge(kernel=np.dot), "number"),
-        (SVC(break_ties=True), "three"),
+        (SVC(), "three"),
         (OneClassSVM(), "number"),
-        (CalibratedClassifierCV(SVC(), cv=2), "two"),
-        (CalibratedClassifierCV(SVC(), cv=2, ensemble=False), "three"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_other_kernels_are_not_read(model, response):
     X = make_data(90, seed=1)[0].to_numpy()
     model.fit(X, RESPONSE[response])
-    calibrated = isinstance(model, CalibratedClassifierCV)
-    kind = "probability" if calibrated else "label" if response == "three" else "mean"
-    assert read_kernel(model, kind) is None
+    assert read_kernel(model, "label" if response == "three" else "mean") is None
 
 
 def test_other_forms_are_not_read():
@@ -353,15 +315,3 @@ def test_other_forms_are_not_read():
     assert read_kernel(KernelRidge(kernel="rbf").fit(X, both), "mean") is None
     assert read_kernel(process(RBF + WHITE).fit(X, both), "mean") is None
     assert read_kernel(SVR(kernel="precomputed").fit(X @ X.T, y), "mean") is None
-
-
-def test_compiled_coupling_equals_python():
-    rng = np.random.default_rng(0)
-    for classes in (2, 3, 5):
-        pairs = rng.uniform(1e-7, 1 - 1e-7, (50, classes * (classes - 1) // 2))
-        pairs[:4] = np.array([1e-7, 1 - 1e-7, 0.5, 0.3])[:, None]
-        compiled, python = np.empty((50, classes)), np.empty((50, classes))
-        couple(pairs, compiled)
-        couple._loop(pairs, python)
-        assert_allclose(compiled, python, rtol=0, atol=1e-14)
-        assert_allclose(compiled.sum(axis=1), 1, rtol=0, atol=1e-14)

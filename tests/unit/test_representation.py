@@ -111,7 +111,6 @@ LINES = {
     "LearnerResults": fitted,
     "Loss": lambda: pi.Loss("absolute error", absolute),
     "Metric": lambda: fitted().metric("rmse").estimand.score,
-    "ExactWhatIf": lambda: fitted().analysis.cases[0].whatif,
     "Distinct": lambda: samplers.distinct(fitted().model.population, ["a"]),
     "Draws": lambda: samplers.Draws(np.arange(3), data()[["a"]], np.zeros((3, 2), np.intp)),
     "LearningRows": learning_rows,
