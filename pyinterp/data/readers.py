@@ -61,7 +61,8 @@ class FormulaReader:
         """Return the reader of the rows at hand, with weights and offset beside them, and these."""
         rows = read_rows(data, of_formula=True, beside=beside)
         reader = cls(formula, rows, scope, as_frame=as_frame)
-        _ask_about_numbers(reader.variables, formula, rows.frame)
+        if "." in formula:
+            _ask_about_numbers(reader.variables, formula, rows.frame)
         if rows.offset is not None:
             rows.offset.check_apart(reader.variables)
         return reader, reader.read(rows)

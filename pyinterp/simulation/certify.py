@@ -363,7 +363,8 @@ def _null(names: Sequence[str], results: LearnerResults) -> tuple[str, ...]:
     """Return the null features by name, checked."""
     given = names_of(names, "null")
     if given:
-        check_names(given, results.model.population.names, kind="variable", argument="null")
+        known = map(str, results.model.population.variables)
+        check_names(given, known, kind="variable", argument="null")
     return tuple(given)
 
 
