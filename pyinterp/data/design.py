@@ -272,9 +272,10 @@ class FormulaDesign(Design):
 
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns of all terms that use one of `names`."""
-        every = np.arange(len(self.columns))
-        parts = [every[self._coding.places[t]] for t in self._terms_with(names)]
-        return np.concatenate([every[:0], *parts])
+        driven = np.zeros(len(self.columns), bool)
+        for t in self._terms_with(names):
+            driven[self._coding.places[t]] = True
+        return np.flatnonzero(driven)
 
     def swap(self, rows: Sample, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Rebuild every column built from `names`."""

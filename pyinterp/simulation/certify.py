@@ -317,7 +317,11 @@ def certify(
     estimand = replace(table.estimand, diagnostic=None, correction=None)
     options: dict[str, Any] = {"p_adjust": table.p_adjust, "simultaneous": table.simultaneous}
     words = repr((results.model, estimand.description, table.exog_names, options))
-    copy = replace(copy_of(results.analysis), null=_null(null, results))
+    names = names_of(null, "null")
+    if names:
+        known = map(str, results.model.population.variables)
+        check_names(names, known, kind="variable", argument="null")
+    copy = replace(copy_of(results.analysis), null=tuple(names))
     # By the name a file tells its data, and words, from others.
     text = text_of((words, copy.rows, copy.means, copy.residuals, copy.null))
     name = sha256(text.encode()).hexdigest()[:16]
@@ -357,15 +361,6 @@ def certify(
         expected_seconds=expected,
         seconds=time.monotonic() - start,
     )
-
-
-def _null(names: Sequence[str], results: LearnerResults) -> tuple[str, ...]:
-    """Return the null features by name, checked."""
-    given = names_of(names, "null")
-    if given:
-        known = map(str, results.model.population.variables)
-        check_names(given, known, kind="variable", argument="null")
-    return tuple(given)
 
 
 def _check(results: object, table: object) -> None:
@@ -429,6 +424,3 @@ class _CopyStudy(CoverageStudy):
                 ask(learner.fit(used, seed=self.seed, progress=False)).conf_int(self.alpha)
                 seconds[kind] = time.monotonic() - start
         return sum(map(seconds.__getitem__, kinds))
-
-    def _try(self, row: Any) -> None:
-        """Do nothing: `seconds` has tried all that is done."""

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import (
@@ -281,19 +280,6 @@ class CoverageStudy:
             row = Row("coverage", process, learner, n, plan)
             yield row, self.count("repetitions", learner, 0)
 
-    def _try(self, row: Row) -> None:
-        """Fit a learner that learns nothing, so that plans and variances fail before the work."""
-        if row.kind == "truth":
-            return
-        process = self.process(row.process)
-        formula, _ = self.formula_and_estimator(process, row.learner, row.n)
-        idle = DummyRegressor() if process.classes is None else DummyClassifier()
-        learner = Learner.from_formula(formula, self.draw(process, row.n, -1), idle)
-        plan = self.plan(row.plan, process, row.n)
-        results = learner.fit(plan, seed=1, progress=False)
-        for cov_type in self.cov_types[row.plan]:
-            results.loss(cov_type=cov_type)
-
     def run(
         self,
         path: str | os.PathLike[str],
@@ -336,9 +322,7 @@ class CoverageStudy:
             if record.row in rows:
                 self._check_settings(record, path)
         units = list(self._todo(records))
-        for row in dict.fromkeys(unit.row for unit in units):
-            self._try(row)
-        file.begin()  # a path that can't be written is an error before the work
+        file.add([])  # a path that can't be written is an error before the work
         for kind in dict.fromkeys(unit.row.kind for unit in units):
             same = [unit for unit in units if unit.row.kind == kind]
             worker = self._truth

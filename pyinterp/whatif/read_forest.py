@@ -14,7 +14,7 @@ from pyinterp.models.final_step import final_step
 from pyinterp.models.libraries import library_of
 from pyinterp.models.links import Link, identity
 from pyinterp.models.predictor import Kind
-from pyinterp.whatif.forest import Forest, Nodes, joint_forest
+from pyinterp.whatif.forest import Forest, in_preorder, join_trees, joint_forest
 
 
 def read_forest(estimator: Any, kind: Kind) -> Forest | None:
@@ -26,10 +26,8 @@ def read_forest(estimator: Any, kind: Kind) -> Forest | None:
     ensemble = library_of(estimator).trees(estimator)
     if ensemble is None:
         return None
-    nodes, facts = Nodes(), dict(vars(ensemble))
-    for part in facts.pop("nodes"):
-        nodes.add(part)
-    return Forest(trees=nodes.trees(), **facts)
+    facts = dict(vars(ensemble))
+    return Forest(trees=join_trees(map(in_preorder, facts.pop("nodes"))), **facts)
 
 
 def _calibrated_forest(estimator: Any) -> Forest | None:

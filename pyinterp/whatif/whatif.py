@@ -466,10 +466,8 @@ class ExactWhatIf(WhatIf, ABC):
 
     def on(self, sample: Sample) -> Self:
         """Return the same, with the same rows as another object, and nothing else kept of them."""
-        same = type(self)(
-            super().on(sample), self.model, inputs=replace(self.inputs, sample=sample)
-        )
-        same.engine, same.factual = self.engine, self.factual
+        same = type(self)(self, self.model, inputs=replace(self.inputs, sample=sample))
+        same.sample, same.engine, same.factual = sample, self.engine, self.factual
         return same
 
     def donors(self, variables: Sequence[str]) -> Distinct:

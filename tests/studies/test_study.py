@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from pyinterp.errors import DataError, InferenceError, OptionError
+from pyinterp.errors import DataError, OptionError
 from pyinterp.learner.learner import LearnerResults
 from pyinterp.simulation import CoverageStudy, ideal
 from pyinterp.simulation.records import Record, Row, StudyFile, pool_records
@@ -387,18 +387,6 @@ def test_plans_and_variances_must_match():
 def test_bad_input_gives_its_sentence(options, message):
     with pytest.raises(OptionError, match=message):
         study(**options)
-
-
-def test_a_plan_that_can_not_serve_its_variance_fails_before_the_work(tmp_path):
-    path = tmp_path / "study.sqlite"
-    wrong = study(cov_types={"subs": ["half-sample"], "ideal": ["naive"]})
-    with pytest.raises(InferenceError, match="needs at least 5 pairs"):
-        wrong.run(path, progress=False)
-    half = {"half": pi.HalfSampling()}
-    small = study(n=[39], resamplings=half, cov_types={"half": ["half-sample"]})
-    with pytest.raises(DataError, match="at least 40 rows"):
-        small.run(path, progress=False)
-    assert not path.exists()
 
 
 def test_grids_that_differ_between_data_sets_are_refused(tmp_path):

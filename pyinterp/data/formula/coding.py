@@ -207,7 +207,7 @@ class Coding:
     def __init__(self, info: patsy.DesignInfo) -> None:
         self._info = info
         self._parts: dict[tuple[Any, ...], patsy.DesignInfo] = {}
-        self.terms = [term.factors for term in info.term_codings]
+        self.terms = list(map(attrgetter("factors"), info.term_codings))
         self.columns, self.places = info.column_names, list(info.term_slices.values())
         kinds = info.factor_infos.items()
         self.numbers = frozenset(factor for factor, kind in kinds if kind.type == "numerical")
