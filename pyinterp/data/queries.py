@@ -13,7 +13,7 @@ from pyinterp.data.formula.columns import Columns
 from pyinterp.data.formula.tokens import STRING
 from pyinterp.errors import OptionError, PyinterpError, quote, reason
 
-_TEXT_OR_QUOTED = re.compile(rf"{STRING}|`(?P<quoted>[^`]*)`")
+_TEXT_OR_COLUMN = re.compile(rf"{STRING}|`(?P<quoted>[^`]*)`")
 _NODES = (
     ast.Name, ast.Load, ast.Constant, ast.List, ast.Tuple, ast.Compare, ast.cmpop, ast.BoolOp,
     ast.boolop, ast.UnaryOp, ast.Not, ast.Invert, ast.USub, ast.BinOp, ast.BitAnd, ast.BitOr,
@@ -55,7 +55,7 @@ def _values(query: str, frame: pd.DataFrame) -> pd.Series[Any]:
         name = match["quoted"]
         return match[0] if name is None else words.setdefault(name, f"_quoted_{len(words)}")
 
-    code, columns = _TEXT_OR_QUOTED.sub(word, query), {}
+    code, columns = _TEXT_OR_COLUMN.sub(word, query), {}
     names = {word: name for name, word in words.items()}
     for node in ast.walk(ast.parse(code, mode="eval").body):
         if not isinstance(node, _NODES):

@@ -148,12 +148,6 @@ class Certificate(Tabular):
         center = (coverage * len(self.sums) + 2) / n
         return float(np.sqrt(center * (1 - center) / n))
 
-    @property
-    def _notes(self) -> list[str]:
-        """The notes on null features, and on the fit."""
-        of_null = OF_NULL.format(list_of(self.null)) if self.null else ""
-        return [note for note in (of_null, self.table.context.plan_note) if note]
-
     @cached_property
     def frame(self) -> pd.DataFrame:
         """One row per term.
@@ -219,7 +213,8 @@ class Certificate(Tabular):
         note = NOTE.format(100 * (1 - self.alpha))
         if "rejected" in shown:
             note += TESTS.format(self.alpha)
-        sizes = ("estimate", "truth")
+        of_null = OF_NULL.format(list_of(self.null)) if self.null else ""
+        every, sizes = (f"{note}.", of_null, context.plan_note), ("estimate", "truth")
         return summarize_frame(
             self.frame.rename(columns=HEADINGS),
             {HEADINGS.get(name, name): number if name in sizes else "%.3f" for name in shown},
@@ -233,7 +228,7 @@ class Certificate(Tabular):
                 ("Time:", f"{clock(self.seconds)}, expected {clock(self.expected_seconds)}"),
                 ("Coverage:", f"{coverage:.3f}, std err {self._error(coverage):.3f}"),
             ],
-            notes=[] if notes == "none" else [f"{note}.", *self._notes, CAUTION],
+            notes=[] if notes == "none" else [*filter(None, every), CAUTION],
         )
 
 

@@ -378,7 +378,6 @@ def test_plans_and_variances_must_match():
         ({"alpha": 5}, r"`alpha` must be a number in \(0, 1\), not 5"),
         ({"n": [1]}, "`n` must be a whole number of at least 2, not 1"),
         ({"n": []}, "`n` must not be empty"),
-        ({"n": [60, 60]}, r"`n` must name every size once; got \[60, 60\]"),
         ({"estimands": {}}, "`estimands` must not be empty"),
         ({"cov_types": {"subs": ["naif"], "ideal": []}}, "\"naive\".*not 'naif'.*`naive`"),
         ({"dgps": [molnar_linear()] * 2}, "different names.*two are called 'linear'"),
