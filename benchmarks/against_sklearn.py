@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from cases import BOOSTING, EVALUATE, FOREST, TRAIN, Case, case, draw, ensembles
 from paired import Line, table
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.gaussian_process import GaussianProcessRegressor
@@ -19,7 +18,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVR
 
 import pyinterp as pi
 
@@ -70,8 +69,6 @@ node: another estimand, without rows and without errors.
 def models() -> str:
     logistic = LogisticRegression(max_iter=1_000)
     forest = RandomForestClassifier(20, random_state=0, n_jobs=1)
-    # As scikit-learn advises for probabilities of support vector machines.
-    machine = CalibratedClassifierCV(SVC(), ensemble=False)
     few = {
         "support vector machine": SVR(),
         "kernel ridge": KernelRidge(kernel="rbf"),
@@ -85,7 +82,6 @@ def models() -> str:
         pfi("logistic regression, 10,000 rows", case(logistic, 10_000, 0, 10, 2), "log"),
         pfi("logistic regression, 5 classes", case(logistic, 1_000, 0, 10, 5), "log"),
         pfi("forest of 20, 10 classes", case(forest, 1_000, 0, 10, 10), "log"),
-        pfi("support vector classifier, 300 rows", case(machine, FEW, 0, 10, 2), "log"),
         *[pfi(name, one) for name, one in cases.items()],
         pfi("support vector machine, 1,000 rows", case(SVR(), 1_000, 0)),
         pfi("columns, then neural network", pipeline),

@@ -44,8 +44,6 @@ from pyinterp.results.together import ImportanceResults as ImportanceResults
 from pyinterp.results.together import UncertaintyResults as UncertaintyResults
 from pyinterp.simulation.certify import certify as certify
 from pyinterp.storage import load as load
-from pyinterp.whatif import ExactWhatIf as ExactWhatIf
-from pyinterp.whatif import register_engine as register_engine
 
 __version__: str
 __all__: list[str]

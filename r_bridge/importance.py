@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pyinterp.data.frames import as_frame, check_aligned, index_of
+from pyinterp.data.frames import as_frame, check_aligned
 from pyinterp.errors import DataError, OptionError, did_you_mean
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.r_style.arguments import Curve
@@ -211,7 +211,9 @@ def _rows_and_response(data: Rows, target: Any) -> tuple[Any, Any]:
         return None, target
     frame = as_frame(data)
     if not isinstance(target, str):
-        check_aligned(target, index_of(data), "target", "data")
+        check_aligned(
+            target, data.index if isinstance(data, pd.DataFrame) else None, "target", "data"
+        )
         return frame, target
     if target not in frame:
         raise DataError(

@@ -264,14 +264,18 @@ class FormulaDesign(Design):
 
     def others(self, names: Sequence[str]) -> set[str]:
         """Return the other variables of the terms that use one of `names`."""
-        terms = map(self._coding.terms.__getitem__, self._terms_with(names))
-        return {v for factors in terms for f in factors for v in f.variables}.difference(names)
+        found: set[str] = set()
+        for t in self._terms_with(names):
+            for factor in self._coding.terms[t]:
+                found.update(factor.variables)
+        return found.difference(names)
 
     def driven(self, names: Sequence[str]) -> IntArray:
         """Return the positions of the columns of all terms that use one of `names`."""
-        every = np.arange(len(self.columns))
-        parts = [every[self._coding.places[t]] for t in self._terms_with(names)]
-        return np.concatenate([every[:0], *parts])
+        driven = np.zeros(len(self.columns), bool)
+        for t in self._terms_with(names):
+            driven[self._coding.places[t]] = True
+        return np.flatnonzero(driven)
 
     def swap(self, rows: Sample, names: Sequence[str], donors: pd.DataFrame) -> Swap:
         """Rebuild every column built from `names`."""
@@ -356,9 +360,7 @@ class FormulaDesign(Design):
                         )
 
     def _terms_with(self, names: Sequence[str]) -> list[int]:
-        if len(names) == 1:
-            return self._terms_of.get(names[0], [])
-        return sorted({t for name in names for t in self._terms_of.get(name, [])})
+        return sorted(set().union(*(self._terms_of.get(name, []) for name in names)))
 
 
 def _code(factors: Iterable[Factor]) -> str:

@@ -115,14 +115,6 @@ def _of_foreign(column: nw.Series[Any]) -> pd.Series[Any]:
     return pd.Series(values, dtype=object)
 
 
-def index_of(*data: object) -> pd.Index | None:
-    """Return the index of the first of `data` that has one: the user's names of the rows."""
-    for each in data:
-        if isinstance(each, pd.DataFrame | pd.Series):
-            return each.index
-    return None
-
-
 def as_column(
     values: object, rows: int, what: str, other: str, index: pd.Index | None = None
 ) -> pd.Series[Any]:

@@ -86,25 +86,6 @@ class MissingValues:
         beside = [part.isna().set_axis(needed.index).rename(str(part.name)) for part in others]
         needed = pd.concat([needed, *beside], axis=1)  # a variable may have the name of one
         out = needed.any(axis=1).to_numpy(bool)
-        self._check(out, needed, why)
-        empty = kept.columns[kept[~out].all()]
-        if len(empty):
-            raise DataError(
-                f"Variable `{short(empty[0])}` is missing in every row that is analyzed; leave it "
-                "out."
-            )
-        note = ""
-        if (n := int(out.sum())) > 0:
-            rows = f"{n} row{' is' if n == 1 else 's are'}"
-            note = f"{rows} left out for missing values: {count_missing(needed)}."
-        if (n := int(kept[~out].any(axis=1).sum())) > 0:
-            rows = f"{n} analyzed row{' has' if n == 1 else 's have'}"
-            taken = count_missing(kept[~out])
-            note += f" {rows} missing values, which the learner takes: {taken}."
-        return ~out, note.strip()
-
-    def _check(self, out: npt.NDArray[np.bool_], needed: pd.DataFrame, why: str) -> None:
-        """Raise if rows can't be left out, or too few are left."""
         if self.option == "raise" and out.any():
             raise DataError(
                 f"{int(out.sum())} rows have missing values (in {count_missing(needed)}); fill "
@@ -120,6 +101,21 @@ class MissingValues:
             raise DataError(
                 f"At least {self.least} complete rows are needed to fit and evaluate; got {left}."
             )
+        empty = kept.columns[kept[~out].all()]
+        if len(empty):
+            raise DataError(
+                f"Variable `{short(empty[0])}` is missing in every row that is analyzed; leave it "
+                "out."
+            )
+        note = ""
+        if (n := int(out.sum())) > 0:
+            rows = f"{n} row{' is' if n == 1 else 's are'}"
+            note = f"{rows} left out for missing values: {count_missing(needed)}."
+        if (n := int(kept[~out].any(axis=1).sum())) > 0:
+            rows = f"{n} analyzed row{' has' if n == 1 else 's have'}"
+            taken = count_missing(kept[~out])
+            note += f" {rows} missing values, which the learner takes: {taken}."
+        return ~out, note.strip()
 
 
 def count_missing(absent: pd.DataFrame) -> str:

@@ -52,7 +52,7 @@ class FormulaReader:
     ) -> None:
         self.formula = formula
         self._data = data if as_frame else None
-        self._expand(_without(formula, [str(c) for c in data.frame], data.besides), scope)
+        self._expand(_without(formula, list(map(str, data.frame)), data.besides), scope)
 
     @classmethod
     def of(
@@ -61,7 +61,8 @@ class FormulaReader:
         """Return the reader of the rows at hand, with weights and offset beside them, and these."""
         rows = read_rows(data, of_formula=True, beside=beside)
         reader = cls(formula, rows, scope, as_frame=as_frame)
-        _ask_about_numbers(reader.variables, formula, rows.frame)
+        if "." in formula:
+            _ask_about_numbers(reader.variables, formula, rows.frame)
         if rows.offset is not None:
             rows.offset.check_apart(reader.variables)
         return reader, reader.read(rows)
@@ -78,7 +79,7 @@ class FormulaReader:
                 f"The response `{short(self._response.code)}` can't be on the right side "
                 f"too, where it would predict itself; got {short(self.formula)!r}."
             )
-        self.variables = [c for c in columns if c in used]
+        self.variables = list(filter(used.__contains__, columns))
         if not self.variables:
             raise FormulaError(
                 "The formula must have at least one variable on its right side; got "

@@ -15,7 +15,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.data.columns import is_exotic, read_variables
 from pyinterp.data.design import ArrayDesign, FrameDesign
 from pyinterp.data.form import Form, form_of
-from pyinterp.data.frames import as_column, as_frame, column_of, index_of, is_frame
+from pyinterp.data.frames import as_column, as_frame, column_of, is_frame
 from pyinterp.data.missing import MissingValues
 from pyinterp.data.queries import evaluate
 from pyinterp.data.sample import Response, Sample, read_response
@@ -86,13 +86,6 @@ class RowData:
             raise DataError("A learner needs a response.")
         return self.endog
 
-    @property
-    def index(self) -> pd.Index | None:
-        """The user's names of the N rows."""
-        if self.user_index is None or self.repeats is None:
-            return self.user_index
-        return self.user_index.take(self.repeats)
-
     def frame_design(self, variables: pd.DataFrame) -> FrameDesign:
         """Return the design that hands variables over in the form of the user's frame."""
         names = [str(name) for name in variables.columns]
@@ -110,14 +103,6 @@ class RowData:
         """Columns of weights and an offset, which are no variables unless they are named."""
         parts = (self.weights, self.offset)
         return [part.column for part in parts if part is not None and part.column is not None]
-
-    @property
-    def positive(self) -> BoolArray:
-        """Which rows have a positive weight."""
-        if self.weights is None or self.repeats is not None:
-            return np.ones(len(self.frame), dtype=bool)
-        weights: FloatArray = self.weights.values  # noqa: PD011 - no frame
-        return weights > 0
 
     @cached_property
     def weighting(self) -> str:
@@ -203,7 +188,9 @@ class RowData:
         others : tuple of Series, N rows
             Columns other than variables and response that must have a value in every row.
         """
-        part = self.positive if subset is None else self.positive & subset
+        part = np.ones(len(self.frame), dtype=bool) if subset is None else subset
+        if self.weights is not None and self.repeats is None:
+            part = part & (self.weights.values > 0)  # noqa: PD011 - no frame
         must = [column[part] for column in (self.endog, *others) if column is not None]
         needs = dict(self.needs)
         if self.offset is not None:
@@ -245,13 +232,15 @@ class RowData:
 
     def sample(self, y: FloatArray | None, response: Response | None) -> Sample:
         """Return the analyzed rows, for which `y` is the response as numbers."""
-        rows = np.flatnonzero(self.complete)
+        rows, index = np.flatnonzero(self.complete), self.user_index
+        if index is not None and self.repeats is not None:
+            index = index.take(self.repeats)
         return Sample(
             variables=read_variables(self.variables[self.complete]).reset_index(drop=True),
             y=y,
             response=response,
             rows=rows,
-            index=None if self.index is None else self.index[self.complete],
+            index=None if index is None else index[self.complete],
             weights=None if self.weights is None else self.weights.of_rows(rows),
         )
 
@@ -289,7 +278,10 @@ def read_rows(
             f"`data` must be a data frame, not {type(data).__name__}; for arrays use "
             "Learner(endog, exog, estimator)."
         )
-    frame, index = as_frame(data, what), index_of(data, endog)
+    frame, index = as_frame(data, what), None
+    for each in (endog, data):  # the user's names of the rows
+        if isinstance(each, pd.DataFrame | pd.Series):
+            index = each.index
 
     def column(values: Any, argument: str) -> pd.Series[Any]:
         return column_of(values, frame, argument, rows=index, data=what)

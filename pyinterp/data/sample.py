@@ -95,11 +95,6 @@ class Sample:
         return len(self.variables)
 
     @property
-    def names(self) -> pd.Index:
-        """The names of the variables."""
-        return self.variables.columns
-
-    @property
     def n_units(self) -> int:
         """Number of distinct rows, or of clusters if rows are not independent."""
         return len(np.unique(self.rows if self.clusters is None else self.clusters))
@@ -211,11 +206,6 @@ class SomeRows(Sample):
         taken = self.whole.variables.take(self.at)
         taken.index = pd.RangeIndex(len(taken))
         return taken
-
-    @property
-    def names(self) -> pd.Index:
-        """The names of the variables."""
-        return self.whole.variables.columns
 
     rows = _by_row("rows")
     y = _by_row("y")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, replace
@@ -63,7 +63,7 @@ from pyinterp.resampling.refits import (
     refit,
 )
 from pyinterp.results.header import clusters_in_words, context_of
-from pyinterp.whatif import EngineName, ExactWhatIf, check_engine, engines_of_user, register_engine
+from pyinterp.whatif import EngineName, check_engine
 
 Measure: TypeAlias = str | Question | Estimand | Sequence[str | Question | Estimand]
 Encoding: TypeAlias = Literal["matrix", "frame"]
@@ -440,10 +440,9 @@ class Learner(Hints):
         )
         finish = None
         if questions:
-            away = partial(_analysis_away, analyze, engines_of_user())
             finish = partial(
                 drop_model,
-                analyze=away,
+                analyze=analyze,
                 questions=questions,
                 pools=partial(_pools, pairs=getattr(plan, "pairs", 0), on_error=on_error),
                 workers=effective_n_jobs(n_jobs),
@@ -742,17 +741,6 @@ def _pools(refit: Refit, pairs: int, on_error: OnError) -> bool:
     group = refit.group
     every = PAIRS if on_error == "raise" else pairs  # others take the place of those that failed
     return not pairs or (group is not None and group.kind == "pair" and group.number < every)
-
-
-def _analysis_away(
-    analyze: Callable[[tuple[Refit, ...]], Analysis],
-    engines: Sequence[type[ExactWhatIf]],
-    refits: tuple[Refit, ...],
-) -> Analysis:
-    """Return an analysis in another process, which gets to know the user's engines."""
-    for engine in engines:
-        register_engine(engine)
-    return analyze(refits)
 
 
 def _questions(measure: Measure | None, *, keep_models: bool) -> tuple[Question, ...]:

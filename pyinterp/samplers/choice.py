@@ -11,7 +11,8 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.checks import check_choice, is_hashable
 from pyinterp.data.columns import is_category
-from pyinterp.errors import OptionError, list_of, quote
+from pyinterp.data.features import check_names as check_features
+from pyinterp.errors import OptionError, quote
 from pyinterp.models.predictor import learner_name
 from pyinterp.models.sample_weight import weight_option
 from pyinterp.samplers.categorical import Categorical
@@ -113,10 +114,5 @@ def _suitable(target: Target, population: pd.DataFrame) -> str:
 
 def check_names(sampler: SamplerLike, features: Mapping[str, object]) -> None:
     """Raise `OptionError` if a mapping of samplers names a feature that is not there."""
-    names = sampler if isinstance(sampler, Mapping) else ()
-    unknown = [name for name in names if name not in features]
-    if unknown:
-        raise OptionError(
-            f"`sampler` names {quote(unknown[0])}, which is not a feature asked for. Features: "
-            f"{list_of(features)}."
-        )
+    if isinstance(sampler, Mapping):
+        check_features(list(sampler), features, argument="sampler")

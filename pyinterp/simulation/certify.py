@@ -148,12 +148,6 @@ class Certificate(Tabular):
         center = (coverage * len(self.sums) + 2) / n
         return float(np.sqrt(center * (1 - center) / n))
 
-    @property
-    def _notes(self) -> list[str]:
-        """The notes on null features, and on the fit."""
-        of_null = OF_NULL.format(list_of(self.null)) if self.null else ""
-        return [note for note in (of_null, self.table.context.plan_note) if note]
-
     @cached_property
     def frame(self) -> pd.DataFrame:
         """One row per term.
@@ -219,7 +213,8 @@ class Certificate(Tabular):
         note = NOTE.format(100 * (1 - self.alpha))
         if "rejected" in shown:
             note += TESTS.format(self.alpha)
-        sizes = ("estimate", "truth")
+        of_null = OF_NULL.format(list_of(self.null)) if self.null else ""
+        every, sizes = (f"{note}.", of_null, context.plan_note), ("estimate", "truth")
         return summarize_frame(
             self.frame.rename(columns=HEADINGS),
             {HEADINGS.get(name, name): number if name in sizes else "%.3f" for name in shown},
@@ -233,7 +228,7 @@ class Certificate(Tabular):
                 ("Time:", f"{clock(self.seconds)}, expected {clock(self.expected_seconds)}"),
                 ("Coverage:", f"{coverage:.3f}, std err {self._error(coverage):.3f}"),
             ],
-            notes=[] if notes == "none" else [f"{note}.", *self._notes, CAUTION],
+            notes=[] if notes == "none" else [*filter(None, every), CAUTION],
         )
 
 
@@ -317,7 +312,11 @@ def certify(
     estimand = replace(table.estimand, diagnostic=None, correction=None)
     options: dict[str, Any] = {"p_adjust": table.p_adjust, "simultaneous": table.simultaneous}
     words = repr((results.model, estimand.description, table.exog_names, options))
-    copy = replace(copy_of(results.analysis), null=_null(null, results))
+    names = names_of(null, "null")
+    if names:
+        known = map(str, results.model.population.variables)
+        check_names(names, known, kind="variable", argument="null")
+    copy = replace(copy_of(results.analysis), null=tuple(names))
     # By the name a file tells its data, and words, from others.
     text = text_of((words, copy.rows, copy.means, copy.residuals, copy.null))
     name = sha256(text.encode()).hexdigest()[:16]
@@ -357,14 +356,6 @@ def certify(
         expected_seconds=expected,
         seconds=time.monotonic() - start,
     )
-
-
-def _null(names: Sequence[str], results: LearnerResults) -> tuple[str, ...]:
-    """Return the null features by name, checked."""
-    given = names_of(names, "null")
-    if given:
-        check_names(given, results.model.population.names, kind="variable", argument="null")
-    return tuple(given)
 
 
 def _check(results: object, table: object) -> None:
@@ -428,6 +419,3 @@ class _CopyStudy(CoverageStudy):
                 ask(learner.fit(used, seed=self.seed, progress=False)).conf_int(self.alpha)
                 seconds[kind] = time.monotonic() - start
         return sum(map(seconds.__getitem__, kinds))
-
-    def _try(self, row: Any) -> None:
-        """Do nothing: `seconds` has tried all that is done."""

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from pyinterp._typing import FloatArray
 from pyinterp.checks import (
@@ -190,8 +189,6 @@ class CoverageStudy:
                 )
         for rows in self.n:
             check_count("n", rows, 2)
-        if len(set(self.n)) < len(self.n):
-            raise OptionError(f"`n` must name every size once; got {quote(self.n)}.")
 
     def _check_plans(self) -> None:
         """Raise ``OptionError`` unless every plan has its variances, and estimands can be asked."""
@@ -281,19 +278,6 @@ class CoverageStudy:
             row = Row("coverage", process, learner, n, plan)
             yield row, self.count("repetitions", learner, 0)
 
-    def _try(self, row: Row) -> None:
-        """Fit a learner that learns nothing, so that plans and variances fail before the work."""
-        if row.kind == "truth":
-            return
-        process = self.process(row.process)
-        formula, _ = self.formula_and_estimator(process, row.learner, row.n)
-        idle = DummyRegressor() if process.classes is None else DummyClassifier()
-        learner = Learner.from_formula(formula, self.draw(process, row.n, -1), idle)
-        plan = self.plan(row.plan, process, row.n)
-        results = learner.fit(plan, seed=1, progress=False)
-        for cov_type in self.cov_types[row.plan]:
-            results.loss(cov_type=cov_type)
-
     def run(
         self,
         path: str | os.PathLike[str],
@@ -336,9 +320,7 @@ class CoverageStudy:
             if record.row in rows:
                 self._check_settings(record, path)
         units = list(self._todo(records))
-        for row in dict.fromkeys(unit.row for unit in units):
-            self._try(row)
-        file.begin()  # a path that can't be written is an error before the work
+        file.add([])  # a path that can't be written is an error before the work
         for kind in dict.fromkeys(unit.row.kind for unit in units):
             same = [unit for unit in units if unit.row.kind == kind]
             worker = self._truth
@@ -445,27 +427,10 @@ class CoverageStudy:
         >>> study.learner(study.dgps[0], "lm", data).fit_model().nobs
         100
         """
-        formula, estimator = self.formula_and_estimator(process, name, len(data))
+        given = self.learners[name]
+        given = given(process, len(data)) if _is_maker(given) else given
+        formula, estimator = formula_and_estimator(given)
         return Learner.from_formula(formula, data, estimator)
-
-    def _learners(self, unit: Unit) -> Iterator[tuple[int, Learner]]:
-        """Yield the number of every repetition of a unit, with the learner on its data set."""
-        row, process = unit.row, self.process(unit.row.process)
-        first = unit.block * int(self.settings(row)["block"])
-        for repetition in range(first, first + unit.size):
-            data = self.draw(process, row.n, repetition)
-            yield repetition, self.learner(process, row.learner, data)
-
-    def formula_and_estimator(self, process: Process, name: str, n: int) -> tuple[str, Any]:
-        """Return formula and estimator of a learner of the study, for n rows of a process.
-
-        Examples
-        --------
-        >>> study.formula_and_estimator(study.dgps[0], "lm", 100)
-        ('y ~ .', LinearRegression())
-        """
-        learner = self.learners[name]
-        return formula_and_estimator(learner(process, n) if _is_maker(learner) else learner)
 
     def draw(self, process: Process, n: int, repetition: int) -> pd.DataFrame:
         """Return the data set of a repetition.
@@ -524,10 +489,11 @@ class CoverageStudy:
 
         The share of terms covered varies less over data sets than single terms.
         """
-        row = unit.row
-        plan = self.plan(row.plan, self.process(row.process), row.n)
+        row, process = unit.row, self.process(unit.row.process)
+        plan, first = self.plan(row.plan, process, row.n), unit.block * self.settings(row)["block"]
         columns: dict[Term, list[FloatArray]] = {term: [] for term in unit.terms}
-        for repetition, learner in self._learners(unit):
+        for repetition in range(first, first + unit.size):
+            learner = self.learner(process, row.learner, self.draw(process, row.n, repetition))
             seed = self.stream("coverage", row.process, row.learner, row.n, row.plan, repetition)
             results = learner.fit(plan, seed=seed, progress=False)
             for term in unit.terms:

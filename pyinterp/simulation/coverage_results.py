@@ -154,7 +154,7 @@ def pooled_truths(records: Iterable[Record]) -> dict[Target, pd.DataFrame]:
     truths = {}
     for row, terms in pool_records(r for r in records if r.row.kind == "truth").items():
         for (estimand,), pool in terms.items():
-            mean, error = pool.means(pool.size)
+            mean, error = pool.means()
             truths[*row[1:4], estimand] = pd.DataFrame(
                 {"term": list(pool.sums["labels"]), "truth": mean, "truth_mcse": error}
             )

@@ -78,11 +78,11 @@ class Record(NamedTuple):
             blocks=self.blocks + other.blocks, size=self.size + other.size, sums=sums
         )
 
-    def means(self, number: int) -> tuple[FloatArray, FloatArray]:
-        """Return means and their standard errors, of sums of so many values and squares."""
-        mean = self.sums["sums"] / number
-        variance = np.clip(self.sums["squares"] / number - mean**2, 0, None)
-        return mean, np.sqrt(variance / max(number - 1, 1))
+    def means(self) -> tuple[FloatArray, FloatArray]:
+        """Return means over repetitions and their standard errors, of sums and of squares."""
+        mean = self.sums["sums"] / self.size
+        variance = np.clip(self.sums["squares"] / self.size - mean**2, 0, None)
+        return mean, np.sqrt(variance / max(self.size - 1, 1))
 
 
 def pool_records(records: Iterable[Record]) -> dict[Row, dict[Term, Record]]:
@@ -136,11 +136,6 @@ class StudyFile:
                 return []  # only begun
             every = connection.execute("SELECT record FROM study ORDER BY rowid")
             return [from_json(text) for (text,) in every]
-
-    def begin(self) -> None:
-        """Make the file if there is none."""
-        with self._connection() as connection:
-            connection.execute(TABLE)
 
     def add(self, records: Iterable[Record]) -> None:
         """Add the records of a block, all or none, and see them on the disk."""

@@ -12,17 +12,16 @@ Module                     What is in it
 `trees`                    Ensembles of trees, exactly
 `forest`                   Trees as arrays
 `read_forest`              Trees of ensembles of any library, and of calibrated ones
-`walks`                    Walks down trees, and probabilities from pairs of classes, compiled
+`walks`                    Walks down trees, compiled
 `linear`                   Linear and generalized linear models, exactly
-`kernels`                  Support vector machines, kernel ridge and Gaussian processes, exactly
+`kernels`                  Support vector, kernel ridge and Gaussian process regression, exactly
 `smooth_sums`              Sums of smooth losses of linear models, by interpolation between donors
 `piecewise_sums`           Sums of absolute and Huber loss of linear models, by sorting
-`calibration`              Calibrated classifiers of trees or linear models, exactly
 `inputs`                   Inputs of a pipeline's last step, and the columns that donors replace
 =========================  ========================================================================
 
-A new engine is a subclass of `ExactWhatIf` with its `read` and its `table`, and a call of
-`register_engine`, from wherever it is; no estimand depends on which engine it is.
+A new engine is a subclass of `ExactWhatIf` and a line in `ENGINES` of `dispatch`; no estimand
+depends on which engine it is.
 """
 
 from pyinterp.whatif.dispatch import (
@@ -30,16 +29,6 @@ from pyinterp.whatif.dispatch import (
     check_engine,
     dispatch,
     dispatch_labels,
-    engines_of_user,
-    register_engine,
     with_coefficients,
 )
-from pyinterp.whatif.whatif import (
-    PERMUTATIONS,
-    PREDICTIONS,
-    Block,
-    Engine,
-    ExactWhatIf,
-    FeatureWhatIf,
-    WhatIf,
-)
+from pyinterp.whatif.whatif import PERMUTATIONS, PREDICTIONS, Engine, FeatureWhatIf, WhatIf

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 from sklearn.calibration import CalibratedClassifierCV
 
-from pyinterp._typing import FloatArray
+from pyinterp._typing import FloatArray, Matrix
 from pyinterp.checks import POSITIVE, check_choice, check_number
-from pyinterp.data.design import Design
+from pyinterp.data.design import Design, FrameDesign
 from pyinterp.data.sample import Sample
-from pyinterp.errors import DesignError, OptionError, PredictionError, list_of, quote, short
+from pyinterp.errors import DesignError, OptionError, PredictionError
 from pyinterp.models.final_step import FinalStep, final_step
 from pyinterp.models.overrides import overrides_prediction
 from pyinterp.models.prediction_checks import spread
 from pyinterp.models.predictor import Predictor, learner_name, most_probable
-from pyinterp.whatif.calibration import members
 from pyinterp.whatif.kernels import KernelWhatIf
 from pyinterp.whatif.linear import LinearWhatIf, read_linear
 from pyinterp.whatif.trees import TreesWhatIf
 from pyinterp.whatif.whatif import ExactWhatIf, WhatIf
 
 EngineName: TypeAlias = Literal["auto", "trees", "linear", "kernel", "batched"]
-_Engine = TypeVar("_Engine", bound=type[ExactWhatIf])
 
 ENGINES: dict[str, type[ExactWhatIf]] = {
     "trees": TreesWhatIf,
@@ -37,67 +34,10 @@ ENGINES: dict[str, type[ExactWhatIf]] = {
 KINDS = {"trees": "a tree ensemble", "linear": "a linear model", "kernel": "a kernel machine"}
 
 SHUFFLED_ROWS = 256
+# The largest deviation from the model's own predictions, in units of their spread: rounding of sums
+# in another order, in double or in single precision. What deviates more is predicted in batches.
+DOUBLE, SINGLE = 1e-10, 1e-5
 LEAST = 1e-300  # predictions that are all 0 have no spread
-
-
-def register_engine(engine: _Engine) -> _Engine:
-    """Add an exact engine, which then serves the models that it reads.
-
-    Of a model on its rows, its predictions are first compared with the predictions of the model's
-    ``predict``; a model that it does not reproduce is predicted in batches.
-
-    Parameters
-    ----------
-    engine : subclass of ExactWhatIf
-        An engine of the same name, registered before, is replaced.
-
-    Returns
-    -------
-    type
-        The engine itself, so that this is a decorator too.
-
-    Raises
-    ------
-    OptionError
-        If it is not a subclass with all methods and a name that no other engine has.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pyinterp as pi
-    >>> from sklearn.dummy import DummyRegressor
-    >>> @pi.register_engine
-    ... class Constant(pi.ExactWhatIf):
-    ...     name = "constant"
-    ...     @staticmethod
-    ...     def read(model, kind):
-    ...         return model if isinstance(model, DummyRegressor) else None
-    ...     def table(self, rows, columns, values):
-    ...         return np.full((len(rows), len(values)), self.model.constant_[0, 0])
-    >>> data = pi.datasets.load_diabetes()
-    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, DummyRegressor())
-    >>> learner.fit(pi.Holdout(0.7), seed=1).pfi().engine.name
-    'constant, exact'
-    """
-    kind = isinstance(engine, type) and issubclass(engine, ExactWhatIf)
-    if not kind or inspect.isabstract(engine):
-        raise OptionError(
-            "`engine` must be a subclass of `pi.ExactWhatIf` with the methods `read` and `table`, "
-            f"the class itself, not {quote(engine)}."
-        )
-    name, others = getattr(engine, "name", None), ("auto", "batched", *KINDS)
-    if not isinstance(name, str) or not name or name in others:
-        raise OptionError(
-            f"`name` of an engine must be a string other than {list_of(others)}; "
-            f"{engine.__name__} has {quote(name)}."
-        )
-    ENGINES[name] = engine
-    return engine
-
-
-def engines_of_user() -> tuple[type[ExactWhatIf], ...]:
-    """Return the engines that were registered, which other processes do not know."""
-    return tuple(engine for name, engine in ENGINES.items() if name not in KINDS)
 
 
 def check_engine(engine: object, memory_mb: object) -> None:
@@ -125,23 +65,15 @@ def dispatch(
     readable = engine != "batched" and predictor.kind not in ("distribution", "answers")
     names = [*ENGINES] if engine == "auto" else [engine]
     for name in names if readable else ():
-        kind = ENGINES[name]
-        try:
-            model = kind.read(last.model, predictor.kind)
-            if model is None:
-                continue
-            exact = kind(batched, model, before=last.before)
-            reason = _refusal(exact, last)
-        except Exception as error:
-            if name in KINDS:
-                raise
-            reason = f"the {name} engine raises {type(error).__name__}: {short(error)}"
-        if not reason:
+        model = ENGINES[name].read(last.model, predictor.kind)
+        if model is None:
+            continue
+        exact = ENGINES[name](batched, model, before=last.before)
+        if not (reason := _refusal(exact, last)):
             return exact
         reasons.append(reason)
     if engine not in ("auto", "batched"):
-        what = KINDS.get(engine, "a model")
-        reason = reasons[0] if reasons else f"it is not {what} that can be read"
+        reason = reasons[0] if reasons else f"it is not {KINDS[engine]} that can be read"
         raise OptionError(
             f'`engine="{engine}"` can\'t serve {learner_name(predictor.estimator)}: {reason}; use '
             '`engine="auto"`.'
@@ -197,17 +129,26 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
     mean, differs. The engine then keeps its predictions of the rows as they are, so that factual
     and what-if predictions have the same rounding errors.
     """
-    if exact.name in KINDS and _predicts_in_its_own_way(last):
+    parts = [*last.wrappers, last.model]
+    if isinstance(last.model, CalibratedClassifierCV):
+        for pair in last.model.calibrated_classifiers_:
+            inside = final_step(pair.estimator)
+            parts += [*inside.wrappers, inside.model]
+    if any(map(overrides_prediction, map(type, parts))):
         return "its `predict` is its own"  # what it does elsewhere can't be seen
+    design = exact.design
     try:
         whatif = exact.inputs.shuffle(SHUFFLED_ROWS)
         if whatif is not None:
-            both = exact.inputs.for_model(np.concatenate([exact.inputs.rows, whatif]))
+            numbers = np.concatenate([exact.inputs.rows, whatif])
+            both: Matrix = numbers
+            if isinstance(design, FrameDesign):
+                both = design.form.write(pd.DataFrame(numbers, columns=list(design.variables)))
             model = exact.predictor(both)
         else:
             frame = _whatif_rows(exact)
-            both = pd.concat([exact.sample.variables, frame], ignore_index=True)
-            model = exact.predictor(exact.design.encode(both))
+            every = pd.concat([exact.sample.variables, frame], ignore_index=True)
+            model = exact.predictor(design.encode(every))
     except (DesignError, PredictionError):
         return "some what-if rows can't be predicted"
     try:
@@ -217,9 +158,11 @@ def _refusal(exact: ExactWhatIf, last: FinalStep) -> str:
     computed, rounding = map(exact.predictor.in_order, (computed, rounding))
     same = computed.shape == model.shape
     hidden, apart = _largest([rounding, computed - model], model) if same else (np.inf, np.inf)
-    if same and not hidden <= exact.tolerance:
+    single = design.single or getattr(exact.model, "single_sums", False)
+    tolerance = SINGLE if single else DOUBLE
+    if same and not hidden <= tolerance:
         return "rounding of its terms is not small beside its predictions' spread"
-    if not apart <= exact.tolerance:
+    if not apart <= tolerance:
         return f"the {exact.name} engine does not reproduce its predictions"
     exact.factual = computed[: exact.sample.nobs]
     exact.engine = exact.engine._replace(error=max(apart, hidden))
@@ -271,12 +214,3 @@ def _unused_levels(variables: pd.DataFrame) -> pd.DataFrame | None:
             rows = variables.iloc[np.zeros(len(unused), np.intp)]
             parts.append(rows.assign(**{str(name): levels}))
     return pd.concat(parts, ignore_index=True) if parts else None
-
-
-def _predicts_in_its_own_way(last: FinalStep) -> bool:
-    """Whether a user's class has a part of the predictions of what an engine reads."""
-    parts = [*last.wrappers, last.model]
-    if isinstance(last.model, CalibratedClassifierCV):
-        for member in members(last.model):
-            parts += [*member.last.wrappers, member.last.model]
-    return any(overrides_prediction(type(part)) for part in parts)

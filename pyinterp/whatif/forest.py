@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +13,12 @@ import pandas as pd
 from pyinterp._typing import FloatArray
 from pyinterp.models.links import Link
 from pyinterp.models.trees import Levels, TreeNodes
-from pyinterp.whatif.inputs import Before
 from pyinterp.whatif.walks.bits import LEAF, Splits, Trees, preorder
 
 LEAST = 1e-280  # so that no unit is too small for a double
-# Of the parts of `Nodes`: as `Trees` has them, but for the values of leaves.
+# The first fields of `Trees`, with the values of leaves in units of 1; and their types in `Trees`,
+# but for tables of categories.
+Part: TypeAlias = tuple[Any, ...]
 KINDS = (np.int32, np.float64, np.bool_, np.int32, np.int32, np.int32, np.float64)
 
 
@@ -28,8 +29,6 @@ class Forest:
     Attributes
     ----------
     trees : Trees
-    before : callable or None
-        What the model itself makes of rows before trees compare them.
     base, scale, link, single, single_sums, missing, levels, categories
         As `Ensemble` has them.
     """
@@ -42,7 +41,6 @@ class Forest:
     single_sums: bool = False
     missing: float = np.nan
     levels: Levels = ()
-    before: Before | None = None
     categories: Mapping[int, FloatArray] = field(default_factory=dict)
 
     def cast(self, inputs: FloatArray, columns: npt.NDArray[np.intp]) -> FloatArray:
@@ -109,126 +107,90 @@ class Forest:
         return np.repeat(edges, 2), both, 2 * which + sides
 
 
-class Nodes:
-    """The nodes of all trees, in preorder, added one tree or forest after the other."""
-
-    def __init__(self) -> None:
-        self._parts: list[tuple[npt.NDArray[Any], ...]] = []
-        self._tables: list[npt.NDArray[np.bool_]] = []
-        self._nodes = self._leaves = 0
-
-    def add(self, nodes: TreeNodes) -> None:
-        """Add trees, whose left and right children are -1 at leaves."""
-        left, right, roots = nodes.left, nodes.right, nodes.roots
-        order, inner = np.arange(len(left)), np.flatnonzero(left >= 0)
-        if (left[inner] != inner + 1).any():  # most of scikit-learn's trees come in this order
-            order = order[: preorder(left, right, roots, order)]
-        place = np.empty(len(left), np.intp)
-        place[order] = np.arange(len(order))
-        is_leaf = left[order] < 0
-        child = place[right[order]]
-        child[is_leaf] = np.arange(is_leaf.sum())
-        category, tables = np.full(len(order), -1), list[npt.NDArray[np.bool_]]()
-        for q, (listed, to_left) in nodes.categories.items():
-            category[place[q]] = len(tables)
-            table = np.full(int(listed.max(initial=-1)) + 2, not to_left)
-            table[listed] = to_left
-            tables.append(table)
-        self.add_in_preorder(
-            np.where(is_leaf, LEAF, nodes.column[order]),
-            nodes.threshold[order],
-            nodes.missing_left[order],
-            category,
-            tables,
-            child,
-            place[roots],
-            nodes.leaves[order][is_leaf],
-        )
-
-    def add_in_preorder(
-        self,
-        column: npt.NDArray[np.integer],
-        threshold: npt.NDArray[np.floating],
-        missing_left: npt.NDArray[np.generic],
-        category: npt.NDArray[np.integer],
-        tables: Iterable[npt.NDArray[np.bool_]],
-        right: npt.NDArray[np.integer],
-        roots: npt.NDArray[np.integer],
-        leaves: FloatArray,
-    ) -> None:
-        """Add trees as `Trees` has them, the values of leaves in units of 1."""
-        child = right + np.where(column == LEAF, self._leaves, self._nodes)
-        listed = np.where(category < 0, -1, category + len(self._tables))
-        roots = roots + self._nodes
-        part = (column, threshold, missing_left, listed, child, roots, leaves)
-        self._parts.append(
-            tuple(values.astype(kind) for values, kind in zip(part, KINDS, strict=True))
-        )
-        self._tables.extend(tables)
-        self._nodes += len(column)
-        self._leaves += len(leaves)
-
-    def trees(self) -> Trees:
-        """Return all trees, the values of their leaves in whole multiples of a unit."""
-        fields = list(zip(*self._parts, strict=True))
-        self._parts.clear()
-        # One after the other, without the parts of those before: half the memory.
-        column, threshold, missing_left, category, right, roots, leaves = (
-            np.concatenate(fields.pop(0)) for _ in KINDS
-        )
-        # The last column stands for categories never listed.
-        width = max(map(len, self._tables), default=1)
-        left_categories = np.zeros((max(len(self._tables), 1), width), np.bool_)
-        for k, table in enumerate(self._tables):
-            left_categories[k] = table[-1]
-            left_categories[k, : len(table)] = table
-        # As many bits as sums over trees leave: as precise as sums of doubles, but exact.
-        largest = max(float(np.abs(leaves).max(initial=0.0)), LEAST)
-        bits = 61 - int(np.ceil(np.log2(len(roots)))) - int(np.frexp(largest)[1])
-        unit = float(np.ldexp(1.0, -bits))
-        leaves /= unit
-        return Trees(
-            column=column,
-            threshold=threshold,
-            missing_left=missing_left,
-            category=category,
-            left_categories=left_categories,
-            right=right,
-            roots=roots,
-            leaves=np.rint(leaves, out=leaves).astype(np.int64),
-            unit=unit,
-            stack=int(np.diff(np.append(roots, len(column))).max()) // 2 + 1,
-        )
+def in_preorder(nodes: TreeNodes) -> Part:
+    """Return trees, whose left and right children are -1 at leaves, in preorder."""
+    left, right, roots = nodes.left, nodes.right, nodes.roots
+    order, inner = np.arange(len(left)), np.flatnonzero(left >= 0)
+    if (left[inner] != inner + 1).any():  # most of scikit-learn's trees come in this order
+        order = order[: preorder(left, right, roots, order)]
+    place = np.empty(len(left), np.intp)
+    place[order] = np.arange(len(order))
+    is_leaf = left[order] < 0
+    child = place[right[order]]
+    child[is_leaf] = np.arange(is_leaf.sum())
+    category, tables = np.full(len(order), -1), list[npt.NDArray[np.bool_]]()
+    for q, (listed, to_left) in nodes.categories.items():
+        category[place[q]] = len(tables)
+        table = np.full(int(listed.max(initial=-1)) + 2, not to_left)
+        table[listed] = to_left
+        tables.append(table)
+    return (
+        np.where(is_leaf, LEAF, nodes.column[order]),
+        nodes.threshold[order],
+        nodes.missing_left[order],
+        category,
+        tables,
+        child,
+        place[roots],
+        nodes.leaves[order][is_leaf],
+    )
 
 
-def joint_forest(forests: Sequence[Forest], starts: Sequence[int], link: Link) -> Forest:
+def join_trees(parts: Iterable[Part]) -> Trees:
+    """Return all trees, the values of their leaves in whole multiples of a unit."""
+    fields: list[list[npt.NDArray[Any]]] = [[] for _ in KINDS]
+    tables: list[npt.NDArray[np.bool_]] = []
+    nodes = number = 0
+    for column, threshold, missing_left, category, listed, right, roots, leaves in parts:
+        child = right + np.where(column == LEAF, number, nodes)
+        table = np.where(category < 0, -1, category + len(tables))
+        part = (column, threshold, missing_left, table, child, roots + nodes, leaves)
+        for values, each, kind in zip(fields, part, KINDS, strict=True):
+            values.append(each.astype(kind))
+        tables.extend(listed)
+        nodes, number = nodes + len(column), number + len(leaves)
+    # One after the other, without the parts of those before: half the memory.
+    column, threshold, missing_left, category, right, roots, leaves = (
+        np.concatenate(fields.pop(0)) for _ in KINDS
+    )
+    # The last column stands for categories never listed.
+    width = max(map(len, tables), default=1)
+    left_categories = np.zeros((max(len(tables), 1), width), np.bool_)
+    for k, table in enumerate(tables):
+        left_categories[k] = table[-1]
+        left_categories[k, : len(table)] = table
+    # As many bits as sums over trees leave: as precise as sums of doubles, but exact.
+    largest = max(float(np.abs(leaves).max(initial=0.0)), LEAST)
+    bits = 61 - int(np.ceil(np.log2(len(roots)))) - int(np.frexp(largest)[1])
+    unit = float(np.ldexp(1.0, -bits))
+    leaves /= unit
+    return Trees(
+        column=column,
+        threshold=threshold,
+        missing_left=missing_left,
+        category=category,
+        left_categories=left_categories,
+        right=right,
+        roots=roots,
+        leaves=np.rint(leaves, out=leaves).astype(np.int64),
+        unit=unit,
+        stack=int(np.diff(np.append(roots, len(column))).max()) // 2 + 1,
+    )
+
+
+def joint_forest(forests: Sequence[Forest], link: Link) -> Forest:
     """Return one forest with the outputs of several, one after the other.
 
     Parameters
     ----------
     forests : sequence of Forest
         They compare inputs, scale sums and have outputs alike.
-    starts : sequence of int
-        The first column of each.
     link : callable
         From the sums of all.
     """
-    nodes, categories = Nodes(), {}
-    base = np.stack([forest.base for forest in forests])
-    for f, (forest, start) in enumerate(zip(forests, starts, strict=True)):
+    parts, base = [], np.stack([forest.base for forest in forests])
+    for f, forest in enumerate(forests):
         trees, leaves = forest.trees, np.zeros((len(forest.trees.leaves), *base.shape))
         leaves[:, f] = trees.leaves * trees.unit
-        nodes.add_in_preorder(
-            np.where(trees.column == LEAF, LEAF, trees.column + start),
-            trees.threshold,
-            trees.missing_left,
-            trees.category,
-            trees.left_categories,
-            trees.right,
-            trees.roots,
-            leaves.reshape(len(leaves), base.size),
-        )
-        categories.update({start + c: numbers for c, numbers in forest.categories.items()})
-    return replace(
-        forests[0], trees=nodes.trees(), base=base.ravel(), link=link, categories=categories
-    )
+        parts.append((*trees[:7], leaves.reshape(len(leaves), base.size)))
+    return replace(forests[0], trees=join_trees(parts), base=base.ravel(), link=link)

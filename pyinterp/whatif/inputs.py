@@ -28,13 +28,6 @@ PROBES, MEETINGS = 4, 3
 SLICE = 2**15
 
 
-def in_turn(first: Before | None, second: Before | None) -> Before | None:
-    """Return two functions of rows, one after the other, as one; None if there is none."""
-    if first is None or second is None:
-        return second if first is None else first
-    return lambda rows: second(first(rows))
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Inputs:
     """The numbers that a sample's rows are for the last step of a fitted model.
@@ -105,12 +98,6 @@ class Inputs:
             others = rng.permutation(len(rows))[: len(new)]
             new[:, columns] = rows[others[:, None], columns]
         return new
-
-    def for_model(self, rows: FloatArray) -> Matrix:
-        """Return rows of numbers as the model is given them."""
-        if not isinstance(self.design, FrameDesign):
-            return rows
-        return self.design.form.write(pd.DataFrame(rows, columns=list(self.design.variables)))
 
     def by_donor(self, variables: Sequence[str], donors: pd.DataFrame) -> ColumnValues | None:
         """Return the columns that the variables determine, and their values by donor.

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import linalg
-from sklearn.calibration import CalibratedClassifierCV
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.losses.rowwise import LOSSES, Loss
@@ -16,8 +14,6 @@ from pyinterp.models.libraries import library_of
 from pyinterp.models.links import Link, first
 from pyinterp.models.offset_model import OffsetModel
 from pyinterp.models.predictor import Kind
-from pyinterp.whatif.calibration import mean_link, members, side_by_side
-from pyinterp.whatif.inputs import Before, Inputs, in_turn
 from pyinterp.whatif.piecewise_sums import pieces_of, piecewise_sums
 from pyinterp.whatif.smooth_sums import is_smooth, line_of, smooth_sums
 from pyinterp.whatif.whatif import PAIRS, ExactWhatIf
@@ -34,20 +30,17 @@ class LinearModel:
     link : callable
         From linear predictors, shape (..., outputs), to predictions, shape (...) or
         (..., classes).
-    before : callable or None
-        What the model itself makes of rows before they are multiplied.
     """
 
     coefficients: FloatArray
     intercept: FloatArray
     link: Link
-    before: Before | None = None
 
 
 def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
     """Return coefficients and inverse link of a fitted model; None if it is not linear.
 
-    Reads models with ``coef_``, as scikit-learn's, calibrated ones, and results with ``params``.
+    Reads models with ``coef_``, as scikit-learn's, and results with ``params``.
     """
     if isinstance(estimator, OffsetModel):
         inside = read_linear(estimator.inside, kind)
@@ -55,9 +48,7 @@ def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
             return None
         # One more column, which is added to the linear predictor.
         coefficients = np.vstack([inside.coefficients, [[1.0]]])
-        return replace(inside, coefficients=coefficients, before=None)
-    if isinstance(estimator, CalibratedClassifierCV):
-        return _calibrated_model(estimator) if kind == "probability" else None
+        return replace(inside, coefficients=coefficients)
     results = getattr(estimator, "results_", estimator)
     results = getattr(results, "_results", results)  # without names
     try:
@@ -77,26 +68,6 @@ def read_linear(estimator: Any, kind: Kind) -> LinearModel | None:
     if link is None or votes or coefficients.ndim != 2 or intercept.ndim != 1:
         return None
     return LinearModel(coefficients=coefficients, intercept=intercept, link=link)
-
-
-def _calibrated_model(estimator: Any) -> LinearModel | None:
-    """Return the coefficients of all models in a calibrated classifier, one after the other."""
-    inside, models = members(estimator), []
-    for member in inside:
-        model = read_linear(member.last.model, "label" if member.scores else "probability")
-        if model is None:
-            return None
-        models.append(model)
-    if not models:
-        return None
-    apart = any(member.last.before is not None for member in inside)
-    coefficients = [model.coefficients for model in models]
-    return LinearModel(
-        coefficients=linalg.block_diag(*coefficients) if apart else np.hstack(coefficients),
-        intercept=np.concatenate([model.intercept for model in models]),
-        link=mean_link([model.link for model in models], inside),
-        before=side_by_side(inside, [()] * len(inside)) if apart else None,
-    )
 
 
 def _link_of_estimator(estimator: Any, kind: Kind) -> Link:
@@ -122,11 +93,6 @@ class LinearWhatIf(ExactWhatIf):
     model: LinearModel
 
     read = staticmethod(read_linear)
-
-    def encode(self, before: Before | None) -> Inputs:
-        """Return the rows that coefficients multiply."""
-        before = in_turn(before, self.model.before)
-        return Inputs(design=self.design, sample=self.sample, before=before)
 
     def table(self, rows: FloatArray, columns: IntArray, values: FloatArray) -> FloatArray:
         """Predict every row with the values of every donor in some columns."""

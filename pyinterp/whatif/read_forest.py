@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 
+from pyinterp._typing import FloatArray
+from pyinterp.models.final_step import final_step
 from pyinterp.models.libraries import library_of
-from pyinterp.models.links import identity
+from pyinterp.models.links import Link, identity
 from pyinterp.models.predictor import Kind
-from pyinterp.whatif.calibration import mean_link, members, side_by_side
-from pyinterp.whatif.forest import Forest, Nodes, joint_forest
+from pyinterp.whatif.forest import Forest, in_preorder, join_trees, joint_forest
 
 
 def read_forest(estimator: Any, kind: Kind) -> Forest | None:
@@ -24,35 +26,71 @@ def read_forest(estimator: Any, kind: Kind) -> Forest | None:
     ensemble = library_of(estimator).trees(estimator)
     if ensemble is None:
         return None
-    nodes, facts = Nodes(), dict(vars(ensemble))
-    for part in facts.pop("nodes"):
-        nodes.add(part)
-    return Forest(trees=nodes.trees(), **facts)
+    facts = dict(vars(ensemble))
+    return Forest(trees=join_trees(map(in_preorder, facts.pop("nodes"))), **facts)
 
 
 def _calibrated_forest(estimator: Any) -> Forest | None:
-    """Return the trees of all models in a calibrated classifier; None if they can't be joined."""
-    inside, forests = members(estimator), []
-    for member in inside:
-        forest = read_forest(member.last.model, "probability")
-        if forest is None:
+    """Return the trees of all models in a calibrated classifier; None if they can't be joined.
+
+    That is so for a calibration by temperature, for pipelines, which have columns of their own, and
+    for models that do not know some class or category, or are calibrated themselves.
+    """
+    pairs, forests = estimator.calibrated_classifiers_, []
+    for pair in pairs:
+        last = final_step(pair.estimator)
+        again = isinstance(last.model, CalibratedClassifierCV) or last.before is not None
+        forest = None if again else read_forest(last.model, "probability")
+        if forest is None or not np.array_equal(pair.estimator.classes_, estimator.classes_):
             return None
-        if len(member.calibrators) == 1 and forest.link is identity and not member.scores:
+        if len(pair.calibrators) == 1 and forest.link is identity and not _has_scores(pair):
             # Of two classes the calibrator is given the second only.
             leaves = np.ascontiguousarray(forest.trees.leaves[:, -1:])
             trees = forest.trees._replace(leaves=leaves)
             forest = replace(forest, trees=trees, base=forest.base[-1:])
         forests.append(forest)
-    if len({(f.scale, f.single, str(f.missing), len(f.base)) for f in forests}) != 1:
+    facts = [
+        (f.scale, f.single, str(f.missing), len(f.base), f.levels,
+         {c: x.tolist() for c, x in f.categories.items()})
+        for f in forests
+    ]  # fmt: skip
+    if estimator.method == "temperature" or any(fact != facts[0] for fact in facts):
         return None
-    levels, link = (
-        [forest.levels for forest in forests],
-        mean_link([f.link for f in forests], inside),
-    )
-    codes = [{c: x.tolist() for c, x in forest.categories.items()} for forest in forests]
-    same = levels == levels[:1] * len(levels) and codes == codes[:1] * len(codes)
-    if same and all(member.last.before is None for member in inside):
-        return joint_forest(forests, [0] * len(forests), link)
-    widths = [int(member.last.model.n_features_in_) for member in inside]
-    joint = joint_forest(forests, np.cumsum([0, *widths[:-1]]).tolist(), link)
-    return replace(joint, before=side_by_side(inside, levels))
+    return joint_forest(forests, _mean_link([forest.link for forest in forests], pairs))
+
+
+def _has_scores(pair: Any) -> bool:
+    """Whether scores are calibrated, the decision function, or probabilities."""
+    return hasattr(pair.estimator, "decision_function")
+
+
+def _mean_link(links: Sequence[Link], pairs: Sequence[Any]) -> Link:
+    """Return the mean of calibrated probabilities, from the sums of all models side by side."""
+
+    def mean(sums: FloatArray) -> FloatArray:
+        parts = np.split(sums, len(links), axis=-1)
+        total = np.zeros(())
+        for pair, link, part in zip(pairs, links, parts, strict=True):
+            total = total + _probabilities(
+                part if _has_scores(pair) else link(part), pair.calibrators
+            )
+        return np.asarray(total / len(links))
+
+    return mean
+
+
+def _probabilities(raw: FloatArray, calibrators: Sequence[Any]) -> FloatArray:
+    """Return one model's calibrated probabilities, all classes in proportion."""
+    values = np.moveaxis(raw, -1, 0)
+    if len(calibrators) == 1:
+        p = _calibrate(calibrators[0], values[-1])
+        return np.stack([1 - p, p], axis=-1)
+    p = np.stack(list(map(_calibrate, calibrators, values)), axis=-1)
+    total = p.sum(axis=-1, keepdims=True)
+    uniform = np.full_like(p, 1 / p.shape[-1])
+    return np.asarray(np.divide(p, total, out=uniform, where=total != 0))
+
+
+def _calibrate(calibrator: Any, raw: FloatArray) -> FloatArray:
+    values = np.asarray(calibrator.predict(np.ravel(raw)), dtype=np.float64)
+    return values.reshape(raw.shape)

@@ -16,7 +16,7 @@ from pyinterp.models.links import first, identity, logistic
 from pyinterp.parallel import go_on, outcomes
 from pyinterp.samplers import Distinct
 from pyinterp.whatif.forest import Forest
-from pyinterp.whatif.inputs import Before, Inputs, in_turn
+from pyinterp.whatif.inputs import Before, Inputs
 from pyinterp.whatif.read_forest import read_forest
 from pyinterp.whatif.walks.bits import GROUP, LEAF, Splits, Trees, add_up, group_bits
 from pyinterp.whatif.walks.cross import (
@@ -28,7 +28,7 @@ from pyinterp.whatif.walks.cross import (
     summed_pairs,
 )
 from pyinterp.whatif.walks.donors_per_row import add_up_pairs
-from pyinterp.whatif.whatif import NO_COLUMNS, NO_VALUES, PAIRS, PREDICTIONS, SINGLE, ExactWhatIf
+from pyinterp.whatif.whatif import NO_COLUMNS, NO_VALUES, PAIRS, PREDICTIONS, ExactWhatIf
 
 # The bits of rows and splits are kept for the next feature up to this size.
 BITS_BYTES = 2**24
@@ -55,13 +55,7 @@ class TreesWhatIf(ExactWhatIf):
 
     def encode(self, before: Before | None) -> Inputs:
         """Return the rows as the trees compare them."""
-        inputs = super().encode(in_turn(before, self.model.before))
-        return replace(inputs, levels=self.model.levels, cast=self.model.cast)
-
-    @property
-    def tolerance(self) -> float:
-        """The largest deviation from the model's own predictions, in units of their spread."""
-        return SINGLE if self.model.single_sums else super().tolerance
+        return replace(super().encode(before), levels=self.model.levels, cast=self.model.cast)
 
     def table(self, rows: FloatArray, columns: IntArray, values: FloatArray) -> FloatArray:
         """Predict every row with the values of every donor in some columns."""

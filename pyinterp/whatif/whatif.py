@@ -6,16 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray, Matrix
 from pyinterp.data.design import Design, Swap
-from pyinterp.data.features import check_names, names_of
 from pyinterp.data.sample import Sample
-from pyinterp.errors import OptionError, list_of
 from pyinterp.losses.rowwise import Loss
 from pyinterp.models.prediction_checks import check_finite
 from pyinterp.models.predictor import Kind, Predictor
@@ -37,14 +35,14 @@ PAIRS = 1e8
 BYTES_PER_VALUE = 24
 # Rows of one predict call at most: Ctrl-C has to wait for its end, k neighbors of many rows long.
 MOST_ROWS = 2**14
-# The largest deviation from the model's own predictions, in units of their spread: rounding of sums
-# in another order, in double or in single precision. What deviates more is predicted in batches.
-DOUBLE, SINGLE = 1e-10, 1e-5
 # Rows of one table, whose making may take more memory than the table.
 MOST_TABLE_ROWS = 2**10
 # One donor that replaces nothing.
 NO_COLUMNS, NO_VALUES = np.zeros(0, np.intp), np.zeros((1, 0))
 _Value = TypeVar("_Value")
+# Positions of some rows in the sample, and their predictions for all donors, shape (rows, donors)
+# or (rows, donors, classes).
+Blocks: TypeAlias = Iterator[tuple[IntArray, FloatArray]]
 
 
 def _count(value: Any) -> int:
@@ -75,32 +73,6 @@ class Engine(NamedTuple):
         """Return one engine for several models: all names and reasons, the largest error."""
         names, errors, reasons = map(dict.fromkeys, zip(*engines, strict=True))
         return cls("; ".join(names), max(errors), "; ".join(filter(None, reasons)))
-
-
-class Block(NamedTuple):
-    """Predictions for some rows and all donors.
-
-    Attributes
-    ----------
-    rows : ndarray of int, shape (rows,)
-        Their positions in the sample.
-    predictions : ndarray of shape (rows, donors) or (rows, donors, classes)
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import pyinterp as pi
-    >>> from sklearn.linear_model import LinearRegression
-    >>> data = pi.datasets.load_diabetes()
-    >>> learner = pi.Learner.from_formula("progression ~ bmi + sex", data, LinearRegression())
-    >>> whatif = learner.fit(pi.Holdout(0.7), seed=1).analysis.cases[0].whatif
-    >>> block = next(whatif.of(["bmi"]).cross(pd.DataFrame({"bmi": [20.0, 30.0]})))
-    >>> block.rows.shape, block.predictions.shape
-    ((133,), (133, 2))
-    """
-
-    rows: IntArray
-    predictions: FloatArray
 
 
 class WhatIf:
@@ -253,12 +225,7 @@ class FeatureWhatIf:
     """
 
     def __init__(self, whatif: WhatIf, variables: Sequence[str]) -> None:
-        columns = whatif.sample.names
-        known = columns.__contains__
-        if not (variables and isinstance(variables, tuple) and all(map(known, variables))):
-            variables = tuple(names_of(variables, "variables"))
-            check_names(variables, columns, kind="variable", argument="variables")
-        self._whatif, self.sample, self.variables = whatif, whatif.sample, variables
+        self._whatif, self.sample, self.variables = whatif, whatif.sample, tuple(variables)
 
     @cached_property
     def donors(self) -> Distinct:
@@ -284,13 +251,13 @@ class FeatureWhatIf:
         """
         return PREDICTIONS
 
-    def cross(self, donors: pd.DataFrame | None = None) -> Iterator[Block]:
+    def cross(self, donors: pd.DataFrame | None = None) -> Blocks:
         """Predict every row with the variables of every donor, in blocks of rows.
 
         Examples
         --------
-        >>> for block in feature.cross(pd.DataFrame({"bmi": [20.0, 30.0]})):
-        ...     print(block.predictions.mean(axis=0).round(1))
+        >>> for rows, predictions in feature.cross(pd.DataFrame({"bmi": [20.0, 30.0]})):
+        ...     print(predictions.mean(axis=0).round(1))
         [ 87.9 190.5]
         """
         donors = self._frame(donors)
@@ -300,7 +267,7 @@ class FeatureWhatIf:
         for start in range(0, n, step):
             rows = np.arange(start, min(start + step, n))
             flat = self._predict(swap, np.repeat(rows, k), np.tile(every, len(rows)), donors)
-            yield Block(rows, flat.reshape(len(rows), k, *flat.shape[1:]))
+            yield rows, flat.reshape(len(rows), k, *flat.shape[1:])
 
     def pairs(
         self, rows: IntArray, index: IntArray, donors: pd.DataFrame | None = None
@@ -372,15 +339,7 @@ class FeatureWhatIf:
 
     def _frame(self, donors: pd.DataFrame | None) -> pd.DataFrame:
         """Return donors, the sample if no others are given."""
-        if donors is None:
-            return self.donors.frame
-        lacking = [name for name in self.variables if name not in donors]
-        if lacking:
-            raise OptionError(
-                f"Donors must have the variables that they replace, but `{lacking[0]}` is not "
-                f"among their columns {list_of(donors)}."
-            )
-        return donors
+        return self.donors.frame if donors is None else donors
 
     def _swap(self, donors: pd.DataFrame) -> Callable[[], Swap]:
         whatif = self._whatif
@@ -406,11 +365,10 @@ class FeatureWhatIf:
 class ExactWhatIf(WhatIf, ABC):
     """What-if predictions of one kind of model, without predicting copies of rows.
 
-    An engine is a subclass with a `name`, the methods `read` and `table`, and
-    `register_engine`. Rows and donors come as the numbers that the model is given: as columns
-    of the design, or as the results of earlier steps of a pipeline. An engine serves a model if
-    its predictions equal the model's ``predict``; others are predicted in batches, as
-    are features whose replacement changes columns that depend on other variables too.
+    Rows and donors come as the numbers that the model is given: as columns of the design, or as the
+    results of earlier steps of a pipeline. An engine serves a model if its predictions equal the
+    model's ``predict``; others are predicted in batches, as are features whose replacement changes
+    columns that depend on other variables too.
 
     Parameters
     ----------
@@ -429,26 +387,6 @@ class ExactWhatIf(WhatIf, ABC):
         What the option `engine` calls it; tables add "exact".
     block_bytes : int
         Memory of one table.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import pyinterp as pi
-    >>> from sklearn.dummy import DummyRegressor
-    >>> class Constant(pi.ExactWhatIf):
-    ...     name = "constant"
-    ...     @staticmethod
-    ...     def read(model, kind):
-    ...         return model if isinstance(model, DummyRegressor) else None
-    ...     def table(self, rows, columns, values):
-    ...         return np.full((len(rows), len(values)), self.model.constant_[0, 0])
-    >>> data = pi.datasets.load_diabetes()
-    >>> learner = pi.Learner.from_formula("progression ~ bmi + bp", data, DummyRegressor())
-    >>> case = learner.fit(pi.Holdout(0.7), seed=1, engine="batched").analysis.cases[0]
-    >>> model = DummyRegressor().fit(data[["bmi"]], data["progression"])
-    >>> engine = Constant(case.whatif, Constant.read(model, "mean"))
-    >>> engine.engine.name
-    'constant, exact'
     """
 
     name: ClassVar[str]
@@ -472,19 +410,9 @@ class ExactWhatIf(WhatIf, ABC):
     @staticmethod
     @abstractmethod
     def read(model: Any, kind: Kind, /) -> Any:
-        """Return what predictions are computed from, such as the model; None for other models.
+        """Return what predictions of a fitted model are computed from; None for other models.
 
-        Parameters
-        ----------
-        model : object
-            The fitted model, or the last step of a pipeline.
-        kind : {"mean", "probability", "label"}
-            What is predicted: see `table`.
-
-        Examples
-        --------
-        >>> Constant.read("another model", "mean") is None
-        True
+        In a pipeline the model is the last step.
         """
 
     @abstractmethod
@@ -505,37 +433,31 @@ class ExactWhatIf(WhatIf, ABC):
         ndarray of shape (n, m) or (n, m, classes)
             Means, or probabilities of the model's classes in its order; of the kind "label" 1 for
             the class that ``predict`` says and 0 for the others.
+        """
 
-        Examples
-        --------
-        >>> rows = engine.inputs.rows[:2]
-        >>> engine.table(rows, np.array([0]), np.array([[20.0]])).round(1).tolist()
-        [[152.1], [152.1]]
+    @abstractmethod
+    def compute(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the engine's predictions of its rows, then of what-if rows, and their rounding."""
+
+    @abstractmethod
+    def most_pairs(self, loss: Loss, columns: IntArray, values: FloatArray) -> float:
+        """Return how many pairs are worth an exact mean: no bound for sums without predictions."""
+
+    @abstractmethod
+    def summed_losses(
+        self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Sum losses over donors, each of which stands for `counts`, and over rows.
+
+        None if they must be added up one by one.
         """
 
     def encode(self, before: Before | None) -> Inputs:
-        """Return the rows as the model is given them, after the earlier steps of a pipeline.
-
-        Examples
-        --------
-        >>> engine.encode(None).rows.shape
-        (133, 2)
-        """
+        """Return the rows as the model is given them, after the earlier steps of a pipeline."""
         return Inputs(design=self.design, sample=self.sample, before=before)
 
-    @property
-    def tolerance(self) -> float:
-        """The largest deviation from the model's own predictions, in units of their spread."""
-        return SINGLE if self.design.single else DOUBLE
-
     def take(self, rows: IntArray) -> Self:
-        """Return what-if predictions of the same model on some of the rows.
-
-        Examples
-        --------
-        >>> engine.take(np.arange(3)).sample
-        <Sample: 3 rows, 2 variables>
-        """
+        """Return what-if predictions of the same model on some of the rows."""
         batched = super().take(rows)
         inputs = replace(self.inputs, sample=batched.sample)
         some = type(self)(batched, self.model, inputs=inputs)
@@ -543,27 +465,13 @@ class ExactWhatIf(WhatIf, ABC):
         return some
 
     def on(self, sample: Sample) -> Self:
-        """Return the same, with the same rows as another object, and nothing else kept of them.
-
-        Examples
-        --------
-        >>> engine.on(engine.sample).factual is engine.factual
-        True
-        """
-        same = type(self)(
-            super().on(sample), self.model, inputs=replace(self.inputs, sample=sample)
-        )
-        same.engine, same.factual = self.engine, self.factual
+        """Return the same, with the same rows as another object, and nothing else kept of them."""
+        same = type(self)(self, self.model, inputs=replace(self.inputs, sample=sample))
+        same.sample, same.engine, same.factual = sample, self.engine, self.factual
         return same
 
     def donors(self, variables: Sequence[str]) -> Distinct:
-        """Return the distinct values of the sample's rows, as the model is given them.
-
-        Examples
-        --------
-        >>> len(engine.donors(["bp"]).counts)
-        60
-        """
+        """Return the distinct values of the sample's rows, as the model is given them."""
         separate = self.inputs.separate_columns(variables)
         if separate is None:
             return super().donors(variables)
@@ -580,12 +488,6 @@ class ExactWhatIf(WhatIf, ABC):
         """Return the columns that variables determine, and values by donor of the sample.
 
         None if a column depends on the row's other variables too.
-
-        Examples
-        --------
-        >>> columns, values = engine.columns_of(["bp"], engine.donors(["bp"]))
-        >>> columns.tolist(), values.shape
-        ([1], (60, 1))
         """
         separate = self.inputs.separate_columns(variables)
         if separate is None:
@@ -594,50 +496,11 @@ class ExactWhatIf(WhatIf, ABC):
         return columns, values[donors.first]
 
     def of(self, variables: Sequence[str]) -> ExactFeature:
-        """Return what-if predictions with some variables replaced together.
-
-        Examples
-        --------
-        >>> next(engine.of(["bmi"]).cross()).predictions.shape
-        (133, 92)
-        """
+        """Return what-if predictions with some variables replaced together."""
         return ExactFeature(self, variables)
 
-    def compute(self, whatif: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the engine's predictions of its rows, then of what-if rows, and their rounding.
-
-        Of every what-if row some columns are replaced, by its values there, in a row that has
-        others: each column alone, then half of all.
-
-        Examples
-        --------
-        >>> predictions, rounding = engine.compute(np.array([[20.0, 80.0], [30.0, 90.0]]))
-        >>> predictions.shape, float(rounding.max())
-        ((135,), 0.0)
-        """
-        rows, (m, p) = self.inputs.rows, whatif.shape
-        columns = [*np.array_split(np.arange(p), min(p, m)), np.arange(0, p, 2)]
-        parts = [table[:, 0] for _, table in self.blocks(NO_COLUMNS, NO_VALUES)]
-        for replaced, some in zip(columns, np.array_split(np.arange(m), len(columns)), strict=True):
-            each = np.arange(len(some))
-            if len(some):
-                changed = whatif[some]
-                changed[:, replaced] = rows[each % len(rows)][:, replaced]
-                parts.append(self.table(changed, replaced, whatif[some][:, replaced])[each, each])
-        predictions = np.concatenate(parts)
-        return predictions, np.zeros_like(predictions)
-
-    def blocks(
-        self, columns: IntArray, values: FloatArray
-    ) -> Iterator[tuple[IntArray, FloatArray]]:
-        """Yield positions of rows, and their predictions with the values of every donor.
-
-        Examples
-        --------
-        >>> rows, predictions = next(engine.blocks(np.array([0]), np.array([[20.0], [30.0]])))
-        >>> predictions.shape
-        (133, 2)
-        """
+    def blocks(self, columns: IntArray, values: FloatArray) -> Blocks:
+        """Yield positions of rows, and their predictions with the values of every donor."""
         n, width = len(self.inputs.rows), max(self.predictor.width, 1)
         bound = min(self.block_bytes, int(self.memory_mb * 2**20)) // (8 * len(values) * width)
         step = min(max(1, bound), MOST_TABLE_ROWS)
@@ -650,11 +513,6 @@ class ExactWhatIf(WhatIf, ABC):
         """Predict rows each with other values, shape (b, k, columns).
 
         None for columns where the model predicts copies of rows in less time.
-
-        Examples
-        --------
-        >>> engine.pairs(np.arange(2), np.array([0]), np.array([[[20.0]], [[30.0]]])).shape
-        (2, 1)
         """
         (b, k), n = values.shape[:2], len(columns)
         copies = np.repeat(self.inputs.rows[rows], k, axis=0)
@@ -663,51 +521,12 @@ class ExactWhatIf(WhatIf, ABC):
         flat = np.concatenate([self.table(part, NO_COLUMNS, NO_VALUES)[:, 0] for part in slices])
         return flat.reshape(b, k, *flat.shape[1:])
 
-    def most_pairs(self, loss: Loss, columns: IntArray, values: FloatArray) -> float:
-        """Return how many pairs are worth an exact mean: no bound for sums without predictions.
-
-        Examples
-        --------
-        >>> absolute = pi.Loss("error", lambda y, f: abs(y - f))
-        >>> engine.most_pairs(absolute, np.array([0]), np.array([[20.0], [30.0]]))
-        100000000.0
-        """
-        return PAIRS
-
     def most_draws(self, columns: IntArray, values: FloatArray) -> float:
-        """Many where inputs are columns; else earlier steps would have to encode every pair.
-
-        Examples
-        --------
-        >>> engine.most_draws(np.array([0]), np.array([[20.0], [30.0]]))
-        100000000.0
-        """
+        """Many where inputs are columns; else earlier steps would have to encode every pair."""
         return PAIRS if self.inputs.before is None else PREDICTIONS
 
-    def summed_losses(
-        self, y: FloatArray, loss: Loss, columns: IntArray, values: FloatArray, counts: IntArray
-    ) -> tuple[FloatArray, FloatArray] | None:
-        """Sum losses over donors, each of which stands for `counts`, and over rows.
-
-        None if they must be added up one by one.
-
-        Examples
-        --------
-        >>> absolute = pi.Loss("error", lambda y, f: abs(y - f))
-        >>> values, counts = np.array([[20.0]]), np.array([1])
-        >>> engine.summed_losses(case.y, absolute, np.array([0]), values, counts) is None
-        True
-        """
-        return None
-
     def finish(self, predictions: FloatArray) -> FloatArray:
-        """Return predictions with classes in the order of the predictor, after a check.
-
-        Examples
-        --------
-        >>> engine.finish(np.array([1.0, 2.0])).tolist()
-        [1.0, 2.0]
-        """
+        """Return predictions with classes in the order of the predictor, after a check."""
         predictions = self.predictor.in_order(predictions)
         check_finite(predictions, self.predictor.name)
         return predictions
@@ -756,14 +575,14 @@ class ExactFeature(FeatureWhatIf):
             return PREDICTIONS
         return self._whatif.most_draws(*self._of_donors)
 
-    def cross(self, donors: pd.DataFrame | None = None) -> Iterator[Block]:
+    def cross(self, donors: pd.DataFrame | None = None) -> Blocks:
         """Predict every row with the variables of every donor, in blocks of rows."""
         replaced = self._values(donors)
         if replaced is None:
             yield from super().cross(donors)
             return
         for rows, predictions in self._whatif.blocks(*replaced):
-            yield Block(rows, self._whatif.finish(predictions))
+            yield rows, self._whatif.finish(predictions)
 
     def pairs(
         self, rows: IntArray, index: IntArray, donors: pd.DataFrame | None = None

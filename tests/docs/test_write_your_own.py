@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from pyinterp.inference import cov_types
-from pyinterp.whatif.dispatch import ENGINES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "write_your_own.md"
 CELL = re.compile(r"^```\{code-cell\} python3\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -16,7 +15,7 @@ CELL = re.compile(r"^```\{code-cell\} python3\n(.*?)^```", re.MULTILINE | re.DOT
 @pytest.fixture(scope="module")
 def names():
     """All that the page defines, by name."""
-    registries = ENGINES, cov_types.COV_TYPES, cov_types._PLACES, cov_types._NEEDS_OF
+    registries = cov_types.COV_TYPES, cov_types._PLACES, cov_types._NEEDS_OF
     before, defined = [dict(registry) for registry in registries], {"__name__": "page"}
     for cell in CELL.findall(PAGE.read_text(encoding="utf-8")):
         exec(compile(cell, str(PAGE), "exec"), defined)  # noqa: S102
@@ -24,10 +23,6 @@ def names():
     for registry, entries in zip(registries, before, strict=True):
         registry.clear()
         registry.update(entries)
-
-
-def test_the_engine_of_the_page_serves(names):
-    assert names["res"].pfi(["bmi"]).engine.name == "kernel ridge, exact"
 
 
 def test_the_plan_of_the_page_is_repeated_folds(names):

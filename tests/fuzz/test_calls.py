@@ -11,13 +11,13 @@ import pyinterp as pi
 
 LEAST, LEAST_WRONG = 5000, 1500
 # Made by the package, not by users; modules, whose members are listed below; what has tests of its
-# own: files, papers, engines, variances, and what authors of estimands write.
+# own: files, papers, variances, and what authors of estimands write.
 NOT_CALLED = {
     "Question", "ask",  # what `answer` and `measure` take: methods are asked
     "CausalResults", "CurveResults", "Distributional", "EarlyStopping", "Estimand", "Estimate",
-    "EstimandResults", "ExactWhatIf", "ImportanceResults", "LearnerResults", "Metric", "Parameter",
+    "EstimandResults", "ImportanceResults", "LearnerResults", "Metric", "Parameter",
     "Terms", "UncertaintyResults", "Words", "datasets", "distributions", "estimators", "join",
-    "load", "r_style", "register_engine", "register_variance", "replicate", "samplers",
+    "load", "r_style", "register_variance", "replicate", "samplers",
     "simulation",
 }  # fmt: skip
 # Results, types and constants; loaders of data that need a folder; what papers study.

@@ -149,7 +149,7 @@ WRONG = {
     "missing": (lambda r: r.pfi(by=DATA["sex"].where(DATA.index > 3)), "no missing values"),
     "rare level": (lambda r: r.pfi(by=DATA.index == 5), "at least 2 evaluation rows"),
     "not a query": (lambda r: r.pfi(rows="sex = f"), "query"),
-    "numbers": (lambda r: r.pfi(rows="a + b"), "boolean per row"),
+    "numbers": (lambda r: r.pfi(rows="a"), "boolean per row"),
     "positions": (lambda r: r.pfi(rows=[1, 2, 3]), "one value per row"),
     "none": (lambda r: r.pfi(rows="a > 99"), "keeps none"),
     "other index": (lambda r: r.pfi(rows=(DATA["a"] > 0).iloc[::-1]), "same index"),

@@ -237,7 +237,7 @@ def test_a_file_is_gone_on_with(tmp_path, monkeypatch):
     add, added = StudyFile.add, []
 
     def interrupted(self, records):
-        if len(added) == 4:  # two blocks of the truth, two data sets
+        if len(added) == 5:  # the file, two blocks of the truth, two data sets
             raise KeyboardInterrupt
         added.append(records)
         add(self, records)

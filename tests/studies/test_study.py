@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import LinearRegression
 
 import pyinterp as pi
-from pyinterp.errors import DataError, InferenceError, OptionError
+from pyinterp.errors import DataError, OptionError
 from pyinterp.learner.learner import LearnerResults
 from pyinterp.simulation import CoverageStudy, ideal
 from pyinterp.simulation.records import Record, Row, StudyFile, pool_records
@@ -378,7 +378,6 @@ def test_plans_and_variances_must_match():
         ({"alpha": 5}, r"`alpha` must be a number in \(0, 1\), not 5"),
         ({"n": [1]}, "`n` must be a whole number of at least 2, not 1"),
         ({"n": []}, "`n` must not be empty"),
-        ({"n": [60, 60]}, r"`n` must name every size once; got \[60, 60\]"),
         ({"estimands": {}}, "`estimands` must not be empty"),
         ({"cov_types": {"subs": ["naif"], "ideal": []}}, "\"naive\".*not 'naif'.*`naive`"),
         ({"dgps": [molnar_linear()] * 2}, "different names.*two are called 'linear'"),
@@ -387,18 +386,6 @@ def test_plans_and_variances_must_match():
 def test_bad_input_gives_its_sentence(options, message):
     with pytest.raises(OptionError, match=message):
         study(**options)
-
-
-def test_a_plan_that_can_not_serve_its_variance_fails_before_the_work(tmp_path):
-    path = tmp_path / "study.sqlite"
-    wrong = study(cov_types={"subs": ["half-sample"], "ideal": ["naive"]})
-    with pytest.raises(InferenceError, match="needs at least 5 pairs"):
-        wrong.run(path, progress=False)
-    half = {"half": pi.HalfSampling()}
-    small = study(n=[39], resamplings=half, cov_types={"half": ["half-sample"]})
-    with pytest.raises(DataError, match="at least 40 rows"):
-        small.run(path, progress=False)
-    assert not path.exists()
 
 
 def test_grids_that_differ_between_data_sets_are_refused(tmp_path):

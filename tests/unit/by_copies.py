@@ -15,9 +15,9 @@ def whatif_of(fitted):
 def in_order(whatif, variables, donors):
     """Predictions for every row with every donor."""
     blocks = list(whatif.of(variables).cross(donors))
-    rows = np.concatenate([block.rows for block in blocks])
+    rows = np.concatenate([rows for rows, _ in blocks])
     assert sorted(rows) == list(range(whatif.sample.nobs))
-    return np.concatenate([block.predictions for block in blocks])[np.argsort(rows)]
+    return np.concatenate([predictions for _, predictions in blocks])[np.argsort(rows)]
 
 
 def compare(whatif, variables, donors, tolerance, size=None):

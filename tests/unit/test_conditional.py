@@ -328,7 +328,7 @@ class Unhashable(samplers.Residual):
             OptionError,
             "no end of draws",
         ),
-        (lambda res: res.pfi(sampler={"x9": "residual"}), OptionError, "`sampler` names 'x9'"),
+        (lambda res: res.pfi(sampler={"x9": "residual"}), OptionError, "Can't find feature 'x9'"),
     ],
 )
 def test_what_is_refused(results, ask, error, words):

@@ -30,9 +30,9 @@ def whatif(data, case, memory_mb=256.0):
 
 def crossed(engine, variables, donors):
     blocks = list(engine.of(variables).cross(donors))
-    positions = np.concatenate([np.arange(engine.sample.nobs)[b.rows] for b in blocks])
+    positions = np.concatenate([np.arange(engine.sample.nobs)[rows] for rows, _ in blocks])
     np.testing.assert_array_equal(positions, np.arange(engine.sample.nobs))
-    return np.concatenate([b.predictions for b in blocks])
+    return np.concatenate([predictions for _, predictions in blocks])
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -137,22 +137,6 @@ class TestTheDoorIsGuarded:
         second = fitted.estimate(self.own(lambda case: {"a": of(np.zeros((len(case.y), 1)))}))
         assert (first.params["a"], second.params["a"]) == (1.0, 0.0)
 
-    @pytest.mark.parametrize("variables", ["xx", ["xx"], ["x", "zz"], [], 3])
-    def test_what_is_replaced_must_be_a_variable(self, fitted, variables):
-        whatif = fitted.analysis.cases[0].whatif
-        with pytest.raises(OptionError, match="variable"):
-            whatif.of(variables)
-
-    def test_a_name_alone_is_one_variable(self, fitted):
-        whatif = fitted.analysis.cases[0].whatif
-        donors = pd.DataFrame({"x": [20.0]})
-        crossed = (whatif.of(name).cross(donors) for name in ("x", ["x"]))
-        for one, other in zip(*crossed, strict=True):
-            np.testing.assert_array_equal(one.predictions, other.predictions)
-            assert (one.predictions[:, 0] != whatif.factual[one.rows]).all()
-        with pytest.raises(OptionError, match="`x` is not among their columns z"):
-            list(whatif.of("x").cross(pd.DataFrame({"z": [1.0]})))
-
     @pytest.mark.parametrize(
         ("result", "sentence"),
         [

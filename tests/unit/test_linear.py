@@ -438,7 +438,7 @@ OTHERS = {
     "function with an offset": (with_offset, "count", "batched"),
     "another kernel": (SVR(kernel="sigmoid", gamma=0.01), "number", "batched"),
     # coef_ has one row for each pair of classes, as many as there are classes.
-    "classes decided pair by pair": (SVC(kernel="linear"), "three", "kernel, exact"),
+    "classes decided pair by pair": (SVC(kernel="linear"), "three", "batched"),
     "steps that mix columns": (
         make_pipeline(StandardScaler(), PCA(2), LinearRegression()),
         "number",

@@ -93,7 +93,6 @@ LINES = {
     "LearnerResults": fitted,
     "Loss": lambda: pi.Loss("absolute error", absolute),
     "Metric": lambda: fitted().metric("rmse").estimand.score,
-    "ExactWhatIf": lambda: fitted().analysis.cases[0].whatif,
 }
 # Results show their table.
 TABLES = {

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
-from sklearn.svm import LinearSVC
 
 import pyinterp as pi
 from pyinterp.losses.predictive import CLASS_ENTROPY
@@ -57,14 +55,6 @@ def test_several_classes(name):
     x, y = rows(4)
     model = LogisticRegression().fit(x[:N], y[:N])
     check_sums(model, x[N:], y[N:], LOSSES.get(name, CLASS_ENTROPY))
-
-
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-def test_calibrated_classifiers(method):
-    x, y = rows(2)
-    model = CalibratedClassifierCV(LinearSVC(), method=method, cv=3).fit(x[:N], y[:N])
-    whatif = check_sums(model, x[N:], y[N:], LOSSES["brier"])
-    assert "linear" in whatif.engine.name
 
 
 @pytest.mark.parametrize("name", ["poisson", "gamma", "squared", "absolute", "huber"])

@@ -8,6 +8,8 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
+from operator import attrgetter
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -154,12 +156,12 @@ class Terms(NamedTuple):
     @property
     def factors(self) -> dict[Factor, None]:
         """The factors of all products, once each."""
-        return dict.fromkeys(factor for product in self.products for factor in product)
+        return dict.fromkeys(chain.from_iterable(self.products))
 
     @property
     def variables(self) -> set[str]:
         """The columns that are used."""
-        return {name for factor in self.factors for name in factor.variables}
+        return set(chain.from_iterable(map(attrgetter("variables"), self.factors)))
 
     def without(self, names: Iterable[str]) -> Terms:
         """Return the products that use none of these columns."""
@@ -170,7 +172,7 @@ class Terms(NamedTuple):
     @property
     def names(self) -> set[str]:
         """Names that are used besides the variables."""
-        return {name for factor in self.factors for name in factor.names}
+        return set(chain.from_iterable(map(attrgetter("names"), self.factors)))
 
 
 def callers_names(depth: int) -> Mapping[str, Any]:
@@ -205,7 +207,7 @@ class Coding:
     def __init__(self, info: patsy.DesignInfo) -> None:
         self._info = info
         self._parts: dict[tuple[Any, ...], patsy.DesignInfo] = {}
-        self.terms = [term.factors for term in info.term_codings]
+        self.terms = list(map(attrgetter("factors"), info.term_codings))
         self.columns, self.places = info.column_names, list(info.term_slices.values())
         kinds = info.factor_infos.items()
         self.numbers = frozenset(factor for factor, kind in kinds if kind.type == "numerical")

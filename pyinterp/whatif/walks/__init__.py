@@ -11,7 +11,6 @@ Module            What is in it
 `bits`            The trees, rows as they are, and the sides to which splits send rows
 `cross`           All rows x all donors of some columns: sums over trees, or their losses
 `donors_per_row`  Rows each with other donors, for one numerical column
-`coupling`        Not of trees: probabilities of classes from those of pairs of classes
 ================  ============================================================================
 
 With numba's JIT disabled the same functions run as Python; tests hold both to the same numbers.
