@@ -18,13 +18,10 @@ Module                What is in it
 `from_r`              What the R package in r_package/ calls, without rpy2
 `arguments`           Arguments of R's functions
 `names`               Names of columns: plain words for R
-`inputs`              Rows and responses, checked before R sees them
 `conversion`          Values of Python as values of R and back
 `session`             The one session of R, under one lock
 `start`               Start of R on first use
-`interrupts`          Ctrl-C while R computes
 `packages`            Packages of R that a call needs
-`checks`              Numbers that R takes only within limits
 `errors`              Errors and warnings
 ====================  ===========================================================
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ __all__ = [
     "curves",
     "importances",
     "interactions",
+    "sentence",
     "statistics",
 ]
 
@@ -47,34 +48,10 @@ STATISTICS = (
 OF_AN_EVENT = ("logloss", "roc_auc", "brier")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Convention:
-    """A convention in which R's numbers differ from ours.
-
-    Attributes
-    ----------
-    topic : str
-    r, here : str
-        What R's packages do, and what we do by default.
-    same : str
-        How to do as R does here; empty if there is no option for it.
-    """
-
-    topic: str
-    r: str
-    here: str
-    same: str = ""
-
-    @property
-    def sentence(self) -> str:
-        """The convention as a note under a table."""
-        as_in_r = f" As in R: {self.same}." if self.same else ""
-        topic = self.topic[0].upper() + self.topic[1:]
-        return f"{topic}. {self.r}. Here by default: {self.here}.{as_in_r}"
-
-
+# Conventions in which R's numbers differ from ours: the topic, what R's packages do (`r`), what
+# we do by default (`here`) and how to do as R does here (`same`), if there is an option for it.
 CONVENTIONS = {
-    key: Convention(**{field: " ".join(text.split()) for field, text in words.items()})
+    key: {field: " ".join(text.split()) for field, text in words.items()}
     for key, words in TABLE["conventions"].items()
 }
 
@@ -106,12 +83,16 @@ class Question:
     options: dict[str, Any]
 
 
-class Answer(NamedTuple):
-    """Values of both sides, the rows of a table, and its notes."""
+# Values of both sides, the rows of a table, and its notes.
+Answer: TypeAlias = tuple[pd.DataFrame, pd.DataFrame, tuple[str, ...]]
 
-    frame: pd.DataFrame
-    table: pd.DataFrame
-    notes: tuple[str, ...]
+
+def sentence(key: str) -> str:
+    """Return a convention as a note under a table."""
+    words = CONVENTIONS[key]
+    as_in_r = f" As in R: {words['same']}." if "same" in words else ""
+    topic = words["topic"][0].upper() + words["topic"][1:]
+    return f"{topic}. {words['r']}. Here by default: {words['here']}.{as_in_r}"
 
 
 def curves(question: Question) -> Answer:
@@ -128,7 +109,7 @@ def curves(question: Question) -> Answer:
     notes = [f"Grid: that of pdp with {_enumerate(options)}."]
     if not options:
         notes = _sentences(("grid",), question, factors=("levels",))
-    return Answer(
+    return (
         _with_difference(pd.concat(parts, ignore_index=True)),
         pd.DataFrame(rows, index=pd.Index(question.names)),
         (*notes, *_scale_notes(ours, options)),
@@ -146,7 +127,7 @@ def _sentences(
     some = r_style.factors(data)
     texts = [name for name in question.names if is_category(data[name]) and name not in some]
     every = [*keys, *(factors if some else ()), *(strings if texts else ())]
-    return [CONVENTIONS[key].sentence for key in every]
+    return [sentence(key) for key in every]
 
 
 def _end_points(curve: pd.DataFrame) -> dict[str, Any]:
@@ -169,7 +150,7 @@ def _scale_notes(ours: Interpretable, options: dict[str, Any]) -> list[str]:
     label = r_style.classes_in_order(predictor)[options.get("which_class", 1) - 1]
     if options.get("prob", False):
         return [f"Scale: probability of {label!r}; R counts the classes from `which.class = 1`."]
-    return [f"Class: {label!r}. {CONVENTIONS['scale'].sentence}"]
+    return [f"Class: {label!r}. {sentence('scale')}"]
 
 
 def importances(question: Question) -> Answer:
@@ -191,7 +172,7 @@ def importances(question: Question) -> Answer:
             *_sentences(("permutation", "spread"), question),
         ]
     frame = pd.concat(parts, ignore_index=True)
-    return Answer(frame, _cells(frame), tuple(notes))
+    return frame, _cells(frame), tuple(notes)
 
 
 def _firm(question: Question) -> pd.DataFrame:
@@ -266,8 +247,8 @@ def interactions(question: Question) -> Answer:
     there = vint(ours, None, names, **options).set_index("Variables")["Interaction"]
     frame = pd.DataFrame({"ours": here, "r": there.loc[here.index]})
     frame = _with_difference(frame.rename_axis("feature").reset_index().assign(measure="vint"))
-    notes = (CONVENTIONS["vint"].sentence, *_scale_notes(ours, options))
-    return Answer(frame, _cells(frame), notes)
+    notes = (sentence("vint"), *_scale_notes(ours, options))
+    return frame, _cells(frame), notes
 
 
 def statistics(question: Question) -> Answer:
@@ -293,7 +274,7 @@ def statistics(question: Question) -> Answer:
         )
     columns = {"statistic": "measure", "term": "feature", "value_ours": "ours", "value_r": "r"}
     frame = _with_difference(both.rename(columns=columns))
-    return Answer(frame, _cells(frame), STATISTICS)
+    return frame, _cells(frame), STATISTICS
 
 
 def _beside(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 
@@ -31,19 +31,12 @@ FEATURES = ("pred_var", "feature_names", "v")  # R's names of `features`
 What: TypeAlias = Literal["pdp", "vip", "vint", "hstats"]
 
 
-class _Comparable(NamedTuple):
-    """A question: the packages of R, what answers it, and the function whose arguments it takes."""
-
-    packages: tuple[str, ...]
-    answer: Callable[[Question], Answer]
-    function: RFunction
-
-
-QUESTIONS: dict[What, _Comparable] = {
-    "pdp": _Comparable(("pdp",), beside.curves, PARTIAL),
-    "vip": _Comparable(("pdp", "vip"), beside.importances, VI_FIRM),
-    "vint": _Comparable(("pdp", "vip"), beside.interactions, VINT),
-    "hstats": _Comparable(("hstats",), beside.statistics, HSTATS),
+# Of a question: the packages of R, what answers it, and the function whose arguments it takes.
+QUESTIONS: dict[What, tuple[tuple[str, ...], Callable[[Question], Answer], RFunction]] = {
+    "pdp": (("pdp",), beside.curves, PARTIAL),
+    "vip": (("pdp", "vip"), beside.importances, VI_FIRM),
+    "vint": (("pdp", "vip"), beside.interactions, VINT),
+    "hstats": (("hstats",), beside.statistics, HSTATS),
 }
 
 
@@ -83,7 +76,7 @@ class RComparison:
             name: "" if name in (WORDS, "points") else "%.1e" if "diff" in name else "%.6g"
             for name in map(str, self.table)
         }
-        packages = " and ".join(QUESTIONS[self.what].packages)
+        packages = " and ".join(QUESTIONS[self.what][0])
         title = f"pyinterp and R's {packages} on the same predictions"
         return summarize_frame(self.table, formats, title=title, facts=self.facts, notes=self.notes)
 
@@ -155,7 +148,8 @@ def compare(
             "R's functions leave rows with missing values out, each in its own way, so that there "
             f'is nothing to compare (missing: {missing}); use `missing="drop"`.'
         )
-    versions = {name: need(name, "`r_bridge.compare`") for name in QUESTIONS[what].packages}
+    packages, answer, _ = QUESTIONS[what]
+    versions = {name: need(name, "`r_bridge.compare`") for name in packages}
     ours = one_function(results)
     question = Question(
         results=results,
@@ -166,15 +160,14 @@ def compare(
         seed=seed,
         options=options,
     )
-    answer = QUESTIONS[what].answer(question)
-    return RComparison(
-        what=what, facts=_facts(question, answer.frame, versions), **answer._asdict()
-    )
+    frame, table, notes = answer(question)
+    facts = _facts(question, frame, versions)
+    return RComparison(what=what, frame=frame, table=table, facts=facts, notes=notes)
 
 
 def _check_options(what: What, options: Mapping[str, Any]) -> None:
     """Raise `TypeError` for an option that the two functions do not both take."""
-    function = QUESTIONS[what].function
+    function = QUESTIONS[what][2]
     there = function.names("r_bridge")
     common = [n for n in function.names("r_style") if n in there and n not in FEATURES]
     for name in options:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp.data.frames import as_frame, check_aligned, index_of
-from pyinterp.errors import DataError, OptionError, did_you_mean
+from pyinterp.errors import OptionError, quote
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.r_style.arguments import Curve
 from pyinterp.r_style.r_functions import VI_FIRM, VI_PERMUTE, VINT
@@ -123,10 +123,8 @@ def vi_permute(
         "event_level": event_level,
     }
     VI_PERMUTE.check(options)
-    rows, response = _rows_and_response(data, target)
+    rows, response = _rows_and_response(model, data, target)
     r_model = hand_over(model, rows, classes)
-    if response is None or isinstance(response, str):
-        response = _response_of_results(model, response, r_model)
     names = _features(feature_names, r_model)
     arguments: list[tuple[str, Any]] = [
         ("", r_model.in_r()),
@@ -205,50 +203,28 @@ def _features(names: str | Sequence[str] | None, r_model: ModelForR) -> list[str
     return variables_of(names, r_model, "feature_names")
 
 
-def _rows_and_response(data: Rows, target: Any) -> tuple[Any, Any]:
-    """Return the rows and the response, which may be a column of theirs."""
-    if data is None:
-        return None, target
-    frame = as_frame(data)
-    if not isinstance(target, str):
+def _rows_and_response(model: Any, data: Rows, target: Any) -> tuple[Any, Any]:
+    """Return the rows and the response: a column of theirs, or that of results."""
+    if data is not None:
+        frame = as_frame(data)
+        if isinstance(target, str) and target in frame:
+            return frame.drop(columns=target), frame[target]
         check_aligned(target, index_of(data), "target", "data")
         return frame, target
-    if target not in frame:
-        raise DataError(
-            f"`target` must be the response or the name of its column in `data`; got "
-            f"{target!r}, but the columns are {', '.join(map(str, frame))}."
-            + did_you_mean(target, frame)
-        )
-    return frame.drop(columns=target), frame[target]
-
-
-def _response_of_results(model: Any, name: str | None, r_model: ModelForR) -> Any:
-    """Return the response that results bring along, if R is given the rows of the results."""
-    population = model.analysis.problem.population if isinstance(model, Interpretable) else None
-    if population is None or population.y is None or population.response is None:
-        raise OptionError(
-            "`target` must be given: the response, or the name of its column in `data`."
-        )
-    response = population.response
-    if name is not None and name != response.name:
-        raise DataError(
-            f"`target` must be the response, or the name of its column: of the model's own rows it "
-            f"is {response.name!r}, not {name!r}."
-        )
-    if not r_model.rows.reset_index(drop=True).equals(population.variables):
-        raise OptionError(
-            "`target` must be given for `data` that are not the model's own rows, whose response "
-            "it brings along: the response, or the name of its column in `data`."
-        )
-    return response.labels(population.y)
+    if target is None and isinstance(model, Interpretable):
+        population = model.analysis.problem.population
+        if population.y is not None and population.response is not None:
+            return None, population.response.labels(population.y)
+    return None, target
 
 
 def _truth(target: Any, r_model: ModelForR) -> Any:
     """Return the response as R wants it: numbers, or a factor with the model's classes."""
-    values = pd.Series(np.asarray(target))
+    values = pd.Series(np.asarray(target).ravel())
     if len(values) != len(r_model.rows):
         raise OptionError(
-            f"`target` must have one value per row; got {len(values)} for {len(r_model.rows)} rows."
+            f"`target` must be the response of all {len(r_model.rows)} rows, or the name of its "
+            f"column in `data`, not {quote(target)}."
         )
     if r_model.classes is None:
         return values.to_numpy(dtype=np.float64)

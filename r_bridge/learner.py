@@ -12,18 +12,25 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import ClassifierTags, RegressorTags, check_random_state
+from sklearn.utils import (
+    ClassifierTags,
+    RegressorTags,
+    assert_all_finite,
+    check_array,
+    check_consistent_length,
+    check_random_state,
+    column_or_1d,
+)
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from pyinterp._typing import FloatArray
-from pyinterp.data.frames import is_frame
+from pyinterp.data.frames import as_frame, is_frame
 from pyinterp.errors import DataError, OptionError
-from r_bridge.arguments import check_code, check_formula, check_no_rows, in_r_words
-from r_bridge.checks import check_seed
+from r_bridge.arguments import check_no_rows, in_r_words
 from r_bridge.conversion import level_texts, text_from_r, texts
 from r_bridge.fits import Fit, Reporting, align, levels_in
-from r_bridge.inputs import check_count, check_labels, response_of, rows_of
 from r_bridge.names import Translation, columns_by_name, is_plain
 from r_bridge.packages import need
 from r_bridge.session import SESSION
@@ -101,8 +108,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     'mgcv::gam'
     """
 
-    wants_frames = True
-    one_thread = True
+    wants_frames = one_thread = learns = True
 
     def __init__(
         self,
@@ -187,8 +193,8 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         if package:
             need(package[1], f'`RLearner("{self.function}")`')
             self._check_formula()
-        frame = rows_of(X)
-        target = response_of(y, len(frame))
+        frame = _rows_of(X)
+        target = _response_of(y, len(frame))
         if is_frame(X):
             self.feature_names_in_ = np.array(frame.columns, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -245,19 +251,14 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     ) -> npt.NDArray[Any]:
         """Predict means, or the labels that R's `predict` says, else the most probable classes."""
         rows = self._rows(X, offset)
-        if not self.classifier:
-            return self.fit_.predict(rows, None, self.predict_args, learner=True)
-        said = self.fit_.labels(rows, self._class_texts, self.predict_args, learner=True)
-        labels: npt.NDArray[Any] = self.classes_[said]
-        return labels
+        return self._labels(rows) if self.classifier else self._predictions(rows)
 
     @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def predict_proba(
         self, X: pd.DataFrame | npt.ArrayLike, offset: FloatArray | None = None
     ) -> FloatArray:
         """Predict the probability of every class."""
-        rows = self._rows(X, offset)
-        return self.fit_.predict(rows, self._class_texts, self.predict_args, learner=True)
+        return self._predictions(self._rows(X, offset))
 
     def score(self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike) -> float:
         """Return the R² of a regression, the accuracy of a classifier."""
@@ -274,18 +275,21 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         return tags
 
     @property
-    def _class_texts(self) -> list[str]:
-        return [str(c) for c in self.classes_]
+    def _r_classes(self) -> list[str] | None:  # type: ignore[override]
+        return [str(c) for c in self.classes_] if self.classifier else None
 
     def _rows(self, X: pd.DataFrame | npt.ArrayLike, offset: FloatArray | None) -> pd.DataFrame:
         """Return rows as R's model wants them."""
         check_is_fitted(self, "fit_")
         check_no_rows(self.predict_args or {}, None)
-        frame = rows_of(X)
-        check_code(self.predict_args or {}, len(frame))
+        frame = _rows_of(X)
         if hasattr(self, "feature_names_in_"):
             frame = columns_by_name(X, frame, list(self.feature_names_in_), "X")
-        check_count(frame, self.n_features_in_)
+        if frame.shape[1] != self.n_features_in_:
+            raise DataError(
+                f"X has {frame.shape[1]} features, but RLearner is expecting "
+                f"{self.n_features_in_} features as input."
+            )
         own = align(frame, self._levels)
         if offset is not None:
             own[self._offset] = offset
@@ -295,7 +299,6 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         """Return R's formula, of plain names alone."""
         changed = {}
         if self.formula is not None:  # in which "." is all variables
-            check_formula(self.formula, [*map(str, frame), response], len(frame))
             changed = {n: word for n, word in self._names.new_words.items() if n != "."}
         return SESSION.call(
             "model_formula",
@@ -323,8 +326,8 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
             if gbm:
                 arguments.setdefault("distribution", "gaussian")
             return _numbers(y, self.function)
-        check_labels(y)
-        ordered = isinstance(y.dtype, pd.CategoricalDtype) and bool(y.dtype.ordered)
+        if not isinstance(y.dtype, pd.CategoricalDtype):
+            check_classification_targets(y.to_numpy())
         values = y.astype("category").cat.remove_unused_categories().cat
         codes = values.codes.to_numpy()
         self.classes_ = np.array(values.categories.tolist())
@@ -345,7 +348,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
             arguments.setdefault("distribution", "bernoulli" if k == 2 else "multinomial")
             if k == 2 and arguments["distribution"] != "multinomial":
                 return codes.astype(np.int64)
-        return pd.Categorical.from_codes(codes, pd.Index(names), ordered=ordered)
+        return pd.Categorical.from_codes(codes, pd.Index(names), ordered=bool(values.ordered))
 
     def _check_formula(self) -> None:
         """Raise `OptionError` if R's function takes a matrix."""
@@ -359,9 +362,24 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     def _seed(self) -> int | None:
         state = self.random_state
         if state is None or isinstance(state, int | np.integer):
-            check_seed("random_state", state)
             return None if state is None else int(state)
         return int(check_random_state(state).randint(2**31 - 1))
+
+
+def _rows_of(X: object) -> pd.DataFrame:
+    """Return the rows as a frame: data frames as they are, arrays if they hold numbers."""
+    if not (is_frame(X) or isinstance(X, pd.Series)):
+        X = np.asarray(check_array(X, ensure_all_finite="allow-nan"))
+    return as_frame(X, "X")
+
+
+def _response_of(y: object, n: int) -> pd.Series[Any]:
+    """Return the response of `n` rows, with its name if it has one."""
+    if not isinstance(y, pd.Series | pd.Categorical | pd.Index):
+        y = column_or_1d(y, warn=True)
+    check_consistent_length(range(n), y)
+    assert_all_finite(y)
+    return pd.Series(y)
 
 
 def _response_name(formula: str | None, frame: pd.DataFrame, y: pd.Series[Any]) -> str:

@@ -22,7 +22,7 @@ from r_bridge.conversion import frame_from_r, level_texts
 from r_bridge.names import Translation, columns_by_name
 from r_bridge.session import SESSION
 
-__all__ = ["OF_PDP", "ModelForR", "Rows", "hand_over"]
+__all__ = ["ModelForR", "Rows", "hand_over"]
 
 Rows: TypeAlias = pd.DataFrame | Any
 
@@ -152,11 +152,8 @@ def _restore(column: pd.Series[Any], like: pd.Series[Any]) -> pd.Series[Any]:
         values = [levels.get(str(v)) if pd.notna(v) else None for v in column]
         return pd.Series(pd.Categorical(values, dtype=dtype), index=column.index)
     exact = isinstance(dtype, pd.StringDtype) or column.dtype.kind in "iub"
-    if exact and not column.isna().any():
-        if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_float_dtype(dtype):
-            return column.astype(dtype)
-        if not pd.api.types.is_numeric_dtype(dtype):
-            return column.astype(dtype)
+    if exact and not column.isna().any() and not pd.api.types.is_float_dtype(dtype):
+        return column.astype(dtype)
     return column
 
 

@@ -8,12 +8,11 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from pyinterp._typing import FloatArray
-from pyinterp.data.features import names_of
-from pyinterp.errors import DataError, OptionError, did_you_mean
+from pyinterp.data.features import check_names, names_of
 from pyinterp.r_style.arguments import Curve, PredGrid, check_scale, class_of, frame_of_grid
 from pyinterp.r_style.r_functions import PARTIAL
 from r_bridge.conversion import RCode, frame_from_r
-from r_bridge.model_for_r import OF_PDP, ModelForR, Rows, hand_over
+from r_bridge.model_for_r import ModelForR, Rows, hand_over
 from r_bridge.packages import need
 from r_bridge.session import SESSION
 
@@ -69,7 +68,7 @@ def partial(
     """
     need("pdp", "`r_bridge.partial`")
     r_model = hand_over(model, data, classes)
-    names = _of_a_curve(pred_var, r_model)
+    names = variables_of(pred_var, r_model, "pred_var")
     flags = {"ice": ice, "center": center, "approx": approx}
     arguments: list[tuple[str, Any]] = [
         *model_and_curve(r_model, Curve(**curve), pred_fun, flags),
@@ -83,39 +82,16 @@ def partial(
     return r_model.restore(result)
 
 
-def _of_a_curve(names: object, r_model: ModelForR) -> list[str]:
-    variables = variables_of(names, r_model, "pred_var")
-    for name in variables:
-        if name in OF_PDP:
-            raise DataError(
-                f"`pred_var` must not be named as a column of pdp's value, {' or '.join(OF_PDP)}; "
-                f"rename the variable `{name}`."
-            )
-    return variables
-
-
 def variables_of(names: object, r_model: ModelForR, argument: str) -> list[str]:
     """Return one name or several as a list.
 
     Raises
     ------
     OptionError
-        If there is none.
-    DataError
-        For a name that is no variable of the model.
+        If there is none, or for a name that is no variable of the model.
     """
     variables = names_of(names, argument)
-    if not variables:
-        raise OptionError(
-            f"`{argument}` must name at least one variable of the model: "
-            f"{', '.join(r_model.rows.columns)}."
-        )
-    for name in variables:
-        if name not in r_model.rows:
-            raise DataError(
-                f"`{argument}` must name variables of the model; got {name!r}, but they are "
-                f"{', '.join(r_model.rows.columns)}." + did_you_mean(name, r_model.rows)
-            )
+    check_names(variables, list(r_model.rows.columns), kind="variable", argument=argument)
     return variables
 
 

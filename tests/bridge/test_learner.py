@@ -271,10 +271,10 @@ def test_bad_input_is_said(rows):
         RLearner("stats::glm", classifier=True).fit(x, rows["k"])
     with pytest.raises(DataError, match="needs two classes or more"):
         RLearner("stats::glm", classifier=True).fit(x, np.ones(len(x)))
-    with pytest.raises(DataError, match="must have 120 values"):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         RLearner("stats::lm").fit(x, y[:-1])
     fitted = RLearner("stats::lm").fit(x, y)
-    with pytest.raises(DataError, match="lacks `x2`"):
+    with pytest.raises(DataError, match="lacks x2"):
         fitted.predict(x[["x1"]])
     with pytest.raises(DataError, match="have no names"):
         fitted.predict(x[["x1"]].to_numpy())
