@@ -347,7 +347,6 @@ def every_plot(fitted, other):
         "importance": fitted.importance(measures=["pfi", "firm"]).plot,
         "causal": fitted.causal("g").plot,
         "comparison": pi.compare(fitted.pfi(), other.pfi()).plot,
-        "ranks": fitted.pfi(["a", "b"]).ranks().plot,
         "uncertainty": fitted.uncertainty().plot,
         "positivity": partial(fitted.plot_positivity, "a"),
         "coverage": coverage.plot,

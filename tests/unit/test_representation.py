@@ -134,7 +134,6 @@ TABLES = {
     "ImportanceResults": lambda: fitted().importance(["pfi", "loco"]),
     "CausalResults": lambda: fitted().causal("a"),
     "UncertaintyResults": lambda: classifier().uncertainty(),
-    "ranks": lambda: fitted().pfi().ranks(),
     "Table": lambda: fitted().pfi().summary(),
 }
 # Which have no instance, or take minutes to have one.
