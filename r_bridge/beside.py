@@ -19,7 +19,7 @@ from pyinterp.losses.metrics import METRICS, MetricName
 from pyinterp.r_style.r_functions import TABLE
 from r_bridge.conversion import from_r
 from r_bridge.h_statistics import hstats
-from r_bridge.importance import vi_firm, vi_permute, vint
+from r_bridge.importance import vi_firm, vi_permute
 from r_bridge.partial_dependence import partial
 from r_bridge.session import SESSION
 
@@ -30,7 +30,6 @@ __all__ = [
     "Question",
     "curves",
     "importances",
-    "interactions",
     "sentence",
     "statistics",
 ]
@@ -238,17 +237,6 @@ def _permutations(
     )
     index = np.asarray(draws, dtype=np.intp).reshape(n, nsim, len(names)) - 1
     return {name: index[:, :, j] for j, name in enumerate(names)}
-
-
-def interactions(question: Question) -> Answer:
-    """Compare vint of all pairs of variables."""
-    ours, names, options = question.ours, question.names, question.options
-    here = r_style.vint(ours, names, **options).set_index("Variables")["Interaction"]
-    there = vint(ours, None, names, **options).set_index("Variables")["Interaction"]
-    frame = pd.DataFrame({"ours": here, "r": there.loc[here.index]})
-    frame = _with_difference(frame.rename_axis("feature").reset_index().assign(measure="vint"))
-    notes = (sentence("vint"), *_scale_notes(ours, options))
-    return frame, _cells(frame), notes
 
 
 def statistics(question: Question) -> Answer:

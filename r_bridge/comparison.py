@@ -14,7 +14,7 @@ from pyinterp.data.missing import count_missing
 from pyinterp.errors import OptionError, list_of
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metrics import MetricName
-from pyinterp.r_style.r_functions import HSTATS, PARTIAL, VI_FIRM, VINT, RFunction
+from pyinterp.r_style.r_functions import HSTATS, PARTIAL, VI_FIRM, RFunction
 from pyinterp.results.summary import summarize_frame
 from pyinterp.results.table import Table
 from pyinterp.whatif import Engine
@@ -28,14 +28,13 @@ from r_bridge.session import SESSION
 __all__ = ["RComparison", "compare"]
 
 FEATURES = ("pred_var", "feature_names", "v")  # R's names of `features`
-What: TypeAlias = Literal["pdp", "vip", "vint", "hstats"]
+What: TypeAlias = Literal["pdp", "vip", "hstats"]
 
 
 # Of a question: the packages of R, what answers it, and the function whose arguments it takes.
 QUESTIONS: dict[What, tuple[tuple[str, ...], Callable[[Question], Answer], RFunction]] = {
     "pdp": (("pdp",), beside.curves, PARTIAL),
     "vip": (("pdp", "vip"), beside.importances, VI_FIRM),
-    "vint": (("pdp", "vip"), beside.interactions, VINT),
     "hstats": (("hstats",), beside.statistics, HSTATS),
 }
 
@@ -109,9 +108,9 @@ def compare(
     ----------
     results : FittedModel or LearnerResults
         Of a learner, the function compared is the mean of its refits' predictions, on all rows.
-    what : {"pdp", "vip", "vint", "hstats"}
+    what : {"pdp", "vip", "hstats"}
         "pdp": ``partial`` of every feature. "vip": ``vi_firm`` and, if the response is known,
-        ``vi_permute`` with the very permutations that R draws. "vint" needs vip before 0.4.
+        ``vi_permute`` with the very permutations that R draws.
     features : str or sequence of str, optional
         Variables; by default all.
     metric : str, optional

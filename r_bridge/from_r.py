@@ -41,8 +41,6 @@ def attempt(owner: Any, name: str, *args: Any, **options: Any) -> tuple[Any, dic
         try:
             value = ask(owner, name, *args, **options)
         except Exception as failure:  # becomes a condition of R
-            if "Unknown exception occurred" in str(failure):  # an old reticulate's interrupt
-                raise KeyboardInterrupt from failure
             error = [_classes(type(failure)), str(failure)]
     if isinstance(value, np.ndarray | pd.Series | pd.Index):
         value = value.tolist()

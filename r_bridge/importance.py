@@ -1,4 +1,4 @@
-"""R's package vip on models of Python: FIRM, permutation importance, interactions."""
+"""R's package vip on models of Python: FIRM and permutation importance."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from pyinterp.data.frames import as_frame, check_aligned, index_of
 from pyinterp.errors import OptionError, quote
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.r_style.arguments import Curve
-from pyinterp.r_style.r_functions import VI_FIRM, VI_PERMUTE, VINT
+from pyinterp.r_style.r_functions import VI_FIRM, VI_PERMUTE
 from r_bridge.conversion import RCode, frame_from_r, from_r
-from r_bridge.errors import RMissingError
 from r_bridge.model_for_r import ModelForR, Rows, hand_over
 from r_bridge.packages import need
 from r_bridge.partial_dependence import RFunction, in_r, model_and_curve, variables_of
 from r_bridge.session import SESSION
 
-__all__ = ["vi_firm", "vi_permute", "vint"]
+__all__ = ["vi_firm", "vi_permute"]
 
 Metric: TypeAlias = str | RCode | Callable[[Any, Any], float]
 
@@ -71,7 +70,7 @@ def vi_firm(
     for name, spread in (("var_continuous", var_continuous), ("var_categorical", var_categorical)):
         if spread is not None:
             arguments.append((name, in_r(spread, ["x"])))
-    return _rename(SESSION.call_with("vip::vi_firm", arguments), r_model, "Variable")
+    return _rename(SESSION.call_with("vip::vi_firm", arguments), r_model)
 
 
 @VI_PERMUTE.keywords("r_bridge")
@@ -136,7 +135,7 @@ def vi_permute(
         ("pred_wrapper", pred_wrapper or _predictions(metric, r_model, event_level)),
     ]
     value = SESSION.call_with("vip::vi_permute", arguments, seed=seed)
-    frame = _rename(value, r_model, "Variable")
+    frame = _rename(value, r_model)
     scores = from_r(SESSION.call("attr", value, "raw_scores"), SESSION.r)
     if scores is not None:
         columns = [f"permutation_{k + 1}" for k in range(scores.shape[1])]
@@ -144,57 +143,10 @@ def vi_permute(
     return frame
 
 
-@VINT.keywords("r_bridge", Curve)
-def vint(
-    model: Any,
-    data: Rows,
-    feature_names: str | Sequence[str] | None = None,
-    *,
-    pred_fun: RCode | None = None,
-    approx: bool = False,
-    classes: Sequence[Any] | None = None,
-    **curve: Any,  # of `Curve`
-) -> pd.DataFrame:
-    """Interaction strengths by R's ``vip::vint``, of a model of Python; vip had it before 0.4.
-
-    Parameters
-    ----------
-    model, data, classes
-        As for `partial`.
-    {arguments}
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``Variables`` ("x1*x2") and ``Interaction``, the largest first.
-    """
-    need("pdp", "`r_bridge.vint`")
-    _check_version(need("vip", "`r_bridge.vint`"))
-    r_model = hand_over(model, data, classes)
-    arguments = [
-        *model_and_curve(r_model, Curve(**curve), pred_fun, {"approx": approx}),
-        ("feature_names", r_model.words(_features(feature_names, r_model))),
-        ("train", r_model.train),
-    ]
-    return _rename(SESSION.call_with("vip::vint", arguments), r_model, "Variables")
-
-
-def _check_version(version: tuple[int, ...]) -> None:
-    """Raise `RMissingError` if vip has no ``vint`` any more."""
-    if version >= (0, 4):
-        raise RMissingError(
-            "`vint` left R's package vip in version 0.4, and "
-            f"{'.'.join(map(str, version))} is installed; for an older one run "
-            'remotes::install_version("vip", "0.3.2") in R, or use `vint` of results, which needs '
-            "no R."
-        )
-
-
-def _rename(value: Any, r_model: ModelForR, column: str) -> pd.DataFrame:
-    """Return a frame of R whose `column` has names of variables, of pairs "x1*x2"."""
+def _rename(value: Any, r_model: ModelForR) -> pd.DataFrame:
+    """Return a frame of R with the names of variables."""
     frame = frame_from_r(value, SESSION.r)
-    names = [r_model.names.parts_from_r(text, "*") for text in frame[column]]
-    return frame.assign(**{column: names})
+    return frame.assign(Variable=[r_model.names.from_r(word) for word in frame["Variable"]])
 
 
 def _features(names: str | Sequence[str] | None, r_model: ModelForR) -> list[str]:

@@ -325,7 +325,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         if not self.classifier:
             if gbm:
                 arguments.setdefault("distribution", "gaussian")
-            return _numbers(y, self.function)
+            return np.asarray(y, dtype=np.float64)
         if not isinstance(y.dtype, pd.CategoricalDtype):
             check_classification_targets(y.to_numpy())
         values = y.astype("category").cat.remove_unused_categories().cat
@@ -410,12 +410,3 @@ def _free(name: str, columns: Iterable[Any]) -> str:
     """Return a name that no column has."""
     taken = {*map(str, columns)}
     return next(new for k in count(1) if (new := f"{name}.{k}") not in taken)
-
-
-def _numbers(values: pd.Series[Any], function: str) -> FloatArray:
-    if not pd.api.types.is_numeric_dtype(values):
-        raise DataError(
-            f"Unknown label type: a regression needs numbers, and the response has dtype "
-            f'{values.dtype}. Say that it is classes, by `RLearner("{function}", classifier=True)`.'
-        )
-    return np.asarray(values, dtype=np.float64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -132,13 +131,10 @@ class RModel(Reporting):
 
 def _resolve(fit: Any) -> Any:
     if isinstance(fit, Path) or (isinstance(fit, str) and fit.lower().endswith(".rds")):
-        path = Path(os.path.expanduser(fit))  # noqa: PTH111 - `Path` raises without a home
-        if not path.is_file():
-            raise OptionError(f"`fit` names the file {str(path)!r}, which does not exist.")
-        return SESSION.call("readRDS", str(path))
-    if isinstance(fit, str | RCode):
-        if isinstance(fit, RCode):
-            return SESSION.evaluate(fit.text)
+        return SESSION.call("readRDS", str(fit))
+    if isinstance(fit, RCode):
+        return SESSION.evaluate(fit.text)
+    if isinstance(fit, str):
         return SESSION.call("base::get", fit, envir=RCode("globalenv()"))
     if isinstance(fit, SESSION.r.interface.sexp.Sexp):
         return fit

@@ -69,16 +69,8 @@ class ModelForR:
         return [self.names.to_r(name) for name in names]
 
     def predict(self, variables: pd.DataFrame) -> FloatArray:
-        """Return predictions, shape (n,) or (n, number of classes); missing where a value is."""
-        rows = self.restore(variables[list(self.train.columns)])
-        complete = ~rows.isna().any(axis=1).to_numpy(dtype=bool)
-        if complete.all():
-            return self._predict(rows)
-        shape = (len(rows),) if self.classes is None else (len(rows), len(self.classes))
-        predictions = np.full(shape, np.nan)
-        if complete.any():
-            predictions[complete] = self._predict(rows[complete].reset_index(drop=True))
-        return predictions
+        """Return predictions, shape (n,) or (n, number of classes)."""
+        return self._predict(self.restore(variables[list(self.train.columns)]))
 
     def restore(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame that comes from R with the names and dtypes that the rows have."""

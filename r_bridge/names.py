@@ -67,10 +67,6 @@ class Translation:
         """Return the name that a word stands for; any other text as it is."""
         return self._names.get(word, word)
 
-    def parts_from_r(self, text: str, separator: str) -> str:
-        """Return text in which `separator` joins words with their names in place of them."""
-        return separator.join(map(self.from_r, text.split(separator)))
-
     def frame_to_r(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame whose columns have the names that R is given."""
         names = map(str, frame.columns)

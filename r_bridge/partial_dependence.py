@@ -112,7 +112,10 @@ def model_and_curve(
         Other arguments of ``partial`` whose default is FALSE.
     """
     flags = flags or {}
-    _check(curve, flags)
+    # Code is R's to judge.
+    values = {**vars(curve), **flags}
+    PARTIAL.check({name: v for name, v in values.items() if not isinstance(v, RCode)})
+    curve.rule(hull=False)  # whose options must go together
     options = {**curve.changes(), **{name: flag for name, flag in flags.items() if flag}}
     if pred_fun is None:
         check_scale(curve, r_model.classes)
@@ -132,13 +135,6 @@ def model_and_curve(
     r_names = {argument.word: argument.name for argument in PARTIAL.arguments}
     named = [(r_names[word], in_r(value, ["x"])) for word, value in options.items()]
     return [("", model.in_r()), *named]
-
-
-def _check(curve: Curve, flags: dict[str, bool]) -> None:
-    """Raise `OptionError` for values that R's arguments can't have; code is R's to judge."""
-    values = {**vars(curve), **flags}
-    PARTIAL.check({name: v for name, v in values.items() if not isinstance(v, RCode)})
-    curve.rule(hull=False)  # whose options must go together
 
 
 def in_r(value: Any, arguments: Sequence[str]) -> Any:

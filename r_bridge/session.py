@@ -192,21 +192,12 @@ def _value(outcome: Any, r: R) -> Any:
 def _console(r: R, kept: list[str] | None) -> Iterator[None]:
     """Send what R prints to `kept`, or to where Python prints."""
 
-    def out(text: str) -> None:
-        if kept is None:
-            sys.stdout.write(text)
-        else:
-            kept.append(text)
-
-    def err(text: str) -> None:
-        if kept is None:
-            sys.stderr.write(text)
-        else:
-            kept.append(text)
+    def to(stream: str) -> Callable[[str], Any]:
+        return (lambda text: getattr(sys, stream).write(text)) if kept is None else kept.append
 
     callbacks = r.callbacks
     former = callbacks.consolewrite_print, callbacks.consolewrite_warnerror
-    callbacks.consolewrite_print, callbacks.consolewrite_warnerror = out, err
+    callbacks.consolewrite_print, callbacks.consolewrite_warnerror = to("stdout"), to("stderr")
     try:
         yield
     finally:

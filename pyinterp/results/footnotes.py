@@ -251,7 +251,7 @@ def _of_rows(several: Sequence[EstimandResults], headings: Sequence[str]) -> lis
     """Warn of intervals that few of the data's rows decide, or few refits."""
     rows: dict[str, dict[tuple[str, str], str]] = {FEW_ROWS: {}, FEW_REFITS: {}}
     tables = list(zip(headings, several, strict=True))
-    for each in diagnostics_of(several):
+    for each in (each for results in several for each in results.diagnostics):
         if len(each.estimand.words.as_columns) > 1:  # those with limits and P
             tables.append((each.estimand.words.label, each))
     for heading, results in tables:
@@ -316,25 +316,14 @@ def headings_of(several: Sequence[EstimandResults]) -> list[str]:
 
 def legend_of(several: Sequence[EstimandResults], headings: Sequence[str]) -> list[tuple[str, str]]:
     """Return headings of columns with their meaning, if no footnote has it."""
-    columns, meanings = as_columns(several), {}
-    if len(several) > 1:
-        parts = zip(headings, several, strict=True)
-        meanings = {f"{h}:": r.estimand.words.meaning for h, r in parts if r not in columns}
-    for each in [*diagnostics_of(several), *columns]:
+    meanings, columns = {}, [each for results in several for each in results.diagnostics]
+    for k, (heading, results) in enumerate(zip(headings, several, strict=True)):
+        if k and results.estimand.words.as_columns[0][1]:
+            columns.append(results)
+        elif len(several) > 1:
+            meanings[f"{heading}:"] = results.estimand.words.meaning
+    for each in columns:
         words = each.estimand.words
         for _, heading, meaning in words.as_columns:
             meanings[f"{heading or words.label}:"] = meaning or words.meaning
     return list(meanings.items())
-
-
-def diagnostics_of(several: Sequence[EstimandResults]) -> list[EstimandResults]:
-    """Return the diagnostics of several estimands."""
-    found: list[EstimandResults] = []
-    for results in several:
-        found += results.diagnostics
-    return found
-
-
-def as_columns(several: Sequence[EstimandResults]) -> list[EstimandResults]:
-    """Return those, after the first one, that are columns of the others' table."""
-    return [r for r in several[1:] if r.estimand.words.as_columns[0][1]]

@@ -17,7 +17,6 @@ from pyinterp.checks import (
     Interval,
     check_alpha,
     check_choice,
-    check_count,
     check_flag,
     check_number,
     is_hashable,
@@ -907,8 +906,6 @@ class EstimandResults(TableOfEstimands):
         sort: bool = True,
         top: int | None = None,
         color: str | None = None,
-        observed: bool = False,
-        curves: int = 200,
     ) -> ggplot:
         """Return a plotnine plot to which layers, scales and a theme can be added.
 
@@ -936,11 +933,7 @@ class EstimandResults(TableOfEstimands):
             How many features are drawn, the first in that order; by default all.
         color : str, optional
             A variable, or the response, by which curves of rows are colored. Curves of rows are
-            there with ``kind="ice"``, "c-ice" and "d-ice".
-        observed : bool
-            Mark on every row's curve where the row itself is.
-        curves : int
-            How many curves of rows are drawn at most, evenly spread over the rows.
+            there with ``kind="ice"``, "c-ice" and "d-ice"; 200 at most are drawn, evenly spread.
 
         Examples
         --------
@@ -953,12 +946,10 @@ class EstimandResults(TableOfEstimands):
         check_choice("kind", kind, ("auto", *plots.kinds_of(self)))
         if top is not None and self.estimand.terms.axes:
             raise OptionError("`top` is for plots of one value per feature; this is of a grid.")
-        check_flag("observed", observed)
-        check_count("curves", curves)
         has_curves = self.estimand.curves and len(self.estimand.terms.axes) == 1
-        if (color is not None or observed) and not has_curves:
+        if color is not None and not has_curves:
             raise OptionError(
-                "`color` and `observed` are of rows' own curves, and this plot has none; use "
+                "`color` is of rows' own curves, and this plot has none; use "
                 '`pd("x", kind="ice")`.'
             )
         if color is not None and not (is_hashable(color) and color in self.data):
@@ -966,8 +957,7 @@ class EstimandResults(TableOfEstimands):
                 f"`color` must be a variable or the response, not {quote(color)}. Variables: "
                 f"{list_of(self.data)}." + did_you_mean(str(color), list(self.data))
             )
-        rows = {"color": color, "observed": observed, "curves": curves}
-        return plots.plot(self, rows, alpha=alpha, kind=kind, sort=sort, top=top)
+        return plots.plot(self, alpha=alpha, kind=kind, sort=sort, top=top, color=color)
 
     @cached_property
     def _index(self) -> pd.Index:

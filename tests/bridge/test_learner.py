@@ -265,7 +265,7 @@ def test_formulas(rows):
 
 def test_bad_input_is_said(rows):
     x, y = rows[["x1", "x2"]], rows["y"]
-    with pytest.raises(DataError, match="classifier=True"):
+    with pytest.raises(ValueError, match="could not convert"):
         RLearner("stats::lm").fit(x, rows["c"])
     with pytest.raises(DataError, match="models two classes, but the response has 5"):
         RLearner("stats::glm", classifier=True).fit(x, rows["k"])

@@ -98,7 +98,6 @@ for call in (
     lambda: r_bridge.partial(model, rows, "x1"),
     lambda: r_bridge.vi_firm(model, rows),
     lambda: r_bridge.vi_permute(model, rows, target=rows.x1, metric="rmse"),
-    lambda: r_bridge.vint(model, rows),
     lambda: r_bridge.hstats(model, rows),
     lambda: r_bridge.RLearner("nothere::fit").fit(rows, rows.x1),
 ):
@@ -110,13 +109,7 @@ for call in (
 
 
 def test_packages_of_r_are_absent(run, r, tmp_path):
-    expected = [
-        ("partial", "pdp"),
-        ("vi_firm", "pdp"),
-        ("vi_permute", "vip"),
-        ("vint", "pdp"),
-        ("hstats", "hstats"),
-    ]
+    expected = [("partial", "pdp"), ("vi_firm", "pdp"), ("vi_permute", "vip"), ("hstats", "hstats")]
     found = sentences(run(CALLS.format(lib=str(tmp_path))))
     assert found[:-1] == [
         f"`r_bridge.{name}` needs R's package {package}, which is not installed; run "
@@ -124,30 +117,3 @@ def test_packages_of_r_are_absent(run, r, tmp_path):
         for name, package in expected
     ]
     assert found[-1].startswith('`RLearner("nothere::fit")` needs R\'s package nothere')
-
-
-def test_vint_needs_an_old_vip(run, r, tmp_path):
-    sources, library = tmp_path / "sources", tmp_path / "library"
-    library.mkdir()
-    for package in ("pdp", "vip"):  # stand-ins: only their versions matter
-        (sources / package).mkdir(parents=True)
-        (sources / package / "NAMESPACE").write_text("")
-        (sources / package / "DESCRIPTION").write_text(
-            f"Package: {package}\nVersion: 0.4.5\nTitle: T\nDescription: D.\nLicense: none\n"
-            "Author: A\nMaintainer: A <a@example.org>\n"
-        )
-    program = str(Path(r("R.home()")[0], "bin", "R"))
-    folders = [str(sources / p) for p in ("pdp", "vip")]
-    subprocess.run(  # noqa: S603 - R itself
-        [program, "CMD", "INSTALL", "--no-docs", "-l", str(library), *folders],
-        check=True,
-        capture_output=True,
-    )
-    others = ("partial", "vi_firm", "vi_permute", "hstats", "RLearner")
-    lines = CALLS.format(lib=str(library)).splitlines()
-    kept = [line for line in lines if not any(f"lambda: r_bridge.{o}(" in line for o in others)]
-    (message,) = sentences(run("\n".join(kept)))
-    assert message == (
-        "`vint` left R's package vip in version 0.4, and 0.4.5 is installed; for an older one run "
-        'remotes::install_version("vip", "0.3.2") in R, or use `vint` of results, which needs no R.'
-    )

@@ -88,14 +88,13 @@ given = r_bridge.partial(fitted, X[:7], "a", pred_grid={"a": [0.0, 1.0]})
 means = [forest.predict(X[:7].assign(a=v)).mean() for v in (0.0, 1.0)]
 np.testing.assert_allclose(given["yhat"], means, rtol=0, atol=1e-10)
 """,
-    # FIRM, permutation with the permutations that R draws, and vint of an old vip.
+    # FIRM, and permutation with the permutations that R draws.
     "importances": """
 found = check(r_bridge.compare(fitted, "vip", nsim=3, seed=2))
 assert found.frame["measure"].tolist() == ["FIRM"] * 3 + ["PFI, rmse"] * 3
 check(r_bridge.compare(learner.fit_model(), "vip", ["f", "a"]))
 assert check(r_bridge.compare(classes, "vip")).frame["measure"].iloc[-1] == "PFI, logloss"
 assert check(r_bridge.compare(several, "vip")).frame["measure"].iloc[-1] == "PFI, accuracy"
-check(r_bridge.compare(fitted, "vint", ["a", "b"], grid_resolution=4))
 constant = X.assign(c=1.0)
 lacking = r_bridge.compare(pi.FittedModel(small.fit(constant, y), constant), "vip", ["c", "k"])
 assert lacking.frame["r"].isna().tolist() == [True, False]  # sd of one value
@@ -193,7 +192,6 @@ same(several, "`which_class` counts the classes from 1 to 3, in R's order hi, lo
 same(several, 'The `type="regression"` of a classifier is its log-odds', type="regression")
 same(classes, "`inv_link` is for predictions of numbers", inv_link=np.exp)
 same(fitted, "vi_firm() takes no keyword argument `pred_grid`", ("vi_firm", "a"), pred_grid=[1])
-same(fitted, "vint() takes no keyword argument `ice`", ("vint", ["a", "b"]), ice=True)
 same(fitted, "`pairwise_m` must be a whole number", ("hstats", ["a", "b"]), pairwise_m=-1)
 same(fitted, "`n_max` must be a whole number of at least 2", ("hstats", ["a", "b"]), n_max=1)
 same(fitted, "`eps` must be a number of at least 0", ("hstats", ["a", "b"]), eps=-1)

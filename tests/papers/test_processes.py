@@ -14,10 +14,8 @@ from pyinterp.errors import LossError, OptionError
 from pyinterp.simulation import dgp_pd, dgp_pfi
 from pyinterp.simulation.truth import _mean
 from pyinterp_papers.processes import (
-    entropy,
     friedman1,
     khan_regression,
-    likelihood_pfi,
     molnar_figure2,
     molnar_linear,
     molnar_nonlinear,
@@ -273,9 +271,19 @@ def test_entropy_of_the_oracle(name):
     process = PROCESSES[name]
     model, first = oracle(process, 200, 1), process.features[0]
     curve = model.pd(first, of="entropy", points=3)
-    assert np.allclose(curve.params, entropy(process), rtol=EXACT, atol=EXACT)
+    true = np.log(2 * np.pi * np.e * process.noise_sd**2) / 2
+    if process.classes is not None:
+        true = -0.1 * np.log(0.1) - 0.9 * np.log(0.9)
+    assert np.allclose(curve.params, true, rtol=EXACT, atol=EXACT)
     importance = model.entropy_pfi(permutations=10)
     assert importance.params.to_numpy() == pytest.approx(0, abs=EXACT)
+
+
+def likelihood_of(process, squared):
+    """The likelihood-PFI of a feature, by its importance in squared error; label noise is 0.1."""
+    if squared is None:
+        return None
+    return squared * (np.log(9) / 0.8 if process.classes else 1 / (2 * process.noise_sd**2))
 
 
 @pytest.mark.parametrize("name", PROCESSES)
@@ -283,7 +291,7 @@ def test_likelihood_of_the_oracle(name):
     process = PROCESSES[name]
     importance = oracle(process, 2000, 1).likelihood_pfi(permutations=10)
     for feature in process.features:
-        exact = likelihood_pfi(process, feature)
+        exact = likelihood_of(process, process.pfi(feature))
         if exact is not None:
             error = np.hypot(importance.bse[feature], importance.mcse[feature])
             assert close(importance.params[feature], error, exact), feature
@@ -298,7 +306,7 @@ def test_conditional_likelihood_of_the_oracle(name):
     mean = process.f(frame)
     y = process.respond(mean, rng)
     for feature in process.features:
-        exact = likelihood_pfi(process, feature, conditional=True)
+        exact = likelihood_of(process, process.cvim(feature))
         if exact is not None:
             new = process.redraw(feature, frame, rng, conditional=True)
             switched = process.f(frame.assign(**{feature: new}))
@@ -310,19 +318,6 @@ def log_density(process, y, mean):
     if process.classes is None:
         return stats.norm.logpdf(y, mean, process.noise_sd)
     return stats.bernoulli.logpmf(y, mean)
-
-
-def test_likelihood_of_woods_processes_by_hand():
-    # 2 V(X_j) / (2 * 2), and 7 / 30, the probability of the other class, times 0.8 log 9.
-    assert likelihood_pfi(wood_regression(), "X5") == pytest.approx(0.5, rel=EXACT)
-    assert likelihood_pfi(wood_regression(), "X3") == pytest.approx(0.81, rel=EXACT)
-    shared = likelihood_pfi(wood_regression(), "X1", conditional=True)
-    assert shared == pytest.approx(0.5 * (1 - 0.8**2), rel=EXACT)
-    two = wood_classification("x1")
-    assert likelihood_pfi(two, "x1") == pytest.approx(7 / 30 * 0.8 * np.log(9), rel=1e-10)
-    assert likelihood_pfi(two, "x1", conditional=True) == likelihood_pfi(two, "x10") == 0
-    nats = -0.1 * np.log(0.1) - 0.9 * np.log(0.9)
-    assert entropy(two) == pytest.approx(nats, rel=EXACT)
 
 
 def test_means_of_chunks_are_pooled():

@@ -18,9 +18,6 @@ in `KINDS`. This folder is imported when the first plot is asked for: plotnine t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import plotnine as p9
 
 from pyinterp.data.columns import is_category
@@ -46,14 +43,14 @@ def kinds_of(results: EstimandResults) -> tuple[str, ...]:
 
 def plot(
     results: EstimandResults,
-    rows: Mapping[str, Any],
     *,
     alpha: float,
     kind: str,
     sort: bool,
     top: int | None,
+    color: str | None,
 ) -> p9.ggplot:
-    """Draw values, a curve with options of its rows, or tiles, by the number of axes."""
+    """Draw values, a curve with its rows in colors, or tiles, by the number of axes."""
     axes = len(results.estimand.terms.axes)
     kind = kinds_of(results)[0] if kind == "auto" else kind
     if axes == 0:
@@ -61,7 +58,7 @@ def plot(
     frame = frame_of(results, alpha)
     frame = frame[frame["estimate"].notna()]  # other points are not drawn; the caption counts them
     if axes == 1:
-        figure = curve(results, frame, sort=sort, **rows)
+        figure = curve(results, frame, sort=sort, color=color)
     elif kind == "curves":
         figure = curve_per_level(results, frame)
     else:
