@@ -300,12 +300,10 @@ def _cells(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check_same(here: pd.Series[Any], there: pd.Series[Any], name: str) -> None:
-    if pd.api.types.is_numeric_dtype(here) and pd.api.types.is_numeric_dtype(there):
-        scale = max(1.0, float(here.abs().max()))
-        same = len(here) == len(there) and bool(
-            (np.abs(here.to_numpy(float) - there.to_numpy(float)) <= 1e-9 * scale).all()
-        )
-    else:
+    same = len(here) == len(there)
+    if same and pd.api.types.is_numeric_dtype(here) and pd.api.types.is_numeric_dtype(there):
+        same = bool((np.abs(here - there) <= 1e-9 * max(1.0, float(here.abs().max()))).all())
+    elif same:
         same = list(map(str, here)) == list(map(str, there))
     if not same:
         raise OptionError(

@@ -27,10 +27,10 @@ def need(package: str, what: str) -> tuple[int, ...]:
     """
     version, reason = text_from_r(SESSION.helper("package_version", package))
     if version in ("absent", "broken"):
-        why = "installed" if version == "absent" else f"to be loaded: {' '.join(reason.split())}"
+        cause = f"can't be loaded ({' '.join(reason.split())})" if reason else "is not installed"
         without = " Without R, `pi.r_style` has the same functions." if package in IN_PYTHON else ""
         raise RMissingError(
-            f"{what} needs R's package {package}, which is not {why}; run "
+            f"{what} needs R's package {package}, which {cause}; run "
             f'install.packages("{package}") in R.{without}'
         )
     return tuple(int(part) for part in version.replace("-", ".").split("."))
