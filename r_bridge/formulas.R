@@ -29,13 +29,12 @@ response_in <- function(text) {
 }
 
 # The formula of a model: the user's own with R's words for the names in it, or the response on the
-# sum of all variables; and the column of an offset, if there is one.
-model_formula <- function(text, response, words, from, to, offset) {
+# sum of all variables.
+model_formula <- function(text, response, words, from, to) {
   right <- if (is.null(text)) Reduce(function(a, b) call("+", a, b), lapply(words, as.name)) else {
     code <- str2lang(text)
     translated(code[[length(code)]], from, to)
   }
-  for (name in offset) right <- call("+", right, call("offset", as.name(name)))
   formula <- call("~", as.name(response), right)
   structure(formula, class = "formula", .Environment = globalenv())
 }

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from itertools import count
+from collections.abc import Mapping
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -41,8 +41,6 @@ OF_A_PACKAGE = re.compile(r"([A-Za-z][A-Za-z0-9.]*):::?[A-Za-z0-9._]+")
 
 # Functions that model the probability of the second of two classes.
 BINOMIAL = {"stats::glm", "glm", "mgcv::gam", "gam", "mgcv::bam", "bam"}
-# Those whose `predict` adds the offset of a formula.
-WITH_OFFSET = {*BINOMIAL, "stats::lm", "lm"}
 
 
 def _is_classifier(learner: RLearner) -> bool:
@@ -180,15 +178,8 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         )
         return type(self)(**{**self.get_params(), "classifier": not numeric})
 
-    @property
-    def takes_offset(self) -> bool:
-        """Whether the function adds a column to the linear predictor, in `predict` too."""
-        return self.function in WITH_OFFSET
-
-    def fit(
-        self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike, offset: FloatArray | None = None
-    ) -> RLearner:
-        """Fit the model in R, with an offset of every row if there is one."""
+    def fit(self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike) -> RLearner:
+        """Fit the model in R."""
         package = OF_A_PACKAGE.fullmatch(self.function)
         if package:
             need(package[1], f'`RLearner("{self.function}")`')
@@ -202,25 +193,17 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         self.n_features_in_ = frame.shape[1]
         self._levels = levels_in(frame)
         response = _response_name(self.formula, frame, target)
-        if offset is not None and "offset(" in (self.formula or ""):
-            raise OptionError(
-                "An offset must be given once, but there is `offset=` or `exposure=` of the "
-                "learner, and `offset()` in `formula`: leave one out."
-            )
-        self._offset = _free("offset", [*frame, response])
-        self._names = Translation([*frame, response, self._offset])
+        self._names = Translation([*frame, response])
         self._words = [self._names.to_r(str(name)) for name in frame]
         arguments = self._r_arguments(frame)
         values = self._response(target, arguments)
         data = align(frame, self._levels)
         data[response] = values
-        if offset is not None:
-            data[self._offset] = offset
         console: list[str] = []
         made = SESSION.call_with(
             self.function,
             [
-                ("", self._r_formula(frame, response, [] if offset is None else [self._offset])),
+                ("", self._r_formula(frame, response)),
                 ("data", self._names.frame_to_r(data)),
                 *arguments.items(),
             ],
@@ -246,19 +229,15 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
             return ""
         return text_from_r(SESSION.call("log_family", family))[0]
 
-    def predict(
-        self, X: pd.DataFrame | npt.ArrayLike, offset: FloatArray | None = None
-    ) -> npt.NDArray[Any]:
+    def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
         """Predict means, or the labels that R's `predict` says, else the most probable classes."""
-        rows = self._rows(X, offset)
+        rows = self._rows(X)
         return self._labels(rows) if self.classifier else self._predictions(rows)
 
     @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
-    def predict_proba(
-        self, X: pd.DataFrame | npt.ArrayLike, offset: FloatArray | None = None
-    ) -> FloatArray:
+    def predict_proba(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
         """Predict the probability of every class."""
-        return self._predictions(self._rows(X, offset))
+        return self._predictions(self._rows(X))
 
     def score(self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike) -> float:
         """Return the R² of a regression, the accuracy of a classifier."""
@@ -278,7 +257,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     def _r_classes(self) -> list[str] | None:  # type: ignore[override]
         return [str(c) for c in self.classes_] if self.classifier else None
 
-    def _rows(self, X: pd.DataFrame | npt.ArrayLike, offset: FloatArray | None) -> pd.DataFrame:
+    def _rows(self, X: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
         """Return rows as R's model wants them."""
         check_is_fitted(self, "fit_")
         check_no_rows(self.predict_args or {}, None)
@@ -290,12 +269,9 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
                 f"X has {frame.shape[1]} features, but RLearner is expecting "
                 f"{self.n_features_in_} features as input."
             )
-        own = align(frame, self._levels)
-        if offset is not None:
-            own[self._offset] = offset
-        return self._names.frame_to_r(own)
+        return self._names.frame_to_r(align(frame, self._levels))
 
-    def _r_formula(self, frame: pd.DataFrame, response: str, offset: list[str]) -> Any:
+    def _r_formula(self, frame: pd.DataFrame, response: str) -> Any:
         """Return R's formula, of plain names alone."""
         changed = {}
         if self.formula is not None:  # in which "." is all variables
@@ -307,7 +283,6 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
             texts(self._names.to_r(str(name)) for name in frame),
             texts(changed),
             texts(changed.values()),
-            texts(offset),
         )
 
     def _r_arguments(self, frame: pd.DataFrame) -> dict[str, Any]:
@@ -403,10 +378,5 @@ def _response_name(formula: str | None, frame: pd.DataFrame, y: pd.Series[Any]) 
     own = "" if y.name is None else str(y.name)
     if is_plain(own) and own not in frame:
         return own
-    return "y" if "y" not in frame else _free("response", frame)
-
-
-def _free(name: str, columns: Iterable[Any]) -> str:
-    """Return a name that no column has."""
-    taken = {*map(str, columns)}
-    return next(new for k in count(1) if (new := f"{name}.{k}") not in taken)
+    names = chain(["y"], (f"response.{k}" for k in count(1)))
+    return next(name for name in names if name not in frame)

@@ -294,8 +294,6 @@ def test_a_package_that_can_not_be_loaded(run, r, library, tmp_path):
     )
     assert finished.returncode == 0, finished.stderr
     text = finished.stdout.strip()
-    assert text.startswith(
-        "`r_bridge.partial` needs R's package pdp, which can't be loaded ("
-    )
+    assert text.startswith("`r_bridge.partial` needs R's package pdp, which can't be loaded (")
     assert "libgone.so is missing" in text
     assert "not installed" not in text
