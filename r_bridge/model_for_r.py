@@ -49,11 +49,6 @@ class ModelForR:
     class_names: tuple[str, ...]
     _predict: Callable[[pd.DataFrame], FloatArray]
 
-    @property
-    def task(self) -> str:
-        """What R calls it."""
-        return "regression" if self.classes is None else "classification"
-
     @cached_property
     def names(self) -> Translation:
         """R's words for the variables, none of them a column that pdp makes."""

@@ -96,10 +96,7 @@ def variables_of(names: object, r_model: ModelForR, argument: str) -> list[str]:
 
 
 def model_and_curve(
-    r_model: ModelForR,
-    curve: Curve,
-    pred_fun: RCode | None = None,
-    flags: dict[str, bool] | None = None,
+    r_model: ModelForR, curve: Curve, pred_fun: RCode | None, flags: dict[str, bool]
 ) -> list[tuple[str, Any]]:
     """Return the model, R's first argument, and what is not R's default, under R's names.
 
@@ -107,11 +104,10 @@ def model_and_curve(
     ----------
     r_model : ModelForR
     curve : Curve
-    pred_fun : RCode, optional
-    flags : dict of str to bool, optional
+    pred_fun : RCode or None
+    flags : dict of str to bool
         Other arguments of ``partial`` whose default is FALSE.
     """
-    flags = flags or {}
     # Code is R's to judge.
     values = {**vars(curve), **flags}
     PARTIAL.check({name: v for name, v in values.items() if not isinstance(v, RCode)})
@@ -129,7 +125,8 @@ def model_and_curve(
             model = r_model.log_odds(position)
             del options["which_class"]
     # pdp can find out for models of R alone what "auto" is.
-    options["type"] = model.task if curve.type == "auto" else curve.type
+    if curve.type == "auto":
+        options["type"] = "regression" if model.classes is None else "classification"
     if curve.cats is not None:
         options["cats"] = r_model.words(variables_of(curve.cats, r_model, "cats"))
     r_names = {argument.word: argument.name for argument in PARTIAL.arguments}

@@ -229,8 +229,7 @@ def _of_square(results: EstimandResults) -> Iterator[Footnote]:
     variance, null = results.variance, results.null
     zero = f"{0.0 if null is None else null:g}"
     estimate = f"(estimate - {zero})" if null else "estimate"
-    limits = Footnote("", LIMITS_OF_SQUARE.format(c=estimate.strip("()")))
-    yield limits
+    yield Footnote("", LIMITS_OF_SQUARE.format(c=estimate.strip("()")))
     if null is None:
         return
     p = "P before adjustment: " if results.inference.note else ""
