@@ -131,6 +131,8 @@ class RModel(Reporting):
 
 def _resolve(fit: Any) -> Any:
     if isinstance(fit, Path) or (isinstance(fit, str) and fit.lower().endswith(".rds")):
+        if not Path(fit).is_file():
+            raise OptionError(f"`fit` names the file {str(fit)!r}, which does not exist.")
         return SESSION.call("readRDS", str(fit))
     if isinstance(fit, RCode):
         return SESSION.evaluate(fit.text)

@@ -132,7 +132,7 @@ def test_what_models_can_be_handed_over(rows):
         hand_over(LinearRegression().fit(numbers.to_numpy(), rows["y"]), numbers)
     with pytest.raises(OptionError, match="`data` must be given"):
         hand_over(model, None)
-    with pytest.raises(DataError, match="lacks `x2`"):
+    with pytest.raises(DataError, match="lacks x2"):
         hand_over(res, rows[["x1"]])
 
 
@@ -250,7 +250,7 @@ def test_a_model_from_a_file(rows, in_r, tmp_path):
         assert model.predict_proba(rows).shape == (len(rows), 2)
     res = pi.FittedModel(RModel(path), rows[["x1", "f"]], rows["c"]).pfi()
     assert res.params.index.tolist() == ["x1", "f"]
-    with pytest.raises(r_bridge.RCallError, match="cannot open"):
+    with pytest.raises(OptionError, match="does not exist"):
         RModel("nowhere.rds")
     with pytest.raises(OptionError, match="must be the name of an object"):
         RModel(3)
@@ -258,7 +258,7 @@ def test_a_model_from_a_file(rows, in_r, tmp_path):
         RModel("not_there")
     with pytest.raises(OptionError, match="`classes` must be 2"):
         RModel("m", classes=["a", "b", "c"])
-    with pytest.raises(DataError, match="lacks `f`"):
+    with pytest.raises(DataError, match="lacks f"):
         RModel("m").predict(rows[["x1"]])
 
 
