@@ -72,7 +72,6 @@ RESULTS = (
     "UncertaintyResults",
     "results.together.PopulationResults",
     "results.together.ComparisonResults",
-    "results.ranks.Ranks",
 )
 QUESTIONS = {
     "What does the model say at a value?": "pd ale m_plot slopes ame predict",

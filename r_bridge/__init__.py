@@ -18,34 +18,27 @@ Module                What is in it
 `from_r`              What the R package in r_package/ calls, without rpy2
 `arguments`           Arguments of R's functions
 `names`               Names of columns: plain words for R
-`inputs`              Rows and responses, checked before R sees them
 `conversion`          Values of Python as values of R and back
 `session`             The one session of R, under one lock
 `start`               Start of R on first use
-`interrupts`          Ctrl-C while R computes
 `packages`            Packages of R that a call needs
-`checks`              Numbers that R takes only within limits
 `errors`              Errors and warnings
 ====================  ===========================================================
 
 rpy2 is imported here and nowhere else, and only when R is first needed: `import r_bridge` starts
-nothing. See `docs/r_bridge.md`.
+no R. See `docs/r_bridge.md`.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from r_bridge.comparison import RComparison, compare
-    from r_bridge.conversion import RCode
-    from r_bridge.errors import RCallError, RMissingError, RThreadError, RWarning
-    from r_bridge.h_statistics import hstats
-    from r_bridge.importance import vi_firm, vi_permute, vint
-    from r_bridge.learner import RLearner
-    from r_bridge.model import RModel
-    from r_bridge.partial_dependence import partial
+from r_bridge.comparison import RComparison, compare
+from r_bridge.conversion import RCode
+from r_bridge.errors import RCallError, RMissingError, RThreadError, RWarning
+from r_bridge.h_statistics import hstats
+from r_bridge.importance import vi_firm, vi_permute
+from r_bridge.learner import RLearner
+from r_bridge.model import RModel
+from r_bridge.partial_dependence import partial
 
 __all__ = [
     "RCallError",
@@ -61,35 +54,4 @@ __all__ = [
     "partial",
     "vi_firm",
     "vi_permute",
-    "vint",
 ]
-
-_HOME = {
-    "RCallError": "errors",
-    "RCode": "conversion",
-    "RComparison": "comparison",
-    "RLearner": "learner",
-    "RMissingError": "errors",
-    "RModel": "model",
-    "RThreadError": "errors",
-    "RWarning": "errors",
-    "compare": "comparison",
-    "hstats": "h_statistics",
-    "partial": "partial_dependence",
-    "vi_firm": "importance",
-    "vi_permute": "importance",
-    "vint": "importance",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Import the module that holds `name` (PEP 562)."""
-    if name in _HOME:
-        value = getattr(importlib.import_module(f"r_bridge.{_HOME[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'r_bridge' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*(name for name in globals() if name.startswith("__")), *__all__})

@@ -7,17 +7,17 @@ What does travel with the rows is a column of the data that R code names.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from pyinterp.errors import OptionError
+from pyinterp.errors import OptionError, list_of
 from r_bridge.conversion import RCode, text_from_r, texts
-from r_bridge.names import Translation, list_of
+from r_bridge.names import Translation
 from r_bridge.session import SESSION
 
-__all__ = ["check_code", "check_formula", "check_no_rows", "in_r_words"]
+__all__ = ["check_no_rows", "in_r_words"]
 
 # Arguments of R's modeling functions with one value per row, or with positions of rows.
 OF_ROWS = (
@@ -61,37 +61,14 @@ def in_r_words(
     Raises
     ------
     OptionError
-        If code of R uses a vector of R that is as long as the data, or if what belongs to rows is
-        not made of the data's columns.
+        If what belongs to rows is not made of the data's columns.
     """
-    check_code(arguments, len(frame))
     return {
         name: _of_columns(name, value, names, frame)
         if isinstance(value, RCode) and _is_of_rows(name)
         else value
         for name, value in arguments.items()
     }
-
-
-def check_code(arguments: Mapping[str, Any], n: int) -> None:
-    """Raise `OptionError` if code in arguments uses a vector of R that is as long as the data."""
-    for name, value in arguments.items():
-        for code in _codes(value):
-            _check_travels(name, code.text, [], n)
-
-
-def check_formula(formula: str, columns: Collection[str], n: int) -> None:
-    """Raise `OptionError` if a formula uses a vector of R that is as long as the data."""
-    _check_travels("formula", formula, columns, n)
-
-
-def _codes(value: Any) -> Iterator[RCode]:
-    """Give the code in a value, in its parts too."""
-    if isinstance(value, RCode):
-        yield value
-    elif isinstance(value, Mapping | list | tuple):
-        for part in value.values() if isinstance(value, Mapping) else value:
-            yield from _codes(part)
 
 
 def _of_columns(name: str, code: RCode, names: Translation, frame: pd.DataFrame) -> Any:
@@ -103,16 +80,6 @@ def _of_columns(name: str, code: RCode, names: Translation, frame: pd.DataFrame)
         )
     changed = names.new_words
     return SESSION.call("translated_code", code.text, texts(changed), texts(changed.values()))
-
-
-def _check_travels(what: str, code: str, columns: Collection[str], n: int) -> None:
-    beside = text_from_r(SESSION.call("vectors_beside", code, texts(columns), n)) if n > 1 else []
-    if beside:
-        raise OptionError(
-            f"`{what[:40]}` must not use vectors of R with one value per row, which would not be "
-            f"resampled with the rows; it uses {list_of(beside)}. Make it a column of the data, or "
-            "rename it if a column is meant."
-        )
 
 
 def _is_of_rows(name: str) -> bool:

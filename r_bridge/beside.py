@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from pyinterp.losses.metrics import METRICS, MetricName
 from pyinterp.r_style.r_functions import TABLE
 from r_bridge.conversion import from_r
 from r_bridge.h_statistics import hstats
-from r_bridge.importance import vi_firm, vi_permute, vint
+from r_bridge.importance import vi_firm, vi_permute
 from r_bridge.partial_dependence import partial
 from r_bridge.session import SESSION
 
@@ -30,7 +30,7 @@ __all__ = [
     "Question",
     "curves",
     "importances",
-    "interactions",
+    "sentence",
     "statistics",
 ]
 
@@ -47,34 +47,10 @@ STATISTICS = (
 OF_AN_EVENT = ("logloss", "roc_auc", "brier")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Convention:
-    """A convention in which R's numbers differ from ours.
-
-    Attributes
-    ----------
-    topic : str
-    r, here : str
-        What R's packages do, and what we do by default.
-    same : str
-        How to do as R does here; empty if there is no option for it.
-    """
-
-    topic: str
-    r: str
-    here: str
-    same: str = ""
-
-    @property
-    def sentence(self) -> str:
-        """The convention as a note under a table."""
-        as_in_r = f" As in R: {self.same}." if self.same else ""
-        topic = self.topic[0].upper() + self.topic[1:]
-        return f"{topic}. {self.r}. Here by default: {self.here}.{as_in_r}"
-
-
+# Conventions in which R's numbers differ from ours: the topic, what R's packages do (`r`), what
+# we do by default (`here`) and how to do as R does here (`same`), if there is an option for it.
 CONVENTIONS = {
-    key: Convention(**{field: " ".join(text.split()) for field, text in words.items()})
+    key: {field: " ".join(text.split()) for field, text in words.items()}
     for key, words in TABLE["conventions"].items()
 }
 
@@ -106,12 +82,16 @@ class Question:
     options: dict[str, Any]
 
 
-class Answer(NamedTuple):
-    """Values of both sides, the rows of a table, and its notes."""
+# Values of both sides, the rows of a table, and its notes.
+Answer: TypeAlias = tuple[pd.DataFrame, pd.DataFrame, tuple[str, ...]]
 
-    frame: pd.DataFrame
-    table: pd.DataFrame
-    notes: tuple[str, ...]
+
+def sentence(key: str) -> str:
+    """Return a convention as a note under a table."""
+    words = CONVENTIONS[key]
+    as_in_r = f" As in R: {words['same']}." if "same" in words else ""
+    topic = words["topic"][0].upper() + words["topic"][1:]
+    return f"{topic}. {words['r']}. Here by default: {words['here']}.{as_in_r}"
 
 
 def curves(question: Question) -> Answer:
@@ -128,7 +108,7 @@ def curves(question: Question) -> Answer:
     notes = [f"Grid: that of pdp with {_enumerate(options)}."]
     if not options:
         notes = _sentences(("grid",), question, factors=("levels",))
-    return Answer(
+    return (
         _with_difference(pd.concat(parts, ignore_index=True)),
         pd.DataFrame(rows, index=pd.Index(question.names)),
         (*notes, *_scale_notes(ours, options)),
@@ -146,7 +126,7 @@ def _sentences(
     some = r_style.factors(data)
     texts = [name for name in question.names if is_category(data[name]) and name not in some]
     every = [*keys, *(factors if some else ()), *(strings if texts else ())]
-    return [CONVENTIONS[key].sentence for key in every]
+    return [sentence(key) for key in every]
 
 
 def _end_points(curve: pd.DataFrame) -> dict[str, Any]:
@@ -169,7 +149,7 @@ def _scale_notes(ours: Interpretable, options: dict[str, Any]) -> list[str]:
     label = r_style.classes_in_order(predictor)[options.get("which_class", 1) - 1]
     if options.get("prob", False):
         return [f"Scale: probability of {label!r}; R counts the classes from `which.class = 1`."]
-    return [f"Class: {label!r}. {CONVENTIONS['scale'].sentence}"]
+    return [f"Class: {label!r}. {sentence('scale')}"]
 
 
 def importances(question: Question) -> Answer:
@@ -191,7 +171,7 @@ def importances(question: Question) -> Answer:
             *_sentences(("permutation", "spread"), question),
         ]
     frame = pd.concat(parts, ignore_index=True)
-    return Answer(frame, _cells(frame), tuple(notes))
+    return frame, _cells(frame), tuple(notes)
 
 
 def _firm(question: Question) -> pd.DataFrame:
@@ -259,17 +239,6 @@ def _permutations(
     return {name: index[:, :, j] for j, name in enumerate(names)}
 
 
-def interactions(question: Question) -> Answer:
-    """Compare vint of all pairs of variables."""
-    ours, names, options = question.ours, question.names, question.options
-    here = r_style.vint(ours, names, **options).set_index("Variables")["Interaction"]
-    there = vint(ours, None, names, **options).set_index("Variables")["Interaction"]
-    frame = pd.DataFrame({"ours": here, "r": there.loc[here.index]})
-    frame = _with_difference(frame.rename_axis("feature").reset_index().assign(measure="vint"))
-    notes = (CONVENTIONS["vint"].sentence, *_scale_notes(ours, options))
-    return Answer(frame, _cells(frame), notes)
-
-
 def statistics(question: Question) -> Answer:
     """Compare the H statistics."""
     ours, names, options = question.ours, question.names, question.options
@@ -293,7 +262,7 @@ def statistics(question: Question) -> Answer:
         )
     columns = {"statistic": "measure", "term": "feature", "value_ours": "ours", "value_r": "r"}
     frame = _with_difference(both.rename(columns=columns))
-    return Answer(frame, _cells(frame), STATISTICS)
+    return frame, _cells(frame), STATISTICS
 
 
 def _beside(
@@ -331,12 +300,10 @@ def _cells(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _check_same(here: pd.Series[Any], there: pd.Series[Any], name: str) -> None:
-    if pd.api.types.is_numeric_dtype(here) and pd.api.types.is_numeric_dtype(there):
-        scale = max(1.0, float(here.abs().max()))
-        same = len(here) == len(there) and bool(
-            (np.abs(here.to_numpy(float) - there.to_numpy(float)) <= 1e-9 * scale).all()
-        )
-    else:
+    same = len(here) == len(there)
+    if same and pd.api.types.is_numeric_dtype(here) and pd.api.types.is_numeric_dtype(there):
+        same = bool((np.abs(here - there) <= 1e-9 * max(1.0, float(here.abs().max()))).all())
+    elif same:
         same = list(map(str, here)) == list(map(str, there))
     if not same:
         raise OptionError(

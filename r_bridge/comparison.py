@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 
@@ -14,7 +14,7 @@ from pyinterp.data.missing import count_missing
 from pyinterp.errors import OptionError, list_of
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.losses.metrics import MetricName
-from pyinterp.r_style.r_functions import HSTATS, PARTIAL, VI_FIRM, VINT, RFunction
+from pyinterp.r_style.r_functions import HSTATS, PARTIAL, VI_FIRM, RFunction
 from pyinterp.results.summary import summarize_frame
 from pyinterp.results.table import Table
 from pyinterp.whatif import Engine
@@ -28,22 +28,14 @@ from r_bridge.session import SESSION
 __all__ = ["RComparison", "compare"]
 
 FEATURES = ("pred_var", "feature_names", "v")  # R's names of `features`
-What: TypeAlias = Literal["pdp", "vip", "vint", "hstats"]
+What: TypeAlias = Literal["pdp", "vip", "hstats"]
 
 
-class _Comparable(NamedTuple):
-    """A question: the packages of R, what answers it, and the function whose arguments it takes."""
-
-    packages: tuple[str, ...]
-    answer: Callable[[Question], Answer]
-    function: RFunction
-
-
-QUESTIONS: dict[What, _Comparable] = {
-    "pdp": _Comparable(("pdp",), beside.curves, PARTIAL),
-    "vip": _Comparable(("pdp", "vip"), beside.importances, VI_FIRM),
-    "vint": _Comparable(("pdp", "vip"), beside.interactions, VINT),
-    "hstats": _Comparable(("hstats",), beside.statistics, HSTATS),
+# Of a question: the packages of R, what answers it, and the function whose arguments it takes.
+QUESTIONS: dict[What, tuple[tuple[str, ...], Callable[[Question], Answer], RFunction]] = {
+    "pdp": (("pdp",), beside.curves, PARTIAL),
+    "vip": (("pdp", "vip"), beside.importances, VI_FIRM),
+    "hstats": (("hstats",), beside.statistics, HSTATS),
 }
 
 
@@ -83,7 +75,7 @@ class RComparison:
             name: "" if name in (WORDS, "points") else "%.1e" if "diff" in name else "%.6g"
             for name in map(str, self.table)
         }
-        packages = " and ".join(QUESTIONS[self.what].packages)
+        packages = " and ".join(QUESTIONS[self.what][0])
         title = f"pyinterp and R's {packages} on the same predictions"
         return summarize_frame(self.table, formats, title=title, facts=self.facts, notes=self.notes)
 
@@ -116,9 +108,9 @@ def compare(
     ----------
     results : FittedModel or LearnerResults
         Of a learner, the function compared is the mean of its refits' predictions, on all rows.
-    what : {"pdp", "vip", "vint", "hstats"}
+    what : {"pdp", "vip", "hstats"}
         "pdp": ``partial`` of every feature. "vip": ``vi_firm`` and, if the response is known,
-        ``vi_permute`` with the very permutations that R draws. "vint" needs vip before 0.4.
+        ``vi_permute`` with the very permutations that R draws.
     features : str or sequence of str, optional
         Variables; by default all.
     metric : str, optional
@@ -155,7 +147,8 @@ def compare(
             "R's functions leave rows with missing values out, each in its own way, so that there "
             f'is nothing to compare (missing: {missing}); use `missing="drop"`.'
         )
-    versions = {name: need(name, "`r_bridge.compare`") for name in QUESTIONS[what].packages}
+    packages, answer, _ = QUESTIONS[what]
+    versions = {name: need(name, "`r_bridge.compare`") for name in packages}
     ours = one_function(results)
     question = Question(
         results=results,
@@ -166,15 +159,14 @@ def compare(
         seed=seed,
         options=options,
     )
-    answer = QUESTIONS[what].answer(question)
-    return RComparison(
-        what=what, facts=_facts(question, answer.frame, versions), **answer._asdict()
-    )
+    frame, table, notes = answer(question)
+    facts = _facts(question, frame, versions)
+    return RComparison(what=what, frame=frame, table=table, facts=facts, notes=notes)
 
 
 def _check_options(what: What, options: Mapping[str, Any]) -> None:
     """Raise `TypeError` for an option that the two functions do not both take."""
-    function = QUESTIONS[what].function
+    function = QUESTIONS[what][2]
     there = function.names("r_bridge")
     common = [n for n in function.names("r_style") if n in there and n not in FEATURES]
     for name in options:

@@ -26,7 +26,6 @@ import pandas as pd
 
 from pyinterp.data.columns import native
 from pyinterp.errors import DataError, OptionError
-from r_bridge.checks import LARGEST
 from r_bridge.start import R
 
 __all__ = [
@@ -41,6 +40,7 @@ __all__ = [
 ]
 
 NA_INTEGER = -(2**31)
+LARGEST = 2**31 - 1
 NA_REAL = np.array([0x7FF00000000007A2], dtype=np.uint64).view(np.float64)[0]
 
 

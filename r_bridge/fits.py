@@ -8,9 +8,10 @@ from typing import Any
 from weakref import WeakSet
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from pyinterp._typing import FloatArray, IntArray
+from pyinterp._typing import FloatArray
 from r_bridge.conversion import from_r, level_texts, text_from_r, texts
 from r_bridge.session import SESSION
 
@@ -63,16 +64,18 @@ class Fit:
 
     def predict(
         self,
+        function: str,
         rows: pd.DataFrame,
         classes: Sequence[str] | None,
         options: Mapping[str, Any] | None,
         *,
         learner: bool,
     ) -> FloatArray:
-        """Return means, or the probabilities of `classes`.
+        """Return means, probabilities of classes, or numbers of classes, counted from 1.
 
         Parameters
         ----------
+        function : {"predict_fit", "predict_labels"}
         rows : pandas.DataFrame
         classes : sequence of str or None
         options : mapping or None
@@ -81,39 +84,15 @@ class Fit:
             Whether a learner asks, for R's advice where the value is not usable.
         """
         value = SESSION.call(
-            "predict_fit",
+            function,
             fit=self.value,
             newdata=rows,
-            classes=None if classes is None else pd.Series(list(classes)),
+            classes=None if classes is None else texts(classes),
             options=options,
             learner=learner,
             console=[],
         )
         return np.asarray(from_r(value, SESSION.r), dtype=np.float64)
-
-    def labels(
-        self,
-        rows: pd.DataFrame,
-        classes: Sequence[str],
-        options: Mapping[str, Any] | None,
-        *,
-        learner: bool,
-    ) -> IntArray:
-        """Return the positions in `classes` of the labels that R predicts.
-
-        R's `predict` says them, or else they are the most probable classes. Parameters are those
-        of `predict`.
-        """
-        value = SESSION.call(
-            "predict_labels",
-            fit=self.value,
-            newdata=rows,
-            classes=pd.Series(list(classes)),
-            options=options,
-            learner=learner,
-            console=[],
-        )
-        return np.asarray(from_r(value, SESSION.r), dtype=np.intp) - 1
 
     def importance(self, variables: Sequence[str]) -> tuple[str, FloatArray] | None:
         """Return the importances that it reports of variables, and what they are called in R."""
@@ -148,8 +127,26 @@ class Fit:
 class Reporting:
     """An estimator that holds a fit, `fit_`, of variables that R calls `_words`."""
 
+    learns = False
     fit_: Fit
+    classes_: npt.NDArray[Any]
+    predict_args: Mapping[str, Any] | None
     _words: Sequence[str]
+    _r_classes: list[str] | None
+
+    def _predictions(self, rows: pd.DataFrame) -> FloatArray:
+        """Return means, or the probabilities of classes."""
+        return self.fit_.predict(
+            "predict_fit", rows, self._r_classes, self.predict_args, learner=self.learns
+        )
+
+    def _labels(self, rows: pd.DataFrame) -> npt.NDArray[Any]:
+        """Return the labels that R's `predict` says, or else the most probable classes."""
+        codes = self.fit_.predict(
+            "predict_labels", rows, self._r_classes, self.predict_args, learner=self.learns
+        )
+        labels: npt.NDArray[Any] = self.classes_[codes.astype(np.intp) - 1]
+        return labels
 
     @property
     def feature_importances_(self) -> FloatArray:

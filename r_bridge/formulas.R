@@ -29,13 +29,12 @@ response_in <- function(text) {
 }
 
 # The formula of a model: the user's own with R's words for the names in it, or the response on the
-# sum of all variables; and the column of an offset, if there is one.
-model_formula <- function(text, response, words, from, to, offset) {
+# sum of all variables.
+model_formula <- function(text, response, words, from, to) {
   right <- if (is.null(text)) Reduce(function(a, b) call("+", a, b), lapply(words, as.name)) else {
     code <- str2lang(text)
     translated(code[[length(code)]], from, to)
   }
-  for (name in offset) right <- call("+", right, call("offset", as.name(name)))
   formula <- call("~", as.name(response), right)
   structure(formula, class = "formula", .Environment = globalenv())
 }
@@ -46,13 +45,4 @@ variables_in <- function(text) all.vars(str2lang(text))
 # An argument's code in R's words.
 translated_code <- function(text, from, to) {
   structure(list(translated(str2lang(text), from, to)), class = "pyinterp_code")
-}
-
-# Variables of an expression that are no columns, but vectors of R with one value for each of n rows.
-vectors_beside <- function(text, columns, n) {
-  beside <- setdiff(all.vars(str2lang(text)), columns)
-  Filter(function(name) {
-    value <- get0(name, globalenv())
-    !is.null(value) && !is.function(value) && !is.environment(value) && NROW(value) == n
-  }, beside)
 }

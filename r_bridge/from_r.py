@@ -40,9 +40,7 @@ def attempt(owner: Any, name: str, *args: Any, **options: Any) -> tuple[Any, dic
     with warnings.catch_warnings(record=True) as caught:
         try:
             value = ask(owner, name, *args, **options)
-        except Exception as failure:  # becomes a condition of R
-            if "Unknown exception occurred" in str(failure):  # an old reticulate's interrupt
-                raise KeyboardInterrupt from failure
+        except Exception as failure:  # noqa: BLE001 - becomes a condition of R
             error = [_classes(type(failure)), str(failure)]
     if isinstance(value, np.ndarray | pd.Series | pd.Index):
         value = value.tolist()

@@ -89,7 +89,7 @@ def _values(
     if values is None:
         return None
     terms = [""] if name == "h2" else text_from_r(SESSION.call("rownames", matrix))
-    terms = [r_model.names.parts_from_r(term, ":") for term in terms]
+    terms = [":".join(map(r_model.names.from_r, term.split(":"))) for term in terms]
     classes = r_model.classes
     columns = ("",) if classes is None else classes
     frame = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""R's package vip on models of Python: FIRM, permutation importance, interactions."""
+"""R's package vip on models of Python: FIRM and permutation importance."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp.data.frames import as_frame, check_aligned
-from pyinterp.errors import DataError, OptionError, did_you_mean
+from pyinterp.errors import OptionError, quote
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.r_style.arguments import Curve
-from pyinterp.r_style.r_functions import VI_FIRM, VI_PERMUTE, VINT
+from pyinterp.r_style.r_functions import VI_FIRM, VI_PERMUTE
 from r_bridge.conversion import RCode, frame_from_r, from_r
-from r_bridge.errors import RMissingError
 from r_bridge.model_for_r import ModelForR, Rows, hand_over
 from r_bridge.packages import need
 from r_bridge.partial_dependence import RFunction, in_r, model_and_curve, variables_of
 from r_bridge.session import SESSION
 
-__all__ = ["vi_firm", "vi_permute", "vint"]
+__all__ = ["vi_firm", "vi_permute"]
 
 Metric: TypeAlias = str | RCode | Callable[[Any, Any], float]
 
@@ -71,7 +70,7 @@ def vi_firm(
     for name, spread in (("var_continuous", var_continuous), ("var_categorical", var_categorical)):
         if spread is not None:
             arguments.append((name, in_r(spread, ["x"])))
-    return _rename(SESSION.call_with("vip::vi_firm", arguments), r_model, "Variable")
+    return _rename(SESSION.call_with("vip::vi_firm", arguments), r_model)
 
 
 @VI_PERMUTE.keywords("r_bridge")
@@ -123,10 +122,8 @@ def vi_permute(
         "event_level": event_level,
     }
     VI_PERMUTE.check(options)
-    rows, response = _rows_and_response(data, target)
+    rows, response = _rows_and_response(model, data, target)
     r_model = hand_over(model, rows, classes)
-    if response is None or isinstance(response, str):
-        response = _response_of_results(model, response, r_model)
     names = _features(feature_names, r_model)
     arguments: list[tuple[str, Any]] = [
         ("", r_model.in_r()),
@@ -138,7 +135,7 @@ def vi_permute(
         ("pred_wrapper", pred_wrapper or _predictions(metric, r_model, event_level)),
     ]
     value = SESSION.call_with("vip::vi_permute", arguments, seed=seed)
-    frame = _rename(value, r_model, "Variable")
+    frame = _rename(value, r_model)
     scores = from_r(SESSION.call("attr", value, "raw_scores"), SESSION.r)
     if scores is not None:
         columns = [f"permutation_{k + 1}" for k in range(scores.shape[1])]
@@ -146,57 +143,10 @@ def vi_permute(
     return frame
 
 
-@VINT.keywords("r_bridge", Curve)
-def vint(
-    model: Any,
-    data: Rows,
-    feature_names: str | Sequence[str] | None = None,
-    *,
-    pred_fun: RCode | None = None,
-    approx: bool = False,
-    classes: Sequence[Any] | None = None,
-    **curve: Any,  # of `Curve`
-) -> pd.DataFrame:
-    """Interaction strengths by R's ``vip::vint``, of a model of Python; vip had it before 0.4.
-
-    Parameters
-    ----------
-    model, data, classes
-        As for `partial`.
-    {arguments}
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``Variables`` ("x1*x2") and ``Interaction``, the largest first.
-    """
-    need("pdp", "`r_bridge.vint`")
-    _check_version(need("vip", "`r_bridge.vint`"))
-    r_model = hand_over(model, data, classes)
-    arguments = [
-        *model_and_curve(r_model, Curve(**curve), pred_fun, {"approx": approx}),
-        ("feature_names", r_model.words(_features(feature_names, r_model))),
-        ("train", r_model.train),
-    ]
-    return _rename(SESSION.call_with("vip::vint", arguments), r_model, "Variables")
-
-
-def _check_version(version: tuple[int, ...]) -> None:
-    """Raise `RMissingError` if vip has no ``vint`` any more."""
-    if version >= (0, 4):
-        raise RMissingError(
-            "`vint` left R's package vip in version 0.4, and "
-            f"{'.'.join(map(str, version))} is installed; for an older one run "
-            'remotes::install_version("vip", "0.3.2") in R, or use `vint` of results, which needs '
-            "no R."
-        )
-
-
-def _rename(value: Any, r_model: ModelForR, column: str) -> pd.DataFrame:
-    """Return a frame of R whose `column` has names of variables, of pairs "x1*x2"."""
+def _rename(value: Any, r_model: ModelForR) -> pd.DataFrame:
+    """Return a frame of R with the names of variables."""
     frame = frame_from_r(value, SESSION.r)
-    names = [r_model.names.parts_from_r(text, "*") for text in frame[column]]
-    return frame.assign(**{column: names})
+    return frame.assign(Variable=[r_model.names.from_r(word) for word in frame["Variable"]])
 
 
 def _features(names: str | Sequence[str] | None, r_model: ModelForR) -> list[str]:
@@ -205,52 +155,29 @@ def _features(names: str | Sequence[str] | None, r_model: ModelForR) -> list[str
     return variables_of(names, r_model, "feature_names")
 
 
-def _rows_and_response(data: Rows, target: Any) -> tuple[Any, Any]:
-    """Return the rows and the response, which may be a column of theirs."""
-    if data is None:
-        return None, target
-    frame = as_frame(data)
-    if not isinstance(target, str):
-        check_aligned(
-            target, data.index if isinstance(data, pd.DataFrame) else None, "target", "data"
-        )
+def _rows_and_response(model: Any, data: Rows, target: Any) -> tuple[Any, Any]:
+    """Return the rows and the response: a column of theirs, or that of results."""
+    if data is not None:
+        frame = as_frame(data)
+        if isinstance(target, str) and target in frame:
+            return frame.drop(columns=target), frame[target]
+        index = data.index if isinstance(data, pd.DataFrame) else None
+        check_aligned(target, index, "target", "data")
         return frame, target
-    if target not in frame:
-        raise DataError(
-            f"`target` must be the response or the name of its column in `data`; got "
-            f"{target!r}, but the columns are {', '.join(map(str, frame))}."
-            + did_you_mean(target, frame)
-        )
-    return frame.drop(columns=target), frame[target]
-
-
-def _response_of_results(model: Any, name: str | None, r_model: ModelForR) -> Any:
-    """Return the response that results bring along, if R is given the rows of the results."""
-    population = model.analysis.problem.population if isinstance(model, Interpretable) else None
-    if population is None or population.y is None or population.response is None:
-        raise OptionError(
-            "`target` must be given: the response, or the name of its column in `data`."
-        )
-    response = population.response
-    if name is not None and name != response.name:
-        raise DataError(
-            f"`target` must be the response, or the name of its column: of the model's own rows it "
-            f"is {response.name!r}, not {name!r}."
-        )
-    if not r_model.rows.reset_index(drop=True).equals(population.variables):
-        raise OptionError(
-            "`target` must be given for `data` that are not the model's own rows, whose response "
-            "it brings along: the response, or the name of its column in `data`."
-        )
-    return response.labels(population.y)
+    if target is None and isinstance(model, Interpretable):
+        population = model.analysis.problem.population
+        if population.y is not None and population.response is not None:
+            return None, population.response.labels(population.y)
+    return None, target
 
 
 def _truth(target: Any, r_model: ModelForR) -> Any:
     """Return the response as R wants it: numbers, or a factor with the model's classes."""
-    values = pd.Series(np.asarray(target))
+    values = pd.Series(np.asarray(target).ravel())
     if len(values) != len(r_model.rows):
         raise OptionError(
-            f"`target` must have one value per row; got {len(values)} for {len(r_model.rows)} rows."
+            f"`target` must be the response of all {len(r_model.rows)} rows, or the name of its "
+            f"column in `data`, not {quote(target)}."
         )
     if r_model.classes is None:
         return values.to_numpy(dtype=np.float64)

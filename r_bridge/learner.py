@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from itertools import count
+from collections.abc import Mapping
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -12,18 +12,25 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import ClassifierTags, RegressorTags, check_random_state
+from sklearn.utils import (
+    ClassifierTags,
+    RegressorTags,
+    assert_all_finite,
+    check_array,
+    check_consistent_length,
+    check_random_state,
+    column_or_1d,
+)
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from pyinterp._typing import FloatArray
-from pyinterp.data.frames import is_frame
+from pyinterp.data.frames import as_frame, is_frame
 from pyinterp.errors import DataError, OptionError
-from r_bridge.arguments import check_code, check_formula, check_no_rows, in_r_words
-from r_bridge.checks import check_seed
+from r_bridge.arguments import check_no_rows, in_r_words
 from r_bridge.conversion import level_texts, text_from_r, texts
 from r_bridge.fits import Fit, Reporting, align, levels_in
-from r_bridge.inputs import check_count, check_labels, response_of, rows_of
 from r_bridge.names import Translation, columns_by_name, is_plain
 from r_bridge.packages import need
 from r_bridge.session import SESSION
@@ -34,8 +41,6 @@ OF_A_PACKAGE = re.compile(r"([A-Za-z][A-Za-z0-9.]*):::?[A-Za-z0-9._]+")
 
 # Functions that model the probability of the second of two classes.
 BINOMIAL = {"stats::glm", "glm", "mgcv::gam", "gam", "mgcv::bam", "bam"}
-# Those whose `predict` adds the offset of a formula.
-WITH_OFFSET = {*BINOMIAL, "stats::lm", "lm"}
 
 
 def _is_classifier(learner: RLearner) -> bool:
@@ -101,8 +106,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     'mgcv::gam'
     """
 
-    wants_frames = True
-    one_thread = True
+    wants_frames = one_thread = learns = True
 
     def __init__(
         self,
@@ -174,21 +178,14 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         )
         return type(self)(**{**self.get_params(), "classifier": not numeric})
 
-    @property
-    def takes_offset(self) -> bool:
-        """Whether the function adds a column to the linear predictor, in `predict` too."""
-        return self.function in WITH_OFFSET
-
-    def fit(
-        self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike, offset: FloatArray | None = None
-    ) -> RLearner:
-        """Fit the model in R, with an offset of every row if there is one."""
+    def fit(self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike) -> RLearner:
+        """Fit the model in R."""
         package = OF_A_PACKAGE.fullmatch(self.function)
         if package:
             need(package[1], f'`RLearner("{self.function}")`')
             self._check_formula()
-        frame = rows_of(X)
-        target = response_of(y, len(frame))
+        frame = _rows_of(X)
+        target = _response_of(y, len(frame))
         if is_frame(X):
             self.feature_names_in_ = np.array(frame.columns, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -196,25 +193,17 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         self.n_features_in_ = frame.shape[1]
         self._levels = levels_in(frame)
         response = _response_name(self.formula, frame, target)
-        if offset is not None and "offset(" in (self.formula or ""):
-            raise OptionError(
-                "An offset must be given once, but there is `offset=` or `exposure=` of the "
-                "learner, and `offset()` in `formula`: leave one out."
-            )
-        self._offset = _free("offset", [*frame, response])
-        self._names = Translation([*frame, response, self._offset])
+        self._names = Translation([*frame, response])
         self._words = [self._names.to_r(str(name)) for name in frame]
         arguments = self._r_arguments(frame)
         values = self._response(target, arguments)
         data = align(frame, self._levels)
         data[response] = values
-        if offset is not None:
-            data[self._offset] = offset
         console: list[str] = []
         made = SESSION.call_with(
             self.function,
             [
-                ("", self._r_formula(frame, response, [] if offset is None else [self._offset])),
+                ("", self._r_formula(frame, response)),
                 ("data", self._names.frame_to_r(data)),
                 *arguments.items(),
             ],
@@ -240,24 +229,15 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
             return ""
         return text_from_r(SESSION.call("log_family", family))[0]
 
-    def predict(
-        self, X: pd.DataFrame | npt.ArrayLike, offset: FloatArray | None = None
-    ) -> npt.NDArray[Any]:
+    def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
         """Predict means, or the labels that R's `predict` says, else the most probable classes."""
-        rows = self._rows(X, offset)
-        if not self.classifier:
-            return self.fit_.predict(rows, None, self.predict_args, learner=True)
-        said = self.fit_.labels(rows, self._class_texts, self.predict_args, learner=True)
-        labels: npt.NDArray[Any] = self.classes_[said]
-        return labels
+        rows = self._rows(X)
+        return self._labels(rows) if self.classifier else self._predictions(rows)
 
     @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
-    def predict_proba(
-        self, X: pd.DataFrame | npt.ArrayLike, offset: FloatArray | None = None
-    ) -> FloatArray:
+    def predict_proba(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
         """Predict the probability of every class."""
-        rows = self._rows(X, offset)
-        return self.fit_.predict(rows, self._class_texts, self.predict_args, learner=True)
+        return self._predictions(self._rows(X))
 
     def score(self, X: pd.DataFrame | npt.ArrayLike, y: npt.ArrayLike) -> float:
         """Return the R² of a regression, the accuracy of a classifier."""
@@ -274,28 +254,27 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         return tags
 
     @property
-    def _class_texts(self) -> list[str]:
-        return [str(c) for c in self.classes_]
+    def _r_classes(self) -> list[str] | None:  # type: ignore[override]
+        return [str(c) for c in self.classes_] if self.classifier else None
 
-    def _rows(self, X: pd.DataFrame | npt.ArrayLike, offset: FloatArray | None) -> pd.DataFrame:
+    def _rows(self, X: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
         """Return rows as R's model wants them."""
         check_is_fitted(self, "fit_")
         check_no_rows(self.predict_args or {}, None)
-        frame = rows_of(X)
-        check_code(self.predict_args or {}, len(frame))
+        frame = _rows_of(X)
         if hasattr(self, "feature_names_in_"):
             frame = columns_by_name(X, frame, list(self.feature_names_in_), "X")
-        check_count(frame, self.n_features_in_)
-        own = align(frame, self._levels)
-        if offset is not None:
-            own[self._offset] = offset
-        return self._names.frame_to_r(own)
+        if frame.shape[1] != self.n_features_in_:
+            raise DataError(
+                f"X has {frame.shape[1]} features, but RLearner is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return self._names.frame_to_r(align(frame, self._levels))
 
-    def _r_formula(self, frame: pd.DataFrame, response: str, offset: list[str]) -> Any:
+    def _r_formula(self, frame: pd.DataFrame, response: str) -> Any:
         """Return R's formula, of plain names alone."""
         changed = {}
         if self.formula is not None:  # in which "." is all variables
-            check_formula(self.formula, [*map(str, frame), response], len(frame))
             changed = {n: word for n, word in self._names.new_words.items() if n != "."}
         return SESSION.call(
             "model_formula",
@@ -304,7 +283,6 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
             texts(self._names.to_r(str(name)) for name in frame),
             texts(changed),
             texts(changed.values()),
-            texts(offset),
         )
 
     def _r_arguments(self, frame: pd.DataFrame) -> dict[str, Any]:
@@ -322,9 +300,9 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         if not self.classifier:
             if gbm:
                 arguments.setdefault("distribution", "gaussian")
-            return _numbers(y, self.function)
-        check_labels(y)
-        ordered = isinstance(y.dtype, pd.CategoricalDtype) and bool(y.dtype.ordered)
+            return np.asarray(y, dtype=np.float64)
+        if not isinstance(y.dtype, pd.CategoricalDtype):
+            check_classification_targets(y.to_numpy())
         values = y.astype("category").cat.remove_unused_categories().cat
         codes = values.codes.to_numpy()
         self.classes_ = np.array(values.categories.tolist())
@@ -345,7 +323,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
             arguments.setdefault("distribution", "bernoulli" if k == 2 else "multinomial")
             if k == 2 and arguments["distribution"] != "multinomial":
                 return codes.astype(np.int64)
-        return pd.Categorical.from_codes(codes, pd.Index(names), ordered=ordered)
+        return pd.Categorical.from_codes(codes, pd.Index(names), ordered=bool(values.ordered))
 
     def _check_formula(self) -> None:
         """Raise `OptionError` if R's function takes a matrix."""
@@ -359,9 +337,24 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     def _seed(self) -> int | None:
         state = self.random_state
         if state is None or isinstance(state, int | np.integer):
-            check_seed("random_state", state)
             return None if state is None else int(state)
         return int(check_random_state(state).randint(2**31 - 1))
+
+
+def _rows_of(X: object) -> pd.DataFrame:
+    """Return the rows as a frame: data frames as they are, arrays if they hold numbers."""
+    if not (is_frame(X) or isinstance(X, pd.Series)):
+        X = np.asarray(check_array(X, ensure_all_finite="allow-nan"))
+    return as_frame(X, "X")
+
+
+def _response_of(y: object, n: int) -> pd.Series[Any]:
+    """Return the response of `n` rows, with its name if it has one."""
+    if not isinstance(y, pd.Series | pd.Categorical | pd.Index):
+        y = column_or_1d(y, warn=True)
+    check_consistent_length(range(n), y)
+    assert_all_finite(y)
+    return pd.Series(y)
 
 
 def _response_name(formula: str | None, frame: pd.DataFrame, y: pd.Series[Any]) -> str:
@@ -385,19 +378,5 @@ def _response_name(formula: str | None, frame: pd.DataFrame, y: pd.Series[Any]) 
     own = "" if y.name is None else str(y.name)
     if is_plain(own) and own not in frame:
         return own
-    return "y" if "y" not in frame else _free("response", frame)
-
-
-def _free(name: str, columns: Iterable[Any]) -> str:
-    """Return a name that no column has."""
-    taken = {*map(str, columns)}
-    return next(new for k in count(1) if (new := f"{name}.{k}") not in taken)
-
-
-def _numbers(values: pd.Series[Any], function: str) -> FloatArray:
-    if not pd.api.types.is_numeric_dtype(values):
-        raise DataError(
-            f"Unknown label type: a regression needs numbers, and the response has dtype "
-            f'{values.dtype}. Say that it is classes, by `RLearner("{function}", classifier=True)`.'
-        )
-    return np.asarray(values, dtype=np.float64)
+    names = chain(["y"], (f"response.{k}" for k in count(1)))
+    return next(name for name in names if name not in frame)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from pyinterp._typing import FloatArray
 from pyinterp.data.frames import as_frame
 from pyinterp.errors import OptionError
-from r_bridge.arguments import check_code, check_no_rows
+from r_bridge.arguments import check_no_rows
 from r_bridge.conversion import RCode, level_texts
 from r_bridge.fits import Fit, Reporting, align
 from r_bridge.names import columns_by_name
@@ -75,7 +74,7 @@ class RModel(Reporting):
         about = self.fit_.describe()
         self.learner_name = str(about["class"])
         self._levels: dict[str, list[str]] = about["levels"]
-        self._r_classes: list[str] | None = about["classes"]
+        self._r_classes = about["classes"]
         known = self._classes_of_y(classes)
         if known is not None:
             self._r_classes = self._r_classes or level_texts(known)
@@ -114,39 +113,30 @@ class RModel(Reporting):
 
     def predict(self, X: pd.DataFrame | npt.ArrayLike) -> npt.NDArray[Any]:
         """Predict means, or the labels that R's `predict` says, else the most probable classes."""
-        rows, classes = self._rows(X), self._r_classes
-        if classes is None:
-            return self._predictions(rows)
-        said = self.fit_.labels(rows, classes, self.predict_args, learner=False)
-        labels: npt.NDArray[Any] = self.classes_[said]
-        return labels
+        rows = self._rows(X)
+        return self._predictions(rows) if self._r_classes is None else self._labels(rows)
 
     @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # scikit-learn is untyped
     def predict_proba(self, X: pd.DataFrame | npt.ArrayLike) -> FloatArray:
         """Predict the probability of every class."""
         return self._predictions(self._rows(X))
 
-    def _predictions(self, rows: pd.DataFrame) -> FloatArray:
-        return self.fit_.predict(rows, self._r_classes, self.predict_args, learner=False)
-
     def _rows(self, X: pd.DataFrame | npt.ArrayLike) -> pd.DataFrame:
         """Return rows of the model's variables, with its levels."""
         check_no_rows(self.predict_args or {}, None)
         names = [str(name) for name in self.feature_names_in_]
         frame = columns_by_name(X, as_frame(X, "X"), names, "X")
-        check_code(self.predict_args or {}, len(frame))
         return align(frame, {n: v for n, v in self._levels.items() if n in names})
 
 
 def _resolve(fit: Any) -> Any:
     if isinstance(fit, Path) or (isinstance(fit, str) and fit.lower().endswith(".rds")):
-        path = Path(os.path.expanduser(fit))  # noqa: PTH111 - `Path` raises without a home
-        if not path.is_file():
-            raise OptionError(f"`fit` names the file {str(path)!r}, which does not exist.")
-        return SESSION.call("readRDS", str(path))
-    if isinstance(fit, str | RCode):
-        if isinstance(fit, RCode):
-            return SESSION.evaluate(fit.text)
+        if not Path(fit).is_file():
+            raise OptionError(f"`fit` names the file {str(fit)!r}, which does not exist.")
+        return SESSION.call("readRDS", str(fit))
+    if isinstance(fit, RCode):
+        return SESSION.evaluate(fit.text)
+    if isinstance(fit, str):
         return SESSION.call("base::get", fit, envir=RCode("globalenv()"))
     if isinstance(fit, SESSION.r.interface.sexp.Sexp):
         return fit

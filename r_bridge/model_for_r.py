@@ -22,7 +22,7 @@ from r_bridge.conversion import frame_from_r, level_texts
 from r_bridge.names import Translation, columns_by_name
 from r_bridge.session import SESSION
 
-__all__ = ["OF_PDP", "ModelForR", "Rows", "hand_over"]
+__all__ = ["ModelForR", "Rows", "hand_over"]
 
 Rows: TypeAlias = pd.DataFrame | Any
 
@@ -49,11 +49,6 @@ class ModelForR:
     class_names: tuple[str, ...]
     _predict: Callable[[pd.DataFrame], FloatArray]
 
-    @property
-    def task(self) -> str:
-        """What R calls it."""
-        return "regression" if self.classes is None else "classification"
-
     @cached_property
     def names(self) -> Translation:
         """R's words for the variables, none of them a column that pdp makes."""
@@ -69,16 +64,8 @@ class ModelForR:
         return [self.names.to_r(name) for name in names]
 
     def predict(self, variables: pd.DataFrame) -> FloatArray:
-        """Return predictions, shape (n,) or (n, number of classes); missing where a value is."""
-        rows = self.restore(variables[list(self.train.columns)])
-        complete = ~rows.isna().any(axis=1).to_numpy(dtype=bool)
-        if complete.all():
-            return self._predict(rows)
-        shape = (len(rows),) if self.classes is None else (len(rows), len(self.classes))
-        predictions = np.full(shape, np.nan)
-        if complete.any():
-            predictions[complete] = self._predict(rows[complete].reset_index(drop=True))
-        return predictions
+        """Return predictions, shape (n,) or (n, number of classes)."""
+        return self._predict(self.restore(variables[list(self.train.columns)]))
 
     def restore(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame that comes from R with the names and dtypes that the rows have."""
@@ -152,11 +139,8 @@ def _restore(column: pd.Series[Any], like: pd.Series[Any]) -> pd.Series[Any]:
         values = [levels.get(str(v)) if pd.notna(v) else None for v in column]
         return pd.Series(pd.Categorical(values, dtype=dtype), index=column.index)
     exact = isinstance(dtype, pd.StringDtype) or column.dtype.kind in "iub"
-    if exact and not column.isna().any():
-        if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_float_dtype(dtype):
-            return column.astype(dtype)
-        if not pd.api.types.is_numeric_dtype(dtype):
-            return column.astype(dtype)
+    if exact and not column.isna().any() and not pd.api.types.is_float_dtype(dtype):
+        return column.astype(dtype)
     return column
 
 

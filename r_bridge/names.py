@@ -16,9 +16,9 @@ from itertools import chain, count
 import pandas as pd
 
 from pyinterp.data.frames import is_frame
-from pyinterp.errors import DataError, did_you_mean
+from pyinterp.errors import DataError, did_you_mean, list_of
 
-__all__ = ["Translation", "columns_by_name", "is_plain", "list_of"]
+__all__ = ["Translation", "columns_by_name", "is_plain"]
 
 PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._]{0,199}")
 RESERVED_WORDS = {
@@ -67,10 +67,6 @@ class Translation:
         """Return the name that a word stands for; any other text as it is."""
         return self._names.get(word, word)
 
-    def parts_from_r(self, text: str, separator: str) -> str:
-        """Return text in which `separator` joins words with their names in place of them."""
-        return separator.join(map(self.from_r, text.split(separator)))
-
     def frame_to_r(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame whose columns have the names that R is given."""
         names = map(str, frame.columns)
@@ -116,14 +112,6 @@ def columns_by_name(data: object, frame: pd.DataFrame, names: list[str], what: s
             + did_you_mean(missing[0][:40], frame.columns.difference(names))
         )
     return frame[names]
-
-
-def list_of(names: Iterable[object], most: int = 5, longest: int = 20) -> str:
-    """Return names in a row for a message, long ones and long rows of them cut short."""
-    texts = [str(name) for name in names]
-    cut = [text if len(text) <= longest else f"{text[:longest]}..." for text in texts[:most]]
-    more = f" and {len(texts) - most} more" if len(texts) > most else ""
-    return ", ".join(f"`{text}`" for text in cut) + more
 
 
 def _word(name: str) -> str:

@@ -2,40 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from pyinterp import r_style
+from pyinterp._typing import FloatArray
 from pyinterp.learner.fitted_model import FittedModel
 from pyinterp.learner.interpretable import Interpretable
 from r_bridge.model_for_r import hand_over
 
 __all__ = ["one_function"]
-
-
-class _Mean:
-    """What predicts the mean of refits."""
-
-    def __init__(self, predict: Callable[[pd.DataFrame], Any], *, event_first: bool) -> None:
-        self.event_first = event_first
-        self._mean = predict
-
-    def predict(self, variables: pd.DataFrame) -> Any:
-        return self._mean(variables)
-
-
-class _MeanProbability(_Mean):
-    def __init__(
-        self, predict: Callable[[pd.DataFrame], Any], classes: Sequence[Any], *, event_first: bool
-    ) -> None:
-        super().__init__(predict, event_first=event_first)
-        self.classes_ = np.asarray(classes, dtype=object)
-
-    def predict_proba(self, variables: pd.DataFrame) -> Any:
-        return self._mean(variables)
 
 
 def one_function(results: Interpretable) -> Interpretable:
@@ -55,10 +32,12 @@ def one_function(results: Interpretable) -> Interpretable:
         y = pd.Series([response.classes[int(code)] for code in y])
     name = "y" if response is None else response.name
     classes = predictor.classes
-    first = classes is not None and r_style.classes_in_order(predictor)[0] != classes[0]
-    mean = (
-        _Mean(r_model.predict, event_first=first)
-        if classes is None
-        else _MeanProbability(r_model.predict, classes, event_first=first)
-    )
-    return FittedModel(mean, population.variables, None if y is None else pd.Series(y).rename(name))
+
+    def mean(variables: pd.DataFrame) -> FloatArray:
+        return r_model.predict(variables)
+
+    if classes is not None:
+        first = r_style.classes_in_order(predictor)[0] != classes[0]
+        mean.event_first = first  # type: ignore[attr-defined]
+    response_values = None if y is None else pd.Series(y).rename(name)
+    return FittedModel(mean, population.variables, response_values, classes=classes)

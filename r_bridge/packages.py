@@ -26,16 +26,11 @@ def need(package: str, what: str) -> tuple[int, ...]:
         If it is absent, with the line that installs it, or can't be loaded, with R's reason.
     """
     version, reason = text_from_r(SESSION.helper("package_version", package))
-    if version == "absent":
+    if version in ("absent", "broken"):
+        cause = f"can't be loaded ({' '.join(reason.split())})" if reason else "is not installed"
         without = " Without R, `pi.r_style` has the same functions." if package in IN_PYTHON else ""
         raise RMissingError(
-            f"{what} needs R's package {package}, which is not installed; run "
+            f"{what} needs R's package {package}, which {cause}; run "
             f'install.packages("{package}") in R.{without}'
-        )
-    if version == "broken":
-        raise RMissingError(
-            f"{what} needs R's package {package}, which is installed but can't be loaded: "
-            f'{" ".join(reason.split())}; run install.packages("{package}") in R again, or '
-            "install what it names."
         )
     return tuple(int(part) for part in version.replace("-", ".").split("."))

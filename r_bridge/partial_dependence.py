@@ -8,12 +8,11 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from pyinterp._typing import FloatArray
-from pyinterp.data.features import names_of
-from pyinterp.errors import DataError, OptionError, did_you_mean
+from pyinterp.data.features import check_names, names_of
 from pyinterp.r_style.arguments import Curve, PredGrid, check_scale, class_of, frame_of_grid
 from pyinterp.r_style.r_functions import PARTIAL
 from r_bridge.conversion import RCode, frame_from_r
-from r_bridge.model_for_r import OF_PDP, ModelForR, Rows, hand_over
+from r_bridge.model_for_r import ModelForR, Rows, hand_over
 from r_bridge.packages import need
 from r_bridge.session import SESSION
 
@@ -69,7 +68,7 @@ def partial(
     """
     need("pdp", "`r_bridge.partial`")
     r_model = hand_over(model, data, classes)
-    names = _of_a_curve(pred_var, r_model)
+    names = variables_of(pred_var, r_model, "pred_var")
     flags = {"ice": ice, "center": center, "approx": approx}
     arguments: list[tuple[str, Any]] = [
         *model_and_curve(r_model, Curve(**curve), pred_fun, flags),
@@ -83,47 +82,21 @@ def partial(
     return r_model.restore(result)
 
 
-def _of_a_curve(names: object, r_model: ModelForR) -> list[str]:
-    variables = variables_of(names, r_model, "pred_var")
-    for name in variables:
-        if name in OF_PDP:
-            raise DataError(
-                f"`pred_var` must not be named as a column of pdp's value, {' or '.join(OF_PDP)}; "
-                f"rename the variable `{name}`."
-            )
-    return variables
-
-
 def variables_of(names: object, r_model: ModelForR, argument: str) -> list[str]:
     """Return one name or several as a list.
 
     Raises
     ------
     OptionError
-        If there is none.
-    DataError
-        For a name that is no variable of the model.
+        If there is none, or for a name that is no variable of the model.
     """
     variables = names_of(names, argument)
-    if not variables:
-        raise OptionError(
-            f"`{argument}` must name at least one variable of the model: "
-            f"{', '.join(r_model.rows.columns)}."
-        )
-    for name in variables:
-        if name not in r_model.rows:
-            raise DataError(
-                f"`{argument}` must name variables of the model; got {name!r}, but they are "
-                f"{', '.join(r_model.rows.columns)}." + did_you_mean(name, r_model.rows)
-            )
+    check_names(variables, list(r_model.rows.columns), kind="variable", argument=argument)
     return variables
 
 
 def model_and_curve(
-    r_model: ModelForR,
-    curve: Curve,
-    pred_fun: RCode | None = None,
-    flags: dict[str, bool] | None = None,
+    r_model: ModelForR, curve: Curve, pred_fun: RCode | None, flags: dict[str, bool]
 ) -> list[tuple[str, Any]]:
     """Return the model, R's first argument, and what is not R's default, under R's names.
 
@@ -131,12 +104,14 @@ def model_and_curve(
     ----------
     r_model : ModelForR
     curve : Curve
-    pred_fun : RCode, optional
-    flags : dict of str to bool, optional
+    pred_fun : RCode or None
+    flags : dict of str to bool
         Other arguments of ``partial`` whose default is FALSE.
     """
-    flags = flags or {}
-    _check(curve, flags)
+    # Code is R's to judge.
+    values = {**vars(curve), **flags}
+    PARTIAL.check({name: v for name, v in values.items() if not isinstance(v, RCode)})
+    curve.rule(hull=False)  # whose options must go together
     options = {**curve.changes(), **{name: flag for name, flag in flags.items() if flag}}
     if pred_fun is None:
         check_scale(curve, r_model.classes)
@@ -150,19 +125,13 @@ def model_and_curve(
             model = r_model.log_odds(position)
             del options["which_class"]
     # pdp can find out for models of R alone what "auto" is.
-    options["type"] = model.task if curve.type == "auto" else curve.type
+    if curve.type == "auto":
+        options["type"] = "regression" if model.classes is None else "classification"
     if curve.cats is not None:
         options["cats"] = r_model.words(variables_of(curve.cats, r_model, "cats"))
     r_names = {argument.word: argument.name for argument in PARTIAL.arguments}
     named = [(r_names[word], in_r(value, ["x"])) for word, value in options.items()]
     return [("", model.in_r()), *named]
-
-
-def _check(curve: Curve, flags: dict[str, bool]) -> None:
-    """Raise `OptionError` for values that R's arguments can't have; code is R's to judge."""
-    values = {**vars(curve), **flags}
-    PARTIAL.check({name: v for name, v in values.items() if not isinstance(v, RCode)})
-    curve.rule(hull=False)  # whose options must go together
 
 
 def in_r(value: Any, arguments: Sequence[str]) -> Any:

@@ -10,11 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from pyinterp.errors import level_of_caller
-from r_bridge.checks import check_seed
 from r_bridge.conversion import from_r, text_from_r, texts_to_r, to_r
 from r_bridge.errors import RCallError, RThreadError, RWarning
-from r_bridge.interrupts import Interrupts
-from r_bridge.start import R, start_r
+from r_bridge.start import R, holding_ctrl_c, start_r
 
 __all__ = ["SESSION", "Session"]
 
@@ -24,7 +22,7 @@ class Session:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._running: tuple[R, Interrupts] | None = None
+        self._running: R | None = None
         self._thread = 0
         self._thread_name = ""
         self._failures: list[list[BaseException]] = []
@@ -40,7 +38,7 @@ class Session:
         RThreadError
             If R runs in another thread.
         """
-        return self._ready()[0]
+        return self._ready()
 
     def call(
         self,
@@ -66,12 +64,10 @@ class Session:
 
         Raises
         ------
-        OptionError
-            If R has no such seed.
         RCallError
             If R stops with an error.
         KeyboardInterrupt
-            If Ctrl-C is pressed.
+            If Ctrl-C is pressed, after R has returned.
         BaseException
             What a Python function raised that R has called, as it was raised.
         """
@@ -88,13 +84,12 @@ class Session:
         console: list[str] | None = None,
     ) -> Any:
         """Call a function of R with (name, value) pairs; see `call`."""
-        check_seed("seed", seed)
-        r, interrupts = self._ready()
+        r = self._ready()
         failures: list[BaseException] = []
         with self._lock, r.openrlib.rlock:
             self._failures.append(failures)
             try:
-                with _console(r, console), interrupts.pass_on():
+                with _console(r, console), holding_ctrl_c(r.openrlib.rlib):
                     given = r.interface.ListSexpVector([to_r(v, r) for _, v in arguments])
                     given.names = texts_to_r([name for name, _ in arguments], r)
                     outcome = r.helpers["invoke"](texts_to_r([function], r), given, to_r(seed, r))
@@ -109,8 +104,8 @@ class Session:
 
     def helper(self, name: str, *arguments: Any) -> Any:
         """Call a function of `bridge.R` that can't fail."""
-        r, interrupts = self._ready()
-        with self._lock, r.openrlib.rlock, interrupts.pass_on():
+        r = self._ready()
+        with self._lock, r.openrlib.rlock:
             return r.helpers[name](*(to_r(a, r) for a in arguments))
 
     def evaluate(self, expression: str) -> Any:
@@ -137,28 +132,25 @@ class Session:
         convert : callable
             What makes values of Python of the arguments.
         """
-        r, interrupts = self._ready()
+        r = self._ready()
 
         def answer(*given: Any) -> Any:
             failures = self._failures[-1]
             value = []
             try:
                 if not failures:
-                    converted = [convert(g, r) for g in given]
-                    with interrupts.python_again():
-                        found = called(*converted)
-                    value = [to_r(found, r)]
+                    value = [to_r(called(*(convert(g, r) for g in given)), r)]
             except BaseException as error:  # noqa: BLE001 - raised again where R was called
                 failures.append(error)
             return r.interface.ListSexpVector(value)  # nothing in it: R must stop
 
-        with self._lock, r.openrlib.rlock, interrupts.pass_on():
+        with self._lock, r.openrlib.rlock:
             inner = r.interface.rternalize(answer)
             outer = r.helpers["guarded"](inner, texts_to_r(list(arguments), r))
         outer.kept_alive = (inner, answer)
         return outer
 
-    def _ready(self) -> tuple[R, Interrupts]:
+    def _ready(self) -> R:
         running = self._running
         if running is None:
             with self._lock:
@@ -166,7 +158,7 @@ class Session:
                     r = start_r()
                     self._thread = threading.get_ident()
                     self._thread_name = threading.current_thread().name
-                    self._running = r, Interrupts(r.openrlib.rlib)
+                    self._running = r
                 running = self._running
         if threading.get_ident() != self._thread:
             raise RThreadError(
@@ -200,21 +192,12 @@ def _value(outcome: Any, r: R) -> Any:
 def _console(r: R, kept: list[str] | None) -> Iterator[None]:
     """Send what R prints to `kept`, or to where Python prints."""
 
-    def out(text: str) -> None:
-        if kept is None:
-            sys.stdout.write(text)
-        else:
-            kept.append(text)
-
-    def err(text: str) -> None:
-        if kept is None:
-            sys.stderr.write(text)
-        else:
-            kept.append(text)
+    def to(stream: str) -> Callable[[str], Any]:
+        return (lambda text: getattr(sys, stream).write(text)) if kept is None else kept.append
 
     callbacks = r.callbacks
     former = callbacks.consolewrite_print, callbacks.consolewrite_warnerror
-    callbacks.consolewrite_print, callbacks.consolewrite_warnerror = out, err
+    callbacks.consolewrite_print, callbacks.consolewrite_warnerror = to("stdout"), to("stderr")
     try:
         yield
     finally:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-import re
+import shutil
 import signal
-import subprocess
-import sys
 import threading
 import warnings
 from collections.abc import Iterator
@@ -22,7 +20,6 @@ __all__ = ["R", "start_r"]
 
 LIBRARIES = "LD_LIBRARY_PATH"
 INSTALL_RPY2 = 'pip install "pyinterp-stats[r]"'
-RETICULATE = (1, 31)  # 1.28 ends R when rpy2 calls it, 1.31 does not
 
 
 class R(NamedTuple):
@@ -46,7 +43,6 @@ def start_r() -> R:
     RMissingError
         If rpy2 or R is absent, or if their versions do not fit.
     """
-    _check_reticulate()
     quiet = logging.getLogger("rpy2")  # what fails is raised, in words of our own
     level = quiet.level
     quiet.setLevel(logging.CRITICAL)
@@ -60,21 +56,6 @@ def start_r() -> R:
         code = resources.files("r_bridge").joinpath(file).read_text(encoding="utf-8")
         interface.evalr(code, envir=helpers)
     return R(interface, openrlib, callbacks, helpers)
-
-
-def _check_reticulate() -> None:
-    """Refuse to run inside an R whose reticulate would end it."""
-    inside = sys.modules.get("rpytools")  # reticulate's own module
-    if inside is None or inside.__file__ is None:
-        return
-    about = Path(inside.__file__).parents[2] / "DESCRIPTION"
-    said = re.search(r"^Version: (\d+)\.(\d+)", about.read_text("utf-8"), re.MULTILINE)
-    if said is not None and (int(said[1]), int(said[2])) < RETICULATE:
-        raise RMissingError(
-            f"`r_bridge` inside R needs reticulate {'.'.join(map(str, RETICULATE))} or later, and "
-            f"{said[1]}.{said[2]} would end this R with its data; update reticulate, or use the R "
-            "package in r_package/, which calls R's learners without rpy2."
-        )
 
 
 def _import_rpy2() -> tuple[Any, Any, Any]:
@@ -93,20 +74,27 @@ def _import_rpy2() -> tuple[Any, Any, Any]:
 
 
 @contextmanager
-def _holding_ctrl_c() -> Iterator[None]:
-    """Let Ctrl-C wait, and leave the program's handler of it as it was."""
+def holding_ctrl_c(rlib: Any) -> Iterator[None]:
+    """Let Ctrl-C wait until R returns: no exception of Python may pass through frames of R.
+
+    R is told where it looks, which is whenever it has called Python.
+    """
     handler = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or handler is None:
+    main = threading.current_thread() is threading.main_thread()
+    if not main or handler in (signal.SIG_IGN, None):
         yield
         return
     pressed: list[int] = []
-    former = signal.set_wakeup_fd(-1)  # which a loop of events listens to
-    if callable(handler):
-        signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+
+    def note(number: int, _: Any) -> None:
+        pressed.append(number)
+        rlib.R_interrupts_pending = 1
+
+    signal.signal(signal.SIGINT, note)
     try:
         yield
     finally:
-        signal.set_wakeup_fd(former)
+        rlib.R_interrupts_pending = 0
         signal.signal(signal.SIGINT, handler)
         if pressed:
             signal.raise_signal(signal.SIGINT)
@@ -119,7 +107,7 @@ def _start(interface: Any, openrlib: Any) -> None:
         # R itself would end the process.
         raise RMissingError(_broken(FileNotFoundError(f"no library of R in {home}")))
     searched = os.environ.get(LIBRARIES)
-    with _holding_ctrl_c(), warnings.catch_warnings():
+    with holding_ctrl_c(openrlib.rlib), warnings.catch_warnings():
         # Ctrl-C does not arrive in another thread.
         warnings.filterwarnings("ignore", message="(?s).*not initialized by the main")
         try:
@@ -138,9 +126,8 @@ def _start(interface: Any, openrlib: Any) -> None:
 def _broken(error: Exception) -> str:
     """Return why rpy2 can't start R, and what to do."""
     reason = f"{type(error).__name__}: {str(error).strip() or 'no reason given'}"
-    version = _version_of_r()
-    if version is None:
-        home = os.environ.get("R_HOME")
+    home = os.environ.get("R_HOME")
+    if shutil.which(str(Path(home, "bin", "R")) if home else "R") is None:
         where = f"R_HOME is {home!r}, where there is no R" if home else "there is no `R` in PATH"
         return (
             f"`r_bridge` needs R, but {where}; install R (Debian: apt-get install r-base-core; "
@@ -148,21 +135,7 @@ def _broken(error: Exception) -> str:
             f"({reason})"
         )
     return (
-        f"rpy2 can't use {version}: their versions or builds do not fit; for R before 4.5 run "
+        "rpy2 can't use R: their versions or builds do not fit; for R before 4.5 run "
         'pip install "rpy2-rinterface<3.6.6", set RPY2_CFFI_MODE=ABI if rpy2 was built for another '
         f"R, and see `python -m rpy2.situation`. ({reason})"
     )
-
-
-def _version_of_r() -> str | None:
-    """Return the first line of ``R --version``, of the R that rpy2 would use."""
-    home = os.environ.get("R_HOME")
-    program = str(Path(home, "bin", "R")) if home else "R"
-    try:
-        done = subprocess.run(  # noqa: S603 - the user's own R
-            [program, "--version"], capture_output=True, text=True, timeout=60, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    lines = [line for line in done.stdout.splitlines() if line.startswith("R version")]
-    return lines[0].strip() if lines else None

@@ -99,8 +99,6 @@ def report(
     groups = res.analysis.problem.features
     single = [name for name in order if groups.get(name) == (name,)]  # a group has no curve
     shown = single[:top] if features is None else names_of(features)
-    if not shown and features is not None:
-        raise OptionError("`features` must name one variable or more; leave it out for the `top`.")
     curves, pairs = [res.pd(name) for name in shown], []
     if len(order) > 1 and importance.engine.name.endswith("exact"):
         pairs = [res.h_statistic(order[:MOST_INTERACTING], order="pairwise")]

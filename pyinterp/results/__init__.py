@@ -8,7 +8,6 @@ Module          What is in it
 ==============  ======================================================================
 `results`       `EstimandResults`, the results of one estimand
 `together`      Several estimands: importances, curves, uncertainties; differences of learners
-`ranks`         Ranks of terms, with the probability of each
 `header`        The analysis behind the numbers
 `summary`       Summary tables, and their exports: LaTeX, Markdown, Excel
 `footnotes`     Footnotes, short and full

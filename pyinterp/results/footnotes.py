@@ -111,7 +111,7 @@ def notes_of(
         *_with_labels(headings, [list(_limits(r, alpha)) for r in several], full),
         *map(Footnote, filter(None, (worse, unproven, context.plan_note, context.missing_note))),
     ]
-    for diagnostic in dict.fromkeys(each for r in several for each in r.diagnostics):
+    for diagnostic in dict.fromkeys([each for r in several for each in r.diagnostics]):
         notes += map(Footnote, diagnostic.estimand.words.on(diagnostic.warning_column))
     return list(dict.fromkeys(notes))
 
@@ -229,8 +229,7 @@ def _of_square(results: EstimandResults) -> Iterator[Footnote]:
     variance, null = results.variance, results.null
     zero = f"{0.0 if null is None else null:g}"
     estimate = f"(estimate - {zero})" if null else "estimate"
-    limits = Footnote("", LIMITS_OF_SQUARE.format(c=estimate.strip("()")))
-    yield limits
+    yield Footnote("", LIMITS_OF_SQUARE.format(c=estimate.strip("()")))
     if null is None:
         return
     p = "P before adjustment: " if results.inference.note else ""
@@ -251,7 +250,7 @@ def _of_rows(several: Sequence[EstimandResults], headings: Sequence[str]) -> lis
     """Warn of intervals that few of the data's rows decide, or few refits."""
     rows: dict[str, dict[tuple[str, str], str]] = {FEW_ROWS: {}, FEW_REFITS: {}}
     tables = list(zip(headings, several, strict=True))
-    for each in diagnostics_of(several):
+    for each in [each for results in several for each in results.diagnostics]:
         if len(each.estimand.words.as_columns) > 1:  # those with limits and P
             tables.append((each.estimand.words.label, each))
     for heading, results in tables:
@@ -310,31 +309,23 @@ def coverage_note(results: EstimandResults) -> str:
 def headings_of(several: Sequence[EstimandResults]) -> list[str]:
     """Return headings of the estimates: labels, or descriptions if one label has two meanings."""
     estimands = [results.estimand for results in several]
-    labels = [label for label, _ in {(e.words.label, e.words.meaning) for e in estimands}]
+    labels = [name for name, _ in {*[(e.words.label, e.words.meaning) for e in estimands]}]
     return [e.words.label if labels.count(e.words.label) == 1 else e.description for e in estimands]
 
 
 def legend_of(several: Sequence[EstimandResults], headings: Sequence[str]) -> list[tuple[str, str]]:
     """Return headings of columns with their meaning, if no footnote has it."""
-    columns, meanings = as_columns(several), {}
-    if len(several) > 1:
-        parts = zip(headings, several, strict=True)
-        meanings = {f"{h}:": r.estimand.words.meaning for h, r in parts if r not in columns}
-    for each in [*diagnostics_of(several), *columns]:
+    meanings: dict[str, str] = {}
+    diagnostics: list[EstimandResults] = []
+    columns: list[EstimandResults] = []
+    for k, (heading, results) in enumerate(zip(headings, several, strict=True)):
+        diagnostics += results.diagnostics
+        if k and results.estimand.words.as_columns[0][1]:
+            columns.append(results)
+        elif len(several) > 1:
+            meanings[f"{heading}:"] = results.estimand.words.meaning
+    for each in [*diagnostics, *columns]:
         words = each.estimand.words
         for _, heading, meaning in words.as_columns:
             meanings[f"{heading or words.label}:"] = meaning or words.meaning
     return list(meanings.items())
-
-
-def diagnostics_of(several: Sequence[EstimandResults]) -> list[EstimandResults]:
-    """Return the diagnostics of several estimands."""
-    found: list[EstimandResults] = []
-    for results in several:
-        found += results.diagnostics
-    return found
-
-
-def as_columns(several: Sequence[EstimandResults]) -> list[EstimandResults]:
-    """Return those, after the first one, that are columns of the others' table."""
-    return [r for r in several[1:] if r.estimand.words.as_columns[0][1]]

@@ -165,7 +165,7 @@ def context_of(refits: Sequence[Refit], **words: Any) -> Context:
     for_estimate = estimating(refits)
     return Context(
         refits=len(for_estimate),
-        pairs=sum(r.group is not None and r.group.kind == "pair" for r in refits) // 2,
+        pairs=len([r for r in refits if r.group is not None and r.group.kind == "pair"]) // 2,
         n_train=float(np.mean([r.n_train for r in for_estimate])),
         n_evaluation=float(np.mean([r.evaluation.n_units for r in for_estimate])),
         engine=Engine(""),

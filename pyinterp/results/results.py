@@ -17,7 +17,6 @@ from pyinterp.checks import (
     Interval,
     check_alpha,
     check_choice,
-    check_count,
     check_flag,
     check_number,
     is_hashable,
@@ -37,9 +36,9 @@ from pyinterp.inference import (
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
+from pyinterp.inference.posterior import rank_probabilities
 from pyinterp.inference.sample_size import more_rows
 from pyinterp.results.header import Context, GoodnessOfFit
-from pyinterp.results.ranks import Ranks, ranks_of
 from pyinterp.results.summary import TableOfEstimands, TableOptions
 from pyinterp.whatif import Engine
 
@@ -52,6 +51,7 @@ Hypothesis: TypeAlias = (
 )
 PlotKind: TypeAlias = Literal["auto", "dots", "bars", "forest", "curves", "tiles"]
 
+RANK_DRAWS = 100_000
 LONGEST_SUM = 50  # characters of a contrast's name
 # Standard errors below this share of the estimates' size are rounding, not sampling error.
 ROUNDING = 1e-12
@@ -394,8 +394,8 @@ class EstimandResults(TableOfEstimands):
             np.ceil(self.nobs * factors), index=self._index, columns=["n", "n_low", "n_high"]
         )
 
-    def ranks(self, *, largest_first: bool = True) -> Ranks:
-        """Rank the terms, with the probability of each rank for each.
+    def ranks(self, *, largest_first: bool = True) -> pd.DataFrame:
+        """Return the probability of each rank for each term.
 
         The truth is taken as jointly t around the estimates, with their covariance and `df_resid`
         degrees of freedom (normal if these are infinite): a probability says how certain the order
@@ -409,8 +409,8 @@ class EstimandResults(TableOfEstimands):
 
         Returns
         -------
-        Ranks
-            With ``probabilities``, ``expected_ranks``, ``conf_int()``, ``summary()``, ``plot()``.
+        pandas.DataFrame
+            A row per term, in the order of expected ranks, and a column per rank.
 
         Raises
         ------
@@ -421,7 +421,7 @@ class EstimandResults(TableOfEstimands):
 
         Examples
         --------
-        >>> pfi.ranks().probabilities.round(2)
+        >>> pfi.ranks().round(2)
         rank     1     2     3
         term
         bmi   0.98  0.02  0.00
@@ -441,8 +441,7 @@ class EstimandResults(TableOfEstimands):
             )
         certain = self.bse.to_numpy() == 0
         cov = np.where(certain | certain[:, None], 0.0, self.variance.cov)
-        values, variance = self.params, replace(self.variance, cov=cov)
-        return ranks_of(values, variance, largest_first, self.estimand.description)
+        return ranks_of(self.params, cov, self.df_resid, largest_first=largest_first)
 
     def cov_params(self, r_matrix: Hypothesis | None = None) -> pd.DataFrame:
         """Return the sampling covariance of the estimates, or of contrasts of them.
@@ -907,8 +906,6 @@ class EstimandResults(TableOfEstimands):
         sort: bool = True,
         top: int | None = None,
         color: str | None = None,
-        observed: bool = False,
-        curves: int = 200,
     ) -> ggplot:
         """Return a plotnine plot to which layers, scales and a theme can be added.
 
@@ -936,11 +933,7 @@ class EstimandResults(TableOfEstimands):
             How many features are drawn, the first in that order; by default all.
         color : str, optional
             A variable, or the response, by which curves of rows are colored. Curves of rows are
-            there with ``kind="ice"``, "c-ice" and "d-ice".
-        observed : bool
-            Mark on every row's curve where the row itself is.
-        curves : int
-            How many curves of rows are drawn at most, evenly spread over the rows.
+            there with ``kind="ice"``, "c-ice" and "d-ice"; 200 at most are drawn, evenly spread.
 
         Examples
         --------
@@ -953,12 +946,10 @@ class EstimandResults(TableOfEstimands):
         check_choice("kind", kind, ("auto", *plots.kinds_of(self)))
         if top is not None and self.estimand.terms.axes:
             raise OptionError("`top` is for plots of one value per feature; this is of a grid.")
-        check_flag("observed", observed)
-        check_count("curves", curves)
         has_curves = self.estimand.curves and len(self.estimand.terms.axes) == 1
-        if (color is not None or observed) and not has_curves:
+        if color is not None and not has_curves:
             raise OptionError(
-                "`color` and `observed` are of rows' own curves, and this plot has none; use "
+                "`color` is of rows' own curves, and this plot has none; use "
                 '`pd("x", kind="ice")`.'
             )
         if color is not None and not (is_hashable(color) and color in self.data):
@@ -966,8 +957,7 @@ class EstimandResults(TableOfEstimands):
                 f"`color` must be a variable or the response, not {quote(color)}. Variables: "
                 f"{list_of(self.data)}." + did_you_mean(str(color), list(self.data))
             )
-        rows = {"color": color, "observed": observed, "curves": curves}
-        return plots.plot(self, rows, alpha=alpha, kind=kind, sort=sort, top=top)
+        return plots.plot(self, alpha=alpha, kind=kind, sort=sort, top=top, color=color)
 
     @cached_property
     def _index(self) -> pd.Index:
@@ -1054,3 +1044,15 @@ def _differences(terms: Terms, reference: object, relation: MeanRelation) -> Hyp
         names=[f"{terms.names[j]} {sign} {tails[k]}" for j, k in pairs],
         terms=list(terms.names),
     )
+
+
+def ranks_of(
+    estimates: pd.Series[float], cov: FloatArray, df: float, *, largest_first: bool
+) -> pd.DataFrame:
+    """Return the probability of each rank for each term, in the order of expected ranks."""
+    check_flag("largest_first", largest_first)
+    values = (1.0 if largest_first else -1.0) * np.asarray(estimates, dtype=np.float64)
+    shares, _ = rank_probabilities(values, cov, df, draws=RANK_DRAWS, seed=0)
+    places = pd.RangeIndex(1, len(shares) + 1, name="rank")
+    order = np.argsort(shares @ places, kind="stable")
+    return pd.DataFrame(shares[order], index=estimates.index[order], columns=places)

@@ -246,7 +246,7 @@ class TableOfEstimands(Tabular, ABC):
         pending: list[EstimandResults] = []
         for k, (results, heading, frame) in enumerate(zip(several, headings, frames, strict=True)):
             others = results.diagnostics if k in last.values() else []
-            if results in footnotes.as_columns(several):
+            if k and results.estimand.words.as_columns[0][1]:
                 same = bool(pending) and {*pending[-1].exog_names} == {*results.exog_names}
                 others = [*(pending if same else []), *others, results]
                 blocks = blocks[:-1] if same else blocks

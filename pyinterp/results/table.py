@@ -113,7 +113,17 @@ class Table(Summary):  # type: ignore[misc]  # statsmodels is untyped
         rows = _header_rows(self.facts, self.legend)
         self._header, self.width = _header_lines(rows, max(width, total))
         widths[0] += self.width - total
-        self.tables = [_simple_table(block, widths) for block in blocks]
+        self.tables = []
+        for block in blocks:  # those with fewer columns have empty ones at the right
+            empty = [""] * (len(widths) - 1 - block.shape[1])
+            headless = isinstance(block.columns, pd.RangeIndex)
+            table = SimpleTable(
+                [row + empty for row in block.to_numpy().tolist()],
+                headers=None if headless else [*block.columns, *empty],
+                stubs=list(block.index),
+                txt_fmt={**fmt_params, "data_fmts": ["%s"], "colwidths": widths},
+            )
+            self.tables.append(table)
 
     def to(
         self, target: str | PathLike[str], *, caption: str | None = None, label: str = ""
@@ -376,18 +386,6 @@ def _header_lines(rows: Sequence[tuple[Fact, ...]], width: int) -> tuple[list[st
             lines.append(f"{one:<{name}} {part}")
             one = ""
     return lines, width
-
-
-def _simple_table(block: pd.DataFrame, widths: list[int]) -> SimpleTable:
-    """Return text in columns of these widths, with empty ones at the right."""
-    empty = [""] * (len(widths) - 1 - block.shape[1])
-    numbered = isinstance(block.columns, pd.RangeIndex)
-    return SimpleTable(
-        [row + empty for row in block.to_numpy().tolist()],
-        headers=None if numbered else [*block.columns, *empty],
-        stubs=list(block.index),
-        txt_fmt={**fmt_params, "data_fmts": ["%s"], "colwidths": widths},
-    )
 
 
 def _rows(table: SimpleTable) -> list[list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -14,8 +14,7 @@ from pyinterp._typing import FloatArray
 from pyinterp.checks import check_alpha
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.results.footnotes import Footnote, headings_of
-from pyinterp.results.ranks import Ranks, ranks_of
-from pyinterp.results.results import EstimandResults
+from pyinterp.results.results import EstimandResults, ranks_of
 from pyinterp.results.summary import TableOfEstimands, TableOptions
 from pyinterp.results.table import Fact
 
@@ -565,8 +564,8 @@ class ComparisonResults(EstimandResults):
             **results._state(), learners=learners, places=places, better=better, quantity=quantity
         )
 
-    def ranks(self, *, largest_first: bool | None = None) -> Ranks:
-        """Rank the learners, with the probability of each rank for each: rank 1 is the best.
+    def ranks(self, *, largest_first: bool | None = None) -> pd.DataFrame:
+        """Return the probability of each rank for each learner: rank 1 is the best.
 
         Of several terms, such as the importances of two learners, differences are ranked as the
         terms of any results.
@@ -578,7 +577,7 @@ class ComparisonResults(EstimandResults):
 
         Returns
         -------
-        Ranks
+        pandas.DataFrame
 
         Raises
         ------
@@ -589,7 +588,7 @@ class ComparisonResults(EstimandResults):
 
         Examples
         --------
-        >>> comparison.ranks().probabilities.round(2)
+        >>> comparison.ranks().round(2)
         rank      1    2
         term
         linear  1.0  0.0
@@ -612,5 +611,5 @@ class ComparisonResults(EstimandResults):
             if one == self.places[0][0]:
                 weights[other, k] = -1.0
         values = pd.Series(weights @ self.params, index=pd.Index(self.learners, name="term"))
-        variance = replace(self.variance, cov=weights @ self.variance.cov @ weights.T)
-        return ranks_of(values, variance, largest, self.quantity)
+        cov = weights @ self.variance.cov @ weights.T
+        return ranks_of(values, cov, self.df_resid, largest_first=largest)

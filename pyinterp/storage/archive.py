@@ -10,16 +10,14 @@ import os
 import stat
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
 from inspect import signature
-from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from pyinterp import __version__
 from pyinterp.errors import FileError, OptionError, quote, reason
@@ -29,13 +27,11 @@ from pyinterp.storage.forms import FORMS
 Value = TypeVar("Value")
 Tree: TypeAlias = Any  # what JSON holds
 Array: TypeAlias = npt.NDArray[Any]
+Arrays: TypeAlias = dict[bytes, tuple[str, Array]]  # by digest: the fields that lead to the first
 
 FORMAT, SCHEMA = "pyinterp", 3
 MANIFEST, SUFFIX = "manifest.json", ".npy"
 CLASS, ARRAY = "class", "array"
-# Arrays made while a file is read take at most so many times its size: references to one array
-# are arrays of their own.
-MOST_BYTES = 20
 EPOCH = (1980, 1, 1, 0, 0, 0)  # of members: equal values make equal files
 NO_FILE = "it is no file that `save` wrote"
 
@@ -48,9 +44,9 @@ def save(value: Any, path: str | os.PathLike[str]) -> None:
     OptionError
         If it holds what files can't, or there is no such folder.
     """
-    writer = _Writer()
-    tree, members = writer.tree(value, "results"), {}
-    for name, array in writer.arrays.items():
+    arrays: Arrays = {}
+    tree, members = _tree(value, "results", arrays), {}
+    for name, array in arrays.values():
         file = io.BytesIO()
         np.save(file, array, allow_pickle=False)
         members[name] = file.getvalue()
@@ -84,7 +80,7 @@ def load(path: str | os.PathLike[str], kind: type[Value]) -> Value:
     cause: BaseException | None
     try:
         with zipfile.ZipFile(file) as archive:
-            value = _Reader(archive).results()
+            value = _results(archive)
         why, cause = NO_FILE, None
         if isinstance(value, kind):
             return value
@@ -100,126 +96,99 @@ def load(path: str | os.PathLike[str], kind: type[Value]) -> Value:
     raise FileError(f"{str(path)!r} can't be read: {why}.") from cause
 
 
-class _Writer:
-    """Makes trees of values; equal arrays are kept once.
+def _tree(value: Any, name: str, arrays: Arrays) -> Tree:
+    """Return the tree of a value, whose arrays have names that begin so: equal ones are kept once.
 
-    Attributes
-    ----------
-    arrays : dict of str to ndarray
-        To which trees refer by name: the fields that lead to the first of them.
+    Raises
+    ------
+    OptionError
+        If files can't hold it.
     """
+    if isinstance(value, np.float64 | np.integer | np.bool_ | np.str_):
+        value = value.item()
+    kind = type(value)
+    if value is None or kind in (bool, str, int) or (kind is float and math.isfinite(value)):
+        return value
+    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        return {ARRAY: _name(value, name, arrays)}
+    if kind in (list, tuple, set, frozenset) or isinstance(value, Mapping):
+        return _several(value, name, arrays)
+    for tag, form in FORMS.items():
+        if isinstance(value, form.types):
+            return {tag: _tree(form.parts(value), name, arrays)}
+    if _is_record(kind):
+        parts = {p: _tree(each, f"{name}/{p}", arrays) for p, each in _state_of(value).items()}
+        return {CLASS: kind.__name__, **parts}
+    if callable(value) and not isinstance(value, type):
+        return {"function": [function_name(value)]}
+    raise OptionError(
+        f"Files can't hold {quote(value)}, of type {kind.__name__}: leave it out before saving."
+    )
 
-    def __init__(self) -> None:
-        self.arrays: dict[str, Array] = {}
-        self._names: dict[bytes, str] = {}
 
-    def tree(self, value: Any, name: str) -> Tree:
-        """Return the tree of a value whose arrays have names that begin so.
+def _several(value: Any, name: str, arrays: Arrays) -> Tree:
+    if isinstance(value, Mapping):
+        keys = [_tree(key, f"{name}/keys/{k}", arrays) for k, key in enumerate(value)]
+        return {"dict": [*zip(keys, _several([*value.values()], name, arrays), strict=True)]}
+    if isinstance(value, set | frozenset):  # their order differs between sessions
+        return {"set": _several(sorted(value, key=repr), name, arrays)}
+    return [_tree(part, f"{name}/{k}", arrays) for k, part in enumerate(value)]
 
-        Raises
-        ------
-        OptionError
-            If files can't hold it.
-        """
-        if isinstance(value, np.float64 | np.integer | np.bool_ | np.str_):
-            value = value.item()
-        kind = type(value)
-        if value is None or kind in (bool, str, int) or (kind is float and math.isfinite(value)):
-            return value
-        if isinstance(value, np.ndarray) and value.dtype.kind != "O":
-            return {ARRAY: self._name(value, name)}
-        if kind in (list, tuple, set, frozenset) or isinstance(value, Mapping):
-            return self._several(value, name)
-        for tag, form in FORMS.items():
-            if isinstance(value, form.types):
-                return {tag: self.tree(form.parts(value), name)}
-        if _is_record(kind):
-            parts = {p: self.tree(each, f"{name}/{p}") for p, each in _state_of(value).items()}
-            return {CLASS: kind.__name__, **parts}
-        if callable(value) and not isinstance(value, type):
-            return {"function": [function_name(value)]}
-        raise OptionError(
-            f"Files can't hold {quote(value)}, of type {kind.__name__}: leave it out before saving."
+
+def _name(array: Array, name: str, arrays: Arrays) -> str:
+    data = array.copy(order="K")  # sums depend on the order of values in memory
+    by_columns = data.flags.f_contiguous and not data.flags.c_contiguous
+    digest = hashlib.blake2b(data.tobytes(order="F" if by_columns else "C"), digest_size=16)
+    digest.update(f"{data.dtype.str} {data.shape} {by_columns}".encode())
+    return arrays.setdefault(digest.digest(), (name, data))[0]
+
+
+def _results(archive: zipfile.ZipFile) -> Any:
+    """Return the results in a file of this schema."""
+    if MANIFEST not in archive.namelist():
+        raise FileError(NO_FILE)
+    # Members are stored as they are, so that a small file can't hold a large one.
+    if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+        raise FileError("it is compressed, as `save` does not; unpack it before loading")
+    manifest = json.loads(archive.read(MANIFEST))
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise FileError(NO_FILE)
+    schema, about = manifest["schema"], manifest["about"]
+    if schema != SCHEMA:
+        age, remedy = "an older", "fit again, and save again"
+        if schema > SCHEMA:
+            age, remedy = "a newer", "update pyinterp-stats"
+        raise FileError(
+            f"it was saved by {age} version ({quote(about.get('pyinterp-stats'), 40)}, schema "
+            f"{schema}; this one reads {SCHEMA}): {remedy}"
         )
 
-    def _several(self, value: Any, name: str) -> Tree:
-        if isinstance(value, Mapping):
-            keys = [self.tree(key, f"{name}/keys/{k}") for k, key in enumerate(value)]
-            return {"dict": [*zip(keys, self._several([*value.values()], name), strict=True)]}
-        if isinstance(value, set | frozenset):  # their order differs between sessions
-            return {"set": self._several(sorted(value, key=repr), name)}
-        return [self.tree(part, f"{name}/{k}") for k, part in enumerate(value)]
-
-    def _name(self, array: Array, name: str) -> str:
-        data = array.copy(order="K")  # sums depend on the order of values in memory
-        by_columns = data.flags.f_contiguous and not data.flags.c_contiguous
-        digest = hashlib.blake2b(data.tobytes(order="F" if by_columns else "C"), digest_size=16)
-        digest.update(f"{data.dtype.str} {data.shape} {by_columns}".encode())
-        known = self._names.setdefault(digest.digest(), name)
-        if known == name:
-            self.arrays[name] = data
-        return known
-
-
-class _Reader:
-    """Makes values of trees; raises an error, of whatever kind, where a tree is no value's."""
-
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        members = archive.infolist()
-        if MANIFEST not in archive.namelist():
-            raise FileError(NO_FILE)
-        # Members are stored as they are, so that a small file can't hold a large one.
-        if any(member.compress_type != zipfile.ZIP_STORED for member in members):
-            raise FileError("it is compressed, as `save` does not; unpack it before loading")
-        self._archive, self._manifest = archive, json.loads(archive.read(MANIFEST))
-        self._left = MOST_BYTES * Path(str(archive.filename)).stat().st_size
-
-    def results(self) -> Any:
-        """Return the results, of this schema."""
-        if not isinstance(self._manifest, dict) or self._manifest.get("format") != FORMAT:
-            raise FileError(NO_FILE)
-        schema, about = self._manifest["schema"], self._manifest["about"]
-        if schema != SCHEMA:
-            age, remedy = "an older", "fit again, and save again"
-            if schema > SCHEMA:
-                age, remedy = "a newer", "update pyinterp-stats"
-            raise FileError(
-                f"it was saved by {age} version ({quote(about.get('pyinterp-stats'), 40)}, schema "
-                f"{schema}; this one reads {SCHEMA}): {remedy}"
-            )
-        return self._value(self._manifest["results"])
-
-    def _value(self, tree: Tree) -> Any:
-        if isinstance(tree, list):
-            return tuple(map(self._value, tree))
-        if not isinstance(tree, dict):
-            return tree
-        tag, parts = next(iter(tree.items()))
-        if tag == ARRAY:
-            return self._array(parts)
-        if tag == CLASS:
-            state = {name: self._value(part) for name, part in tree.items() if name != CLASS}
-            for kind in records():
-                if kind.__name__ == parts and _takes(kind, state):
-                    return kind(**state)
-            raise FileError(f"this version knows no {quote(parts, 40)} of such parts")
-        value = FORMS[tag].value(*map(self._value, parts))
-        if isinstance(value, pd.RangeIndex):  # a few words stand for all its rows
-            self._take(8 * len(value))
-        return value
-
-    def _array(self, name: str) -> Array:
-        data = self._archive.read(name + SUFFIX)
-        if hashlib.sha256(data).hexdigest() != self._manifest["arrays"][name]:
+    def array(name: str) -> Array:
+        data = archive.read(name + SUFFIX)
+        if hashlib.sha256(data).hexdigest() != manifest["arrays"][name]:
             raise FileError(f"its member {quote(name)} was changed")
-        array: Array = np.load(io.BytesIO(data), allow_pickle=False)
-        self._take(array.nbytes)
-        return array
+        values: Array = np.load(io.BytesIO(data), allow_pickle=False)
+        return values
 
-    def _take(self, size: int) -> None:
-        self._left -= size
-        if self._left < 0:
-            raise FileError(f"it takes more than {MOST_BYTES} times its size")
+    return _value(manifest["results"], array)
+
+
+def _value(tree: Tree, array: Callable[[str], Array]) -> Any:
+    """Return the value of a tree; raises an error, of whatever kind, where it is no value's."""
+    if isinstance(tree, list):
+        return tuple(_value(part, array) for part in tree)
+    if not isinstance(tree, dict):
+        return tree
+    tag, parts = next(iter(tree.items()))
+    if tag == ARRAY:
+        return array(parts)
+    if tag != CLASS:
+        return FORMS[tag].value(*(_value(part, array) for part in parts))
+    state = {name: _value(part, array) for name, part in tree.items() if name != CLASS}
+    for kind in records():
+        if kind.__name__ == parts and _takes(kind, state):
+            return kind(**state)
+    raise FileError(f"this version knows no {quote(parts, 40)} of such parts")
 
 
 def _takes(kind: type, state: Mapping[str, Any]) -> bool:

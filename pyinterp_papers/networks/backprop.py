@@ -14,7 +14,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from pyinterp.errors import DataError
 from pyinterp_papers.networks.network import Draw, FloatArray, IntArray, Layer, Network, SingleArray
 from pyinterp_papers.networks.training import Tensor, adam, forward, load_torch, train
 from pyinterp_papers.streams import stream
@@ -108,10 +107,6 @@ class BayesByBackpropClassifier(ClassifierMixin, Network):  # type: ignore[misc]
         rows, response = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(response)
         self.classes_, codes = np.unique(response, return_inverse=True)
-        if len(self.classes_) == 1:
-            raise DataError(
-                f"{type(self).__name__} needs at least two classes, but the response has one class."
-            )
         self._learn(rows, codes.astype(np.int64), len(self.classes_), self._seed())
         return self
 

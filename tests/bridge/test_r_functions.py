@@ -76,7 +76,7 @@ def test_arguments_of_r_that_one_side_lacks_are_refused_with_the_reason(name, si
             assert str(caught.value) == start + argument.refusal(side)
 
 
-@pytest.mark.parametrize("name", ["hstats", "partial", "vi_firm", "vi_permute", "vint"])
+@pytest.mark.parametrize("name", ["hstats", "partial", "vi_firm", "vi_permute"])
 def test_unknown_arguments_are_refused(name):
     with pytest.raises(
         TypeError, match=rf"^{name}\(\).* takes no keyword argument `grid_sice`; its"

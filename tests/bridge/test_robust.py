@@ -221,15 +221,7 @@ def stop(what):
 """
 
 LONG = {
-    "a loop of R": "stop(lambda: call('function() repeat {}'))",
     "R asleep": "stop(lambda: call('Sys.sleep', 600))",
-    "a function of Python that R has called": """
-def forever(x):
-    while True:
-        time.sleep(0.05)
-f = SESSION.function(forever, ["x"])
-stop(lambda: call("sapply", [1, 2], f))
-""",
     "R that calls Python again and again": """
 f = SESSION.function(lambda x: x, ["x"])
 stop(lambda: call("function(f) repeat f(1)", f))
@@ -237,9 +229,6 @@ stop(lambda: call("function(f) repeat f(1)", f))
     "R that Python calls, which R has called": """
 f = SESSION.function(lambda x: call("Sys.sleep", 600), ["x"])
 stop(lambda: call("function(f) f(1)", f))
-""",
-    "R that tries to go on": """
-stop(lambda: call("function() tryCatch(repeat {}, interrupt = function(e) 'swallowed')"))
 """,
 }
 # R that is half started would end the program with the next call.
@@ -308,18 +297,10 @@ def tell(*_): print("its own handler")
 signal.signal(signal.SIGINT, tell)
 f = SESSION.function(lambda x: signal.raise_signal(signal.SIGINT) or x, ["x"])
 print(value(call("function(f) f(1) + 1", f)))  # Python was running: it goes on
-try:
-    call("tools::pskill", os.getpid(), 2)
-except KeyboardInterrupt:
-    print("stopped")
+call("tools::pskill", os.getpid(), 2)
 """
-    assert lines(run("import os" + BEGIN + code)) == [
-        "True -1",
-        "its own handler",
-        "[2.]",
-        "its own handler",
-        "stopped",
-    ]
+    ends = ["its own handler", "[2.]", "its own handler"]
+    assert lines(run("import os" + BEGIN + code)) == ["True -1", *ends]
 
 
 def test_nothing_is_said_when_a_program_ends_with_models_of_r(run):

@@ -88,14 +88,13 @@ given = r_bridge.partial(fitted, X[:7], "a", pred_grid={"a": [0.0, 1.0]})
 means = [forest.predict(X[:7].assign(a=v)).mean() for v in (0.0, 1.0)]
 np.testing.assert_allclose(given["yhat"], means, rtol=0, atol=1e-10)
 """,
-    # FIRM, permutation with the permutations that R draws, and vint of an old vip.
+    # FIRM, and permutation with the permutations that R draws.
     "importances": """
 found = check(r_bridge.compare(fitted, "vip", nsim=3, seed=2))
 assert found.frame["measure"].tolist() == ["FIRM"] * 3 + ["PFI, rmse"] * 3
 check(r_bridge.compare(learner.fit_model(), "vip", ["f", "a"]))
 assert check(r_bridge.compare(classes, "vip")).frame["measure"].iloc[-1] == "PFI, logloss"
 assert check(r_bridge.compare(several, "vip")).frame["measure"].iloc[-1] == "PFI, accuracy"
-check(r_bridge.compare(fitted, "vint", ["a", "b"], grid_resolution=4))
 constant = X.assign(c=1.0)
 lacking = r_bridge.compare(pi.FittedModel(small.fit(constant, y), constant), "vip", ["c", "k"])
 assert lacking.frame["r"].isna().tolist() == [True, False]  # sd of one value
@@ -117,20 +116,20 @@ assert "h2" not in set(r_bridge.hstats(fitted, None, ["a", "b"])["statistic"])
 assert set(r_bridge.hstats(several, None, "a")["class"]) == {"lo", "mid", "hi"}
 """,
     "one name is one variable": """
-from pyinterp.errors import DataError, OptionError
+from pyinterp.errors import OptionError
 named = X.rename(columns={"a": "bmi"})
 model = lambda rows: rows["bmi"] + rows["b"]
 assert r_bridge.vi_firm(model, named, "bmi")["Variable"].tolist() == ["bmi"]
 assert r_bridge.hstats(model, named, "bmi")["term"].tolist() == ["bmi", "bmi"]
 permuted = r_bridge.vi_permute(model, named, "bmi", target=y, metric="rmse", seed=1)
 assert permuted["Variable"].tolist() == ["bmi"]
-raises(DataError, "Did you mean `bmi`?", lambda: r_bridge.vi_firm(model, named, "bni"))
+raises(OptionError, "Did you mean `bmi`?", lambda: r_bridge.vi_firm(model, named, "bni"))
 stops = r_bridge.RCode("function(object, newdata) stop('no predictions')")
 raises(r_bridge.RCallError, "no predictions",
        lambda: r_bridge.partial(model, named, "bmi", pred_fun=stops))
 raises(OptionError, "`feature_names` must be a name or a list of names, not 3",
        lambda: r_bridge.vi_firm(model, named, 3))
-raises(OptionError, "`feature_names` must name at least one variable of the model: bmi, b, k",
+raises(OptionError, "`feature_names` must name at least one variable",
        lambda: r_bridge.vi_firm(model, named, []))
 raises(OptionError, "`pred_var` must name at least one", lambda: r_bridge.partial(model, named, []))
 raises(OptionError, "`v` must name at least one", lambda: r_bridge.hstats(model, named, []))
@@ -142,21 +141,15 @@ def permute(model, data, **target):
     return r_bridge.vi_permute(model, data, metric="rmse", seed=1, **target)["Importance"]
 order = rng.permutation(n)
 others, theirs = (part.iloc[order].reset_index(drop=True) for part in (X, y))
-raises(OptionError, "`target` must be given for `data` that are not the model's own rows",
-       lambda: permute(fitted, others))
+raises(OptionError, "`target` must be the response of all", lambda: permute(fitted, others))
 own = permute(fitted, None)
-for found in (permute(fitted, X), permute(fitted, X.set_index(X.index + 5)),
-              permute(fitted, None, target="y"), permute(fitted, X.assign(y=y), target="y"),
-              permute(fitted, None, target=y)):
+for found in (permute(fitted, X.assign(y=y), target="y"), permute(fitted, None, target=y)):
     np.testing.assert_array_equal(found, own)
 there = permute(pi.FittedModel(forest.predict, others, theirs), None)
 np.testing.assert_array_equal(permute(fitted, others, target=theirs), there)
 raises(DataError, "`target` and `data` must have the same index",
        lambda: permute(fitted, others, target=y.iloc[order]))
-table = X.assign(response=y)
-raises(DataError, "Did you mean `response`?", lambda: permute(fitted, table, target="respons"))
-raises(DataError, "is 'y', not 'z'", lambda: permute(fitted, None, target="z"))
-raises(OptionError, "`target` must be given", lambda: permute(pi.FittedModel(forest.predict, X), X))
+raises(OptionError, "column in `data`, not 'z'", lambda: permute(fitted, X, target="z"))
 raises(OptionError, "`target` must have the model's classes ['no', 'yes']; got '0'",
        lambda: r_bridge.vi_permute(logistic, X, target=np.zeros(n, int), metric="accuracy"))
 """,
@@ -167,14 +160,6 @@ for wrong in (2.5, 0, -1, True, "5"):
            lambda: r_bridge.partial(fitted, None, "a", grid_resolution=wrong))
 raises(OptionError, "`nsim` must be a whole number of at least 1, not 0",
        lambda: r_bridge.vi_permute(fitted, None, metric="rmse", nsim=0))
-for seed in (2**31, -(2**31), 1.5, True, "1"):
-    for call in (lambda: r_bridge.vi_permute(fitted, None, metric="rmse", seed=seed),
-                 lambda: r_bridge.hstats(fitted, None, seed=seed),
-                 lambda: r_bridge.compare(fitted, "vip", seed=seed)):
-        raises(OptionError, "`seed` must be None or a whole number from -2147483647", call)
-for seed in (2**31, np.int64(2**40)):
-    raises(OptionError, "`random_state` must be None or a whole number",
-           lambda: r_bridge.RLearner("stats::lm", random_state=seed).fit(X, y))
 for seed in (2**31 - 1, 1 - 2**31, np.int64(4)):
     r_bridge.vi_permute(fitted, None, metric="rmse", seed=seed)
     r_bridge.RLearner("stats::lm", random_state=seed).fit(X, y)
@@ -207,7 +192,6 @@ same(several, "`which_class` counts the classes from 1 to 3, in R's order hi, lo
 same(several, 'The `type="regression"` of a classifier is its log-odds', type="regression")
 same(classes, "`inv_link` is for predictions of numbers", inv_link=np.exp)
 same(fitted, "vi_firm() takes no keyword argument `pred_grid`", ("vi_firm", "a"), pred_grid=[1])
-same(fitted, "vint() takes no keyword argument `ice`", ("vint", ["a", "b"]), ice=True)
 same(fitted, "`pairwise_m` must be a whole number", ("hstats", ["a", "b"]), pairwise_m=-1)
 same(fitted, "`n_max` must be a whole number of at least 2", ("hstats", ["a", "b"]), n_max=1)
 same(fitted, "`eps` must be a number of at least 0", ("hstats", ["a", "b"]), eps=-1)
@@ -237,10 +221,10 @@ raises(ValueError, "n_max=30", lambda: r_bridge.compare(fitted, "hstats", n_max=
 assert str(grid) == repr(grid) == str(grid.summary())
 assert "<table" in grid._repr_html_() and "tabular" in grid.summary().as_latex()
 assert grid.max_abs_diff == grid.frame["difference"].abs().max()
-from r_bridge.beside import CONVENTIONS
+from r_bridge.beside import sentence
 text = " ".join(str(r_bridge.compare(fitted, "vip", ["a"])).split())
 for key in ("firm", "permutation"):
-    assert CONVENTIONS[key].sentence in text, text
+    assert sentence(key) in text, text
 """,
     "stand ins take what r s functions take": """
 from r_bridge.conversion import text_from_r
@@ -310,8 +294,6 @@ def test_a_package_that_can_not_be_loaded(run, r, library, tmp_path):
     )
     assert finished.returncode == 0, finished.stderr
     text = finished.stdout.strip()
-    assert text.startswith(
-        "`r_bridge.partial` needs R's package pdp, which is installed but can't be loaded: "
-    )
+    assert text.startswith("`r_bridge.partial` needs R's package pdp, which can't be loaded (")
     assert "libgone.so is missing" in text
     assert "not installed" not in text

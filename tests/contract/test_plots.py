@@ -347,7 +347,6 @@ def every_plot(fitted, other):
         "importance": fitted.importance(measures=["pfi", "firm"]).plot,
         "causal": fitted.causal("g").plot,
         "comparison": pi.compare(fitted.pfi(), other.pfi()).plot,
-        "ranks": fitted.pfi(["a", "b"]).ranks().plot,
         "uncertainty": fitted.uncertainty().plot,
         "positivity": partial(fitted.plot_positivity, "a"),
         "coverage": coverage.plot,
@@ -395,31 +394,19 @@ def test_one_sided_intervals_are_drawn_to_the_estimate(fitted):
 
 
 class TestRowsOwnCurves:
-    def test_curves_have_the_color_of_a_variable_and_marks_where_rows_are(self, fitted):
+    def test_curves_have_the_color_of_a_variable(self, fitted):
         result = fitted.pd("a", kind="ice", grid=[-1.0, 0.0, 1.0])
-        built = layers(result.plot(color="b", observed=True))
-        lines, marks = built["geom_line"], built["geom_point"]
-        assert lines is not None
-        data = fitted.analysis.problem.population.variables
-        inside = data["a"].between(-1, 1)
-        plot = result.plot(color="b", observed=True)
+        plot = result.plot(color="b")
+        assert layers(plot)["geom_line"] is not None
         rows = plot.layers[0]._data
-        first = rows[rows["row"] == 0]
-        assert (first["color"] == data["b"].iloc[first["position"].iloc[0]]).all()
-        points = plot.layers[1]._data
-        evaluated = np.sort(result.rows)
-        assert len(points) == inside.iloc[evaluated].sum()
-        some = points.iloc[0]
-        own = result.row_frame().iloc[int(some["row"])]
-        expected = np.interp(data["a"].iloc[int(some["position"])], [-1, 0, 1], own)
-        assert some["estimate"] == pytest.approx(expected)
-        assert plot.layers[1].mapping["color"] == "color"  # of the row's curve
-        assert "color" not in result.plot(observed=True).layers[1].mapping
-        assert len(marks) == 3  # the mean curve's own points, the last layer of their kind
+        values = fitted.analysis.problem.population.variables["b"].iloc[np.sort(result.rows)]
+        drawn = rows.groupby("row")["color"].first()
+        some = np.linspace(0, len(values) - 1, len(drawn)).astype(int)
+        assert drawn.tolist() == values.iloc[some].tolist()
 
     def test_levels_and_the_response_are_colors_too(self, fitted):
         result = fitted.pd("g", kind="ice")
-        assert result.plot(color="g", observed=True).draw() is not None
+        assert result.plot(color="g").draw() is not None
         assert result.plot(color="y").labels.color == "y"
 
     def test_levels_have_their_colors_in_their_order_and_marks_at_the_axis_too(self, fitted):
@@ -432,22 +419,9 @@ class TestRowsOwnCurves:
         assert rug["color"].tolist() == inside["g"].tolist()
         assert layers(plot)["geom_rug"]["color"].nunique() == 3
 
-    def test_as_many_curves_are_drawn_as_are_asked_for(self, fitted):
-        result = fitted.pd("a", kind="ice", grid=[-1.0, 1.0])
-        few = result.plot(curves=7, observed=True).layers[0]._data
-        assert few["row"].nunique() == 7
-        assert few["position"].min() == result.rows.min()
-        assert result.plot(curves=10_000).layers[0]._data["row"].nunique() == len(
-            result.row_frame()
-        )
-        with pytest.raises(pi.errors.OptionError, match="`curves` must be a whole number"):
-            result.plot(curves=0)
-
-    def test_what_has_no_curves_refuses_both(self, fitted):
+    def test_what_has_no_curves_refuses_it(self, fitted):
         with pytest.raises(pi.errors.OptionError, match='kind="ice"'):
             fitted.pfi().plot(color="a")
-        with pytest.raises(pi.errors.OptionError, match='kind="ice"'):
-            fitted.pd("a").plot(observed=True)
         with pytest.raises(pi.errors.OptionError, match="must be a variable or the response"):
             fitted.pd("a", kind="ice").plot(color="z")
         with pytest.raises(pi.errors.OptionError, match="must be a variable or the response"):

@@ -34,7 +34,7 @@ NOT_YET = {
     *(f"MCDropoutRegressor.{name}" for name in ("fit", "predict", "predict_components")),
     *(f"BayesByBackpropClassifier.{name}" for name in ("fit", "predict", "predict_proba")),
     *(f"RLearner.{name}" for name in ("fit", "predict", "score")),
-    *(f"r_bridge.{name}" for name in ("partial", "vi_firm", "vi_permute", "vint", "hstats")),
+    *(f"r_bridge.{name}" for name in ("partial", "vi_firm", "vi_permute", "hstats")),
     *(f"r_bridge.{name}" for name in ("RModel", "RCallError", "RMissingError")),
     "RModel.predict",
 }

@@ -79,7 +79,9 @@ def section(function):
 def conventions():
     """Return the table of conventions."""
     header = ["", "R", "here, by default", "here, as in R"]
-    return table(header, [(c.topic, c.r, c.here, c.same) for c in CONVENTIONS.values()])
+    return table(
+        header, [(c["topic"], c["r"], c["here"], c.get("same", "")) for c in CONVENTIONS.values()]
+    )
 
 
 TEXTS = {

@@ -81,7 +81,7 @@ def whole_files():
     pfi = fit.pfi()
     every = [
         pfi, fit.importance(["mvim", "cvim"]), fit.pd("bmi"), pfi.t_test("bmi = bp"),
-        pfi.ranks(), pi.compare(pfi, pfi), fit,
+        pi.compare(pfi, pfi), fit,
     ]  # fmt: skip
     files = []
     for results in every:

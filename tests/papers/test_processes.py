@@ -1,4 +1,4 @@
-"""Processes of the papers, their ground truth, and bias-variance decompositions."""
+"""Processes of the papers, and their ground truth."""
 
 import pickle
 from dataclasses import replace
@@ -8,20 +8,14 @@ import pandas as pd
 import pytest
 from scipy import integrate, stats
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LinearRegression
-from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import LossError, OptionError
 from pyinterp.simulation import dgp_pd, dgp_pfi
 from pyinterp.simulation.truth import _mean
-from pyinterp_papers.decomposition import bias_and_variance, decompose
 from pyinterp_papers.processes import (
-    entropy,
     friedman1,
     khan_regression,
-    likelihood_pfi,
     molnar_figure2,
     molnar_linear,
     molnar_nonlinear,
@@ -277,9 +271,19 @@ def test_entropy_of_the_oracle(name):
     process = PROCESSES[name]
     model, first = oracle(process, 200, 1), process.features[0]
     curve = model.pd(first, of="entropy", points=3)
-    assert np.allclose(curve.params, entropy(process), rtol=EXACT, atol=EXACT)
+    true = np.log(2 * np.pi * np.e * process.noise_sd**2) / 2
+    if process.classes is not None:
+        true = -0.1 * np.log(0.1) - 0.9 * np.log(0.9)
+    assert np.allclose(curve.params, true, rtol=EXACT, atol=EXACT)
     importance = model.entropy_pfi(permutations=10)
     assert importance.params.to_numpy() == pytest.approx(0, abs=EXACT)
+
+
+def likelihood_of(process, squared):
+    """The likelihood-PFI of a feature, by its importance in squared error; label noise is 0.1."""
+    if squared is None:
+        return None
+    return squared * (np.log(9) / 0.8 if process.classes else 1 / (2 * process.noise_sd**2))
 
 
 @pytest.mark.parametrize("name", PROCESSES)
@@ -287,7 +291,7 @@ def test_likelihood_of_the_oracle(name):
     process = PROCESSES[name]
     importance = oracle(process, 2000, 1).likelihood_pfi(permutations=10)
     for feature in process.features:
-        exact = likelihood_pfi(process, feature)
+        exact = likelihood_of(process, process.pfi(feature))
         if exact is not None:
             error = np.hypot(importance.bse[feature], importance.mcse[feature])
             assert close(importance.params[feature], error, exact), feature
@@ -302,7 +306,7 @@ def test_conditional_likelihood_of_the_oracle(name):
     mean = process.f(frame)
     y = process.respond(mean, rng)
     for feature in process.features:
-        exact = likelihood_pfi(process, feature, conditional=True)
+        exact = likelihood_of(process, process.cvim(feature))
         if exact is not None:
             new = process.redraw(feature, frame, rng, conditional=True)
             switched = process.f(frame.assign(**{feature: new}))
@@ -316,127 +320,11 @@ def log_density(process, y, mean):
     return stats.bernoulli.logpmf(y, mean)
 
 
-def test_likelihood_of_woods_processes_by_hand():
-    # 2 V(X_j) / (2 * 2), and 7 / 30, the probability of the other class, times 0.8 log 9.
-    assert likelihood_pfi(wood_regression(), "X5") == pytest.approx(0.5, rel=EXACT)
-    assert likelihood_pfi(wood_regression(), "X3") == pytest.approx(0.81, rel=EXACT)
-    shared = likelihood_pfi(wood_regression(), "X1", conditional=True)
-    assert shared == pytest.approx(0.5 * (1 - 0.8**2), rel=EXACT)
-    two = wood_classification("x1")
-    assert likelihood_pfi(two, "x1") == pytest.approx(7 / 30 * 0.8 * np.log(9), rel=1e-10)
-    assert likelihood_pfi(two, "x1", conditional=True) == likelihood_pfi(two, "x10") == 0
-    nats = -0.1 * np.log(0.1) - 0.9 * np.log(0.9)
-    assert entropy(two) == pytest.approx(nats, rel=EXACT)
-
-
 def test_means_of_chunks_are_pooled():
     rows = np.random.default_rng(0).normal(5, 2, (1000, 3))
     value, mcse = _mean(iter([rows[:300], rows[300:301], rows[301:]]))
     assert np.allclose(value, rows.mean(axis=0), atol=EXACT)
     assert np.allclose(mcse, rows.std(axis=0, ddof=1) / np.sqrt(1000), atol=EXACT)
-
-
-# Decomposition -----------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def ols():
-    """Least squares on the linear process, which it specifies correctly."""
-    options = {"n": 60, "evaluation": 300, "repetitions": 150, "seed": 1}
-    process, learner = molnar_linear(), LinearRegression()
-    return {
-        "pd": decompose(process, learner, "pd", "x1", grid=[0.1, 0.5, 0.9], **options),
-        "pfi": decompose(process, learner, "pfi", **options),
-    }
-
-
-@pytest.mark.parametrize("estimand", ["pd", "pfi"])
-def test_a_right_linear_model_has_no_bias(ols, estimand):
-    """PD by Theorem 1; PFI by Corollary 1, as the features are independent."""
-    frame = ols[estimand]
-    total = frame["bias_squared"] + frame["variance"]
-    assert np.allclose(frame["mse"], total, rtol=EXACT, atol=EXACT)
-    assert np.allclose(frame["bias"], frame["mean"] - frame["truth"], atol=EXACT)
-    assert (frame["bias"].abs() <= ERRORS * frame["bias_mcse"]).all()
-    assert (frame["bias_squared"] <= ERRORS * frame["bias_squared_mcse"]).all()
-
-
-def test_variance_of_the_pd_of_least_squares(ols):
-    """The closed form is for normal features: E 1 / chi^2; uniform ones are near, within 10 %."""
-    n, x = 60, np.array([0.1, 0.5, 0.9])
-    exact = 1 / n + (x - 0.5) ** 2 / ((n - 4) / 12)
-    frame = ols["pd"]
-    spare = ERRORS * frame["variance_mcse"] + 0.1 * exact
-    # The mean over 300 evaluation rows, given the slope b of x2: b^2 V(x2), V(x2) = 1 / 12, where
-    # E[b^2] = 1 + V(b).
-    of_rows = (1 + 12 / (n - 4)) / 12 / 300
-    assert (np.abs(frame["variance"] - of_rows - exact) <= spare).all()
-
-
-def test_monte_carlo_errors_of_the_decomposition_are_those_over_repetitions():
-    """Skewed estimates without refits, 400 decompositions in one: 50 each, biased by half an sd.
-
-    The spread over decompositions and the root mean square of the stated errors agree within 4
-    standard errors of the spread, and 10% for errors that are themselves of 50 estimates.
-    """
-    rng = np.random.default_rng(8)
-    truth_mcse, terms = 0.05, 400
-    truth = 0.5 + truth_mcse * rng.normal(size=terms)
-    frame = bias_and_variance(rng.gamma(4, 0.25, (50, terms)), truth, np.full(terms, truth_mcse))
-    for column in ("mean", "bias", "bias_squared", "variance", "mse"):
-        values = frame[column]
-        fourth = ((values - values.mean()) ** 4).mean()
-        of_spread = np.sqrt((fourth - values.var() ** 2) / terms) / (2 * values.std())
-        stated = np.sqrt((frame[f"{column}_mcse"] ** 2).mean())
-        assert abs(values.std() - stated) <= ERRORS * of_spread + 0.1 * stated, column
-
-
-def test_the_bias_of_a_wrong_model_is_its_distance_from_the_truth():
-    """A line through a wave: the bias is that of the best line, up to terms of order 1 / n."""
-    grid = np.array([1.0, 5.0, 9.0])
-    learner = ("y ~ x1", LinearRegression())
-    options = {"n": 400, "evaluation": 20, "repetitions": 60, "seed": 1}
-    frame = decompose(molnar_figure2(), learner, "pd", grid=grid, **options)
-    assert set(frame["feature"]) == {"x1"}  # the formula's
-    product = integrate.quad(lambda x: (x - 5) * np.sin(x) / 10, 0, 10)[0]
-    mean, slope = (1 - np.cos(10)) / 10, product / (100 / 12)
-    expected = mean + slope * (grid - 5) - np.sin(grid)
-    assert np.abs(expected).max() > 0.5
-    assert close(frame["bias"], frame["bias_mcse"], expected)
-    assert (frame["mse"] > frame["variance"]).all()
-
-
-def test_estimates_are_those_of_the_public_methods():
-    process, tree = molnar_nonlinear(), DecisionTreeRegressor(max_depth=3)
-    frame = decompose(process, tree, "pfi", n=30, evaluation=40, repetitions=11, seed=5)
-    plan = pi.FreshDraws(lambda rng: process.draw(70, rng), refits=11, fraction=30 / 70)
-    alone = pi.Learner.from_formula("y ~ .", process.draw(30, seed=1), tree).fit(plan, seed=5)
-    assert np.allclose(frame["mean"], alone.pfi().refit_frame().mean(), atol=EXACT)
-
-
-def test_formulas_and_categories():
-    learner = ("y ~ C2 + X5 + X4", LinearRegression())
-    options = {"n": 200, "evaluation": 100, "repetitions": 12, "seed": 1}
-    process = khan_regression(noise_features=0)
-    frame = decompose(process, learner, "pd", ["C2", "X5"], points=2, **options)
-    assert frame["value"].tolist()[:3] == ["1", "2", "3"]
-    truth, (low, high) = frame["truth"].to_numpy(), frame["value"].tolist()[3:]
-    assert truth[1] - truth[0] == pytest.approx(-1)  # the same draws at all grid points
-    assert truth[4] - truth[3] == pytest.approx(-2 * (high - low))
-
-
-def test_classes_are_decomposed_as_probabilities_of_the_second():
-    forest = RandomForestClassifier(10, random_state=0)
-    options = {"n": 100, "evaluation": 50, "repetitions": 4, "seed": 1}
-    process = wood_classification()
-    frame = decompose(process, forest, "pd", "x1", grid=[0.1, 0.9], **options)
-    assert (np.diff(frame["mean"]) > 0).all()
-    # P(three uniforms have a sum above 1.9 and 1.1), by Irwin and Hall.
-    exact = [(3 - s) ** 3 / 6 - 3 * max(2 - s, 0) ** 3 / 6 for s in (1.9, 1.1)]
-    assert close(frame["truth"], frame["truth_mcse"], 0.1 + 0.8 * np.array(exact))
-    assert decompose(process, forest, "pfi", **options)["truth"][0] == process.pfi("x1")
-    log = decompose(process, forest, "pfi", "x1", loss="log", truth_n=20_000, **options)
-    assert 0 < log["truth_mcse"][0] < 0.02
 
 
 # Bad input ---------------------------------------------------------------------------------------

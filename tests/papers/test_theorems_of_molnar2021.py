@@ -4,6 +4,7 @@ Simulations have fixed seeds and allow `ERRORS` of their own standard errors.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,6 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp_papers.decomposition import decompose
 from pyinterp_papers.processes import molnar_linear
 
 ERRORS = 3.0
@@ -32,33 +32,29 @@ def pairs_loop(model, data):
 # Bias --------------------------------------------------------------------------------------------
 
 
-def bias(estimand, repetitions, **options):
+def bias(estimand, repetitions, truth, **options):
     """Mean of a least-squares learner's estimates over fresh data, less the true value."""
-    return decompose(
-        PROCESS,
-        LinearRegression(),
-        estimand,
-        "x1",
-        n=100,
-        repetitions=repetitions,
-        seed=1,
-        **options,
-    )
+    plan = pi.FreshDraws(partial(PROCESS.draw, 2100), refits=repetitions, fraction=100 / 2100)
+    learner = pi.Learner.from_formula("y ~ .", PROCESS.draw(100, seed=1), LinearRegression())
+    results = getattr(learner.fit(plan, seed=1, progress=False), estimand)("x1", **options)
+    estimates = results.refit_frame()
+    return estimates.mean() - truth, estimates.std() / np.sqrt(repetitions)
 
 
 @pytest.mark.parametrize("repetitions", [20, pytest.param(200, marks=FULL)])
 def test_theorem_1_pd_of_an_unbiased_learner_is_unbiased(repetitions):
-    found = bias("pd", repetitions, grid=[0.1, 0.5, 0.9])
+    grid = [0.1, 0.5, 0.9]
+    found, error = bias("pd", repetitions, PROCESS.pd("x1", grid), grid=grid)
     assert len(found) == 3
-    assert (found["bias"].abs() <= ERRORS * found["bias_mcse"]).all()
+    assert (found.abs() <= ERRORS * error).all()
 
 
 @pytest.mark.parametrize("repetitions", [20, pytest.param(200, marks=FULL)])
 def test_theorem_2_pfi_of_an_unbiased_learner_is_unbiased(repetitions):
     """If draws are conditional, or features independent, as here."""
-    found = bias("pfi", repetitions)
+    found, error = bias("pfi", repetitions, PROCESS.pfi("x1"))
     assert len(found) == 1
-    assert (found["bias"].abs() <= ERRORS * found["bias_mcse"]).all()
+    assert (found.abs() <= ERRORS * error).all()
 
 
 def test_theorem_3_conditional_pfi_of_the_process_less_that_of_a_model():

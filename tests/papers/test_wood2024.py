@@ -12,7 +12,7 @@ from sklearn.linear_model import BayesianRidge
 from sklearn.tree import DecisionTreeClassifier
 
 import pyinterp as pi
-from pyinterp_papers.processes import likelihood_pfi, wood_classification, wood_regression
+from pyinterp_papers.processes import wood_classification, wood_regression
 
 ERRORS = 3.0
 PROCESS = wood_regression()
@@ -101,6 +101,7 @@ def test_equation_6_likelihood_pfi_is_that_of_the_true_distribution():
     formula = "y ~ X1 + X2 + I(X3**2) + X4 + X5"
     learner = pi.Learner.from_formula(formula, PROCESS.draw(2000, seed=1), BayesianRidge())
     found = learner.fit(pi.HalfSampling(0, pairs=10), seed=1, progress=False).likelihood_pfi()
-    true = np.array([likelihood_pfi(PROCESS, x) for x in PROCESS.features])
+    # Normal noise: the importance in squared error by twice the variance.
+    true = np.array([PROCESS.pfi(x) for x in PROCESS.features]) / (2 * PROCESS.noise_sd**2)
     assert list(found.params.index) == list(PROCESS.features)
     assert (np.abs(found.params - true) < ERRORS * found.bse).all()

@@ -101,7 +101,6 @@ TABLES = {
     "ImportanceResults": lambda: fitted().importance(["pfi", "loco"]),
     "CausalResults": lambda: fitted().causal("a"),
     "UncertaintyResults": lambda: classifier().uncertainty(),
-    "ranks": lambda: fitted().pfi().ranks(),
     "Table": lambda: fitted().pfi().summary(),
 }
 OTHERS = {"Distribution"}  # which has no instance

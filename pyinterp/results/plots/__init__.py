@@ -7,7 +7,7 @@ Module     What is in it
 =========  ======================================================================
 `points`   One value per feature: dots, bars, a forest plot, several results
 `curves`   A curve over a grid with a band, or points for levels; several of them
-`tiles`    Tiles over two grids, for every value on a third; probabilities of ranks
+`tiles`    Tiles over two grids, for every value on a third
 `scatter`  A variable and its prediction; features by likelihood and entropy
 `style`    Shared by all: colors, sizes, panels, layers, labels and captions
 =========  ======================================================================
@@ -17,9 +17,6 @@ in `KINDS`. This folder is imported when the first plot is asked for: plotnine t
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
 
 import plotnine as p9
 
@@ -46,14 +43,14 @@ def kinds_of(results: EstimandResults) -> tuple[str, ...]:
 
 def plot(
     results: EstimandResults,
-    rows: Mapping[str, Any],
     *,
     alpha: float,
     kind: str,
     sort: bool,
     top: int | None,
+    color: str | None,
 ) -> p9.ggplot:
-    """Draw values, a curve with options of its rows, or tiles, by the number of axes."""
+    """Draw values, a curve with its rows in colors, or tiles, by the number of axes."""
     axes = len(results.estimand.terms.axes)
     kind = kinds_of(results)[0] if kind == "auto" else kind
     if axes == 0:
@@ -61,7 +58,7 @@ def plot(
     frame = frame_of(results, alpha)
     frame = frame[frame["estimate"].notna()]  # other points are not drawn; the caption counts them
     if axes == 1:
-        figure = curve(results, frame, sort=sort, **rows)
+        figure = curve(results, frame, sort=sort, color=color)
     elif kind == "curves":
         figure = curve_per_level(results, frame)
     else:

@@ -16,6 +16,7 @@ from pyinterp.data.columns import is_category
 from pyinterp.results.plots import style
 from pyinterp.results.results import EstimandResults
 
+MOST_ROWS = 200  # whose curves are drawn
 FEW = 10  # values of a number that are drawn as points, as those of a category are
 MOST_CURVES = 8  # that differ in color; tiles are drawn of more levels, unless curves are asked for
 KEY = 0.25  # inches of a line of a legend
@@ -31,8 +32,6 @@ def curve(
     frame: pd.DataFrame,
     *,
     color: str | None = None,
-    observed: bool = False,
-    curves: int = 200,
     sort: bool = True,
     letters: int = style.LETTERS,
 ) -> p9.ggplot:
@@ -45,13 +44,7 @@ def curve(
     frame, axes = _axes(results, frame, axis, style.label(results), sort=sort, letters=letters)
     figure = p9.ggplot(frame, p9.aes(x=axis, y="estimate"))
     if results.estimand.curves:
-        rows = _row_curves(results, frame, axis, color, curves)
-        figure += _lines(rows, axis, color)
-        if observed:
-            look = {"color": "black", "size": 0.8} if color is None else {"size": 1.2}
-            place = p9.aes(x=axis, y="estimate", **({} if color is None else {"color": "color"}))
-            marks = _observed_points(rows, axis, results.data[name])
-            figure += p9.geom_point(place, marks, inherit_aes=False, show_legend=False, **look)
+        figure += _lines(_row_curves(results, frame, axis, color), axis, color)
     figure += style.line_at_null(results)
     limits, mean = style.rows_with_interval(frame), style.BLUE if color is None else "black"
     sides = p9.aes(ymin="conf_low", ymax="conf_high")
@@ -164,13 +157,12 @@ def _lines(rows: pd.DataFrame, axis: str, color: str | None) -> list[Any]:
 
 
 def _row_curves(
-    results: EstimandResults, frame: pd.DataFrame, axis: str, color: str | None, curves: int
+    results: EstimandResults, frame: pd.DataFrame, axis: str, color: str | None
 ) -> pd.DataFrame:
-    """Return curves of single rows in long form, so many at most, with their positions."""
+    """Return curves of single rows in long form, `MOST_ROWS` at most, with their colors."""
     rows = results.row_frame()
-    positions = np.sort(results.rows)
     # Evenly spread over the rows, so that the same plot comes out twice.
-    some = np.linspace(0, len(rows) - 1, min(curves, len(rows))).astype(int)
+    some = np.linspace(0, len(rows) - 1, min(MOST_ROWS, len(rows))).astype(int)
     rows = rows.iloc[some].set_axis(pd.RangeIndex(len(some), name="row"), axis=0)
     long = rows.reset_index().melt(id_vars="row", var_name="term", value_name="estimate")
     terms = results.estimand.terms
@@ -179,25 +171,9 @@ def _row_curves(
         long = long.dropna(subset=["estimate"])  # rows of other groups
     keep = ["term", axis] + ([facet] if facet else [])
     long = long.merge(frame[keep], on="term")
-    long["position"] = positions[some][long["row"]]
     if color is not None:  # a category keeps the order of its levels
-        long["color"] = results.data[color].iloc[long["position"]].array
+        long["color"] = results.data[color].iloc[np.sort(results.rows)[some][long["row"]]].array
     return long.assign(line=long["row"].astype(str) + (long[facet].astype(str) if facet else ""))
-
-
-def _observed_points(rows: pd.DataFrame, axis: str, values: pd.Series[Any]) -> pd.DataFrame:
-    """Return a point on every row's curve at the value of the row; none beyond the grid."""
-    marks = []
-    for _, row in rows.groupby("position", sort=False):
-        value = values.iloc[row["position"].iloc[0]]
-        if is_category(rows[axis]):
-            marks.append(row[row[axis] == value].iloc[:1])
-            continue
-        grid = row.sort_values(axis)
-        if grid[axis].iloc[0] <= value <= grid[axis].iloc[-1]:
-            at = float(np.interp(value, grid[axis], grid["estimate"]))
-            marks.append(grid.iloc[:1].assign(**{axis: float(value), "estimate": at}))
-    return pd.concat(marks) if marks else rows.iloc[:0]
 
 
 def overlay(

@@ -18,8 +18,6 @@ from pyinterp.results.plots.style import (
 )
 from pyinterp.results.together import SENTENCES, UncertaintyResults
 
-MOST_LEVELS = 12  # a panel each, with a box per level
-
 
 def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, words: str) -> p9.ggplot:
     """Draw a variable against its prediction, or the probabilities of its levels.
@@ -40,13 +38,6 @@ def agreement(observed: pd.Series[Any], predicted: pd.DataFrame, words: str) -> 
         points = p9.geom_point(color=BLUE, alpha=0.4, size=1)
         figure = p9.ggplot(frame, p9.aes(x="predicted", y="observed"))
         return finish(figure + line + points + labels)
-    levels = observed.astype(str).value_counts()
-    if len(levels) > MOST_LEVELS:
-        frequent = levels.index[:MOST_LEVELS]
-        rows = observed.astype(str).isin(frequent)
-        words += f" The {MOST_LEVELS} most frequent of {len(levels)} levels."
-        columns = [column for column in predicted if str(column) in set(frequent)]
-        observed, predicted = observed[rows], predicted.loc[rows.to_numpy(), columns]
     long = predicted.assign(observed=observed.astype(str)).melt(
         id_vars="observed", var_name="level", value_name="probability"
     )

@@ -1,4 +1,4 @@
-"""Tiles: over two grids, for every value on a third one, and of the probabilities of ranks."""
+"""Tiles: over two grids, and for every value on a third one."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ from mizani.breaks import breaks_extended
 
 from pyinterp.data.columns import is_category
 from pyinterp.results.plots import style
-from pyinterp.results.plots.style import BLUE
-from pyinterp.results.ranks import Ranks
 from pyinterp.results.results import EstimandResults
 
 LEGEND = 16  # letters of a line of the title of the legend
-MOST_TEXTS = 15  # ranks with room for a number in every tile
 
 
 def surface(
@@ -98,28 +95,3 @@ def volume(results: EstimandResults, frame: pd.DataFrame, *, sort: bool = True) 
         panel = frame[facet].astype(str) + ", " + panel
     frame = frame.assign(third=pd.Categorical(panel, categories=list(dict.fromkeys(panel))))
     return surface(results, frame, sort=sort, facet="third")
-
-
-def rank_tiles(ranks: Ranks) -> p9.ggplot:
-    """Draw tiles in the order of expected ranks, with their numbers if there is room."""
-    frame = ranks.probabilities.reset_index().melt("term", var_name="rank", value_name="p")
-    levels = [str(rank) for rank in ranks.probabilities.columns]
-    terms = [str(term) for term in ranks.probabilities.index]
-    frame = frame.assign(
-        rank=pd.Categorical(frame["rank"].astype(str), categories=levels),
-        term=pd.Categorical(frame["term"].astype(str), categories=terms[::-1]),
-        text=[f"{p:.2f}" if p >= 0.005 else "" for p in frame["p"]],
-        color=["white" if p > 0.5 else "black" for p in frame["p"]],
-    )
-    figure = (
-        p9.ggplot(frame, p9.aes(x="rank", y="term", fill="p"))
-        + p9.geom_tile()
-        + p9.scale_fill_gradient(low="white", high=BLUE, limits=(0, 1))
-        + p9.scale_x_discrete(limits=levels)
-        + p9.scale_y_discrete(limits=terms[::-1])
-        + p9.labs(x=f"rank (1: {ranks.order})", y="", fill="probability", caption=ranks.note)
-    )
-    if len(levels) <= MOST_TEXTS:
-        figure += p9.geom_text(p9.aes(label="text", color="color"), size=8)
-        figure += p9.scale_color_identity()
-    return style.finish(figure)

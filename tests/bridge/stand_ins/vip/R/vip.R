@@ -40,17 +40,3 @@ vi_permute <- function(object, feature_names, train, target, metric, smaller_is_
   }
   found
 }
-
-vint <- function(object, feature_names, train, ...) {
-  pairs <- utils::combn(feature_names, 2L, simplify = FALSE)
-  strength <- vapply(pairs, function(pair) {
-    grid <- pdp::partial(object, pair, train = train, ...)
-    spreads <- lapply(list(1:2, 2:1), function(k) {
-      stats::sd(tapply(grid$yhat, grid[[pair[k[1L]]]], stats::sd))
-    })
-    mean(unlist(spreads))
-  }, 0)
-  names <- vapply(pairs, paste, "", collapse = "*")
-  first <- order(strength, decreasing = TRUE)
-  data.frame(Variables = names[first], Interaction = strength[first])
-}
