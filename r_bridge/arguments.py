@@ -7,7 +7,7 @@ What does travel with the rows is a column of the data that R code names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -17,7 +17,7 @@ from r_bridge.conversion import RCode, text_from_r, texts
 from r_bridge.names import Translation
 from r_bridge.session import SESSION
 
-__all__ = ["check_no_rows", "in_r_words"]
+__all__ = ["check_code", "check_no_rows", "in_r_words"]
 
 # Arguments of R's modeling functions with one value per row, or with positions of rows.
 OF_ROWS = (
@@ -61,14 +61,41 @@ def in_r_words(
     Raises
     ------
     OptionError
-        If what belongs to rows is not made of the data's columns.
+        If code of R uses a vector of R that is as long as the data, or if what belongs to rows is
+        not made of the data's columns.
     """
+    check_code(arguments, len(frame))
     return {
         name: _of_columns(name, value, names, frame)
         if isinstance(value, RCode) and _is_of_rows(name)
         else value
         for name, value in arguments.items()
     }
+
+
+def check_code(arguments: Mapping[str, Any], n: int, columns: Collection[str] = ()) -> None:
+    """Raise `OptionError` if code in arguments uses a vector of R that is as long as the data.
+
+    Refits would have other rows, to which R would add the vector's values all the same.
+    """
+    for name, value in arguments.items() if n > 1 else ():
+        for code in _codes(value):
+            beside = text_from_r(SESSION.call("vectors_beside", code.text, texts(columns), n))
+            if beside:
+                raise OptionError(
+                    f"`{name[:40]}` must not use vectors of R with one value per row, which would "
+                    f"not be resampled with the rows; it uses {list_of(beside)}. Make it a column "
+                    "of the data, or rename it if a column is meant."
+                )
+
+
+def _codes(value: Any) -> Iterator[RCode]:
+    """Give the code in a value, in its parts too."""
+    if isinstance(value, RCode):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _codes(part)
 
 
 def _of_columns(name: str, code: RCode, names: Translation, frame: pd.DataFrame) -> Any:

@@ -46,3 +46,12 @@ variables_in <- function(text) all.vars(str2lang(text))
 translated_code <- function(text, from, to) {
   structure(list(translated(str2lang(text), from, to)), class = "pyinterp_code")
 }
+
+# Variables of an expression that are no columns, but vectors of R with one value for each of n rows.
+vectors_beside <- function(text, columns, n) {
+  beside <- setdiff(all.vars(str2lang(text)), columns)
+  Filter(function(name) {
+    value <- get0(name, globalenv())
+    !is.null(value) && !is.function(value) && !is.environment(value) && NROW(value) == n
+  }, beside)
+}

@@ -28,8 +28,8 @@ from sklearn.utils.validation import check_is_fitted
 from pyinterp._typing import FloatArray
 from pyinterp.data.frames import as_frame, is_frame
 from pyinterp.errors import DataError, OptionError
-from r_bridge.arguments import check_no_rows, in_r_words
-from r_bridge.conversion import level_texts, text_from_r, texts
+from r_bridge.arguments import check_code, check_no_rows, in_r_words
+from r_bridge.conversion import RCode, level_texts, text_from_r, texts
 from r_bridge.fits import Fit, Reporting, align, levels_in
 from r_bridge.names import Translation, columns_by_name, is_plain
 from r_bridge.packages import need
@@ -262,6 +262,7 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         check_is_fitted(self, "fit_")
         check_no_rows(self.predict_args or {}, None)
         frame = _rows_of(X)
+        check_code(self.predict_args or {}, len(frame))
         if hasattr(self, "feature_names_in_"):
             frame = columns_by_name(X, frame, list(self.feature_names_in_), "X")
         if frame.shape[1] != self.n_features_in_:
@@ -275,6 +276,8 @@ class RLearner(Reporting, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         """Return R's formula, of plain names alone."""
         changed = {}
         if self.formula is not None:  # in which "." is all variables
+            columns = [*map(str, frame), response]
+            check_code({"formula": RCode(self.formula)}, len(frame), columns)
             changed = {n: word for n, word in self._names.new_words.items() if n != "."}
         return SESSION.call(
             "model_formula",

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from pyinterp._typing import FloatArray
 from pyinterp.data.frames import as_frame
 from pyinterp.errors import OptionError
-from r_bridge.arguments import check_no_rows
+from r_bridge.arguments import check_code, check_no_rows
 from r_bridge.conversion import RCode, level_texts
 from r_bridge.fits import Fit, Reporting, align
 from r_bridge.names import columns_by_name
@@ -126,6 +126,7 @@ class RModel(Reporting):
         check_no_rows(self.predict_args or {}, None)
         names = [str(name) for name in self.feature_names_in_]
         frame = columns_by_name(X, as_frame(X, "X"), names, "X")
+        check_code(self.predict_args or {}, len(frame))
         return align(frame, {n: v for n, v in self._levels.items() if n in names})
 
 

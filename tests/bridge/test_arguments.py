@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 
 import pyinterp as pi
-from pyinterp.errors import OptionError
+from pyinterp.errors import OptionError, RefitError
 from r_bridge import RCode, RLearner, RModel
 from r_bridge.session import SESSION
 
 N = 60
+GLOBAL = RCode("globalenv()")
 
 pytestmark = pytest.mark.usefixtures("r")
 
@@ -20,6 +21,14 @@ def data():
     frame = pd.DataFrame({"x": rng.normal(size=N), "w": rng.uniform(0.1, 9, N)})
     frame["a b"] = frame["w"]
     return frame.assign(y=frame["x"] ** 2 + rng.normal(size=N))
+
+
+@pytest.fixture
+def vector(data):
+    """The name of a vector of R with one value per row."""
+    SESSION.call("assign", "beside", data["w"].to_numpy(), envir=GLOBAL)
+    yield "beside"
+    SESSION.call("rm", "beside", envir=GLOBAL)
 
 
 VECTORS = {
@@ -78,6 +87,32 @@ def test_code_that_names_no_column_is_refused_for_rows(code, data):
         RLearner("stats::lm", weights=RCode(code)).fit(data[["x", "w"]], data["y"])
 
 
+def test_vectors_of_r_are_refused(data, vector):
+    X, y = data[["x", "w"]], data["y"]
+    for learner in (
+        RLearner("stats::lm", formula=f"y ~ x + {vector}"),
+        RLearner("stats::lm", formula=f"y ~ x + offset(log({vector}))"),
+        RLearner("stats::lm", weights=RCode(vector)),
+        RLearner("stats::lm", case_weights=RCode(f"{vector} / 2")),
+        RLearner("stats::lm", control={"w": RCode(vector)}),
+    ):
+        with pytest.raises(OptionError, match="must not use vectors of R with one value per row"):
+            learner.fit(X, y)
+    learner = pi.Learner.from_formula(
+        "y ~ x", data, RLearner("stats::lm", formula="y ~ x + beside")
+    )
+    with pytest.raises(RefitError, match="must not use vectors of R"):
+        learner.fit(pi.Bootstrap(2), seed=1, progress=False)
+
+
+def test_a_column_may_have_the_name_of_a_vector(data, vector):
+    """In a formula the column goes first, and code for R alone can't be told from it."""
+    renamed = data.rename(columns={"w": vector})
+    RLearner("stats::lm", formula=f"y ~ x + {vector}").fit(renamed[["x", vector]], data["y"])
+    with pytest.raises(OptionError, match="rename it if a column is meant"):
+        RLearner("stats::lm", weights=RCode(vector)).fit(renamed[["x", vector]], data["y"])
+
+
 def test_arguments_of_predict(data):
     offsets = {"newoffset": data["w"].to_numpy()}
     fitted = RLearner("stats::lm").fit(data[["x"]], data["y"])
@@ -86,6 +121,17 @@ def test_arguments_of_predict(data):
         RModel(fitted.fit_.value, predict_args=offsets),
     ):
         with pytest.raises(OptionError, match="`newoffset` must not hold values of single rows"):
+            model.predict(data[["x"]])
+
+
+def test_code_in_arguments_of_predict(data, vector):
+    fitted = RLearner("stats::lm").fit(data[["x"]], data["y"])
+    beside = {"newoffset": RCode(vector)}
+    for model in (
+        fitted.set_params(predict_args=beside),
+        RModel(fitted.fit_.value, predict_args=beside),
+    ):
+        with pytest.raises(OptionError, match="must not use vectors of R"):
             model.predict(data[["x"]])
 
 
