@@ -75,7 +75,7 @@ RESULTS = (
     "results.ranks.Ranks",
 )
 QUESTIONS = {
-    "What does the model say at a value?": "pd ale m_plot slopes ame predict",
+    "What does the model say at a value?": "pd ale ame predict",
     "Which features matter?": (
         "pfi mvim cvim amvim loco firm native_importance importance population compare_targets "
         "entropy_pfi likelihood_pfi uncertainty causal"
@@ -84,7 +84,7 @@ QUESTIONS = {
         "h_statistic vint positivity plot_positivity redundancy"
     ),
     "How good are the predictions?": "loss metric",
-    "How sure is an estimate?": "conf_int cov_params variance_parts ranks sample_size",
+    "How sure is an estimate?": "conf_int cov_params variance_parts ranks",
     "Do estimates differ?": ("t_test wald_test f_test flat_test equality_test differences"),
     "What does it look like?": "summary plot",
     "How do I take numbers elsewhere?": (

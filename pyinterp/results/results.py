@@ -12,16 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pyinterp._typing import FloatArray, IntArray, MeanRelation
-from pyinterp.checks import (
-    POSITIVE,
-    Interval,
-    check_alpha,
-    check_choice,
-    check_count,
-    check_flag,
-    check_number,
-    is_hashable,
-)
+from pyinterp.checks import check_choice, check_count, check_flag, is_hashable
 from pyinterp.data.formula.coding import linear_hypotheses
 from pyinterp.errors import InferenceError, OptionError, did_you_mean, list_of, quote
 from pyinterp.estimands.estimand import Estimand, Terms
@@ -37,7 +28,6 @@ from pyinterp.inference import (
 from pyinterp.inference.contrasts import Contrasts, Hypotheses, contrasts
 from pyinterp.inference.half_sample.variance import variance_parts
 from pyinterp.inference.joint_tests import FlatTest, JointTest, flatness_test, wald_test
-from pyinterp.inference.sample_size import more_rows
 from pyinterp.results.header import Context, GoodnessOfFit
 from pyinterp.results.ranks import Ranks, ranks_of
 from pyinterp.results.summary import TableOfEstimands, TableOptions
@@ -296,103 +286,6 @@ class EstimandResults(TableOfEstimands):
         bp     441.0  1246.0
         """
         return pd.DataFrame(self.inference.interval(alpha), index=self._index)
-
-    def sample_size(
-        self,
-        *,
-        width: float | None = None,
-        effect: float | None = None,
-        power: float = 0.8,
-        alpha: float = 0.05,
-    ) -> pd.DataFrame:
-        r"""Return how many rows an interval of a width needs, or a test of a power.
-
-        Parameters
-        ----------
-        width : float, optional
-            Of 1 - alpha intervals, in units of the estimates. Intervals of importances also depend
-            on the importance: give `effect` too.
-        effect : float, optional
-            The true distance from no effect that is worth finding, in units of the estimates. It
-            is never taken from the estimate, which is too uncertain for that: the numbers of
-            pilots would differ fivefold.
-        power : float
-            Probability that the two-sided test of no effect finds `effect`, between alpha and 1.
-        alpha : float
-            Of the interval or the test. `simultaneous` and `p_adjust` of these results divide it.
-
-        Returns
-        -------
-        pandas.DataFrame
-            n, the rows of the whole analysis, by term. n_low and n_high hold it with 95%, as far as
-            the standard error at hand is uncertain: with 15 pairs n times 0.55 and 2.40. Missing
-            where nothing varies, and for importances whose t is below 1, which say too little.
-
-        Raises
-        ------
-        OptionError
-            If neither is given, or one that changes nothing, or no number or test has such a size.
-        InferenceError
-            For one-sided results, without standard errors, and for importances by another variance
-            than the half-sample one.
-
-        Notes
-        -----
-        Variances fall as 1 / rows, n' being the rows at hand:
-
-        .. math:: n = n' \left(\frac{2 q\, \mathrm{se}}{\text{width}}\right)^2, \quad
-            n = n' \left(\frac{\delta\, \mathrm{se}}{\text{effect}}\right)^2
-
-        with q the quantile of t, and :math:`\delta` the noncentrality of the power. Importances
-        have :math:`n' \max\{\delta^2 a,\, (q + z) v_0\} / \text{effect}` for a power, and the
-        n for which :math:`4 q \sqrt{a (\text{effect} + a)}` is the width.
-
-        That is so if the learner finds no more than now. Intervals of trees narrow more slowly:
-        with four times the rows of a pilot some were 1.6 times as wide as said in simulations. More
-        clusters, not more rows of the same ones, count.
-
-        Examples
-        --------
-        >>> pfi.sample_size(effect=400.0)
-                n  n_low  n_high
-        term
-        sex   170.0   67.0  1021.0
-        bmi   408.0  159.0  2451.0
-        bp    298.0  116.0  1788.0
-        >>> res.pd("bmi", grid=[30]).sample_size(width=10.0)
-                      n  n_low  n_high
-        term
-        bmi[30]  1299.0  506.0  7810.0
-        """
-        square = self.variance.varies_as_square
-        for name, value in {"width": width, "effect": effect}.items():
-            if value is not None:
-                check_number(name, value, POSITIVE)
-        check_alpha(alpha)
-        check_number("power", power, Interval(alpha, 1))
-        if effect is None if square else (width is None) == (effect is None):
-            raise OptionError(
-                "`sample_size` of an importance needs `effect`, the importance that is worth "
-                "finding, alone or with the `width` of its interval."
-                if square
-                else "`sample_size` needs either the `width` of intervals, or the `effect`, a "
-                "distance from no effect, that a test is to find."
-            )
-        if self.alternative != "two-sided" or not self.bse.gt(0).any():
-            reason = self.variance.reason or "they are one-sided, or have no standard errors"
-            raise InferenceError(f"`sample_size` is of two-sided results with errors: {reason}.")
-        if not square and self.estimand.parameter.no_effect is not None:
-            raise InferenceError(
-                "The standard error of an importance grows with it, and this variance "
-                f"({self.variance.label}) does not say how far: use the half-sample variance of "
-                "`pi.HalfSampling()`, the default."
-            )
-        if width is None and self.null is None:
-            raise OptionError("There is no test of no effect to have a power: give a `width`.")
-        factors = more_rows(self.inference, alpha, width, effect, power)
-        return pd.DataFrame(
-            np.ceil(self.nobs * factors), index=self._index, columns=["n", "n_low", "n_high"]
-        )
 
     def ranks(self, *, largest_first: bool = True) -> Ranks:
         """Rank the terms, with the probability of each rank for each.

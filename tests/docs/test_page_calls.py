@@ -286,7 +286,7 @@ def takers(model):
     alone = {
         method: partial(getattr(res, method), "x")
         for method in (
-            "pd", "ale", "m_plot", "slopes", "ame", "pfi", "mvim", "cvim", "amvim", "loco",
+            "pd", "ale", "ame", "pfi", "mvim", "cvim", "amvim", "loco",
             "population", "compare_targets",
             "firm", "native_importance", "uncertainty", "causal", "positivity",
         )

@@ -85,7 +85,6 @@ QUESTIONS = {
     "causal": lambda r: r.causal("x"),
     "vint": lambda r: r.vint(),
     "native": lambda r: r.native_importance(),
-    "slopes": lambda r: r.slopes("x", points=3),
     "ratio": lambda r: r.pfi(relation="ratio"),
     "absolute": lambda r: r.pfi(loss="absolute"),
     "mvim": lambda r: r.mvim(),

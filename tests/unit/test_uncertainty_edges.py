@@ -212,11 +212,6 @@ class TestClasses:
         assert fitted.entropy_pfi().params.eq(0).all()
         assert fitted.entropy_pfi(which_class="no").params.eq(0).all()
 
-    def test_a_sampler_that_does_not_exist_is_not_a_conditional_one(self):
-        fitted = pi.FittedModel(LogisticRegression().fit(X, LABELS), X)
-        with pytest.raises(OptionError, match="`sampler` must be one of"):
-            fitted.entropy_pfi(sampler="maginal")
-
 
 class TestDecisions:
     @pytest.mark.parametrize("classes", [False, True])
