@@ -50,7 +50,7 @@ def accumulated_local_effects(
         [f(q_b, x_{-j,i}) - f(q_{b-1}, x_{-j,i})] - const
 
     (Apley and Zhu 2020, eq. 15). Every row is moved within its interval only, so nothing is
-    extrapolated. The mean over rows is 0. R's ``ALEPlot`` and iml give the same numbers on the
+    extrapolated. The mean over rows is 0. R's ALEPlot and iml give the same numbers on the
     same edges.
 
     Parameters
@@ -61,7 +61,7 @@ def accumulated_local_effects(
         The edges of the intervals; "quantile" takes observed values (type 1), as in R. Of a
         category the levels in the order in which they are accumulated: by default their own
         if they are ordered, else by how alike their rows are in the other variables, as in
-        ``ALEPlot``; a list of levels is another order.
+        ALEPlot; a list of levels is another order.
     {points}
     {scale}
     {which_class}
@@ -222,7 +222,7 @@ def similarity_order(data: pd.DataFrame, name: str, levels: Sequence[Any]) -> li
     """Return levels in the order of classical scaling to one dimension.
 
     The distance of two levels is a sum of distances over all other variables (Apley and Zhu 2020;
-    R's ``ALEPlot``). For numbers it is the Kolmogorov-Smirnov distance, at 100 quantiles of all
+    R's ALEPlot). For numbers it is the Kolmogorov-Smirnov distance, at 100 quantiles of all
     rows, and for categories the total variation distance. The direction puts the first level in
     the lower half.
     """
