@@ -3,12 +3,12 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 # Files of tests/unit that take seconds: nearly two thousand tests in a minute on two cores.
-FAST = accumulated adapters averages bad_input errors estimate estimates features fit_model fitted \
+FAST = accumulated adapters bad_input errors estimate estimates features fit_model fitted \
   formula grids import inference interaction linear losses native nested_bootstrap pickle \
   predictive r_formulas r_style reading relation replicates resampling risk sample samplers \
   seeds
 # Files of tests/unit that take longest: `make test-all` runs them.
-SLOW = ale_by_level boosting_offset causal codes columns conditional h_statistic kernels labels linear loco \
+SLOW = boosting_offset causal codes columns conditional h_statistic kernels labels linear loco \
   population statsmodels_formula
 # Compiled ahead, the modules that nothing imports would take 0.1 GB and a minute. Python caches those that are imported.
 INSTALL = $(BIN)/python -m pip --quiet --disable-pip-version-check install --no-compile -e

@@ -74,7 +74,7 @@ RESULTS = (
     "results.together.ComparisonResults",
 )
 QUESTIONS = {
-    "What does the model say at a value?": "pd ale m_plot slopes ame predict",
+    "What does the model say at a value?": "pd ale ame predict",
     "Which features matter?": (
         "pfi mvim cvim amvim loco firm native_importance importance population compare_targets "
         "entropy_pfi likelihood_pfi uncertainty causal"

@@ -56,10 +56,9 @@ scale : str, mapping or callable, optional
     ``np.exp`` for a model of a logarithm, is applied to each prediction before the average.
 which_class : label or list of labels, optional
     For classifiers; by default the second of two classes, or all of more.
-average : {"mean", "median", "trimmed", "exemplar"}
-    How the rows' curves are averaged. "trimmed" omits the 10 % at either end. "exemplar"
-    does not average: it shows the curve of one artificial row, which has the median of
-    every number and the most frequent level of every category.
+average : {"mean", "exemplar"}
+    "exemplar" does not average the rows' curves: it shows the curve of one artificial row, which
+    has the median of every number and the most frequent level of every category.
 rows : str or array of bool, optional
     Which evaluation rows, and donors, are used. A query selects them, such as "age > 50";
     it may name any column of the data. A mask has a value per row. No model is fitted
@@ -83,8 +82,8 @@ cov_type : str, optional
     "corrected" after other plans with several refits. `population` and `compare_targets` have
     "influence" alone. One fitted model has "ustat"; its effects have "delta" if the model states
     the covariance of its coefficients.
-    "bootstrap" gives percentile intervals and "bootstrap-bca" BCa intervals. "rows" is for one
-    fitted model too, and takes the donors as fixed.
+    "bootstrap" gives percentile intervals. "rows" is for one fitted model too, and takes the
+    donors as fixed.
 alternative : {"two-sided", "greater", "less"}
     Alternative hypothesis of the tests and side of the intervals. Importances vary as
     squares, which have no sign, so nothing is halved for them. Their one-sided P equals the

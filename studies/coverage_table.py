@@ -37,9 +37,7 @@ ASKED = {
     "FIRM given grid": "FIRM",
     "H": "H",
     "ALE": "ALE",
-    "M-plot": "M-plot",
     "centered PD": "centered PD",
-    "slope": "slope",
     "AME": "AME",
     "explained": "explained share",
     "r2": "r2",
@@ -122,7 +120,7 @@ def asked(row: str, term: str) -> str | None:
         if term.startswith(f"{start} "):
             classes = row.startswith(("logistic", "naive Bayes", "forest 10%", "forest 50%"))
             classes |= row in ("boosting 10%", "forest AUC", "all logistic")
-            shares = classes and start in ("PD", "M-plot")
+            shares = classes and start == "PD"
             return f"{ASKED[start]} of probabilities" if shares else ASKED[start]
     return None
 

@@ -217,9 +217,6 @@ def mean_over_rows(
     label: str,
     *,
     names: Sequence[str] | None = None,
-    title: str | None = None,
-    note: str | None = None,
-    unit: str = "",
     null: float | None = None,
     range: Range = REAL,  # noqa: A002 - the name of the estimand's field
 ) -> Estimand:
@@ -235,10 +232,6 @@ def mean_over_rows(
         Heading of the estimates' column, and the term's name if there is one.
     names : sequence of str, optional
         Names of the q terms.
-    title, note : str, optional
-        Title of the table, and its first footnote: the meaning of the value.
-    unit : str
-        Unit of the values.
     null : float, optional
         Value under the null hypothesis; without it tables have no test.
     range : tuple of float, optional
@@ -270,10 +263,9 @@ def mean_over_rows(
         measure=partial(_measure_mean, function=function, count=len(terms)),
         words=Words(
             label=label,
-            title=title or f"mean {label}",
-            quantity=title or f"mean {label}",
-            unit=unit,
-            meaning=note or "Mean over evaluation rows.",
+            title=f"mean {label}",
+            quantity=f"mean {label}",
+            meaning="Mean over evaluation rows.",
         ),
         parameter=Parameter(null=null, range=range),
         no_weights=None,

@@ -16,7 +16,7 @@ Module            What is in it
 `delta`           The delta method, of a model with a covariance of its coefficients
 `half_sample`     The default: pairs of refits on complementary halves (a folder)
 `influence`       Rows pooled over refits, and lower limits of squares
-`bootstrap`       Percentile and BCa intervals of the nested bootstrap
+`bootstrap`       Percentile intervals of the nested bootstrap
 `intervals`       Quantiles and sides of t intervals, adjustments of p-values
 `simultaneous`    Bands and p-values of the largest t
 `terms`           `TermInference`: statistics, p-values and intervals of terms

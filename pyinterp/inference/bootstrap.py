@@ -1,4 +1,4 @@
-"""Inference from the means of bootstrap samples: percentile and BCa intervals."""
+"""Inference from the means of bootstrap samples: percentile intervals."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_alpha, check_choice
@@ -23,28 +22,18 @@ class BootstrapVariance(Variance):
 
     Percentiles are numpy's ``method="weibull"``: the k-th of B ordered means is the k/(B + 1)
     quantile. A lower limit at the 1/(B + 1) quantile or below is infinite, and so is an upper one
-    at B/(B + 1) or above. So no p-value is below 1/(B + 1), twice that if two-sided; the smallest
-    one of BCa depends on bias and acceleration.
+    at B/(B + 1) or above. So no p-value is below 1/(B + 1), twice that if two-sided.
 
     Attributes
     ----------
     means : ndarray of shape (B, q)
-    bias, acceleration : ndarray of shape (q,)
-        z0 and a of BCa; both 0 for percentile intervals.
     """
 
     means: FloatArray
-    bias: FloatArray
-    acceleration: FloatArray
 
     def of(self, terms: IntArray) -> Self:
         """Return the variance of some of the terms."""
-        return replace(
-            super().of(terms),
-            means=self.means[:, terms],
-            bias=self.bias[terms],
-            acceleration=self.acceleration[terms],
-        )
+        return replace(super().of(terms), means=self.means[:, terms])
 
     def p_heading(self, alternative: Alternative) -> str:
         """Return the heading of P in tables; it is no tail area of a t."""
@@ -53,19 +42,14 @@ class BootstrapVariance(Variance):
     def interval(
         self, estimate: FloatArray, bse: FloatArray, alpha: float, alternative: Alternative
     ) -> FloatArray:
-        r"""Return 1 - alpha intervals, shape (q, 2); missing where `bse` is 0.
+        """Return 1 - alpha intervals, shape (q, 2); missing where `bse` is 0.
 
-        Their limits are the quantiles of the bootstrap means at
-
-        .. math:: \Phi\left(z_0 + \frac{z_0 + z_u}{1 - a (z_0 + z_u)}\right),
-            \quad u = \alpha/2,\; 1 - \alpha/2
-
-        (Efron 1987), which for percentile intervals are u.
+        Their limits are the quantiles of the bootstrap means at alpha / 2 and 1 - alpha / 2.
         """
         tail = one_tail(alpha, alternative)
         varies = np.where(bse > 0, 1.0, np.nan)
-        low = _limit(self.means, tail, self.bias, self.acceleration)
-        high = -_limit(-self.means, tail, -self.bias, -self.acceleration)
+        low = _limit(self.means, tail)
+        high = -_limit(-self.means, tail)
         return bounds(low * varies, high * varies, alternative)
 
     def joint_interval(
@@ -120,8 +104,8 @@ class BootstrapVariance(Variance):
         The smallest alpha at which the interval excludes the null value.
         """
         check_choice("alternative", alternative, ALTERNATIVES)
-        greater = _p_value(self.means, null, self.bias, self.acceleration)
-        less = _p_value(-self.means, np.negative(null), -self.bias, -self.acceleration)
+        greater = _p_value(self.means, null)
+        less = _p_value(-self.means, np.negative(null))
         both = np.minimum(2 * np.minimum(greater, less), 1.0)
         p = {"two-sided": both, "greater": greater, "less": less}[alternative]
         return np.where((bse > 0) & ~np.isnan(null), p, np.nan)
@@ -138,61 +122,40 @@ def bootstrap(replicates: Replicates) -> BootstrapVariance:
     are split as they come.
     """
     means = _means(replicates)
-    zeros = np.zeros(means.shape[1])
-    return _variance(means, bias=zeros, acceleration=zeros, bca=False)
-
-
-def bootstrap_bca(replicates: Replicates) -> BootstrapVariance:
-    r"""Covariance of the B bootstrap means, B - 1 df, and BCa intervals (Efron 1987).
-
-    .. math:: z_0 = \Phi^{-1}\left(\frac{\#\{T^*_b < \bar T\} + \frac12 \#\{T^*_b = \bar T\}}{B}
-        \right), \quad a = \frac{\sum_i l_i^3}{6 \left(\sum_i l_i^2\right)^{3/2}}
-
-    :math:`l_i` is the empirical influence of row i as it evaluates: its contribution (as a donor
-    too) as it deviates from the refit's estimate, averaged over the times that it evaluates a
-    refit; summed over the rows of a cluster if clusters are drawn. What rows do by training is not
-    in it. Efron's :math:`z_0` compares bootstrap means with the estimate on the sample itself.
-    Algorithm 1 has none: here it compares them with their overall mean, and so measures their
-    skewness but not the bias of the bootstrap. It is extreme, and so are the intervals, where most
-    means are the same number, as for features that trees seldom use.
-    """
-    means = _means(replicates)
-    estimate = replicates.per_refit.mean(axis=0)
-    below = (means < estimate).mean(axis=0) + (means == estimate).mean(axis=0) / 2
-    # Only rounding can put all means on one side of their mean.
-    least = 1 / (2 * len(means))
-    return _variance(
-        means,
-        bias=ndtri(np.clip(below, least, 1 - least)),
-        acceleration=np.concatenate([_acceleration(group) for group in replicates.parts]),
-        bca=True,
+    count = len(means)
+    return BootstrapVariance(
+        cov=covariance(means),
+        df=count - 1,
+        rescales=False,
+        of_t=False,
+        note=(
+            f"Intervals (percentiles of {count} bootstrap means) are for the learner at the "
+            "header's number of distinct training rows."
+        ),
+        interval_note=(
+            "Limits are not estimate -/+ t std err: they are quantiles of the bootstrap means "
+            "(of simultaneous intervals, estimate -/+ c std err)."
+        ),
+        test_note=(
+            "P is the smallest alpha at which the interval excludes {null}: at least "
+            f"{2 / (count + 1):.2g} ({1 / (count + 1):.2g} if one-sided)."
+        ),
+        too_few=f"beyond all {count} bootstrap means; draw more bootstrap samples",
+        means=means,
     )
 
 
-def _limit(
-    means: FloatArray,
-    tail: float,
-    bias: FloatArray | float = 0.0,
-    acceleration: FloatArray | float = 0.0,
-) -> FloatArray:
+def _limit(means: FloatArray, tail: float) -> FloatArray:
     """Return the lower limits with probability `tail` below them, shape (q,).
 
     Upper limits are the negated lower limits of the negated means.
     """
-    level = _bca(tail, bias, acceleration)
-    quantiles = [
-        np.quantile(column, at, method="weibull")
-        for column, at in zip(means.T, np.broadcast_to(level, means.shape[1]), strict=True)
-    ]
-    return np.where(level > 1 / (len(means) + 1), quantiles, -np.inf)
+    if tail <= 1 / (len(means) + 1):
+        return np.full(means.shape[1], -np.inf)
+    return np.array([np.quantile(column, tail, method="weibull") for column in means.T])
 
 
-def _p_value(
-    means: FloatArray,
-    value: FloatArray | float,
-    bias: FloatArray | float = 0.0,
-    acceleration: FloatArray | float = 0.0,
-) -> FloatArray:
+def _p_value(means: FloatArray, value: FloatArray | float) -> FloatArray:
     """Return the smallest tail whose lower limit is above `value`, shape (q,)."""
     ordered, count = np.sort(means, axis=0), len(means)
     at = (ordered <= value).sum(axis=0)
@@ -201,25 +164,7 @@ def _p_value(
     inside = (at > 0) & (at < count)
     step = np.divide(value - below, above - below, out=np.zeros(len(at)), where=inside)
     level = np.where(inside, place + step, 1.0) / (count + 1)
-    tail = _bca(level, -bias, -acceleration)  # the inverse of the map in `_limit`
-    return np.where(at < count, tail, 1.0)
-
-
-def _bca(
-    level: FloatArray | float, bias: FloatArray | float, acceleration: FloatArray | float
-) -> FloatArray:
-    """Return the level of the quantile that is the BCa limit of a level.
-
-    With the signs of `bias` and `acceleration` changed it is the inverse.
-    """
-    moved = bias + ndtri(level)
-    scale = 1 - acceleration * moved
-    # Beyond the pole of the acceleration there is no limit.
-    far = np.where(moved > 0, 1.0, 0.0)
-    by = np.divide(moved, scale, out=np.zeros_like(moved * scale), where=scale > 0)
-    # Percentile intervals have their level as it is, without rounding.
-    plain = np.equal(bias, 0) & np.equal(acceleration, 0)
-    return np.where(plain, level, np.where(scale > 0, ndtr(bias + by), far))
+    return np.where(at < count, level, 1.0)
 
 
 def _means(replicates: Replicates) -> FloatArray:
@@ -235,50 +180,4 @@ def _means(replicates: Replicates) -> FloatArray:
     return np.asarray(sums / np.bincount(of)[:, None])
 
 
-def _acceleration(replicates: Replicates) -> FloatArray:
-    seen = replicates.evaluations.times > 0
-    effects, clusters = replicates.effects[seen], replicates.evaluations.clusters
-    if clusters is not None:
-        numbers, of_row = np.unique(clusters[seen], return_inverse=True)
-        summed = np.zeros((len(numbers), effects.shape[1]))
-        np.add.at(summed, of_row, effects)
-        effects = summed
-    influence = effects - effects.mean(axis=0)
-    cubes, squares = (influence**3).sum(axis=0), (influence**2).sum(axis=0)
-    spread = 6 * squares**1.5
-    return np.asarray(np.divide(cubes, spread, out=np.zeros(len(spread)), where=spread > 0))
-
-
-def _variance(
-    means: FloatArray, *, bias: FloatArray, acceleration: FloatArray, bca: bool
-) -> BootstrapVariance:
-    count = len(means)
-    kind = "BCa from" if bca else "percentiles of"
-    least = f"{2 / (count + 1):.2g} ({1 / (count + 1):.2g} if one-sided)"
-    skewed = ", but for skewness" if bca else ""
-    return BootstrapVariance(
-        cov=covariance(means),
-        df=count - 1,
-        rescales=False,
-        of_t=False,
-        note=(
-            f"Intervals ({kind} {count} bootstrap means) are for the learner at the header's "
-            "number of distinct training rows."
-        ),
-        interval_note=(
-            "Limits are not estimate -/+ t std err: they are quantiles of the bootstrap means "
-            "(of simultaneous intervals, estimate -/+ c std err)."
-        ),
-        test_note=(
-            "P is the smallest alpha at which the interval excludes {null}: at least "
-            f"{least}{skewed}."
-        ),
-        too_few=f"beyond all {count} bootstrap means; draw more bootstrap samples",
-        means=means,
-        bias=bias,
-        acceleration=acceleration,
-    )
-
-
 register_variance("bootstrap", bootstrap, needs="bootstraps")
-register_variance("bootstrap-bca", bootstrap_bca, label="bootstrap, BCa", needs="bootstraps")

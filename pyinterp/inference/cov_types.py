@@ -17,7 +17,7 @@ from pyinterp.inference.variance import Variance
 from pyinterp.resampling.plans import LEAST_PAIRS
 
 CovType: TypeAlias = (
-    Literal["half-sample", "half-sample-t", "bootstrap", "bootstrap-bca"]
+    Literal["half-sample", "half-sample-t", "bootstrap"]
     | Literal["corrected", "naive", "delta", "rows", "ustat", "influence"]
     | str
 )

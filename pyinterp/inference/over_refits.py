@@ -35,7 +35,7 @@ def corrected_variance(replicates: Replicates) -> Variance:
         raise InferenceError(
             '`cov_type="corrected"` is for splits of one data set, but these refits are on splits '
             "of different bootstrap samples, whose means show the sampling error themselves: use "
-            '"bootstrap" or "bootstrap-bca".'
+            '"bootstrap".'
         )
     m, c = replicates.number, replicates.evaluations.correction
     return Variance(

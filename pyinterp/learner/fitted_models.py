@@ -122,10 +122,6 @@ class FittedModels(Hints):
 def _as_method(question: Question, parts: dict[str, EstimandResults]) -> Any:
     """Return the results of a question's estimands as the method of its name does."""
     name, options = question.name, question.options
-    if name == "ame" and str(options.get("relation", "difference")) != "difference":
-        (means,) = parts.values()
-        first = means.estimand.terms.layout["value"][0]
-        return means.differences(first, relation=options["relation"])
     if "" in parts:
         return PopulationResults.of(parts[""]) if name == "population" else parts[""]
     if name == "causal":

@@ -38,9 +38,7 @@ class Interpretable(FittedModels):
 
     pd: Callable[..., Any]
     ale: Callable[..., EstimandResults]
-    m_plot: Callable[..., EstimandResults]
-    slopes: Callable[..., EstimandResults]
-    ame: Callable[..., Any]
+    ame: Callable[..., EstimandResults]
     firm: Callable[..., EstimandResults]
     vint: Callable[..., EstimandResults]
     h_statistic: Callable[..., EstimandResults]

@@ -25,7 +25,6 @@ REASONS = {
     "boosting dummies: ratio x1": WITH_ESTIMATE,
     "boosting lognormal noise: PD x1[1.3]": WITH_ESTIMATE,
     "all lm: plug-in CVIM": WITH_ESTIMATE,
-    "all lm: M-plot x1[0.6]": TOO_SMALL,
     "all logistic: ALE x1[0]": TOO_SMALL,
     "lightgbm 120: PD x1[-1.3]": TOO_SMALL,
     "logistic 10%: PD x1[-0.6]": UNKNOWN,

@@ -38,8 +38,8 @@ def truth_of(row: Row, rng: np.random.Generator) -> pd.Series:
     """Return the truth of every term: the mean over fresh refits of the size that tables print.
 
     Every refit has data of its own, `TRUTHS` in all. Fresh draws have no clusters, weights or
-    subgroups, one width of M-plots, and some lack a rare class: of these there are as many data
-    sets, with two refits each or 15.
+    subgroups, and some lack a rare class: of these there are as many data sets, with two refits
+    each.
     """
 
     def draw(stream: np.random.Generator) -> pd.DataFrame:
@@ -60,15 +60,14 @@ def truth_of(row: Row, rng: np.random.Generator) -> pd.Series:
                 continue
 
     known = row.cluster is None and row.weights is None
-    fresh = {name: ask for name, ask in row.asks.items() if known and name not in ("by", "M-plot")}
+    fresh = {name: ask for name, ask in row.asks.items() if known and name != "by"}
     others = {name: ask for name, ask in row.asks.items() if name not in fresh}
     try:
         parts = [answers(fresh, pi.FreshDraws(draw, TRUTHS))] if fresh else []
     except (DataError, LossError):  # fresh draws are not drawn again one by one
         parts, others = [], dict(row.asks)
     if others:
-        # Local lines through few rows have heavy tails.
-        plan = pi.Subsampling(15 if "M-plot" in others else 2, cluster=row.cluster)
+        plan = pi.Subsampling(2, cluster=row.cluster)
         each = [drawn_again(others, plan) for _ in range(TRUTHS)]
         parts.append(pd.concat(each, axis=1).mean(axis=1))
     return pd.concat(parts).rename("estimate")

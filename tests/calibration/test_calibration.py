@@ -133,7 +133,7 @@ def test_nested_bootstrap_intervals_cover():
     # number of training rows: DGP-PFI is 2 Var(U) = 1/6, DGP-PD(x) is x - 1/2.
     process, grid = molnar_linear(), [0.1, 0.5, 0.9]
     truth = np.array([1 / 6, 1 / 6, *(x - 0.5 for x in grid)])
-    hits = {"bootstrap": [], "bootstrap-bca": []}
+    hits = {"bootstrap": []}
     for k in range(200):
         data = process.draw(200, np.random.default_rng([77, k]))
         learner = pi.Learner.from_formula("y ~ .", data, LinearRegression())

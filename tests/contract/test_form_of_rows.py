@@ -137,7 +137,7 @@ NAMES = [
 PLANS = {"half": pi.HalfSampling(2, pairs=5), "bootstrap": pi.Bootstrap(2), "model": None}
 
 
-EFFECTS = {"pd", "ale", "m_plot", "slopes", "ame", "firm"}
+EFFECTS = {"pd", "ale", "ame", "firm"}
 
 
 def estimands(results):

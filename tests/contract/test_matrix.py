@@ -220,10 +220,6 @@ EFFECTS = {
     "three variables": (lambda r: r.pd(["g", "z", "x"], points=2), 12),
     "ale": (lambda r: r.ale("x", points=4), 4),
     "ale of levels": (lambda r: r.ale("g"), 3),
-    "ale of two": (lambda r: r.ale(["x", "z"], points=3), 9),
-    "m-plot": (lambda r: r.m_plot("x", points=4), 4),
-    "conditional pd": (lambda r: r.pd("g", sampler="conditional"), 3),
-    "slopes": (lambda r: r.slopes("x", points=4, step="sd"), 4),
     "ame": (lambda r: r.ame(step="sd"), 4),
 }
 

@@ -28,7 +28,6 @@ COV_TYPES = {
     "corrected": "corrected",
     "naive": "corrected",
     "bootstrap": "bootstrap",
-    "bootstrap-bca": "bootstrap",
     "ustat": "model",
     "rows": "model",
 }

@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 
 import matplotlib as mpl
@@ -543,9 +544,13 @@ def test_points_without_an_estimate_are_counted_not_drawn():
     frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
     model = LinearRegression().fit(frame, frame["x"] * frame["z"])
     fitted = pi.FittedModel(model, frame)
-    curve = fitted.m_plot("x", points=6, rows=frame["x"] > 0)
-    absent = int(curve.params.isna().sum())
-    assert absent > 0
+    whole, absent = fitted.pd("x", points=6).estimand, 2
+
+    def with_gaps(case):
+        rows = whole.measure(case)["curve"].rows
+        return {"curve": pi.Estimate.of_rows(np.where(np.arange(6) < absent, np.nan, rows))}
+
+    curve = fitted.estimate(replace(whole, key="gaps", measure=with_gaps))
     plot = curve.plot()
     assert len(layers(plot)["geom_line"]) == 6 - absent
     assert f"{absent} of 6 points have no estimate" in plot.labels.caption.replace("\n", " ")

@@ -77,7 +77,6 @@ OF_NUMBERS = {
         'pd("a", points=4)',
         'pd("a", points=4, simultaneous=True)',
         'ale("a")',
-        'slopes("a", step="sd")',
         'ame("a", step="sd")',
     ],
     POSITIVE: [

@@ -55,7 +55,7 @@ OTHERS = {
     "C", "ColumnTransformer", "Error", "I", "RCode", "SVC", "bs", "center", "cluster",
     "collect_metrics", "cr", "data", "f", "factor", "get_margeff", "group_bootstraps", "h2",
     "h2_overall", "h2_pairwise", "h2_threeway", "ifelse", "initial_split", "joblib", "lm", "lo",
-    "loess", "log", "mc_cv", "month", "np", "ns", "offset", "p", "partial_dependence",
+    "log", "mc_cv", "month", "np", "ns", "offset", "p", "partial_dependence",
     "pd_importance", "poly", "predict_components", "r_bridge", "relevel", "rsmp", "s", "set",
     "sklearn", "strata", "te", "vfold_cv", "vi_model",
 }  # fmt: skip
@@ -286,7 +286,7 @@ def takers(model):
     alone = {
         method: partial(getattr(res, method), "x")
         for method in (
-            "pd", "ale", "m_plot", "slopes", "ame", "pfi", "mvim", "cvim", "amvim", "loco",
+            "pd", "ale", "ame", "pfi", "mvim", "cvim", "amvim", "loco",
             "population", "compare_targets",
             "firm", "native_importance", "uncertainty", "causal", "positivity",
         )

@@ -121,8 +121,6 @@ X, FEATURES = {"features": "'x'"}, {"features": "'x'", "points": "4"}
 METHODS = {
     "pd": FEATURES,
     "ale": X,
-    "m_plot": X,
-    "slopes": X,
     "ame": X,
     "firm": {"points": "4"},
     "vint": {"pairs": "[('x', 'z')]", "points": "3"},
@@ -165,7 +163,7 @@ ASKED = {
     "fclf": "pd pfi loss",
     "ftree": "pd h_statistic",
     "pf": "conf_int summary_frame tidy plot t_test wald_test summary to to_r f_test ranks "
-    "sample_size glance variance_parts cov_params row_frame refit_frame",
+    "glance variance_parts cov_params row_frame refit_frame",
     "pfg": "differences equality_test summary plot",
     "pf0": "conf_int summary t_test",
     "pdx": "conf_int plot summary_frame summary row_frame flat_test",
@@ -175,7 +173,6 @@ ASKED = {
 }
 OF_TABLES = {
     **{test: {"hypotheses": "'x = z'"} for test in ("t_test", "wald_test", "f_test")},
-    "sample_size": {"effect": "0.1"},
     "to": {"target": "'latex'"},
 }
 OWN_ALPHA = {"alpha": "own alpha"}

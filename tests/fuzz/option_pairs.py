@@ -103,8 +103,6 @@ METHODS = {
     "vint": ("[('{0}', '{1}')]", {"points": "3"}),
     "h_statistic": (BOTH, {}),
     "ale": (ONE, {"points": "4"}),
-    "m_plot": (ONE, {"points": "3"}),
-    "slopes": (ONE, {"points": "3"}),
     "ame": (BOTH, {}),
     "pfi": (BOTH, {}),
     "mvim": (BOTH, {}),
@@ -125,7 +123,7 @@ OF_DISTRIBUTIONS = {"likelihood_pfi", "entropy_pfi"}
 NO_DISTRIBUTION = {"linear", "trees", "holes", "batched"}
 
 # Methods that take a sampler, but by default none.
-MARGINAL = {"pd", "pfi", *OF_DISTRIBUTIONS}
+MARGINAL = {"pfi", "likelihood_pfi"}
 
 # Values by meaning; {x} and the like are names of columns.
 OF_LEARNER = {
@@ -167,12 +165,11 @@ OF_METHOD = {
     "by": ["'{m}'"],
     "grid": ["'equidistant'", "'unique'", "'r'", "[-1.0, 0.0, 1.0]"],
     "kind": ["'ice'", "'c-ice'", "'d-ice'"],
-    "average": ["'median'", "'trimmed'", "'exemplar'"],
+    "average": ["'exemplar'"],
     "sampler": ["'conditional'", "'residual'", "'knockoff'", "{{'{0}': 'residual'}}"],
     "relation": ["'ratio'"],
     "permutations": ["3", "'all'"],
     "step": ["'sd'", "0.1"],
-    "span": ["0.5"],
     "spread": ["'mad'", "'iqr'"],
     "ice": ["True"],
     "order": ["'importance'", "'total'", "'pairwise'"],
@@ -199,7 +196,7 @@ BY_RESPONSE = {
 OF_INFERENCE = {
     "cov_type": [
         "'half-sample'", "'corrected'", "'rows'", "'naive'", "'bootstrap'",
-        "'bootstrap-bca'", "'ustat'", "'delta'",
+        "'ustat'", "'delta'",
     ],
     "alternative": ["'greater'", "'less'"],
     "p_adjust": ["'holm'", "'bonferroni'", "'fdr_bh'"],

@@ -55,8 +55,6 @@ ANY = {
     "pd of levels": lambda r: r.pd("g"),
     "pd of two": lambda r: r.pd(["x", "z"], points=2),
     "ale": lambda r: r.ale("x", points=3),
-    "m_plot": lambda r: r.m_plot("x", points=3),
-    "slopes": lambda r: r.slopes("x", points=3),
     "ame": lambda r: r.ame(),
     "firm": lambda r: r.firm(points=3),
     "vint": lambda r: r.vint([("x", "z")], points=3),

@@ -20,7 +20,6 @@ ESTIMANDS = {
     "pfi, 5 permutations": lambda r: r.pfi(permutations=5),
     "pfi, absolute": lambda r: r.pfi(loss="absolute", relation="ratio"),
     "pd": lambda r: r.pd("x1", points=5),
-    "pd, median": lambda r: r.pd("x1", points=5, average="median"),
     "pd, 2": lambda r: r.pd(["x1", "g"], points=3),
     "native": lambda r: r.native_importance(),
     "firm": lambda r: r.firm(),

@@ -74,7 +74,6 @@ PLANS = {
     "corrected": (pi.Bootstrap(4), "corrected"),
     "naive": (pi.Bootstrap(4), "naive"),
     "bootstrap": (pi.NestedBootstrap(3, splits=3), "bootstrap"),
-    "bootstrap-bca": (pi.NestedBootstrap(3, splits=3), "bootstrap-bca"),
     "ustat": (pi.Holdout(0.5), "ustat"),
     "rows": (pi.Holdout(0.5), "rows"),
     "clusters": (pi.Holdout(0.5, cluster="id"), "ustat"),

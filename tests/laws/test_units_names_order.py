@@ -32,7 +32,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import pyinterp as pi
-from pyinterp.errors import OptionError, PyinterpError
 from pyinterp.estimands.effects.grids import RULES
 from pyinterp.estimands.effects.partial_dependence import Average, PDKind, PDOf
 from pyinterp.estimands.effects.scales import SCALES
@@ -219,30 +218,24 @@ LAWS = {
     "coefficients": Law("y / x", ask("native_importance", type="raw"), "coefficients"),
     "t": Law("1", ask("native_importance", type="stat"), "coefficients", "fitted"),
     # Effects.
-    "PD of x": Law("y + c", ask("pd", "x", points=4, of="prediction", kind="pd", average="mean")),
+    "PD of x": Law(
+        "y + c",
+        ask("pd", "x", points=4, grid="quantile", of="prediction", kind="pd", average="mean"),
+    ),
     "PD of g": Law("y + c", ask("pd", "g")),
     "PD of x and g": Law("y + c", ask("pd", X_AND_G, points=2)),
-    "PD, median": Law("y + c", ask("pd", "x", points=4, grid="quantile", average="median")),
-    "PD, trimmed": Law("y + c", ask("pd", "x", points=4, average="trimmed")),
     "PD, exemplar": Law("y + c", ask("pd", "x", points=4, average="exemplar")),
     "PD, equidistant": Law("y + c", ask("pd", "x", points=4, grid="equidistant")),
     "PD of g, equidistant": Law("y + c", ask("pd", "g", points=2, grid="equidistant")),
     "PD, all values": Law("y + c", ask("pd", "x", grid="unique")),
     "PD, grid of R": Law("y + c", ask("pd", "x", grid="r")),
-    "PD of x, given others": Law("y + c", ask("pd", "x", points=4, sampler="residual"), "draws"),
-    "PD of g, given others": Law("y + c", ask("pd", "g", sampler="categorical"), "draws"),
     "ICE": Law("y + c", ask("pd", "x", points=4, kind="ice")),
     "c-ICE": Law("y", ask("pd", "x", points=4, kind="c-ice")),
     "d-ICE": Law("y / x", ask("pd", "x", points=4, kind="d-ice")),
-    "M-plot of x": Law("y + c", ask("m_plot", "x", points=4)),
-    "M-plot of g": Law("y + c", ask("m_plot", "g")),
     "ALE of x": Law("y", ask("ale", "x", points=4)),
     "ALE of g": Law("y", ask("ale", "g"), "order of levels"),
-    "ALE of x and z": Law("y", ask("ale", ["x", "z"], points=3)),
-    "ALE of x and g": Law("y", ask("ale", X_AND_G, points=3), "order of levels"),
-    "slopes": Law("y / x", ask("slopes", "x", points=4)),
-    "slopes over one sd": Law("y / x", ask("slopes", "x", points=4, step="sd")),
     "AME": Law("y / x", ask("ame"), "first level"),
+    "AME over one sd": Law("y / x", ask("ame", step="sd"), "first level"),
     "FIRM": Law("y", ask("firm", points=4, spread="sd")),
     "FIRM, ICE": Law("y", ask("firm", points=4, ice=True)),
     "FIRM, mad": Law("y", ask("firm", points=4, spread="mad")),
@@ -294,7 +287,7 @@ FITTED = ("R²", "PFI", "coefficients", "AME", "FIRM")
 ONCE = (
     "loss", "R²", "PFI", "PFI, residual", "PFI, categorical", "PFI, subgroup", "MVIM", "CVIM",
     "AMVIM", "LOCO", "positivity", "redundancy", "PD of x", "PD of g", "PD, exemplar",
-    "PD of x, given others", "M-plot of x", "ALE of g", "slopes", "AME", "FIRM", "H", "causal, g",
+    "ALE of g", "AME", "FIRM", "H", "causal, g",
 )  # fmt: skip
 ALSO = {
     "fitted": FITTED,
@@ -307,7 +300,7 @@ LEFT_OUT = {
     "together": "curves one by one",
     "which_class": "there are two classes; the second is the default",
     "permutations": "how many draws",
-    "points, span, eps, most_rows, ice, normalize, squared, alpha": "numbers without a unit, flags",
+    "points, eps, most_rows, ice, normalize, squared, alpha": "numbers without a unit, flags",
     "rows, by, cov_type, alternative, p_adjust, simultaneous, progress": "as for any estimand",
     "loss = huber": "its threshold is in units of y",
     "loss = binomial": "for shares of trials",
@@ -628,7 +621,6 @@ OF_LEVELS = {
     "AME": Law("y", ask("ame", "g", **ROWS)),
     "FIRM": Law("y", ask("firm", ["g"], **ROWS)),
     "FIRM, mad": Law("y", ask("firm", ["g"], spread="mad", **ROWS)),
-    "M-plot": Law("y", ask("m_plot", "g", **ROWS)),
     "PD, equidistant": Law("y", ask("pd", "g", points=2, grid="equidistant", **ROWS)),
     "PD of x and g": Law("y", ask("pd", X_AND_G, points=2, **ROWS)),
     "PD, exemplar": Law("y", ask("pd", "x", points=3, average="exemplar", **ROWS)),
@@ -645,15 +637,7 @@ def test_codes_have_the_numbers_of_letters(fit):
 
 def failures_of_codes(coded, lettered):
     letters, codes = answers(lettered, OF_LEVELS, LETTERS), answers(coded, OF_LEVELS, ORIGINAL)
-    failed = cells(OF_LEVELS, letters, codes, LETTERS)
-    for of, change in ((coded, ORIGINAL), (lettered, LETTERS)):
-        try:
-            ask("slopes", "g").of(of, change)
-        except PyinterpError as error:
-            if isinstance(error, OptionError):  # its own reason, not the model's
-                continue
-        failed["slopes"] = "a category has none"
-    return failed
+    return cells(OF_LEVELS, letters, codes, LETTERS)
 
 
 # A rate does not depend on the unit of exposures.
@@ -785,4 +769,4 @@ def test_names_of_a_variable_seed_the_same_draws():
 def test_the_law_sees_codes_taken_as_numbers(fit, monkeypatch):
     monkeypatch.setattr(Problem, "discrete", frozenset())
     coded = fit(ORIGINAL)
-    assert {"AME", "FIRM", "slopes"} <= failures_of_codes(coded, fit(LETTERS)).keys()
+    assert {"AME", "FIRM"} <= failures_of_codes(coded, fit(LETTERS)).keys()

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -136,17 +135,6 @@ def test_conditional_pfi_is_that_of_loops(kind):
         total += w[i] * np.average((y[i] - model(rows)) ** 2, weights=w[donors])
     expected = total / w.sum() - np.average((y - model(X)) ** 2, weights=w)
     assert ours == pytest.approx(expected, rel=1e-10)
-
-
-def test_conditional_dependence_weights_rows_and_residuals():
-    """Weights of all rows but a few near 0: the curve of these few."""
-    X, y, _ = data(6, n=200)
-    few = np.arange(200) < 60
-    w = np.where(few, 1.0, 1e-9)
-    sampler = pi.samplers.Residual(DummyRegressor())  # residuals from a constant
-    ours = sampled(X, y, w).pd("x1", sampler=sampler, grid=[0.0, 0.5])
-    at = [model(X[few].assign(x1=value)).mean() for value in (0.0, 0.5)]
-    assert_allclose(ours.params, at, rtol=0.05)
 
 
 @pytest.mark.parametrize(

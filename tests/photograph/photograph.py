@@ -91,7 +91,6 @@ DEEPER = {
     "pd grid": lambda r: r.pd(["x", "z"], points=2),
     "pd centered": lambda r: r.pd("x", points=3, kind="c-ice"),
     "pd slopes": lambda r: r.pd("x", points=3, kind="d-ice"),
-    "pd median": lambda r: r.pd("x", points=3, average="median"),
     "firm": lambda r: r.firm(points=4),
     "vint": lambda r: r.vint(points=3),
     "h": lambda r: r.h_statistic(most_rows=12),
@@ -125,7 +124,7 @@ OTHERS = [
 ]
 VARIANCES = {
     "halves": ("half-sample", "corrected", "naive"),
-    "nested bootstrap": ("bootstrap", "bootstrap-bca"),
+    "nested bootstrap": ("bootstrap",),
     "model": ("ustat", "rows"),
 }
 OPTIONS = [

@@ -133,13 +133,6 @@ def curve(entry, **changed):
     return r_style.partial(object_, **given)
 
 
-def averaged(entry, average):
-    """A mean over rows that R is given as a function."""
-    grid = pi.r_style.RGrid(grid_resolution=11)
-    found = fitted(entry["model"], "friedman1").pd("x1", grid=grid, average=average)
-    return pd.DataFrame({"x1": found.summary_frame()["value"], "yhat": found.params})
-
-
 def all_curves(entry):
     return pd.concat(
         curve(entry, pred_var=v).rename(columns={v: "x"}).assign(variable=v) for v in V
@@ -299,8 +292,6 @@ def statistics(entry):
 
 
 SPELLED_OUT = {
-    "pdp/lmf_x1_median.csv": lambda e: averaged(e, "median"),
-    "pdp/lmf_x1_trimmed.csv": lambda e: averaged(e, "trimmed"),
     "pdp/nnet_all_default.csv": all_curves,
     "pdp/multinom_z1.csv": classes,
     "vip/vint_nnet_res11_parts.csv": vint_parts,

@@ -62,13 +62,16 @@ def test_results_give_their_tables(fit, tables):
 
 
 def test_requests_are_the_texts_that_files_have(fit):
-    """Of this version and of the one that wrote the file: what it holds is found."""
+    """Of this version and of the one that wrote the file: what it holds is found.
+
+    It also holds answers to questions that are asked no more.
+    """
     texts = (SAVED / f"requests_{SCHEMA}.txt").read_text().splitlines()
     assert sorted(fit.record.models.findings) == texts
     fresh = make.learner().fit(pi.HalfSampling(2, pairs=5), seed=1, progress=False)
     for ask in make.QUESTIONS.values():
         ask(fresh)
-    assert sorted(findings(fresh.analysis)) == texts
+    assert findings(fresh.analysis).keys() <= set(texts)
     assert not [text for text in texts if " at 0x" in text or re.search(r"\b_[a-z]", text)]
 
 

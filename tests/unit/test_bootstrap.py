@@ -1,28 +1,24 @@
 """Inference over bootstrap means: against loops and scipy, and intervals against their tests."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
-from by_refit import estimates_of, failing
+from by_refit import failing
 from fits import fit_of, words_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import stats
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import InferenceError
 from pyinterp.estimands.estimate import Estimate
-from pyinterp.inference import COV_TYPES, BootstrapVariance, RefitEstimate, Replicates, variance
-from pyinterp.resampling import Group, Units
+from pyinterp.inference import BootstrapVariance, RefitEstimate, Replicates, variance
+from pyinterp.resampling import Units
 
 EXACT = 1e-10
 B, K = 60, 3
-BOTH = ["bootstrap", "bootstrap-bca"]
 SIDES = ["two-sided", "greater", "less"]
 
 
@@ -52,33 +48,6 @@ def means_of(results, fitted):
     return results.refit_frame().groupby(sample).mean().to_numpy()
 
 
-def acceleration_of(results, fitted, unit=None):
-    """The acceleration, of the mean deviation of every row over the refits that evaluate it."""
-    every = []
-    for refit, estimate in zip(fitted.refits, estimates_of(fitted, results), strict=True):
-        own = estimate.rows + (0 if estimate.donors is None else estimate.donors)
-        every.append(pd.DataFrame(own - estimate.value, index=refit.evaluation.rows))
-    influence = pd.concat(every).groupby(level=0).mean()
-    if unit is not None:
-        influence = influence.groupby(unit[influence.index]).sum()
-    away = (influence - influence.mean()).to_numpy()
-    return (away**3).sum(axis=0) / (6 * (away**2).sum(axis=0) ** 1.5)
-
-
-def evidence_of(values, rows):
-    """Bootstrap means, with the same rows in all."""
-    whole = Estimate.of_rows(rows[:, None])
-    return Replicates.of(
-        tuple(
-            RefitEstimate(
-                replace(whole, value=np.array([v])), np.arange(len(rows)), Group("bootstrap", k)
-            )
-            for k, v in enumerate(values)
-        ),
-        correction=0.5,
-    )
-
-
 class TestAgainstLoops:
     def test_the_estimate_and_the_loss_are_means_over_all_refits(self, fitted):
         # Algorithm 1, line 16; every evaluation row counts as often as it was drawn.
@@ -89,10 +58,9 @@ class TestAgainstLoops:
         assert len(losses) == B * K
         assert fitted.loss().params.iloc[0] == pytest.approx(np.mean(losses), rel=EXACT)
 
-    @pytest.mark.parametrize("cov_type", BOTH)
     @pytest.mark.parametrize("ask", ["pfi", "pd"])
-    def test_the_covariance_is_that_of_bootstrap_means(self, fitted, ask, cov_type):
-        found = fitted.pfi(cov_type=cov_type) if ask == "pfi" else fitted.pd("x", points=5)
+    def test_the_covariance_is_that_of_bootstrap_means(self, fitted, ask):
+        found = fitted.pfi() if ask == "pfi" else fitted.pd("x", points=5)
         means = means_of(found, fitted)
         assert len(means) == B
         centered = means - means.mean(axis=0)
@@ -109,81 +77,11 @@ class TestAgainstLoops:
             expected = np.quantile(means_of(pfi, fitted), limits, axis=0, method="weibull").T
             assert_allclose(pfi.conf_int(alpha), expected, rtol=1e-9)
 
-    @pytest.mark.parametrize(
-        ("ask", "features", "options"), [("pfi", ["x", "z"], {}), ("pd", "x", {"grid": [0.2, 2.0]})]
-    )
-    def test_bca_limits_are_efrons(self, fitted, ask, features, options):
-        found = getattr(fitted, ask)(features, cov_type="bootstrap-bca", **options)
-        means, a = means_of(found, fitted), acceleration_of(found, fitted)
-        estimate = found.params.to_numpy()
-        below = (means < estimate).sum(axis=0) + (means == estimate).sum(axis=0) / 2
-        z0 = stats.norm.ppf(below / B)
-        for alpha in (0.3, 0.5):
-            for column, nominal in enumerate((alpha / 2, 1 - alpha / 2)):
-                z = z0 + stats.norm.ppf(nominal)
-                u = stats.norm.cdf(z0 + z / (1 - a * z))
-                assert ((u > 1 / (B + 1)) & (u < B / (B + 1))).all()
-                every = zip(means.T, u, strict=True)
-                expected = [np.quantile(mean, share, method="weibull") for mean, share in every]
-                assert_allclose(found.conf_int(alpha)[column], expected, rtol=1e-9)
 
-    def test_clusters_are_what_accelerates(self, data):
-        fitted = fit_of(
-            "y ~ x + z", data, LinearRegression(), pi.NestedBootstrap(20, 3, cluster="id")
-        )
-        pfi = fitted.pfi(cov_type="bootstrap-bca")
-        expected = acceleration_of(pfi, fitted, unit=data["id"].to_numpy())
-        assert_allclose(pfi.variance.acceleration, expected, rtol=EXACT)
-        by_row = acceleration_of(pfi, fitted)
-        assert np.abs(by_row / expected - 1).min() > 0.01
-
-
-def test_bca_is_scipys():
-    # The mean of skewed data: its jackknife values are its rows' deviations. scipy centers at the
-    # estimate on the sample, which here is moved to the mean of the bootstrap means, and it
-    # interpolates between order statistics by another rule: levels are compared, not limits.
-    rng = np.random.default_rng(4)
-    sample = rng.exponential(size=25)
-    drawn = rng.choice(sample, size=(999, 25)).mean(axis=1)
-    drawn += sample.mean() - drawn.mean()
-    scipys = stats.bootstrap((sample,), np.mean, n_resamples=2, method="percentile")
-    scipys.bootstrap_distribution = drawn
-    found = COV_TYPES["bootstrap-bca"](evidence_of(drawn, sample))
-    for level in (0.8, 0.95):
-        limits = stats.bootstrap(
-            (sample,), np.mean, n_resamples=0, bootstrap_result=scipys, method="BCa",
-            confidence_level=level,
-        ).confidence_interval  # fmt: skip
-        low, high = found.interval(
-            drawn.mean(keepdims=True), np.ones(1), round(1 - level, 2), "two-sided"
-        )[0]
-        ordered = np.sort(drawn)
-        place = np.arange(1, 1000)
-        ours = np.interp([low, high], ordered, place / 1000)  # weibull: u = k / (B + 1)
-        theirs = np.interp([limits.low, limits.high], ordered, (place - 1) / 998)  # linear
-        assert_allclose(ours, theirs, rtol=1e-9)
-        assert abs(ours[0] + ours[1] - 1) > 0.01  # not percentiles of equal tails
-
-
-def test_without_bias_and_acceleration_bca_is_the_percentile_interval():
-    means = np.linspace(-1, 1, 41)[:, None]
-    plain = made(means)
-    shifted = made(means, bias=1e-13, acceleration=-1e-13)
-    for alpha in (0.06, 0.3):
-        assert_allclose(limits_of(plain, alpha), limits_of(shifted, alpha), rtol=1e-8)
-
-
-def made(means, bias=0.0, acceleration=0.0):
+def made(means):
     q = means.shape[1]
     return BootstrapVariance(
-        cov=np.eye(q),
-        df=len(means) - 1,
-        cov_type="bootstrap",
-        label="",
-        note="",
-        means=means,
-        bias=np.full(q, bias),
-        acceleration=np.full(q, acceleration),
+        cov=np.eye(q), df=len(means) - 1, cov_type="bootstrap", label="", note="", means=means
     )
 
 
@@ -205,17 +103,15 @@ class TestDuality:
         grid=st.sampled_from([None, 1.0, 0.25]),
         alpha=st.floats(0.001, 0.999),
         where=st.floats(-0.2, 1.2),
-        bias=st.sampled_from([0.0, 0.3, -1.2, 2.4]),
-        acceleration=st.sampled_from([0.0, 0.05, -0.16, 0.16, -0.5, 0.5]),
         side=st.sampled_from(SIDES),
     )
     def test_the_test_rejects_exactly_what_the_interval_excludes(
-        self, count, seed, grid, alpha, where, bias, acceleration, side
+        self, count, seed, grid, alpha, where, side
     ):
         means = np.random.default_rng(seed).gamma(2.0, size=(count, 1))
         if grid is not None:  # ties
             means = np.round(means / grid) * grid
-        found = made(means, bias, acceleration)
+        found = made(means)
         theta = means.min() + where * (np.ptp(means) + 1.0)
         (low, high), (p,) = limits_of(found, alpha, side)[0], p_of(found, theta, side)
         assert low <= high
@@ -269,13 +165,6 @@ def test_percentiles_have_their_level_without_rounding(count):
     assert low == pytest.approx(0.0, abs=1e-9)
     for k in range(1, count - 1):
         assert p_of(found, float(k), "greater") == (k + 1) / (count + 1)
-
-
-def test_a_mean_that_ties_with_the_estimate_counts_half():
-    values = np.array([0.0, 2.0, 2.0, 3.0, 3.0])  # their mean is 2
-    found = COV_TYPES["bootstrap-bca"](evidence_of(values, np.array([0.0, 1.0])))
-    assert found.bias[0] == pytest.approx(stats.norm.ppf((1 + 2 / 2) / 5), rel=1e-12)
-    assert found.acceleration[0] == 0
 
 
 @pytest.mark.parametrize("split_by", ["row", "copy"])
@@ -336,9 +225,8 @@ class TestSimultaneous:
         assert one.loc["still"].isna().all()
 
 
-@pytest.mark.parametrize("cov_type", BOTH)
-def test_a_term_whose_means_agree_has_no_interval(fitted, cov_type):
-    pfi = fitted.pfi(cov_type=cov_type)
+def test_a_term_whose_means_agree_has_no_interval(fitted):
+    pfi = fitted.pfi()
     row = pfi.summary_frame().loc["still"]
     assert row["estimate"] == row["std_error"] == 0
     assert row[["statistic", "p_value", "conf_low", "conf_high"]].isna().all()
@@ -367,9 +255,6 @@ class TestTables:
         ):
             assert words in text
         assert "P>|t|" not in text
-        bca = words_of(fitted.pfi(cov_type="bootstrap-bca"), notes="full")
-        assert "Intervals (BCa from 60 bootstrap means" in bca
-        assert "0.033 (0.016 if one-sided), but for skewness." in bca
 
     def test_plots_leave_out_what_has_no_limits(self, data):
         results = fit_of("y ~ x + z", data, LinearRegression(), pi.NestedBootstrap(9, 2))
@@ -384,15 +269,14 @@ class TestTables:
 
 
 class TestComparisons:
-    @pytest.mark.parametrize("cov_type", [None, *BOTH])
-    def test_learners_are_compared_within_bootstrap_samples(self, fitted, other, cov_type):
-        found = pi.compare(fitted, other, cov_type=cov_type)
-        assert found.cov_type == (cov_type or "bootstrap")
+    def test_learners_are_compared_within_bootstrap_samples(self, fitted, other):
+        found = pi.compare(fitted, other)
+        assert found.cov_type == "bootstrap"
         paired = means_of(fitted.loss(), fitted) - means_of(other.loss(), other)
         assert found.bse.iloc[0] == pytest.approx(paired.std(ddof=1), rel=EXACT)
         low, high = found.conf_int(0.4).iloc[0]
         assert paired.min() < low < found.params.iloc[0] < high < paired.max()
-        terms = pi.compare(fitted.pfi("x"), other.pfi("x"), cov_type=cov_type)
+        terms = pi.compare(fitted.pfi("x"), other.pfi("x"))
         assert terms.df_resid == B - 1
 
 
@@ -410,12 +294,11 @@ class TestOtherCovTypes:
         with pytest.raises(InferenceError, match=message):
             fitted.pfi(cov_type=cov_type)
 
-    @pytest.mark.parametrize("cov_type", BOTH)
-    def test_other_plans_can_not_serve_bootstrap(self, data, cov_type):
+    def test_other_plans_can_not_serve_bootstrap(self, data):
         learner = pi.Learner.from_formula("y ~ x", data, LinearRegression())
         for plan in (pi.Bootstrap(5), pi.HalfSampling(2, pairs=5), pi.Holdout()):
-            with pytest.raises(InferenceError, match=rf'"{cov_type}".*pi\.NestedBootstrap\(\)'):
-                learner.fit(plan, seed=1).pfi(cov_type=cov_type)
+            with pytest.raises(InferenceError, match=r'"bootstrap".*pi\.NestedBootstrap\(\)'):
+                learner.fit(plan, seed=1).pfi(cov_type="bootstrap")
 
 
 @pytest.mark.parametrize(("fails", "means"), [((0, 1, 5), 4), (range(2, 10), 1)])

@@ -34,7 +34,7 @@ from sklearn.svm import SVR, LinearSVC
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
-from pyinterp.errors import OptionError, PredictionError
+from pyinterp.errors import PredictionError
 
 VALUES = [1, 2, 3, 7]
 EFFECT = {1: 0.0, 2: 5.0, 3: -3.0, 7: 2.0}
@@ -104,11 +104,9 @@ def test_what_the_learner_takes_as_levels_has_contrasts(name):
     assert effects.params.to_numpy() == pytest.approx(means[1:] - means[0], abs=SINGLE)
     assert grid.tidy()["value"].tolist() == VALUES
     assert firm.params["g"] == pytest.approx(np.ptp(means) / 4, abs=SINGLE)
-    for results in (effects, grid, firm, fitted.ale("g"), fitted.m_plot("g")):
+    for results in (effects, grid, firm, fitted.ale("g")):
         text = words_of(results)
         assert "g is a code: the learner treats its 4 values as levels." in text
-    with pytest.raises(OptionError, match="`g` is a category"):
-        fitted.slopes("g")
 
 
 NUMBERS = {

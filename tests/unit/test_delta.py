@@ -98,9 +98,6 @@ def test_a_linear_model_has_the_closed_form(data, options):
     pd_ = model.pd("a", grid=grid)
     assert_allclose(pd_.bse, bse(at), rtol=EXACT)
     assert_allclose(model.ame("a").bse, bse(np.array([[0, 1, 0, mean_b, 0]])), rtol=1e-8)
-    assert_allclose(
-        model.slopes("a", grid=grid).bse, bse(np.array([[0, 1, 0, mean_b, 0]] * 2)), rtol=1e-8
-    )
     assert_allclose(model.ame("c").bse, bse(np.array([[0, 0, 0, 0, 1]])), rtol=EXACT)
     centered = model.pd("a", grid=grid, kind="c-ice")
     assert centered.bse.iloc[0] == 0
@@ -253,7 +250,6 @@ def test_an_effect_of_a_fixed_model_has_no_test(data, product, kind):
         model = pi.FittedModel(LinearRegression().fit(rows, data["y"]), rows, data["y"])
     for results in (
         model.ame(**options),
-        model.slopes("a", **options),
         model.ale("a", **options),
         model.pd("a", kind="c-ice", **options),
     ):

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from fits import fit_of
 from numpy.testing import assert_allclose
-from scipy import stats
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import partial_dependence
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -126,17 +125,6 @@ def test_a_function_of_predictions_is_taken_before_the_mean(data, line):
     assert "`exp` of the prediction" in str(found.summary()).replace("\n    ", " ")
 
 
-@pytest.mark.parametrize("average", ["median", "trimmed"])
-def test_robust_averages_of_ice(fitted, average):
-    ice = fitted.pd("a", kind="ice").row_frame().to_numpy()
-    expected = {"median": np.median(ice, axis=0), "trimmed": stats.trim_mean(ice, 0.1, axis=0)}
-    found = fitted.pd("a", average=average)
-    assert_allclose(found.params, expected[average], rtol=1e-12)
-    assert (found.bse > 0).all()
-    with pytest.raises(OptionError, match='average="mean"'):
-        fitted.pd("a", kind="ice", average=average)
-
-
 def test_the_exemplar_is_one_row_of_medians_and_most_frequent_levels():
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(
@@ -154,6 +142,8 @@ def test_the_exemplar_is_one_row_of_medians_and_most_frequent_levels():
     assert found.bse.isna().all()
     assert "No standard error: the prediction of one made-up row" in str(found.summary())
     assert (learner.fit(seed=1, progress=False).pd("x", average="exemplar").bse > 0).any()
+    with pytest.raises(OptionError, match='average="mean"'):
+        learner.fit_model().pd("x", kind="ice", average="exemplar")
 
 
 def test_the_exemplar_of_whole_numbers_is_whole_and_levels_keep_their_type():

@@ -9,9 +9,7 @@ import pyinterp as pi
 from pyinterp.checks import NOT_NEGATIVE, SHARE, Interval, check_flag, check_number
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.ale import accumulated_local_effects
-from pyinterp.estimands.effects.conditional_dependence import m_plot
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
-from pyinterp.estimands.effects.slopes import slopes
 from pyinterp.learner.interpretable import Interpretable
 from pyinterp.parameters import DEFAULTS, takes
 
@@ -76,8 +74,6 @@ def test_keywords_are_those_of_the_signature():
         ("firm", partial_dependence),
         ("vint", partial_dependence),
         ("ale", accumulated_local_effects),
-        ("m_plot", m_plot),
-        ("slopes", slopes),
     ],
 )
 def test_defaults_that_help_shows_are_those_of_the_estimand(method, estimand):

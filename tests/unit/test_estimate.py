@@ -47,16 +47,13 @@ def test_a_mean_of_squared_errors_is_the_loss(learner, plan):
 
 
 def test_several_terms_have_tests_a_table_a_plot_and_hypotheses(learner):
-    estimand = pi.mean_over_rows(
-        both, "error", names=["signed", "absolute"], title="Errors", note="In units of y.", null=0.0
-    )
+    estimand = pi.mean_over_rows(both, "error", names=["signed", "absolute"], null=0.0)
     errors = learner.fit(pi.CrossValidation(5), seed=1).estimate(estimand)
     assert list(errors.params.index) == ["signed", "absolute"]
     assert abs(errors.params["signed"]) < errors.params["absolute"]
     assert errors.pvalues["absolute"] < 0.05 < errors.pvalues["signed"]
     table = str(errors.summary())
-    assert "Errors, learner" in table
-    assert "In units of y." in table
+    assert "Mean error, learner" in table
     assert len(errors.plot().data) == 2
     assert float(errors.t_test("absolute = 0").pvalue) == errors.pvalues["absolute"]
 

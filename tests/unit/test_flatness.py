@@ -150,7 +150,6 @@ def test_booleans_and_whole_numbers_are_numbers_unless_the_formula_says_otherwis
     [
         ([], {"spread": "var"}, OptionError, "`spread` must be"),
         ([], {"grid": {"w": [1, 2]}}, OptionError, "`grid` names 'w', which is not among"),
-        ([], {"ice": True, "average": "median"}, OptionError, "no average over rows"),
         ([[]], {}, OptionError, "at least one variable"),
         (["both"], {}, OptionError, "a group of variables; name one of them"),
         ([], {"colour": "red"}, TypeError, r"firm\(\) takes no keyword argument `colour`"),

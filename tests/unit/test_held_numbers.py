@@ -26,7 +26,6 @@ def test_slopes_in_single_precision(dtype, size):
     rows = pd.DataFrame({"a": (YEAR * size).astype(np.float32), "b": B}).astype({"a": dtype})
     fitted = pi.FittedModel(three_times, rows)
     assert_allclose(fitted.ame("a").params, 3)
-    assert_allclose(fitted.slopes("a", points=3).params, 3)
 
 
 def test_slopes_of_a_single_array():

@@ -19,7 +19,7 @@ from pyinterp.models.specification import choices, specification
 
 PEERS = ["vi", "coef", "permutation_importance", "shap", "anova", "partial_dependence", "ice",
          "feature_importances_", "vip", "score", "importances_mean", "marginal_effects",
-         "odds_ratio", "emmeans", "power"]  # fmt: skip
+         "odds_ratio", "emmeans"]  # fmt: skip
 
 
 def learner(estimator=None, rows=60, **more):

@@ -97,8 +97,6 @@ def _model(data, **options):
 CURVES = {
     "learner": lambda d: _fit(d).pd("x", grid=[-2, 1]),
     "groups": lambda d: _fit(d).pd("x", grid=[-2, 1], by="g"),
-    "conditional": lambda d: _fit(d).pd("g", sampler="conditional"),
-    "M-plot": lambda d: _fit(d).m_plot("g"),
     "boosting": lambda d: _fit(d, HistGradientBoostingRegressor(loss="gamma"), "cost").pd("g"),
     "delta": lambda d: _model(d).pd("x", grid=[-2, 1]),
     "rate": lambda d: _model(d, exposure="time").pd("x", grid=[-2, 1], scale="rate"),
@@ -122,9 +120,7 @@ def test_positive_predictions_are_no_statement(data):
     curve = _fit(data.assign(cost=data["cost"] + 50), LinearRegression(), "cost").pd("g")
     assert (curve.params > 40).all()
     assert_allclose(curve.conf_int().mean(axis=1), curve.params)
-    near = _fit(data).m_plot("x", grid=[-1, 0])  # a local line, which may leave the range
-    assert_allclose(near.conf_int().mean(axis=1), near.params)
-    slope = _fit(data).slopes("x", grid=[0])
+    slope = _fit(data).ame("x")
     assert_allclose(slope.conf_int().mean(axis=1), slope.params)
 
 

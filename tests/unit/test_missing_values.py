@@ -7,7 +7,7 @@ import pytest
 import statsmodels.api as sm
 import xgboost
 from fits import words_of
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
@@ -220,7 +220,6 @@ class TestEstimands:
             lambda r: r.ame("x", step="sd"),
             lambda r: r.pfi("x", sampler="conditional"),
             lambda r: r.cvim("g"),
-            lambda r: r.pd("x", sampler="conditional"),
         ],
     )
     def test_refusals_name_the_variable_and_count(self, results, ask):
@@ -232,9 +231,6 @@ class TestEstimands:
         [
             lambda r: r.ale("z"),
             lambda r: r.ame("z", step="sd"),
-            lambda r: r.slopes("x", step="sd"),
-            lambda r: r.m_plot("x", points=5),
-            lambda r: r.m_plot("g"),
             lambda r: r.pfi("z", sampler="conditional"),
             lambda r: r.pfi("z", sampler="subgroup"),
             lambda r: r.firm(),
@@ -253,14 +249,6 @@ class TestEstimands:
         asked = getattr(asked, "effects", asked)
         assert asked.params.notna().all()
         str(asked.summary())
-
-    def test_an_m_plot_is_of_the_rows_with_a_value(self, data):
-        def predict(rows):
-            return np.where(rows["x"].isna(), 1e6, rows["x"])
-
-        curve = pi.FittedModel(predict, data[["x", "z"]], missing="keep").m_plot("x", points=5)
-        assert "3 of 60 rows lack `x`" in words_of(curve)
-        assert_allclose(curve.params, grid_of(curve), atol=1e-9)
 
     def test_adjusted_importance_says_what_it_lacks(self, results):
         table = results.amvim(method="additive")

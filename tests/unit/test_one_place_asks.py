@@ -91,7 +91,6 @@ def test_every_answer_is_given_to_the_predictor(kind, data):
         results.pfi()
         results.cvim("a", sampler="residual", permutations=10)
         results.pd("a", points=3)
-        results.slopes("a", points=3)
         results.ame()
         results.ale("a", points=3)
         results.h_statistic(most_rows=10)

@@ -46,7 +46,6 @@ def data():
     [
         lambda fit: fit.pd("dose").differences(relation="ratio"),
         lambda fit: fit.pd("dose", scale="rate").differences("never", relation="ratio"),
-        lambda fit: fit.ame("dose", relation="ratio"),
     ],
 )
 def test_rate_ratios_of_a_poisson_model_are_those_of_its_coefficients(data, ask):
@@ -78,20 +77,17 @@ def test_ratios_of_a_logistic_model_are_the_delta_method_by_hand(data, relation)
     change = moves[1:] - moves[0]
     errors = np.sqrt(np.diag(change @ logit.cov_params().to_numpy() @ change.T))
     model = pi.FittedModel(logit, data, "hit")
-    for ratios in (
-        model.pd("dose").differences(relation=relation),
-        model.ame("dose", relation=relation),
-    ):
-        assert_allclose(np.log(ratios.effect), values[1:] - values[0], rtol=EXACT)
-        assert_allclose(np.ravel(ratios.sd), errors, rtol=EXACT)
-        t = (values[1:] - values[0]) / errors
-        assert_allclose(ratios.pvalue, 2 * stats.norm.sf(np.abs(t)), rtol=1e-8)
+    ratios = model.pd("dose").differences(relation=relation)
+    assert_allclose(np.log(ratios.effect), values[1:] - values[0], rtol=EXACT)
+    assert_allclose(np.ravel(ratios.sd), errors, rtol=EXACT)
+    t = (values[1:] - values[0]) / errors
+    assert_allclose(ratios.pvalue, 2 * stats.norm.sf(np.abs(t)), rtol=1e-8)
 
 
 def test_odds_ratios_of_a_saturated_model_are_those_of_the_table(data):
     table = pd.crosstab(data["dose"], data["hit"]).to_numpy()
     logit = smf.logit("hit ~ dose", data).fit(disp=0)
-    ratios = pi.FittedModel(logit, data, "hit").ame("dose", relation="odds ratio")
+    ratios = pi.FittedModel(logit, data, "hit").pd("dose").differences(relation="odds ratio")
     odds = table[:, 1] / table[:, 0]
     assert_allclose(ratios.effect, odds[1:] / odds[0], rtol=1e-9)
     woolf = np.sqrt((1 / table[1:]).sum(axis=1) + (1 / table[0]).sum())
@@ -133,7 +129,7 @@ def test_ratios_are_contrasts_of_g_of_the_mean_curve(data, plan, relation):
         (curve, "levels"): (curve.differences(relation=relation), [(0, 1), (0, 2)]),
         (by, "groups"): (by.differences(relation=relation), [(0, 3), (1, 4), (2, 5)]),
         (by, "levels"): (
-            results.ame("dose", by="sex", relation=relation),
+            by.differences("never", relation=relation),
             [(0, 1), (0, 2), (3, 4), (3, 5)],
         ),
     }
@@ -211,7 +207,7 @@ def test_a_ratio_that_does_not_vary_is_no_ratio_with_an_error_of_rounding(data):
 REFUSED = {
     "ALE": (lambda r: r.ale("dose").differences(relation="ratio"), "ALE of dose"),
     "logit": (lambda r: r.pd("dose", scale="logit").differences(relation="odds ratio"), "logit"),
-    "AME of a number": (lambda r: r.ame("age", relation="ratio"), "`age` is a number.*grid="),
+    "AME": (lambda r: r.ame("dose").differences(relation="ratio"), "`relation` of AME"),
     "differences of AMEs": (lambda r: r.ame("dose").differences(), "have none"),
     "surface": (lambda r: r.pd(["dose", "sex"]).differences(relation="ratio"), "one curve"),
     "relation": (
@@ -231,19 +227,13 @@ def test_what_has_no_ratio_is_refused_with_a_sentence(data, case):
 
 def test_means_have_no_odds_and_differences_of_learners_have_no_ratio(data):
     ols = pi.FittedModel(smf.ols("time ~ dose + age", data).fit(), data, "time")
-    assert len(ols.ame("dose", relation="ratio").effect) == 2
+    assert len(ols.pd("dose").differences(relation="ratio").effect) == 2
     with pytest.raises(OptionError, match="mean probabilities"):
-        ols.ame("dose", relation="odds ratio")
+        ols.pd("dose").differences(relation="odds ratio")
     fit = PLANS["half-sampling"]
     curves = [fit(data).pd("dose"), fit(data).pd("dose")]
     with pytest.raises((OptionError, InferenceError)):
         pi.compare(*curves).differences(relation="ratio")
-
-
-def test_a_ratio_without_a_category_is_told_what_to_write():
-    data = pd.DataFrame({"x": np.arange(60.0), "y": np.arange(60) % 2})
-    with pytest.raises(OptionError, match="A ratio is of one category: name it"):
-        model_of("y ~ x", data.astype({"y": str}), LogisticRegression()).ame(relation="ratio")
 
 
 def test_a_name_of_a_group_is_a_group_though_a_level_has_it_too():

@@ -1,4 +1,4 @@
-"""Slopes and average marginal effects: statsmodels' numbers and closed forms."""
+"""Average marginal effects: statsmodels' numbers and closed forms."""
 
 import pickle
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from fits import fit_of, model_of
+from fits import model_of
 from numpy.testing import assert_allclose
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -42,21 +42,18 @@ def test_of_a_linear_model_it_is_the_coefficient(data):
     expected = [theirs["x"], theirs["z"], *theirs.filter(like="C(g").to_numpy()]
     assert list(result.params.index) == ["x", "z", "g[lo - hi]", "g[mid - hi]"]
     assert_allclose(result.params, expected, rtol=MARGEFF)
-    assert_allclose(fitted.slopes("x", points=5).params, theirs["x"], rtol=MARGEFF)
 
 
-def test_slopes_are_those_of_the_rows_at_the_grid(data):
+def test_standard_errors_are_of_the_rows_slopes(data):
     fitted = model_of("y ~ x * z + g", data, LinearRegression())
     (refit,) = fitted.analysis.refits
     at = {
         x: refit.predictor(refit.design.encode(data[["x", "z", "g"]].assign(x=x))) for x in (0, 1)
     }
     rows = at[1] - at[0]  # linear in x
-    result = fitted.slopes("x", grid=[-1, 2])
+    result = fitted.ame("x")
     assert_allclose(result.params, rows.mean(), rtol=MARGEFF)
     assert_allclose(result.bse, rows.std(ddof=1) / np.sqrt(200), rtol=MARGEFF)
-    ame = fitted.ame("x")
-    assert_allclose(ame.bse, rows.std(ddof=1) / np.sqrt(200), rtol=MARGEFF)
     assert result.estimand.parameter.null == 0
     assert result.null is None
 
@@ -66,15 +63,13 @@ def test_at_the_rows_own_values_the_slope_of_a_square_is_twice_the_mean(data):
     result = fitted.ame()
     assert result.params["x"] == pytest.approx(2 * data["x"].mean(), rel=MARGEFF)
     assert result.params["z"] == 0
-    grid = np.array([-1.0, 0.5])
-    assert_allclose(fitted.slopes("x", grid=grid).params, 2 * grid, rtol=MARGEFF)
 
 
 def test_steps_are_refused_without_a_width(data):
-    results = fit_of("y ~ x + z + g", data, RandomForestRegressor(10), pi.HalfSampling(2, pairs=5))
-    for method in (results.ame, lambda: results.slopes("z")):
-        with pytest.raises(OptionError, match=r'predicts steps in .* as trees do.*step="sd"'):
-            method()
+    learner = pi.Learner.from_formula("y ~ x + z + g", data, RandomForestRegressor(10))
+    results = learner.fit(pi.HalfSampling(2, pairs=5), seed=1)
+    with pytest.raises(OptionError, match=r'predicts steps in .* as trees do.*step="sd"'):
+        results.ame()
     result = results.ame(step="sd")
     assert (result.bse > 0).all()
     assert "one standard deviation" in str(result.summary(notes="full"))
@@ -93,8 +88,8 @@ def test_classes_have_effects_that_add_up_to_0(data):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda f: f.slopes("g"), "needs a number, but `g` is a category"),
-        (lambda f: f.slopes(["x", "z"]), "is of one variable, not of"),
+        (lambda f: f.ame("q"), "q"),
+        (lambda f: f.ame(step=-1), "step"),
         (lambda f: f.ame(step="range"), '"sd" or None'),
         (lambda f: f.ame("x", step=1e-300), "too small"),
     ],

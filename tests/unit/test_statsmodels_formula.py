@@ -13,7 +13,7 @@ from sklearn.linear_model import LinearRegression
 import pyinterp as pi
 from pyinterp.data.formula import names_in
 from pyinterp.estimands.effects.partial_dependence import partial_dependence
-from pyinterp.estimands.effects.slopes import average_marginal_effects, slopes
+from pyinterp.estimands.effects.slopes import ame
 from pyinterp.learner.models_here import STEP, WEIGHTS
 from pyinterp.models.statsmodels import STATSMODELS
 from pyinterp.whatif import WhatIf
@@ -196,9 +196,8 @@ def old_errors(model, estimand):
 
 
 ASKED = {
-    "ame": lambda problem, _: average_marginal_effects(problem),
+    "ame": lambda problem, _: ame(problem),
     "pd": lambda problem, name: partial_dependence(problem, name, points=4),
-    "slopes": lambda problem, name: slopes(problem, name, grid=[2.5, 3.5]),
 }
 RIGHT = {
     "np.log(x + 9) + w": "x",

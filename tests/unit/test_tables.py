@@ -74,7 +74,6 @@ QUESTIONS = {
     "conditional": lambda r: r.pfi(["x", "z"], sampler="residual"),
     "causal": lambda r: r.causal("x"),
     "native": lambda r: r.native_importance(),
-    "slopes": lambda r: r.slopes("x", points=3),
     "cvim": lambda r: r.cvim(),
     "loco": lambda r: r.loco(),
     "together": lambda r: r.importance(),

@@ -1,10 +1,9 @@
-"""Accumulated local effects (ALE) of one variable, and of two beyond the effect of each."""
+"""Accumulated local effects (ALE) of one variable."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from pyinterp._typing import FloatArray, IntArray
 from pyinterp.checks import check_count
 from pyinterp.data.columns import is_category
 from pyinterp.errors import OptionError
-from pyinterp.estimands.effects.accumulation import accumulate, accumulate_pairs, interval_of
+from pyinterp.estimands.effects.accumulation import accumulate, interval_of
 from pyinterp.estimands.effects.grids import (
     POINTS,
     Grid,
@@ -45,25 +44,24 @@ def accumulated_local_effects(
     scale: Scale | None = None,
     which_class: Any = None,
 ) -> Estimand:
-    r"""Accumulated local effect (ALE) of one variable, or of two beyond each.
+    r"""Accumulated local effect (ALE) of one variable.
 
     .. math:: ALE_j(x) = \sum_{b \le b(x)} \frac1{n_b} \sum_{i: x_i \in (q_{b-1}, q_b]}
         [f(q_b, x_{-j,i}) - f(q_{b-1}, x_{-j,i})] - const
 
-    (Apley and Zhu 2020, eqs 15 and 16). Every row is moved within its interval only, so
-    nothing is extrapolated. The mean over rows is 0. R's ``ALEPlot`` and iml give the same
-    numbers on the same edges where no cell is empty. Of a number and a category it is the
-    effect of ``ALEPlot``: second differences over levels in their order.
+    (Apley and Zhu 2020, eq. 15). Every row is moved within its interval only, so nothing is
+    extrapolated. The mean over rows is 0. R's ALEPlot and iml give the same numbers on the
+    same edges.
 
     Parameters
     ----------
-    features : str or sequence of two str
-        The variable, or two, of which one at least is a number.
-    grid : {"quantile", "equidistant", "unique", "r"}, RGrid, array or mapping
+    features : str
+        The variable.
+    grid : {"quantile", "equidistant", "unique", "r"}, RGrid or array
         The edges of the intervals; "quantile" takes observed values (type 1), as in R. Of a
         category the levels in the order in which they are accumulated: by default their own
         if they are ordered, else by how alike their rows are in the other variables, as in
-        ``ALEPlot``; a list of levels is another order.
+        ALEPlot; a list of levels is another order.
     {points}
     {scale}
     {which_class}
@@ -79,7 +77,7 @@ def accumulated_local_effects(
     Raises
     ------
     OptionError
-        If a variable, level or class is unknown, or both of two variables are categories.
+        If the variable, a level or a class is unknown.
 
     Examples
     --------
@@ -91,33 +89,40 @@ def accumulated_local_effects(
     bmi[27.8]   27.8       5.0        2.6
     bmi[42.2]   42.2     127.2       12.7
     """
-    names = variables_of(problem, features, most=2, what="An accumulated local effect")
-    check_complete(problem.population.variables, names, "An accumulated local effect")
-    axes = _axes(problem, names, grid, points)
-    at = Points(names, tuple(cell[::-1] for cell in product(*reversed(axes.values()))))
-    levels = tuple(has_levels(problem, name) for name in names)
+    names = (name,) = variables_of(problem, features, most=1, what="An accumulated local effect")
     data = problem.population.variables
-    left_out = int((_places(data, axes, levels) < 0).any(axis=0).sum())
+    check_complete(data, names, "An accumulated local effect")
+    levels = has_levels(problem, name)
+    values = _values(problem, name, grid, points)
+    at = Points(names, tuple((value,) for value in values))
+    left_out = int((_places(data[name], values, levels=levels) < 0).sum())
     beyond = f"{left_out} of {len(data)} rows are beyond the grid and left out."
     outputs = Outputs.of(problem, scale, which_class)
     terms = at.terms(outputs.labels)
+    moves = "moves across the interval of each row"
+    if levels:
+        moves = "moves to a neighboring level, of the rows of either level"
+    order = (
+        f"Levels are accumulated in the order {', '.join(map(str, values))}; another order gives "
+        "other values."
+    )
     return Estimand(
         key=("ale", at, outputs),
         terms=terms,
-        measure=partial(_measure, axes=axes, levels=levels, frame=at.frame(data), outputs=outputs),
+        measure=partial(
+            _measure, values=values, levels=levels, frame=at.frame(data), outputs=outputs
+        ),
         words=Words(
             label="ALE",
             title="accumulated local effects",
-            of=", ".join(names),
+            of=name,
             details=outputs.details,
             unit=outputs.unit,
-            meaning=_meaning(names, outputs.phrase, levels[0]),
-            notes=tuple(
-                f"Levels are accumulated in the order {', '.join(map(str, values))}; another order "
-                "gives other values."
-                for name, values in axes.items()
-                if has_levels(problem, name) and len(values) > 2
+            meaning=(
+                f"Changes of the {outputs.phrase} as `{name}` {moves}, averaged and added up; "
+                "their mean over rows is 0."
             ),
+            notes=(order,) if levels and len(values) > 2 else (),
             always=(*problem.notes_on_codes(names), *([beyond] if left_out else [])),
             exact="No Monte Carlo error.",
             zero_variance="a feature that no refit uses, or all refits agree exactly",
@@ -127,54 +132,24 @@ def accumulated_local_effects(
             ),
         ),
         parameter=Parameter(null=0.0, effect=True),
-        coverage=("ALE",) if len(names) == 1 else (),
+        coverage=("ALE",),
         no_weights=None,
     )
 
 
-def _meaning(names: tuple[str, ...], predicted: str, levels: bool) -> str:
-    """Return the first footnote: the meaning of a value."""
-    if len(names) == 2:
-        return (
-            f"What `{names[0]}` and `{names[1]}` do together to the {predicted}, beyond the effect "
-            "of each: second differences of rows over their own grid cells, averaged and added "
-            "up. The mean over rows is 0."
-        )
-    moves = "moves across the interval of each row"
-    if levels:
-        moves = "moves to a neighboring level, of the rows of either level"
-    return (
-        f"Changes of the {predicted} as `{names[0]}` {moves}, averaged and added up; their mean "
-        "over rows is 0."
-    )
-
-
-def _axes(
-    problem: Problem, names: tuple[str, ...], grid: Grid, points: int | None
-) -> dict[str, list[Any]]:
+def _values(problem: Problem, name: str, grid: Grid, points: int | None) -> list[Any]:
     """Return the edges of intervals, or levels in the order in which they are accumulated."""
-    levels = [name for name in names if has_levels(problem, name)]
-    if len(levels) == 2:
-        raise OptionError(
-            f"The ALE of two variables is of a number and another variable, but `{levels[0]}` and "
-            f"`{levels[1]}` are categories, for which neither Apley and Zhu (2020) nor R's ALEPlot "
-            f"and iml define it; use `ale` of one of them, or `pd({list(names)})`."
-        )
-    number = POINTS[len(names)] if points is None else points
+    number = POINTS[1] if points is None else points
     check_count("points", number, 2)
-    axes = {}
-    for name, one in grids_of(names, grid).items():
-        what = "levels" if name in levels else "different grid points"
-        axes[name] = (
-            _levels(problem, name, one)
-            if name in levels
-            else _edges(problem.population.variables[name], one, number)
-        )
-        if len(axes[name]) < 2:
-            raise OptionError(
-                f"An ALE needs at least two {what}, but `{name}` has {len(axes[name])}."
-            )
-    return axes
+    (grid,) = grids_of((name,), grid).values()
+    if has_levels(problem, name):
+        what, values = "levels", _levels(problem, name, grid)
+    else:
+        column = problem.population.variables[name]
+        what, values = "different grid points", _edges(column, grid, number)
+    if len(values) < 2:
+        raise OptionError(f"An ALE needs at least two {what}, but `{name}` has {len(values)}.")
+    return values
 
 
 def _edges(column: pd.Series[Any], grid: Any, number: int) -> list[float]:
@@ -201,80 +176,53 @@ def _levels(problem: Problem, name: str, grid: Any) -> list[Any]:
 
 
 def _measure(
-    case: ModelOnRows,
-    *,
-    axes: dict[str, list[Any]],
-    levels: tuple[bool, ...],
-    frame: pd.DataFrame,
-    outputs: Outputs,
+    case: ModelOnRows, *, values: list[Any], levels: bool, frame: pd.DataFrame, outputs: Outputs
 ) -> Measurement:
-    """Measure steps of the variable with levels, if there is one, over intervals of the other."""
-    names, main = list(axes), int(len(axes) == 2 and levels[1])
-    places = _places(case.sample.variables, axes, levels)
-    inside = np.flatnonzero((places >= 0).all(axis=0))
-    place, points = places[main], axes[names[main]]
-    # The number of each point, by the variable of the steps, then the other.
-    cells = np.arange(len(frame)).reshape(-1, len(axes[names[0]])).T
-    cells = cells.T if main else cells
-    at = place[inside]
+    (name,) = frame.columns
+    place = _places(case.sample.variables[name], values, levels=levels)
+    inside = np.flatnonzero(place >= 0)
+    at, last = place[inside], len(values) - 1
     # A row informs about the step over its interval, or the steps to its level and from it.
-    offsets = [-1, 0] if levels[main] else [0]
-    ends = np.clip(at[:, None] + np.array([*offsets, 1]), 0, len(points) - 1)
-    index = cells[ends, 0]
-    if len(names) == 2:
-        other, edges = places[1 - main], np.array(axes[names[1 - main]], dtype=np.float64)
-        low = other[inside][:, None]
-        index = np.column_stack([cells[ends, low], cells[ends, low + 1]])
-    steps = np.full((len(outputs.labels), len(place), len(points) - 1), np.nan)
+    offsets = [-1, 0] if levels else [0]
+    ends = np.clip(at[:, None] + np.array([*offsets, 1]), 0, last)
+    steps = np.full((len(outputs.labels), len(place), last), np.nan)
     if len(inside):
-        predicted = outputs.values(case.whatif.of(names).pairs(inside, index, frame))
-        if len(names) == 2:
-            predicted = predicted[..., ends.shape[1] :] - predicted[..., : ends.shape[1]]
+        predicted = outputs.values(case.whatif.of((name,)).pairs(inside, ends, frame))
         changes = np.diff(predicted, axis=-1)
         for k, step in enumerate(at + np.array(offsets)[:, None]):
-            there = (step >= 0) & (step < len(points) - 1)
+            there = (step >= 0) & (step < last)
             steps[:, inside[there], step[there]] = changes[:, there, k]
-    numbers = None if levels[main] else np.array(points, dtype=np.float64)
-    if len(names) == 1:
-        reference = np.zeros((len(place), len(points)))
-        if numbers is None:
-            reference[inside, at] = 1.0
-        else:
-            reference[inside, at] = reference[inside, at + 1] = 0.5
-        widths = None if numbers is None else np.diff(numbers)
-        parts = [accumulate(one, reference, widths, case.weights) for one in steps]
+    reference = np.zeros((len(place), len(values)))
+    if levels:
+        reference[inside, at] = 1.0
     else:
-        parts = [
-            accumulate_pairs(
-                one, place, other, edges, first_edges=numbers, row_weights=case.weights
-            )
-            for one in steps
-        ]
-    order = np.argsort(cells.ravel())
-    curves = [
-        Estimate(value=value[order], rows=rows[:, order], mc_variance=np.zeros(len(value)))
-        for value, rows in parts
-    ]
-    return {"curve": Estimate.stack(curves)}
+        reference[inside, at] = reference[inside, at + 1] = 0.5
+    widths = None if levels else np.diff(np.array(values, dtype=np.float64))
+    curves = [accumulate(one, reference, widths, case.weights) for one in steps]
+    return {
+        "curve": Estimate.stack(
+            [
+                Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))
+                for value, rows in curves
+            ]
+        )
+    }
 
 
-def _places(data: pd.DataFrame, axes: Mapping[str, list[Any]], levels: Sequence[bool]) -> IntArray:
-    """Return the level, or interval, of every row on each axis; -1 outside."""
-    places = np.full((len(axes), len(data)), -1)
-    for place, (name, points), is_levels in zip(places, axes.items(), levels, strict=True):
-        if is_levels:
-            there = data[name].isin(points).to_numpy()
-            place[there] = codes_of(data.loc[there, name], points)
-        else:
-            place[:] = interval_of(data[name].to_numpy(np.float64), np.array(points, np.float64))
-    return places
+def _places(column: pd.Series[Any], values: list[Any], *, levels: bool) -> IntArray:
+    """Return the level, or interval, of every row; -1 outside."""
+    if not levels:
+        return interval_of(column.to_numpy(np.float64), np.array(values, np.float64))
+    place, there = np.full(len(column), -1), column.isin(values).to_numpy()
+    place[there] = codes_of(column[there], values)
+    return place
 
 
 def similarity_order(data: pd.DataFrame, name: str, levels: Sequence[Any]) -> list[Any]:
     """Return levels in the order of classical scaling to one dimension.
 
     The distance of two levels is a sum of distances over all other variables (Apley and Zhu 2020;
-    R's ``ALEPlot``). For numbers it is the Kolmogorov-Smirnov distance, at 100 quantiles of all
+    R's ALEPlot). For numbers it is the Kolmogorov-Smirnov distance, at 100 quantiles of all
     rows, and for categories the total variation distance. The direction puts the first level in
     the lower half.
     """

@@ -287,11 +287,9 @@ def variables_of(
                 + did_you_mean(name, variables)
             )
     if not 1 <= len(names) <= most or len(set(names)) < len(names):
-        raise OptionError(f"{what} is of one variable{HOW_MANY[most]}, not of {quote(names)}.")
+        several = "" if most == 1 else " or of two or three different ones"
+        raise OptionError(f"{what} is of one variable{several}, not of {quote(names)}.")
     return names
-
-
-HOW_MANY = {1: "", 2: " or of two different ones", 3: " or of two or three different ones"}
 
 
 def check_complete(data: pd.DataFrame, names: Sequence[str], what: str) -> None:

@@ -11,22 +11,31 @@ from typing import Any, Literal, TypeAlias, TypedDict
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import linalg, stats
+from scipy import linalg
 
 from pyinterp._typing import FloatArray
-from pyinterp.checks import check_choice
+from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.columns import is_category, typical_rows
+from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError
-from pyinterp.estimands.effects.grids import Grid, Points, hull_of, points_of, variables_of
+from pyinterp.estimands.effects.grids import (
+    Grid,
+    Points,
+    grids_of,
+    hull_of,
+    points_of,
+    variables_of,
+)
 from pyinterp.estimands.effects.scales import Outputs, Scale, position_of
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
+from pyinterp.estimands.questions import Choice, method, side_by_side
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss
 
 PDKind: TypeAlias = Literal["pd", "ice", "c-ice", "d-ice"]
 PDOf: TypeAlias = Literal["prediction", "entropy", "nll"]
-Average: TypeAlias = Literal["mean", "median", "trimmed", "exemplar"]
+Average: TypeAlias = Literal["mean", "exemplar"]
 
 
 class CurveOptions(TypedDict, total=False):
@@ -38,20 +47,99 @@ class CurveOptions(TypedDict, total=False):
     which_class: Any
 
 
-AVERAGES = ("mean", "median", "trimmed", "exemplar")
-TRIM = 0.1  # at either end
-NO_WEIGHTS = "of the averages of curves only the mean is weighted, not {average!r}"
+NO_WEIGHTS = "the curve of one row has none"
 COVERAGE: Mapping[str, tuple[str, ...]] = {"mean": ("PD",), "probability": ("PD of probabilities",)}
-AVERAGE_OF = {
-    "mean": "Mean",
-    "median": "Median",
-    "trimmed": "Trimmed mean (10% at either end)",
-    "exemplar": "",
-}
 QUANTITIES = {
     "entropy": ("entropy PD", "entropy-based", "entropy of the predictive distribution"),
     "nll": ("likelihood PD", "likelihood-based", "negative log likelihood of the response"),
 }
+
+
+@method("pd")
+def dependence(
+    problem: Problem,
+    features: str | Sequence[str] | None = None,
+    *,
+    together: bool = True,
+    grid: Grid = "quantile",
+    points: int | None = None,
+    of: PDOf = "prediction",
+    kind: PDKind = "pd",
+    scale: Scale | None = None,
+    which_class: Any = None,
+    average: Average = "mean",
+) -> Estimand | Mapping[str, Estimand | Choice]:
+    """Partial dependence (PD) on one to three variables, with its ICE curves.
+
+    .. math:: PD_S(x) = E[f(x, X_C)]
+
+    The estimate is the mean over evaluation rows and, for a learner, over refits (Molnar et
+    al. 2021, eqs 2 and 7). All rows determine the grid, once for all refits.
+
+    Parameters
+    ----------
+    features : str or sequence of str, optional
+        One variable, or two or three that are set together. By default every variable has a
+        curve.
+    together : bool
+        Whether the variables of a list are set together. If not, each of them has a curve.
+    {grid}
+    {points}
+    of : {"prediction", "entropy", "nll"}
+        The quantity that is averaged: predictions, the entropy of the predictive distribution,
+        or the negative log likelihood of the rows' responses (Wood et al. 2024). The last two
+        are in nats. They need a learner that predicts a distribution or class probabilities,
+        and they exclude `scale`. `which_class` then compares one class with all others
+        together.
+    {kind}
+    {scale}
+    {which_class}
+    {average}
+    {rows}
+    {by}
+    {inference}
+
+    Returns
+    -------
+    EstimandResults or CurveResults
+        Estimates in units of the prediction, one term per grid point and class.
+        ``row_frame()`` has the ICE curves. `CurveResults` holds one `EstimandResults` per
+        variable; it is returned without `features`, and with ``together=False``.
+
+    Raises
+    ------
+    OptionError
+        If a variable, level or class is unknown, or the grid can't be used.
+
+    Examples
+    --------
+    >>> curve = res.pd("bmi", points=3).summary_frame()
+    >>> curve[["estimate", "conf_low", "conf_high"]].round(1)
+               estimate  conf_low  conf_high
+    term
+    bmi[18]        79.4      56.3      102.5
+    bmi[25.7]     144.8     135.4      154.2
+    bmi[42.2]     284.8     254.1      315.5
+    >>> res.pd("sex").params.round(1).to_dict()
+    {'sex[1]': 154.1, 'sex[2]': 145.2}
+    """
+    check_flag("together", together)
+    of_one = partial(
+        partial_dependence,
+        points=points,
+        of=of,
+        kind=kind,
+        scale=scale,
+        which_class=which_class,
+        average=average,
+    )
+    if features is not None and together:
+        return of_one(problem, features, grid=grid)
+    variables = [name for feature in problem.features.values() for name in feature]
+    grids = grids_of(variables if features is None else names_of(features), grid)
+    return side_by_side(
+        problem, {n: partial(of_one, features=n, grid=one) for n, one in grids.items()}
+    )
 
 
 def partial_dependence(
@@ -73,9 +161,14 @@ def partial_dependence(
     (Molnar et al. 2021, eqs 1 and 2). The curve of one row, :math:`f(x, x_C^{(i)})`, is its ICE.
     """
     check_choice("kind", kind, ("pd", "ice", "c-ice", "d-ice"))
-    check_choice("average", average, AVERAGES)
+    check_choice("average", average, ("mean", "exemplar"))
     check_choice("of", of, ("prediction", "entropy", "nll"))
     names = variables_of(problem, features)
+    if average != "mean" and kind != "pd":
+        raise OptionError(
+            f'`kind="{kind}"` is about the curves whose mean is the PD: it needs `average="mean"`, '
+            f"not {average!r}."
+        )
     at = points_of(problem.population.variables, names, grid, points, problem.discrete)
     if of == "prediction":
         outputs = Outputs.of(problem, scale, which_class, rates=True)
@@ -86,8 +179,8 @@ def partial_dependence(
             f'`of="{of}"` is the mean over rows of numbers in nats: leave `{option}` out.'
         )
     else:
-        curve = _of_uncertainty(problem, at, of, which_class, average)
-    return curve if kind == "pd" else _of_rows(curve, at, kind, average)
+        curve = _of_uncertainty(problem, at, of, which_class)
+    return curve if kind == "pd" else _of_rows(curve, at, kind)
 
 
 def _of_predictions(problem: Problem, at: Points, outputs: Outputs, average: Average) -> Estimand:
@@ -95,10 +188,9 @@ def _of_predictions(problem: Problem, at: Points, outputs: Outputs, average: Ave
     donors = at.frame(data)
     if outputs.scale == "rate":  # exposures of 1, whose logarithm is 0
         donors = donors.assign(**{problem.predictor.estimator.name: 0.0})
-    exemplar, mean = average == "exemplar", average == "mean"
-    whose = "one row of medians and most frequent levels" if exemplar else "every row"
-    robust = () if mean else ({"trimmed": "trimmed mean"}.get(average, average),)
-    relations = outputs.relations if mean else outputs.relations[:1]
+    mean = average == "mean"
+    whose = "every row" if mean else "one row of medians and most frequent levels"
+    setting = _setting(at, outputs.phrase, whose)
     studied = COVERAGE.get(outputs.scale, ()) if isinstance(outputs.scale, str) else ()
     return Estimand(
         key=("pd", at, outputs, average),
@@ -109,23 +201,23 @@ def _of_predictions(problem: Problem, at: Points, outputs: Outputs, average: Ave
             title="partial dependence",
             quantity="PD",
             of=", ".join(at.names),
-            details=outputs.details + robust,
+            details=outputs.details + (() if mean else (average,)),
             unit=outputs.unit,
-            meaning=_setting(at, average, outputs.phrase, whose),
+            meaning=f"Mean {setting}" if mean else f"{setting[0].upper()}{setting[1:]}",
             always=problem.notes_on_codes(at.names),
             remarks=partial(support_notes, data=data[list(at.names)], at=at),
             exact="No Monte Carlo error.",
         ),
-        parameter=Parameter(effect=True, range=outputs.range, relations=relations),
-        basis="one row" if exemplar else "rows",
+        parameter=Parameter(
+            effect=True, range=outputs.range, relations=outputs.relations[: None if mean else 1]
+        ),
+        basis="rows" if mean else "one row",
         coverage=studied if mean else (),
-        no_weights=None if mean else NO_WEIGHTS.format(average=average),
+        no_weights=None if mean else NO_WEIGHTS,
     )
 
 
-def _of_uncertainty(
-    problem: Problem, at: Points, of: PDOf, which_class: Any, average: Average
-) -> Estimand:
+def _of_uncertainty(problem: Problem, at: Points, of: PDOf, which_class: Any) -> Estimand:
     r"""Return the partial dependence of entropy, or of the negative log likelihood.
 
     .. math:: E\{H[q(\cdot | x, X_C)]\}, \qquad -E\{\log q(Y | x, X_C)\}
@@ -139,14 +231,10 @@ def _of_uncertainty(
     of_response = of == "nll" and bool(problem.response)  # which must be there
     quantity, based, what = QUANTITIES[of]
     return Estimand(
-        key=("pd", at, row_loss, average),
+        key=("pd", at, row_loss, "mean"),
         terms=at.terms([None]),
         measure=partial(
-            _measure_losses,
-            donors=at.frame(data),
-            loss=row_loss,
-            of_response=of_response,
-            average=average,
+            _measure_losses, donors=at.frame(data), loss=row_loss, of_response=of_response
         ),
         words=Words(
             label="PD",
@@ -155,38 +243,32 @@ def _of_uncertainty(
             of=", ".join(at.names),
             details=() if which_class is None else (f"class {which_class}",),
             unit="nats",
-            meaning=_setting(at, average, what, "every row"),
+            meaning=f"Mean {_setting(at, what, 'every row')}",
             always=problem.notes_on_codes(at.names),
             remarks=partial(support_notes, data=data[list(at.names)], at=at),
         ),
         parameter=Parameter(effect=of == "entropy", range=row_loss.range),
         score=None if problem.population.y is None else likelihood,
         kind=None if predictor.distribution is None else "distribution",
-        no_weights=None if average == "mean" else NO_WEIGHTS.format(average=average),
+        no_weights=None,
     )
 
 
-def _setting(at: Points, average: Average, predicted: str, whose: str) -> str:
-    """Return the sentence that names the average and the values that are set."""
+def _setting(at: Points, predicted: str, whose: str) -> str:
+    """Return the words for the quantity and the values that are set."""
     one = len(at.names) == 1
     what = "variable is set to the value" if one else "variables are set to the values"
-    sentence = f"{AVERAGE_OF[average]} {predicted} when the {what} shown for {whose}.".strip()
-    return f"{sentence[0].upper()}{sentence[1:]}"
+    return f"{predicted} when the {what} shown for {whose}."
 
 
-def _of_rows(curve: Estimand, at: Points, kind: PDKind, average: Average) -> Estimand:
+def _of_rows(curve: Estimand, at: Points, kind: PDKind) -> Estimand:
     """Return a curve with curves of single rows, centered or differentiated if need be.
 
     Raises
     ------
     OptionError
-        If there are no slopes along these points, or the curve is no mean of curves.
+        If there are no slopes along these points.
     """
-    if average != "mean":
-        raise OptionError(
-            f'`kind="{kind}"` is about the curves whose mean is the PD: it needs `average="mean"`, '
-            f"not {average!r}."
-        )
     rows = replace(
         curve, curves=True, no_weights="the curves of single rows, which its plot draws, have none"
     )
@@ -245,17 +327,17 @@ def _measure(
     else:
         curves = outputs.curves(case.whatif, donors)
     curves = np.concatenate(list(curves), axis=1)
-    return {"curve": average_curve(curves, average, case.weights)}
+    return {"curve": Estimate.of_rows(curves, case.weights)}
 
 
 def _measure_losses(
-    case: ModelOnRows, *, donors: pd.DataFrame, loss: Loss, of_response: bool, average: Average
+    case: ModelOnRows, *, donors: pd.DataFrame, loss: Loss, of_response: bool
 ) -> Measurement:
     n = case.sample.nobs
     y, curves = case.y if of_response else np.zeros(n), np.empty((n, len(donors)))
     for rows, predictions in case.of_kind(loss.needs).of(list(donors.columns)).cross(donors):
         curves[rows] = loss(y[rows, None], predictions)
-    return {"curve": average_curve(curves, average, case.weights)}
+    return {"curve": Estimate.of_rows(curves, case.weights)}
 
 
 def _read(measurement: Measurement, *, transform: FloatArray) -> Estimate:
@@ -291,35 +373,3 @@ def _beyond(outside: npt.NDArray[np.bool_] | pd.Series[bool], place: str) -> lis
     are = "is" if count == 1 else "are"
     note = f"{count} of {len(outside)} grid points {are} outside {place}: predictions there are "
     return [f"{note}extrapolated."] if count else []
-
-
-def average_curve(
-    curves: FloatArray, average: Average, weights: FloatArray | None = None
-) -> Estimate:
-    """Return the average of curves, shape (n, q), with every row's contribution.
-
-    Only the mean takes weights of rows. Contributions to robust averages are their influence
-    functions, with the average added. The trimmed mean leaves out the 10% smallest and largest
-    values, as R's ``mean(trim=)``; the density at the median is estimated with Hall and Sheather's
-    (1988) bandwidth.
-    """
-    if average in ("mean", "exemplar"):  # one made-up row has the same curve n times
-        return Estimate.of_rows(curves, weights)
-    n = len(curves)
-    if average == "trimmed":
-        cut, ordered = int(np.floor(TRIM * n)), np.sort(curves, axis=0)
-        value = ordered[cut : n - cut].mean(axis=0)
-        influence = np.clip(curves, ordered[cut], ordered[n - 1 - cut]) / (1 - 2 * TRIM)
-    else:
-        value = np.median(curves, axis=0)
-        reach = min(_hall_sheather(n), 0.25)
-        low, high = np.quantile(curves, [0.5 - reach, 0.5 + reach], axis=0)
-        influence = np.sign(curves - value) * (high - low) / (4 * reach)
-    rows = value + influence - influence.mean(axis=0)
-    return Estimate(value=value, rows=rows, mc_variance=np.zeros(len(value)))
-
-
-def _hall_sheather(n: int) -> float:
-    """Return the bandwidth, in probability, for the density at the median."""
-    z = float(stats.norm.isf(0.025))
-    return float(n ** (-1 / 3) * z ** (2 / 3) * (1.5 * stats.norm.pdf(0) ** 2) ** (1 / 3))

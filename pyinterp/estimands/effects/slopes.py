@@ -1,4 +1,4 @@
-"""Slopes of predictions: along a grid, and at the observed values (average marginal effects)."""
+"""Average marginal effects: mean slopes of predictions at the observed values."""
 
 from __future__ import annotations
 
@@ -9,20 +9,17 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import pandas as pd
 
-from pyinterp._typing import FloatArray, MeanRelation
+from pyinterp._typing import FloatArray
 from pyinterp.checks import POSITIVE, check_number
 from pyinterp.data.features import check_names, names_of
 from pyinterp.errors import FileError, OptionError
 from pyinterp.estimands.effects.grids import (
-    Grid,
     check_complete,
     has_levels,
     number_text,
     points_of,
-    variables_of,
     without_missing,
 )
-from pyinterp.estimands.effects.partial_dependence import partial_dependence
 from pyinterp.estimands.effects.scales import Outputs, Scale
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
@@ -35,33 +32,32 @@ LEAST_SPACINGS = 64  # of the default step, between numbers in the precision of 
 PROBES = 200  # rows at which a model is asked whether its predictions are steps
 
 
-@method("slopes")
-def slopes(
+@method("ame")
+def ame(
     problem: Problem,
-    features: str | Sequence[str],
+    features: str | Sequence[str] | None = None,
     *,
     step: Step = None,
-    grid: Grid = "quantile",
-    points: int | None = None,
     scale: Scale | None = None,
     which_class: Any = None,
 ) -> Estimand:
-    r"""Derivative of the partial dependence on a number, with a band.
+    r"""Average marginal effects: mean slopes at the rows' values.
 
-    .. math:: \frac1h E[f(x + h/2, X_C) - f(x - h/2, X_C)]
+    .. math:: E\Big[\frac{\partial f(X)}{\partial x_j}\Big]
 
-    A central difference for every row at every grid point. ``pd(kind="d-ice")`` takes
-    differences between neighboring grid points.
+    by central differences; of a category, or a number of two values, mean changes from the
+    first; ``pd(...).differences`` has ratios of levels. They are the ``get_margeff()`` of
+    statsmodels. For statsmodels results in a `FittedModel`, so are their standard errors, of
+    coefficients given the rows; for other models they are of rows, and for a learner of training
+    too.
 
     Parameters
     ----------
-    features : str
-        One number.
+    features : str or sequence of str, optional
+        Variables; by default all.
     step : float or "sd", optional
-        The width h; "sd" is one standard deviation of the variable. By default 1e-4 of its
-        range, which models that predict steps, such as trees, refuse.
-    {grid}
-    {points}
+        Width of the differences; "sd" is one standard deviation of each variable. By default
+        1e-4 of its range, which models that predict steps, such as trees, refuse.
     {scale}
     {which_class}
     {rows}
@@ -71,95 +67,6 @@ def slopes(
     Returns
     -------
     EstimandResults
-        In units of the prediction per unit of the variable; one term per grid point (and
-        class).
-
-    Raises
-    ------
-    OptionError
-        If the variable is unknown, a category or constant, or the model predicts steps.
-
-    Examples
-    --------
-    >>> res.slopes("bmi", grid=[20, 30]).summary_frame().iloc[:, :3].round(2)
-             value  estimate  std_error
-    term
-    bmi[20]   20.0      8.49       0.83
-    bmi[30]   30.0      8.49       0.83
-    """
-    names = (name,) = variables_of(problem, features, most=1, what="A slope")
-    if has_levels(problem, name):
-        raise OptionError(
-            f"A slope needs a number, but `{name}` is a category; `ame` has its contrasts."
-        )
-    outputs = Outputs.of(problem, scale, which_class)
-    width = _width(problem, name, step, outputs)
-    data = problem.population.variables
-    at = points_of(data, names, grid, points, problem.discrete)
-    values = at.frame(data)[name].to_numpy(np.float64)
-    return Estimand(
-        key=("slopes", at, width, outputs),
-        terms=at.terms(outputs.labels),
-        measure=partial(_measure_slopes, name=name, values=values, width=width, outputs=outputs),
-        words=Words(
-            label="slope",
-            title="slope of partial dependence",
-            quantity="slope of PD",
-            of=name,
-            details=outputs.details,
-            meaning=(
-                f"Mean slope in `{name}` of the {outputs.phrase} "
-                f"when it is set to the value shown: a central difference of width {width:.3g} for "
-                "every row."
-            ),
-            exact="No Monte Carlo error.",
-            zero_variance="a feature that no refit uses, or a slope that all refits and rows share",
-        ),
-        parameter=Parameter(null=0.0, effect=True),
-        coverage=("slope",),
-        no_weights=None,
-    )
-
-
-@method("ame")
-def ame(
-    problem: Problem,
-    features: str | Sequence[str] | None = None,
-    *,
-    step: Step = None,
-    relation: MeanRelation = "difference",
-    scale: Scale | None = None,
-    which_class: Any = None,
-) -> Estimand:
-    r"""Average marginal effects: mean slopes at the rows' values.
-
-    .. math:: E\Big[\frac{\partial f(X)}{\partial x_j}\Big]
-
-    by central differences; of a category, or a number of two values, mean changes from the
-    first. They are the ``get_margeff()`` of statsmodels. For statsmodels results in a
-    `FittedModel`, so are their standard errors, of coefficients given the rows; for other
-    models they are of rows, and for a learner of training too.
-
-    Parameters
-    ----------
-    features : str or sequence of str, optional
-        Variables; by default all.
-    step : float or "sd", optional
-        Width of the differences; "sd" is one standard deviation of each variable. By default
-        1e-4 of its range, which models that predict steps, such as trees, refuse.
-    relation : {"difference", "ratio", "odds ratio"}
-        Of one category, how its levels are compared with the first: ratios of mean predictions
-        and marginal odds ratios of mean probabilities are those of ``pd(...).differences``,
-        with their tests on the scale of the logarithm.
-    {scale}
-    {which_class}
-    {rows}
-    {by}
-    {inference}
-
-    Returns
-    -------
-    EstimandResults, or Contrasts for ratios
         In units of the prediction per unit of the variable; one term per number, and per level
         but the first of a category or a number of two values (and class).
 
@@ -175,25 +82,6 @@ def ame(
     term
     bmi   6.36  10.62
     bp    1.09   1.88
-    """
-    if str(relation) == "difference":
-        return average_marginal_effects(
-            problem, features, step=step, scale=scale, which_class=which_class
-        )
-    return means_by_level(problem, features, scale=scale, which_class=which_class)
-
-
-def average_marginal_effects(
-    problem: Problem,
-    features: str | Sequence[str] | None = None,
-    *,
-    step: Step = None,
-    scale: Scale | None = None,
-    which_class: Any = None,
-) -> Estimand:
-    r"""Average marginal effects, :math:`E[\partial f(X) / \partial x_j]` at the observed values.
-
-    For a category, or a number of two values, they are contrasts of its levels with the first.
     """
     variables = [str(name) for name in problem.population.variables.columns]
     names = variables if features is None else list(dict.fromkeys(names_of(features)))
@@ -245,23 +133,6 @@ def average_marginal_effects(
         coverage=("AME",),
         no_weights=None,
     )
-
-
-def means_by_level(
-    problem: Problem, features: str | Sequence[str] | None, **options: Any
-) -> Estimand:
-    """Partial dependence on a category: average marginal effects are contrasts of its levels."""
-    if features is None:
-        raise OptionError(
-            'A ratio is of one category: name it, as in `ame("sex", relation="ratio")`.'
-        )
-    (name,) = variables_of(problem, features, most=1, what="A ratio")
-    if not _has_contrast(problem, name):
-        raise OptionError(
-            f"A ratio compares levels, but `{name}` is a number: compare two of its values, as in "
-            f'`pd("{name}", grid=[0, 1]).differences(relation="ratio")`.'
-        )
-    return partial_dependence(problem, name, grid="unique", **options)
 
 
 def _has_contrast(problem: Problem, name: str) -> bool:
@@ -337,16 +208,6 @@ def _has_steps(problem: Problem, name: str, width: float, wide: float, outputs: 
     return bool(len(still)) and float(still.mean()) > 0.5
 
 
-def _measure_slopes(
-    case: ModelOnRows, *, name: str, values: FloatArray, width: float, outputs: Outputs
-) -> Measurement:
-    g = len(values)
-    ends, widths = case.whatif.once("ends", partial(_ends, case, name, values, width))
-    at = outputs.curves(case.whatif, ends)
-    rows = (at[..., g:] - at[..., :g]) / widths
-    return {"slope": Estimate.of_rows(np.concatenate(list(rows), axis=1), case.weights)}
-
-
 def _measure_effects(
     case: ModelOnRows,
     *,
@@ -364,31 +225,21 @@ def _measure_effects(
     return {"effects": Estimate.of_rows(np.concatenate(parts, axis=1), case.weights)}
 
 
-def _ends(
-    case: ModelOnRows, name: str, at: FloatArray, width: float
-) -> tuple[pd.DataFrame, FloatArray]:
-    """Return the lower, then the upper ends of differences, and their widths.
-
-    Rows in single precision hold neither end exactly.
-    """
-    ends = np.concatenate([at - width / 2, at + width / 2])
-    held = case.whatif.design.in_precision(name, ends)
-    n = len(at)
-    widths = np.full(n, width) if held is ends else held[n:] - held[:n]
-    return pd.DataFrame({name: held}), widths
-
-
 def _row_slopes(case: ModelOnRows, name: str, width: float, outputs: Outputs) -> FloatArray:
     """Return every row's slope at its value, shape (n, outputs)."""
     whatif, n = case.whatif, case.sample.nobs
 
-    def make() -> tuple[pd.DataFrame, FloatArray]:
+    def both_ends() -> tuple[pd.DataFrame, FloatArray]:
+        """Return the lower, then the upper ends of differences, and their widths."""
         x = case.sample.variables[name].to_numpy(dtype=np.float64)
-        return _ends(case, name, x, width)
+        ends = np.concatenate([x - width / 2, x + width / 2])
+        held = whatif.design.in_precision(name, ends)  # single precision holds neither exactly
+        widths = np.full(n, width) if held is ends else held[n:] - held[:n]
+        return pd.DataFrame({name: held}), widths
 
     rows = whatif.once("rows", partial(np.arange, n))
     index = whatif.once("both ends", lambda: np.column_stack([rows, n + rows]))
-    ends, widths = whatif.once((name, "ends"), make)
+    ends, widths = whatif.once((name, "ends"), both_ends)
     at = outputs.values(whatif.of((name,)).pairs(rows, index, ends))
     return np.asarray((at[..., 1] - at[..., 0]).T / widths[:, None])
 

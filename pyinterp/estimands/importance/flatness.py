@@ -16,12 +16,7 @@ from pyinterp.checks import check_choice, check_flag
 from pyinterp.data.features import names_of
 from pyinterp.errors import OptionError
 from pyinterp.estimands.effects.grids import grids_of, has_levels
-from pyinterp.estimands.effects.partial_dependence import (
-    Average,
-    CurveOptions,
-    PDKind,
-    partial_dependence,
-)
+from pyinterp.estimands.effects.partial_dependence import CurveOptions, partial_dependence
 from pyinterp.estimands.estimand import Correction, Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.questions import method
@@ -54,8 +49,6 @@ def firm(
     *,
     spread: Spread = "sd",
     ice: bool = False,
-    kind: PDKind = "pd",
-    average: Average = "mean",
     **curve: Unpack[CurveOptions],
 ) -> Estimand:
     r"""Flatness of partial dependence (FIRM), an importance that needs no loss.
@@ -84,7 +77,7 @@ def firm(
     ice : bool
         Take the spread of every row's curve, and their mean: the effect of the feature where
         interactions cancel in the mean curve.
-    grid, points, kind, scale, which_class, average
+    grid, points, scale, which_class
         Of the curves, as for `pd`; a mapping of grids may have several variables.
     {rows}
     {by}
@@ -107,7 +100,7 @@ def firm(
     >>> res.firm().params.round(1).to_dict()
     {'sex': 6.4, 'bmi': 47.0, 'bp': 24.7}
     """
-    return flatness(problem, features, spread=spread, ice=ice, kind=kind, average=average, **curve)
+    return flatness(problem, features, spread=spread, ice=ice, **curve)
 
 
 def flatness(
@@ -144,11 +137,6 @@ def flatness(
     """
     check_choice("spread", spread, SPREADS)
     check_flag("ice", ice)
-    if ice and curve.get("average", "mean") != "mean":
-        raise OptionError(
-            "`ice=True` takes the spread of every row's own curve, so there is no average over "
-            f"rows to choose; leave `average={curve['average']!r}` out."
-        )
     if features is None:
         names = [name for variables in problem.features.values() for name in variables]
     else:

@@ -17,19 +17,16 @@ from pyinterp.estimands.questions import ONE_GROUP, Choice, method, side_by_side
 from pyinterp.losses.predictive import entropy, negative_log_likelihood
 from pyinterp.losses.rowwise import Loss, LossLike, choose
 from pyinterp.models.predictor import Predictor
-from pyinterp.samplers import (
-    SAMPLERS,
-    Sampler,
-    SamplerLike,
-    check_names,
-    check_sampler,
-    is_conditional,
-)
+from pyinterp.samplers import Sampler, SamplerLike, check_names, check_sampler, is_conditional
 
 Replacement: TypeAlias = Literal["marginal"] | SamplerLike
 
 ALL_PAIRS = "All pairs of rows, no Monte Carlo error."
 SOME_PAIRS = 'as some of all permutations are used; `permutations="all"` has none'
+NO_SAMPLER = (
+    "if the feature is drawn given the others entropy-PFI is 0, as the draws have the joint "
+    "distribution of the data (Wood et al. 2024, Proposition 3); `likelihood_pfi` takes it."
+)
 NO_USE = "never used by the learner in any refit, which does not mean certainly 0"
 
 
@@ -225,7 +222,7 @@ def likelihood_importance(
     )
 
 
-@method("entropy_pfi", importance=True)
+@method("entropy_pfi", refused={"sampler": NO_SAMPLER}, importance=True)
 def entropy_importance(
     problem: Problem,
     features: str | Sequence[str] | None = None,
@@ -233,7 +230,6 @@ def entropy_importance(
     which_class: Any = None,
     permutations: Permutations = "auto",
     relation: Relation = "difference",
-    sampler: Replacement = "marginal",
 ) -> Estimand:
     r"""Entropy permutation feature importance: how much a feature makes the model surer.
 
@@ -251,8 +247,6 @@ def entropy_importance(
     {permutations}
     relation : {"difference", "ratio"}
         How the expected entropies are compared; "ratio" for classes and counts only.
-    sampler : "marginal"
-        There is no other: for draws given the other features it is 0 (Proposition 3).
     {rows}
     {by}
     {inference}
@@ -275,16 +269,6 @@ def entropy_importance(
     >>> learner.fit(pi.Holdout(0.7), seed=1).entropy_pfi().params.round(3).to_dict()
     {'bmi': 0.035, 'bp': 0.035}
     """
-    if isinstance(sampler, str):
-        check_choice("sampler", sampler, ("marginal", "conditional", *SAMPLERS))
-    if is_conditional(sampler):
-        raise OptionError(
-            "Entropy-PFI is 0 for every feature and model if the feature is drawn given the "
-            "others: the draws have the joint distribution of the data, so the mean entropy stays "
-            "what it is (Wood et al. 2024, Proposition 3). It measures what breaking the "
-            'dependence does; leave `sampler="marginal"`, and use `likelihood_pfi` for '
-            "conditional draws."
-        )
     predictor = _predictive(problem, relation, "entropies", "entropy")
     position = position_of(predictor, which_class)
     importance = permutation_importance(

@@ -16,7 +16,7 @@ from pyinterp.checks import is_list
 from pyinterp.data.features import check_names
 from pyinterp.errors import OptionError, quote
 from pyinterp.estimands.effects.grids import has_levels
-from pyinterp.estimands.effects.partial_dependence import Average, CurveOptions, PDKind
+from pyinterp.estimands.effects.partial_dependence import CurveOptions
 from pyinterp.estimands.estimand import Estimand, Parameter, Problem, Terms, Words
 from pyinterp.estimands.estimate import Estimate, Measurement, ModelOnRows
 from pyinterp.estimands.importance.flatness import NO_TEST, classes_of, curves_of, spread_of
@@ -33,14 +33,7 @@ MEANING = (
 
 
 @method("vint")
-def vint(
-    problem: Problem,
-    pairs: Sets | None = None,
-    *,
-    kind: PDKind = "pd",
-    average: Average = "mean",
-    **curve: Unpack[CurveOptions],
-) -> Estimand:
+def vint(problem: Problem, pairs: Sets | None = None, **curve: Unpack[CurveOptions]) -> Estimand:
     r"""Interaction of pairs of variables by the flatness of partial dependence (vint).
 
     .. math:: v_{jk} = \tfrac12 \Big[ sd_a\, sd_b\, PD_{jk}(a, b) + sd_b\, sd_a\,
@@ -55,7 +48,7 @@ def vint(
     ----------
     pairs : sequence of str or of pairs of str, optional
         Variables, of which all pairs are taken, or pairs; by default all pairs.
-    grid, points, kind, scale, which_class, average
+    grid, points, scale, which_class
         Of the surfaces, as for `firm`.
     {rows}
     {by}
@@ -79,7 +72,7 @@ def vint(
     """
     every = [name for variables in problem.features.values() for name in variables]
     subsets = sets_of(every, pairs, 2, "variable")
-    curves = curves_of(problem, subsets, {"kind": kind, "average": average, **curve})
+    curves = curves_of(problem, subsets, curve)
     first = next(iter(curves.values()))
     blind = [":".join(pair) for pair in subsets if all(has_levels(problem, name) for name in pair)]
     crossing = (
