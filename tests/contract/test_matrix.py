@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import lightgbm
@@ -30,7 +29,7 @@ from threadpoolctl import threadpool_limits
 import pyinterp as pi
 from pyinterp.errors import DataError, LossError, OptionError, RefitError
 from pyinterp.inference.replicates import contributions
-from pyinterp.results.results import EstimandResults
+from tests.asks import ask
 
 N = 60
 PLAN = pi.Bootstrap(3, strata="g")
@@ -209,22 +208,21 @@ def can_be_left_out(cell):
     return ["x", "z"] if hasattr(cell.estimator, "steps") else ["x", "z", "g"]
 
 
-Ask = Callable[[Any], EstimandResults]
-EFFECTS = {
-    "pd": (lambda r: r.pd("x", points=4), 4),
-    "pd of levels": (lambda r: r.pd("g"), 3),
-    "ice": (lambda r: r.pd("x", points=4, kind="ice"), 4),
-    "c-ice": (lambda r: r.pd("x", points=4, kind="c-ice", grid="equidistant"), 4),
-    "d-ice": (lambda r: r.pd("x", points=4, kind="d-ice"), 4),
-    "surface": (lambda r: r.pd(["g", "z"], points=3), 9),
-    "three variables": (lambda r: r.pd(["g", "z", "x"], points=2), 12),
-    "ale": (lambda r: r.ale("x", points=4), 4),
-    "ale of levels": (lambda r: r.ale("g"), 3),
-    "ale of two": (lambda r: r.ale(["x", "z"], points=3), 9),
-    "m-plot": (lambda r: r.m_plot("x", points=4), 4),
-    "conditional pd": (lambda r: r.pd("g", sampler="conditional"), 3),
-    "slopes": (lambda r: r.slopes("x", points=4, step="sd"), 4),
-    "ame": (lambda r: r.ame(step="sd"), 4),
+EFFECTS = {  # and their terms
+    "pd('x', points=4)": 4,
+    "pd('g')": 3,
+    "pd('x', points=4, kind='ice')": 4,
+    "pd('x', points=4, kind='c-ice', grid='equidistant')": 4,
+    "pd('x', points=4, kind='d-ice')": 4,
+    "pd(['g', 'z'], points=3)": 9,
+    "pd(['g', 'z', 'x'], points=2)": 12,
+    "ale('x', points=4)": 4,
+    "ale('g')": 3,
+    "ale(['x', 'z'], points=3)": 9,
+    "m_plot('x', points=4)": 4,
+    "pd('g', sampler='conditional')": 3,
+    "slopes('x', points=4, step='sd')": 4,
+    "ame(step='sd')": 4,
 }
 
 
@@ -260,8 +258,8 @@ def test_cell(name, response):
             assert_readable(level.loss(loss), 1, exact_zero_ok=False)
         assert_readable(level.pfi(permutations=2), 3)
         assert_readable(level.loss(relation="explained"), 1)
-        for ask, terms in EFFECTS.values():
-            assert_readable(ask(level), terms * curves)
+        for call, terms in EFFECTS.items():
+            assert_readable(ask(call)(level), terms * curves)
     left_out = can_be_left_out(cell)
     for loss in sorted(cell.losses - {"gamma" if response == "count" else ""}):
         assert_readable(refits.loco(left_out, loss=loss), len(left_out))

@@ -37,15 +37,33 @@ def fit(estimator):
     return pi.Learner.from_formula("y ~ .", frame, estimator).fit(pi.Bootstrap(5), seed=1)
 
 
-def layers(plot):
-    """Draw the plot and return the data that each layer was built to show, by geom."""
-    assert plot.draw() is not None
-    built = deepcopy(plot)
+def built(plot):
+    """Return what each layer was built to show; plotnine draws some plots once only."""
+    copy = deepcopy(plot)
     # As plotnine does before it builds.
     old = pd.__version__ < "3"
     with pd.option_context("mode.copy_on_write", True) if old else nullcontext():
-        built._build()
-    return {type(layer.geom).__name__: layer.data for layer in built.layers}
+        copy._build()
+    return copy.layers
+
+
+def layers(plot):
+    """Draw the plot and return the data that each layer was built to show, by geom."""
+    assert plot.draw() is not None
+    return {type(layer.geom).__name__: layer.data for layer in built(plot)}
+
+
+def axis_of(plot, name):
+    (axis,) = (scale for scale in plot.scales if name in scale.aesthetics)
+    return axis
+
+
+def caption_of(plot):
+    return plot.labels.caption.replace("\n", " ")
+
+
+def height_of(plot):
+    return plot.theme.getp("figure_size")[1]
 
 
 def test_importance_is_sorted_points_with_intervals_and_a_line_at_0(fitted):
@@ -61,14 +79,12 @@ def test_importance_is_sorted_points_with_intervals_and_a_line_at_0(fitted):
     assert_allclose(sorted(bars["ymin"]), sorted(limits[0]))
     assert_allclose(sorted(bars["ymax"]), sorted(limits[1]))
     assert_allclose(drawn["geom_point"].sort_values("x")["y"], sorted(result.params))
-    assert "95% intervals (corrected)" in plot.labels.caption.replace("\n", " ")
+    assert "95% intervals (corrected)" in caption_of(plot)
 
 
 def test_features_are_in_the_order_of_the_data_if_not_sorted(fitted):
     order = fitted.pfi().plot(sort=False).data["term"].cat.categories
     assert list(order) == ["still", "g", "b", "a"]  # from the bottom
-    with pytest.raises(pi.errors.OptionError, match="`sort` must be True or False"):
-        fitted.pfi().plot(sort="no")
 
 
 def test_terms_without_an_estimate_keep_an_empty_line_at_the_bottom():
@@ -82,7 +98,7 @@ def test_terms_without_an_estimate_keep_an_empty_line_at_the_bottom():
     assert result.params.isna()["both"]
     plot = result.plot()
     assert list(layers(plot)["geom_point"]["y"]) == [result.params["c"]]
-    (axis,) = (scale for scale in plot.scales if "x" in scale.aesthetics)
+    axis = axis_of(plot, "x")
     assert axis.limits == ["both", "c"]
 
 
@@ -95,15 +111,13 @@ def test_curve_has_band_line_and_rug(fitted):
     assert_allclose(drawn["geom_line"]["y"], result.params)
     assert len(drawn["geom_rug"]) == 90
     assert plot.labels.x == "a"
-    assert "80% pointwise" in plot.labels.caption.replace("\n", " ")
+    assert "80% pointwise" in caption_of(plot)
 
 
 def test_ice_adds_a_thin_line_per_row(fitted):
     result = fitted.pd("a", kind="ice", points=4)
-    built = deepcopy(result.plot())
-    built._build()
     rows = result.row_frame()
-    thin = built.layers[0].data
+    thin = built(result.plot())[0].data
     assert thin["group"].nunique() == len(rows)
     assert_allclose(np.sort(thin["y"]), np.sort(rows.to_numpy(), axis=None))
 
@@ -153,7 +167,7 @@ def test_many_levels_have_a_line_each_sorted_by_estimate():
     assert type(plot.coordinates).__name__ == "coord_flip"
     order = plot.data["value"].cat.categories.tolist()
     assert order == result.estimand.terms.layout["value"].iloc[np.argsort(result.params)].tolist()
-    assert plot.theme.getp("figure_size")[1] > 6
+    assert height_of(plot) > 6
     in_data = [f"Region {k:02d}" for k in range(28)][::-1]
     assert result.plot(sort=False).data["value"].cat.categories.tolist() == in_data
     assert many_levels(ordered=True).plot().data["value"].cat.categories.tolist() == in_data
@@ -177,15 +191,15 @@ def test_many_levels_are_on_the_vertical_axis_of_tiles(city, pair):
     result = city.pd(pair, **({"points": 3} if "x" in pair else {}))
     plot = result.plot()
     assert plot.labels.y == "g"
-    (axis,) = (scale for scale in plot.scales if "y" in scale.aesthetics)
+    axis = axis_of(plot, "y")
     assert len(axis.labels) == len(axis.breaks) == 28
     column = result.estimand.terms.axes[pair.index("g")]
     means = plot.data.groupby("ymin").agg(level=(column, "first"), mean=("estimate", "mean"))
     assert (np.diff(means["mean"]) > -1e-9).all()  # the largest on top
     assert means["level"].tolist() == axis.labels
-    assert plot.theme.getp("figure_size")[1] > 6
+    assert height_of(plot) > 6
     in_data = result.plot(sort=False)
-    (axis,) = (scale for scale in in_data.scales if "y" in scale.aesthetics)
+    axis = axis_of(in_data, "y")
     assert axis.labels == [f"Region number {k:02d}" for k in range(28)][::-1]
 
 
@@ -196,7 +210,7 @@ def test_few_levels_have_curves_and_many_have_tiles(city):
     curves = many.plot(kind="curves")
     assert layers(curves)["geom_line"]["group"].nunique() == 28
     assert curves.guides.color.ncol == 1
-    assert curves.theme.getp("figure_size")[1] > 7  # the legend has a line per level
+    assert height_of(curves) > 7  # the legend has a line per level
 
 
 def test_many_levels_have_a_column_of_their_own_among_all_variables(city):
@@ -205,7 +219,7 @@ def test_many_levels_have_a_column_of_their_own_among_all_variables(city):
     assert type(tall.coordinates).__name__ == "coord_flip"
     assert tall.labels.x == "g"
     assert len(beside) == 1
-    assert tall.theme.getp("figure_size")[1] > 6
+    assert height_of(tall) > 6
     grid.draw()
 
 
@@ -215,7 +229,7 @@ def test_many_levels_of_several_results_have_a_line_each(city):
     assert type(plot.coordinates).__name__ == "coord_flip"
     means = plot.data.groupby("value", observed=True)["estimate"].mean()
     assert (np.diff(means) > -1e-9).all()
-    plot.draw()
+    assert plot.draw() is not None
 
 
 def test_bars_and_forest_plots_have_the_numbers_of_the_table(fitted):
@@ -229,7 +243,7 @@ def test_bars_and_forest_plots_have_the_numbers_of_the_table(fitted):
     decimals = len(texts[0].partition(" ")[0].partition(".")[2])
     assert texts[0] == f"{pfi.params[first]:.{decimals}f} [{low:.{decimals}f}, {high:.{decimals}f}]"
     assert texts[-1].endswith("no interval")  # of the feature that is never used
-    assert "has no interval" in pfi.plot().labels.caption.replace("\n", " ")
+    assert "has no interval" in caption_of(pfi.plot())
 
 
 def test_bars_of_ratios_begin_at_1(fitted, other):
@@ -243,9 +257,7 @@ def test_bars_of_ratios_begin_at_1(fitted, other):
 
 def test_every_panel_of_measures_has_its_null_value(fitted):
     results = [fitted.pfi(), fitted.pfi(relation="ratio")]
-    built = deepcopy(pi.plot(results, model_names=["one", "one"]))
-    built._build()
-    lines = built.layers[0].data
+    lines = built(pi.plot(results, model_names=["one", "one"]))[0].data
     assert lines.groupby("PANEL", observed=True)["yintercept"].unique().explode().tolist() == [0, 1]
 
 
@@ -254,7 +266,7 @@ def test_forest_plots_of_groups_have_a_line_at_0_and_panels_below_each_other(fit
     drawn = layers(plot)  # a line beyond the limits is a warning, and so an error
     assert plot.facet.ncol == 1
     assert drawn["geom_hline"]["yintercept"].tolist() == [0.0] * 3
-    (axis,) = (scale for scale in plot.scales if "y" in scale.aesthetics)
+    axis = axis_of(plot, "y")
     texts = drawn["geom_text"]
     assert axis.limits[0] <= 0 < texts["y"].max() < axis.limits[1]
     assert max(axis.breaks) < texts["y"].min()  # no tick below the numbers
@@ -268,9 +280,8 @@ def test_panels_beside_each_other_have_few_breaks():
     frame = pd.DataFrame({"a": 1000 * rng.normal(size=200), "k": np.arange(200) % 7})
     model = pi.FittedModel(lambda X: X["a"].to_numpy(), frame, frame["a"] + 500)
     plot = model.pfi("a", by="k").plot()
-    (scale,) = (scale for scale in plot.scales if "y" in scale.aesthetics)
-    assert len(scale.breaks((0, 1000))) <= 3  # 0, 500, 1000
-    assert plot.theme.getp("figure_size")[1] > 4.8  # three panels below each other
+    assert len(axis_of(plot, "y").breaks((0, 1000))) <= 3  # 0, 500, 1000
+    assert height_of(plot) > 4.8  # three panels below each other
 
 
 def test_long_names_are_in_lines_and_many_make_a_figure_higher():
@@ -279,9 +290,9 @@ def test_long_names_are_in_lines_and_many_make_a_figure_higher():
     frame = pd.DataFrame(rng.normal(size=(50, 40)), columns=[name, *map(str, range(39))])
     result = pi.FittedModel(lambda X: X[name].to_numpy(), frame, frame["1"]).pfi()
     plot = result.plot()
-    (axis,) = (scale for scale in plot.scales if "x" in scale.aesthetics)
+    axis = axis_of(plot, "x")
     assert axis.labels[name].count("\n") == 1
-    assert plot.theme.getp("figure_size")[1] > 10
+    assert height_of(plot) > 10
 
 
 def test_top_keeps_the_first(fitted):
@@ -308,7 +319,7 @@ def test_the_few_values_of_a_number_are_points_with_bars():
     drawn = layers(one)
     assert list(drawn) == ["geom_linerange", "geom_point"]
     assert drawn["geom_point"]["x"].tolist() == [0, 1, 2]
-    (axis,) = (scale for scale in one.scales if "x" in scale.aesthetics)
+    axis = axis_of(one, "x")
     assert axis.breaks == [0, 1, 2]
     for plot in (
         pi.plot({"one": model.pd("k"), "two": model.pd("k")}),
@@ -371,7 +382,7 @@ def test_every_plot_has_a_white_ground_and_one_caption_of_short_lines(fitted, ot
 
 def test_the_caption_of_several_results_has_their_learners(fitted, other):
     three = [fitted.pfi(), other.pfi(cov_type="naive"), fit(Ridge()).pfi()]
-    words = pi.plot(three).labels.caption.replace("\n", " ")
+    words = caption_of(pi.plot(three))
     assert "Ridge, 5 refits (bootstrap). 95% intervals (corrected or naive). 3 of 12" in words
 
 
@@ -397,9 +408,7 @@ def test_one_sided_intervals_are_drawn_to_the_estimate(fitted):
 class TestRowsOwnCurves:
     def test_curves_have_the_color_of_a_variable_and_marks_where_rows_are(self, fitted):
         result = fitted.pd("a", kind="ice", grid=[-1.0, 0.0, 1.0])
-        built = layers(result.plot(color="b", observed=True))
-        lines, marks = built["geom_line"], built["geom_point"]
-        assert lines is not None
+        marks = layers(result.plot(color="b", observed=True))["geom_point"]
         data = fitted.analysis.problem.population.variables
         inside = data["a"].between(-1, 1)
         plot = result.plot(color="b", observed=True)
@@ -440,18 +449,6 @@ class TestRowsOwnCurves:
         assert result.plot(curves=10_000).layers[0]._data["row"].nunique() == len(
             result.row_frame()
         )
-        with pytest.raises(pi.errors.OptionError, match="`curves` must be a whole number"):
-            result.plot(curves=0)
-
-    def test_what_has_no_curves_refuses_both(self, fitted):
-        with pytest.raises(pi.errors.OptionError, match='kind="ice"'):
-            fitted.pfi().plot(color="a")
-        with pytest.raises(pi.errors.OptionError, match='kind="ice"'):
-            fitted.pd("a").plot(observed=True)
-        with pytest.raises(pi.errors.OptionError, match="must be a variable or the response"):
-            fitted.pd("a", kind="ice").plot(color="z")
-        with pytest.raises(pi.errors.OptionError, match="must be a variable or the response"):
-            fitted.pd("a", kind="ice").plot(color={"a"})
 
 
 class TestResultsSideBySide:
@@ -479,9 +476,7 @@ class TestResultsSideBySide:
         ]
         assert list(plot.data["term"].cat.categories) == ["still", "g", "b", "a"]
         assert list(plot.data["measure"].cat.categories) == ["plain", "ridge"]
-        built = deepcopy(plot)  # a plot with panels and levels warns when plotnine draws it twice
-        built._build()
-        drawn = built.layers[2].data
+        drawn = built(plot)[2].data
         assert drawn.groupby("PANEL", observed=True)["color"].nunique().tolist() == [2, 1]
 
     def test_the_caption_has_the_names_of_the_legend(self, fitted, other):
@@ -527,24 +522,27 @@ class TestResultsSideBySide:
         assert plain.data["term"].unique().tolist() == [fitted.pfi().params.index[0]]
         assert "terms." not in pi.plot(fitted.pfi(), top=9).labels.caption
 
-    def test_what_cant_be_drawn_is_refused(self, fitted):
-        pfi = fitted.pfi()
-        with pytest.raises(pi.errors.OptionError, match="`top` is for plots of one value per"):
-            pi.plot([fitted.pd("a"), fitted.pd("a")], top=2)
-        with pytest.raises(pi.errors.OptionError, match="`top` must be a whole number"):
-            pi.plot(pfi, top=0)
-        with pytest.raises(pi.errors.OptionError, match="one value per feature"):
-            pi.plot([fitted.pd("a"), pfi])
-        with pytest.raises(pi.errors.OptionError, match="is a surface"):
-            pi.plot([fitted.pd(["a", "b"], points=3)])
-        with pytest.raises(pi.errors.OptionError, match="curves of the same variable"):
-            pi.plot({"one": fitted.pd("a"), "other": fitted.pd("b")})
-        with pytest.raises(pi.errors.OptionError, match="There must be 2 names"):
-            pi.plot([pfi, pfi], model_names=["one"])
-        with pytest.raises(pi.errors.OptionError, match="Names must be different"):
-            pi.plot([pfi, pfi], model_names=["one", "one"])
-        with pytest.raises(pi.errors.OptionError, match="results of an estimand"):
-            pi.plot([fitted])
+
+REFUSED = {
+    "`sort` must be True or False": lambda fit: fit.pfi().plot(sort="no"),
+    "`curves` must be a whole number": lambda fit: fit.pd("a", kind="ice").plot(curves=0),
+    'kind="ice"': lambda fit: fit.pd("a").plot(observed=True),
+    "must be a variable or the response": lambda fit: fit.pd("a", kind="ice").plot(color="z"),
+    "`top` is for plots of one value per": lambda fit: pi.plot([fit.pd("a")] * 2, top=2),
+    "`top` must be a whole number": lambda fit: pi.plot(fit.pfi(), top=0),
+    "one value per feature": lambda fit: pi.plot([fit.pd("a"), fit.pfi()]),
+    "is a surface": lambda fit: pi.plot([fit.pd(["a", "b"], points=3)]),
+    "curves of the same variable": lambda fit: pi.plot([fit.pd("a"), fit.pd("b")]),
+    "There must be 2 names": lambda fit: pi.plot([fit.pfi()] * 2, model_names=["one"]),
+    "Names must be different": lambda fit: pi.plot([fit.pfi()] * 2, model_names=["one"] * 2),
+    "results of an estimand": lambda fit: pi.plot([fit]),
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_cant_be_drawn_is_refused(words, fitted):
+    with pytest.raises(pi.errors.OptionError, match=words):
+        REFUSED[words](fitted)
 
 
 def test_names_of_features_stand_above_and_below(other):
@@ -574,5 +572,5 @@ def test_points_without_an_estimate_are_counted_not_drawn():
     assert absent > 0
     plot = curve.plot()
     assert len(layers(plot)["geom_line"]) == 6 - absent
-    assert f"{absent} of 6 points have no estimate" in plot.labels.caption.replace("\n", " ")
+    assert f"{absent} of 6 points have no estimate" in caption_of(plot)
     plot.draw()

@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
 from pyinterp.errors import OptionError, PyinterpError
+from tests.asks import ask, asks
 
 EXACT = 1e-12
 
@@ -29,24 +30,19 @@ def _data(n=90):
 
 DATA = _data()
 FEMALE = (DATA["sex"] == "f").to_numpy()
-GRID = [-1.0, 0.0, 1.0]
 MODELS = {
     "linear": LinearRegression(),
     "trees": RandomForestRegressor(3, max_depth=2, random_state=0),
     "batched": KNeighborsRegressor(5),
 }
-ESTIMANDS = {
-    "pfi": lambda r, **o: r.pfi(**o),
-    "pfi ratio": lambda r, **o: r.pfi(relation="ratio", permutations=3, **o),
-    "pfi rmse": lambda r, **o: r.pfi(metric="rmse", **o),
-    "mvim": lambda r, **o: r.mvim(**o),
-    "pd": lambda r, **o: r.pd("a", grid=GRID, **o),
-    "c-ice": lambda r, **o: r.pd("a", grid=GRID, kind="c-ice", **o),
-    "firm": lambda r, **o: r.firm(["a", "b"], grid={"a": GRID, "b": GRID}, **o),
-    "vint": lambda r, **o: r.vint([("a", "b")], grid={"a": GRID, "b": GRID}, **o),
-    "h": lambda r, **o: r.h_statistic(**o),
-    "loss": lambda r, **o: r.loss(**o),
-}
+ESTIMANDS = asks(
+    "pfi()", "pfi(relation='ratio', permutations=3)", "pfi(metric='rmse')", "mvim()",
+    "pd('a', grid=[-1.0, 0.0, 1.0])", "pd('a', grid=[-1.0, 0.0, 1.0], kind='c-ice')",
+    "firm(['a', 'b'], grid={'a': [-1.0, 0.0, 1.0], 'b': [-1.0, 0.0, 1.0]})",
+    "vint([('a', 'b')], grid={'a': [-1.0, 0.0, 1.0], 'b': [-1.0, 0.0, 1.0]})", "h_statistic()",
+    "loss()",
+)  # fmt: skip
+OF_LEARNERS = ESTIMANDS | asks("loco()", "cvim()", "amvim()", "positivity()")
 
 
 @cache
@@ -103,9 +99,9 @@ def test_by_has_the_numbers_of_rows_under_every_variance(plan):
     assert eigenvalues.min() > -1e-10 * eigenvalues.max()
 
 
-@pytest.mark.parametrize("estimand", [*ESTIMANDS, "loco", "cvim", "amvim", "positivity"])
+@pytest.mark.parametrize("estimand", OF_LEARNERS)
 def test_by_serves_every_estimand_and_survives_pickle(estimand):
-    ask = ESTIMANDS.get(estimand, lambda r, **o: getattr(r, estimand)(**o))
+    ask = OF_LEARNERS[estimand]
     results = _fit("corrected")
     by = pickle.loads(pickle.dumps(ask(results, by="sex")))  # noqa: S301 - our own bytes
     alone = ask(results, rows=~FEMALE)
@@ -142,28 +138,32 @@ def test_rows_of_other_groups_have_no_contribution():
 
 
 WRONG = {
-    "no such column": (lambda r: r.pfi(by="gender"), "not in `data`"),
-    "many numbers": (lambda r: r.pfi(by="a"), "pd.cut"),
-    "one level": (lambda r: r.pfi(by=np.zeros(90)), "two levels"),
-    "too long": (lambda r: r.pfi(by=np.zeros(91)), "one value per row"),
-    "missing": (lambda r: r.pfi(by=DATA["sex"].where(DATA.index > 3)), "no missing values"),
-    "rare level": (lambda r: r.pfi(by=DATA.index == 5), "at least 2 evaluation rows"),
-    "not a query": (lambda r: r.pfi(rows="sex = f"), "query"),
-    "numbers": (lambda r: r.pfi(rows="a + b"), "boolean per row"),
-    "positions": (lambda r: r.pfi(rows=[1, 2, 3]), "one value per row"),
-    "none": (lambda r: r.pfi(rows="a > 99"), "keeps none"),
-    "other index": (lambda r: r.pfi(rows=(DATA["a"] > 0).iloc[::-1]), "same index"),
-    "both estimands": (lambda r: r.importance(by="sex"), "several estimands"),
-    "no groups": (lambda r: r.pfi().differences(), "have none"),
-    "reference": (lambda r: r.pfi(by="sex").differences("x"), "one of the groups"),
+    "pfi(by='gender')": "not in `data`",
+    "pfi(by='a')": r"pd\.cut",
+    "pfi(by=np.zeros(90))": "two levels",
+    "pfi(by=np.zeros(91))": "one value per row",
+    "pfi(by=pd.Series(['f', None] * 45))": "no missing values",
+    "pfi(by=np.arange(90) == 5)": "at least 2 evaluation rows",
+    "pfi(rows='sex = f')": "query",
+    "pfi(rows='a + b')": "boolean per row",
+    "pfi(rows=[1, 2, 3])": "one value per row",
+    "pfi(rows='a > 99')": "keeps none",
+    "pfi(rows=pd.Series(True, range(90)[::-1]))": "same index",
+    "importance(by='sex')": "several estimands",
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_groups_are_refused_with_a_sentence(case):
-    ask, words = WRONG[case]
-    with pytest.raises((PyinterpError, TypeError), match=words):
-        ask(_fit("corrected"))
+@pytest.mark.parametrize("call", WRONG)
+def test_wrong_groups_are_refused_with_a_sentence(call):
+    with pytest.raises((PyinterpError, TypeError), match=WRONG[call]):
+        ask(call)(_fit("corrected"))
+
+
+def test_differences_need_groups():
+    with pytest.raises(PyinterpError, match="have none"):
+        _fit("corrected").pfi().differences()
+    with pytest.raises(PyinterpError, match="one of the groups"):
+        _fit("corrected").pfi(by="sex").differences("x")
 
 
 def test_native_importance_has_no_subgroups():
@@ -243,8 +243,8 @@ def test_weights_hold_within_groups_and_rows(kind):
         ({"rows": "x > 0 and g == 'a'"}, {"rows": "x > 0 and g == 'a'"}),
     ]
     for here, there in options:
-        for ask in (lambda res, o: res.pd("x", grid=[0.0, 1.0], **o), lambda res, o: res.loss(**o)):
-            one, two = ask(weighted, here), ask(plain, there)
+        for question in asks("pd('x', grid=[0.0, 1.0])", "loss()").values():
+            one, two = question(weighted, **here), question(plain, **there)
             pd.testing.assert_series_equal(one.params, two.params, rtol=1e-12)
             if kind == "frequency":
                 pd.testing.assert_series_equal(one.bse, two.bse, rtol=1e-12)

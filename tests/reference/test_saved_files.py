@@ -48,7 +48,7 @@ def fit():
 
 @pytest.mark.parametrize("name", make.QUESTIONS)
 def test_a_file_gives_its_tables(fit, tables, name):
-    results = make.QUESTIONS[name](fit)
+    results = make.ask(fit, name)
     check(results, tables[name])
     assert str(results.summary())
 
@@ -66,8 +66,8 @@ def test_requests_are_the_texts_that_files_have(fit):
     texts = (SAVED / f"requests_{SCHEMA}.txt").read_text().splitlines()
     assert sorted(fit.record.models.findings) == texts
     fresh = make.learner().fit(pi.HalfSampling(2, pairs=5), seed=1, progress=False)
-    for ask in make.QUESTIONS.values():
-        ask(fresh)
+    for name in make.QUESTIONS:
+        make.ask(fresh, name)
     assert sorted(findings(fresh.analysis)) == texts
     assert not [text for text in texts if " at 0x" in text or re.search(r"\b_[a-z]", text)]
 
