@@ -64,7 +64,7 @@ KIND_OF = {name: kind for kind, names in NAMES_OF_KINDS.items() for name in name
 ELSEWHERE = {"checkpoint", "shard", "keep_models", "measure", "max_evaluation_rows"}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Call:
     """A valid call.
 
@@ -195,9 +195,9 @@ OWN = {
 def _methods():
     return [
         Call(
-            name=f"{who}.{method}",
-            callee=f"{who}.{method}",
-            base={**METHODS, **OF_TABLES}.get(method, {}),
+            f"{who}.{method}",
+            f"{who}.{method}",
+            {**METHODS, **OF_TABLES}.get(method, {}),
             own=OWN_ALPHA if (who, method) == ("imp", "summary_frame") else OWN.get(method, {}),
         )
         for who, methods in ASKED.items()
@@ -260,13 +260,7 @@ LEARNERS = {
 
 def _learners():
     return [
-        Call(
-            name=", ".join(filter(None, (callee, name))),
-            callee=callee,
-            base=base,
-            own=own,
-            then=then,
-        )
+        Call(", ".join(filter(None, (callee, name))), callee, base, own=own, then=then)
         for callee, calls in LEARNERS.items()
         for name, (base, own, then) in calls.items()
     ]
@@ -293,67 +287,52 @@ BOTH = {"results": "[pf, tree.pfi()]"}
 OTHERS = [
     *(
         Call(
-            name=plan,
-            callee=f"pi.{plan}",
-            base=base,
+            plan,
+            f"pi.{plan}",
+            base,
             own=OF_PLANS.get(plan, {}),
             then="learner.fit({}, seed=1).pfi()",
         )
         for plan, base in PLANS.items()
     ),
-    Call(
-        name="fit",
-        callee="learner.fit",
-        base={"resampling": "pi.Bootstrap(3)", "seed": "1"},
-        then="{}.pfi()",
-    ),
-    Call(name="fit_model", callee="learner.fit_model", base={"seed": "1"}, then="{}.pfi()"),
-    Call(
-        name="variables_of",
-        callee="learner.variables_of",
-        base={"data": "d"},
-        own={"data": "variables asked"},
-    ),
+    Call("fit", "learner.fit", {"resampling": "pi.Bootstrap(3)", "seed": "1"}, then="{}.pfi()"),
+    Call("fit_model", "learner.fit_model", {"seed": "1"}, then="{}.pfi()"),
+    Call("variables_of", "learner.variables_of", {"data": "d"}, own={"data": "variables asked"}),
     *(  # a tree takes missing values
-        Call(name=f"{who}.predict", callee=f"{who}.predict", base={"data": "d"})
-        for who in ("res", "clf")
+        Call(f"{who}.predict", f"{who}.predict", {"data": "d"}) for who in ("res", "clf")
     ),
     Call(
-        name="statsmodels_learner",
-        callee="pi.statsmodels_learner",
-        base={"model": "sm.GLM"},
+        "statsmodels_learner",
+        "pi.statsmodels_learner",
+        {"model": "sm.GLM"},
         own={"weights": "by"},
         then=LOSS.format("LF('y ~ x + z', d, {})"),
     ),
     *(
         Call(
-            name=f"compare, {', '.join(compared)}",
-            callee="pi.compare",
+            f"compare, {', '.join(compared)}",
+            "pi.compare",
             base=dict(zip(("first", "second", "third"), compared, strict=False)),
             own=COMPARED,
         )
         for compared in (("res", "tree"), ("pf", "tree.pfi()"), ("res", "tree", "res"))
     ),
-    Call(name="plot", callee="pi.plot", base=BOTH),
+    Call("plot", "pi.plot", BOTH),
+    Call("report", "pi.report", {"res": "fm", "path": "new_file()", "features": "'x'"}),
+    Call("cite", "pi.cite", {"first": "pf", "second": "fm"}),
+    Call("summary_col", "pi.summary_col", BOTH),
+    Call("Contrasts.conf_int", "pf.t_test('x = z, z = 0').conf_int"),
     Call(
-        name="report",
-        callee="pi.report",
-        base={"res": "fm", "path": "new_file()", "features": "'x'"},
-    ),
-    Call(name="cite", callee="pi.cite", base={"first": "pf", "second": "fm"}),
-    Call(name="summary_col", callee="pi.summary_col", base=BOTH),
-    Call(name="Contrasts.conf_int", callee="pf.t_test('x = z, z = 0').conf_int"),
-    Call(
-        name="Loss",
-        callee="pi.Loss",
-        base={"name": "'a'", "function": "lambda y, p: (y - p) ** 2"},
+        "Loss",
+        "pi.Loss",
+        {"name": "'a'", "function": "lambda y, p: (y - p) ** 2"},
         own={"function": "loss", "constant": "constant"},
         then="fm.pfi(loss={})",
     ),
     Call(
-        name="mean_over_rows",
-        callee="pi.mean_over_rows",
-        base={"function": "lambda y, p: y - p", "label": "'a'"},
+        "mean_over_rows",
+        "pi.mean_over_rows",
+        {"function": "lambda y, p: y - p", "label": "'a'"},
         own={
             "function": "row function",
             "label": "text",
@@ -362,27 +341,22 @@ OTHERS = [
         then="fm.estimate({})",
     ),
     Call(
-        name="Residual",
-        callee="pi.samplers.Residual",
-        base={"estimator": "LR"},
+        "Residual",
+        "pi.samplers.Residual",
+        {"estimator": "LR"},
         own={"estimator": "own regressor"},
         then="fm.cvim('x', sampler={})",
     ),
     Call(
-        name="Categorical",
-        callee="pi.samplers.Categorical",
-        base={"estimator": "GaussianNB()"},
+        "Categorical",
+        "pi.samplers.Categorical",
+        {"estimator": "GaussianNB()"},
         own={"estimator": "own classifier"},
         then="res.cvim('g', sampler={})",
     ),
-    Call(
-        name="Subgroup",
-        callee="pi.samplers.Subgroup",
-        base={"leaf": "10"},
-        then="fm.cvim('x', sampler={})",
-    ),
-    Call(name="RGrid", callee="pi.r_style.RGrid", then="fm.pd('x', grid={})"),
-    Call(name="ice.plot", callee="fm.pd('x', kind='ice', points=4).plot"),
+    Call("Subgroup", "pi.samplers.Subgroup", {"leaf": "10"}, then="fm.cvim('x', sampler={})"),
+    Call("RGrid", "pi.r_style.RGrid", then="fm.pd('x', grid={})"),
+    Call("ice.plot", "fm.pd('x', kind='ice', points=4).plot"),
 ]
 COARSE = {"grid_resolution": "3"}
 R_STYLE = {
@@ -398,12 +372,7 @@ OF_R = {"permutations": "drawn permutations", "which_class": "which", "scale": "
 
 def _r_style():
     return [
-        Call(
-            name=f"r_style.{name}, {who}",
-            callee=f"pi.r_style.{name}",
-            base={"object": who, **base},
-            own=OF_R,
-        )
+        Call(f"r_style.{name}, {who}", f"pi.r_style.{name}", {"object": who, **base}, own=OF_R)
         for name, base in R_STYLE.items()
         for who in ("fm", "clf")
         if (name, who) != ("vi_permute", "clf")
@@ -426,14 +395,14 @@ SIMULATED = {
 
 def _simulation():
     return [
-        Call(name="ideal", callee="pi.simulation.ideal"),
+        Call("ideal", "pi.simulation.ideal"),
         *(
-            Call(name=callee, callee=callee, base=base, own={"frame": "process frame"})
+            Call(callee, callee, base, own={"frame": "process frame"})
             for callee, base in SIMULATED.items()
         ),
         Call(
-            name="CoverageStudy",
-            callee="pi.simulation.CoverageStudy",
+            "CoverageStudy",
+            "pi.simulation.CoverageStudy",
             own={"n": "sizes"},
             base={
                 "dgps": "[process]",
@@ -448,25 +417,20 @@ def _simulation():
             then="{}.run(new_file(), progress=False)",
         ),
         Call(
-            name="certify",
-            callee="pi.certify",
+            "certify",
+            "pi.certify",
             own={"results": "one", "null": "categories"},
             base={"results": "boot", "data_sets": "2", "truth_refits": "2", "progress": "False"},
         ),
-        Call(name="load_diabetes", callee="pi.datasets.load_diabetes"),
+        Call("load_diabetes", "pi.datasets.load_diabetes"),
         Call(
-            name="datasets.load",
-            callee="pi.datasets.load",
+            "datasets.load",
+            "pi.datasets.load",
             own={"name": "choice", "data_home": "path of nothing"},
             base={"name": "'diabetes'"},
         ),
         *(
-            Call(
-                name=loader,
-                callee=f"pi.datasets.{loader}",
-                own=own,
-                base={"data_home": "'/no such folder'"},
-            )
+            Call(loader, f"pi.datasets.{loader}", own=own, base={"data_home": "'/no such folder'"})
             for loader, own in {
                 # The red ones come along.
                 "load_wine_quality": {"color": "choice", "data_home": "path of nothing"},
