@@ -19,3 +19,10 @@ def ask(call):
     arguments = ", ".join(filter(None, (given, "**options")))
     source = f"lambda results, **options: results.{method}({arguments})"
     return eval(source, dict(SPACE))  # noqa: S307 - tables of tests
+
+
+def questions(*calls):
+    """Return the same as questions of `pi.ask`."""
+    split = (call[:-1].partition("(") for call in calls)
+    source = [f"pi.ask({', '.join(filter(None, (repr(name), given)))})" for name, _, given in split]
+    return [eval(one, dict(SPACE)) for one in source]  # noqa: S307 - tables of tests

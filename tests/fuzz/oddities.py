@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["ANYTHING", "KINDS", "Kind", "lines"]
+__all__ = ["ANYTHING", "KINDS", "Kind", "lines", "table"]
 
 
 class Kind(NamedTuple):
@@ -35,18 +35,25 @@ def lines(text):
     return tuple(line.strip() for line in text.strip().splitlines())
 
 
+def table(text):
+    """Return the lines below each name; they stand further to the right."""
+    found, name = {}, ""
+    for line in text.strip().splitlines():
+        if line.startswith(" "):
+            found[name].append(line[4:])
+        else:
+            name, found[line] = line, []
+    return found
+
+
 def kinds(text):
     """Return kinds by name; "!" stands before values that must fail, as all of `JUNK` must."""
     found = {}
-    for line in text.strip().splitlines():
-        if not line.startswith(" "):
-            bad, odd = found[line] = [], []
-        else:
-            (bad if "!" in line[:5] else odd).append(line[6:])
-    return {
-        name: Kind((*bad, *(value for value in JUNK if value not in odd)), tuple(odd))
-        for name, (bad, odd) in found.items()
-    }
+    for name, below in table(text).items():
+        bad = [line[2:] for line in below if line[0] == "!"]
+        odd = [line[2:] for line in below if line[0] != "!"]
+        found[name] = Kind((*bad, *(value for value in JUNK if value not in odd)), tuple(odd))
+    return found
 
 
 # No argument but those of free form has a meaning for most of these.

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import statsmodels.api as sm
 from lawful import broken_laws
+from oddities import table
 from sklearn.linear_model import BayesianRidge, LinearRegression, LogisticRegression
 from sklearn.model_selection import KFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
@@ -125,83 +126,165 @@ NO_DISTRIBUTION = {"linear", "trees", "holes", "batched"}
 MARGINAL = {"pd", "pfi", *OF_DISTRIBUTIONS}
 
 # Values by meaning; {0} and {1} are two features of the learner.
-OF_LEARNER = {
-    "weights": ["'w', weights_type='sampling'", "'m', weights_type='frequency'"],
-    "offset": ["'w'"],
-    "exposure": ["'w'"],
-    "groups": ["{{'both': ['{0}', '{1}']}}"],
-    "subset": ["'x > -1'", "data['x'] < 1.5"],
-    "missing": ["'drop'", "'keep'"],
-    "design": ["'matrix'", "'frame'"],
-    "design_state": ["'refit'"],
-    "unseen_levels": ["'allow'"],
-}
-OF_PLAN = {
-    "plan": [
-        "pi.Bootstrap(4)",
-        "pi.Bootstrap(4, strata='g')",
-        "pi.Bootstrap(4, cluster='s')",
-        "pi.HalfSampling(2, pairs=5, cluster='s')",
-        "pi.Subsampling(4, fraction=0.5)",
-        "pi.CrossValidation(3)",
-        "pi.CrossValidation(3, cluster='s')",
-        "pi.Holdout(0.5)",
-        "pi.NestedBootstrap(8, splits=2)",
-        "KFold(3)",
-        "TimeSeriesSplit(3)",
-        "None",  # one model on its training rows
-    ]
-}
-OF_FIT = {
-    "n_jobs": ["2"],
-    "engine": ["'batched'"],
-    "memory_mb": ["0.05"],
-    "reseed": ["False"],
-    "on_error": ["'drop'"],
-}
-OF_METHOD = {
-    "rows": ["'x > -1'", "(data['z'] < 1).to_numpy()"],
-    "by": ["'m'"],
-    "grid": ["'equidistant'", "'unique'", "'r'", "[-1.0, 0.0, 1.0]"],
-    "kind": ["'ice'", "'c-ice'", "'d-ice'"],
-    "average": ["'median'", "'trimmed'", "'exemplar'"],
-    "sampler": ["'conditional'", "'residual'", "'knockoff'", "{{'{0}': 'residual'}}"],
-    "relation": ["'ratio'"],
-    "permutations": ["3", "'all'"],
-    "step": ["'sd'", "0.1"],
-    "span": ["0.5"],
-    "spread": ["'mad'", "'iqr'"],
-    "ice": ["True"],
-    "order": ["'importance'", "'total'", "'pairwise'"],
-    "normalize": ["False"],
-    "squared": ["False"],
-    "most_rows": ["30"],
-    "method": ["'additive'"],
-    "of": ["'entropy'", "'nll'"],
-    "together": ["False"],
-}
+OF_LEARNER = table(r"""
+weights
+    'w', weights_type='sampling'
+    'm', weights_type='frequency'
+offset
+    'w'
+exposure
+    'w'
+groups
+    {{'both': ['{0}', '{1}']}}
+subset
+    'x > -1'
+    data['x'] < 1.5
+missing
+    'drop'
+    'keep'
+design
+    'matrix'
+    'frame'
+design_state
+    'refit'
+unseen_levels
+    'allow'
+""")
+OF_PLAN = table(r"""
+plan
+    pi.Bootstrap(4)
+    pi.Bootstrap(4, strata='g')
+    pi.Bootstrap(4, cluster='s')
+    pi.HalfSampling(2, pairs=5, cluster='s')
+    pi.Subsampling(4, fraction=0.5)
+    pi.CrossValidation(3)
+    pi.CrossValidation(3, cluster='s')
+    pi.Holdout(0.5)
+    pi.NestedBootstrap(8, splits=2)
+    KFold(3)
+    TimeSeriesSplit(3)
+    None
+""")
+OF_FIT = table(r"""
+n_jobs
+    2
+engine
+    'batched'
+memory_mb
+    0.05
+reseed
+    False
+on_error
+    'drop'
+""")
+OF_METHOD = table(r"""
+rows
+    'x > -1'
+    (data['z'] < 1).to_numpy()
+by
+    'm'
+grid
+    'equidistant'
+    'unique'
+    'r'
+    [-1.0, 0.0, 1.0]
+kind
+    'ice'
+    'c-ice'
+    'd-ice'
+average
+    'median'
+    'trimmed'
+    'exemplar'
+sampler
+    'conditional'
+    'residual'
+    'knockoff'
+    {{'{0}': 'residual'}}
+relation
+    'ratio'
+permutations
+    3
+    'all'
+step
+    'sd'
+    0.1
+span
+    0.5
+spread
+    'mad'
+    'iqr'
+ice
+    True
+order
+    'importance'
+    'total'
+    'pairwise'
+normalize
+    False
+squared
+    False
+most_rows
+    30
+method
+    'additive'
+of
+    'entropy'
+    'nll'
+together
+    False
+""")
 BY_RESPONSE = {
-    "numbers": {
-        "loss": ["'squared'", "'absolute'", "'huber'"],
-        "metric": ["'rmse'", "'rsq'", "'r2'"],
-        "scale": ["np.tanh"],
-    },
-    "classes": {
-        "loss": ["'log'", "'brier'", "'zero_one'"],
-        "metric": ["'accuracy'", "'logloss'", "'balanced_accuracy'"],
-        "scale": ["'logit'", "'centered-logit'", "'probability'", "np.sqrt"],
-        "which_class": ["'{label}'"],
-    },
+    "numbers": table(r"""
+loss
+    'squared'
+    'absolute'
+    'huber'
+metric
+    'rmse'
+    'rsq'
+    'r2'
+scale
+    np.tanh
+"""),
+    "classes": table(r"""
+loss
+    'log'
+    'brier'
+    'zero_one'
+metric
+    'accuracy'
+    'logloss'
+    'balanced_accuracy'
+scale
+    'logit'
+    'centered-logit'
+    'probability'
+    np.sqrt
+which_class
+    '{label}'
+"""),
 }
-OF_INFERENCE = {
-    "cov_type": [
-        "'half-sample'", "'corrected'", "'rows'", "'naive'", "'bootstrap'",
-        "'bootstrap-bca'", "'ustat'", "'delta'",
-    ],
-    "alternative": ["'greater'", "'less'"],
-    "p_adjust": ["'holm'", "'bonferroni'", "'fdr_bh'"],
-    "simultaneous": ["True"],
-}  # fmt: skip
+OF_INFERENCE = table(r"""
+cov_type
+    'half-sample'
+    'corrected'
+    'rows'
+    'naive'
+    'bootstrap'
+    'bootstrap-bca'
+    'ustat'
+    'delta'
+alternative
+    'greater'
+    'less'
+p_adjust
+    'holm'
+    'bonferroni'
+    'fdr_bh'
+simultaneous
+    True
+""")  # fmt: skip
 STEPS = {"learner": OF_LEARNER, "plan": OF_PLAN, "fit": OF_FIT}
 
 

@@ -16,6 +16,7 @@ from sklearn.model_selection import GroupKFold
 
 import pyinterp as pi
 from pyinterp.estimands.questions import methods
+from tests.asks import questions
 
 N = 120
 PLAN = pi.HalfSampling(refits=3, pairs=8)
@@ -48,32 +49,34 @@ class Case(NamedTuple):
 
 MEAN = pi.mean_over_rows(lambda y, prediction: prediction - y, "bias")
 HALVES = [
-    pi.ask("pfi"),
-    pi.ask("pfi", relation="ratio"),
-    pi.ask("pfi", "a", rows="site > 3"),  # a column that is no variable
-    pi.ask("pfi", "a", metric="rmse"),
-    pi.ask("pd", "a"),
-    pi.ask("pd", "b", by="g"),
-    pi.ask("pd", ["a", "b"], together=False, points=3),
-    pi.ask("ale", "c"),
-    pi.ask("m_plot", "c", points=3),
-    pi.ask("slopes", "a", step="sd", points=3),
-    pi.ask("ame", step="sd"),
-    pi.ask("ame", "g", relation="ratio"),
-    pi.ask("firm", points=3),
-    pi.ask("vint", ["a", "b"], points=3),
-    pi.ask("h_statistic", most_rows=20),
-    pi.ask("mvim"),
-    pi.ask("cvim", "b"),
-    pi.ask("amvim", "b"),
-    pi.ask("loco", "c"),
-    pi.ask("redundancy", "b"),
-    pi.ask("positivity", "b"),
-    pi.ask("importance", ["pfi", "firm", "native", "rmse"]),
-    pi.ask("causal", "a", points=2),
-    pi.ask("native_importance"),
-    pi.ask("metric", "rsq"),
-    pi.ask("loss", relation="explained"),
+    *questions(
+        "pfi()",
+        "pfi(relation='ratio')",
+        "pfi('a', rows='site > 3')",
+        "pfi('a', metric='rmse')",
+        "pd('a')",
+        "pd('b', by='g')",
+        "pd(['a', 'b'], together=False, points=3)",
+        "ale('c')",
+        "m_plot('c', points=3)",
+        "slopes('a', step='sd', points=3)",
+        "ame(step='sd')",
+        "ame('g', relation='ratio')",
+        "firm(points=3)",
+        "vint(['a', 'b'], points=3)",
+        "h_statistic(most_rows=20)",
+        "mvim()",
+        "cvim('b')",
+        "amvim('b')",
+        "loco('c')",
+        "redundancy('b')",
+        "positivity('b')",
+        "importance(['pfi', 'firm', 'native', 'rmse'])",
+        "causal('a', points=2)",
+        "native_importance()",
+        "metric('rsq')",
+        "loss(relation='explained')",
+    ),
     pi.ask("estimate", MEAN),
 ]
 CASES = {
@@ -82,49 +85,48 @@ CASES = {
         "k ~ a + b + c",
         LogisticRegression(),
         pi.HalfSampling(refits=2, pairs=6),
-        [
-            pi.ask("likelihood_pfi"),
-            pi.ask("entropy_pfi"),
-            pi.ask("uncertainty", "a"),
-            pi.ask("pd", "a", of="entropy", points=3),
-            pi.ask("pfi", "a", metric="roc_auc"),
-            pi.ask("population", "a"),
-        ],
+        questions(
+            "likelihood_pfi()",
+            "entropy_pfi()",
+            "uncertainty('a')",
+            "pd('a', of='entropy', points=3)",
+            "pfi('a', metric='roc_auc')",
+            "population('a')",
+        ),
     ),
     "distributions": Case(
         "y ~ a + b",
         BayesianRidge(),
         pi.CrossValidation(3),
-        [
-            pi.ask("uncertainty", "a"),
-            pi.ask("population"),
-            pi.ask("compare_targets", "a", others="default"),
-        ],
+        questions("uncertainty('a')", "population()", "compare_targets('a', others='default')"),
     ),
     "trees of the population": Case(
-        "y ~ a + g", forest(), pi.HalfSampling(2, pairs=6), [pi.ask("population", "g")]
+        "y ~ a + g", forest(), pi.HalfSampling(2, pairs=6), questions("population('g')")
     ),
     "folds": Case(
         "y ~ a + b + c",
         HistGradientBoostingRegressor(max_iter=5),
         pi.CrossValidation(3),
-        [pi.ask("pfi"), pi.ask("loss")],
+        questions("pfi()", "loss()"),
     ),
     "one model": Case(
         "y ~ a + b",
         LinearRegression(),
         pi.Holdout(0.5),
-        [pi.ask("pfi"), pi.ask("pd", "a"), pi.ask("slopes", "a", step=0.1)],
+        questions("pfi()", "pd('a')", "slopes('a', step=0.1)"),
     ),
     "clusters": Case(
         "y ~ a + b",
         LinearRegression(),
         pi.Bootstrap(4, cluster="site"),
-        [pi.ask("pfi"), pi.ask("ame")],
+        questions("pfi()", "ame()"),
     ),
     # One cluster evaluates each refit: it has a value, and no standard error.
     "one cluster": Case(
-        "y ~ a + b", LinearRegression(), pi.Splits(GroupKFold(12), cluster="site"), [pi.ask("pfi")]
+        "y ~ a + b",
+        LinearRegression(),
+        pi.Splits(GroupKFold(12), cluster="site"),
+        questions("pfi()"),
     ),
 }
 
@@ -136,14 +138,14 @@ def test_every_method_is_asked():
 
 @pytest.mark.parametrize("name", CASES)
 def test_numbers_are_of_the_usual_fit(data, tmp_path, name):
-    formula, estimator, plan, questions = CASES[name]
+    formula, estimator, plan, asked = CASES[name]
     learner = pi.Learner.from_formula(formula, data, estimator)
     usual = learner.fit(plan, seed=1, progress=False)
-    dropped = learner.fit(plan, seed=1, progress=False, keep_models=False, measure=questions)
+    dropped = learner.fit(plan, seed=1, progress=False, keep_models=False, measure=asked)
     assert all(refit.record is None for refit in dropped.analysis.refits)
     dropped.save(tmp_path / "all.pyinterp")
     for results in (dropped, pi.load(tmp_path / "all.pyinterp")):
-        for question in questions:
+        for question in asked:
             if results is not dropped and "site" in str(question.rows):
                 continue  # files keep variables alone
             one, other = usual.answer(question), results.answer(question)
