@@ -96,7 +96,7 @@ calibration: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 -m calibration tests/calibration tests/papers tests/unit
 
 acceptance: $(VENV)/.test
-	$(BIN)/python -m pytest -s -m acceptance tests/acceptance tests/docs
+	$(BIN)/python -m pytest -s -m acceptance tests/acceptance tests/docs tests/papers
 
 torture: $(VENV)/.test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m torture tests

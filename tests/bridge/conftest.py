@@ -33,8 +33,11 @@ def r():
 
 
 def needed(*packages, always):
-    """Skip, by name, without packages of R; fail if they are always there, and R is required."""
-    for package in packages:
+    """Skip, by name, without packages of R; fail if they are always there, and R is required.
+
+    A function, such as "gbm::gbm", stands for its package.
+    """
+    for package in (name.partition("::")[0] for name in packages):
         try:
             need(package, "this test")
         except RMissingError as error:

@@ -85,7 +85,7 @@ def in_r(r, rows):
 @pytest.mark.parametrize("function", FITS)
 def test_the_first_class_is_that_of_r(function, rows, in_r, debian):
     """Against R's `predict` of the same fit, in the columns that pdp makes of it."""
-    debian(function.partition("::")[0])
+    debian(function)
     fit, first, event = FITS[function]
     in_r(f"set.seed(2); fit <- {fit}")
     model = RModel("fit")
@@ -102,7 +102,7 @@ def test_the_first_class_is_that_of_r(function, rows, in_r, debian):
 
 @pytest.mark.parametrize("function", FITS)
 def test_learners_count_as_their_fits_do(function, rows, debian):
-    debian(function.partition("::")[0])
+    debian(function)
     learner = RLearner(function, classifier=True, random_state=1, **LEARNERS.get(function, {}))
     assert not hasattr(learner, "event_first")
     classes = pd.Categorical(rows["c"], categories=["yes", "no"])

@@ -114,7 +114,7 @@ def for_r(rows):
 
 @pytest.mark.parametrize("function", REGRESSIONS)
 def test_a_regression_predicts_what_r_predicts(function, rows, in_r, debian):
-    debian(function.partition("::")[0])
+    debian(function)
     arguments, in_code, predict = REGRESSIONS[function]
     y = np.exp(rows["y"] / 4)  # positive
     learner = clone(RLearner(function, random_state=7, **arguments)).fit(rows[V], y)
@@ -131,7 +131,7 @@ def test_a_regression_predicts_what_r_predicts(function, rows, in_r, debian):
 
 @pytest.mark.parametrize("function", CLASSIFIERS)
 def test_a_classifier_predicts_what_r_predicts(function, rows, in_r, debian):
-    debian(function.partition("::")[0])
+    debian(function)
     given, arguments, predict = CLASSIFIERS[function]
     classes = pd.Categorical(rows["c"], categories=["yes", "no"])  # not in alphabetical order
     learner = RLearner(function, classifier=True, random_state=7, **given)

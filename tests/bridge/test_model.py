@@ -49,7 +49,7 @@ FORMULAS = {
 @pytest.mark.parametrize("what", FORMULAS)
 def test_constants_are_no_variables(what, data, fit, debian):
     if "::" in what:
-        debian(what.partition("::")[0])
+        debian(what)
     model = RModel(fit(FORMULAS[what]))
     assert sorted(model.feature_names_in_) == ["x", "z"]
     if what == "mgcv::gam":  # whose `predict` in R stops without a column `pi`
@@ -188,7 +188,7 @@ MODELS = {
 
 @pytest.mark.parametrize("what", MODELS)
 def test_discriminants_and_support_vectors(what, data, fit, installed):
-    installed(what.partition("::")[0])
+    installed(what)
     code, probabilities = MODELS[what]
     model = RModel(fit(code))
     assert model.classes_.tolist() == ["v", "u"]

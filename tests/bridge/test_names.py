@@ -173,7 +173,7 @@ def test_names_of_variables_of_the_response_and_of_levels(names, values, harmles
     witness = with_levels(values, plain(names), plain(names))
     frame = with_levels(values, names, names)
     for function, options in REGRESSIONS.items():
-        debian(function.partition("::")[0])
+        debian(function)
         learner = RLearner(function, random_state=1, **options)
         expected = learner.fit(witness, y.rename("response")).predict(witness)
         other = next(name for name in [*MANY, "free"] if name not in names)
@@ -187,7 +187,7 @@ def test_names_of_classes(names, values, harmless, debian):
     witness = with_levels(values, plain(names), plain(names))
     frame = with_levels(values, names, names)
     for function, options in CLASSIFIERS.items():
-        debian(function.partition("::")[0])
+        debian(function)
         learner = RLearner(function, classifier=True, random_state=1, **options)
         there = learner.fit(witness, pd.Categorical.from_codes(codes, plain(names)))
         expected, best = there.predict_proba(witness), there.predict(witness)

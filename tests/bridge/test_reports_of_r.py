@@ -59,7 +59,7 @@ CALLED = {
 @pytest.mark.parametrize(("what", "response"), CASES)
 def test_they_are_those_of_r(what, response, data, r, debian):
     fit, where = FITS[what]
-    debian(fit.partition("::")[0])
+    debian(fit)
     code = fit.format(f=f"{response} ~ x + z + g", classes="TRUE" if response == "k" else "FALSE")
     SESSION.evaluate(f"evalq({{set.seed(1); m <- {code}}}, globalenv())")
     model = pi.FittedModel(RModel("m"), data[NAMES], data[response])

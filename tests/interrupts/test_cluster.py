@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeRegressor
 
 import pyinterp as pi
+from tests.asks import asks
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX"),
@@ -47,17 +48,13 @@ def learner(estimator, *, classes=False):
     return pi.Learner.from_formula("y ~ x + z + w + g", rows(classes=classes), estimator)
 
 
-QUESTIONS = {
-    "pfi": lambda res: res.pfi(),
-    "pfi by level": lambda res: res.pfi("x", by="g"),
-    "importance": lambda res: res.importance(features=["x", "z"]),
-    "loco": lambda res: res.loco(["x", "z"]),
-    "pd": lambda res: res.pd("x"),
-    "loss": lambda res: res.loss(),
-}
+QUESTIONS = asks(
+    "pfi()", "pfi('x', by='g')", "importance(features=['x', 'z'])", "loco(['x', 'z'])", "pd('x')",
+    "loss()",
+)  # fmt: skip
 
 
-def table(results, question):
+def table(results, question="pfi()"):
     """Return all digits of an answer."""
     return str(QUESTIONS[question](results).tidy().to_dict("list"))
 
@@ -74,7 +71,7 @@ def test_every_answer_is_that_of_one_process(classes, client):
 
 def test_dropped_kept_and_sharded_fits(client, tmp_path):
     model, plan = learner(RandomForestRegressor(10)), pi.HalfSampling(4, pairs=5)
-    here = table(model.fit(plan, seed=1), "pfi")
+    here = table(model.fit(plan, seed=1))
     with parallel_config("dask"):
         dropped = model.fit(plan, seed=1, keep_models=False, measure="pfi")
         model.fit(plan, seed=1, checkpoint=tmp_path / "kept")
@@ -82,7 +79,7 @@ def test_dropped_kept_and_sharded_fits(client, tmp_path):
             model.fit(plan, seed=1, checkpoint=tmp_path / "shards", shard=(number, 2))
     again = model.fit(plan, seed=1, checkpoint=tmp_path / "kept")  # without the cluster
     for results in (dropped, again, pi.join(tmp_path / "shards")):
-        assert table(results, "pfi") == here
+        assert table(results) == here
 
 
 class Slow(DecisionTreeRegressor):
@@ -97,7 +94,7 @@ def killed_worker(kills, seed):
     """Fit while workers are killed at random times; hold that nothing changes."""
     rng = np.random.default_rng(seed)
     model, plan = learner(Slow(max_depth=3)), pi.HalfSampling(6, pairs=5)
-    here = table(model.fit(plan, seed=1), "pfi")
+    here = table(model.fit(plan, seed=1))
     ends, count = threading.Event(), 0
     with LocalCluster(n_workers=2, **OPTIONS) as cluster, Client(cluster) as client:
         client.run(sys.path.extend, [FOLDER, *sys.path])
@@ -115,7 +112,7 @@ def killed_worker(kills, seed):
         try:
             with parallel_config("dask"):
                 while count < kills:
-                    assert table(model.fit(plan, seed=1), "pfi") == here
+                    assert table(model.fit(plan, seed=1)) == here
         finally:
             ends.set()
             killer.join()

@@ -16,6 +16,7 @@ import xgboost
 from model_situations import LABELS, Situation, table
 from naive import Model
 from sklearn import ensemble, linear_model, neighbors, neural_network, svm, tree
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
@@ -60,7 +61,7 @@ class Kind:
 
     task: str
     fit: Callable[[Situation, Kind], Fitted]
-    make: Callable[[], Any] | None = None
+    estimator: Any = None
     tame: bool = False
     levels: bool = False
     frame: bool = False
@@ -109,7 +110,7 @@ def _rows(case, kind):
 
 def fit_mean(case, kind):
     data = _rows(case, kind)
-    estimator = kind.make()
+    estimator = clone(kind.estimator)
     estimator.fit(data.train, response(case, data.signal_train, kind))
     y = response(case, data.signal, kind)
     model = lambda rows: np.asarray(estimator.predict(rows), dtype=float)  # noqa: E731 - one line
@@ -123,7 +124,7 @@ def fit_classes(case, kind):
     number = len(known)
     train, evaluation = codes(case, data, number)
     labels = np.array(known, dtype=object if isinstance(known[0], str) else None)
-    estimator = kind.make()
+    estimator = clone(kind.estimator)
     if isinstance(estimator, xgboost.XGBClassifier):
         labels = np.arange(number)  # it takes no others
     estimator.fit(data.train, labels[train])
@@ -272,24 +273,21 @@ def _encoded(estimator):
     )
 
 
-def _network(kind):
-    return kind(hidden_layer_sizes=(4,), max_iter=30, random_state=0, solver="lbfgs")
+def named(make, *estimators, **options):
+    """Return kinds of estimators that are called as their class."""
+    return {type(one).__name__: make(one, **options) for one in estimators}
 
 
-def _log_of_response(estimator):
-    return TransformedTargetRegressor(estimator, func=np.log, inverse_func=np.exp)
+def mean(estimator, task="mean", **options):
+    return Kind(task=task, fit=fit_mean, estimator=estimator, **options)
 
 
-def mean(make, task="mean", **options):
-    return Kind(task=task, fit=fit_mean, make=make, **options)
+def probability(estimator, **options):
+    return Kind(task="probability", fit=fit_classes, estimator=estimator, **options)
 
 
-def probability(make, **options):
-    return Kind(task="probability", fit=fit_classes, make=make, **options)
-
-
-def label(make, **options):
-    return Kind(task="label", fit=fit_classes, make=make, **options)
+def label(estimator, **options):
+    return Kind(task="label", fit=fit_classes, estimator=estimator, **options)
 
 
 def results(fit, task="mean", **options):
@@ -299,156 +297,126 @@ def results(fit, task="mean", **options):
 STEPS = {"steps": True}
 SINGLE = {"steps": True, "rounding": 1e-5}
 FORMULA = {"frame": True}
+NETWORK = {"hidden_layer_sizes": (4,), "max_iter": 30, "random_state": 0, "solver": "lbfgs"}
+SEED = {"random_state": 0}
+LINE, TREE = linear_model.Ridge(), tree.DecisionTreeRegressor(**SEED)
+CLASSES = [("a", GaussianNB()), ("b", tree.DecisionTreeClassifier(random_state=0))]
+MEANS = [("a", LINE), ("b", TREE)]
 
 KINDS = {
-    # linear models
-    "LinearRegression": mean(linear_model.LinearRegression),
-    "Ridge": mean(linear_model.Ridge),
-    "HuberRegressor": mean(linear_model.HuberRegressor, tame=True),
-    "SGDRegressor": mean(lambda: linear_model.SGDRegressor(random_state=0), tame=True),
-    "PoissonRegressor": mean(linear_model.PoissonRegressor, "count", tame=True),
-    "GammaRegressor": mean(linear_model.GammaRegressor, "positive", tame=True),
-    "LogisticRegression": probability(linear_model.LogisticRegression, tame=True),
-    "LinearDiscriminantAnalysis": probability(LinearDiscriminantAnalysis, tame=True),
+    # smooth models
+    **named(mean, linear_model.LinearRegression(), LINE, svm.SVR(), DummyRegressor()),
+    **named(
+        mean,
+        linear_model.HuberRegressor(),
+        linear_model.SGDRegressor(**SEED),
+        neural_network.MLPRegressor(**NETWORK),
+        GaussianProcessRegressor(alpha=0.1),
+        tame=True,
+    ),
+    "PoissonRegressor": mean(linear_model.PoissonRegressor(), "count", tame=True),
+    "GammaRegressor": mean(linear_model.GammaRegressor(), "positive", tame=True),
+    **named(
+        probability,
+        linear_model.LogisticRegression(),
+        LinearDiscriminantAnalysis(),
+        GaussianNB(),
+        QuadraticDiscriminantAnalysis(reg_param=0.1),
+        neural_network.MLPClassifier(**NETWORK),
+        CalibratedClassifierCV(svm.LinearSVC(**SEED), cv=2),
+        tame=True,
+    ),
     "SGDClassifier, log": probability(
-        lambda: linear_model.SGDClassifier(loss="log_loss", random_state=0), tame=True
+        linear_model.SGDClassifier(loss="log_loss", **SEED), tame=True
     ),
-    "RidgeClassifier": label(linear_model.RidgeClassifier, tame=True),
-    "LinearSVC": label(lambda: svm.LinearSVC(random_state=0), tame=True),
-    "SGDClassifier, hinge": label(lambda: linear_model.SGDClassifier(random_state=0), tame=True),
-    # other smooth models
-    "GaussianNB": probability(GaussianNB, tame=True),
-    "QuadraticDiscriminantAnalysis": probability(
-        lambda: QuadraticDiscriminantAnalysis(reg_param=0.1), tame=True
-    ),
-    "SVR": mean(svm.SVR),
-    "SVC": label(svm.SVC, tame=True),
-    "MLPRegressor": mean(lambda: _network(neural_network.MLPRegressor), tame=True),
-    "MLPClassifier": probability(lambda: _network(neural_network.MLPClassifier), tame=True),
-    "GaussianProcessRegressor": mean(lambda: GaussianProcessRegressor(alpha=0.1), tame=True),
+    **named(label, linear_model.RidgeClassifier(), svm.LinearSVC(**SEED), svm.SVC(), tame=True),
+    "SGDClassifier, hinge": label(linear_model.SGDClassifier(**SEED), tame=True),
+    "DummyClassifier": probability(DummyClassifier()),
     # neighbors and trees
-    "KNeighborsRegressor": mean(
-        lambda: neighbors.KNeighborsRegressor(3, algorithm="kd_tree"), **STEPS
+    **named(
+        mean,
+        neighbors.KNeighborsRegressor(3, algorithm="kd_tree"),
+        TREE,
+        ensemble.RandomForestRegressor(**FOREST),
+        ensemble.ExtraTreesRegressor(**FOREST),
+        ensemble.GradientBoostingRegressor(n_estimators=8, **SEED),
+        ensemble.HistGradientBoostingRegressor(**SMALL),
+        lightgbm.LGBMRegressor(**QUIET),
+        ensemble.AdaBoostRegressor(n_estimators=5, **SEED),
+        ensemble.BaggingRegressor(**SEED),
+        steps=True,
     ),
-    "KNeighborsClassifier": probability(
-        lambda: neighbors.KNeighborsClassifier(3, algorithm="kd_tree"), **STEPS
-    ),
-    "DecisionTreeRegressor": mean(lambda: tree.DecisionTreeRegressor(random_state=0), **STEPS),
-    "DecisionTreeClassifier": probability(
-        lambda: tree.DecisionTreeClassifier(max_depth=4, random_state=0), **STEPS
-    ),
-    "RandomForestRegressor": mean(lambda: ensemble.RandomForestRegressor(**FOREST), **STEPS),
-    "RandomForestClassifier": probability(
-        lambda: ensemble.RandomForestClassifier(**FOREST), **STEPS
-    ),
-    "ExtraTreesRegressor": mean(lambda: ensemble.ExtraTreesRegressor(**FOREST), **STEPS),
-    "ExtraTreesClassifier": probability(lambda: ensemble.ExtraTreesClassifier(**FOREST), **STEPS),
-    "GradientBoostingRegressor": mean(
-        lambda: ensemble.GradientBoostingRegressor(n_estimators=8, random_state=0), **STEPS
-    ),
-    "GradientBoostingClassifier": probability(
-        lambda: ensemble.GradientBoostingClassifier(n_estimators=8, random_state=0), **STEPS
-    ),
-    "HistGradientBoostingRegressor": mean(
-        lambda: ensemble.HistGradientBoostingRegressor(**SMALL), **STEPS
+    **named(
+        probability,
+        neighbors.KNeighborsClassifier(3, algorithm="kd_tree"),
+        tree.DecisionTreeClassifier(max_depth=4, **SEED),
+        ensemble.RandomForestClassifier(**FOREST),
+        ensemble.ExtraTreesClassifier(**FOREST),
+        ensemble.GradientBoostingClassifier(n_estimators=8, **SEED),
+        ensemble.HistGradientBoostingClassifier(**SMALL),
+        lightgbm.LGBMClassifier(**QUIET),
+        ensemble.AdaBoostClassifier(n_estimators=5, **SEED),
+        ensemble.BaggingClassifier(**SEED),
+        steps=True,
     ),
     "HistGradientBoostingRegressor, categories": mean(
-        lambda: ensemble.HistGradientBoostingRegressor(**SMALL), levels=True, **STEPS
+        ensemble.HistGradientBoostingRegressor(**SMALL), levels=True, **STEPS
     ),
     "HistGradientBoostingRegressor, poisson": mean(
-        lambda: ensemble.HistGradientBoostingRegressor(loss="poisson", **SMALL), "count", **STEPS
-    ),
-    "HistGradientBoostingClassifier": probability(
-        lambda: ensemble.HistGradientBoostingClassifier(**SMALL), **STEPS
+        ensemble.HistGradientBoostingRegressor(loss="poisson", **SMALL), "count", **STEPS
     ),
     "HistGradientBoostingClassifier, categories": probability(
-        lambda: ensemble.HistGradientBoostingClassifier(**SMALL), levels=True, **STEPS
+        ensemble.HistGradientBoostingClassifier(**SMALL), levels=True, **STEPS
     ),
-    "XGBRegressor": mean(lambda: xgboost.XGBRegressor(**BOOST), **SINGLE),
+    "XGBRegressor": mean(xgboost.XGBRegressor(**BOOST), **SINGLE),
     "XGBRegressor, categories": mean(
-        lambda: xgboost.XGBRegressor(enable_categorical=True, **BOOST), levels=True, **SINGLE
+        xgboost.XGBRegressor(enable_categorical=True, **BOOST), levels=True, **SINGLE
     ),
     "XGBRegressor, poisson": mean(
-        lambda: xgboost.XGBRegressor(objective="count:poisson", **BOOST), "count", **SINGLE
+        xgboost.XGBRegressor(objective="count:poisson", **BOOST), "count", **SINGLE
     ),
-    "XGBClassifier": probability(lambda: xgboost.XGBClassifier(**BOOST), **SINGLE),
-    "LGBMRegressor": mean(lambda: lightgbm.LGBMRegressor(**QUIET), **STEPS),
+    "XGBClassifier": probability(xgboost.XGBClassifier(**BOOST), **SINGLE),
     "LGBMRegressor, categories": mean(
-        lambda: lightgbm.LGBMRegressor(min_data_per_group=3, **QUIET), levels=True, **STEPS
+        lightgbm.LGBMRegressor(min_data_per_group=3, **QUIET), levels=True, **STEPS
     ),
-    "LGBMClassifier": probability(lambda: lightgbm.LGBMClassifier(**QUIET), **STEPS),
     # ensembles and pipelines
-    "AdaBoostRegressor": mean(
-        lambda: ensemble.AdaBoostRegressor(n_estimators=5, random_state=0), **STEPS
+    **named(
+        mean, ensemble.VotingRegressor(MEANS), ensemble.StackingRegressor(MEANS, cv=2), tame=True
     ),
-    "AdaBoostClassifier": probability(
-        lambda: ensemble.AdaBoostClassifier(n_estimators=5, random_state=0), **STEPS
-    ),
-    "BaggingRegressor": mean(lambda: ensemble.BaggingRegressor(random_state=0), **STEPS),
-    "BaggingClassifier": probability(lambda: ensemble.BaggingClassifier(random_state=0), **STEPS),
-    "VotingRegressor": mean(
-        lambda: ensemble.VotingRegressor(
-            [("a", linear_model.Ridge()), ("b", tree.DecisionTreeRegressor(random_state=0))]
-        ),
+    **named(
+        probability,
+        ensemble.VotingClassifier(CLASSES, voting="soft"),
+        ensemble.StackingClassifier(CLASSES, cv=2),
         tame=True,
     ),
-    "VotingClassifier": probability(
-        lambda: ensemble.VotingClassifier(
-            [("a", GaussianNB()), ("b", tree.DecisionTreeClassifier(random_state=0))], voting="soft"
-        ),
-        tame=True,
-    ),
-    "StackingRegressor": mean(
-        lambda: ensemble.StackingRegressor(
-            [("a", linear_model.Ridge()), ("b", tree.DecisionTreeRegressor(random_state=0))], cv=2
-        ),
-        tame=True,
-    ),
-    "StackingClassifier": probability(
-        lambda: ensemble.StackingClassifier(
-            [("a", GaussianNB()), ("b", tree.DecisionTreeClassifier(random_state=0))], cv=2
-        ),
-        tame=True,
-    ),
-    "scaled Ridge": mean(lambda: make_pipeline(StandardScaler(), linear_model.Ridge())),
+    "scaled Ridge": mean(make_pipeline(StandardScaler(), LINE)),
     "scaled forest": mean(
-        lambda: make_pipeline(StandardScaler(), ensemble.RandomForestRegressor(**FOREST)),
+        make_pipeline(StandardScaler(), ensemble.RandomForestRegressor(**FOREST)),
         tame=True,
         **STEPS,
     ),
     "encoded LinearRegression": mean(
-        lambda: _encoded(linear_model.LinearRegression()), levels=True, tame=True
+        _encoded(linear_model.LinearRegression()), levels=True, tame=True
     ),
     "encoded forest": mean(
-        lambda: _encoded(ensemble.RandomForestRegressor(**FOREST)), levels=True, **STEPS
+        _encoded(ensemble.RandomForestRegressor(**FOREST)), levels=True, **STEPS
     ),
     "encoded LogisticRegression": probability(
-        lambda: _encoded(linear_model.LogisticRegression()), levels=True, tame=True
+        _encoded(linear_model.LogisticRegression()), levels=True, tame=True
     ),
     "polynomial LinearRegression": mean(
-        lambda: make_pipeline(PolynomialFeatures(2), linear_model.LinearRegression()), tame=True
+        make_pipeline(PolynomialFeatures(2), linear_model.LinearRegression()), tame=True
     ),
-    "spline Ridge": mean(
-        lambda: make_pipeline(SplineTransformer(n_knots=3), linear_model.Ridge()), tame=True
-    ),
+    "spline Ridge": mean(make_pipeline(SplineTransformer(n_knots=3), LINE), tame=True),
     "TransformedTargetRegressor, log": mean(
-        lambda: _log_of_response(linear_model.Ridge()), "positive", tame=True
+        TransformedTargetRegressor(LINE, func=np.log, inverse_func=np.exp), "positive", tame=True
     ),
     "TransformedTargetRegressor, scaled": mean(
-        lambda: TransformedTargetRegressor(
-            tree.DecisionTreeRegressor(random_state=0), transformer=StandardScaler()
-        ),
-        **STEPS,
+        TransformedTargetRegressor(TREE, transformer=StandardScaler()), **STEPS
     ),
     "GridSearchCV, forest": mean(
-        lambda: GridSearchCV(ensemble.RandomForestRegressor(**FOREST), {"max_depth": [2, 3]}, cv=2),
-        **STEPS,
+        GridSearchCV(ensemble.RandomForestRegressor(**FOREST), {"max_depth": [2, 3]}, cv=2), **STEPS
     ),
-    "CalibratedClassifierCV": probability(
-        lambda: CalibratedClassifierCV(svm.LinearSVC(random_state=0), cv=2), tame=True
-    ),
-    "DummyRegressor": mean(DummyRegressor),
-    "DummyClassifier": probability(DummyClassifier),
     # functions
     "function": Kind(task="mean", fit=fit_function, tame=True),
     "function of classes": Kind(task="probability", fit=fit_softmax, tame=True),

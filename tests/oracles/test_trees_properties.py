@@ -32,7 +32,6 @@ import pyinterp as pi
 from pyinterp.data.design import ArrayDesign
 from pyinterp.data.row_data import read_rows
 from pyinterp.data.sample import Response, Sample
-from pyinterp.losses.rowwise import LOSSES
 from pyinterp.models.predictor import Predictor
 from pyinterp.whatif.dispatch import dispatch
 
@@ -157,31 +156,33 @@ def situation(
     return Situation(family, classes, categories, model, X[m:], y[m:].astype(np.float64), near)
 
 
+QUIET = {
+    "lgb": {
+        "min_child_weight": 0, "min_data_in_bin": 1, "min_data_per_group": 1, "cat_smooth": 1,
+        "verbose": -1, "n_jobs": 1,
+    },
+    "xgb": {"n_jobs": 1},
+}  # fmt: skip
+
+
 def estimator(family, classifier, size, categories, rng):
-    make = ESTIMATORS[family][classifier]
-    depth = {"deep": 5, "stumps": 1, "one node": 5}[size]
     trees, seed = int(rng.integers(1, 6)), int(rng.integers(1000))
-    none = size == "one node"
-    if family == "tree":
-        leaf = MANY if none else int(rng.integers(1, 4))
-        return make(max_depth=depth, min_samples_leaf=leaf, random_state=seed)
-    if family in ("forest", "extra", "gb"):
-        leaf = MANY if none else int(rng.integers(1, 4))
-        return make(n_estimators=trees, max_depth=depth, min_samples_leaf=leaf, random_state=seed)
+    options = {"max_depth": 1 if size == "stumps" else 5, **QUIET.get(family, {})}
+    if family in ("hist", "xgb", "lgb"):
+        name, least = {
+            "hist": ("min_samples_leaf", 2),
+            "xgb": ("min_child_weight", 0.1),
+            "lgb": ("min_child_samples", 2),
+        }[family]
+    else:
+        name, least = "min_samples_leaf", 0 if size == "one node" else int(rng.integers(1, 4))
+        options["random_state"] = seed
+    options[name] = MANY if size == "one node" else least
+    if family != "tree":
+        options["max_iter" if family == "hist" else "n_estimators"] = trees
     if family == "hist":
-        return make(
-            max_iter=trees, max_depth=depth, min_samples_leaf=MANY if none else 2,
-            categorical_features=[CATEGORY] if categories else None,
-        )  # fmt: skip
-    if family == "xgb":
-        return make(
-            n_estimators=trees, max_depth=depth, min_child_weight=MANY if none else 0.1, n_jobs=1
-        )
-    return make(
-        n_estimators=trees, max_depth=depth, min_child_samples=MANY if none else 2,
-        min_child_weight=0, min_data_in_bin=1, min_data_per_group=1, cat_smooth=1,
-        verbose=-1, n_jobs=1,
-    )  # fmt: skip
+        options["categorical_features"] = [CATEGORY] if categories else None
+    return ESTIMATORS[family][classifier](**options)
 
 
 def thresholds(model, categories):
@@ -416,23 +417,6 @@ def test_exact_pfi_and_its_variance_are_those_of_all_pairs(family, kind, proper,
     loss = ("brier", "log")[proper] if case.classes else ("squared", "absolute")[proper]
     features = {"joint": joint} if joint else {}
     same_importances(case, loss, features | {v: [v] for v in NAMES if v not in joint})
-
-
-@pytest.mark.parametrize("family", ["tree", "forest", "gb", "hist", "lgb"])
-def test_summed_squared_losses_are_those_over_all_pairs(family):
-    case = situation(family, "regression", seed=1, n=130)
-    values = np.array([2.0, -1.0, 0.5, -0.2])  # out of order, with counts
-    counts = np.array([1, 3, 2, 1])
-    whatif = dispatch(Predictor.of(case.model), ArrayDesign(NAMES), case.sample, engine="trees")
-    first = np.array([0])
-    found = whatif.summed_losses(case.y, LOSSES["squared"], first, values[:, None], counts)
-    expected = np.empty((130, len(values)))
-    for d, value in enumerate(values):
-        copies = case.X.copy()
-        copies[:, 0] = value
-        expected[:, d] = (case.y - case.predict(copies)) ** 2
-    assert_allclose(found[0], expected @ counts, rtol=1e-10)
-    assert_allclose(found[1], expected.sum(axis=0), rtol=1e-10)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

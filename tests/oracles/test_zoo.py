@@ -59,7 +59,6 @@ class Case:
     make: Callable[[], Any]
     columns: list[str]
     response: str = "number"
-    package: str = "sklearn"
     category: bool = False  # texts are given as categories
 
 
@@ -123,50 +122,49 @@ def one_hot(*, sparse):
 
 
 ZOO = {
-    "catboost": Case(catboost(), NUMBERS, package="catboost"),
-    "catboost, texts by name": Case(catboost(cat_features=["g"]), MIXED, package="catboost"),
+    "catboost": Case(catboost(), NUMBERS),
+    "catboost, texts by name": Case(catboost(cat_features=["g"]), MIXED),
     "catboost, as categories": Case(
-        catboost(cat_features=["g"]), MIXED, package="catboost", category=True
+        catboost(cat_features=["g"]), MIXED, category=True
     ),
-    "catboost, a tuple": Case(catboost(cat_features=("g",)), MIXED, package="catboost"),
-    "catboost, by position": Case(catboost(cat_features=[1, 2]), MIXED, package="catboost"),
-    "catboost, whole numbers": Case(catboost(cat_features=["k"]), NUMBERS, package="catboost"),
+    "catboost, a tuple": Case(catboost(cat_features=("g",)), MIXED),
+    "catboost, by position": Case(catboost(cat_features=[1, 2]), MIXED),
+    "catboost, whole numbers": Case(catboost(cat_features=["k"]), NUMBERS),
     "catboost, text features": Case(
-        catboost(cat_features=["g"], text_features=["t"]), ["a", "g", "t"], package="catboost"
+        catboost(cat_features=["g"], text_features=["t"]), ["a", "g", "t"]
     ),
     "catboost, counts": Case(
-        catboost(loss_function="Poisson", cat_features=["g"]), MIXED, "count", "catboost"
+        catboost(loss_function="Poisson", cat_features=["g"]), MIXED, "count"
     ),
     "catboost, two classes": Case(
-        catboost("Classifier", cat_features=["g"]), MIXED, "two", "catboost"
+        catboost("Classifier", cat_features=["g"]), MIXED, "two"
     ),
     "catboost, booleans": Case(
-        catboost("Classifier", cat_features=["g"]), MIXED, "booleans", "catboost"
+        catboost("Classifier", cat_features=["g"]), MIXED, "booleans"
     ),
     "catboost, three classes": Case(
-        catboost("Classifier", cat_features=["g"]), MIXED, "three", "catboost"
+        catboost("Classifier", cat_features=["g"]), MIXED, "three"
     ),
-    "catboost, codes": Case(catboost("Classifier", cat_features=["g"]), MIXED, "codes", "catboost"),
-    "catboost, general": Case(catboost("", cat_features=["g"]), MIXED, package="catboost"),
+    "catboost, codes": Case(catboost("Classifier", cat_features=["g"]), MIXED, "codes"),
+    "catboost, general": Case(catboost("", cat_features=["g"]), MIXED),
     "catboost, in a pipeline": Case(
         lambda: make_pipeline("passthrough", catboost(cat_features=["g"])()), MIXED,
-        package="catboost",
     ),
     "catboost, of a log response": Case(
         lambda: TransformedTargetRegressor(
             catboost(cat_features=("g",))(), func=np.log, inverse_func=np.exp
-        ), MIXED, "positive", "catboost",
+        ), MIXED, "positive",
     ),
-    "ngboost": Case(ngboost("NGBRegressor"), NUMBERS, package="ngboost"),
+    "ngboost": Case(ngboost("NGBRegressor"), NUMBERS),
     "ngboost, log-normal": Case(
-        ngboost("NGBRegressor", "LogNormal"), NUMBERS, "positive", "ngboost"
+        ngboost("NGBRegressor", "LogNormal"), NUMBERS, "positive"
     ),
-    "ngboost, two classes": Case(ngboost("NGBClassifier"), NUMBERS, "two", "ngboost"),
-    "ngboost, three classes": Case(ngboost("NGBClassifier", k=3), NUMBERS, "codes", "ngboost"),
-    "glum": Case(glum(), NUMBERS, package="glum"),
-    "glum, categories": Case(glum(), MIXED, package="glum", category=True),
-    "glum, a formula": Case(glum(formula="a + g:b + k"), MIXED, package="glum", category=True),
-    "glum, counts": Case(glum(family="poisson"), NUMBERS, "count", "glum"),
+    "ngboost, two classes": Case(ngboost("NGBClassifier"), NUMBERS, "two"),
+    "ngboost, three classes": Case(ngboost("NGBClassifier", k=3), NUMBERS, "codes"),
+    "glum": Case(glum(), NUMBERS),
+    "glum, categories": Case(glum(), MIXED, category=True),
+    "glum, a formula": Case(glum(formula="a + g:b + k"), MIXED, category=True),
+    "glum, counts": Case(glum(family="poisson"), NUMBERS, "count"),
     "sparse matrices": Case(pipe(one_hot(sparse=True), Ridge()), MIXED),
     "sparse matrices, trees": Case(
         pipe(one_hot(sparse=True), DecisionTreeClassifier(max_depth=3, random_state=0)), MIXED,
@@ -247,7 +245,6 @@ def warnings_of_libraries():
 @pytest.mark.parametrize("name", ZOO)
 def test_a_fitted_model_of_the_zoo(name):
     case = ZOO[name]
-    pytest.importorskip(case.package)
     rows, y = rows_of(case), RESPONSES[case.response]
     model, predict = fit(case, rows, y)
     compare(
@@ -258,7 +255,6 @@ def test_a_fitted_model_of_the_zoo(name):
 @pytest.mark.parametrize("name", ZOO)
 def test_a_learner_of_the_zoo(name):
     case = ZOO[name]
-    pytest.importorskip(case.package)
     rows, y = rows_of(case), RESPONSES[case.response]
     learner = pi.Learner(y, rows, case.make())
     results = learner.fit(pi.Splits(SPLITS), seed=1, reseed=False, progress=False)

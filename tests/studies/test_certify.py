@@ -19,6 +19,7 @@ from pyinterp.errors import OptionError
 from pyinterp.simulation.data_copy import NOISE, copy_of
 from pyinterp.simulation.records import StudyFile
 from pyinterp_papers.processes import molnar_linear
+from tests.asks import ask
 
 # A Monte Carlo mean of a test with a fixed seed is within so many standard errors of its target.
 ERRORS = 4.0
@@ -295,19 +296,14 @@ def test_the_time_is_told_where_bars_are_shown(capsys, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "call",
     [
-        lambda r: r.pd(["a", "k"], points=3),
-        lambda r: r.loco(["a", "g"]),
-        lambda r: r.firm(),
-        lambda r: r.loss(),
-        lambda r: r.pfi(relation="ratio", p_adjust="holm"),
-        lambda r: r.cvim(["a"]),
+        "pd(['a', 'k'], points=3)", "loco(['a', 'g'])", "firm()", "loss()",
+        "pfi(relation='ratio', p_adjust='holm')", "cvim('a')",
     ],
-    ids=["pd", "loco", "firm", "loss", "ratio", "cvim"],
-)
-def test_estimands_keep_their_terms(ask):
-    table = ask(linear())
+)  # fmt: skip
+def test_estimands_keep_their_terms(call):
+    table = ask(call)(linear())
     certificate = certify(linear(), table)
     assert set(certificate.frame.index) == set(table.params.index)
     assert certificate.frame["coverage"].between(0, 1).all()
@@ -363,36 +359,46 @@ def fit(plan=PLAN, estimator=None, **options):
     return learner.fit(plan, seed=1, progress=False)
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: certify(linear().pfi()), "`results` must be what `Learner.fit` returns"),
-        (lambda: certify(fit(pi.CrossValidation(5))), "Refits must be by HalfSampling"),
-        (lambda: certify(fit(pi.Bootstrap(5, cluster="k"))), "without clusters and strata"),
-        (lambda: certify(fit(pi.Subsampling(5, strata="g"))), "without clusters and strata"),
-        (lambda: certify(linear(), fit().pfi()), "for these refits and all rows"),
-        (lambda: certify(linear(), linear().pfi(by="g")), "for these refits and all rows"),
-        (lambda: certify(linear(), linear().pfi(rows="a > 0")), "for these refits and all rows"),
-        (lambda: certify(linear(), linear().pfi(alternative="greater")), "must be two-sided"),
-        (lambda: certify(linear(), pi.compare(linear(), fit())), "for these refits and all rows"),
-        (lambda: certify(linear(), "pfi"), "`estimates` must be two-sided results"),
-        (lambda: certify(fit(weights="w", weights_type="sampling")), "sampling weights; fit one"),
-        (
-            lambda: certify(fit(formula="g ~ a", estimator=LinearSVC())),
-            "LinearSVC predicts neither",
-        ),
-        (lambda: certify(linear(), data_sets=0), "`data_sets` must be"),
-        (lambda: certify(linear(), truth_refits=0), "`truth_refits` must be"),
-        (lambda: certify(linear(), alpha=5), "`alpha` must be"),
-        (lambda: certify(linear(), seed=-1), "`seed` must be"),
-        (lambda: certify(linear(), n_jobs=0), "`n_jobs` must be"),
-        (lambda: certify(linear(), file=3), "`file` must be a path"),
-        (lambda: certify(linear(), progress="no"), "`progress` must be"),
-    ],
-)
-def test_errors_say_what_is_needed(call, words):
+OF_THE_FIT = {
+    "cross-validation": ({"plan": pi.CrossValidation(5)}, "Refits must be by HalfSampling"),
+    "clusters": ({"plan": pi.Bootstrap(5, cluster="k")}, "without clusters and strata"),
+    "strata": ({"plan": pi.Subsampling(5, strata="g")}, "without clusters and strata"),
+    "weights": ({"weights": "w", "weights_type": "sampling"}, "sampling weights; fit one"),
+    "labels": ({"formula": "g ~ a", "estimator": LinearSVC()}, "LinearSVC predicts neither"),
+}
+TABLES = "for these refits and all rows"
+OF_THE_CALL = {
+    "results": (lambda: certify(linear().pfi()), "must be what `Learner.fit` returns"),
+    "another fit": (lambda: certify(linear(), fit().pfi()), TABLES),
+    "groups": (lambda: certify(linear(), linear().pfi(by="g")), TABLES),
+    "rows": (lambda: certify(linear(), linear().pfi(rows="a > 0")), TABLES),
+    "a comparison": (lambda: certify(linear(), pi.compare(linear(), fit())), TABLES),
+    "one side": (lambda: certify(linear(), linear().pfi(alternative="less")), "must be two-sided"),
+}
+VALUES = {
+    "estimates": "pfi", "data_sets": 0, "truth_refits": 0, "alpha": 5, "seed": -1, "n_jobs": 0,
+    "file": 3, "progress": "no",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", OF_THE_FIT)
+def test_fits_that_have_no_certificate_are_refused(what):
+    options, words = OF_THE_FIT[what]
+    with pytest.raises(OptionError, match=words):
+        certify(fit(**options))
+
+
+@pytest.mark.parametrize("what", OF_THE_CALL)
+def test_tables_that_have_no_certificate_are_refused(what):
+    call, words = OF_THE_CALL[what]
     with pytest.raises(OptionError, match=words):
         call()
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_wrong_values_are_refused_by_their_name(name):
+    with pytest.raises(OptionError, match=f"`{name}` must be"):
+        certify(linear(), **{name: VALUES[name]})
 
 
 # Size, and what the fit has to say ------------------------------------------------------------
